@@ -38,7 +38,7 @@ from litefuse.options.targets import TARGETS, Target
 from litefuse.plug_ins.entry_points import find_plug_ins
 from litefuse.processes.limits import ProcessLimits, process_limits, processes_limited
 from litefuse.processes.process import prepare_worker, run_in_worker
-from litefuse.quantization.asking import check_quantization, check_samples
+from litefuse.quantization.asking import check_max_error, check_quantization, check_samples
 from litefuse.recognizers.transfer import pickle_registered
 from litefuse.result import ConversionResult
 
@@ -139,7 +139,8 @@ def convert(
             ``quantize``): ``dynamic``: int8, and LiteRT quantizes the activations on each call; ``weights``: int8,
             which LiteRT dequantizes to float32; ``float16``, likewise. Or compute in integers, with int8 weights:
             ``int8`` or ``int16``, which need a representative dataset, or ``qat``: int8 with the ranges of the model's
-            fake-quantization nodes, without data. The report says how much smaller the model is and how much its
+            fake-quantization nodes, without data. Or ``auto``: int4, int8, float16 or float32 for the weights of each
+            layer, as small as ``max_error`` bears. The report says how much smaller the model is and how much its
             outputs differ from those before.
         representative_dataset: Inputs like those that the model will get, to calibrate the ranges of activations: an
             ``.npz`` file with an array for each input, whose first axis counts samples or rows of them; or samples, or
@@ -226,13 +227,7 @@ def convert(
         keep_float_ops=keep_float_ops,
         recipe=recipe,
     )
-    if max_error is not None and (quantize is None or not max_error >= 0):
-        raise LitefuseError(
-            f"max_error is a number from 0 for what quantization may change, not {max_error}"
-            if quantize is not None
-            else "max_error is for what quantization changes, which was not asked for",
-            hint="Pass quantize as well (on the command line, --quantize)." if quantize is None else "",
-        )
+    check_max_error(quantize, max_error)
     check_samples(
         quantize,
         representative_dataset,
@@ -369,8 +364,7 @@ def quantize(
         keep_float_ops=keep_float_ops,
         recipe=recipe,
     )
-    if max_error is not None and not max_error >= 0:
-        raise LitefuseError(f"max_error is a number from 0 for what quantization may change, not {max_error}")
+    check_max_error(form, max_error)
     if form == "qat":
         raise LitefuseError(
             "fake-quantization nodes are those of a TensorFlow model; a LiteRT model has none",

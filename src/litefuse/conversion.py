@@ -268,6 +268,7 @@ def _quantize(
             job.samples,
             quantized_io=job.quantized_io,
             options=job.quantization,
+            max_error=job.max_error or 0.0,
             layers=job.quantization_layers,
             left=left,
             announce=announce,
@@ -299,7 +300,7 @@ def _quantize_trained(
 
     nodes = lowering.fake_quantization or NodesFound()
     signatures = [entry.symbol for entry in lowering.entry_points] if job.quantized_io else []
-    size, difference = quantize_trained(module, lowering.weights, path, nodes, signatures)
+    size, difference = quantize_trained(module, lowering.weights, path, nodes, signatures, int4=job.target == "cpu")
     if job.require_integer:
         require_integer(difference.floats)
     if job.max_error is not None:

@@ -100,7 +100,8 @@ __all__ = ["convert"]
     type=click.Choice(QUANTIZATIONS),
     help="Make weights smaller, with litert-quantizer: int8 for products in int8 (dynamic) or in float32 (weights), or "
     "float16; or compute in integers: int8 or int16 with --representative-dataset, qat (int8) with the ranges of the "
-    "model's fake-quantization nodes, from training.",
+    "model's fake-quantization nodes, from training; or give each layer's weights the smallest form that --max-error "
+    "bears (auto).",
 )
 @quantization_option_group
 @click.option(

@@ -22,8 +22,8 @@ _OPTIONS = (
         "--representative-dataset",
         type=PATH,
         metavar="FILE.npz|FOLDER|FILE.py:FUNCTION",
-        help="Samples for int8 and int16: an array for each input, whose first axis counts samples or rows; a folder "
-        "of images, with --preprocess; or a function that returns or yields samples.",
+        help="Samples for int8, int16 and auto: an array for each input, whose first axis counts samples or rows; a "
+        "folder of images, with --preprocess; or a function that returns or yields samples.",
     ),
     click.option(
         "--preprocess",

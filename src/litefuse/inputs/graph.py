@@ -141,6 +141,10 @@ class Graph:
         """Whether a tensor's value is in the file."""
         return index >= 0 and self._model.has_data(self._tables[index].number(fields.BUFFER, "I"))
 
+    def buffer(self, index: int) -> int:
+        """Returns the index of the buffer with a tensor's value; several tensors may have one."""
+        return self._tables[index].number(fields.BUFFER, "I")
+
     def stored_bytes(self, index: int) -> int:
         """Returns how many bytes a tensor's value takes in the file."""
         return self._model.data_size(self._tables[index].number(fields.BUFFER, "I"))

@@ -36,8 +36,9 @@ RNN_FORMS: tuple[RnnForm, ...] = get_args(RnnForm)
 #: The form of weights: ``dynamic``: int8, and LiteRT quantizes the activations on each call; ``weights``: int8, which
 #: LiteRT dequantizes to float32; ``float16``, likewise; ``int8`` and ``int16``: int8, with activations of int8 or
 #: int16, whose ranges are calibrated with samples; ``qat``: int8 with the ranges of the model's fake-quantization
-#: nodes; ``recipe``: what a recipe of the user's says.
-Quantization: TypeAlias = Literal["dynamic", "weights", "float16", "int8", "int16", "qat", "recipe"]
+#: nodes; ``recipe``: what a recipe of the user's says; ``auto``: int4, int8, float16 or float32 for each layer, as the
+#: outputs can bear.
+Quantization: TypeAlias = Literal["dynamic", "weights", "float16", "int8", "int16", "qat", "auto", "recipe"]
 
 #: The forms that are chosen by their names.
 QUANTIZATIONS: tuple[Quantization, ...] = tuple(form for form in get_args(Quantization) if form != "recipe")

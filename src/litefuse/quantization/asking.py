@@ -12,7 +12,7 @@ from litefuse.options.quantization import QuantizationOptions, QuantizedIo, quan
 if TYPE_CHECKING:
     from litefuse.quantization.dataset import RepresentativeDataset
 
-__all__ = ["check_quantization", "check_samples"]
+__all__ = ["check_max_error", "check_quantization", "check_samples"]
 
 
 def check_quantization(form: Quantization | None, **choices: Any) -> tuple[Quantization | None, QuantizationOptions]:
@@ -43,6 +43,28 @@ def check_quantization(form: Quantization | None, **choices: Any) -> tuple[Quant
     return form, options
 
 
+def check_max_error(form: Quantization | None, max_error: float | None) -> None:
+    """Checks the largest difference that is allowed.
+
+    Raises:
+        LitefuseError: It is not a number from 0, there is nothing that it is for, or ``auto`` has none.
+    """
+    if max_error is None:
+        if form == "auto":
+            raise LitefuseError(
+                "the quantization 'auto' needs max_error: the difference up to which it makes the model smaller",
+                hint="Pass max_error (on the command line, --max-error), such as 0.01 for a hundredth of the largest "
+                "element of each output.",
+            )
+    elif form is None:
+        raise LitefuseError(
+            "max_error is for what quantization changes, which was not asked for",
+            hint="Pass quantize as well (on the command line, --quantize).",
+        )
+    elif not max_error >= 0:
+        raise LitefuseError(f"max_error is a number from 0 for what quantization may change, not {max_error}")
+
+
 def check_samples(
     form: Quantization | None,
     dataset: RepresentativeDataset | None,
@@ -65,13 +87,15 @@ def check_samples(
     Raises:
         LitefuseError: They are lacking or needless, or an option is not for this form.
     """
-    takes_samples = form in INTEGER_ACTIVATIONS or (form == "recipe" and options.has_integer_activations)
+    needs_samples = form in INTEGER_ACTIVATIONS or (form == "recipe" and options.has_integer_activations)
+    takes_samples = needs_samples or form == "auto"
+    calibrated = (*INTEGER_ACTIVATIONS, "auto")
     if quantized_io is not False and form == "recipe":
         raise LitefuseError("quantized_io does not go with a recipe, whose entries of INPUT and OUTPUT say it")
-    of_integers = form in INTEGER_FORMS or takes_samples
+    of_integers = form in INTEGER_FORMS or needs_samples
     for argument, given, fits, forms in (
-        ("representative_dataset", dataset is not None, takes_samples, INTEGER_ACTIVATIONS),
-        ("preprocess", preprocess, takes_samples, INTEGER_ACTIVATIONS),
+        ("representative_dataset", dataset is not None, takes_samples, calibrated),
+        ("preprocess", preprocess, takes_samples, calibrated),
         ("quantized_io", quantized_io is not False, of_integers, INTEGER_FORMS),
         ("require_integer", require_integer, of_integers, INTEGER_FORMS),
     ):
@@ -82,7 +106,7 @@ def check_samples(
         raise LitefuseError(f"quantized_io is {quantized_io!r}; there is False, True and 'uint8'")
     if quantized_io == "uint8" and form != "int8":
         raise LitefuseError(f"inputs and outputs of uint8 are for activations of int8, not for {form!r}")
-    if takes_samples and dataset is None:
+    if needs_samples and dataset is None:
         raise LitefuseError(
             f"the quantization {form!r} needs a representative dataset",
             hint="Pass representative_dataset (on the command line, --representative-dataset FILE.npz): some inputs of "

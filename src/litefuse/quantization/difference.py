@@ -18,13 +18,14 @@ from litefuse.errors import LitefuseError
 from litefuse.inputs.model_inputs import LEVELS, OTHER_NUMBERS, Manner, ModelInputs
 from litefuse.inputs.movement import movement
 from litefuse.quantization.lazy_calls import Calls
-from litefuse.report.quantized import FloatOp, LayerDifference, MovingRange, OpKinds, OutputDifference
+from litefuse.report.quantized import FloatOp, LayerDifference, MixedPrecision, MovingRange, OpKinds, OutputDifference
 from litefuse.runtime.interpreter import Interpreter
 from litefuse.runtime.scales import dequantized, quantized
 
 __all__ = [
     "COMPARED_SAMPLES",
     "Difference",
+    "Reference",
     "calls_of_random_inputs",
     "difference_on_random_inputs",
     "difference_on_samples",
@@ -44,6 +45,7 @@ class Difference(NamedTuple):
         moving: The tensors whose ranges still grew at the last samples.
         samples: The number of samples; 0 if there were none.
         layers: The difference of each tensor inside, if that was requested.
+        mixed: The forms that automatic mixed precision chose.
     """
 
     error: float | None
@@ -54,6 +56,7 @@ class Difference(NamedTuple):
     moving: tuple[MovingRange, ...] = ()
     samples: int = 0
     layers: tuple[LayerDifference, ...] = ()
+    mixed: MixedPrecision | None = None
 
 
 def difference_on_random_inputs(before: Path, after: Path) -> Difference:
@@ -136,8 +139,31 @@ def difference_on_samples(before: Path, after: Path, calls: Calls) -> Difference
     Raises:
         LitefuseError: LiteRT does not run one of the two.
     """
-    some = {key: inputs[:COMPARED_SAMPLES] for key, inputs in calls.items()}
-    return _difference_of(list(_outputs(before, some)), after, some)
+    return Reference(before, calls).difference(after)
+
+
+class Reference:
+    """The outputs of a model on the first samples of each signature, with which others are compared.
+
+    Args:
+        before: The model.
+        calls: The samples.
+
+    Raises:
+        LitefuseError: LiteRT does not run the model.
+    """
+
+    def __init__(self, before: Path, calls: Calls) -> None:
+        self._calls = {key: inputs[:COMPARED_SAMPLES] for key, inputs in calls.items()}
+        self._expected = list(_outputs(before, self._calls))
+
+    def difference(self, after: Path) -> Difference:
+        """Returns the difference of another model.
+
+        Raises:
+            LitefuseError: LiteRT does not run it.
+        """
+        return _difference_of(self._expected, after, self._calls)
 
 
 #: How many samples of each signature are compared.

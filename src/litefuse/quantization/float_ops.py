@@ -101,7 +101,7 @@ def ops_by_kind(
     kinds = [each.kind for each in floats]
     counts = OpKinds(integers, kinds.count("hybrid"), kinds.count("float"))
     if not integer:
-        floats = [found for each in floats if (found := _of_weights(each)) is not None]
+        floats = [found for each in floats if (found := _of_weights(each, reasons)) is not None]
     return OpsByKind(counts, tuple(floats))
 
 
@@ -217,11 +217,11 @@ class _Ops:
         return "litert-quantizer has no integer form of it with these operands"
 
 
-def _of_weights(op: FloatOp) -> FloatOp | None:
+def _of_weights(op: FloatOp, reasons: Collection[str]) -> FloatOp | None:
     """Gives the reason for weights that stayed as they were; None if there are none."""
     if op.kind == "hybrid" or not op.weights:
         return None
-    if op.reason == _KEPT:
+    if op.reason == _KEPT or op.name in reasons:
         return op
     if op.op in _BIASES:
         return replace(op, reason="too few weights, or a constant as the first factor")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,14 +17,17 @@ from litefuse.quantization.difference import Difference
 from litefuse.quantization.edited_file import edit_file
 from litefuse.quantization.effect import CalibrationObserver, measured_effect
 from litefuse.quantization.integer_custom_ops import make_custom_ops_integer
+from litefuse.quantization.lazy_calls import Calls
 from litefuse.quantization.masks import masked_tensors, tensor_name
+from litefuse.quantization.mixed_precision import mix_precision
 from litefuse.quantization.model_facts import check_named, facts_of, kept_results
 from litefuse.quantization.open_shapes import restore_open_shapes
-from litefuse.quantization.recipe import recipe_of
+from litefuse.quantization.recipe import ModelFacts, Recipe, recipe_of
 from litefuse.quantization.recurrent.lstms import FloatLayer, LstmOps
 from litefuse.quantization.samples import calls_of
 from litefuse.quantization.shared_outputs import mend_shared_outputs
 from litefuse.quantization.shared_ranges import share_ranges
+from litefuse.report.quantized import MixedPrecision
 
 __all__ = ["quantize_model"]
 
@@ -33,6 +36,7 @@ _NO_INTEGER_LSTM: dict[Quantization, str] = {
     "int16": "LiteRT has no LSTM of int16 inputs and outputs",
     "recipe": "litert-quantizer's recipes know no LSTM",
 }
+_TOO_SENSITIVE = "in any smaller form it costs too much of the outputs' accuracy"
 
 
 def quantize_model(
@@ -43,19 +47,22 @@ def quantize_model(
     *,
     quantized_io: QuantizedIo = False,
     options: QuantizationOptions | None = None,
+    max_error: float = 0.0,
     left: list[FloatLayer] | None = None,
     layers: bool = False,
     announce: Callable[[str], None] = lambda _: None,
 ) -> Difference:
-    """Quantizes the ops that litert-quantizer supports.
+    """Quantizes a model.
 
     Args:
         path: A LiteRT model.
         target: The file for the quantized model.
         form: The form of weights and activations.
-        samples: Inputs to calibrate the ranges of activations, for the forms that need them.
+        samples: Inputs to calibrate the ranges of activations, for the forms that need them; with ``auto``, what the
+            error is measured on.
         quantized_io: Whether the inputs and outputs are quantized too, in these forms, and to which integers.
         options: What users choose beyond the form.
+        max_error: The error up to which ``auto`` makes the model smaller.
         left: Filled with the recurrent ops that stay in floating point, though the form is of integers.
         layers: Whether the difference is also measured inside the model.
         announce: Called with the progress.
@@ -65,50 +72,103 @@ def quantize_model(
         LitefuseError: An expression or a kind of op names no op of the model, litert-quantizer rejects it, or LiteRT
             does not run the result.
     """
-    chosen = options or QuantizationOptions()
-    facts = facts_of(path)
-    check_named(path, chosen)
-    kept = kept_results(path, chosen)
+    options = options or QuantizationOptions()
+    check_named(path, options)
     calls = None if samples is None else calls_of(samples, path)
-    lstms = LstmOps(path)
-    float_layers = left if left is not None else []
-    observation = CalibrationObserver(calls or {}, announce)
-    masked = set[str]()
-    edits: list[Callable[[Any], bool]] = [restore_open_shapes]
-    if calls is None:
-        apply_recipe(path, target, recipe_of(form, chosen, facts, quantized_io=quantized_io))
-        if form == "dynamic":
-            float_layers += lstms.make_hybrid(target, kept=kept)
+    task = _Task(path, target, form, options, quantized_io, kept_results(path, options), announce)
+    task.float_layers = left if left is not None else []
+    if form == "auto":
+        task.mix(max_error, calls)
+    elif calls is None:
+        task.quantize_weights()
     else:
-        ranges = ranges_of(path, calls, observation)
-        model = read_model(path)
-        masked = masked_tensors(model, ranges)
-        check_finite(ranges, masked)
-        # The subgraphs of loops, branches and composites must have the types of their op, which is not quantized.
-        facts = replace(facts, real=masked.union(_inner_tensors(model), lstms.kept_results() if form == "int8" else ()))
-        ranges = share_ranges(model, ranges)
-        apply_recipe(path, target, recipe_of(form, chosen, facts, quantized_io=quantized_io), ranges)
-        if form == "int8":
-            integer_io = quantized_io is not False
-            float_layers += lstms.make_integers(target, calls, ranges, quantized_io=integer_io, kept=kept)
-        else:
-            float_layers += lstms.left_because(_NO_INTEGER_LSTM[form])
-        if form in INTEGER_ACTIVATIONS:
-            found = {name: each for name, each in ranges.items() if name not in masked}
-            edits.insert(0, partial(make_custom_ops_integer, bits=INTEGER_ACTIVATIONS[form], ranges=found))
-        edits.insert(0, mend_shared_outputs)
-    edit_file(target, *edits)
-    return measured_effect(
+        task.quantize_all(calls)
+    found = measured_effect(
         path,
         target,
         form,
         calls,
-        masked=masked,
-        kept=kept,
-        reasons=dict(float_layers),
-        observation=observation,
+        masked=task.masked,
+        kept=task.kept,
+        reasons=task.reasons | dict(task.float_layers),
+        observation=task.observation or CalibrationObserver({}, announce),
         layers=layers,
     )
+    return found._replace(mixed=task.mixed)
+
+
+@dataclass
+class _Task:
+    """A quantization, in one of three ways.
+
+    Attributes:
+        path: The model.
+        target: The file for the quantized one.
+        form: The form.
+        options: What users choose beyond it.
+        quantized_io: The types of inputs and outputs.
+        kept: The names of results whose ops the user wants in floating point.
+        announce: Called with the progress.
+        masked: The names of tensors that stay in floating point for their masks.
+        reasons: Why ops stay in floating point, by the names of their results.
+        float_layers: The recurrent ops that stay so.
+        observation: What was observed during the calibration.
+        mixed: The forms that were chosen.
+    """
+
+    path: Path
+    target: Path
+    form: Quantization
+    options: QuantizationOptions
+    quantized_io: QuantizedIo
+    kept: set[str]
+    announce: Callable[[str], None]
+    masked: set[str] = field(default_factory=set[str])
+    reasons: dict[str, str] = field(default_factory=dict[str, str])
+    float_layers: list[FloatLayer] = field(default_factory=list[FloatLayer])
+    observation: CalibrationObserver | None = None
+    mixed: MixedPrecision | None = None
+
+    def mix(self, max_error: float, calls: Calls | None) -> None:
+        """Gives the weights of each layer a form of their own."""
+        self.mixed = mix_precision(self.path, self.target, max_error, calls, kept=self.kept, announce=self.announce)
+        self.reasons = {each.layer: _TOO_SENSITIVE for each in self.mixed.layers if each.form == "float32"}
+        edit_file(self.target, restore_open_shapes)
+
+    def quantize_weights(self) -> None:
+        """Quantizes weights alone."""
+        apply_recipe(self.path, self.target, self._recipe(facts_of(self.path)))
+        if self.form == "dynamic":
+            self.float_layers += LstmOps(self.path).make_hybrid(self.target, kept=self.kept)
+        edit_file(self.target, restore_open_shapes)
+
+    def quantize_all(self, calls: Calls) -> None:
+        """Quantizes activations as well, with the ranges that they have in calls."""
+        self.observation = CalibrationObserver(calls, self.announce)
+        ranges = ranges_of(self.path, calls, self.observation)
+        model = read_model(self.path)
+        self.masked = masked_tensors(model, ranges)
+        check_finite(ranges, self.masked)
+        lstms = LstmOps(self.path)
+        # The subgraphs of loops, branches and composites must have the types of their op, which is not quantized.
+        real = self.masked.union(_inner_tensors(model), lstms.kept_results() if self.form == "int8" else ())
+        ranges = share_ranges(model, ranges)
+        apply_recipe(self.path, self.target, self._recipe(replace(facts_of(self.path), real=real)), ranges)
+        if self.form == "int8":
+            integer_io = self.quantized_io is not False
+            self.float_layers += lstms.make_integers(
+                self.target, calls, ranges, quantized_io=integer_io, kept=self.kept
+            )
+        else:
+            self.float_layers += lstms.left_because(_NO_INTEGER_LSTM[self.form])
+        edits: list[Callable[[Any], bool]] = [mend_shared_outputs]
+        if self.form in INTEGER_ACTIVATIONS:
+            found = {name: each for name, each in ranges.items() if name not in self.masked}
+            edits.append(partial(make_custom_ops_integer, bits=INTEGER_ACTIVATIONS[self.form], ranges=found))
+        edit_file(self.target, *edits, restore_open_shapes)
+
+    def _recipe(self, facts: ModelFacts) -> Recipe:
+        return recipe_of(self.form, self.options, facts, quantized_io=self.quantized_io)
 
 
 def _inner_tensors(model: Any) -> Iterator[str]:

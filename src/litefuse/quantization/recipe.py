@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from litefuse.options.forms import INTEGER_ACTIVATIONS, Quantization
 from litefuse.options.quantization import MIN_WEIGHT_ELEMENTS, QuantizationOptions, QuantizedIo
 
-__all__ = ["ModelFacts", "Recipe", "named", "recipe_of"]
+__all__ = ["ModelFacts", "Recipe", "mixed_recipe", "named", "recipe_of"]
 
 Recipe: TypeAlias = list[dict[str, Any]]
 """The entries, each with the keys ``regex``, ``operation``, ``algorithm_key`` and ``op_config``."""
@@ -128,6 +128,24 @@ def _boundaries(bits: int, quantized_io: QuantizedIo) -> Recipe:
     if quantized_io == "uint8":
         config["activation_tensor_config"] |= {"dtype": "UINT"}
     return [_entry("(?:(?:))", boundary, config) for boundary in _BOUNDARIES]
+
+
+def mixed_recipe(forms: Mapping[str, str]) -> Recipe:
+    """Returns the recipe that gives each op's weights a form of its own.
+
+    Args:
+        forms: ``int4``, ``int8``, ``float16`` or ``float32`` (left as they are) by the name of the op's result.
+    """
+    entries = {
+        "int4": (_dynamic(4), _MIN_MAX),
+        "int8": (_dynamic(8), _MIN_MAX),
+        "float16": (_weights(16, dtype="FLOAT"), _FLOAT_CASTING),
+    }
+    return [
+        _entry(named(results), _ALL, config, algorithm=algorithm)
+        for form, (config, algorithm) in entries.items()
+        if (results := [result for result, each in forms.items() if each == form])
+    ]
 
 
 def _left(results: Collection[str]) -> Recipe:

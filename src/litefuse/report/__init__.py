@@ -1,6 +1,15 @@
 """Report of a conversion: what was fused, what was not and why, and other findings."""
 
-from litefuse.report.quantized import FloatOp, LayerDifference, MovingRange, OpKinds, OutputDifference
+from litefuse.report.quantized import (
+    CurvePoint,
+    FloatOp,
+    LayerDifference,
+    LayerForm,
+    MixedPrecision,
+    MovingRange,
+    OpKinds,
+    OutputDifference,
+)
 from litefuse.report.report import (
     CompositeReport,
     FileCheckReport,
@@ -16,12 +25,15 @@ from litefuse.report.report import (
 
 __all__ = [
     "CompositeReport",
+    "CurvePoint",
     "FileCheckReport",
     "FloatOp",
     "LackingOpReport",
     "LayerDifference",
+    "LayerForm",
     "LeftOutReport",
     "LoopReport",
+    "MixedPrecision",
     "MovingRange",
     "OpKinds",
     "OutputDifference",

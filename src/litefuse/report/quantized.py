@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["FloatOp", "LayerDifference", "MovingRange", "OpKinds", "OutputDifference"]
+__all__ = [
+    "CurvePoint",
+    "FloatOp",
+    "LayerDifference",
+    "LayerForm",
+    "MixedPrecision",
+    "MovingRange",
+    "OpKinds",
+    "OutputDifference",
+]
 
 
 @dataclass(frozen=True)
@@ -91,3 +101,50 @@ class MovingRange:
 
     tensor: str
     growth: float
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """A point of the curve of size against error.
+
+    Attributes:
+        size: The size of the file, in bytes.
+        error: The largest difference of an output, relative to its largest element.
+        forms: The number of layers of each form.
+    """
+
+    size: int
+    error: float
+    forms: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class LayerForm:
+    """The form of a layer's weights, and why it has it.
+
+    Attributes:
+        layer: The name of the layer's result.
+        op: Its op.
+        form: ``int4``, ``int8``, ``float16`` or ``float32``.
+        size: The bytes of its weights in float32.
+        errors: The largest difference of an output if this layer alone has a form, by forms.
+    """
+
+    layer: str
+    op: str
+    form: str
+    size: int
+    errors: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class MixedPrecision:
+    """The outcome of automatic mixed precision.
+
+    Attributes:
+        curve: Files that were measured, from the smallest to the largest, each better than those before.
+        layers: The layers in the order of the model.
+    """
+
+    curve: tuple[CurvePoint, ...]
+    layers: tuple[LayerForm, ...]

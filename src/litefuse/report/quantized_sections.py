@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from litefuse.options.forms import INTEGER_FORMS
-from litefuse.report.quantized import FloatOp, LayerDifference, MovingRange
+from litefuse.report.quantized import FloatOp, LayerDifference, MixedPrecision, MovingRange
 from litefuse.report.report import QuantizationReport
 from litefuse.report.sections import Judgement, Section, count_of
 
@@ -21,6 +22,7 @@ _FAR_NOTE = (
     "The outputs are far from those before: give other samples, or try another form. --max-error makes it an error."
 )
 
+_FORMS_OF_LAYERS = ("int4", "int8", "float16", "float32")
 _FORMS_OF_QUANTIZATION = {
     "dynamic": "int8 weights, for products in int8",
     "weights": "int8 weights, for products in float32",
@@ -29,6 +31,7 @@ _FORMS_OF_QUANTIZATION = {
     "int16": "int16, with int8 weights",
     "qat": "int8, with the ranges that training found",
     "recipe": "by a recipe",
+    "auto": "each layer's weights as the outputs can bear",
 }
 
 
@@ -40,6 +43,8 @@ def quantization_sections(quantization: QuantizationReport, size: int) -> list[S
         size: The size of the quantized model in bytes.
     """
     sections = [_effect_section(quantization, size)]
+    if quantization.mixed is not None:
+        sections.append(_mixed_section(quantization.mixed))
     if quantization.floats:
         sections.append(_float_section(quantization))
     if quantization.layers:
@@ -133,6 +138,22 @@ def _float_section(quantization: QuantizationReport) -> Section:
         right=frozenset({0, 3}),
         note=f"and {count_of(more, 'kind')} more, in the report as JSON" if more > 0 else "",
     )
+
+
+def _mixed_section(mixed: MixedPrecision) -> Section:
+    """Lists the curve of size against error."""
+    forms = Counter(each.form for each in mixed.layers)
+    rows = [(f"{each.size:,}", f"{each.error:.2g}", _forms_text(each.forms)) for each in mixed.curve]
+    return Section(
+        f"Mixed precision: {_forms_text(forms)}",
+        rows,
+        headings=("bytes", "difference", "layers"),
+        right=frozenset({0, 1}),
+    )
+
+
+def _forms_text(forms: Mapping[str, int]) -> str:
+    return ", ".join(f"{forms[form]:,} in {form}" for form in _FORMS_OF_LAYERS if forms.get(form))
 
 
 def _layer_section(layers: Sequence[LayerDifference]) -> Section:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from litefuse.options.forms import Quantization
 from litefuse.options.targets import Target
-from litefuse.report.quantized import FloatOp, LayerDifference, MovingRange, OpKinds, OutputDifference
+from litefuse.report.quantized import FloatOp, LayerDifference, MixedPrecision, MovingRange, OpKinds, OutputDifference
 
 __all__ = [
     "CompositeReport",
@@ -136,6 +136,7 @@ class QuantizationReport:
         moving: The tensors whose ranges still grew at the last quarter of the samples: more samples are needed.
         samples: The number of samples; 0 if there were none.
         layers: The difference of each tensor inside, if that was requested.
+        mixed: With ``auto``, the curve of size against error and the form of each layer.
         weights: What was chosen for weights beyond the form; empty for nothing.
     """
 
@@ -150,6 +151,7 @@ class QuantizationReport:
     moving: tuple[MovingRange, ...] = ()
     samples: int = 0
     layers: tuple[LayerDifference, ...] = ()
+    mixed: MixedPrecision | None = None
     weights: str = ""
 
 
