@@ -193,6 +193,7 @@ def test_cpu_changes_nothing(tensorflow: TensorFlow) -> None:
 NPU = {
     "last LSTM": 0,
     "unrolled LSTM": 0,
+    "unrolled GRU": 0,
     "return_state LSTM": 0,
     "initial_state LSTM": 0,
     "backwards LSTM": 1,

@@ -81,7 +81,8 @@ def check_lowered(module: ir.Module, target: Target, loops: Sequence[LoopReport]
         reasons = [f"{each.layer}: {each.reason}" for each in loops] or found
         raise ConversionError(
             f"loops are not for the target {target}, and {len(found)} would stay:{_listed(reasons)}",
-            hint="rnn='loop' (on the command line, --rnn loop) keeps them: tflite-micro runs loops, in floating point, "
+            hint="A layer of few steps can be unrolled in the model (unroll=True in Keras), and leaves no loop. "
+            "rnn='loop' (on the command line, --rnn loop) keeps them: tflite-micro runs loops, in floating point, "
             "and Vela leaves them to the CPU.",
         )
 
