@@ -25,6 +25,7 @@ from litefuse.quantization.open_shapes import restore_open_shapes
 from litefuse.quantization.recipe import ModelFacts, Recipe, recipe_of
 from litefuse.quantization.recurrent.lstms import FloatLayer, LstmOps
 from litefuse.quantization.samples import calls_of
+from litefuse.quantization.shared_buffers import share_buffers
 from litefuse.quantization.shared_outputs import mend_shared_outputs
 from litefuse.quantization.shared_ranges import share_ranges
 from litefuse.report.quantized import MixedPrecision
@@ -140,6 +141,7 @@ class _Task:
         apply_recipe(self.path, self.target, self._recipe(facts_of(self.path)))
         if self.form == "dynamic":
             self.float_layers += LstmOps(self.path).make_hybrid(self.target, kept=self.kept)
+        share_buffers(self.target)
         edit_file(self.target, restore_open_shapes)
 
     def quantize_all(self, calls: Calls) -> None:
@@ -165,6 +167,7 @@ class _Task:
         if self.form in INTEGER_ACTIVATIONS:
             found = {name: each for name, each in ranges.items() if name not in self.masked}
             edits.append(partial(make_custom_ops_integer, bits=INTEGER_ACTIVATIONS[self.form], ranges=found))
+        share_buffers(self.target)
         edit_file(self.target, *edits, restore_open_shapes)
 
     def _recipe(self, facts: ModelFacts) -> Recipe:

@@ -1,0 +1,47 @@
+"""Equal constants are in a quantized file once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from litefuse.quantization.applying import read_model
+from litefuse.quantization.masks import tensor_name
+from litefuse.quantization.shared_buffers import share_buffers
+from litefuse.runtime.interpreter import Interpreter
+from tests.quantization.models import saved
+from tests.runtime.models import Graph
+
+
+def twice(*, equal: bool) -> Graph:
+    """``y = x + a + b``, of constants of 400 bytes."""
+    graph = Graph()
+    x, y = graph.input("x", [100]), graph.output("y", [100])
+    a = graph.tensor("a", [100], value=np.arange(100))
+    b = graph.tensor("b", [100], value=np.arange(100) if equal else np.arange(100)[::-1])
+    hidden = graph.tensor("hidden", [100])
+    graph.builtin("ADD", [x, a], [hidden])
+    graph.builtin("ADD", [hidden, b], [y])
+    return graph
+
+
+def test_equal_constants_are_shared(tmp_path: Path) -> None:
+    path = saved(tmp_path / "model.tflite", twice(equal=True))
+    size = path.stat().st_size
+    share_buffers(path)
+    assert path.stat().st_size <= size - 300
+    (graph,) = read_model(path).subgraphs
+    buffers = {tensor_name(each): each.buffer for each in graph.tensors}
+    assert buffers["a"] == buffers["b"]
+    runner = Interpreter(path).get_signature_runner("serve")
+    for _ in range(2):
+        np.testing.assert_array_equal(runner(x=np.ones(100, np.float32))["y"], 1 + 2 * np.arange(100))
+    assert [each.name for each in tmp_path.iterdir()] == ["model.tflite"]
+
+
+def test_others_stay_as_they_are(tmp_path: Path) -> None:
+    path = saved(tmp_path / "model.tflite", twice(equal=False))
+    before = path.read_bytes()
+    share_buffers(path)
+    assert path.read_bytes() == before
