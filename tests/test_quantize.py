@@ -17,7 +17,7 @@ from litefuse.quantization.preparing import prepare_model
 from tests.runtime.kernels import Double
 from tests.runtime.models import Graph, model
 
-WEIGHTS = np.random.default_rng(1).normal(size=(64, 64)).astype(np.float32)
+WEIGHTS: Any = np.random.default_rng(1).normal(size=(64, 64)).astype(np.float32)
 KERNEL = """
 import litefuse
 
@@ -60,7 +60,7 @@ def rows(number: int) -> list[dict[str, Any]]:
 def check(path: Path, signature: str, factor: float = 1.0, **kernels: Any) -> None:
     """Calls a quantized model twice with the same row."""
     (row,) = rows(1)
-    expected: Any = factor * row["x"] @ WEIGHTS.T
+    expected: Any = factor * np.matmul(row["x"], WEIGHTS.T)
     runner = litefuse.Interpreter(path, **kernels).get_signature_runner(signature)
     for _ in range(2):
         np.testing.assert_allclose(runner(**row)["y"], expected, atol=0.03 * np.abs(expected).max())

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.inspection.litert_model import inspect_litert_model
 from litefuse.quantization.applying import read_model
@@ -39,11 +41,9 @@ def dense_block(last: float = -1.1) -> Graph:
     return graph
 
 
-def _pool(graph: Graph, x: int, y: int, window: dict[str, int]) -> tuple[object, str, None]:
+def _pool(graph: Graph, x: int, y: int, window: dict[str, int]) -> Any:
     graph.builtin("MAX_POOL_2D", [x], [y])
-    operator, _, _ = graph.operators.pop()
-    from ai_edge_litert import schema_py_generated as schema
-
+    operator: Any = graph.operators.pop()[0]
     operator.builtinOptionsType = schema.BuiltinOptions.Pool2DOptions
     operator.builtinOptions = schema.Pool2DOptionsT()
     for key, value in window.items():
@@ -51,7 +51,7 @@ def _pool(graph: Graph, x: int, y: int, window: dict[str, int]) -> tuple[object,
     return operator, "MAX_POOL_2D", None
 
 
-def rows(count: int) -> list[dict[str, np.ndarray]]:
+def rows(count: int) -> list[dict[str, Any]]:
     random = np.random.default_rng(7)
     return [{"x": random.normal(size=(1, 4, 4, 2)).astype(np.float32)} for _ in range(count)]
 
@@ -70,7 +70,7 @@ def test_operands_have_the_range_of_the_last_result(tmp_path: Path) -> None:
 def test_what_does_not_enclose_an_operand_is_not_its_range(tmp_path: Path) -> None:
     before = saved(tmp_path / "before.tflite", dense_block())
     narrow: Ranges = {
-        name: {"min": np.float32([-size]), "max": np.float32([size])}
+        name: {"min": np.full(1, -size, np.float32), "max": np.full(1, size, np.float32)}
         for name, size in {"y": 1, "first": 2, "larger": 0.5, "pool": 3, "large": 0.6, "doubled": 9}.items()
     }
     shared = share_ranges(read_model(before), narrow)

@@ -33,8 +33,9 @@ def share_ranges(model: Any, ranges: Ranges) -> Ranges:
     shared = dict(ranges)
     codes = [max(each.builtinCode, each.deprecatedBuiltinCode) for each in model.operatorCodes]
     for graph in model.subgraphs:
-        names = [tensor_name(each) for each in graph.tensors]
-        for op in reversed(graph.operators):  # the last one first: results are operands of later ones
+        names: list[str] = [tensor_name(each) for each in graph.tensors]
+        ops: list[Any] = graph.operators
+        for op in reversed(ops):  # the last one first: results are operands of later ones
             code = codes[op.opcodeIndex]
             of_result = shared.get(names[op.outputs[0]]) if code == _CONCATENATION or code in _POOLS else None
             if of_result is None:
