@@ -261,8 +261,8 @@ def test_types_of_biases(tmp_path: Path, form: Quantization, expected: str) -> N
 @pytest.mark.parametrize(
     ("form", "quantized_io", "message"),
     [
-        ("dynamic", True, "quantized_io is for the quantizations 'int8' and 'int16' alone"),
-        ("float16", "uint8", "quantized_io is for the quantizations 'int8' and 'int16' alone"),
+        ("dynamic", True, "quantized_io is for the quantizations 'int8', 'int16' and 'qat' alone"),
+        ("float16", "uint8", "quantized_io is for the quantizations 'int8', 'int16' and 'qat' alone"),
         ("int16", "uint8", "inputs and outputs of uint8 are for activations of int8, not for 'int16'"),
         ("int8", "int4", "quantized_io is 'int4'; there is False, True and 'uint8'"),
         ("recipe", True, "quantized_io does not go with a recipe"),

@@ -71,8 +71,8 @@ def check_samples(
     *,
     options: QuantizationOptions,
     quantized_io: QuantizedIo,
-    require_integer: bool,
-    preprocess: bool,
+    require_integer: bool = False,
+    preprocess: bool = False,
 ) -> None:
     """Checks that there are samples if the form needs them, and what is for some forms only with these.
 
