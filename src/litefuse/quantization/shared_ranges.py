@@ -31,16 +31,18 @@ def share_ranges(model: Any, ranges: Ranges) -> Ranges:
         ranges: The ranges of its tensors.
     """
     shared = dict(ranges)
-    codes = [max(each.builtinCode, each.deprecatedBuiltinCode) for each in model.operatorCodes]
+    codes: list[int] = [max(each.builtinCode, each.deprecatedBuiltinCode) for each in model.operatorCodes]
     for graph in model.subgraphs:
-        names: list[str] = [tensor_name(each) for each in graph.tensors]
-        ops: list[Any] = graph.operators
-        for op in reversed(ops):  # the last one first: results are operands of later ones
-            code = codes[op.opcodeIndex]
+        tensors: list[Any] = graph.tensors
+        names: dict[int, str] = dict(enumerate(tensor_name(each) for each in tensors))
+        op: Any
+        for op in reversed(graph.operators):  # the last one first: results are operands of later ones
+            code: int = codes[op.opcodeIndex]
             of_result = shared.get(names[op.outputs[0]]) if code == _CONCATENATION or code in _POOLS else None
             if of_result is None:
                 continue
-            computed = [names[each] for each in op.inputs if model.buffers[graph.tensors[each].buffer].data is None]
+            inputs: list[int] = list(op.inputs)
+            computed = [names[each] for each in inputs if model.buffers[tensors[each].buffer].data is None]
             within = [name for name in computed if name in shared and _covers(of_result, shared[name])]
             shared |= dict.fromkeys(within, of_result)
     return shared
