@@ -37,7 +37,7 @@ def share_ranges(model: Any, ranges: Ranges) -> Ranges:
         names: dict[int, str] = dict(enumerate(tensor_name(each) for each in tensors))
         op: Any
         for op in reversed(graph.operators):  # the last one first: results are operands of later ones
-            code: int = codes[op.opcodeIndex]
+            code = codes[int(op.opcodeIndex)]
             of_result = shared.get(names[op.outputs[0]]) if code == _CONCATENATION or code in _POOLS else None
             if of_result is None:
                 continue
