@@ -31,6 +31,9 @@ __all__ = [
     "difference_on_samples",
 ]
 
+#: How many samples of each signature are compared.
+COMPARED_SAMPLES = 16
+
 
 class Difference(NamedTuple):
     """The effect of quantization on a model's outputs.
@@ -148,13 +151,14 @@ class Reference:
     Args:
         before: The model.
         calls: The samples.
+        count: How many of each signature are taken.
 
     Raises:
         LitefuseError: LiteRT does not run the model.
     """
 
-    def __init__(self, before: Path, calls: Calls) -> None:
-        self._calls = {key: inputs[:COMPARED_SAMPLES] for key, inputs in calls.items()}
+    def __init__(self, before: Path, calls: Calls, count: int = COMPARED_SAMPLES) -> None:
+        self._calls = {key: inputs[:count] for key, inputs in calls.items()}
         self._expected = list(_outputs(before, self._calls))
 
     def difference(self, after: Path) -> Difference:
@@ -166,8 +170,6 @@ class Reference:
         return _difference_of(self._expected, after, self._calls)
 
 
-#: How many samples of each signature are compared.
-COMPARED_SAMPLES = 16
 # The sizes tried for dynamic dimensions other than the first: few image models, for example, take the smallest.
 _OPEN_SIZES = (1, 32, 224)
 # How much an output has to change, relative to its largest element.

@@ -32,6 +32,8 @@ _WEIGHTS = 1
 # Layers with fewer bytes of weights are left as they are: there is little to win.
 _SMALLEST = 4096
 _CURVE_POINTS = 9
+# How many samples of each signature the effect of one layer is measured on; that of whole files, on more.
+_SAMPLES_OF_LAYERS = 4
 
 
 def mix_precision(
@@ -67,11 +69,13 @@ def mix_precision(
         )
     trial = target.with_name(target.name + ".trial")
     try:
-        maker = _Maker(path, trial, groups, _reference(path, trial, groups, calls))
+        calls = calls or _drawn(path, trial, groups)
+        maker = _Maker(path, trial, groups, Reference(path, calls))
+        alone = _Maker(path, trial, groups, Reference(path, calls, _SAMPLES_OF_LAYERS))
         progress = SampleProgress(announce, "quantize", len(groups))
         layers: list[Layer] = []
         for name in groups:
-            layers.append(maker.layer(name))
+            layers.append(alone.layer(name))
             progress.advance()
         search = Search(upgrades(layers), maker.measure)
         chosen = search.smallest(max_error)
@@ -130,18 +134,16 @@ def _groups(path: Path) -> Iterator[tuple[str, _Group]]:
             yield group.results[0], group
 
 
-def _reference(path: Path, trial: Path, groups: Mapping[str, _Group], calls: Calls | None) -> Reference:
-    """Returns what outputs are compared with, if they tell something."""
-    if calls is None:
-        apply_recipe(path, trial, mixed_recipe({result: "int8" for each in groups.values() for result in each.results}))
-        found = difference_on_random_inputs(path, trial)
-        if found.error is None:
-            raise LitefuseError(
-                f"the difference that quantization makes cannot be measured: {found.unchecked}",
-                hint="Give samples: representative_dataset (on the command line, --representative-dataset).",
-            )
-        calls = calls_of_random_inputs(path)
-    return Reference(path, calls)
+def _drawn(path: Path, trial: Path, groups: Mapping[str, _Group]) -> Calls:
+    """Returns calls with random inputs, if the outputs tell something on them."""
+    apply_recipe(path, trial, mixed_recipe({result: "int8" for each in groups.values() for result in each.results}))
+    found = difference_on_random_inputs(path, trial)
+    if found.error is None:
+        raise LitefuseError(
+            f"the difference that quantization makes cannot be measured: {found.unchecked}",
+            hint="Give samples: representative_dataset (on the command line, --representative-dataset).",
+        )
+    return calls_of_random_inputs(path)
 
 
 class _Maker:
