@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import numpy.typing as npt
 import pytest
+from ai_edge_litert import schema_py_generated as schema
 
-from litefuse.quantization.recurrent.editor import Scale
+from litefuse.quantization.applying import read_model
+from litefuse.quantization.dataset import take_samples
+from litefuse.quantization.quantize import quantize_model
+from litefuse.quantization.recurrent.editor import GraphEditor, Scale
 from litefuse.quantization.recurrent.integer_form import constants_of
-from litefuse.quantization.recurrent.operands import BIASES, INPUT_WEIGHTS, RECURRENT_WEIGHTS, LstmNumbers
+from litefuse.quantization.recurrent.operands import (
+    BIASES,
+    CELL_STATE,
+    INPUT_WEIGHTS,
+    LSTMS,
+    OUTPUT_STATE,
+    RECURRENT_WEIGHTS,
+    LstmNumbers,
+)
 from litefuse.quantization.recurrent.reference import inner_ranges
-from litefuse.quantization.recurrent.scales import asymmetric, power_of_two, quantized, symmetric
+from litefuse.quantization.recurrent.scales import asymmetric, cell_scale, quantized, symmetric
+from litefuse.runtime.interpreter import Interpreter
+from tests.quantization.models import saved
+from tests.runtime.models import Graph
 
 
-@pytest.mark.parametrize(("largest", "exponent"), [(1.0, -15), (1.01, -14), (2.0, -14), (0.2, -17), (0.0, -15)])
+@pytest.mark.parametrize(
+    ("largest", "exponent"), [(1.0, -15), (1.01, -14), (2.0, -14), (64.0, -9), (0.2, -15), (0.0, -15)]
+)
 def test_the_scale_of_the_cell_state_is_a_power_of_two(largest: float, exponent: int) -> None:
-    assert power_of_two(largest) == Scale(2.0**exponent)
+    assert cell_scale(largest) == Scale(2.0**exponent)
 
 
 @pytest.mark.parametrize("ends", [(-1.0, 3.0), (0.5, 2.0), (-3.0, -1.0), (-1e-6, 1e-6)])
@@ -72,3 +91,77 @@ def test_ranges_inside() -> None:
     widened = found.widened(inner_ranges(LstmNumbers(values, 0.0, 0.0, time_major=False), x, start - 2, start + 3))
     assert widened.initial == (-2.0, 0.0)
     assert widened.cell == 3.0
+
+
+STEPS = 80
+
+
+def lstm(weight: float, gate: float, *, open_batch: bool = False, initial: float = 0.0) -> Graph:
+    """Steps of four units, with all weights alike, and all biases."""
+    graph, batch = Graph(), -1 if open_batch else 1
+    x = graph.input("x", [1, STEPS, 2], signature=[batch, STEPS, 2])
+    operands = [x, *(graph.tensor(f"w{each}", [4, 2], value=np.full((4, 2), weight)) for each in range(4))]
+    operands += [graph.tensor(f"r{each}", [4, 4], value=np.full((4, 4), weight)) for each in range(4)]
+    operands += [-1, -1, -1, *(graph.tensor(f"b{each}", [4], value=np.full(4, gate)) for each in range(4)), -1, -1]
+    size = _packed_size(graph, x) if open_batch else graph.tensor("size", [2], np.int32, value=[1, 4])
+    value = graph.tensor("value", [], value=initial)
+    for state in ("h", "c"):
+        operands.append(graph.tensor(state, [1, 4], signature=[batch, 4]))
+        graph.builtin("FILL", [size, value], operands[-1:])
+    y = graph.output("y", [1, STEPS, 4], signature=[batch, STEPS, 4])
+    graph.builtin("UNIDIRECTIONAL_SEQUENCE_LSTM", [*operands, -1, -1, -1, -1], [y])
+    operator, options = graph.operators[-1][0], schema.UnidirectionalSequenceLSTMOptionsT()
+    options.fusedActivationFunction = schema.ActivationFunctionType.TANH
+    operator.builtinOptionsType = schema.BuiltinOptions.UnidirectionalSequenceLSTMOptions
+    operator.builtinOptions = options
+    graph.tensors[operands[18]][0].isVariable = graph.tensors[operands[19]][0].isVariable = True
+    return graph
+
+
+def _packed_size(graph: Graph, x: int) -> int:
+    """The size of the states, which is not known before the call: the result of PACK."""
+    shape, rows = graph.tensor("shape", [3], np.int32), graph.tensor("rows", [], np.int32)
+    ends = [graph.tensor(name, [1], np.int32, value=[value]) for name, value in (("from", 0), ("to", 1), ("by", 1))]
+    size, units = graph.tensor("size", [2], np.int32), graph.tensor("units", [], np.int32, value=4)
+    graph.builtin("SHAPE", [x], [shape], outType=schema.TensorType.INT32)
+    graph.builtin("STRIDED_SLICE", [shape, *ends], [rows], shrinkAxisMask=1)
+    graph.builtin("PACK", [rows, units], [size], valuesCount=2)
+    return size
+
+
+@pytest.mark.parametrize(("weight", "gate"), [(0.01, 0.0), (0.02, -1.0), (0.5, 0.0), (0.5, 1.0)])
+def test_cell_states_of_any_size_are_right(tmp_path: Path, weight: float, gate: float) -> None:
+    before, after = saved(tmp_path / "before.tflite", lstm(weight, gate)), tmp_path / "after.tflite"
+    samples = [np.random.default_rng(number).normal(size=(1, STEPS, 2)).astype(np.float32) for number in range(8)]
+    found = quantize_model(before, after, "int8", take_samples(samples))
+    assert found.kinds.real == 0
+    assert found.error is not None
+    assert found.error < 0.08
+
+
+def test_a_cell_state_beyond_what_there_is_a_kernel_for_stays_in_floating_point(tmp_path: Path) -> None:
+    before, after = saved(tmp_path / "before.tflite", lstm(0.01, 15.0)), tmp_path / "after.tflite"
+    samples = [np.zeros((1, STEPS, 2), np.float32)] * 2
+    floats = quantize_model(before, after, "int8", take_samples(samples)).floats
+    (left,) = [each for each in floats if each.op == "UNIDIRECTIONAL_SEQUENCE_LSTM"]
+    assert left.reason == "its cell state exceeds 64, which LiteRT has no integer kernel for"
+
+
+@pytest.mark.parametrize("initial", [0.0, 0.5])
+def test_states_of_any_batch_are_allocated_in_each_call(tmp_path: Path, initial: float) -> None:
+    """What QUANTIZE writes would keep the memory of the first batch, and larger ones would be written beyond it."""
+    graph = lstm(0.1, 0.0, open_batch=True, initial=initial)
+    before, after = saved(tmp_path / "before.tflite", graph), tmp_path / "after.tflite"
+    random = np.random.default_rng(0)
+    samples = [random.normal(size=(2, STEPS, 2)).astype(np.float32) for _ in range(8)]
+    quantize_model(before, after, "int8", take_samples(samples))
+    edited = GraphEditor(read_model(after), 0)
+    (op,) = [each for each in edited.ops if edited.code(each) in LSTMS]
+    writers = [edited.producer(op.inputs[state]) for state in (OUTPUT_STATE, CELL_STATE)]
+    assert [edited.code(each) for each in writers] == [schema.BuiltinOperator.FILL] * 2
+    original, quantized_model = (Interpreter(path).get_signature_runner() for path in (before, after))
+    for batch in (1, 5, 2):
+        x = random.normal(size=(batch, STEPS, 2)).astype(np.float32)
+        expected = original(x=x)["y"]
+        for _ in range(2):
+            np.testing.assert_allclose(quantized_model(x=x)["y"], expected, atol=0.06)

@@ -10,7 +10,7 @@ from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.quantization.recurrent.editor import GraphEditor, Scale
 from litefuse.quantization.recurrent.integer_form import make_integers
-from litefuse.quantization.recurrent.operands import LstmNumbers, lstm_ops
+from litefuse.quantization.recurrent.operands import CELL_STATE, LstmNumbers, lstm_ops
 from litefuse.quantization.recurrent.reference import inner_ranges
 from litefuse.quantization.recurrent.scales import asymmetric, symmetric
 from tests.engine.faults.graph import Array, WrittenGraph, run
@@ -46,13 +46,16 @@ def _float_lstm(outputs: int, *, peepholes: bool) -> bytes:
     return graph.returns(graph.op("tfl.unidirectional_sequence_lstm", operands, shape, **options)).model()
 
 
-def _is_wrong(outputs: int, *, peepholes: bool, zero_point: bool) -> bool:
+def _is_wrong(
+    outputs: int, *, peepholes: bool = False, zero_point: bool = False, cell_exponent: int | None = None
+) -> bool:
     """Whether integers give another result than floating point.
 
     Args:
         outputs: The size of the projection.
         peepholes: Whether there are any.
         zero_point: Whether what is projected has one.
+        cell_exponent: That of the cell state's scale; None: what its range takes.
     """
     content = _float_lstm(outputs, peepholes=peepholes)
     (expected,) = run(content, _X)
@@ -66,6 +69,8 @@ def _is_wrong(outputs: int, *, peepholes: bool, zero_point: bool) -> bool:
     hidden: Scale = asymmetric(*inner.hidden) if zero_point else symmetric(max(map(abs, inner.hidden)), 8)
     parameters = graph.tensor(op.intermediates[4]).quantization
     parameters.scale, parameters.zeroPoint = [hidden.scale], [hidden.zero]
+    if cell_exponent is not None:
+        graph.tensor(op.inputs[CELL_STATE]).quantization.scale = [2.0**cell_exponent]
     builder = flatbuffers.Builder(1024)
     builder.Finish(model.Pack(builder), b"TFL3")
     return differ(run(bytes(builder.Output()), _X), expected, tolerance=_TOLERANCE * float(np.abs(expected).max()))
@@ -73,11 +78,14 @@ def _is_wrong(outputs: int, *, peepholes: bool, zero_point: bool) -> bool:
 
 @reproducer
 def integer_peepholes() -> bool:
-    wrong = _is_wrong(_UNITS // 2, peepholes=True, zero_point=False)
-    return wrong and not _is_wrong(_UNITS, peepholes=True, zero_point=False)
+    return _is_wrong(_UNITS // 2, peepholes=True) and not _is_wrong(_UNITS, peepholes=True)
 
 
 @reproducer
 def projected_zero_point() -> bool:
-    wrong = _is_wrong(_UNITS, peepholes=False, zero_point=True)
-    return wrong and not _is_wrong(_UNITS, peepholes=False, zero_point=False)
+    return _is_wrong(_UNITS, zero_point=True) and not _is_wrong(_UNITS)
+
+
+@reproducer
+def cell_state_of_other_ranges() -> bool:
+    return _is_wrong(_UNITS, cell_exponent=-8) and not _is_wrong(_UNITS, cell_exponent=-9)

@@ -176,6 +176,12 @@ RUNTIME: tuple[Fault, ...] = (
         f"{_LSTMS}.integer_form.make_integers",
     ),
     _fault(
+        "cell-state-of-other-ranges",
+        "An integer LSTM takes no hyperbolic tangent of a cell state whose range is below 1 or above 64, and goes on "
+        "with what is in memory.",
+        f"{_LSTMS}.scales",
+    ),
+    _fault(
         "outputs-behind-two-gigabytes",
         "The list of a subgraph's outputs is only found within the first 2 GB of a file.",
         "litefuse.verify.layers.observed.ObservedCopy",

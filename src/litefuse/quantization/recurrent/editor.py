@@ -127,7 +127,7 @@ class GraphEditor:
 
     def add_constant(self, name: str, value: npt.NDArray[Any], scale: Scale | None = None) -> int:
         """Adds a constant; returns its index."""
-        index = self.add_tensor(name, value.shape, value.dtype.name, scale)
+        index = self.add_tensor(name, value.shape, str(value.dtype), scale)
         buffer: Any = schema.BufferT()
         buffer.data = np.frombuffer(value.tobytes(), np.uint8)
         self.model.buffers.append(buffer)

@@ -27,7 +27,7 @@ from litefuse.quantization.recurrent.operands import (
     is_copy,
 )
 from litefuse.quantization.recurrent.reference import InnerRanges
-from litefuse.quantization.recurrent.scales import asymmetric, power_of_two, quantized, symmetric
+from litefuse.quantization.recurrent.scales import asymmetric, cell_scale, quantized, symmetric
 
 __all__ = ["constants_of", "make_integers"]
 
@@ -40,6 +40,8 @@ _GATE = 2.0**-12
 _LARGEST_BIAS = 2.0**30
 # The first version of ops with int16.
 _INT16_VERSIONS = {_CODES.CONCATENATION: 3, _CODES.SLICE: 4}
+# The ops that write initial values, and their versions for int8 and int16.
+_INTEGER_VERSIONS = {_CODES.BROADCAST_TO: 3, _CODES.FILL: 3}
 
 
 def make_integers(
@@ -69,7 +71,7 @@ def make_integers(
     x = _integer_input(graph, op, input_range)
     least, largest = (min(output_range[0], inner.initial[0]), max(output_range[1], inner.initial[1]))
     output = _integer_output(graph, op, (least, largest))
-    input_scale, output_scale, cell_scale = graph.scale(x), graph.scale(output), power_of_two(inner.cell)
+    input_scale, output_scale, of_cell = graph.scale(x), graph.scale(output), cell_scale(inner.cell)
     assert input_scale is not None
     assert output_scale is not None
     # There is no zero point: the fault `projected-zero-point`.
@@ -79,8 +81,8 @@ def make_integers(
     for position, (value, scale) in constants_of(numbers, input_scale, hidden).items():
         inputs[position] = graph.add_constant(f"{name}/{OPERANDS[position]}", value, scale)
     inputs[OUTPUT_STATE] = _state(graph, op, OUTPUT_STATE, f"{name}/h", output_scale)
-    inputs[CELL_STATE] = _state(graph, op, CELL_STATE, f"{name}/c", cell_scale)
-    _read_cell_state(graph, op, inputs[CELL_STATE], cell_scale)
+    inputs[CELL_STATE] = _state(graph, op, CELL_STATE, f"{name}/c", of_cell)
+    _read_cell_state(graph, op, inputs[CELL_STATE], of_cell)
     op.inputs, op.outputs = inputs, [output]
     op.intermediates = _intermediates(graph, name, inner, hidden, normalized=numbers.normalized)
 
@@ -174,21 +176,40 @@ def _state(graph: GraphEditor, op: Any, position: int, name: str, scale: Scale) 
     old = int(op.inputs[position])
     producer = graph.producer(old)
     shape = _shape_of_state(graph, old, producer)
-    state = graph.add_tensor(name, shape, "int8" if position == OUTPUT_STATE else "int16", scale, variable=True)
+    dtype = "int8" if position == OUTPUT_STATE else "int16"
+    state = graph.add_tensor(name, shape, dtype, scale, variable=True)
     if producer is None:  # it keeps its value between calls
         return state
     graph.tensor(old).isVariable = False
+    kind = graph.code(producer)
+    if -1 in shape and kind in _INTEGER_VERSIONS:
+        _write_open_state(graph, op, producer, state, dtype)
+        return state
     source = old
-    if -1 not in shape:
-        value = graph.constant(producer.inputs[1]) if graph.code(producer) == _CODES.FILL else None
-        if value is not None and not value.any():
-            # QUANTIZE of a constant is computed in each call, also on microcontrollers, whose FILL lacks int16; Vela
-            # makes constants of it, which the NPU reads at the first step.
-            source = graph.zeros(shape)
-        elif graph.code(producer) == _CODES.BROADCAST_TO and graph.shape(producer.inputs[0]) == shape:
-            source = integer_source(graph, int(producer.inputs[0]))
+    value = graph.constant(producer.inputs[1]) if kind == _CODES.FILL else None
+    if value is not None and not value.any():
+        # QUANTIZE of a constant is computed in each call, also on microcontrollers, whose FILL lacks int16; Vela
+        # makes constants of it, which the NPU reads at the first step.
+        source = graph.zeros(shape)
+    elif kind == _CODES.BROADCAST_TO and graph.shape(producer.inputs[0]) == shape:
+        source = integer_source(graph, int(producer.inputs[0]))
     graph.add_op(op, "QUANTIZE", [source], [state])
     return state
+
+
+def _write_open_state(graph: GraphEditor, op: Any, producer: Any, state: int, dtype: str) -> None:
+    """Adds the op that writes the initial value of a state of dynamic size.
+
+    It is of the same kind as that of the state in floating point, which allocates its result itself in each call. The
+    result of QUANTIZE would keep the memory of the first batch: the fault ``state-of-the-first-batch``.
+    """
+    is_fill = graph.code(producer) == _CODES.FILL
+    value, dims = producer.inputs[::-1] if is_fill else producer.inputs
+    integers = graph.add_tensor(f"{graph.name(state)}/initial", graph.shape(value), dtype, graph.scale(state))
+    graph.add_op(op, "QUANTIZE", [integer_source(graph, int(value))], [integers])
+    operands = [dims, integers] if is_fill else [integers, dims]
+    written = graph.add_op(op, "FILL" if is_fill else "BROADCAST_TO", operands, [state])
+    graph.set_version(written, _INTEGER_VERSIONS[graph.code(written)])
 
 
 def _shape_of_state(graph: GraphEditor, state: int, producer: Any | None) -> tuple[int, ...]:

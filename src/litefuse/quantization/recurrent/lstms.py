@@ -26,6 +26,7 @@ from litefuse.quantization.recurrent.operands import (
     lstm_ops,
     reason_for_float,
 )
+from litefuse.quantization.recurrent.scales import LARGEST_CELL
 from litefuse.quantization.samples import Calls
 from litefuse.runtime.flatbuffer import content_of
 
@@ -123,6 +124,8 @@ class LstmOps:
                 reason = reason_for_float(graph, op)
                 if reason is None and name not in inner:
                     reason = "it is in a loop or a branch"
+                elif reason is None and inner[name].cell > LARGEST_CELL:
+                    reason = f"its cell state exceeds {LARGEST_CELL:g}, which LiteRT has no integer kernel for"
                 if name in kept:
                     reason = _KEPT
                 if reason is not None:

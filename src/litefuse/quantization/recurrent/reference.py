@@ -59,9 +59,10 @@ def inner_ranges(numbers: LstmNumbers, x: _Array, h: _Array, c: _Array) -> Inner
         h: The output before the first step ``[batch, n]``.
         c: The cell state before it ``[batch, u]``.
     """
-    weights = numbers.constants
-    steps = x[None] if x.ndim == 2 else x if numbers.time_major else x.swapaxes(0, 1)
-    hidden = np.zeros((1, 1), np.float32)
+    weights: dict[int, Any] = {**numbers.constants}
+    given: Any = x
+    steps: Any = given[None] if x.ndim == 2 else given if numbers.time_major else given.swapaxes(0, 1)
+    hidden: Any = np.zeros((1, 1), np.float32)
     initial = _ends(h)
     found = InnerRanges(_largest(c), initial, (0.0, 0.0), (0.0, 0.0, 0.0, 0.0))
     for step in steps:

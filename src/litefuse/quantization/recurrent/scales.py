@@ -10,10 +10,14 @@ import numpy.typing as npt
 
 from litefuse.quantization.recurrent.editor import Scale
 
-__all__ = ["asymmetric", "power_of_two", "quantized", "symmetric"]
+__all__ = ["LARGEST_CELL", "asymmetric", "cell_scale", "quantized", "symmetric"]
 
 # The scale of what is zero everywhere.
 _OF_ZERO = 1.0
+# The fault `cell-state-of-other-ranges`: the kernel has tanh of states between these powers of two alone.
+_LEAST_EXPONENT = 0
+#: The largest absolute value of a cell state that LiteRT has a kernel for.
+LARGEST_CELL = 64.0
 
 
 def asymmetric(least: float, largest: float) -> Scale:
@@ -35,9 +39,13 @@ def symmetric(largest: float, bits: int) -> Scale:
     return Scale(float(np.float32(largest / (2 ** (bits - 1) - 1))) if largest else _OF_ZERO)
 
 
-def power_of_two(largest: float) -> Scale:
-    """Returns the scale of int16 around zero that is a power of two; LiteRT shifts by its exponent."""
-    return Scale(2.0 ** ((math.ceil(math.log2(largest)) if largest else 0) - 15))
+def cell_scale(largest: float) -> Scale:
+    """Returns the scale of a cell state, int16 around zero: a power of two, by whose exponent LiteRT shifts.
+
+    Args:
+        largest: The largest absolute value, at most ``LARGEST_CELL``.
+    """
+    return Scale(2.0 ** (max(math.ceil(math.log2(largest)) if largest else 0, _LEAST_EXPONENT) - 15))
 
 
 def quantized(value: npt.NDArray[np.float32], scale: Scale, dtype: type[Any]) -> npt.NDArray[Any]:
