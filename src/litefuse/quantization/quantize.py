@@ -24,6 +24,7 @@ from litefuse.quantization.model_facts import check_named, facts_of, kept_result
 from litefuse.quantization.open_shapes import restore_open_shapes
 from litefuse.quantization.recipe import ModelFacts, Recipe, recipe_of
 from litefuse.quantization.recurrent.lstms import FloatLayer, LstmOps
+from litefuse.quantization.rotations import mend_rotations
 from litefuse.quantization.samples import calls_of
 from litefuse.quantization.shared_buffers import share_buffers
 from litefuse.quantization.shared_outputs import mend_shared_outputs
@@ -142,7 +143,7 @@ class _Task:
         if self.form == "dynamic":
             self.float_layers += LstmOps(self.path).make_hybrid(self.target, kept=self.kept)
         share_buffers(self.target)
-        edit_file(self.target, restore_open_shapes)
+        edit_file(self.target, mend_rotations, restore_open_shapes)
 
     def quantize_all(self, calls: Calls) -> None:
         """Quantizes activations as well, with the ranges that they have in calls."""
