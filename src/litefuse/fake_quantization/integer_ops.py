@@ -24,7 +24,7 @@ from litefuse.ir.call_graph import attributes_of, functions, nested_operations
 from litefuse.ir.locations import node_text
 from litefuse.ir.mlir import func, ir, producer
 
-__all__ = ["FloatOp", "IntegerOps"]
+__all__ = ["IntegerOps", "UncoveredOp"]
 
 _PAIR = frozenset({"tfl.dequantize", "tfl.quantize"})
 # Ops that may keep the scale of their operand where their result has none of its own.
@@ -32,7 +32,7 @@ _CLIPPING = frozenset({"tfl.relu", "tfl.relu6", "tfl.relu_n1_to_1"})
 _ERASED = _PAIR | {"tfl.reshape", "tfl.transpose", "tfl.pseudo_const", "tfl.pseudo_qconst", "arith.constant"}
 
 
-class FloatOp(NamedTuple):
+class UncoveredOp(NamedTuple):
     """An op that stays in floats.
 
     Attributes:
@@ -62,7 +62,7 @@ class IntegerOps:
             int8: LiteRT unpacks them in each call, which takes two to four times as long.
     """
 
-    left: list[FloatOp] = field(default_factory=list[FloatOp])
+    left: list[UncoveredOp] = field(default_factory=list[UncoveredOp])
     int4: bool = True
     name: ClassVar[str] = "integer-ops"
 
@@ -81,7 +81,7 @@ class IntegerOps:
                 try:
                     _fold(op, int4=self.int4)
                 except NotCovered as reason:
-                    self.left.append(FloatOp(_litert_name(op), node_text(op), str(reason)))
+                    self.left.append(UncoveredOp(_litert_name(op), node_text(op), str(reason)))
             _store_constants(function)
             _erase_dead(function)
         return modified

@@ -10,13 +10,13 @@ from typing import NamedTuple
 from litefuse.errors import LitefuseError
 from litefuse.export.model_file import write_model
 from litefuse.fake_quantization.integer_boundary import IntegerBoundary
-from litefuse.fake_quantization.integer_ops import FloatOp, IntegerOps
+from litefuse.fake_quantization.integer_ops import IntegerOps, UncoveredOp
 from litefuse.fake_quantization.pairs import NodesFound
 from litefuse.ir.mlir import ir
 from litefuse.ir.passes import run_passes
 from litefuse.quantization.difference import Difference, difference_on_random_inputs
 from litefuse.quantization.float_ops import ops_by_kind
-from litefuse.report import quantized as report
+from litefuse.report.quantized import FloatOp
 from litefuse.weights import Weights
 
 __all__ = ["Trained", "quantize_trained"]
@@ -68,14 +68,14 @@ def quantize_trained(
     copy = BytesIO()
     module.operation.write_bytecode(copy)
     floats = path.with_name(path.name + ".floats")
-    left: list[FloatOp] = [FloatOp("fake quantization", node, reason) for node, reason in nodes.left]
+    left: list[UncoveredOp] = [UncoveredOp("fake quantization", node, reason) for node, reason in nodes.left]
     try:
         write_model(ir.Module.parse(copy.getvalue()), weights, floats)
         run_passes(module, [IntegerOps(left, int4=int4), IntegerBoundary(integer_signatures)])
         write_model(module, weights, path)
         difference = difference_on_random_inputs(floats, path)
         kinds = ops_by_kind(path, integer=True).kinds
-        ops = tuple(report.FloatOp(each.op, each.node, "float", each.reason) for each in left)
+        ops = tuple(FloatOp(each.op, each.node, "float", each.reason) for each in left)
         return Trained(floats.stat().st_size, difference._replace(kinds=kinds, floats=ops))
     finally:
         floats.unlink(missing_ok=True)
