@@ -300,7 +300,15 @@ def _quantize_trained(
 
     nodes = lowering.fake_quantization or NodesFound()
     signatures = [entry.symbol for entry in lowering.entry_points] if job.quantized_io else []
-    size, difference = quantize_trained(module, lowering.weights, path, nodes, signatures, int4=job.target == "cpu")
+    size, difference = quantize_trained(
+        module,
+        lowering.weights,
+        path,
+        nodes,
+        signatures,
+        int4=job.target == "cpu",
+        layers=job.quantization_layers,
+    )
     if job.require_integer:
         require_integer(difference.floats)
     if job.max_error is not None:

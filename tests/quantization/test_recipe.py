@@ -271,9 +271,24 @@ def test_types_of_biases(tmp_path: Path, form: Quantization, expected: str) -> N
 def test_types_of_inputs_that_are_refused(form: Quantization, quantized_io: QuantizedIo, message: str) -> None:
     options = quantization_options(form, recipe=[ENTRY] if form == "recipe" else None)
     with pytest.raises(LitefuseError, match=message):
-        check_samples(form, None, quantized_io=quantized_io, options=options)
+        check_samples(form, None, quantized_io=quantized_io, options=options, require_integer=False, preprocess=False)
 
 
 def test_samples_that_are_lacking() -> None:
     with pytest.raises(LitefuseError, match="the quantization 'int8' needs a representative dataset"):
-        check_samples("int8", None, quantized_io=False, options=QuantizationOptions())
+        check_samples(
+            "int8", None, quantized_io=False, options=QuantizationOptions(), require_integer=False, preprocess=False
+        )
+
+
+@pytest.mark.parametrize("form", ["int8", "auto"])
+def test_a_function_for_images_without_images(form: Quantization) -> None:
+    with pytest.raises(LitefuseError, match="preprocess makes samples of the images in a folder, and there is no"):
+        check_samples(
+            form, None, quantized_io=False, options=QuantizationOptions(), require_integer=False, preprocess=True
+        )
+
+
+def test_refusals_name_the_options_as_they_are_given() -> None:
+    with pytest.raises(LitefuseError, match="so that rotate means nothing"):
+        quantization_options("float16", rotate="hadamard")

@@ -157,7 +157,7 @@ def _refused(form: Quantization, options: QuantizationOptions) -> str:
     """Returns why there is no such combination; empty if there is."""
     plain = QuantizationOptions()
     chosen = [
-        name
+        "rotate" if name == "rotation" else name
         for name in ("weight_bits", "granularity", "rotation", "min_weight_elements")
         if getattr(options, name) != getattr(plain, name)
     ]

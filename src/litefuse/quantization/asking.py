@@ -106,6 +106,11 @@ def check_samples(
         raise LitefuseError(f"quantized_io is {quantized_io!r}; there is False, True and 'uint8'")
     if quantized_io == "uint8" and form != "int8":
         raise LitefuseError(f"inputs and outputs of uint8 are for activations of int8, not for {form!r}")
+    if preprocess and dataset is None:
+        raise LitefuseError(
+            "preprocess makes samples of the images in a folder, and there is no folder",
+            hint="Pass it as representative_dataset (on the command line, --representative-dataset).",
+        )
     if needs_samples and dataset is None:
         raise LitefuseError(
             f"the quantization {form!r} needs a representative dataset",

@@ -64,7 +64,7 @@ def mix_precision(
     groups = {name: group for name, group in _groups(path) if not set(kept).intersection(group.results)}
     if not groups:
         raise LitefuseError(
-            "the model has no weights whose form could be chosen",
+            "the model has no weights whose form could be chosen" + (" besides those that are kept" if kept else ""),
             hint=f"It would be those of at least {_SMALLEST:,} bytes in {', '.join(sorted(_WEIGHTED))}.",
         )
     trial = target.with_name(target.name + ".trial")

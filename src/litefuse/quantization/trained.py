@@ -14,8 +14,9 @@ from litefuse.fake_quantization.integer_ops import IntegerOps, UncoveredOp
 from litefuse.fake_quantization.pairs import NodesFound
 from litefuse.ir.mlir import ir
 from litefuse.ir.passes import run_passes
-from litefuse.quantization.difference import Difference, difference_on_random_inputs
+from litefuse.quantization.difference import Difference, calls_of_random_inputs, difference_on_random_inputs
 from litefuse.quantization.float_ops import ops_by_kind
+from litefuse.quantization.layers import layer_differences
 from litefuse.report.quantized import FloatOp
 from litefuse.weights import Weights
 
@@ -43,6 +44,7 @@ def quantize_trained(
     integer_signatures: Collection[str] = (),
     *,
     int4: bool = True,
+    layers: bool = False,
 ) -> Trained:
     """Writes a lowered module whose fake-quantization nodes are pairs as a model of integer ops.
 
@@ -53,6 +55,7 @@ def quantize_trained(
         nodes: What became of the nodes.
         integer_signatures: The functions whose inputs and outputs become integers, too.
         int4: Whether weights may be int4.
+        layers: Whether the difference is also measured inside the model.
 
     Raises:
         LitefuseError: The model has no node with a constant range, or LiteRT does not run the result.
@@ -74,8 +77,10 @@ def quantize_trained(
         run_passes(module, [IntegerOps(left, int4=int4), IntegerBoundary(integer_signatures)])
         write_model(module, weights, path)
         difference = difference_on_random_inputs(floats, path)
-        kinds = ops_by_kind(path, integer=True).kinds
-        ops = tuple(FloatOp(each.op, each.node, "float", each.reason) for each in left)
-        return Trained(floats.stat().st_size, difference._replace(kinds=kinds, floats=ops))
+        kinds, written = ops_by_kind(path, integer=True)
+        sizes = {f"node {each.name}": each.weights for each in written}
+        inside = layer_differences(floats, path, calls_of_random_inputs(floats)) if layers else ()
+        ops = tuple(FloatOp(each.op, each.node, "float", each.reason, sizes.get(each.node, 0)) for each in left)
+        return Trained(floats.stat().st_size, difference._replace(kinds=kinds, floats=ops, layers=inside))
     finally:
         floats.unlink(missing_ok=True)
