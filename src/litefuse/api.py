@@ -133,8 +133,8 @@ def convert(
             loop; ``auto``, whichever is faster.
         target: Where the model is to run: ``cpu``, in LiteRT; ``micro``, in tflite-micro, on a microcontroller;
             ``ethos-u``, on an Arm Ethos-U NPU, for which Vela compiles the file. For these two, recurrent layers become
-            one op as with ``rnn="fused"``, no dynamic dimension is left (a batch that is open is 1 unless ``batch``
-            or ``shapes`` say otherwise), and loops are an error unless ``rnn`` is ``loop``.
+            one op as with ``rnn="fused"``, or are unrolled, no dynamic dimension is left (a batch that is open is 1
+            unless ``batch`` or ``shapes`` say otherwise), and other loops are an error unless ``rnn`` is ``loop``.
         quantize: Quantize the weights of products, convolutions and embeddings with litert-quantizer (the extra
             ``quantize``): ``dynamic``: int8, and LiteRT quantizes the activations on each call; ``weights``: int8,
             which LiteRT dequantizes to float32; ``float16``, likewise. Or compute in integers, with int8 weights:

@@ -35,6 +35,7 @@ from litefuse.pipeline.composites import freeze_and_fuse
 from litefuse.pipeline.lowering import lower_module
 from litefuse.pipeline.stages import Lowering, State
 from litefuse.pipeline.targets import check_lowered, fixed_shapes
+from litefuse.pipeline.unrolled import kept, with_unrolled
 from litefuse.pipeline.variable_values import VariableValues
 from litefuse.plug_ins.entry_points import take_plug_ins
 from litefuse.recognizers.transfer import unpickle_registered
@@ -151,6 +152,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         quantize=job.quantize is not None and job.quantize != "qat",
         fake_quantization=NodesFound() if job.quantize == "qat" else None,
         dynamic=traits_of(job.target).dynamic,
+        unrolled=None if traits_of(job.target).loops or job.rnn == "loop" else [],
     )
     findings = freeze_and_fuse(
         imported,
@@ -161,6 +163,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         check_custom_ops=job.check_custom_ops,
         forms=_forms(job),
         rnn=_rnn_form(job),
+        lacking=traits_of(job.target).lacking if job.rnn == "auto" else (),
     )
     composites = (*findings.composites, *_uncalled(saved_model, findings.composites))
     _check_names(job.composites, composites)
@@ -170,7 +173,8 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         raise _no_composite(composites)
     _require_fused(called if job.require_fused is True else set(job.require_fused or ()), composites)
     lower_module(module, lowering, steps.begin)
-    check_lowered(module, job.target, findings.loops, loops_chosen=job.rnn == "loop")
+    loops = with_unrolled(findings.loops, lowering.unrolled or ())
+    check_lowered(module, job.target, kept(loops, lowering.unrolled or ()), loops_chosen=job.rnn == "loop")
     allowed = set[str]() if isinstance(job.allow_custom_ops, bool) else {*job.allow_custom_ops}
     if allowed:
         lacking = {each.op for each in (*lowering.decomposed, *lowering.emitted)}
@@ -182,7 +186,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         signatures=tuple(entry.symbol for entry in imported.entry_points),
         left_out=_left_out(saved_model, imported, chosen=job.signatures is not None),
         composites=composites,
-        loops=findings.loops,
+        loops=loops,
         recognizers=findings.recognizers,
         variables=findings.variables,
         op_counts=summary.op_counts,

@@ -36,6 +36,7 @@ from litefuse.control_flow.limit_ops import LimitOps
 from litefuse.control_flow.lower_case import LowerCase
 from litefuse.control_flow.lower_for import LowerFor
 from litefuse.control_flow.outline_loops import OutlineLoops
+from litefuse.control_flow.unroll_loops import UnrollLoops
 from litefuse.control_flow.unused_variables import DropLoopVariables
 from litefuse.engine.lowering import run_mlir_passes
 from litefuse.errors import LitefuseError
@@ -176,6 +177,7 @@ PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
     "refine-call-types": lambda _o, _v: RefineCallTypes(),
     "rewrite-before-lowering": lambda _o, _v: RewriteBeforeLowering([]),
     "sink-handles": lambda _o, _v: SinkHandles(),
+    "unroll-loops": lambda _o, _v: UnrollLoops([]),
     "wrap-program": lambda _o, _v: WrapProgram(),
 }
 

@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from litefuse.runtime.scales import dequantized, quantized
+from tests.tensorflow.checking import interpreter
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     import numpy.typing as npt
 
-__all__ = ["Compiled", "compiled", "run_micro"]
+__all__ = ["Compiled", "compiled", "run_floats", "run_integers", "run_micro"]
 
 _ARENA = 1 << 20
 
@@ -31,6 +34,25 @@ def run_micro(model: bytes, calls: Sequence[npt.NDArray[Any]]) -> list[npt.NDArr
         interpreter.invoke()
         found.append(np.array(interpreter.get_output(0)))
     return found
+
+
+def run_integers(
+    model: bytes, calls: list[npt.NDArray[np.float32]]
+) -> tuple[list[npt.NDArray[Any]], list[npt.NDArray[Any]], list[npt.NDArray[Any]]]:
+    """The integers that a model takes and gives in LiteRT, and the numbers that it gives."""
+    runner = interpreter(model).get_signature_runner()
+    (takes,), (gives,) = runner.get_input_details().values(), runner.get_output_details().values()
+    given = [quantized(each, takes) for each in calls]
+    (name,) = runner.get_input_details()
+    found = [np.array(*runner(**{name: each}).values()) for each in given]
+    return given, found, [dequantized(each, gives) for each in found]
+
+
+def run_floats(model: bytes, calls: list[npt.NDArray[np.float32]]) -> tuple[list[Any], list[Any], list[Any]]:
+    """As ``run_integers``, for a model in floating point."""
+    runner = interpreter(model).get_signature_runner()
+    found = [np.array(*runner(x=each).values()) for each in calls]
+    return [*calls], found, found
 
 
 class Compiled(NamedTuple):

@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 
 import litefuse
-from litefuse.runtime.scales import dequantized, quantized
 from tests.tensorflow import recurrent_models
-from tests.tensorflow.checking import interpreter
-from tests.tensorflow.microcontrollers import compiled, run_micro
+from tests.tensorflow.microcontrollers import compiled, run_floats, run_integers, run_micro
 from tests.tensorflow.recurrent_models import Case
 
 if TYPE_CHECKING:
@@ -58,18 +56,6 @@ def stock(tf: Any, path: str, samples: list[npt.NDArray[np.float32]]) -> bytes:
     converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS_INT8]
     converter.inference_input_type = converter.inference_output_type = tf.int8
     return bytes(converter.convert())
-
-
-def run_integers(
-    model: bytes, calls: list[npt.NDArray[np.float32]]
-) -> tuple[list[npt.NDArray[Any]], list[npt.NDArray[Any]], list[npt.NDArray[Any]]]:
-    """The integers that a model takes and gives in LiteRT, and the numbers that it gives."""
-    runner = interpreter(model).get_signature_runner()
-    (takes,), (gives,) = runner.get_input_details().values(), runner.get_output_details().values()
-    given = [quantized(each, takes) for each in calls]
-    (name,) = runner.get_input_details()
-    found = [np.array(*runner(**{name: each}).values()) for each in given]
-    return given, found, [dequantized(each, gives) for each in found]
 
 
 @pytest.mark.parametrize("framework", ["tf_keras", "keras"])
@@ -133,7 +119,7 @@ def test_microcontroller(tensorflow: TensorFlow, case: Case, quantize: Quantizat
     path = tensorflow.save(recurrent_models.build, *case)
     random = np.random.default_rng(7)
     drawn = [random.standard_normal((batch, 6, recurrent_models.FEATURES)).astype(np.float32) for _ in range(200)]
-    samples = {"representative_dataset": [{"x": each} for each in drawn]} if quantize else {}
+    samples: dict[str, Any] = {"representative_dataset": [{"x": each} for each in drawn]} if quantize else {}
     options: dict[str, Any] = {"target": "micro", "quantize": quantize, "quantized_io": quantize is not None}
     result = litefuse.convert(path, batch=batch if case.batch is None else None, **options, **samples)
     assert result.report.batch_taken is None
@@ -148,20 +134,10 @@ def test_microcontroller(tensorflow: TensorFlow, case: Case, quantize: Quantizat
         np.testing.assert_allclose(ours, each["y0"], atol=0.03 if quantize else 1e-5)
 
 
-def run_floats(model: bytes, calls: list[npt.NDArray[np.float32]]) -> tuple[list[Any], list[Any], list[Any]]:
-    """As ``run_integers``, for a model in floating point."""
-    runner = interpreter(model).get_signature_runner()
-    found = [np.array(*runner(x=each).values()) for each in calls]
-    return [*calls], found, found
-
-
 @pytest.mark.parametrize(
     ("case", "reason"),
     [
         (Case("keras", "sequence LSTM", None, None), r"'x' is \?,\?,4, and tflite-micro takes no dynamic dimension"),
-        (Case("keras", "sequence GRU", 1, 6), "1 would stay:\n.*a GRU of 5 units: LiteRT has no op for it"),
-        (Case("keras", "masked LSTM", 1, 6), "takes no mask"),
-        (Case("keras", "sequence SimpleRNN", 1, 6), "UNIDIRECTIONAL_SEQUENCE_RNN"),
         (Case("v1", "peepholes LSTM", 1, 6), "peepholes, a projection"),
     ],
     ids=str,

@@ -93,7 +93,8 @@ __all__ = ["convert"]
     type=click.Choice(TARGETS),
     default="cpu",
     help="Where the model is to run: in LiteRT, in tflite-micro (micro), or on an Arm Ethos-U NPU. For these two, "
-    "recurrent layers become one op, and no size stays open: the batch is 1 unless --batch or --shape set it.",
+    "recurrent layers become one op or are unrolled, and no size stays open: the batch is 1 unless --batch or --shape "
+    "set it.",
 )
 @click.option(
     "--quantize",

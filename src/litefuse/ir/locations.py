@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from litefuse.ir.mlir import ir
 
-__all__ = ["node_name", "node_text"]
+__all__ = ["calling_layer", "layer_name", "node_name", "node_text"]
 
 
 def node_name(location: ir.Location) -> str:
@@ -24,3 +24,15 @@ def node_text(op: ir.OpView) -> str:
     """Describes the node of an op, for an error's ``where``."""
     name = node_name(op.location)
     return f"node {name}" if name else op.name
+
+
+def layer_name(op: ir.OpView) -> str:
+    """Returns the name of a loop's layer: that of its node, without the suffix that Keras adds."""
+    return (node_name(op.location) or op.name).removesuffix("/while")
+
+
+def calling_layer(op: ir.OpView) -> str:
+    """Returns the name of the layer whose function an inlined loop is from, as in Keras 2; else that of the loop."""
+    location = op.location
+    caller = node_name(location.caller) if isinstance(location, ir.CallSiteLoc) else ""
+    return caller.rpartition("/")[0] or layer_name(op)

@@ -14,12 +14,26 @@ from pathlib import Path
 
 from litefuse.errors import LimitError, LitefuseError
 
-__all__ = ["MAX_CONSTANT_BYTES", "MAX_OPS", "Limits", "check_constant", "current_limits", "held_bytes", "limited"]
+__all__ = [
+    "MAX_CONSTANT_BYTES",
+    "MAX_OPS",
+    "MAX_UNROLLED_OPS",
+    "MAX_UNROLLED_STEPS",
+    "Limits",
+    "check_constant",
+    "current_limits",
+    "held_bytes",
+    "limited",
+]
 
 #: The maximum number of ops of a model with its calls inlined. Large transformers have some ten thousand.
 MAX_OPS = 1_000_000
 #: The maximum bytes of created constants beyond the size of the model's files. Tables of positions take some 10 MB.
 MAX_CONSTANT_BYTES = 1 << 28
+#: The maximum number of steps of a loop that is unrolled for a target without loops.
+MAX_UNROLLED_STEPS = 128
+#: The maximum number of ops that all such loops of a model become together.
+MAX_UNROLLED_OPS = 4096
 
 # The contents of the files may grow by this factor: dequantized int8 becomes float64.
 _GROWTH = 8

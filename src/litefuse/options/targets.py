@@ -21,20 +21,24 @@ class TargetTraits:
     Attributes:
         runtime: What runs or compiles the model, for messages.
         dynamic: Whether dimensions may be known only in a call.
-        loops: Whether recurrent layers may be loops; else each becomes one op.
+        loops: Whether recurrent layers may be loops; else each becomes one op, or is unrolled.
+        lacking: LiteRT's ops for recurrent layers that it does not have.
     """
 
     runtime: str
     dynamic: bool = True
     loops: bool = True
+    lacking: frozenset[str] = frozenset()
 
+
+_LACKING = frozenset({"UNIDIRECTIONAL_SEQUENCE_RNN"})
 
 _TRAITS: dict[Target, TargetTraits] = {
     "cpu": TargetTraits("LiteRT"),
     # It plans its memory once, before the first call. It runs WHILE, but the integer LSTM is what CMSIS-NN has.
-    "micro": TargetTraits("tflite-micro", dynamic=False, loops=False),
+    "micro": TargetTraits("tflite-micro", dynamic=False, loops=False, lacking=_LACKING),
     # Vela leaves WHILE and its subgraphs to the CPU.
-    "ethos-u": TargetTraits("Vela", dynamic=False, loops=False),
+    "ethos-u": TargetTraits("Vela", dynamic=False, loops=False, lacking=_LACKING),
 }
 
 

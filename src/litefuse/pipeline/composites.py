@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -50,6 +50,7 @@ def freeze_and_fuse(
     check_custom_ops: bool = False,
     forms: CompositeForms | None = None,
     rnn: RnnForm = "auto",
+    lacking: Collection[str] = (),
 ) -> Findings:
     """Freezes read-only variables, recognizes composites and fuses them; changes the module in place.
 
@@ -62,6 +63,7 @@ def freeze_and_fuse(
         check_custom_ops: Whether to also check composites that their author declared custom ops.
         forms: The forms of the composites; None: those that their fusions choose.
         rnn: The unannotated recurrent layers to fuse.
+        lacking: The ops of LiteRT's that the target does not have, and that such layers do not become.
 
     Raises:
         GraphError: The module is not valid.
@@ -78,7 +80,7 @@ def freeze_and_fuse(
     chosen = forms or CompositeForms()
     # Custom ops for all composites are for users with kernels of their own, which there are none of for loops.
     recognize = RecognizeComposites(
-        recognitions, "loop" if chosen.default == "custom" else rnn, chosen, registered_recognizers()
+        recognitions, "loop" if chosen.default == "custom" else rnn, chosen, registered_recognizers(), lacking
     )
     fuse = FuseComposites(outcomes, check, forms=chosen, check_custom_ops=check_custom_ops)
     run_passes(module, explicit_state(), on_step)

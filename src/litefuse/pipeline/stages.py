@@ -10,6 +10,7 @@ from litefuse.control_flow.branch_results import CopyBranchResults
 from litefuse.control_flow.deferred_branches import DeferBranches, MarkBranches
 from litefuse.control_flow.hoist_projections import HoistProjections
 from litefuse.control_flow.outline_loops import OutlineLoops
+from litefuse.control_flow.unroll_loops import LoopOutcome, UnrollLoops
 from litefuse.control_flow.unused_variables import DropLoopVariables
 from litefuse.fake_quantization.check_pairs import CheckPairs
 from litefuse.fake_quantization.pairs import NodesFound, PairFakeQuantization
@@ -91,6 +92,7 @@ class Lowering:
         fake_quantization: Filled with what becomes of fake-quantization nodes, whose ops become integer ops; None: they
             are computed in floats.
         dynamic: Whether the file may have dynamic dimensions.
+        unrolled: Filled with what becomes of loops, which are unrolled where possible; None: they stay loops.
         decomposed: Filled with the ops that are rewritten.
         emitted: Filled with the ops that become custom ops.
         narrowed: Filled with the ops of float64 that are computed in float32 without being asked, by their names.
@@ -107,6 +109,7 @@ class Lowering:
     quantize: bool = False
     fake_quantization: NodesFound | None = None
     dynamic: bool = True
+    unrolled: list[LoopOutcome] | None = None
     decomposed: list[Decomposed] = field(default_factory=list[Decomposed])
     emitted: list[CustomOpForm] = field(default_factory=list[CustomOpForm])
     narrowed: Counter[str] = field(default_factory=Counter[str])
@@ -137,6 +140,8 @@ def before_engine(lowering: Lowering) -> list[Pass]:
         FoldFloat64(),  # what is left of float64 is rewritten or refused
         NarrowFloat64(lowering.narrowed),  # after FoldFloat64, which is exact
         HoistProjections(),  # emits products and slices of weights, for the passes that follow
+        # After HoistProjections, which finds loops, and before what prepares single ops.
+        *([] if lowering.unrolled is None else [UnrollLoops(lowering.unrolled)]),
         *([] if lowering.fake_quantization is None else [PairFakeQuantization(lowering.fake_quantization)]),
         *before_engine_of_one_op(lowering.decomposed),
         CutConstants(lowering.weights),  # before PlaceWeights: each part of a weight gets a placeholder of its own

@@ -12,6 +12,7 @@ from litefuse.ir.locations import node_text
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.types import shape_of
 from litefuse.options.input_shapes import InputShapes
+from litefuse.options.limits import MAX_UNROLLED_OPS, MAX_UNROLLED_STEPS
 from litefuse.options.targets import Target, traits_of
 from litefuse.report import LoopReport
 
@@ -53,7 +54,7 @@ def check_lowered(module: ir.Module, target: Target, loops: Sequence[LoopReport]
     Args:
         module: The module, of LiteRT's ops.
         target: The target.
-        loops: The loops that stayed loops.
+        loops: The loops that were not unrolled.
         loops_chosen: Whether recurrent layers are loops by choice.
 
     Raises:
@@ -81,9 +82,9 @@ def check_lowered(module: ir.Module, target: Target, loops: Sequence[LoopReport]
         reasons = [f"{each.layer}: {each.reason}" for each in loops] or found
         raise ConversionError(
             f"loops are not for the target {target}, and {len(found)} would stay:{_listed(reasons)}",
-            hint="A layer of few steps can be unrolled in the model (unroll=True in Keras), and leaves no loop. "
-            "rnn='loop' (on the command line, --rnn loop) keeps them: tflite-micro runs loops, in floating point, "
-            "and Vela leaves them to the CPU.",
+            hint=f"Loops are unrolled where the model, or the shapes of its inputs, give the number of steps, up to "
+            f"{MAX_UNROLLED_STEPS} steps and {MAX_UNROLLED_OPS:,} ops in all. rnn='loop' (on the command line, --rnn "
+            "loop) keeps them: tflite-micro runs loops, in floating point, and Vela leaves them to the CPU.",
         )
 
 

@@ -2,11 +2,13 @@
 
 It adds DEQUANTIZE for the output, and has the other readers take what that makes: ops of integers with an operand in
 floating point, which LiteRT refuses. If one of the readers is in floating point, the signature goes on to name the
-integers, which are no output any more.
+integers, which are no output any more. If one of the readers takes another scale, what QUANTIZE makes for it becomes
+the output, in the place of what was.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ai_edge_litert import schema_py_generated as schema
@@ -43,9 +45,33 @@ def mend_shared_outputs(model: Any) -> bool:
             op.inputs = inputs
         for signature in model.signatureDefs or ():
             for output in signature.outputs if signature.subgraphIndex == index else ():
-                if output.tensorIndex not in outputs and output.tensorIndex in made:
-                    output.tensorIndex, changed = made[output.tensorIndex], True
+                if output.tensorIndex not in outputs:
+                    changed = _restore(subgraph, codes, output) or changed
     return changed
+
+
+def _restore(subgraph: Any, codes: Sequence[int], output: Any) -> bool:
+    """Makes what a signature names an output again, in floating point if that is computed for nobody else."""
+    named = int(output.tensorIndex)
+    made = {code: [op for op in _readers(subgraph, named) if codes[op.opcodeIndex] == code] for code in _CONVERTING}
+    outputs = [int(each) for each in subgraph.outputs]
+    real = [int(op.outputs[0]) for op in made[schema.BuiltinOperator.DEQUANTIZE]]
+    real = [each for each in real if each in outputs or not _readers(subgraph, each)]
+    output.tensorIndex = real[0] if real else named
+    if output.tensorIndex in outputs:
+        return True
+    wrong = [int(op.outputs[0]) for op in made[schema.BuiltinOperator.QUANTIZE] if int(op.outputs[0]) in outputs]
+    if not wrong:
+        return False
+    subgraph.outputs = [output.tensorIndex if each == wrong[0] else each for each in outputs]
+    return True
+
+
+_CONVERTING = (schema.BuiltinOperator.DEQUANTIZE, schema.BuiltinOperator.QUANTIZE)
+
+
+def _readers(subgraph: Any, tensor: int) -> list[Any]:
+    return [op for op in subgraph.operators or () if tensor in {int(each) for each in op.inputs}]
 
 
 def _is_integer(subgraph: Any, op: Any) -> bool:

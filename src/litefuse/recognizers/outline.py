@@ -18,17 +18,12 @@ from litefuse.ir.call_graph import (
 )
 from litefuse.ir.constants import int32_constant
 from litefuse.ir.handles import is_variant
-from litefuse.ir.locations import node_name
+from litefuse.ir.locations import layer_name, node_name
 from litefuse.ir.mlir import func, ir
 from litefuse.recognizers.recurrent.layer import LoopLayer
 from litefuse.recognizers.recurrent.loops import NotRecognized, StepLoop
 
-__all__ = ["empty_composite", "first_size", "layer_name", "outline_loop", "value_name"]
-
-
-def layer_name(op: ir.OpView) -> str:
-    """Returns the name of a loop's layer: that of its node, without the suffix that Keras adds."""
-    return (node_name(op.location) or op.name).removesuffix("/while")
+__all__ = ["empty_composite", "first_size", "outline_loop", "value_name"]
 
 
 def value_name(value: ir.Value) -> str:

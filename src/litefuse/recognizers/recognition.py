@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["Recognition"]
+__all__ = ["HOISTED", "Recognition"]
+
+#: What a reason says of a layer that stays a loop.
+HOISTED = "; a loop with its input projection hoisted"
 
 
 class Recognition(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -34,6 +34,7 @@ class RecognizeComposites:
         form: The layers to make composites of: those that are faster as one op, all or none.
         forms: The forms of composites: layers whose composite is named there become one in any case.
         recognizers: Formulas of further recognizers, for code without loops.
+        lacking: The ops of LiteRT's that the target does not have: layers do not become these.
         tried: Filled for each of these with its name, how often it was found, and the nearest miss if it was not.
     """
 
@@ -42,6 +43,7 @@ class RecognizeComposites:
     form: RnnForm = "auto"
     forms: CompositeForms = field(default_factory=CompositeForms)
     recognizers: Sequence[Recognizer] = ()
+    lacking: Collection[str] = ()
     tried: list[tuple[str, int, str | None]] = field(default_factory=list[tuple[str, int, "str | None"]])
 
     def run(self, module: ir.Module) -> bool:
@@ -52,7 +54,7 @@ class RecognizeComposites:
             # Most models have no layers, and do not need the formulas.
             from litefuse.recognizers.recurrent.layers import LayerSearch
 
-            modified |= LayerSearch(self.found, self.form, self.forms).outline_all(module, function)
+            modified |= LayerSearch(self.found, self.form, self.forms, self.lacking).outline_all(module, function)
         if self.recognizers:
             from litefuse.recognizers.formulas import formula_search
 

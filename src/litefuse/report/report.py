@@ -86,7 +86,7 @@ class LeftOutReport:
 
 @dataclass(frozen=True)
 class LoopReport:
-    """A loop that stays a loop, or an unrolled layer that stays unrolled.
+    """A loop that stays a loop or was unrolled, or an unrolled layer that stays unrolled.
 
     Attributes:
         layer: The layer's name, from the loop's node.

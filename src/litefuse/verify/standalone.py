@@ -77,6 +77,7 @@ def standalone_model(
         kernels=PACK,
         quantize=False,
         fake_quantization=None,
+        unrolled=None,
         decomposed=[],
         emitted=[],
         initializers=[],

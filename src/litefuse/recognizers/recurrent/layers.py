@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from litefuse.fusions.fusion import find_fusion
 from litefuse.ir.call_graph import functions, operations
+from litefuse.ir.locations import layer_name
 from litefuse.ir.mlir import func, ir
 from litefuse.options.forms import CompositeForms, RnnForm
-from litefuse.recognizers.outline import layer_name, outline_loop
-from litefuse.recognizers.recognition import Recognition
+from litefuse.recognizers.outline import outline_loop
+from litefuse.recognizers.recognition import HOISTED, Recognition
 from litefuse.recognizers.recurrent.cells import Step
 from litefuse.recognizers.recurrent.chains import Chain, find_chains
 from litefuse.recognizers.recurrent.faster import loop_is_faster, unrolled_is_faster
@@ -20,7 +23,6 @@ from litefuse.recognizers.recurrent.simple_rnn import simple_rnn_cells
 
 __all__ = ["LayerSearch"]
 
-_HOISTED = "; a loop with its input projection hoisted"
 _CELLS = (*lstm_cells(), *simple_rnn_cells(), *gru_cells())
 
 
@@ -31,12 +33,16 @@ class LayerSearch:
         found: Filled with one entry for each loop or chain.
         form: The layers to make composites of.
         forms: The forms of composites: layers whose composite is named there become one in any case.
+        lacking: The ops of LiteRT's that the target does not have: layers do not become these.
     """
 
-    def __init__(self, found: list[Recognition], form: RnnForm, forms: CompositeForms) -> None:
+    def __init__(
+        self, found: list[Recognition], form: RnnForm, forms: CompositeForms, lacking: Collection[str] = ()
+    ) -> None:
         self._found = found
         self._form = form
         self._forms = forms
+        self._lacking = lacking
 
     def outline_all(self, module: ir.Module, function: func.FuncOp) -> bool:
         """Outlines the layers of one function; returns whether there were any."""
@@ -66,12 +72,12 @@ class LayerSearch:
         cell = layer.step.cell
         name = f"{described(cell, masked=layer.loop.masked)} of {_count(layer.units)} units"
         if layer.loop.masked:
-            return f"{name}: {f'{cell.op} takes no mask' if cell.op else 'LiteRT has no op for it'}{_HOISTED}"
+            return f"{name}: {f'{cell.op} takes no mask' if cell.op else 'LiteRT has no op for it'}{HOISTED}"
         if self._forms.names(cell.composite):
             return None
-        reason = _reason_of_cell(layer.step, name)
+        reason = self._reason_of_cell(layer.step, name)
         if reason is not None:
-            return f"{reason}{_HOISTED}"
+            return f"{reason}{HOISTED}"
         if self._form == "loop":
             return f"{name}, left as it is by choice"
         if self._form == "auto" and loop_is_faster(cell.composite, layer.units or 0, layer.steps, layer.batch):
@@ -95,21 +101,22 @@ class LayerSearch:
 
     def _reason_to_leave_chain(self, chain: Chain, name: str) -> str | None:
         composite, steps = chain.steps[0].cell.composite, len(chain.steps)
-        reason = _reason_of_cell(chain.steps[0], name)
+        reason = self._reason_of_cell(chain.steps[0], name)
         if reason is None and self._form == "loop":
             return f"{name}, left as it is by choice"
         if reason is None and self._form == "auto" and unrolled_is_faster(composite, chain.units or 0, steps):
             return f"{name} over {steps} steps: it is faster than the fused op"
         return reason
 
-
-def _reason_of_cell(step: Step, name: str) -> str | None:
-    """Returns why LiteRT has no op for a layer; None if it has one."""
-    if step.cell.op is None:
-        return None if find_fusion(step.cell.composite) else f"{name}: LiteRT has no op for it"
-    if step.lacking:
-        return f"{name} whose activations {step.cell.op} does not have ({', '.join(step.lacking)})"
-    return None
+    def _reason_of_cell(self, step: Step, name: str) -> str | None:
+        """Returns why there is no op for a layer; None if there is one."""
+        if step.cell.op is None:
+            return None if find_fusion(step.cell.composite) else f"{name}: LiteRT has no op for it"
+        if step.lacking:
+            return f"{name} whose activations {step.cell.op} does not have ({', '.join(step.lacking)})"
+        if step.cell.op in self._lacking:
+            return f"{name}: the target has no {step.cell.op}"
+        return None
 
 
 def _count(number: int | None) -> str:
