@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
@@ -66,7 +67,7 @@ def small_integers(value: ir.Value) -> npt.NDArray[Any] | None:
     """Returns the elements of a ``tf.Const`` of a few integers or booleans; None for any other value."""
     elements = elements_of_constant(value, "tf.Const")
     dtype = _dtype(value)
-    if elements is None or dtype is None or elements.type.rank > 1 or len(elements) > _LARGEST:
+    if elements is None or dtype is None or elements.type.rank > 1 or math.prod(elements.type.shape) > _LARGEST:
         return None
     return np.array(elements, dtype).reshape(elements.type.shape)
 

@@ -150,7 +150,7 @@ class _Steps:
         self._loop = loop
         self._body = body
         self._ops = list(operations(body))
-        self._emitted: list[ir.Operation] = []
+        self._emitted: list[ir.OpView | ir.Operation] = []
         self._constants: dict[tuple[str, bytes, int], ir.Value] = {}
         self._last: dict[ir.Value, tuple[list[ir.Value], list[ir.Value]]] = {}
         self._buffers: dict[ir.Value, Buffer] = {}
@@ -179,7 +179,7 @@ class _Steps:
         self._loop.operation.erase()
         for op in reversed(self._emitted):
             if is_pure(op.name) and not any(True for each in op.results for _ in each.uses):
-                op.erase()
+                op.operation.erase()
 
     def _final(self, value: ir.Value) -> ir.Value:
         """Returns what a loop returns: of a buffer at least half of which was written, its items side by side."""
