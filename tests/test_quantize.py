@@ -15,7 +15,7 @@ from litefuse.cli.app import app
 from litefuse.inspection.litert_model import inspect_litert_model
 from litefuse.quantization.preparing import prepare_model
 from tests.runtime.kernels import Double
-from tests.runtime.models import Graph, model
+from tests.runtime.models import DTYPES, Graph, model
 
 WEIGHTS: Any = np.random.default_rng(1).normal(size=(64, 64)).astype(np.float32)
 KERNEL = """
@@ -59,6 +59,7 @@ def rows(number: int) -> list[dict[str, Any]]:
 
 def check(path: Path, signature: str, factor: float = 1.0, **kernels: Any) -> None:
     """Calls a quantized model twice with the same row."""
+    row: dict[str, Any]
     (row,) = rows(1)
     expected: Any = factor * np.matmul(row["x"], WEIGHTS.T)
     runner = litefuse.Interpreter(path, **kernels).get_signature_runner(signature)
@@ -168,3 +169,32 @@ def test_what_is_no_model(tmp_path: Path) -> None:
     assert run(before, "-o", target, "--quantize", "int8", "--quantized-io=int4").exit_code == 2
     with pytest.raises(litefuse.LitefuseError, match="a recipe says what becomes of each op"):
         litefuse.quantize(before, "dynamic", recipe=[])
+
+
+@pytest.mark.parametrize("form", ["dynamic", "float16", "int8"])
+def test_what_is_quantized_already_is_refused(tmp_path: Path, form: Any) -> None:
+    """litert-quantizer would take the integers for real numbers."""
+    plain = written(tmp_path / "plain.tflite", model(product()))
+    samples = [{"x": np.ones((1, 64), np.float32)}]
+    options: dict[str, Any] = {"representative_dataset": samples} if form == "int8" else {}
+    litefuse.quantize(plain, form, **options).save(tmp_path / "quantized.tflite")
+    for again in ("dynamic", "weights", "float16", "int8"):
+        options = {"representative_dataset": samples} if again == "int8" else {}
+        with pytest.raises(litefuse.LitefuseError, match=r"quantized already: '.*', for one, is stored as"):
+            litefuse.quantize(tmp_path / "quantized.tflite", again, **options)
+
+
+@pytest.mark.parametrize("dtype", ["BOOL", "INT64", "STRING", "COMPLEX64", "FLOAT16"])
+def test_models_without_float32_have_nothing_to_make_integers_of(tmp_path: Path, dtype: str) -> None:
+    graph = Graph()
+    x, shape = graph.input("x", [1, 4], dtype), graph.tensor("s", [1], np.int32, value=[4])
+    y = graph.output("y", [4], dtype)
+    graph.builtin("RESHAPE", [x, shape], [y])
+    before = written(tmp_path / "before.tflite", model(graph))
+    value = np.full((1, 4), b"a", object) if dtype == "STRING" else np.zeros((1, 4), DTYPES[dtype])
+    with pytest.raises(litefuse.LitefuseError, match="the model computes nothing in float32"):
+        litefuse.quantize(before, "int8", representative_dataset=[{"x": value}])
+    result = litefuse.quantize(before, "weights")
+    assert result.path.read_bytes()[4:8] == b"TFL3"
+    assert result.report.quantization is not None
+    assert result.report.quantization.floats == ()

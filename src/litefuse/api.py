@@ -17,28 +17,15 @@ from litefuse.errors import EngineCrashError, LitefuseError
 from litefuse.files.temporary import make_temporary_folder
 from litefuse.frontends import source_of
 from litefuse.job import ConversionJob
-from litefuse.options.forms import (
-    QUANTIZATIONS,
-    RNN_FORMS,
-    CompositeForm,
-    CompositeForms,
-    Quantization,
-    RnnForm,
-)
+from litefuse.options.forms import QUANTIZATIONS, RNN_FORMS, CompositeForm, CompositeForms, Quantization, RnnForm
 from litefuse.options.input_shapes import InputShapes
 from litefuse.options.limits import MAX_CONSTANT_BYTES, MAX_OPS, Limits
-from litefuse.options.quantization import (
-    Granularity,
-    QuantizedIo,
-    RecipeEntries,
-    Rotation,
-    WeightBits,
-)
+from litefuse.options.quantization import Granularity, QuantizedIo, RecipeEntries, Rotation, WeightBits
 from litefuse.options.targets import TARGETS, Target
 from litefuse.plug_ins.entry_points import find_plug_ins
 from litefuse.processes.limits import ProcessLimits, process_limits, processes_limited
 from litefuse.processes.process import prepare_worker, run_in_worker
-from litefuse.quantization.asking import check_max_error, check_quantization, check_samples
+from litefuse.quantization.asking import check_max_error, check_quantization, check_samples, check_target
 from litefuse.recognizers.transfer import pickle_registered
 from litefuse.result import ConversionResult
 
@@ -227,6 +214,7 @@ def convert(
         keep_float_ops=keep_float_ops,
         recipe=recipe,
     )
+    check_target(quantize, quantization, target)
     check_max_error(quantize, max_error)
     check_samples(
         quantize,

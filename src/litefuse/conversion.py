@@ -259,6 +259,7 @@ def _quantize(
 ) -> tuple[QuantizationReport, ModelSummary]:
     """Quantizes the model in a file in place; returns the report and the new summary."""
     from litefuse.inspection.litert_model import inspect_litert_model
+    from litefuse.quantization.effect import check_difference
     from litefuse.quantization.float_ops import require_integer
     from litefuse.quantization.quantize import quantize_model
 
@@ -284,7 +285,7 @@ def _quantize(
     if job.require_integer:
         require_integer(difference.floats)
     if job.max_error is not None:
-        _check_difference(difference.error, difference.unchecked, job.max_error, inputs)
+        check_difference(difference.error, difference.unchecked, job.max_error, inputs)
     if form == "int16" and left and _rnn_form(job) == "fused":
         raise QuantizationError(
             f"{len(left)} recurrent op(s) would stay in floating point: {left[0].reason}",
@@ -299,6 +300,7 @@ def _quantize_trained(
 ) -> tuple[QuantizationReport, ModelSummary]:
     """Writes the model in integers with the ranges of its nodes; returns the report and the new summary."""
     from litefuse.inspection.litert_model import inspect_litert_model
+    from litefuse.quantization.effect import check_difference
     from litefuse.quantization.float_ops import require_integer
     from litefuse.quantization.trained import quantize_trained
 
@@ -316,7 +318,7 @@ def _quantize_trained(
     if job.require_integer:
         require_integer(difference.floats)
     if job.max_error is not None:
-        _check_difference(difference.error, difference.unchecked, job.max_error, "random inputs")
+        check_difference(difference.error, difference.unchecked, job.max_error, "random inputs")
     report = QuantizationReport("qat", size, inputs="random inputs", **difference._asdict())
     return report, summary._replace(op_counts=inspect_litert_model(path).op_counts)
 
@@ -363,18 +365,6 @@ def run_quantization(job: ConversionJob, announce: Callable[[str], None]) -> Rep
         size=job.output.stat().st_size,
         timings=steps.timings,
     )
-
-
-def _check_difference(error: float | None, unchecked: str | None, allowed: float, inputs: str) -> None:
-    if error is None:
-        reason = f"the difference that quantization makes was not measured: {unchecked}"
-        raise QuantizationError(reason, hint="Leave out max_error (on the command line, --max-error), or give samples.")
-    if not error <= allowed:
-        raise QuantizationError(
-            f"quantization changes an output by {error:.2g} of its largest element on {inputs}; {allowed:g} is allowed",
-            hint="Try another form of quantization, or other samples.",
-            error=error,
-        )
 
 
 # The names of the composites that Keras 2 makes from its LSTM layers: an interface's name and a UUID.

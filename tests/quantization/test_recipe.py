@@ -16,8 +16,9 @@ from ai_edge_litert import schema_py_generated as schema
 from litefuse.errors import LitefuseError
 from litefuse.options.forms import Quantization
 from litefuse.options.quantization import QuantizationOptions, QuantizedIo, quantization_options
+from litefuse.options.targets import Target
 from litefuse.quantization.applying import read_model
-from litefuse.quantization.asking import check_samples
+from litefuse.quantization.asking import check_samples, check_target
 from litefuse.quantization.dataset import Samples, take_samples
 from litefuse.quantization.masks import tensor_name
 from litefuse.quantization.quantize import quantize_model
@@ -292,3 +293,28 @@ def test_a_function_for_images_without_images(form: Quantization) -> None:
 def test_refusals_name_the_options_as_they_are_given() -> None:
     with pytest.raises(LitefuseError, match="so that rotate means nothing"):
         quantization_options("float16", rotate="hadamard")
+
+
+@pytest.mark.parametrize("target", ["micro", "ethos-u"])
+@pytest.mark.parametrize(
+    ("form", "choices", "message"),
+    [
+        ("dynamic", {}, "has no ops of float32 and smaller weights"),
+        ("float16", {}, "has no ops of float32 and smaller weights"),
+        ("auto", {}, "has no ops of float32 and smaller weights"),
+        ("int8", {"weight_bits": 4}, "weight_bits=4 is not for the target"),
+        ("weights", {"weight_bits": 4, "granularity": "tensor"}, "weight_bits=4 is not for the target"),
+    ],
+)
+def test_forms_that_a_target_does_not_run(form: Quantization, choices: Any, message: str, target: Target) -> None:
+    options = quantization_options(form, **choices)
+    check_target(form, options, "cpu")
+    with pytest.raises(LitefuseError, match=message):
+        check_target(form, options, target)
+
+
+def test_int4_weights_for_microcontrollers_have_one_scale() -> None:
+    options = quantization_options("int8", weight_bits=4, granularity="tensor")
+    check_target("int8", options, "micro")
+    with pytest.raises(LitefuseError, match="Vela takes no int4 weights"):
+        check_target("int8", options, "ethos-u")

@@ -23,12 +23,16 @@ class TargetTraits:
         dynamic: Whether dimensions may be known only in a call.
         loops: Whether recurrent layers may be loops; else each becomes one op, or is unrolled.
         lacking: LiteRT's ops for recurrent layers that it does not have.
+        mixed: Whether it computes with float32 and smaller weights, integers or float16, in one op.
+        int4: The granularities of int4 weights that it takes; None for any.
     """
 
     runtime: str
     dynamic: bool = True
     loops: bool = True
     lacking: frozenset[str] = frozenset()
+    mixed: bool = True
+    int4: tuple[str, ...] | None = None
 
 
 _LACKING = frozenset({"UNIDIRECTIONAL_SEQUENCE_RNN"})
@@ -36,9 +40,9 @@ _LACKING = frozenset({"UNIDIRECTIONAL_SEQUENCE_RNN"})
 _TRAITS: dict[Target, TargetTraits] = {
     "cpu": TargetTraits("LiteRT"),
     # It plans its memory once, before the first call. It runs WHILE, but the integer LSTM is what CMSIS-NN has.
-    "micro": TargetTraits("tflite-micro", dynamic=False, loops=False, lacking=_LACKING),
+    "micro": TargetTraits("tflite-micro", dynamic=False, loops=False, lacking=_LACKING, mixed=False, int4=("tensor",)),
     # Vela leaves WHILE and its subgraphs to the CPU.
-    "ethos-u": TargetTraits("Vela", dynamic=False, loops=False, lacking=_LACKING),
+    "ethos-u": TargetTraits("Vela", dynamic=False, loops=False, lacking=_LACKING, mixed=False, int4=()),
 }
 
 

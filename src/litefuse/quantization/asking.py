@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, Any
 from litefuse.errors import LitefuseError
 from litefuse.options.forms import INTEGER_ACTIVATIONS, INTEGER_FORMS, QUANTIZATIONS, Quantization
 from litefuse.options.quantization import QuantizationOptions, QuantizedIo, quantization_options
+from litefuse.options.targets import Target, traits_of
 
 if TYPE_CHECKING:
     from litefuse.quantization.dataset import RepresentativeDataset
 
-__all__ = ["check_max_error", "check_quantization", "check_samples"]
+__all__ = ["check_max_error", "check_quantization", "check_samples", "check_target"]
+
+# The forms in which ops take float32 and weights that are smaller.
+_MIXED = frozenset({"auto", "dynamic", "float16"})
 
 
 def check_quantization(form: Quantization | None, **choices: Any) -> tuple[Quantization | None, QuantizationOptions]:
@@ -63,6 +67,31 @@ def check_max_error(form: Quantization | None, max_error: float | None) -> None:
         )
     elif not max_error >= 0:
         raise LitefuseError(f"max_error is a number from 0 for what quantization may change, not {max_error}")
+
+
+def check_target(form: Quantization | None, options: QuantizationOptions, target: Target) -> None:
+    """Checks that a target runs what a form makes.
+
+    Raises:
+        LitefuseError: It does not.
+    """
+    traits = traits_of(target)
+    if form in _MIXED and not traits.mixed:
+        raise LitefuseError(
+            f"the quantization {form!r} is not for the target {target!r}: tflite-micro, which runs what is in floating "
+            "point there, has no ops of float32 and smaller weights",
+            hint="Quantize to int8 or int16 with samples, or to 'weights', which are made float32 first.",
+        )
+    if options.weight_bits == 4 and traits.int4 is not None:
+        of_samples = form in INTEGER_ACTIVATIONS
+        if not (of_samples and options.granularity in traits.int4):
+            taken = (
+                "takes int4 weights of one scale with int8 and int16 alone" if traits.int4 else "takes no int4 weights"
+            )
+            raise LitefuseError(
+                f"weight_bits=4 is not for the target {target!r}: {traits.runtime} {taken}",
+                hint="Leave it out" + (", or pass granularity='tensor'." if traits.int4 and of_samples else "."),
+            )
 
 
 def check_samples(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
+from litefuse.errors import QuantizationError
 from litefuse.options.forms import INTEGER_ACTIVATIONS, Quantization
 from litefuse.quantization.calibration import Ranges
 from litefuse.quantization.difference import (
@@ -20,7 +21,7 @@ from litefuse.quantization.lazy_calls import Calls
 from litefuse.quantization.progress import SampleProgress
 from litefuse.quantization.range_growth import RangeGrowth
 
-__all__ = ["CalibrationObserver", "measured_effect"]
+__all__ = ["CalibrationObserver", "check_difference", "measured_effect"]
 
 
 class CalibrationObserver:
@@ -81,3 +82,26 @@ def measured_effect(
         samples=observation.samples,
         layers=inside,
     )
+
+
+def check_difference(error: float | None, unchecked: str | None, allowed: float, inputs: str) -> None:
+    """Checks the largest difference that quantization makes to an output.
+
+    Args:
+        error: The difference, relative to the output's largest element; None if it was not measured.
+        unchecked: Why not.
+        allowed: The largest one that is allowed.
+        inputs: What it was measured on.
+
+    Raises:
+        QuantizationError: It is larger, no number, or unknown.
+    """
+    if error is None:
+        reason = f"the difference that quantization makes was not measured: {unchecked}"
+        raise QuantizationError(reason, hint="Leave out max_error (on the command line, --max-error), or give samples.")
+    if not error <= allowed:
+        raise QuantizationError(
+            f"quantization changes an output by {error:.2g} of its largest element on {inputs}; {allowed:g} is allowed",
+            hint="Try another form of quantization, or other samples.",
+            error=error,
+        )

@@ -6,7 +6,7 @@ import importlib
 import itertools
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ai_edge_litert import schema_py_generated as schema
 
@@ -18,6 +18,9 @@ __all__ = ["SIGNATURE", "prepare_model"]
 
 #: The signature that a model gets that has none.
 SIGNATURE = "serving_default"
+
+_DEQUANTIZE = schema.BuiltinOperator.DEQUANTIZE
+_TYPES: dict[Any, str] = {value: name for name, value in vars(cast("Any", schema.TensorType)).items()}
 
 
 def prepare_model(path: Path, target: Path) -> None:
@@ -31,20 +34,42 @@ def prepare_model(path: Path, target: Path) -> None:
         target: The file for the copy.
 
     Raises:
-        LitefuseError: It cannot be read or written.
+        LitefuseError: It cannot be read or written, or is quantized already.
     """
     try:
         model = read_model(path)
+        _check_real(model, path)
         changed = [_name_tensors(model), _sign(model)]
         if any(changed):
             modifier = importlib.import_module("litert_quantizer.model_modifier").ModelModifier(model)
             modifier.modify_model({}, serialize_to_path=str(target), enable_progress_bar=False)
         else:
             shutil.copyfile(path, target)
-    except OSError:
+    except (OSError, LitefuseError):
         raise
     except Exception as error:
         raise LitefuseError(f"the model cannot be read: {error}", where=str(path)) from error
+
+
+def _check_real(model: Any, path: Path) -> None:
+    """Checks that a model is in floating point: what litert-quantizer makes of integers is wrong, or no model.
+
+    Raises:
+        LitefuseError: A tensor has a scale, or weights are float16 in the file only.
+    """
+    codes = [max(each.builtinCode, each.deprecatedBuiltinCode) for each in model.operatorCodes]
+    for graph in model.subgraphs:
+        stored = [op.inputs[0] for op in graph.operators or () if codes[op.opcodeIndex] == _DEQUANTIZE]
+        for index, tensor in enumerate(graph.tensors):
+            parameters = tensor.quantization
+            has_scale = parameters is not None and parameters.scale is not None and len(parameters.scale) > 0
+            if has_scale or (index in stored and model.buffers[tensor.buffer].data is not None):
+                raise LitefuseError(
+                    f"the model is quantized already: {tensor_name(tensor)!r}, for one, is stored as "
+                    f"{_TYPES[tensor.type].lower()}",
+                    where=str(path),
+                    hint="Quantize the model in floating point that it was made of.",
+                )
 
 
 def _name_tensors(model: Any) -> bool:

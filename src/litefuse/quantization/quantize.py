@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from litefuse.errors import LitefuseError
 from litefuse.options.forms import INTEGER_ACTIVATIONS, Quantization
 from litefuse.options.quantization import QuantizationOptions, QuantizedIo
 from litefuse.quantization.applying import apply_recipe, read_model
@@ -149,6 +150,8 @@ class _Task:
         """Quantizes activations as well, with the ranges that they have in calls."""
         self.observation = CalibrationObserver(calls, self.announce)
         ranges = ranges_of(self.path, calls, self.observation)
+        if not ranges:
+            raise LitefuseError("the model computes nothing in float32 that could become integers")
         model = read_model(self.path)
         self.masked = masked_tensors(model, ranges)
         check_finite(ranges, self.masked)
