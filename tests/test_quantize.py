@@ -17,7 +17,7 @@ from litefuse.quantization.preparing import prepare_model
 from tests.runtime.kernels import Double
 from tests.runtime.models import DTYPES, Graph, model
 
-WEIGHTS: Any = np.random.default_rng(1).normal(size=(64, 64)).astype(np.float32)
+WEIGHTS = np.random.default_rng(1).normal(size=(64, 64)).astype(np.float32)
 KERNEL = """
 import litefuse
 
@@ -59,9 +59,8 @@ def rows(number: int) -> list[dict[str, Any]]:
 
 def check(path: Path, signature: str, factor: float = 1.0, **kernels: Any) -> None:
     """Calls a quantized model twice with the same row."""
-    row: dict[str, Any]
     (row,) = rows(1)
-    expected: Any = factor * np.matmul(row["x"], WEIGHTS.T)
+    expected: Any = np.multiply(factor, row["x"]).dot(WEIGHTS.T)
     runner = litefuse.Interpreter(path, **kernels).get_signature_runner(signature)
     for _ in range(2):
         np.testing.assert_allclose(runner(**row)["y"], expected, atol=0.03 * np.abs(expected).max())
@@ -180,7 +179,7 @@ def test_what_is_quantized_already_is_refused(tmp_path: Path, form: Any) -> None
     litefuse.quantize(plain, form, **options).save(tmp_path / "quantized.tflite")
     for again in ("dynamic", "weights", "float16", "int8"):
         options = {"representative_dataset": samples} if again == "int8" else {}
-        with pytest.raises(litefuse.LitefuseError, match=r"quantized already: '.*', for one, is stored as"):
+        with pytest.raises(litefuse.LitefuseError, match=r"quantized already: '.*', for one, is stored in fewer bits"):
             litefuse.quantize(tmp_path / "quantized.tflite", again, **options)
 
 

@@ -61,3 +61,8 @@ def test_refused(dataset: Any, message: str) -> None:
     with pytest.raises(LitefuseError) as raised:
         take_samples(dataset)
     assert message in str(raised.value)
+
+
+def test_a_sample_that_is_no_array() -> None:
+    with pytest.raises(LitefuseError, match=r"sample 1 of the representative dataset is no array: .*inhomogeneous"):
+        take_samples([{"x": [[1, 2], [3]]}])

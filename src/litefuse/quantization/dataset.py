@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from litefuse.errors import EngineCrashError, LitefuseError
 from litefuse.quantization.dataset_process import DatasetJob, names_function
@@ -123,7 +124,7 @@ def _sample(given: Any, number: int) -> Sample:
             signature, inputs = pair
     if isinstance(inputs, Mapping):
         by_name = cast("Mapping[Any, Any]", inputs)
-        return Sample(signature, {str(name): np.asarray(value) for name, value in by_name.items()})
+        return Sample(signature, {str(name): _array(value, number) for name, value in by_name.items()})
     if isinstance(inputs, list | tuple):
         listed = cast("Sequence[Any]", inputs)
         if len(listed) != 1:
@@ -133,4 +134,11 @@ def _sample(given: Any, number: int) -> Sample:
                 "dataset, dataset.map(lambda image, label: {'image': image}).",
             )
         inputs = listed[0]
-    return Sample(signature, {None: np.asarray(inputs)})
+    return Sample(signature, {None: _array(inputs, number)})
+
+
+def _array(value: Any, number: int) -> npt.NDArray[Any]:
+    try:
+        return np.asarray(value)
+    except (TypeError, ValueError, RuntimeError) as error:  # PyTorch's tensors raise any of them
+        raise LitefuseError(f"sample {number} of the representative dataset is no array: {error}") from error

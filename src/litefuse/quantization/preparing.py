@@ -6,7 +6,7 @@ import importlib
 import itertools
 import shutil
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from ai_edge_litert import schema_py_generated as schema
 
@@ -20,7 +20,6 @@ __all__ = ["SIGNATURE", "prepare_model"]
 SIGNATURE = "serving_default"
 
 _DEQUANTIZE = schema.BuiltinOperator.DEQUANTIZE
-_TYPES: dict[Any, str] = {value: name for name, value in vars(cast("Any", schema.TensorType)).items()}
 
 
 def prepare_model(path: Path, target: Path) -> None:
@@ -65,8 +64,7 @@ def _check_real(model: Any, path: Path) -> None:
             has_scale = parameters is not None and parameters.scale is not None and len(parameters.scale) > 0
             if has_scale or (index in stored and model.buffers[tensor.buffer].data is not None):
                 raise LitefuseError(
-                    f"the model is quantized already: {tensor_name(tensor)!r}, for one, is stored as "
-                    f"{_TYPES[tensor.type].lower()}",
+                    f"the model is quantized already: {tensor_name(tensor)!r}, for one, is stored in fewer bits",
                     where=str(path),
                     hint="Quantize the model in floating point that it was made of.",
                 )
