@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.inputs.graph import Model
+from litefuse.quantization.applying import read_model
 from litefuse.quantization.calibration import Ranges
 from litefuse.quantization.recurrent.borders import drop_unused, join_integers
 from litefuse.quantization.recurrent.editor import GraphEditor
@@ -77,7 +78,7 @@ class LstmOps:
         """Yields the names of results that litert-quantizer must leave: initial states, and reads of the last ones."""
         if not self.present:
             return
-        model = _read(self._path)
+        model = read_model(self._path)
         for number in range(len(model.subgraphs)):
             graph = GraphEditor(model, number)
             for op in lstm_ops(graph):
@@ -111,7 +112,7 @@ class LstmOps:
         if not self.present:
             return []
         inner = self._inner_ranges(calls)
-        model = _read(target)
+        model = read_model(target)
         left: list[FloatLayer] = []
         made = 0
         for number in range(len(model.subgraphs)):
@@ -151,7 +152,7 @@ class LstmOps:
         """
         if not self.present:
             return []
-        model = _read(target)
+        model = read_model(target)
         left: list[FloatLayer] = []
         made = 0
         for number in range(len(model.subgraphs)):
@@ -177,13 +178,13 @@ class LstmOps:
         """Returns all of the ops, for one reason."""
         if not self.present:
             return []
-        model = _read(self._path)
+        model = read_model(self._path)
         graphs = [GraphEditor(model, number) for number in range(len(model.subgraphs))]
         lstms = [FloatLayer(graph.name(op.outputs[0]), reason) for graph in graphs for op in lstm_ops(graph)]
         return [*lstms, *(each for graph in graphs for each in _others(graph))]
 
     def _inner_ranges(self, calls: Calls) -> dict[str, Any]:
-        model = _read(self._path)
+        model = read_model(self._path)
         signatures = {each.signatureKey.decode(): each.subgraphIndex for each in model.signatureDefs or ()}
         graphs = {number: GraphEditor(model, number) for number in {*signatures.values()}}
         ops = {
@@ -222,10 +223,6 @@ def _agree_on_outputs(graph: GraphEditor, signatures: Sequence[Any], *, quantize
 def _ends(ranges: Ranges, name: str) -> tuple[float, float]:
     found = ranges.get(name)
     return (0.0, 0.0) if found is None else (float(found["min"][0]), float(found["max"][0]))
-
-
-def _read(path: Path) -> Any:
-    return importlib.import_module("litert_quantizer.utils.tfl_flatbuffer_utils").read_model(path)
 
 
 def _write(model: Any, path: Path) -> None:
