@@ -90,7 +90,7 @@ def drawn(shape: tuple[int, ...], number: int = 200) -> list[dict[str, npt.NDArr
 @pytest.mark.parametrize("form", ["int8", "dynamic"])
 def test_cells(tensorflow: TensorFlow, form: Quantization, batch: int | None) -> None:
     """One step with a projection, with layer normalization and without an input gate."""
-    samples = {"representative_dataset": drawn((3, 3))} if form == "int8" else {}
+    samples: dict[str, Any] = {"representative_dataset": drawn((3, 3))} if form == "int8" else {}
     calls = normal({"x": (None, 3)}, batches=(1, 3, 2) if batch is None else (3, 3))
     # Eight bits for weights of normal distribution, and outputs of up to 2.
     result = check(tensorflow, tensorflow.save(cells, CELLS, batch), calls, rtol=0.06, quantize=form, **samples)
