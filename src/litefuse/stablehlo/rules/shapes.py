@@ -161,6 +161,17 @@ def _kept(t: Translation, found: Value, dims: Sequence[MixedSize]) -> Value | No
     return Value(lambda: kept.emit(t.b), reduction=kept)
 
 
+def _is_unchanged(shape: Sequence[int | None], sizes: Sequence[int | None]) -> bool:
+    """Whether a value of a shape has these sizes because their product is that of the shape.
+
+    A size that is open in the program may be known by the shapes that were set for the inputs.
+    """
+    if list(shape) == list(sizes):
+        return sizes.count(None) <= 1
+    agree = len(shape) == len(sizes) and all(one in (None, other) for one, other in zip(shape, sizes, strict=True))
+    return agree and list(shape).count(None) == 1 and None not in sizes and 0 not in sizes
+
+
 def reshaped(t: Translation, operand: ir.Value, dims: Sequence[MixedSize], dtype: str) -> Result:
     """Returns the elements of a value of the program in another shape."""
     found = t.lazy(operand)
@@ -168,9 +179,9 @@ def reshaped(t: Translation, operand: ir.Value, dims: Sequence[MixedSize], dtype
         return elements_value(t.b, found.elements.reshape(cast("list[int]", list(dims))), dtype)
     shape = t.shape(operand)
     sizes = t.b.known(dims)
-    if list(shape) == sizes and sizes.count(None) <= 1:
+    if _is_unchanged(shape, sizes):
         return found
-    if found.expanded is not None and sizes == list(shape[1:]):
+    if found.expanded is not None and (sizes == list(shape[1:]) or _is_unchanged(shape[1:], sizes)):
         return found.expanded
     kept = _kept(t, found, dims)
     if kept is not None:
