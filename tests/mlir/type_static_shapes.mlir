@@ -2,7 +2,9 @@
 // The sizes are constant, those of another value, or follow from the operands.
 // CHECK-LABEL: func.func @states
 // CHECK: %[[H:.*]] = "tfl.fill"({{.*}}) : (tensor<2xi32>, tensor<f32>) -> tensor<3x2xf32>
-// CHECK: %[[C:.*]] = "tfl.broadcast_to"({{.*}}) : (tensor<3x2xf32>, tensor<2xi32>) -> tensor<3x2xf32>
+// CHECK-NOT: "tfl.shape"
+// CHECK: %[[SIZES:.*]] = "tfl.pseudo_const"() <{value = dense<[3, 2]> : tensor<2xi32>}>
+// CHECK: %[[C:.*]] = "tfl.broadcast_to"({{.*}}, %[[SIZES]]) : (tensor<3x2xf32>, tensor<2xi32>) -> tensor<3x2xf32>
 // CHECK: %[[COPY:.*]] = "tfl.maximum"(%[[C]], %[[C]]) : (tensor<3x2xf32>, tensor<3x2xf32>) -> tensor<3x2xf32>
 // CHECK: "tfl.concatenation"(%[[H]], %[[COPY]]) {{.*}} : (tensor<3x2xf32>, tensor<3x2xf32>) -> tensor<3x4xf32>
 func.func @states(%v: tensor<3x2xf32>) -> tensor<*xf32> {

@@ -24,13 +24,14 @@ __all__ = ["Compiled", "compiled", "run_floats", "run_integers", "run_micro"]
 _ARENA = 1 << 20
 
 
-def run_micro(model: bytes, calls: Sequence[npt.NDArray[Any]]) -> list[npt.NDArray[Any]]:
-    """The first output of each call of a model with one input, in turn, on one interpreter of tflite-micro."""
+def run_micro(model: bytes, calls: Sequence[npt.NDArray[Any] | Sequence[npt.NDArray[Any]]]) -> list[npt.NDArray[Any]]:
+    """The first output of each call, with one input or several in order, on one interpreter of tflite-micro."""
     runtime: Any = importlib.import_module("tflite_micro.python.tflite_micro.runtime")
     interpreter = runtime.Interpreter.from_bytes(model, arena_size=_ARENA)
     found: list[npt.NDArray[Any]] = []
-    for value in calls:
-        interpreter.set_input(np.ascontiguousarray(value), 0)
+    for values in calls:
+        for index, value in enumerate([values] if isinstance(values, np.ndarray) else values):
+            interpreter.set_input(np.ascontiguousarray(value), index)
         interpreter.invoke()
         found.append(np.array(interpreter.get_output(0)))
     return found

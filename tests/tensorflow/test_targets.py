@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 import litefuse
+from litefuse.inputs.graph import Model
+from litefuse.runtime.flatbuffer import content_of
 from tests.tensorflow import recurrent_models
+from tests.tensorflow.checking import interpreter
 from tests.tensorflow.microcontrollers import compiled, run_floats, run_integers, run_micro
 from tests.tensorflow.recurrent_models import Case
 
@@ -146,6 +149,26 @@ def test_what_a_microcontroller_lacks(tensorflow: TensorFlow, case: Case, reason
     path = tensorflow.save(recurrent_models.build, *case)
     with pytest.raises(litefuse.LitefuseError, match=reason):
         litefuse.convert(path, target="micro")
+
+
+def test_given_states_of_dynamic_sizes(tensorflow: TensorFlow) -> None:
+    """The sizes that states are broadcast to are constant: tflite-micro takes no others."""
+    case = Case("keras", "initial_state LSTM", None, None)
+    path = tensorflow.save(recurrent_models.build, *case)
+    result = litefuse.convert(path, target="micro", batch=2, shapes={"x": (2, 6, recurrent_models.FEATURES)})
+    assert "SHAPE" not in result.report.op_counts
+    random = np.random.default_rng(8)
+    state = (2, recurrent_models.UNITS)
+    shapes = {"s0": state, "s1": state, "x": (2, 6, recurrent_models.FEATURES)}
+    calls = [{name: random.normal(size=shape).astype(np.float32) for name, shape in shapes.items()} for _ in range(3)]
+    expected = tensorflow.run_calls(path, [("serving_default", each) for each in calls])
+    with content_of(result.model_bytes) as content:
+        order = [*Model(content).signatures["serving_default"].inputs]
+    found = run_micro(result.model_bytes, [[each[name] for name in order] for each in calls])
+    runner = interpreter(result.model_bytes).get_signature_runner()
+    for call, micro, each in zip(calls, found, expected, strict=True):
+        np.testing.assert_allclose(micro, each["y0"], atol=1e-5)
+        np.testing.assert_allclose(runner(**call)["y0"], each["y0"], atol=1e-5)
 
 
 def test_choices_win_over_the_target(tensorflow: TensorFlow) -> None:

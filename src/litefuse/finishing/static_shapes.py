@@ -9,7 +9,7 @@ import numpy as np
 
 from litefuse.ir.attributes import attribute_value
 from litefuse.ir.call_graph import attributes_of, functions, is_public, nested_operations, update_function_type
-from litefuse.ir.constants import elements_of_constant
+from litefuse.ir.constants import elements_of_constant, pseudo_constant
 from litefuse.ir.mlir import ir
 from litefuse.ir.types import ranked_type, shape_of
 from litefuse.ops.dims import Shape
@@ -21,6 +21,10 @@ from litefuse.shapes.result_types import FORWARDING
 __all__ = ["TypeStaticShapes"]
 
 
+# The ops that sizes are computed with.
+_SIZES = frozenset({"tfl.pack", "tfl.shape", "tfl.strided_slice"})
+
+
 class TypeStaticShapes:
     """Gives results their shapes where these are known, although the types do not say so::
 
@@ -28,7 +32,8 @@ class TypeStaticShapes:
         tfl.broadcast_to(%v, shape(%v)) : tensor<?x64xf32>  -->  the type of %v
         tfl.maximum(%s, %s) : tensor<?x64xf32>            -->  the type of %s
 
-    Fusions emit states before the shapes of inputs are set.
+    Fusions emit states before the shapes of inputs are set. Sizes that are computed for a BROADCAST_TO become
+    constants: tflite-micro takes no others.
     """
 
     name: ClassVar[str] = "type-static-shapes"
@@ -51,7 +56,32 @@ class TypeStaticShapes:
                     modified = True
             if is_public(function):
                 update_function_type(function)
+            for op in list(nested_operations(function.entry_block)):
+                if op.name == "tfl.broadcast_to":
+                    modified = _with_constant_sizes(op) or modified
         return modified
+
+
+def _with_constant_sizes(op: ir.OpView) -> bool:
+    """Makes constants of sizes that are computed of a value of known shape; returns whether they were."""
+    value, dims = op.operands
+    if _is_open(op.results[0]) or isinstance(dims.owner, ir.Block) or not _are_sizes_of(dims, value):
+        return False
+    sizes = np.array(shape_of(ir.ShapedType(op.results[0].type)), np.int32)
+    with ir.InsertionPoint(op), op.location:
+        op.operands[1] = pseudo_constant(ir.DenseElementsAttr.get(sizes))
+    _erase_unused(dims.owner)
+    return True
+
+
+def _erase_unused(op: ir.OpView | ir.Operation) -> None:
+    """Erases ops without effects whose results nothing uses, from the last one on."""
+    if op.name not in _SIZES or any(next(iter(result.uses), None) is not None for result in op.results):
+        return
+    owners = [value.owner for value in op.operands]
+    op.operation.erase()
+    for owner in {owner for owner in owners if not isinstance(owner, ir.Block)}:
+        _erase_unused(owner)
 
 
 def _is_open(value: ir.Value) -> bool:
