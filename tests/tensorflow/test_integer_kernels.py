@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.tensorflow.checking import check, op_counts
+from tests.tensorflow.in_part import in_part
 
 if TYPE_CHECKING:
     from tests.tensorflow.process import TensorFlow
@@ -95,7 +96,7 @@ def between(tf: Any, name: str) -> Any:
     return module, {"serving_default": module.serve}
 
 
-@pytest.mark.parametrize("name", OPS)
+@pytest.mark.parametrize("name", in_part(OPS, 4))
 def test_result_is_within_a_step(tensorflow: TensorFlow, name: str) -> None:
     random = np.random.default_rng(5)
     inputs = [{key: random.normal(size=(batch, 6, 8, 4)).astype(np.float32) for key in ("x", "y")} for batch in (1, 3)]

@@ -15,6 +15,7 @@ from litefuse.report import QuantizationReport
 from litefuse.runtime.scales import dequantized, quantized
 from tests.tensorflow import recurrent_models
 from tests.tensorflow.checking import check, check_calls, interpreter, normal
+from tests.tensorflow.in_part import in_part
 from tests.tensorflow.recurrent_models import Case
 from tests.tensorflow.test_lstm_fusions import CELLS, cells
 
@@ -49,7 +50,7 @@ def samples(case: Case, number: int = 60) -> list[dict[str, npt.NDArray[Any]]]:
     return [each for seed in range(number) for each in recurrent_models.inputs(case, 100 + seed)]
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", in_part(CASES, 2), ids=str)
 def test_layers(tensorflow: TensorFlow, case: Case) -> None:
     result = check(
         tensorflow,

@@ -43,7 +43,11 @@ def module(tf: Any, first: float = 1.0) -> Any:
 
 def without_weights(tf: Any) -> Any:
     result, specification = tf.Module(), [tf.TensorSpec([None, 3], name="x")]
-    result.serve = tf.function(lambda x: {"y": tf.cos(x)}, input_signature=specification, autograph=False)
+
+    def serve(x: Any) -> dict[str, Any]:
+        return {"y": tf.cos(x)}
+
+    result.serve = tf.function(serve, input_signature=specification, autograph=False)
     return result, {"serving_default": result.serve}
 
 

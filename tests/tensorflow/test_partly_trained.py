@@ -11,6 +11,7 @@ import pytest
 
 import litefuse
 from tests.tensorflow.checking import check, op_counts
+from tests.tensorflow.in_part import in_part
 
 if TYPE_CHECKING:
     from tests.tensorflow.process import TensorFlow
@@ -129,7 +130,7 @@ def inputs(seed: int = 5) -> list[dict[str, Any]]:
     return [{"x": random.normal(size=(batch, 6, 6, 4)).astype(np.float32)} for batch in (1, 3)]
 
 
-@pytest.mark.parametrize("name", LAYERS)
+@pytest.mark.parametrize("name", in_part(LAYERS, 3))
 def test_what_is_not_covered_stays_float(tensorflow: TensorFlow, name: str) -> None:
     _, op, reason = LAYERS[name]
     result = check(tensorflow, tensorflow.save(model, name), inputs(), rtol=0, atol=1.01 * 8 / 255, quantize="qat")

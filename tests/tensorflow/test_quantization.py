@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # largest weight of its channel, one of float16 by 1/2048 of itself.
 TOLERANCES: dict[Quantization, float] = {"dynamic": 0.06, "weights": 0.04, "float16": 2e-3, "int8": 0.1, "int16": 0.06}
 SIZES: dict[Quantization, float] = {"dynamic": 0.4, "weights": 0.4, "float16": 0.6, "int8": 0.45, "int16": 0.45}
-WEIGHTS: list[Quantization] = [form for form in QUANTIZATIONS if form not in INTEGER_ACTIVATIONS and form != "qat"]
+WEIGHTS: list[Quantization] = [form for form in QUANTIZATIONS if form not in {*INTEGER_ACTIVATIONS, "auto", "qat"}]
 
 
 def images(tf: Any) -> Any:

@@ -9,6 +9,7 @@ import pytest
 
 import litefuse
 from tests.tensorflow.checking import check, op_counts, run_calls
+from tests.tensorflow.in_part import in_part
 from tests.tensorflow.trained_models import INPUTS, MODELS, build
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def mean_error(tensorflow: TensorFlow, path: Path, model: bytes, name: str) -> f
     return float(np.mean([np.abs(a["y"] - b["y"]).mean() for a, b in zip(actual, expected, strict=True)]))
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", in_part(MODELS, 3))
 def test_outputs_are_those_of_training(tensorflow: TensorFlow, name: str) -> None:
     """Within two steps: one that a result is rounded by, and one that it inherits from the layers before it."""
     path, step = tensorflow.save(build, name), step_of(name)
@@ -74,7 +75,7 @@ def test_outputs_are_those_of_training(tensorflow: TensorFlow, name: str) -> Non
     assert mean_error(tensorflow, path, result.model_bytes, name) < share * step
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", in_part(MODELS, 3))
 def test_the_stock_converter_is_no_better(tensorflow: TensorFlow, name: str) -> None:
     path = tensorflow.save(build, name)
     ours = litefuse.convert(path, quantize="qat").model_bytes

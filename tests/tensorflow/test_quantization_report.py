@@ -47,7 +47,7 @@ def varied(tf: Any) -> Any:
     return served(tf, model, tf.TensorSpec([None, 12, 12, 3], tf.float32, name="x"))
 
 
-@pytest.mark.parametrize("form", [form for form in QUANTIZATIONS if form != "qat"])
+@pytest.mark.parametrize("form", [form for form in QUANTIZATIONS if form not in {"auto", "qat"}])
 def test_the_batch_stays_open(tensorflow: TensorFlow, form: Quantization) -> None:
     random = np.random.default_rng(5)
     calls = [{"x": random.normal(size=(batch, 12, 12, 3)).astype(np.float32)} for batch in (1, 5, 2)]

@@ -119,7 +119,7 @@ def test_composites(tensorflow: TensorFlow, form: str) -> None:
     counts = op_counts(result.model_bytes)
     assert counts["STABLEHLO_COMPOSITE"] == (2 if form == "keep" else 0)
     assert result.report.quantization is not None
-    stayed = {each.op for each in result.report.quantization.float_ops}
+    stayed = {each.op for each in result.report.quantization.floats}
     assert stayed == ({"STABLEHLO_COMPOSITE"} if form == "keep" else set())
 
 

@@ -13,6 +13,7 @@ import litefuse
 from litefuse.options.limits import MAX_UNROLLED_STEPS
 from tests.tensorflow import recurrent_models
 from tests.tensorflow.checking import interpreter
+from tests.tensorflow.in_part import in_part
 from tests.tensorflow.microcontrollers import compiled, run_floats, run_integers, run_micro
 from tests.tensorflow.recurrent_models import Case
 
@@ -93,7 +94,7 @@ UNROLLED = [
 
 
 @pytest.mark.parametrize("quantize", [None, "int8"])
-@pytest.mark.parametrize("case", UNROLLED, ids=str)
+@pytest.mark.parametrize("case", in_part(UNROLLED, 3), ids=str)
 def test_microcontroller(tensorflow: TensorFlow, case: Case, quantize: Quantization | None) -> None:
     """The file gives LiteRT's numbers in tflite-micro, in every call, and nearly TensorFlow's."""
     path = tensorflow.save(recurrent_models.build, *case)
@@ -125,7 +126,7 @@ NPU = {
 }
 
 
-@pytest.mark.parametrize("family", NPU)
+@pytest.mark.parametrize("family", in_part(NPU, 2))
 def test_npu(tensorflow: TensorFlow, tmp_path: Path, family: str) -> None:
     """Every operator is in integers, and compiled for the NPU; the outputs are nearly TensorFlow's."""
     case = Case("keras", family, None, 6)

@@ -123,7 +123,7 @@ def test_inputs_and_outputs_that_are_quantized(tensorflow: TensorFlow) -> None:
 
 def test_two_litert_models(tensorflow: TensorFlow, tmp_path: Path) -> None:
     path = tensorflow.save(dense)
-    before, after = litefuse.convert(path), litefuse.convert(path, quantize="dynamic")
+    before, after = litefuse.convert(path), litefuse.convert(path, quantize="weights")
     assert litefuse.verify_model(before, before).error == 0
     verification = litefuse.verify_model(after, before.save(tmp_path / "before.tflite"), tolerance=0.1)
     assert verification.ok

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy.typing as npt
 
@@ -72,7 +72,7 @@ def _item(update: ir.Value, b: Builder) -> ir.Value:
     shape = list(b.shape(update))[1:]
     if not isinstance(owner, ir.Block) and owner.name == "tf.ExpandDims" and list(b.shape(owner.operands[0])) == shape:
         return owner.operands[0]
-    return b.op("Reshape", [update, b.constant(shape, "int32")], shape, b.dtype(update))
+    return b.op("Reshape", [update, b.constant(cast("list[int]", shape), "int32")], shape, b.dtype(update))
 
 
 def _slice(value: ir.Value, place: int, axis: int, b: Builder) -> ir.Value:
