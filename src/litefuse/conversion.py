@@ -6,14 +6,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from litefuse.composites.fuse_composites import FuseComposites
 from litefuse.composites.outcome import CheckResult, CheckTerms
 from litefuse.engine.constant_sizes import check_constants
 from litefuse.engine.counts import COUNTS
-from litefuse.errors import LitefuseError, NotFusedError, QuantizationError
+from litefuse.errors import LitefuseError, NotFusedError
 from litefuse.export.model_file import write_model
 from litefuse.export.summary import ModelSummary, summarize
 from litefuse.fake_quantization.pairs import NodesFound
@@ -27,7 +25,7 @@ from litefuse.legalize.custom_ops import RUNTIME_KERNELS, CustomOpForm
 from litefuse.legalize.decomposed import Decomposed
 from litefuse.legalize.lacking_ops import tensorflow_name
 from litefuse.options.allowed_ops import check_allowed
-from litefuse.options.forms import CompositeForms, Quantization, RnnForm
+from litefuse.options.forms import CompositeForms, RnnForm
 from litefuse.options.input_shapes import InputShapes
 from litefuse.options.limits import held_bytes, limited
 from litefuse.options.targets import traits_of
@@ -38,6 +36,7 @@ from litefuse.pipeline.targets import check_lowered, fixed_shapes
 from litefuse.pipeline.unrolled import kept, with_unrolled
 from litefuse.pipeline.variable_values import VariableValues
 from litefuse.plug_ins.entry_points import take_plug_ins
+from litefuse.quantizing import quantize_file, quantize_trained_module
 from litefuse.recognizers.transfer import unpickle_registered
 from litefuse.report import (
     CompositeReport,
@@ -51,9 +50,6 @@ from litefuse.runtime.transfer import unpickle_kernels
 from litefuse.saved_model import NARROWED, WIDENED, DataType, Retyping, SavedModel, load, op_registry
 from litefuse.shapes.set_input_shapes import SetInputShapes
 from litefuse.weights import Weights
-
-if TYPE_CHECKING:
-    from litefuse.quantization.recurrent.lstms import FloatLayer
 
 __all__ = ["run_conversion", "run_job", "run_quantization"]
 
@@ -241,86 +237,17 @@ def _write(
         summary = summarize(module)
         if lowering.fake_quantization is not None:
             steps.begin("quantize")
-            quantization, summary = _quantize_trained(module, lowering, partial, job, summary)
+            quantization, summary = quantize_trained_module(module, lowering, partial, job, summary)
             partial.replace(job.output)
             return summary, quantization
         write_model(module, lowering.weights, partial, of_one_shape=job.quantize is not None)
         if job.quantize is not None:
             steps.begin("quantize")
-            quantization, summary = _quantize(partial, job, job.quantize, summary, steps.announce)
+            quantization, summary = quantize_file(partial, job, summary, steps.announce, rnn=_rnn_form(job))
         partial.replace(job.output)
     finally:
         partial.unlink(missing_ok=True)
     return summary, quantization
-
-
-def _quantize(
-    path: Path, job: ConversionJob, form: Quantization, summary: ModelSummary, announce: Callable[[str], None]
-) -> tuple[QuantizationReport, ModelSummary]:
-    """Quantizes the model in a file in place; returns the report and the new summary."""
-    from litefuse.inspection.litert_model import inspect_litert_model
-    from litefuse.quantization.effect import check_difference
-    from litefuse.quantization.float_ops import require_integer
-    from litefuse.quantization.quantize import quantize_model
-
-    size, target = path.stat().st_size, path.with_name(path.name + ".quantized")
-    left: list[FloatLayer] = []
-    try:
-        difference = quantize_model(
-            path,
-            target,
-            form,
-            job.samples,
-            quantized_io=job.quantized_io,
-            options=job.quantization,
-            max_error=job.max_error or 0.0,
-            layers=job.quantization_layers,
-            left=left,
-            announce=announce,
-        )
-        target.replace(path)
-    finally:
-        target.unlink(missing_ok=True)
-    inputs = "random inputs" if job.samples is None else "samples"
-    if job.require_integer:
-        require_integer(difference.floats)
-    if job.max_error is not None:
-        check_difference(difference.error, difference.unchecked, job.max_error, inputs)
-    if form == "int16" and left and _rnn_form(job) == "fused":
-        raise QuantizationError(
-            f"{len(left)} recurrent op(s) would stay in floating point: {left[0].reason}",
-            hint="Quantize to int8, or leave out rnn='fused' and the target (on the command line, --rnn, --target).",
-        )
-    report = QuantizationReport(form, size, inputs=inputs, weights=job.quantization.text(), **difference._asdict())
-    return report, summary._replace(op_counts=inspect_litert_model(path).op_counts)
-
-
-def _quantize_trained(
-    module: ir.Module, lowering: Lowering, path: Path, job: ConversionJob, summary: ModelSummary
-) -> tuple[QuantizationReport, ModelSummary]:
-    """Writes the model in integers with the ranges of its nodes; returns the report and the new summary."""
-    from litefuse.inspection.litert_model import inspect_litert_model
-    from litefuse.quantization.effect import check_difference
-    from litefuse.quantization.float_ops import require_integer
-    from litefuse.quantization.trained import quantize_trained
-
-    nodes = lowering.fake_quantization or NodesFound()
-    signatures = [entry.symbol for entry in lowering.entry_points] if job.quantized_io else []
-    size, difference = quantize_trained(
-        module,
-        lowering.weights,
-        path,
-        nodes,
-        signatures,
-        int4=job.target == "cpu",
-        layers=job.quantization_layers,
-    )
-    if job.require_integer:
-        require_integer(difference.floats)
-    if job.max_error is not None:
-        check_difference(difference.error, difference.unchecked, job.max_error, "random inputs")
-    report = QuantizationReport("qat", size, inputs="random inputs", **difference._asdict())
-    return report, summary._replace(op_counts=inspect_litert_model(path).op_counts)
 
 
 def run_quantization(job: ConversionJob, announce: Callable[[str], None]) -> Report:
@@ -348,7 +275,7 @@ def run_quantization(job: ConversionJob, announce: Callable[[str], None]) -> Rep
         summary = ModelSummary(model.op_counts, tuple(custom_ops))
         prepare_model(job.source, partial)
         if job.quantize is not None:
-            quantization, summary = _quantize(partial, job, job.quantize, summary, announce)
+            quantization, summary = quantize_file(partial, job, summary, announce, rnn=_rnn_form(job))
         signatures = tuple(each.key for each in inspect_litert_model(partial).signatures)
         partial.replace(job.output)
     finally:

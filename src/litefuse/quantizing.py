@@ -1,0 +1,108 @@
+"""What a conversion does to quantize the model that it wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from litefuse.errors import QuantizationError
+from litefuse.export.summary import ModelSummary
+from litefuse.fake_quantization.pairs import NodesFound
+from litefuse.ir.mlir import ir
+from litefuse.job import ConversionJob
+from litefuse.options.forms import Quantization, RnnForm
+from litefuse.pipeline.stages import Lowering
+from litefuse.report import QuantizationReport
+
+if TYPE_CHECKING:
+    from litefuse.quantization.difference import Difference
+    from litefuse.quantization.recurrent.lstms import FloatLayer
+
+__all__ = ["quantize_file", "quantize_trained_module"]
+
+
+def quantize_file(
+    path: Path, job: ConversionJob, summary: ModelSummary, announce: Callable[[str], None], *, rnn: RnnForm
+) -> tuple[QuantizationReport, ModelSummary]:
+    """Quantizes the model in a file in place; returns the report and the new summary.
+
+    Args:
+        path: The file.
+        job: The conversion, with a form of quantization.
+        summary: What is in the file.
+        announce: Called with the progress.
+        rnn: The form of recurrent layers.
+
+    Raises:
+        LitefuseError: The model cannot be quantized like this.
+        QuantizationError: The result is not what was required.
+    """
+    from litefuse.quantization.quantize import quantize_model
+
+    assert job.quantize is not None
+    size, target = path.stat().st_size, path.with_name(path.name + ".quantized")
+    left: list[FloatLayer] = []
+    try:
+        difference = quantize_model(
+            path,
+            target,
+            job.quantize,
+            job.samples,
+            quantized_io=job.quantized_io,
+            options=job.quantization,
+            max_error=job.max_error or 0.0,
+            layers=job.quantization_layers,
+            left=left,
+            announce=announce,
+        )
+        target.replace(path)
+    finally:
+        target.unlink(missing_ok=True)
+    result = _checked(path, job, summary, job.quantize, size, difference)
+    if job.quantize == "int16" and left and rnn == "fused":
+        raise QuantizationError(
+            f"{len(left)} recurrent op(s) would stay in floating point: {left[0].reason}",
+            hint="Quantize to int8, or leave out rnn='fused' and the target (on the command line, --rnn, --target).",
+        )
+    return result
+
+
+def quantize_trained_module(
+    module: ir.Module, lowering: Lowering, path: Path, job: ConversionJob, summary: ModelSummary
+) -> tuple[QuantizationReport, ModelSummary]:
+    """Writes a model in integers with the ranges of its fake quantization; returns the report and the new summary.
+
+    Raises:
+        LitefuseError: The model has no such ranges, or LiteRT does not run the result.
+        QuantizationError: The result is not what was required.
+    """
+    from litefuse.quantization.trained import quantize_trained
+
+    size, difference = quantize_trained(
+        module,
+        lowering.weights,
+        path,
+        lowering.fake_quantization or NodesFound(),
+        [entry.symbol for entry in lowering.entry_points] if job.quantized_io else [],
+        int4=job.target == "cpu",
+        layers=job.quantization_layers,
+    )
+    return _checked(path, job, summary, "qat", size, difference)
+
+
+def _checked(
+    path: Path, job: ConversionJob, summary: ModelSummary, form: Quantization, size: int, difference: Difference
+) -> tuple[QuantizationReport, ModelSummary]:
+    """Checks what was required of the result, and reports it."""
+    from litefuse.inspection.litert_model import inspect_litert_model
+    from litefuse.quantization.effect import check_difference
+    from litefuse.quantization.float_ops import require_integer
+
+    inputs = "random inputs" if job.samples is None else "samples"
+    if job.require_integer:
+        require_integer(difference.floats)
+    if job.max_error is not None:
+        check_difference(difference.error, difference.unchecked, job.max_error, inputs)
+    report = QuantizationReport(form, size, inputs=inputs, weights=job.quantization.text(), **difference._asdict())
+    return report, summary._replace(op_counts=inspect_litert_model(path).op_counts)
