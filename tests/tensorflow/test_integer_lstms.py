@@ -247,3 +247,16 @@ def test_layer_in_a_loop_stays_in_floating_point(tensorflow: TensorFlow) -> None
     assert result.report.quantization is not None
     lstms = [each for each in result.report.quantization.floats if each.op == "UNIDIRECTIONAL_SEQUENCE_LSTM"]
     assert [each.reason for each in lstms] == ["it is in a loop or a branch"]
+
+
+@pytest.mark.parametrize("quantize", ["int8", "dynamic"])
+def test_layers_that_are_kept(tensorflow: TensorFlow, quantize: Quantization) -> None:
+    case = CASES[0]
+    path = tensorflow.save(recurrent_models.build, *case)
+    options: dict[str, Any] = {"representative_dataset": samples(case)} if quantize == "int8" else {}
+    result = litefuse.convert(
+        path, rnn="fused", quantize=quantize, keep_float_ops=["UNIDIRECTIONAL_SEQUENCE_LSTM"], **options
+    )
+    assert lstm_dtypes(result.model_bytes) == {("float32",) * 5}
+    assert result.report.quantization is not None
+    assert reasons(result.report.quantization) == ["kept in floating point, as requested"]

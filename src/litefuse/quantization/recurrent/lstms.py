@@ -42,7 +42,6 @@ _OTHERS = {
     _CODES.RNN: "RNN",
     _CODES.UNIDIRECTIONAL_SEQUENCE_RNN: "UNIDIRECTIONAL_SEQUENCE_RNN",
 }
-_KEPT = "kept in floating point, as requested"
 _NAMES = frozenset({"LSTM", "UNIDIRECTIONAL_SEQUENCE_LSTM", *_OTHERS.values()})
 
 
@@ -107,7 +106,7 @@ class LstmOps:
             kept: The names of results whose ops the user wants in floating point.
 
         Returns:
-            The ops that stay in floating point.
+            The ops that stay in floating point though they are not kept.
         """
         if not self.present:
             return []
@@ -122,13 +121,13 @@ class LstmOps:
             changed = False
             for op in lstm_ops(graph):
                 name = graph.name(op.outputs[0])
+                if name in kept:
+                    continue
                 reason = reason_for_float(graph, op)
                 if reason is None and name not in inner:
                     reason = "it is in a loop or a branch"
                 elif reason is None and inner[name].cell > LARGEST_CELL:
                     reason = f"its cell state exceeds {LARGEST_CELL:g}, which LiteRT has no integer kernel for"
-                if name in kept:
-                    reason = _KEPT
                 if reason is not None:
                     left.append(FloatLayer(name, reason))
                     continue
@@ -158,9 +157,9 @@ class LstmOps:
         for number in range(len(model.subgraphs)):
             graph = GraphEditor(model, number)
             for op in lstm_ops(graph):
-                reason = reason_for_float(graph, op, hybrid=True)
                 if graph.name(op.outputs[0]) in kept:
-                    reason = _KEPT
+                    continue
+                reason = reason_for_float(graph, op, hybrid=True)
                 if reason is not None:
                     left.append(FloatLayer(graph.name(op.outputs[0]), reason))
                     continue
