@@ -17,6 +17,7 @@ from litefuse.quantization.lazy_calls import Calls
 from litefuse.quantization.progress import SampleProgress
 from litefuse.quantization.recipe import mixed_recipe
 from litefuse.quantization.sensitivity import Assignment, Layer, Search, upgrades
+from litefuse.quantization.shared_buffers import share_buffers
 from litefuse.report.quantized import CurvePoint, LayerForm, MixedPrecision
 from litefuse.runtime.flatbuffer import content_of
 
@@ -164,6 +165,7 @@ class _Maker:
             apply_recipe(self._path, self._trial, recipe)
         else:
             shutil.copyfile(self._path, self._trial)
+        share_buffers(self._trial)
 
     def measure(self, assignment: Assignment) -> tuple[int, float]:
         """Writes the file of an assignment, and returns its size and error: infinity if it is not a number."""
