@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from tests.in_part import in_part
 from tests.tensorflow.checking import check, op_counts
-from tests.tensorflow.in_part import in_part
 
 if TYPE_CHECKING:
     from tests.tensorflow.process import TensorFlow

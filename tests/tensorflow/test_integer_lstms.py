@@ -13,9 +13,9 @@ from litefuse.errors import QuantizationError
 from litefuse.inputs.graph import Model
 from litefuse.report import QuantizationReport
 from litefuse.runtime.scales import dequantized, quantized
+from tests.in_part import in_part
 from tests.tensorflow import recurrent_models
 from tests.tensorflow.checking import check, check_calls, interpreter, normal
-from tests.tensorflow.in_part import in_part
 from tests.tensorflow.recurrent_models import Case
 from tests.tensorflow.test_lstm_fusions import CELLS, cells
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import litefuse
+from tests.in_part import in_part
 from tests.tensorflow.checking import check, op_counts, run_calls
-from tests.tensorflow.in_part import in_part
 from tests.tensorflow.trained_models import INPUTS, MODELS, build
 
 if TYPE_CHECKING:

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import importlib
-import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
+from tests.in_part import ALL
 from tests.tensorflow import recurrent_models
 from tests.tensorflow.checking import check, op_counts
 
@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from tests.tensorflow.process import TensorFlow
 
 
-# All of them take an hour: `LITEFUSE_RECURRENT_MODELS=all pytest tests/tensorflow/test_recurrent_models.py`.
-_ALL = os.environ.get("LITEFUSE_RECURRENT_MODELS") == "all"
-_CASES = [*recurrent_models.cases()] if _ALL else [*recurrent_models.spread()]
+# All of them take an hour.
+_CASES = [*recurrent_models.cases()] if ALL else [*recurrent_models.spread()]
 
 
 @pytest.mark.parametrize("case", _CASES, ids=str)

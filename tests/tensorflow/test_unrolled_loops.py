@@ -11,9 +11,9 @@ import pytest
 
 import litefuse
 from litefuse.options.limits import MAX_UNROLLED_STEPS
+from tests.in_part import in_part
 from tests.tensorflow import recurrent_models
 from tests.tensorflow.checking import interpreter
-from tests.tensorflow.in_part import in_part
 from tests.tensorflow.microcontrollers import compiled, run_floats, run_integers, run_micro
 from tests.tensorflow.recurrent_models import Case
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from tests.in_part import ALL
 from tests.tensorflow.op_suite import (
     algebra,
     arrays,
@@ -60,8 +60,8 @@ def name_of(cases: Sequence[Case]) -> str:
 
 
 def selected() -> list[Case]:
-    """The cases to test: every one with ``LITEFUSE_OP_SUITE=all``, else at least one of each op."""
-    if os.environ.get("LITEFUSE_OP_SUITE") == "all":
+    """The cases to test: every one with ``LITEFUSE_TESTS=all``, else at least one of each op."""
+    if ALL:
         return list(CASES)
     counts = Counter[str]()
     chosen: list[Case] = []

@@ -1,6 +1,6 @@
 """Each op of constants alone: the engine computes it while it converts, and must give TensorFlow's numbers.
 
-``LITEFUSE_OP_SUITE=all`` takes every case; without it, at least one of each op.
+``LITEFUSE_TESTS=all`` takes every case; without it, at least one of each op.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.in_part import in_part
 from tests.tensorflow.op_suite.suite import chunks, name_of, recorded, selected
 from tests.tensorflow.op_suite.verdict import build_cases, verdict_of_litefuse
 
@@ -41,7 +42,7 @@ def is_refused_by_tensorflow(case: Case) -> bool:
     return case.op == "Range" and str(case.operands[0]).startswith("float16")
 
 
-@pytest.mark.parametrize("cases", chunks(converting()), ids=name_of)
+@pytest.mark.parametrize("cases", in_part(chunks(converting()), 2), ids=name_of)
 def test_ops_of_constants(tensorflow: TensorFlow, tmp_path: Path, cases: Sequence[Case]) -> None:
     wrong: list[str] = []
     for built in build_cases(tensorflow, tmp_path / "model", [case.of_constants() for case in cases]):
