@@ -50,6 +50,16 @@ def test_the_larger_step_of_two_ends() -> None:
     assert int(symmetric_grid(-1.0, 1.0, 8, {"narrow_range": True}).first) == -127
 
 
+def test_unused_channels_are_zero_in_the_least_step_of_the_others() -> None:
+    ends = np.array([2.54, 0, 1.27], np.float32)
+    for grid in (affine_grid(-ends, ends, 8, narrow=True), symmetric_grid(-ends, ends, 8, {"narrow_range": True})):
+        np.testing.assert_allclose(grid.step, [0.02, 0.01, 0.01], rtol=1e-6)
+        assert (grid.first.tolist(), grid.last.tolist()) == ([-127, 0, -127], [127, 0, 127])
+        assert grid.multiples(np.array([1, 1, 1], np.float32)).tolist() == [50, 0, 100]
+    with pytest.raises(NotCovered, match="a range is empty"):
+        symmetric_grid(np.zeros(2), np.zeros(2), 8, {})
+
+
 def test_weights_get_a_zero_point_only_where_they_need_one() -> None:
     grid = affine_grid(-0.1, 2.45, 8, narrow=False)
     assert grid.weight_zero_point(grid.multiples(np.array([-0.1, 1.0], np.float32))) == 0

@@ -111,6 +111,45 @@ def composite(tf: Any) -> Any:
     return module, {"serving_default": module.serve}
 
 
+def constants(tf: Any) -> Any:
+    """A rounded constant that is a result as well; a product with a channel that training made 0."""
+    module, _ = _module(tf, 12, 5)
+    module.kernel.assign(module.kernel * np.float32([1, 0, 1, 1, 1]))
+    bound = np.abs(module.kernel.numpy()).max(axis=0)
+
+    def serve(x: Any) -> Any:
+        fake = tf.quantization.fake_quant_with_min_max_vars_per_channel
+        kernel = fake(module.kernel, -bound, bound, narrow_range=True)
+        bias = _act(tf, module.bias)
+        return {"y": _act(tf, tf.matmul(_act(tf, x), kernel)), "z": _act(tf, _act(tf, x[:, :5]) + bias), "bias": bias}
+
+    signature = [tf.TensorSpec((None, 12), tf.float32, name="x")]
+    module.serve = tf.function(serve, input_signature=signature, autograph=False)
+    return module, {"serving_default": module.serve}
+
+
+def scalar(tf: Any) -> Any:
+    module = tf.Module()
+    signature = [tf.TensorSpec((), tf.float32, name="x")]
+    module.serve = tf.function(
+        lambda x: {"y": _act(tf, _act(tf, x) * 0.75)}, input_signature=signature, autograph=False
+    )
+    return module, {"serving_default": module.serve}
+
+
+def test_constants_are_results(tensorflow: TensorFlow) -> None:
+    result = check(tensorflow, tensorflow.save(constants), _inputs(12), rtol=0, atol=1.01 * STEP, quantize="qat")
+    assert result.report.quantization is not None
+    assert result.report.quantization.floats == ()
+    assert op_counts(result.model_bytes)["FULLY_CONNECTED"] == 1
+
+
+def test_scalars(tensorflow: TensorFlow) -> None:
+    inputs = [{"x": np.float32(1.5)}, {"x": np.float32(-3)}]
+    result = check(tensorflow, tensorflow.save(scalar), inputs, rtol=0, atol=1.01 * STEP, quantize="qat")
+    assert op_counts(result.model_bytes) == {"QUANTIZE": 1, "MUL": 1, "DEQUANTIZE": 1}
+
+
 @pytest.mark.parametrize("form", ["inline", "keep"])
 def test_composites(tensorflow: TensorFlow, form: str) -> None:
     """A composite that is kept takes and gives floats, and computes in integers."""

@@ -175,7 +175,9 @@ def emitted(integers: npt.NDArray[Any], uniform: Uniform) -> ir.Value:
     """Emits a constant of quantized elements at the current insertion point and location."""
     dtype = np.int32 if uniform.bits == 32 else np.int8
     element = ir.IntegerType.get_signless(uniform.bits)
-    elements = ir.DenseElementsAttr.get(np.ascontiguousarray(integers, dtype), type=element)
+    # ascontiguousarray makes a vector of a scalar.
+    contiguous = np.ascontiguousarray(integers, dtype).reshape(np.shape(integers))
+    elements = ir.DenseElementsAttr.get(contiguous, type=element)
     kind = quantized_type(elements.type, uniform)
     attributes: dict[str, ir.Attribute] = {"qtype": ir.TypeAttr.get(kind), "value": elements}
     return ir.Operation.create("tfl.pseudo_qconst", [kind], [], attributes).result

@@ -78,11 +78,13 @@ def affine_grid(low: Any, high: Any, bits: int, *, narrow: bool) -> Grid:
     low = np.asarray(low, np.float32)
     high = np.asarray(high, np.float32)
     least, most = np.float32(narrow), np.float32(2**bits - 1)
-    if not (low < high).all() or not np.isfinite(high - low).all():
+    unused = (low == 0) & (high == 0)
+    if not ((low < high) | unused).all():
         raise NotCovered("a range is empty or not finite")
-    step: Any = np.divide(high - low, np.float32(2**bits - 1 - narrow))
+    step: Any = _steps(np.divide(high - low, np.float32(2**bits - 1 - narrow)), unused)
     zero: Any = np.floor(np.clip(least - np.divide(low, step), least, most) + np.float32(0.5))
-    return Grid(step, (least - zero).astype(np.int64), (most - zero).astype(np.int64))
+    first, last = (np.where(unused, 0, end - zero).astype(np.int64) for end in (least, most))
+    return Grid(step, first, last)
 
 
 def symmetric_grid(low: Any, high: Any, bits: int, attributes: Mapping[str, Any]) -> Grid:
@@ -108,12 +110,25 @@ def symmetric_grid(low: Any, high: Any, bits: int, attributes: Mapping[str, Any]
     steps = [np.where(high > 0, high / np.float32(most), np.float32(0))]
     if least:
         steps.append(np.where(low < 0, low / np.float32(least), np.float32(0)))
-    step = np.maximum.reduce(steps).astype(np.float32)
-    if not (step > 0).all() or not np.isfinite(step).all():
-        raise NotCovered("a range is empty or not finite")
+    unused = (low == 0) & (high == 0)
+    step = _steps(np.maximum.reduce(steps).astype(np.float32), unused)
     half_to_even = str(attributes.get("round_mode", "HALF_TO_EVEN")) == "HALF_TO_EVEN"
-    first, last = np.full_like(step, least, np.int64), np.full_like(step, most, np.int64)
+    first, last = (np.where(unused, 0, np.full_like(step, end, np.int64)) for end in (least, most))
     return Grid(step, first, last, half_to_even)
+
+
+def _steps(steps: Any, unused: Any) -> Any:
+    """Returns the steps, of which those of unused channels are replaced by the least of the others.
+
+    Channels whose range is 0 to 0, as weights have that training made 0, are 0 in any step.
+
+    Raises:
+        NotCovered: A range is empty or not finite, or all are 0 to 0.
+    """
+    used = steps[~unused]
+    if not used.size or not (used > 0).all() or not np.isfinite(used).all():
+        raise NotCovered("a range is empty or not finite")
+    return np.where(unused, used.min(), steps).astype(np.float32)
 
 
 def _check_bits(bits: int) -> None:

@@ -21,6 +21,7 @@ from litefuse.fake_quantization.move_up import is_real, move_up, quantize_users
 from litefuse.fake_quantization.scaled_products import merge_factor
 from litefuse.fake_quantization.uniform import Uniform, quantized_type, uniform_of
 from litefuse.ir.call_graph import attributes_of, functions, nested_operations
+from litefuse.ir.constants import pseudo_constant
 from litefuse.ir.locations import node_text
 from litefuse.ir.mlir import func, ir, producer
 
@@ -29,6 +30,7 @@ __all__ = ["IntegerOps", "UncoveredOp"]
 _PAIR = frozenset({"tfl.dequantize", "tfl.quantize"})
 # Ops that may keep the scale of their operand where their result has none of its own.
 _CLIPPING = frozenset({"tfl.relu", "tfl.relu6", "tfl.relu_n1_to_1"})
+_TERMINATORS = frozenset({"func.return", "tfl.yield"})
 _ERASED = _PAIR | {"tfl.reshape", "tfl.transpose", "tfl.pseudo_const", "tfl.pseudo_qconst", "arith.constant"}
 
 
@@ -296,12 +298,15 @@ def _replace(op: ir.OpView, operands: Sequence[ir.Value], results: Sequence[Unif
 
 
 def _store_constants(function: func.FuncOp) -> None:
-    """Stores the integers of constants that float ops use, moved as they are used."""
+    """Stores the integers of constants that float ops use, moved as they are used, and the numbers of results."""
     stored: dict[ir.Value, ir.Value] = {}
     for op in list(nested_operations(function.entry_block)):
         if op.name == "tfl.quantize":
             _store_operand(op)
         if op.name in _ERASED:
+            continue
+        if op.name in _TERMINATORS:
+            _return_numbers(op)
             continue
         for index, value in enumerate(op.operands):
             paired = integer_constant(value) if is_real(value) and is_constant(value) else None
@@ -315,6 +320,15 @@ def _store_constants(function: func.FuncOp) -> None:
                     integers = emitted(paired.integers, uniform)
                     stored[value] = ir.Operation.create("tfl.dequantize", [value.type], [integers]).result
             op.operands[index] = stored[value]
+
+
+def _return_numbers(terminator: ir.OpView) -> None:
+    """Returns constants as numbers: XNNPACK takes the DEQUANTIZE of a constant, and does not write its result."""
+    for index, value in enumerate(terminator.operands):
+        numbers = float_constant(value) if is_real(value) and integer_constant(value) is not None else None
+        if numbers is not None:
+            with ir.InsertionPoint(terminator), terminator.location:
+                terminator.operands[index] = pseudo_constant(ir.DenseElementsAttr.get(numbers))
 
 
 def _store_operand(quantize: ir.OpView) -> None:
