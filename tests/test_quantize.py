@@ -170,12 +170,14 @@ def test_what_is_no_model(tmp_path: Path) -> None:
         litefuse.quantize(before, "dynamic", recipe=[])
 
 
-@pytest.mark.parametrize("form", ["dynamic", "float16", "int8"])
+@pytest.mark.parametrize("form", ["dynamic", "float16", "int8", "blocks"])
 def test_what_is_quantized_already_is_refused(tmp_path: Path, form: Any) -> None:
     """litert-quantizer would take the integers for real numbers."""
     plain = written(tmp_path / "plain.tflite", model(product()))
     samples = [{"x": np.ones((1, 64), np.float32)}]
     options: dict[str, Any] = {"representative_dataset": samples} if form == "int8" else {}
+    if form == "blocks":
+        form, options = "dynamic", {"weight_bits": 4, "granularity": "block:32"}
     litefuse.quantize(plain, form, **options).save(tmp_path / "quantized.tflite")
     for again in ("dynamic", "weights", "float16", "int8"):
         options = {"representative_dataset": samples} if again == "int8" else {}

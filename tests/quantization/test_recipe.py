@@ -20,8 +20,10 @@ from litefuse.options.targets import Target
 from litefuse.quantization.applying import read_model
 from litefuse.quantization.asking import check_samples, check_target
 from litefuse.quantization.dataset import Samples, take_samples
+from litefuse.quantization.float_ops import ops_by_kind
 from litefuse.quantization.masks import tensor_name
 from litefuse.quantization.quantize import quantize_model
+from litefuse.report.quantized import OpKinds
 from litefuse.runtime.interpreter import Interpreter
 from litefuse.runtime.scales import dequantized, quantized
 from tests.quantization.models import dense, saved
@@ -122,6 +124,7 @@ def test_blocks_where_they_fit(tmp_path: Path) -> None:
     graph = layers(64, 40, 32)  # 40 is no multiple of 32: those weights have a scale for each channel
     after = check(tmp_path, graph, "dynamic", 0.3, weight_bits=4, granularity="block:32")
     assert weights_of(after) == {"w0": (INT4, 0), "w1": (INT4, 32)}
+    assert ops_by_kind(after, integer=False) == (OpKinds(0, 2, 0), ())
 
 
 def test_odd_rows_are_not_rotated(tmp_path: Path) -> None:

@@ -149,10 +149,12 @@ class Graph:
         """Returns how many bytes a tensor's value takes in the file."""
         return self._model.data_size(self._tables[index].number(fields.BUFFER, "I"))
 
-    def scale_count(self, index: int) -> int:
-        """Returns how many scales a tensor has: 0 if it is not quantized, 1 for all of it, or one for each channel."""
+    def is_quantized(self, index: int) -> bool:
+        """Whether a tensor has scales, which those of blocks have in a tensor of their own."""
         parameters = self._tables[index].table(fields.QUANTIZATION)
-        return 0 if parameters is None else parameters.length(fields.SCALE)
+        if parameters is None:
+            return False
+        return bool(parameters.length(fields.SCALE) or parameters.number(fields.QUANTIZATION_DETAILS, "B"))
 
     def constant(self, index: int) -> npt.NDArray[Any] | None:
         """Returns a constant's value, strings as bytes; None if it is not a constant, or numpy lacks its dtype."""

@@ -164,7 +164,7 @@ class _Ops:
 
     def is_quantized(self, op: Op) -> bool:
         """Whether an operand or a result has a scale."""
-        return any(each >= 0 and self._graph.scale_count(each) > 0 for each in (*op.inputs, *op.outputs))
+        return any(each >= 0 and self._graph.is_quantized(each) for each in (*op.inputs, *op.outputs))
 
     def described(self, op: Op) -> FloatOp:
         """Describes an op with activations in floating point."""
@@ -179,7 +179,7 @@ class _Ops:
             stored = self._stored.get(operand, operand)
             if position == _BIASES.get(op.name) or not self._graph.is_constant(stored):
                 continue
-            quantized = operand in self._stored or self._graph.scale_count(stored) > 0
+            quantized = operand in self._stored or self._graph.is_quantized(stored)
             if quantized or self._is_real(stored):
                 total += self._graph.stored_bytes(stored)
                 smaller = smaller or quantized

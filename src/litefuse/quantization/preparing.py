@@ -61,8 +61,10 @@ def _check_real(model: Any, path: Path) -> None:
         stored = [op.inputs[0] for op in graph.operators or () if codes[op.opcodeIndex] == _DEQUANTIZE]
         for index, tensor in enumerate(graph.tensors):
             parameters = tensor.quantization
+            # Scales of blocks are in a tensor that the details name.
             has_scale = parameters is not None and parameters.scale is not None and len(parameters.scale) > 0
-            if has_scale or (index in stored and model.buffers[tensor.buffer].data is not None):
+            has_blocks = parameters is not None and parameters.details is not None
+            if has_scale or has_blocks or (index in stored and model.buffers[tensor.buffer].data is not None):
                 raise LitefuseError(
                     f"the model is quantized already: {tensor_name(tensor)!r}, for one, is stored in fewer bits",
                     where=str(path),
