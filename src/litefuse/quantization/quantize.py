@@ -30,6 +30,7 @@ from litefuse.quantization.samples import calls_of
 from litefuse.quantization.shared_buffers import share_buffers
 from litefuse.quantization.shared_outputs import mend_shared_outputs
 from litefuse.quantization.shared_ranges import share_ranges
+from litefuse.quantization.unread_results import mend_unread_results
 from litefuse.report.quantized import MixedPrecision
 
 __all__ = ["quantize_model"]
@@ -167,7 +168,7 @@ class _Task:
             )
         else:
             self.float_layers += lstms.left_because(_NO_INTEGER_LSTM[self.form])
-        edits: list[Callable[[Any], bool]] = [mend_shared_outputs]
+        edits: list[Callable[[Any], bool]] = [mend_unread_results, mend_shared_outputs]
         if self.form in INTEGER_ACTIVATIONS:
             found = {name: each for name, each in ranges.items() if name not in self.masked}
             edits.append(partial(make_custom_ops_integer, bits=INTEGER_ACTIVATIONS[self.form], ranges=found))
