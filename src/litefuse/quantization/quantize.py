@@ -23,6 +23,7 @@ from litefuse.quantization.masks import masked_tensors, tensor_name
 from litefuse.quantization.mixed_precision import mix_precision
 from litefuse.quantization.model_facts import check_named, facts_of, kept_results
 from litefuse.quantization.open_shapes import restore_open_shapes
+from litefuse.quantization.power_of_two_scales import avoid_powers_of_two
 from litefuse.quantization.recipe import ModelFacts, Recipe, recipe_of
 from litefuse.quantization.recurrent.lstms import FloatLayer, LstmOps
 from litefuse.quantization.rotations import mend_rotations
@@ -31,6 +32,7 @@ from litefuse.quantization.shared_buffers import share_buffers
 from litefuse.quantization.shared_outputs import mend_shared_outputs
 from litefuse.quantization.shared_ranges import share_ranges
 from litefuse.quantization.unread_results import mend_unread_results
+from litefuse.quantization.withheld import withheld_ops
 from litefuse.report.quantized import MixedPrecision
 
 __all__ = ["quantize_model"]
@@ -159,7 +161,12 @@ class _Task:
         lstms = LstmOps(self.path)
         # The subgraphs of loops, branches and composites must have the types of their op, which is not quantized.
         real = self.masked.union(_inner_tensors(model), lstms.kept_results() if self.form == "int8" else ())
+        if self.form in INTEGER_ACTIVATIONS:
+            self.reasons = withheld_ops(model, ranges, INTEGER_ACTIVATIONS[self.form])
+            real |= self.reasons.keys()
         ranges = share_ranges(model, ranges)
+        if INTEGER_ACTIVATIONS.get(self.form) == 16:
+            ranges = avoid_powers_of_two(ranges)
         apply_recipe(self.path, self.target, self._recipe(replace(facts_of(self.path), real=real)), ranges)
         if self.form == "int8":
             integer_io = self.quantized_io is not False

@@ -116,7 +116,10 @@ def _integers(bits: int, options: QuantizationOptions, facts: ModelFacts) -> Rec
     if options.weight_bits != 8:
         recipe.append(_entry("(?:)", _ALL, _static(bits, weight_bits=options.weight_bits, granularity=granularity)))
     if facts.real:
-        recipe += [*_left(facts.real), _entry(f"(?:){named(facts.real)}", _ALL, in_float)]
+        recipe += _left(facts.real)
+        # LiteRT supports integer weights as the second factor.
+        others = set(facts.real).difference(facts.products_of_constants)
+        recipe += [_entry(f"(?:){named(others)}", _ALL, in_float)] if others else []
     return recipe
 
 
