@@ -49,7 +49,7 @@ def ranges_of(path: Path, calls: Calls, on_sample: OnSample = lambda _ranges, _n
             experimental_force_delegate_node_profiling=True,
         )
         runner: Any = interpreter.get_signature_runner(signature)
-        observed = _Observed(interpreter)
+        observed = _Observed(interpreter, runner._interpreter_wrapper)  # noqa: SLF001
         runner._interpreter_wrapper = observed  # noqa: SLF001  the object whose Invoke the runner calls
         for number, inputs in enumerate(of_signature, 1):
             try:
@@ -85,19 +85,23 @@ def check_finite(ranges: Ranges, apart: Collection[str]) -> None:
 class _Observed:
     """The native interpreter, observed while it runs.
 
+    Args:
+        interpreter: The interpreter.
+        binding: What its runner calls.
+
     Attributes:
         found: The ranges of the last run, by the tensors' names.
     """
 
     found: Mapping[str, Any]
 
-    def __init__(self, interpreter: Any) -> None:
-        self._native = interpreter._interpreter  # noqa: SLF001
+    def __init__(self, interpreter: Any, binding: Any) -> None:
+        self._binding = binding
         self._handle = interpreter._native_handle()  # noqa: SLF001  as litert-quantizer does
         self._invoke: Any = importlib.import_module("ai_edge_litert._pywrap_tfl_calibration").InvokeWithCalibration
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._native, name)
+        return getattr(self._binding, name)
 
     def Invoke(self, subgraph: int) -> None:  # noqa: N802  the native interpreter's name for it
         self.found = self._invoke(self._handle, subgraph)

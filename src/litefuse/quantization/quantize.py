@@ -17,6 +17,7 @@ from litefuse.quantization.dataset import Samples
 from litefuse.quantization.difference import Difference
 from litefuse.quantization.edited_file import edit_file
 from litefuse.quantization.effect import CalibrationObserver, measured_effect
+from litefuse.quantization.empty_tensors import ranges_of_empty_tensors
 from litefuse.quantization.integer_custom_ops import make_custom_ops_integer
 from litefuse.quantization.lazy_calls import Calls
 from litefuse.quantization.masks import masked_tensors, tensor_name
@@ -156,6 +157,7 @@ class _Task:
         if not ranges:
             raise LitefuseError("the model computes nothing in float32 that could become integers")
         model = read_model(self.path)
+        ranges = ranges_of_empty_tensors(model) | ranges
         self.masked = masked_tensors(model, ranges)
         check_finite(ranges, self.masked)
         lstms = LstmOps(self.path)
