@@ -321,3 +321,19 @@ def test_int4_weights_for_microcontrollers_have_one_scale() -> None:
     check_target("int8", options, "micro")
     with pytest.raises(LitefuseError, match="Vela takes no int4 weights"):
         check_target("int8", options, "ethos-u")
+
+
+@pytest.mark.parametrize("form", ["dynamic", "weights", "float16", "int8"])
+def test_weights_that_are_outputs(tmp_path: Path, form: Quantization) -> None:
+    graph = dense(WEIGHTS)
+    graph.outputs.append(next(index for index, (each, _) in enumerate(graph.tensors) if each.name == "weights"))
+    before, after = saved(tmp_path / "before.tflite", graph), tmp_path / "after.tflite"
+    rows = [{"x": RANDOM.normal(size=(1, 64)).astype(np.float32)} for _ in range(8)]
+    found = quantize_model(before, after, form, take_samples(rows) if form == "int8" else None)
+    stayed = {each.reason for each in found.floats}
+    assert stayed == ({"its weights are an output of the model"} if form in {"weights", "float16"} else set())
+    original, runner = (Interpreter(each).get_signature_runner() for each in (before, after))
+    for _ in range(2):
+        expected = {name: np.array(value) for name, value in original(**rows[0]).items()}
+        for name, value in runner(**rows[0]).items():
+            np.testing.assert_allclose(value, expected[name], atol=0.05 * np.abs(expected[name]).max())

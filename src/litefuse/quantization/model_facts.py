@@ -30,16 +30,18 @@ def facts_of(path: Path) -> ModelFacts:
 
     A file that cannot be read has no facts: litert-quantizer says what is wrong with it.
     """
-    products, widths = set[str](), dict[str, int]()
+    products, returned, widths = set[str](), set[str](), dict[str, int]()
     with suppress(struct.error, IndexError, ValueError):
         for graph, op in _ops(path):
             result = graph.tensor(op.outputs[0]).name if op.outputs else ""
             # LiteRT supports integer weights as the second factor.
             if op.name in {"BATCH_MATMUL", "FULLY_CONNECTED"} and graph.is_constant(op.inputs[0]):
                 products.add(result)
+            if any(each in graph.outputs and graph.is_constant(each) for each in op.inputs):
+                returned.add(result)
             if op.name in _ROWS:
                 widths[result] = graph.tensor(op.inputs[_ROWS[op.name]]).shape[-1] or 0
-    return ModelFacts(products, widths)
+    return ModelFacts(products, returned, widths)
 
 
 def check_named(path: Path, options: QuantizationOptions) -> None:

@@ -144,7 +144,10 @@ class _Task:
 
     def quantize_weights(self) -> None:
         """Quantizes weights alone."""
-        apply_recipe(self.path, self.target, self._recipe(facts_of(self.path)))
+        facts = facts_of(self.path)
+        if self.form in {"float16", "weights"}:
+            self.reasons = dict.fromkeys(facts.returned, "its weights are an output of the model")
+        apply_recipe(self.path, self.target, self._recipe(facts))
         if self.form == "dynamic":
             self.float_layers += LstmOps(self.path).make_hybrid(self.target, kept=self.kept)
         share_buffers(self.target)

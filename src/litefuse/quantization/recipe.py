@@ -37,11 +37,13 @@ class ModelFacts:
 
     Attributes:
         products_of_constants: The products with a constant first factor.
+        returned: The ops with constants that are outputs of the model, too.
         widths: How many weights a row has, of the ops whose weights may be put into blocks or rotated.
         real: The ops whose activations cannot be integers.
     """
 
     products_of_constants: Collection[str] = ()
+    returned: Collection[str] = ()
     widths: Mapping[str, int] = field(default_factory=dict[str, int])
     real: Collection[str] = ()
 
@@ -78,7 +80,8 @@ def named(results: Collection[str]) -> str:
 
 def _weights_alone(form: Quantization, options: QuantizationOptions, facts: ModelFacts) -> Recipe:
     if form == "float16":
-        return [_entry(".*", _ALL, _weights(16, dtype="FLOAT"), algorithm=_FLOAT_CASTING)]
+        casting = _entry(".*", _ALL, _weights(16, dtype="FLOAT"), algorithm=_FLOAT_CASTING)
+        return [casting, *_left(facts.returned)]
     make = _dynamic if form == "dynamic" else _weights
     smallest = options.min_weight_elements
     if smallest is None:
@@ -101,7 +104,8 @@ def _weights_alone(form: Quantization, options: QuantizationOptions, facts: Mode
         step = options.block_size or 2
         if others := {result for result, width in facts.widths.items() if width % step}:
             recipe.append(_entry(named(others), _ALL, config(bits, whole)))
-    return recipe + (_left(facts.products_of_constants) if form == "dynamic" else [])
+    # Where weights are dequantized for the op, an output would be so, too, which litert-quantizer fails at.
+    return recipe + _left(facts.products_of_constants if form == "dynamic" else facts.returned)
 
 
 def _integers(bits: int, options: QuantizationOptions, facts: ModelFacts) -> Recipe:
