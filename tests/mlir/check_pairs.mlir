@@ -19,3 +19,19 @@ func.func @main() -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
   %5 = "tfl.dequantize"(%4) : (tensor<2x!quant.uniform<i8:f32, 0.5>>) -> tensor<2xf32>
   return %1, %3, %5 : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
 }
+
+// A product whose operand lost its pair gets floats again; what is of integers throughout stays.
+
+// CHECK-LABEL: func.func @lost_pair(
+func.func @lost_pair(%x: tensor<2x3x4xf32>, %w: tensor<5x4xf32>) -> tensor<2x3x5xf32> {
+  // CHECK: %[[Q:.*]] = "tfl.quantize"
+  // CHECK: %[[R:.*]] = "tfl.reshape"(%[[Q]]
+  // CHECK: %[[D:.*]] = "tfl.dequantize"(%[[R]])
+  // CHECK: "tfl.fully_connected"(%[[D]], %arg1
+  %q = "tfl.quantize"(%x) {qtype = tensor<2x3x4x!quant.uniform<i8:f32, 0.03:-1>>} : (tensor<2x3x4xf32>) -> tensor<2x3x4x!quant.uniform<i8:f32, 0.03:-1>>
+  %shape = arith.constant dense<[2, 3, 4]> : tensor<3xi32>
+  %r = "tfl.reshape"(%q, %shape) : (tensor<2x3x4x!quant.uniform<i8:f32, 0.03:-1>>, tensor<3xi32>) -> tensor<2x3x4x!quant.uniform<i8:f32, 0.03:-1>>
+  %none = "tfl.no_value"() {value} : () -> none
+  %y = "tfl.fully_connected"(%r, %w, %none) {fused_activation_function = "NONE", keep_num_dims = true, weights_format = "DEFAULT"} : (tensor<2x3x4x!quant.uniform<i8:f32, 0.03:-1>>, tensor<5x4xf32>, none) -> tensor<2x3x5xf32>
+  return %y : tensor<2x3x5xf32>
+}

@@ -128,6 +128,22 @@ def constants(tf: Any) -> Any:
     return module, {"serving_default": module.serve}
 
 
+def sequence(tf: Any) -> Any:
+    """Rows of several steps, multiplied with weights without nodes, and a layer of such products."""
+    module, _ = _module(tf, 8, 6)
+    cell = tf.keras.layers.GRU(5, unroll=False)
+    cell.build((None, 4, 8))
+    module.variables_of_cell = cell.variables
+
+    def serve(x: Any) -> Any:
+        x = _act(tf, x)
+        return {"y": tf.matmul(x, module.kernel), "z": _act(tf, cell(x))}
+
+    signature = [tf.TensorSpec((None, 4, 8), tf.float32, name="x")]
+    module.serve = tf.function(serve, input_signature=signature, autograph=False)
+    return module, {"serving_default": module.serve}
+
+
 def scalar(tf: Any) -> Any:
     module = tf.Module()
     signature = [tf.TensorSpec((), tf.float32, name="x")]
@@ -142,6 +158,16 @@ def test_constants_are_results(tensorflow: TensorFlow) -> None:
     assert result.report.quantization is not None
     assert result.report.quantization.floats == ()
     assert op_counts(result.model_bytes)["FULLY_CONNECTED"] == 1
+
+
+@pytest.mark.parametrize("options", [{}, {"target": "micro", "batch": 2}])
+def test_products_of_sequences_with_weights_without_nodes(tensorflow: TensorFlow, options: dict[str, Any]) -> None:
+    """Their operand is floats again."""
+    inputs = _inputs(4, 8, batches=(2,) if options else (1, 3))
+    result = check(
+        tensorflow, tensorflow.save(sequence), inputs, rtol=1e-5, atol=1.01 * STEP, quantize="qat", **options
+    )
+    assert op_counts(result.model_bytes)["DEQUANTIZE"] >= 2
 
 
 def test_scalars(tensorflow: TensorFlow) -> None:
