@@ -268,6 +268,7 @@ def test_types_of_biases(tmp_path: Path, form: Quantization, expected: str) -> N
         ("dynamic", True, "quantized_io is for the quantizations 'int8', 'int16' and 'qat' alone"),
         ("float16", "uint8", "quantized_io is for the quantizations 'int8', 'int16' and 'qat' alone"),
         ("int16", "uint8", "inputs and outputs of uint8 are for activations of int8, not for 'int16'"),
+        ("qat", "uint8", "inputs and outputs of uint8 are for activations of int8, not for 'qat'"),
         ("int8", "int4", "quantized_io is 'int4'; there is False, True and 'uint8'"),
         ("recipe", True, "quantized_io does not go with a recipe"),
     ],
@@ -337,3 +338,26 @@ def test_weights_that_are_outputs(tmp_path: Path, form: Quantization) -> None:
         expected = {name: np.array(value) for name, value in original(**rows[0]).items()}
         for name, value in runner(**rows[0]).items():
             np.testing.assert_allclose(value, expected[name], atol=0.05 * np.abs(expected[name]).max())
+
+
+def test_one_scale_for_fully_connected_layers_alone(tmp_path: Path) -> None:
+    """As ``_experimental_disable_per_channel_quantization_for_dense_layers`` of TFLiteConverter gives."""
+    graph = Graph()
+    x, hidden = graph.input("x", [1, 64]), graph.tensor("hidden", [1, 1, 1, 64])
+    graph.builtin("RESHAPE", [x, graph.tensor("shape", [4], np.int32, value=[1, 1, 1, 64])], [hidden])
+    w0 = graph.tensor("w0", [16, 1, 1, 64], value=RANDOM.normal(size=(16, 1, 1, 64)))
+    bias, convolved = graph.tensor("bias", [16], value=RANDOM.normal(size=16)), graph.tensor("convolved", [1, 1, 1, 16])
+    options = {"strideW": 1, "strideH": 1, "dilationWFactor": 1, "dilationHFactor": 1}
+    graph.builtin("CONV_2D", [hidden, w0, bias], [convolved], **options)
+    w1 = graph.tensor("w1", [8, 16], value=RANDOM.normal(size=(8, 16)))
+    graph.builtin("FULLY_CONNECTED", [convolved, w1, -1], [graph.output("y", [1, 8])])
+    static = {"num_bits": 8, "symmetric": False, "granularity": "TENSORWISE", "dtype": "INT"}
+    by_channel = {"num_bits": 8, "symmetric": True, "granularity": "CHANNELWISE", "dtype": "INT"}
+    config = {**ENTRY["op_config"], "activation_tensor_config": static, "weight_tensor_config": by_channel}
+    whole = {**config, "weight_tensor_config": {**by_channel, "granularity": "TENSORWISE"}}
+    recipe = [
+        {**ENTRY, "operation": "*", "op_config": config},
+        {**ENTRY, "regex": "^", "operation": "FULLY_CONNECTED", "op_config": whole},
+    ]
+    after = check(tmp_path, graph, "recipe", 0.05, recipe=recipe)
+    assert weights_of(after) == {"w0": (INT8, 16), "w1": (INT8, 1)}
