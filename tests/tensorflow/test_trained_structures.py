@@ -114,7 +114,7 @@ def composite(tf: Any) -> Any:
 def constants(tf: Any) -> Any:
     """A rounded constant that is a result as well; a product with a channel that training made 0."""
     module, _ = _module(tf, 12, 5)
-    module.kernel.assign(module.kernel * np.float32([1, 0, 1, 1, 1]))
+    module.kernel.assign(module.kernel * np.array([1, 0, 1, 1, 1], np.float32))
     bound = np.abs(module.kernel.numpy()).max(axis=0)
 
     def serve(x: Any) -> Any:
@@ -171,7 +171,7 @@ def test_products_of_sequences_with_weights_without_nodes(tensorflow: TensorFlow
 
 
 def test_scalars(tensorflow: TensorFlow) -> None:
-    inputs = [{"x": np.float32(1.5)}, {"x": np.float32(-3)}]
+    inputs: list[dict[str, Any]] = [{"x": np.float32(each)} for each in (1.5, -3)]
     result = check(tensorflow, tensorflow.save(scalar), inputs, rtol=0, atol=1.01 * STEP, quantize="qat")
     assert op_counts(result.model_bytes) == {"QUANTIZE": 1, "MUL": 1, "DEQUANTIZE": 1}
 

@@ -81,7 +81,8 @@ def affine_grid(low: Any, high: Any, bits: int, *, narrow: bool) -> Grid:
     unused = (low == 0) & (high == 0)
     if not ((low < high) | unused).all():
         raise NotCovered("a range is empty or not finite")
-    step: Any = _steps(np.divide(high - low, np.float32(2**bits - 1 - narrow)), unused)
+    steps: Any = np.divide(high - low, np.float32(2**bits - 1 - narrow))
+    step: Any = _steps(steps, unused)
     zero: Any = np.floor(np.clip(least - np.divide(low, step), least, most) + np.float32(0.5))
     first, last = (np.where(unused, 0, end - zero).astype(np.int64) for end in (least, most))
     return Grid(step, first, last)
@@ -117,7 +118,7 @@ def symmetric_grid(low: Any, high: Any, bits: int, attributes: Mapping[str, Any]
     return Grid(step, first, last, half_to_even)
 
 
-def _steps(steps: Any, unused: Any) -> Any:
+def _steps(steps: npt.NDArray[np.float32], unused: npt.NDArray[np.bool_]) -> npt.NDArray[np.float32]:
     """Returns the steps, of which those of unused channels are replaced by the least of the others.
 
     Channels whose range is 0 to 0, as weights have that training made 0, are 0 in any step.
