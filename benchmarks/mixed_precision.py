@@ -1,8 +1,8 @@
 """Automatic mixed precision: the size of files by the error of their outputs, beside one form for all weights.
 
 Run it as ``python benchmarks/mixed_precision.py``; it needs the extra ``test`` and tests/requirements.txt. Models get
-random weights, biases and statistics. Each limit is half of the error that one form for all has; the best such form is
-the smallest file within the limit.
+random weights, biases and statistics. Each limit is the error that one form for all has, and half of it; the best such
+form is the smallest file within the limit.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _UNIFORM: dict[str, dict[str, Any]] = {
     "int8": {"form": "dynamic"},
     "float16": {"form": "float16"},
 }
-_SHARES = (0.5,)
+_SHARES = (1.0, 0.5)
 
 
 class Point(NamedTuple):
