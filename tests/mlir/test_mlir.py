@@ -36,6 +36,7 @@ from litefuse.control_flow.limit_ops import LimitOps
 from litefuse.control_flow.lower_case import LowerCase
 from litefuse.control_flow.lower_for import LowerFor
 from litefuse.control_flow.outline_loops import OutlineLoops
+from litefuse.control_flow.reversed_items import ReadReversed
 from litefuse.control_flow.unroll_loops import UnrollLoops
 from litefuse.control_flow.unused_variables import DropLoopVariables
 from litefuse.engine.lowering import run_mlir_passes
@@ -48,6 +49,7 @@ from litefuse.finishing.embedding_lookups import EmbeddingLookups
 from litefuse.finishing.initialize_states import InitializeStates
 from litefuse.finishing.kept_copies import KeepCopies
 from litefuse.finishing.prepared_shapes import PrepareShapes
+from litefuse.finishing.reversals import UnpackReversals
 from litefuse.finishing.static_shapes import TypeStaticShapes
 from litefuse.finishing.tensor_names import NameTensors
 from litefuse.ir.mlir import ir, mlir_context
@@ -173,11 +175,13 @@ PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
     "pair-fake-quantization": lambda _o, _v: PairFakeQuantization(NodesFound()),
     "place-weights": lambda _, given: PlaceWeights(given.weights),
     "prepare-shapes": lambda _o, _v: PrepareShapes(),
+    "read-reversed": lambda _o, _v: ReadReversed(),
     "recognize-composites": lambda options, _: RecognizeComposites([], cast("RnnForm", options.get("rnn", "auto"))),
     "refine-call-types": lambda _o, _v: RefineCallTypes(),
     "rewrite-before-lowering": lambda _o, _v: RewriteBeforeLowering([]),
     "sink-handles": lambda _o, _v: SinkHandles(),
     "unroll-loops": lambda _o, _v: UnrollLoops([]),
+    "unpack-reversals": lambda _o, _v: UnpackReversals(),
     "wrap-program": lambda _o, _v: WrapProgram(),
 }
 

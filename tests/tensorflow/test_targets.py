@@ -10,6 +10,7 @@ import pytest
 
 import litefuse
 from litefuse.inputs.graph import Model
+from litefuse.options.limits import MAX_REVERSED_ITEMS
 from litefuse.runtime.flatbuffer import content_of
 from tests.in_part import in_part
 from tests.tensorflow import recurrent_models
@@ -193,16 +194,15 @@ def test_cpu_changes_nothing(tensorflow: TensorFlow) -> None:
         litefuse.convert(path, target="npu")  # type: ignore[arg-type]
 
 
-# Vela has REVERSE_V2 on the CPU.
-NPU = {
-    "last LSTM": 0,
-    "unrolled LSTM": 0,
-    "unrolled GRU": 0,
-    "return_state LSTM": 0,
-    "initial_state LSTM": 0,
-    "backwards LSTM": 1,
-    "bidirectional LSTM": 2,
-}
+NPU = [
+    "last LSTM",
+    "backwards LSTM",
+    "bidirectional LSTM",
+    "unrolled LSTM",
+    "unrolled GRU",
+    "return_state LSTM",
+    "initial_state LSTM",
+]
 
 
 @pytest.mark.parametrize("family", NPU)
@@ -214,5 +214,50 @@ def test_npu(tensorflow: TensorFlow, tmp_path: Path, family: str) -> None:
     options: dict[str, Any] = {"quantize": "int8", "quantized_io": True, "representative_dataset": samples}
     result = litefuse.convert(path, target="ethos-u", **options)
     made = compiled(result.model_bytes, tmp_path)
-    assert made.on_cpu == NPU[family] == result.report.op_counts.get("REVERSE_V2", 0)
+    assert made.on_cpu == 0
     assert not made.states_read
+    if family != "bidirectional LSTM":
+        return
+    # Microcontrollers have REVERSE_V2: each number is the same. All items get the scale of both layers at once.
+    other = litefuse.convert(path, target="micro", **options)
+    assert compiled(other.model_bytes, tmp_path).on_cpu == other.report.op_counts["REVERSE_V2"] == 2
+    assert result.report.op_counts["QUANTIZE"] == other.report.op_counts["QUANTIZE"]
+    calls = [each["x"] for each in samples[:5] for _ in range(2)]
+    (given, found, _), (_, expected, _) = (run_integers(each.model_bytes, calls) for each in (result, other))
+    micro = run_micro(result.model_bytes, given)
+    for ours, theirs, each in zip(found, expected, micro, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+        assert np.abs(ours.astype(int) - each).max() <= 1
+
+
+def reversal(tf: Any, shape: list[int], axes: list[int]) -> Any:
+    module = tf.Module()
+    spec = tf.TensorSpec(shape, tf.float32, name="x")
+
+    def serve(x: Any) -> dict[str, Any]:
+        return {"y": tf.nn.relu(tf.reverse(x, axes))}
+
+    module.serve = tf.function(serve, input_signature=[spec])
+    return module, {"serving_default": module.serve}
+
+
+@pytest.mark.parametrize(
+    ("shape", "axes", "left"),
+    [([2, 5, 3, 4], [0, 2], 0), ([1, MAX_REVERSED_ITEMS, 2], [1], 0), ([1, MAX_REVERSED_ITEMS + 1, 2], [1], 1)],
+    ids=str,
+)
+def test_reversals(tensorflow: TensorFlow, tmp_path: Path, shape: list[int], axes: list[int], left: int) -> None:
+    """An NPU has none: up to a limit, items are copied instead, in integers of one scale."""
+    path = tensorflow.save(reversal, shape, axes)
+    x = np.random.default_rng(3).standard_normal(shape).astype(np.float32)
+    expected = np.maximum(np.flip(x, tuple(axes)), 0)
+    result = litefuse.convert(path, target="ethos-u")
+    for _ in range(2):
+        np.testing.assert_array_equal(interpreter(result.model_bytes).get_signature_runner()(x=x)["y"], expected)
+    options: dict[str, Any] = {"quantize": "int8", "quantized_io": True, "representative_dataset": [{"x": x}]}
+    result = litefuse.convert(path, target="ethos-u", **options)
+    assert result.report.op_counts.get("REVERSE_V2", 0) == left
+    assert (compiled(result.model_bytes, tmp_path).on_cpu == 0) == (not left)
+    _, _, found = run_integers(result.model_bytes, [x, x])
+    for each in found:
+        np.testing.assert_allclose(each, expected, atol=0.03)

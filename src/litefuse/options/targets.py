@@ -25,6 +25,7 @@ class TargetTraits:
         lacking: LiteRT's ops for recurrent layers that it does not have.
         mixed: Whether it computes with float32 and smaller weights, integers or float16, in one op.
         int4: The granularities of int4 weights that it takes; None for any.
+        reversals: Whether REVERSE_V2 runs where the other ops do.
     """
 
     runtime: str
@@ -33,6 +34,7 @@ class TargetTraits:
     lacking: frozenset[str] = frozenset()
     mixed: bool = True
     int4: tuple[str, ...] | None = None
+    reversals: bool = True
 
 
 _LACKING = frozenset({"UNIDIRECTIONAL_SEQUENCE_RNN"})
@@ -41,8 +43,10 @@ _TRAITS: dict[Target, TargetTraits] = {
     "cpu": TargetTraits("LiteRT"),
     # It plans its memory once, before the first call. It runs WHILE, but the integer LSTM is what CMSIS-NN has.
     "micro": TargetTraits("tflite-micro", dynamic=False, loops=False, lacking=_LACKING, mixed=False, int4=("tensor",)),
-    # Vela leaves WHILE and its subgraphs to the CPU.
-    "ethos-u": TargetTraits("Vela", dynamic=False, loops=False, lacking=_LACKING, mixed=False, int4=()),
+    # Vela leaves WHILE and its subgraphs to the CPU, and REVERSE_V2 too.
+    "ethos-u": TargetTraits(
+        "Vela", dynamic=False, loops=False, lacking=_LACKING, mixed=False, int4=(), reversals=False
+    ),
 }
 
 

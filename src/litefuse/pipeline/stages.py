@@ -10,6 +10,7 @@ from litefuse.control_flow.branch_results import CopyBranchResults
 from litefuse.control_flow.deferred_branches import DeferBranches, MarkBranches
 from litefuse.control_flow.hoist_projections import HoistProjections
 from litefuse.control_flow.outline_loops import OutlineLoops
+from litefuse.control_flow.reversed_items import ReadReversed
 from litefuse.control_flow.unroll_loops import LoopOutcome, UnrollLoops
 from litefuse.control_flow.unused_variables import DropLoopVariables
 from litefuse.fake_quantization.check_pairs import CheckPairs
@@ -18,6 +19,7 @@ from litefuse.finishing.embedding_lookups import EmbeddingLookups
 from litefuse.finishing.initialize_states import InitializeStates
 from litefuse.finishing.kept_copies import KeepCopies
 from litefuse.finishing.prepared_shapes import PrepareShapes
+from litefuse.finishing.reversals import UnpackReversals
 from litefuse.finishing.static_shapes import TypeStaticShapes
 from litefuse.finishing.tensor_names import NameTensors
 from litefuse.importer import EntryPoint
@@ -92,6 +94,7 @@ class Lowering:
         fake_quantization: Filled with what becomes of fake-quantization nodes, whose ops become integer ops; None: they
             are computed in floats.
         dynamic: Whether the file may have dynamic dimensions.
+        reversals: Whether it may have REVERSE_V2.
         unrolled: Filled with what becomes of loops, which are unrolled where possible; None: they stay loops.
         decomposed: Filled with the ops that are rewritten.
         emitted: Filled with the ops that become custom ops.
@@ -109,6 +112,7 @@ class Lowering:
     quantize: bool = False
     fake_quantization: NodesFound | None = None
     dynamic: bool = True
+    reversals: bool = True
     unrolled: list[LoopOutcome] | None = None
     decomposed: list[Decomposed] = field(default_factory=list[Decomposed])
     emitted: list[CustomOpForm] = field(default_factory=list[CustomOpForm])
@@ -142,6 +146,7 @@ def before_engine(lowering: Lowering) -> list[Pass]:
         HoistProjections(),  # emits products and slices of weights, for the passes that follow
         # After HoistProjections, which finds loops, and before what prepares single ops.
         *([] if lowering.unrolled is None else [UnrollLoops(lowering.unrolled)]),
+        ReadReversed(),  # what unrolled loops read
         *([] if lowering.fake_quantization is None else [PairFakeQuantization(lowering.fake_quantization)]),
         *before_engine_of_one_op(lowering.decomposed),
         CutConstants(lowering.weights),  # before PlaceWeights: each part of a weight gets a placeholder of its own
@@ -187,6 +192,7 @@ def after_engine(lowering: Lowering) -> list[Pass]:
             lower_one_op,
         ),
         *([] if lowering.dynamic else [TypeStaticShapes()]),
+        *([] if lowering.reversals else [UnpackReversals()]),  # after TypeStaticShapes, which knows how many items
         DropConstants(),  # those of decomposed ops, too
         CallOnce(lowering.initializers, tuple(entry.symbol for entry in lowering.entry_points)),
         NameTensors({entry.symbol: (entry.input_tensors, entry.output_tensors) for entry in lowering.entry_points}),

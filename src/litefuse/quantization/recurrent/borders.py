@@ -38,6 +38,9 @@ def join_integers(graph: GraphEditor) -> None:
             for each in graph.consumers(result):
                 graph.replace_input(each, result, source)
             graph.remove_op(op)
+    for op in [*graph.ops]:
+        if graph.code(op) == _CODES.UNPACK:
+            _rescale_once(graph, op)
     _drop_ops(graph)
 
 
@@ -56,6 +59,31 @@ def _move_integers(graph: GraphEditor, op: Any) -> None:
     moved = graph.add_tensor(f"{graph.name(result)}_int8", graph.shape(result), "int8", scale)
     op.inputs, op.outputs = [source, *op.inputs[1:]], [moved]
     graph.add_op(graph.after(op), "DEQUANTIZE", [moved], [result])
+
+
+def _rescale_once(graph: GraphEditor, op: Any) -> None:
+    """Gives the items of a tensor their scale before it is taken apart, where all get the same one::
+
+    %0, %1 = unpack(%q)                       %r = quantize(%q)
+    %2, %3 = quantize(%0), quantize(%1)  -->  %2, %3 = unpack(%r)
+    """
+    source, items = int(op.inputs[0]), [int(each) for each in op.outputs]
+    rescaled: list[Any] = []
+    for item in items:
+        takers = [*graph.consumers(item)]
+        if len(takers) != 1 or graph.code(takers[0]) != _CODES.QUANTIZE or graph.is_output(item):
+            return
+        rescaled.append(takers[0])
+    results = [int(each.outputs[0]) for each in rescaled]
+    scales = {graph.scale(each) for each in results}
+    scale = scales.pop()
+    if scales or scale is None or not all(graph.is_type(each, "int8") for each in (source, *results)):
+        return
+    whole = graph.add_tensor(f"{graph.name(source)}_rescaled", graph.shape(source), "int8", scale)
+    graph.add_op(op, "QUANTIZE", [source], [whole])
+    op.inputs, op.outputs = [whole], results
+    for each in rescaled:
+        graph.remove_op(each)
 
 
 def _drop_ops(graph: GraphEditor) -> None:
