@@ -12,6 +12,7 @@ import litefuse
 from litefuse.inputs.graph import Model
 from litefuse.options.limits import MAX_REVERSED_ITEMS
 from litefuse.runtime.flatbuffer import content_of
+from litefuse.runtime.scales import dequantized, quantized
 from tests.in_part import in_part
 from tests.tensorflow import recurrent_models
 from tests.tensorflow.checking import interpreter
@@ -175,6 +176,34 @@ def test_given_states_of_dynamic_sizes(tensorflow: TensorFlow) -> None:
     for call, micro, each in zip(calls, found, expected, strict=True):
         np.testing.assert_allclose(micro, each["y0"], atol=1e-5)
         np.testing.assert_allclose(runner(**call)["y0"], each["y0"], atol=1e-5)
+
+
+def test_given_states_in_integers(tensorflow: TensorFlow) -> None:
+    """States beyond the layer's own outputs make their steps larger, of which one is all that runtimes differ in."""
+    case = Case("keras", "initial_state LSTM", 1, 6)
+    path = tensorflow.save(recurrent_models.build, *case)
+    samples = [{name: each[:1] for name, each in recurrent_models.inputs(case, seed)[0].items()} for seed in range(100)]
+    errors: list[float] = []
+    for factor in (3.0, 0.1):
+        drawn = [{**each, "s0": each["s0"] * np.float32(factor)} for each in samples]
+        options: dict[str, Any] = {"quantize": "int8", "quantized_io": True, "representative_dataset": drawn}
+        result = litefuse.convert(path, target="ethos-u", **options)
+        # Two are of the states, and two of the last states.
+        assert result.report.op_counts["QUANTIZE"] == 4
+        runner = interpreter(result.model_bytes).get_signature_runner()
+        takes, gives = runner.get_input_details(), runner.get_output_details()
+        calls = [{name: quantized(each[name], takes[name]) for name in takes} for each in drawn[:20]]
+        with content_of(result.model_bytes) as content:
+            order = [*Model(content).signatures["serving_default"].inputs]
+        micro = run_micro(result.model_bytes, [[each[name] for name in order] for each in calls])
+        expected = tensorflow.run_calls(path, [("serving_default", each) for each in drawn[:20]])
+        for each, theirs, exact in zip(calls, micro, expected, strict=True):
+            found = runner(**each)["y0"]
+            np.testing.assert_array_equal(runner(**each)["y0"], found)
+            assert np.abs(found.astype(int) - theirs).max() <= 1
+            errors.append(np.abs(dequantized(found, gives["y0"]) - exact["y0"]).mean())
+    assert np.mean(errors[:20]) < 0.05
+    assert np.mean(errors[20:]) < 0.01
 
 
 def test_choices_win_over_the_target(tensorflow: TensorFlow) -> None:

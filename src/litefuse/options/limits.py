@@ -35,8 +35,8 @@ MAX_CONSTANT_BYTES = 1 << 28
 MAX_UNROLLED_STEPS = 128
 #: The maximum number of ops that all such loops of a model become together.
 MAX_UNROLLED_OPS = 4096
-#: The maximum number of items of a dimension that is reversed without REVERSE_V2, for a target that lacks it. Each is one
-#: operation of the NPU, beside some twenty for the step of an LSTM, and up to 150 bytes of the file.
+#: The maximum number of items of a dimension that is reversed without REVERSE_V2, for a target that lacks it. Each is
+#: one operation of the NPU, beside some twenty for the step of an LSTM, and up to 150 bytes of the file.
 MAX_REVERSED_ITEMS = 1024
 
 # The contents of the files may grow by this factor: dequantized int8 becomes float64.

@@ -26,7 +26,7 @@ from litefuse.quantization.model_facts import check_named, facts_of, kept_result
 from litefuse.quantization.open_shapes import restore_open_shapes
 from litefuse.quantization.power_of_two_scales import avoid_powers_of_two
 from litefuse.quantization.recipe import ModelFacts, Recipe, recipe_of
-from litefuse.quantization.recurrent.lstms import FloatLayer, LstmOps
+from litefuse.quantization.recurrent.lstms import FloatLayer, LstmOps, enclose_states
 from litefuse.quantization.rotations import mend_rotations
 from litefuse.quantization.samples import calls_of
 from litefuse.quantization.shared_buffers import share_buffers
@@ -169,14 +169,16 @@ class _Task:
         if self.form in INTEGER_ACTIVATIONS:
             self.reasons = withheld_ops(model, ranges, INTEGER_ACTIVATIONS[self.form])
             real |= self.reasons.keys()
-        ranges = share_ranges(model, ranges)
+        inner = lstms.observed(calls) if self.form == "int8" else {}
+        integers = {name: each for name, each in inner.items() if name not in self.kept}
+        ranges = share_ranges(model, enclose_states(ranges, integers))
         if INTEGER_ACTIVATIONS.get(self.form) == 16:
             ranges = avoid_powers_of_two(ranges)
         apply_recipe(self.path, self.target, self._recipe(replace(facts_of(self.path), real=real)), ranges)
         if self.form == "int8":
             integer_io = self.quantized_io is not False
             self.float_layers += lstms.make_integers(
-                self.target, calls, ranges, quantized_io=integer_io, kept=self.kept
+                self.target, inner, ranges, quantized_io=integer_io, kept=self.kept
             )
         else:
             self.float_layers += lstms.left_because(_NO_INTEGER_LSTM[self.form])

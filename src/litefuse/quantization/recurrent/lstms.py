@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.inputs.graph import Model
@@ -27,11 +28,12 @@ from litefuse.quantization.recurrent.operands import (
     lstm_ops,
     reason_for_float,
 )
+from litefuse.quantization.recurrent.reference import InnerRanges
 from litefuse.quantization.recurrent.scales import LARGEST_CELL
 from litefuse.quantization.samples import Calls
 from litefuse.runtime.flatbuffer import content_of
 
-__all__ = ["FloatLayer", "LstmOps"]
+__all__ = ["FloatLayer", "LstmOps", "enclose_states"]
 
 _CODES = schema.BuiltinOperator
 _CONVERSIONS = (_CODES.QUANTIZE, _CODES.DEQUANTIZE)
@@ -87,10 +89,23 @@ class LstmOps:
                     taken = [each.outputs[0] for each in graph.consumers(reads.outputs[0])]
                     yield from (graph.name(each) for each in (reads.outputs[0], *copies, *taken))
 
+    def observed(self, calls: Calls) -> dict[str, InnerRanges]:
+        """Returns the ranges inside the ops that have an integer form, by the names of their results."""
+        if not self.present:
+            return {}
+        model = read_model(self._path)
+        signatures = {each.signatureKey.decode(): each.subgraphIndex for each in model.signatureDefs or ()}
+        graphs = {number: GraphEditor(model, number) for number in {*signatures.values()}}
+        ops = {
+            number: [op for op in lstm_ops(graph) if reason_for_float(graph, op) is None]
+            for number, graph in graphs.items()
+        }
+        return observed_ranges(self._path, ops, graphs, signatures, calls)
+
     def make_integers(
         self,
         target: Path,
-        calls: Calls,
+        inner: Mapping[str, InnerRanges],
         ranges: Ranges,
         *,
         quantized_io: bool = False,
@@ -100,7 +115,7 @@ class LstmOps:
 
         Args:
             target: The quantized model, which is rewritten.
-            calls: The calls to calibrate what is inside the ops.
+            inner: The ranges inside the ops.
             ranges: The ranges of the other tensors.
             quantized_io: Whether the inputs and outputs are integers.
             kept: The names of results whose ops the user wants in floating point.
@@ -110,7 +125,6 @@ class LstmOps:
         """
         if not self.present:
             return []
-        inner = self._inner_ranges(calls)
         model = read_model(target)
         left: list[FloatLayer] = []
         made = 0
@@ -182,15 +196,26 @@ class LstmOps:
         lstms = [FloatLayer(graph.name(op.outputs[0]), reason) for graph in graphs for op in lstm_ops(graph)]
         return [*lstms, *(each for graph in graphs for each in _others(graph))]
 
-    def _inner_ranges(self, calls: Calls) -> dict[str, Any]:
-        model = read_model(self._path)
-        signatures = {each.signatureKey.decode(): each.subgraphIndex for each in model.signatureDefs or ()}
-        graphs = {number: GraphEditor(model, number) for number in {*signatures.values()}}
-        ops = {
-            number: [op for op in lstm_ops(graph) if reason_for_float(graph, op) is None]
-            for number, graph in graphs.items()
-        }
-        return observed_ranges(self._path, ops, graphs, signatures, calls)
+
+def enclose_states(ranges: Ranges, inner: Mapping[str, InnerRanges]) -> Ranges:
+    """Returns ranges in which those of ops' results enclose the initial states, because they have one scale.
+
+    What follows takes the integers as they are, then. In a finer scale, they would be no more exact, and a step of the
+    op, in which runtimes may differ, would be several.
+
+    Args:
+        ranges: The ranges of a model's tensors.
+        inner: The ranges inside the ops that become integer ops, by the names of their results.
+    """
+    found = dict(ranges)
+    for name, (_, (least, largest), *_) in inner.items():
+        if name in found:
+            one = found[name]
+            found[name] = {
+                "min": np.minimum(one["min"], np.float32(least)),
+                "max": np.maximum(one["max"], np.float32(largest)),
+            }
+    return found
 
 
 def _others(graph: GraphEditor) -> list[FloatLayer]:
