@@ -12,6 +12,7 @@ from litefuse.fake_quantization.pairs import NodesFound
 from litefuse.ir.mlir import ir
 from litefuse.job import ConversionJob
 from litefuse.options.forms import Quantization, RnnForm
+from litefuse.options.targets import traits_of
 from litefuse.pipeline.stages import Lowering
 from litefuse.report import QuantizationReport
 
@@ -38,6 +39,8 @@ def quantize_file(
         LitefuseError: The model cannot be quantized like this.
         QuantizationError: The result is not what was required.
     """
+    from litefuse.quantization.edited_file import edit_file
+    from litefuse.quantization.integer_selections import limit_selections
     from litefuse.quantization.quantize import quantize_model
 
     assert job.quantize is not None
@@ -56,6 +59,8 @@ def quantize_file(
             left=left,
             announce=announce,
         )
+        if "SELECT_V2" in traits_of(job.target).avoided:
+            edit_file(target, limit_selections)
         target.replace(path)
     finally:
         target.unlink(missing_ok=True)

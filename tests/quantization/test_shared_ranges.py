@@ -94,3 +94,27 @@ def test_nothing_is_quantized_again_unless_it_is_small(tmp_path: Path, last: flo
         wanted, found = one(**row), other(**row)
         for name in ("y", "z"):
             np.testing.assert_allclose(found[name], wanted[name], atol=0.05 * np.abs(wanted[name]).max())
+
+
+@pytest.mark.parametrize(("other", "shared"), [(0.0, True), (-9.0, False)])
+def test_states_that_selections_hand_on(tmp_path: Path, other: float, shared: bool) -> None:
+    """All have one range; but not with the constant that attention has in the place of what is masked."""
+    graph = Graph()
+    mask, x = graph.input("mask", [4], np.bool_), graph.input("x", [4])
+    first, tiny = graph.tensor("first", [4]), graph.tensor("tiny", [4])
+    y, z, w = graph.output("y", [4]), graph.output("z", [4]), graph.tensor("w", [4])
+    constant = graph.tensor("constant", [], value=other)
+    graph.builtin("SELECT_V2", [mask, x, constant], [first])
+    graph.builtin("SELECT_V2", [mask, tiny, first], [y])
+    graph.builtin("SELECT_V2", [mask, w, constant], [z])
+    given = {"x": (-1, 2), "first": (0, 2), "tiny": (0, 0.1), "y": (-1.5, 1), "z": (0, 3), "w": (-1, 1)}
+    ranges: Ranges = {
+        name: {end: np.full(1, value, np.float32) for end, value in zip(("min", "max"), each, strict=True)}
+        for name, each in given.items()
+    }
+    found = share_ranges(read_model(saved(tmp_path / "model.tflite", graph)), ranges)
+    ends = {name: (float(each["min"][0]), float(each["max"][0])) for name, each in found.items()}
+    assert ends["tiny"] == pytest.approx((0, 0.1))  # little would be left of it
+    assert ends["z"] == (0, 3)  # nothing is handed on
+    assert ends["x"] == ((-1.5, 2) if shared else (-1, 2))
+    assert ends["first"] == ends["y"] == (-1.5, 2) or not shared

@@ -11,6 +11,7 @@ import pytest
 
 import litefuse
 from litefuse.options.limits import MAX_UNROLLED_STEPS
+from litefuse.runtime.scales import dequantized
 from tests.in_part import in_part
 from tests.tensorflow import recurrent_models
 from tests.tensorflow.checking import interpreter
@@ -150,6 +151,39 @@ def test_npu(tensorflow: TensorFlow, tmp_path: Path, family: str) -> None:
             assert found.keys() == values.keys()
             for name, value in values.items():
                 np.testing.assert_allclose(found[name], value, atol=0.08, err_msg=name)
+
+
+MASKED = ["masked LSTM", "masked GRU", "masked_last GRU", "bidirectional_masked GRU", "masked_stack LSTM"]
+
+
+@pytest.mark.parametrize("family", in_part(MASKED, 3))
+def test_masks_on_an_npu(tensorflow: TensorFlow, tmp_path: Path, family: str) -> None:
+    """An NPU has no selections: the steps have limits instead, which give the same numbers."""
+    case = Case("keras", family, 2, 6)
+    path = tensorflow.save(recurrent_models.build, *case)
+    random = np.random.default_rng(9)
+    samples = [{"ids": random.integers(1, 9, [2, 6], np.int32)} for _ in range(100)]
+    for each in samples:
+        each["ids"][0, random.integers(1, 7) :] = each["ids"][1, random.integers(6)] = 0
+    options: dict[str, Any] = {"quantize": "int8", "quantized_io": True, "representative_dataset": samples}
+    results = [litefuse.convert(path, target=target, **options) for target in ("ethos-u", "micro")]
+    limited, selected = (each.report.op_counts for each in results)
+    assert limited["MAXIMUM"] == limited["MINIMUM"] // 2 == selected["SELECT_V2"]
+    # Those of all steps are made at once, two for each state of each layer.
+    assert limited["SELECT_V2"] <= 2 * 4
+    ours, others = (interpreter(each.model_bytes).get_signature_runner() for each in results)
+    details = ours.get_output_details()
+    calls = samples[:20]
+    expected = tensorflow.run_calls(path, [("serving_default", each) for each in calls])
+    for each, values in zip(calls, expected, strict=True):
+        for _ in range(2):
+            found = ours(**each)
+            for name, value in others(**each).items():
+                np.testing.assert_array_equal(found[name], value)
+                np.testing.assert_allclose(dequantized(value, details[name]), values[name], atol=0.08)
+    made, reference = (compiled(each.model_bytes, tmp_path) for each in results)
+    assert made.on_cpu - limited["SELECT_V2"] <= 7  # the embedding and the mask itself
+    assert reference.on_cpu >= 7 + 2 * 6
 
 
 @pytest.mark.parametrize(

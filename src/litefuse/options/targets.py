@@ -25,7 +25,7 @@ class TargetTraits:
         lacking: LiteRT's ops for recurrent layers that it does not have.
         mixed: Whether it computes with float32 and smaller weights, integers or float16, in one op.
         int4: The granularities of int4 weights that it takes; None for any.
-        reversals: Whether REVERSE_V2 runs where the other ops do.
+        avoided: LiteRT's ops that it leaves to a CPU, and that are written as others where that gives the same.
     """
 
     runtime: str
@@ -34,7 +34,7 @@ class TargetTraits:
     lacking: frozenset[str] = frozenset()
     mixed: bool = True
     int4: tuple[str, ...] | None = None
-    reversals: bool = True
+    avoided: frozenset[str] = frozenset()
 
 
 _LACKING = frozenset({"UNIDIRECTIONAL_SEQUENCE_RNN"})
@@ -43,9 +43,15 @@ _TRAITS: dict[Target, TargetTraits] = {
     "cpu": TargetTraits("LiteRT"),
     # It plans its memory once, before the first call. It runs WHILE, but the integer LSTM is what CMSIS-NN has.
     "micro": TargetTraits("tflite-micro", dynamic=False, loops=False, lacking=_LACKING, mixed=False, int4=("tensor",)),
-    # Vela leaves WHILE and its subgraphs to the CPU, and REVERSE_V2 too.
+    # Vela leaves WHILE and its subgraphs to the CPU.
     "ethos-u": TargetTraits(
-        "Vela", dynamic=False, loops=False, lacking=_LACKING, mixed=False, int4=(), reversals=False
+        "Vela",
+        dynamic=False,
+        loops=False,
+        lacking=_LACKING,
+        mixed=False,
+        int4=(),
+        avoided=frozenset({"REVERSE_V2", "SELECT_V2"}),
     ),
 }
 

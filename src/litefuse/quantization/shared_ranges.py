@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.quantization.calibration import Ranges
@@ -12,6 +13,7 @@ from litefuse.quantization.masks import tensor_name
 
 __all__ = ["share_ranges"]
 
+_SELECTION = schema.BuiltinOperator.SELECT_V2
 _CONCATENATION = schema.BuiltinOperator.CONCATENATION
 # The operand and the result of these have one scale, which litert-quantizer takes from the operand.
 _POOLS = frozenset({schema.BuiltinOperator.AVERAGE_POOL_2D, schema.BuiltinOperator.MAX_POOL_2D})
@@ -25,6 +27,8 @@ def share_ranges(model: Any, ranges: Ranges) -> Ranges:
 
     They are converted to its scale anyway. An operand that others read too, as in dense blocks, would need an op of its
     own for that. TFLiteConverter does the same, however small an operand is.
+
+    So have the states of masked layers in all steps, which selections hand on.
 
     Args:
         model: The model, as the schema's objects.
@@ -45,7 +49,38 @@ def share_ranges(model: Any, ranges: Ranges) -> Ranges:
             computed = [names[each] for each in inputs if model.buffers[tensors[each].buffer].data is None]
             within = [name for name in computed if name in shared and _covers(of_result, shared[name])]
             shared |= dict.fromkeys(within, of_result)
+        for states in _selected_states(model, graph, codes):
+            found = [shared[names[each]] for each in states if names[each] in shared]
+            if len(found) == len(states):
+                least, largest = (np.array([each[end] for each in found]) for end in ("min", "max"))
+                whole = {"min": least.min(axis=0), "max": largest.max(axis=0)}
+                shared |= {names[each]: whole for each in states if _covers(whole, shared[names[each]])}
     return shared
+
+
+def _selected_states(model: Any, graph: Any, codes: Sequence[int]) -> list[set[int]]:
+    """Returns the tensors that selections take and give, where one takes what another one gave.
+
+    Such are the states of a masked layer, whose steps are one after the other.
+    """
+    groups: list[set[int]] = []
+    given: set[int] = set()
+    handed_on: set[int] = set()
+    op: Any
+    for op in graph.operators:
+        if codes[int(op.opcodeIndex)] != _SELECTION:
+            continue
+        constants = {int(each): model.buffers[graph.tensors[each].buffer].data for each in op.inputs[1:]}
+        if any(data is not None and np.any(data) for data in constants.values()):
+            continue  # the result has the range of the constant, too
+        group = {int(op.outputs[0]), *(each for each, data in constants.items() if data is None)}
+        handed_on |= group & given
+        given.add(int(op.outputs[0]))
+        for other in [each for each in groups if each & group]:
+            groups.remove(other)
+            group |= other
+        groups.append(group)
+    return [group for group in groups if group & handed_on]
 
 
 def _covers(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

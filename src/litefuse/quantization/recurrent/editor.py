@@ -12,6 +12,7 @@ from ai_edge_litert import schema_py_generated as schema
 __all__ = ["GraphEditor", "Scale"]
 
 _TYPES = {
+    "bool": schema.TensorType.BOOL,
     "float32": schema.TensorType.FLOAT32,
     "int8": schema.TensorType.INT8,
     "int16": schema.TensorType.INT16,
