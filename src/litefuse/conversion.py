@@ -148,7 +148,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         quantize=job.quantize is not None and job.quantize != "qat",
         fake_quantization=NodesFound() if job.quantize == "qat" else None,
         dynamic=traits_of(job.target).dynamic,
-        reversals="REVERSE_V2" not in traits_of(job.target).avoided,
+        avoided=traits_of(job.target).avoided,
         unrolled=None if traits_of(job.target).loops or job.rnn == "loop" else [],
     )
     findings = freeze_and_fuse(

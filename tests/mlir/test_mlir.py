@@ -46,6 +46,7 @@ from litefuse.fake_quantization.integer_boundary import IntegerBoundary
 from litefuse.fake_quantization.integer_ops import IntegerOps
 from litefuse.fake_quantization.pairs import NodesFound, PairFakeQuantization
 from litefuse.finishing.embedding_lookups import EmbeddingLookups
+from litefuse.finishing.equal_ops import EmitEqualOps
 from litefuse.finishing.initialize_states import InitializeStates
 from litefuse.finishing.kept_copies import KeepCopies
 from litefuse.finishing.prepared_shapes import PrepareShapes
@@ -181,6 +182,7 @@ PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
     "rewrite-before-lowering": lambda _o, _v: RewriteBeforeLowering([]),
     "sink-handles": lambda _o, _v: SinkHandles(),
     "unroll-loops": lambda _o, _v: UnrollLoops([]),
+    "emit-equal-ops": lambda options, _: EmitEqualOps(options["avoided"].split("+")),
     "unpack-reversals": lambda _o, _v: UnpackReversals(),
     "wrap-program": lambda _o, _v: WrapProgram(),
 }

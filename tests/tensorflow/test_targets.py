@@ -144,6 +144,35 @@ def test_microcontroller(tensorflow: TensorFlow, case: Case, quantize: Quantizat
         np.testing.assert_allclose(ours, each["y0"], atol=0.03 if quantize else 1e-5)
 
 
+def masked(tf: Any, ids: bool) -> Any:
+    keras = importlib.import_module("keras")
+    keras.utils.set_random_seed(3)
+    x = keras.Input((4,), dtype="int32", name="x") if ids else keras.Input((4, 3), name="x")
+    mask = keras.layers.Embedding(20, 3, mask_zero=True) if ids else keras.layers.Masking(0.0)
+    model = keras.Model(x, keras.layers.LSTM(3, bias_initializer="random_normal")(mask(x)))
+    module = tf.Module()
+    module.model = model
+    spec = [tf.TensorSpec([1, *x.shape[1:]], x.dtype, name="x")]
+    module.serve = tf.function(lambda x: {"y": model(x)}, input_signature=spec)
+    return module, {"serving_default": module.serve}
+
+
+@pytest.mark.parametrize("ids", [True, False], ids=["Embedding", "Masking"])
+def test_masks_on_a_microcontroller(tensorflow: TensorFlow, ids: bool) -> None:
+    """tflite-micro has no SELECT, no REDUCE_ANY, and SELECT_V2 not of ids, of which -1 is the last row."""
+    path = tensorflow.save(masked, ids)
+    result = litefuse.convert(path, target="micro")
+    random = np.random.default_rng(4)
+    drawn = [random.integers(-20, 20, (1, 4)) * np.array([1, 1, 0, 1]) for _ in range(3)]
+    calls = [each.astype(np.int32) if ids else np.float32(each[..., None] * [1, 0, 2]) for each in drawn]
+    expected = tensorflow.run_calls(path, [("serving_default", {"x": each}) for each in calls])
+    runner = interpreter(result.model_bytes).get_signature_runner()
+    twice = [each for each in calls for _ in range(2)]
+    for number, micro in enumerate(run_micro(result.model_bytes, [[each] for each in twice])):
+        np.testing.assert_allclose(micro, runner(x=twice[number])["y"], atol=1e-6)
+        np.testing.assert_allclose(micro, expected[number // 2]["y"], atol=1e-5)
+
+
 @pytest.mark.parametrize(
     ("case", "reason"),
     [

@@ -25,7 +25,7 @@ class TargetTraits:
         lacking: LiteRT's ops for recurrent layers that it does not have.
         mixed: Whether it computes with float32 and smaller weights, integers or float16, in one op.
         int4: The granularities of int4 weights that it takes; None for any.
-        avoided: LiteRT's ops that it leaves to a CPU, and that are written as others where that gives the same.
+        avoided: LiteRT's ops that it lacks or leaves to a CPU, written as others where these give the same.
     """
 
     runtime: str
@@ -38,11 +38,21 @@ class TargetTraits:
 
 
 _LACKING = frozenset({"UNIDIRECTIONAL_SEQUENCE_RNN"})
+# tflite-micro lacks these, and Vela leaves them to it.
+_AVOIDED = frozenset({"REDUCE_ANY", "SELECT"})
 
 _TRAITS: dict[Target, TargetTraits] = {
     "cpu": TargetTraits("LiteRT"),
     # It plans its memory once, before the first call. It runs WHILE, but the integer LSTM is what CMSIS-NN has.
-    "micro": TargetTraits("tflite-micro", dynamic=False, loops=False, lacking=_LACKING, mixed=False, int4=("tensor",)),
+    "micro": TargetTraits(
+        "tflite-micro",
+        dynamic=False,
+        loops=False,
+        lacking=_LACKING,
+        mixed=False,
+        int4=("tensor",),
+        avoided=_AVOIDED,
+    ),
     # Vela leaves WHILE and its subgraphs to the CPU.
     "ethos-u": TargetTraits(
         "Vela",
@@ -51,7 +61,7 @@ _TRAITS: dict[Target, TargetTraits] = {
         lacking=_LACKING,
         mixed=False,
         int4=(),
-        avoided=frozenset({"REVERSE_V2", "SELECT_V2"}),
+        avoided=_AVOIDED | {"REVERSE_V2", "SELECT_V2"},
     ),
 }
 

@@ -16,6 +16,7 @@ from litefuse.control_flow.unused_variables import DropLoopVariables
 from litefuse.fake_quantization.check_pairs import CheckPairs
 from litefuse.fake_quantization.pairs import NodesFound, PairFakeQuantization
 from litefuse.finishing.embedding_lookups import EmbeddingLookups
+from litefuse.finishing.equal_ops import EmitEqualOps
 from litefuse.finishing.initialize_states import InitializeStates
 from litefuse.finishing.kept_copies import KeepCopies
 from litefuse.finishing.prepared_shapes import PrepareShapes
@@ -94,7 +95,7 @@ class Lowering:
         fake_quantization: Filled with what becomes of fake-quantization nodes, whose ops become integer ops; None: they
             are computed in floats.
         dynamic: Whether the file may have dynamic dimensions.
-        reversals: Whether it may have REVERSE_V2.
+        avoided: LiteRT's ops that it should not have, where others give the same.
         unrolled: Filled with what becomes of loops, which are unrolled where possible; None: they stay loops.
         decomposed: Filled with the ops that are rewritten.
         emitted: Filled with the ops that become custom ops.
@@ -112,7 +113,7 @@ class Lowering:
     quantize: bool = False
     fake_quantization: NodesFound | None = None
     dynamic: bool = True
-    reversals: bool = True
+    avoided: Collection[str] = ()
     unrolled: list[LoopOutcome] | None = None
     decomposed: list[Decomposed] = field(default_factory=list[Decomposed])
     emitted: list[CustomOpForm] = field(default_factory=list[CustomOpForm])
@@ -192,7 +193,9 @@ def after_engine(lowering: Lowering) -> list[Pass]:
             lower_one_op,
         ),
         *([] if lowering.dynamic else [TypeStaticShapes()]),
-        *([] if lowering.reversals else [UnpackReversals()]),  # after TypeStaticShapes, which knows how many items
+        # After TypeStaticShapes, which knows how many items.
+        *([UnpackReversals()] if "REVERSE_V2" in lowering.avoided else []),
+        *([EmitEqualOps(lowering.avoided)] if lowering.avoided else []),
         DropConstants(),  # those of decomposed ops, too
         CallOnce(lowering.initializers, tuple(entry.symbol for entry in lowering.entry_points)),
         NameTensors({entry.symbol: (entry.input_tensors, entry.output_tensors) for entry in lowering.entry_points}),

@@ -1,0 +1,105 @@
+"""Ops that a target lacks, as others that give the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from types import MappingProxyType
+from typing import ClassVar
+
+import numpy as np
+
+from litefuse.ir.call_graph import all_operations
+from litefuse.ir.constants import pseudo_constant
+from litefuse.ir.mlir import ir
+
+__all__ = ["EQUAL_OPS", "EmitEqualOps"]
+
+_INT32 = 32
+
+
+class EmitEqualOps:
+    """Emits other ops in the place of those that a target lacks::
+
+        %y = tfl.select(%c, %a, %b)       -->  %y = tfl.select_v2(%c, %a, %b)                  of floats
+        %y = tfl.select_v2(%c, %a, %b)    -->  %y = tfl.add(%b, tfl.mul(tfl.sub(%a, %b), %c))  of int32
+        %y = tfl.reduce_any(%x, %axes)    -->  %y = tfl.logical_not(tfl.reduce_all(tfl.logical_not(%x), %axes))
+
+    Args:
+        avoided: The ops that the target lacks, by LiteRT's names.
+    """
+
+    name: ClassVar[str] = "emit-equal-ops"
+
+    def __init__(self, avoided: Collection[str]) -> None:
+        self._rewritings = {name: rewrite for name, (lacking, rewrite) in EQUAL_OPS.items() if lacking in avoided}
+
+    def run(self, module: ir.Module) -> bool:
+        modified = False
+        for op in [op for op in all_operations(module) if op.name in self._rewritings]:
+            with ir.InsertionPoint(op), op.location:
+                result = self._rewritings[op.name](op)
+            if result is not None:
+                op.results[0].replace_all_uses_with(result)
+                op.operation.erase()
+                modified = True
+        return modified
+
+
+def _select(op: ir.OpView) -> ir.Value | None:
+    condition, one, other = op.operands
+    kind, chosen = ir.ShapedType(condition.type), ir.ShapedType(op.results[0].type)
+    if not kind.has_rank or not kind.has_static_shape or not chosen.has_rank:
+        return None
+    if kind.rank == 1 < chosen.rank:  # of the first dimension, where that of SELECT_V2 is of the last one
+        shape = [kind.shape[0], *[1] * (chosen.rank - 1)]
+        target = pseudo_constant(ir.DenseElementsAttr.get(np.array(shape, np.int32)))
+        result = ir.RankedTensorType.get(shape, kind.element_type)
+        condition = ir.Operation.create("tfl.reshape", [result], [condition, target]).result
+    if _is_int32(op):
+        return _chosen_int32(op, condition)
+    return ir.Operation.create("tfl.select_v2", [op.results[0].type], [condition, one, other]).result
+
+
+def _select_v2(op: ir.OpView) -> ir.Value | None:
+    return _chosen_int32(op, op.operands[0]) if _is_int32(op) else None
+
+
+def _is_int32(op: ir.OpView) -> bool:
+    kind = ir.ShapedType(op.results[0].type).element_type
+    return isinstance(kind, ir.IntegerType) and kind == ir.IntegerType.get_signless(_INT32)
+
+
+def _chosen_int32(op: ir.OpView, condition: ir.Value) -> ir.Value:
+    _, one, other = op.operands
+    kind = ir.ShapedType(op.results[0].type)
+    shape = list(ir.ShapedType(condition.type).shape)
+    taken = ir.Operation.create("tfl.cast", [ir.RankedTensorType.get(shape, kind.element_type)], [condition]).result
+    # Of the shape of the result, to which both are broadcast: the difference alone may be smaller.
+    nothing = pseudo_constant(ir.DenseElementsAttr.get(np.zeros(list(kind.shape), np.int32)))
+    whole = _arithmetic("tfl.add", other, nothing, op) if other.type != kind else other
+    difference = _arithmetic("tfl.sub", one, whole, op)
+    return _arithmetic("tfl.add", whole, _arithmetic("tfl.mul", difference, taken, op), op)
+
+
+def _arithmetic(name: str, one: ir.Value, other: ir.Value, op: ir.OpView) -> ir.Value:
+    attributes: dict[str, ir.Attribute] = {"fused_activation_function": ir.StringAttr.get("NONE")}
+    return ir.Operation.create(name, [op.results[0].type], [one, other], attributes).result
+
+
+def _reduce_all(op: ir.OpView) -> ir.Value:
+    value, axes = op.operands
+    keep = {"keep_dims": op.attributes["keep_dims"]}
+    kind = op.results[0].type
+    inverse = ir.Operation.create("tfl.logical_not", [value.type], [value]).result
+    none = ir.Operation.create("tfl.reduce_all", [kind], [inverse, axes], keep).result
+    return ir.Operation.create("tfl.logical_not", [kind], [none]).result
+
+
+#: By the names of ops in MLIR, what LiteRT calls the op that a target lacks, and how it is written as others.
+EQUAL_OPS: Mapping[str, tuple[str, Callable[[ir.OpView], ir.Value | None]]] = MappingProxyType(
+    {
+        "tfl.select": ("SELECT", _select),
+        "tfl.select_v2": ("SELECT", _select_v2),  # tflite-micro has it for floats, int8 and int16
+        "tfl.reduce_any": ("REDUCE_ANY", _reduce_all),
+    }
+)
