@@ -116,8 +116,8 @@ def convert(
             with its name and attributes; ``keep``: the builtin STABLEHLO_COMPOSITE with its name and attributes, which
             contains the body in LiteRT ops and runs anywhere, and which a kernel or an accelerator may claim;
             ``inline``: the ops of its body.
-        rnn: The form of recurrent layers that are recognized without an annotation: ``fused``, one op; ``loop``, a
-            loop; ``auto``, whichever is faster.
+        rnn: The form of recurrent layers: ``fused``, one op; ``loop``, a loop, for those that are recognized without an
+            annotation; ``auto``, whichever is faster.
         target: Where the model is to run: ``cpu``, in LiteRT; ``micro``, in tflite-micro, on a microcontroller;
             ``ethos-u``, on an Arm Ethos-U NPU, for which Vela compiles the file. For these two, recurrent layers become
             one op as with ``rnn="fused"``, or are unrolled, no dynamic dimension is left (a batch that is open is 1

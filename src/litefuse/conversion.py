@@ -301,8 +301,10 @@ _LSTMS_OF_KERAS_2 = "lstm_????????-????-????-????-????????????"
 
 def _forms(job: ConversionJob) -> CompositeForms:
     """Returns the forms of composites; Keras's own LSTM composites get the form of layers without annotation."""
-    if not job.quantize or _rnn_form(job) == "fused" or job.rnn != "auto" or job.require_fused:
+    if _rnn_form(job) == "fused" or job.rnn != "auto" or job.require_fused:
         return job.composites
+    if not job.quantize:
+        return replace(job.composites, faster=True)
     why = "with smaller weights, a loop is smaller and faster (rnn='fused' makes it one op)"
     return replace(job.composites, better_inline={_LSTMS_OF_KERAS_2: why})
 

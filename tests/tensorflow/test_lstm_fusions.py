@@ -50,8 +50,8 @@ def keras_models(tf: Any, shape: tuple[int | None, ...], models: Sequence[tuple[
     return served(tf, keras.Model(inputs, outputs), [tf.TensorSpec(shape, tf.float32, name="x")])
 
 
-def lstm(keras: Any, **options: Any) -> Any:
-    return keras.layers.LSTM(5, bias_initializer=keras.initializers.RandomNormal(seed=3), **options)
+def lstm(keras: Any, units: int = 5, **options: Any) -> Any:
+    return keras.layers.LSTM(units, bias_initializer=keras.initializers.RandomNormal(seed=3), **options)
 
 
 def served(tf: Any, model: Any, specs: Sequence[Any]) -> Any:
@@ -413,6 +413,34 @@ CELLS = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("model", "arguments", "reason"),
+    [
+        (keras_models, ((None, 6, 3), [("", {"units": 64})]), "an LSTM of 64 units over 6 steps: the loop is faster"),
+        (cells, (["LSTMCellSimple"], 1), "one step of its ops is faster"),
+    ],
+    ids=["layer", "cell"],
+)
+def test_the_faster_form_is_taken_unless_one_is_chosen(
+    tensorflow: TensorFlow, model: Any, arguments: Any, reason: str
+) -> None:
+    path = tensorflow.save(model, *arguments)
+    shape, batches = ((None, 6, 3), (1, 2)) if model is keras_models else ((None, 3), (1, 1))
+    result = check(tensorflow, path, normal({"x": shape}, batches=batches))
+    (composite,) = result.report.composites
+    assert composite.outcome == "inlined"
+    assert reason in str(composite.reason)
+    ways: list[dict[str, Any]] = [
+        {"rnn": "fused"},
+        {"require_fused": True},
+        {"composites": {composite.name: "fuse"}},
+        {"target": "micro"},
+    ]
+    for options in ways if model is keras_models else ways[:3]:
+        (fused,) = litefuse.convert(path, **options).report.composites
+        assert fused.outcome == "fused", options
+
+
 @pytest.mark.parametrize("batch", [None, 1, 3])
 def test_cell(tensorflow: TensorFlow, batch: int | None) -> None:
     path = tensorflow.save(cells, CELLS, batch)
@@ -432,6 +460,6 @@ def test_cell(tensorflow: TensorFlow, batch: int | None) -> None:
 
 def test_cell_of_another_activation_is_kept(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(cells, CELLS, 1, "relu")
-    result = check(tensorflow, path, normal({"x": (None, 3)}, batches=(1,)))
+    result = check(tensorflow, path, normal({"x": (None, 3)}, batches=(1,)), rnn="fused")
     assert [composite.outcome for composite in result.report.composites] == ["inlined"] * 4
     assert all("it computes something else" in str(composite.reason) for composite in result.report.composites)

@@ -86,7 +86,7 @@ __all__ = ["convert"]
     "--rnn",
     type=click.Choice(RNN_FORMS),
     default="auto",
-    help="What recurrent layers become that nobody annotated: one op, a loop, or whichever is faster.",
+    help="What recurrent layers become: one op, a loop (those that nobody annotated), or whichever is faster.",
 )
 @click.option(
     "--target",

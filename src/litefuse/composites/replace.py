@@ -67,7 +67,8 @@ class Replacer:
                 list(function.type.results),
                 outcome.function,
             )
-            reason = _build(fusion, composite, replacement, body)
+            faster = self._forms.faster and not self._forms.is_chosen(annotation.name)
+            reason = _build(fusion, composite, replacement, body, inline_faster=faster)
             fused_into = [] if reason is not None else _fused_ops(replacement)
             if form == "builtin" and reason is None:
                 custom = sorted({_op_name(op) for op in fused_into if op.name == "tfl.custom"})
@@ -223,10 +224,14 @@ def _has_sizes(array: npt.NDArray[Any], sizes: Sequence[int | None]) -> bool:
     )
 
 
-def _build(fusion: Fusion, composite: Composite, replacement: func.FuncOp, body: _Body) -> str | None:
+def _build(
+    fusion: Fusion, composite: Composite, replacement: func.FuncOp, body: _Body, *, inline_faster: bool
+) -> str | None:
     where = _where(fusion, composite)
     try:
         reason = _verdict(fusion.verify(composite))
+        if reason is None and inline_faster:
+            reason = _verdict(fusion.faster_inlined(composite))
         if reason is not None:
             return reason
         with ir.InsertionPoint(replacement.entry_block), ir.Location.name(composite.name):

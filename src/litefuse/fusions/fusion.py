@@ -83,6 +83,14 @@ class Fusion:
         """
         raise NotImplementedError
 
+    def faster_inlined(self, composite: Composite) -> str | None:
+        """Returns why the composite's body is faster on a CPU than the fused op; None if it is not.
+
+        Such a composite is inlined where nobody asks for one op. It is called after ``verify``.
+        """
+        del composite
+        return None
+
     def check_inputs(
         self, composite: Composite, size: int, random: np.random.Generator
     ) -> Sequence[npt.NDArray[Any]] | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from litefuse.fusions.faster_loops import loop_is_faster
 from litefuse.fusions.fusion import Fusion, fusion
 
 if TYPE_CHECKING:
@@ -72,6 +73,14 @@ class KerasLstm(Fusion):
             b, inputs, weights, h, c, time_major=time_major, only_last=_only_last(composite, time)
         )
         return last, outputs, last, last_cell, b.constant(np.array(1, np.float32))
+
+    def faster_inlined(self, composite: Composite) -> str | None:
+        inputs, (units, _) = composite.arg_types[0].sizes, _known(composite.arg_types[4])
+        batch, steps = inputs[:2][::-1] if composite.attributes["time_major"] else inputs[:2]
+        if _is_diagonal(composite) or not loop_is_faster("lstm_loop", units, steps, batch):
+            return None
+        count = "an unknown number of" if steps is None else steps
+        return f"an LSTM of {units} units over {count} steps: the loop is faster than the fused op"
 
     def check_inputs(
         self, composite: Composite, size: int, random: np.random.Generator

@@ -59,11 +59,13 @@ class CompositeForms:
         by_name: The forms of others by name, or by a pattern such as ``lstm_*``; a name takes precedence over
             patterns, and the first matching pattern over others.
         better_inline: Patterns of composites that are inlined if no form was chosen for them, and why.
+        faster: Whether composites whose bodies are faster are inlined if no form was chosen for them.
     """
 
     default: CompositeForm = "fuse"
     by_name: Mapping[str, CompositeForm] = field(default_factory=dict[str, CompositeForm])
     better_inline: Mapping[str, str] = field(default_factory=dict[str, str])
+    faster: bool = False
 
     @classmethod
     def of(cls, value: str | Mapping[str, str]) -> CompositeForms:
@@ -93,9 +95,13 @@ class CompositeForms:
         """Returns why the composite is inlined; None if it is not."""
         if self[name] == "inline":
             return "its form was chosen to be inline"
-        if self.default != "fuse" or self.names(name):
+        if self.is_chosen(name):
             return None
         return next((why for pattern, why in self.better_inline.items() if fnmatchcase(name, pattern)), None)
+
+    def is_chosen(self, name: str) -> bool:
+        """Whether a form was chosen for this composite, or for all."""
+        return self.default != "fuse" or self.names(name)
 
     def names(self, name: str) -> bool:
         """Whether a form was chosen for this composite, by its name or a pattern."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from litefuse.fusions.faster_loops import loop_is_faster, unrolled_is_faster
 from litefuse.fusions.fusion import find_fusion
 from litefuse.ir.call_graph import functions, operations
 from litefuse.ir.locations import layer_name
@@ -13,7 +14,6 @@ from litefuse.recognizers.outline import outline_loop
 from litefuse.recognizers.recognition import HOISTED, Recognition
 from litefuse.recognizers.recurrent.cells import Step
 from litefuse.recognizers.recurrent.chains import Chain, find_chains
-from litefuse.recognizers.recurrent.faster import loop_is_faster, unrolled_is_faster
 from litefuse.recognizers.recurrent.gru import gru_cells
 from litefuse.recognizers.recurrent.layer import LoopLayer, described, recognize_loop
 from litefuse.recognizers.recurrent.loops import NotRecognized, read_loop

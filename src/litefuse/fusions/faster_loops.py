@@ -1,4 +1,4 @@
-"""Decides which form of a recurrent layer is faster."""
+"""Decides which form of a recurrent layer is faster on a CPU."""
 
 from __future__ import annotations
 
