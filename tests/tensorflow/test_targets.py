@@ -153,7 +153,11 @@ def masked(tf: Any, ids: bool) -> Any:
     module = tf.Module()
     module.model = model
     spec = [tf.TensorSpec([1, *x.shape[1:]], x.dtype, name="x")]
-    module.serve = tf.function(lambda x: {"y": model(x)}, input_signature=spec)
+
+    def serve(x: Any) -> Any:
+        return {"y": model(x)}
+
+    module.serve = tf.function(serve, input_signature=spec)
     return module, {"serving_default": module.serve}
 
 
@@ -164,7 +168,7 @@ def test_masks_on_a_microcontroller(tensorflow: TensorFlow, ids: bool) -> None:
     result = litefuse.convert(path, target="micro")
     random = np.random.default_rng(4)
     drawn = [random.integers(-20, 20, (1, 4)) * np.array([1, 1, 0, 1]) for _ in range(3)]
-    calls = [each.astype(np.int32) if ids else np.float32(each[..., None] * [1, 0, 2]) for each in drawn]
+    calls = [each.astype(np.int32) if ids else (each[..., None] * [1, 0, 2]).astype(np.float32) for each in drawn]
     expected = tensorflow.run_calls(path, [("serving_default", {"x": each}) for each in calls])
     runner = interpreter(result.model_bytes).get_signature_runner()
     twice = [each for each in calls for _ in range(2)]
