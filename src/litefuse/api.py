@@ -118,9 +118,10 @@ def convert(
             ``inline``: the ops of its body.
         rnn: The form of recurrent layers: ``fused``, one op; ``loop``, a loop, for those that are recognized without an
             annotation; ``auto``, whichever is faster.
-        target: Where the model is to run: ``cpu``, in LiteRT; ``micro``, in tflite-micro, on a microcontroller;
-            ``ethos-u``, on an Arm Ethos-U NPU, for which Vela compiles the file. For these two, recurrent layers become
-            one op as with ``rnn="fused"``, or are unrolled, no dynamic dimension is left (a batch that is open is 1
+        target: Where the model is to run: ``cpu``, in LiteRT; ``gpu``, in LiteRT on a GPU, in the forms of ops that its
+            accelerator takes; ``micro``, in tflite-micro, on a microcontroller; ``ethos-u``, on an Arm Ethos-U NPU, for
+            which Vela compiles the file. For all but the CPU, recurrent layers become one op as with ``rnn="fused"``
+            (not for a GPU), or are unrolled, no dynamic dimension is left (a batch that is open is 1
             unless ``batch`` or ``shapes`` say otherwise), and other loops are an error unless ``rnn`` is ``loop``.
         quantize: Quantize the weights of products, convolutions and embeddings with litert-quantizer (the extra
             ``quantize``): ``dynamic``: int8, and LiteRT quantizes the activations on each call; ``weights``: int8,

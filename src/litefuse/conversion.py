@@ -147,8 +147,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         narrow=job.narrow,
         quantize=job.quantize is not None and job.quantize != "qat",
         fake_quantization=NodesFound() if job.quantize == "qat" else None,
-        dynamic=traits_of(job.target).dynamic,
-        avoided=traits_of(job.target).avoided,
+        target=traits_of(job.target),
         unrolled=None if traits_of(job.target).loops or job.rnn == "loop" else [],
     )
     findings = freeze_and_fuse(

@@ -46,11 +46,9 @@ from litefuse.fake_quantization.integer_boundary import IntegerBoundary
 from litefuse.fake_quantization.integer_ops import IntegerOps
 from litefuse.fake_quantization.pairs import NodesFound, PairFakeQuantization
 from litefuse.finishing.embedding_lookups import EmbeddingLookups
-from litefuse.finishing.equal_ops import EmitEqualOps
 from litefuse.finishing.initialize_states import InitializeStates
 from litefuse.finishing.kept_copies import KeepCopies
 from litefuse.finishing.prepared_shapes import PrepareShapes
-from litefuse.finishing.reversals import UnpackReversals
 from litefuse.finishing.static_shapes import TypeStaticShapes
 from litefuse.finishing.tensor_names import NameTensors
 from litefuse.ir.mlir import ir, mlir_context
@@ -68,6 +66,12 @@ from litefuse.options.forms import RnnForm
 from litefuse.options.input_shapes import InputShapes
 from litefuse.options.limits import limited
 from litefuse.pipeline.one_op import lower_one_op
+from litefuse.plain_forms.equal_ops import EmitEqualOps
+from litefuse.plain_forms.flat_ids import FlattenIds
+from litefuse.plain_forms.join_reshapes import JoinReshapes
+from litefuse.plain_forms.low_ranks import LowerRanks
+from litefuse.plain_forms.plain_slices import PlainSlices
+from litefuse.plain_forms.reversals import UnpackReversals
 from litefuse.recognizers.recognize import RecognizeComposites
 from litefuse.recognizers.recurrent.block_cells import ExpandBlockCells
 from litefuse.shapes.call_types import RefineCallTypes
@@ -129,9 +133,13 @@ PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
     "embedding-lookups": lambda _o, _v: EmbeddingLookups(),
     "emit-composite-ops": lambda _o, _v: EmitCompositeOps(),
     "expand-powers": lambda _o, _v: ExpandPowers(),
+    "flatten-ids": lambda _o, _v: FlattenIds(),
     "fill-buffers": lambda _o, _v: FillBuffers(),
     "fold-branches": lambda _o, _v: FoldBranches(),
     "forward-values": lambda options, _: ForwardValues(lowered="lowered" in options),
+    "join-reshapes": lambda _o, _v: JoinReshapes(),
+    "lower-ranks": lambda options, _: LowerRanks(int(options["rank"])),
+    "plain-slices": lambda _o, _v: PlainSlices(),
     "simplify": lambda _o, _v: Simplify(),
     "freeze-variables": lambda _, given: FreezeVariables(given.value, []),
     "fuse-composites": lambda _o, _v: FuseComposites([]),

@@ -9,7 +9,18 @@ import numpy as np
 from litefuse.ir.constants import elements_of_constant, pseudo_constant
 from litefuse.ir.mlir import ir
 
-__all__ = ["MASKS", "copied", "create_fill", "element", "int32_vector", "packed", "part", "splat", "strided_slice"]
+__all__ = [
+    "MASKS",
+    "copied",
+    "create_fill",
+    "element",
+    "gathered",
+    "int32_vector",
+    "packed",
+    "part",
+    "splat",
+    "strided_slice",
+]
 
 MASKS = ("begin_mask", "ellipsis_mask", "end_mask", "new_axis_mask", "shrink_axis_mask")
 """The masks of STRIDED_SLICE."""
@@ -57,6 +68,16 @@ def strided_slice(operands: Sequence[ir.Value], kind: ir.Type, **masks: int) -> 
 def _sliced(vector: ir.Value, begin: int, end: int, shape: list[int], **masks: int) -> ir.Value:
     kind = ir.RankedTensorType.get(shape, ir.ShapedType(vector.type).element_type)
     return strided_slice([vector, *(int32_vector([number]) for number in (begin, end, 1))], kind, **masks)
+
+
+def gathered(table: ir.Value, ids: ir.Value, kind: ir.Type, axis: int) -> ir.Value:
+    """Emits GATHER without batch dimensions; the result is of type ``kind``."""
+    int32 = ir.IntegerType.get_signless(32)
+    attributes: dict[str, ir.Attribute] = {
+        "axis": ir.IntegerAttr.get(int32, axis),
+        "batch_dims": ir.IntegerAttr.get(int32, 0),
+    }
+    return ir.Operation.create("tfl.gather", [kind], [table, ids], attributes).result
 
 
 def splat(value: ir.Value) -> ir.DenseElementsAttr | None:

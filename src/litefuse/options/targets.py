@@ -7,9 +7,9 @@ from typing import Literal, TypeAlias, get_args
 
 __all__ = ["TARGETS", "Target", "TargetTraits", "traits_of"]
 
-#: Where a model is to run: ``cpu``: in LiteRT; ``micro``: in tflite-micro, on a microcontroller; ``ethos-u``: on an Arm
-#: Ethos-U NPU, for which Vela compiles the file.
-Target: TypeAlias = Literal["cpu", "micro", "ethos-u"]
+#: Where a model is to run: ``cpu``: in LiteRT; ``gpu``: in LiteRT, on a GPU, by its accelerator; ``micro``: in
+#: tflite-micro, on a microcontroller; ``ethos-u``: on an Arm Ethos-U NPU, for which Vela compiles the file.
+Target: TypeAlias = Literal["cpu", "gpu", "micro", "ethos-u"]
 
 TARGETS: tuple[Target, ...] = get_args(Target)
 
@@ -26,6 +26,9 @@ class TargetTraits:
         mixed: Whether it computes with float32 and smaller weights, integers or float16, in one op.
         int4: The granularities of int4 weights that it takes; None for any.
         avoided: LiteRT's ops that it lacks or leaves to a CPU, written as others where these give the same.
+        flat_ids: Whether GATHER takes only ids of int32 and rank 1.
+        shrinks_axes: Whether slices may drop and add axes, and be of any dtype and order.
+        max_rank: The highest rank of what ops compute with; None for any.
     """
 
     runtime: str
@@ -35,14 +38,28 @@ class TargetTraits:
     mixed: bool = True
     int4: tuple[str, ...] | None = None
     avoided: frozenset[str] = frozenset()
+    flat_ids: bool = False
+    shrinks_axes: bool = True
+    max_rank: int | None = None
 
 
 _LACKING = frozenset({"UNIDIRECTIONAL_SEQUENCE_RNN"})
 # tflite-micro lacks these, and Vela leaves them to it.
 _AVOIDED = frozenset({"REDUCE_ANY", "SELECT"})
+# Their states are variable tensors, which LiteRT's CompiledModel rejects, the only way to a GPU.
+_WITH_STATES = _LACKING | {"UNIDIRECTIONAL_SEQUENCE_LSTM"}
 
 _TRAITS: dict[Target, TargetTraits] = {
     "cpu": TargetTraits("LiteRT"),
+    "gpu": TargetTraits(
+        "LiteRT's GPU accelerator",
+        dynamic=False,
+        loops=False,
+        lacking=_WITH_STATES,
+        flat_ids=True,
+        shrinks_axes=False,
+        max_rank=4,
+    ),
     # It plans its memory once, before the first call. It runs WHILE, but the integer LSTM is what CMSIS-NN has.
     "micro": TargetTraits(
         "tflite-micro",

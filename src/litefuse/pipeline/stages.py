@@ -16,11 +16,9 @@ from litefuse.control_flow.unused_variables import DropLoopVariables
 from litefuse.fake_quantization.check_pairs import CheckPairs
 from litefuse.fake_quantization.pairs import NodesFound, PairFakeQuantization
 from litefuse.finishing.embedding_lookups import EmbeddingLookups
-from litefuse.finishing.equal_ops import EmitEqualOps
 from litefuse.finishing.initialize_states import InitializeStates
 from litefuse.finishing.kept_copies import KeepCopies
 from litefuse.finishing.prepared_shapes import PrepareShapes
-from litefuse.finishing.reversals import UnpackReversals
 from litefuse.finishing.static_shapes import TypeStaticShapes
 from litefuse.finishing.tensor_names import NameTensors
 from litefuse.importer import EntryPoint
@@ -34,7 +32,14 @@ from litefuse.legalize.expand_powers import ExpandPowers
 from litefuse.legalize.matrix_products import MultiplyMatrices
 from litefuse.legalize.narrow_float64 import NarrowFloat64
 from litefuse.legalize.zero_operands import KeepZeroOperands
+from litefuse.options.targets import TargetTraits, traits_of
 from litefuse.pipeline.one_op import before_engine_of_one_op, lower_one_op
+from litefuse.plain_forms.equal_ops import EmitEqualOps
+from litefuse.plain_forms.flat_ids import FlattenIds
+from litefuse.plain_forms.join_reshapes import JoinReshapes
+from litefuse.plain_forms.low_ranks import LowerRanks
+from litefuse.plain_forms.plain_slices import PlainSlices
+from litefuse.plain_forms.reversals import UnpackReversals
 from litefuse.saved_model import Table
 from litefuse.shapes.call_types import RefineCallTypes
 from litefuse.shapes.forward_values import ForwardValues
@@ -94,8 +99,7 @@ class Lowering:
         quantize: Whether the file's weights are quantized afterward.
         fake_quantization: Filled with what becomes of fake-quantization nodes, whose ops become integer ops; None: they
             are computed in floats.
-        dynamic: Whether the file may have dynamic dimensions.
-        avoided: LiteRT's ops that it should not have, where others give the same.
+        target: What the target of the file can run.
         unrolled: Filled with what becomes of loops, which are unrolled where possible; None: they stay loops.
         decomposed: Filled with the ops that are rewritten.
         emitted: Filled with the ops that become custom ops.
@@ -112,8 +116,7 @@ class Lowering:
     narrow: bool = False
     quantize: bool = False
     fake_quantization: NodesFound | None = None
-    dynamic: bool = True
-    avoided: Collection[str] = ()
+    target: TargetTraits = field(default_factory=lambda: traits_of("cpu"))
     unrolled: list[LoopOutcome] | None = None
     decomposed: list[Decomposed] = field(default_factory=list[Decomposed])
     emitted: list[CustomOpForm] = field(default_factory=list[CustomOpForm])
@@ -192,11 +195,23 @@ def after_engine(lowering: Lowering) -> list[Pass]:
             lowering.narrow,
             lower_one_op,
         ),
-        *([] if lowering.dynamic else [TypeStaticShapes()]),
-        # After TypeStaticShapes, which knows how many items.
-        *([UnpackReversals()] if "REVERSE_V2" in lowering.avoided else []),
-        *([EmitEqualOps(lowering.avoided)] if lowering.avoided else []),
+        *([] if lowering.target.dynamic else [TypeStaticShapes()]),
+        *_plain_forms(lowering.target),  # after all that adds ops, and once all shapes are in the types
         DropConstants(),  # those of decomposed ops, too
         CallOnce(lowering.initializers, tuple(entry.symbol for entry in lowering.entry_points)),
         NameTensors({entry.symbol: (entry.input_tensors, entry.output_tensors) for entry in lowering.entry_points}),
     ]
+
+
+def _plain_forms(target: TargetTraits) -> list[Pass]:
+    """Returns the passes that give ops the forms that a target takes, where it does not take them all."""
+    others: list[Pass] = [
+        *([UnpackReversals()] if "REVERSE_V2" in target.avoided else []),
+        *([EmitEqualOps(target.avoided)] if target.avoided else []),
+    ]
+    lower: list[Pass] = [
+        *([FlattenIds()] if target.flat_ids else []),
+        *([] if target.shrinks_axes else [PlainSlices()]),
+        *([] if target.max_rank is None else [LowerRanks(target.max_rank)]),
+    ]
+    return [*others, *lower, *([JoinReshapes()] if lower else [])]  # each of the lower forms adds reshapes

@@ -1,0 +1,146 @@
+// RUN: flatten-ids
+// Ids of rank 2 and of int64 become a vector of int32; constants do so at once.
+// CHECK-LABEL: func.func @ids
+// CHECK: %[[FLAT:.*]] = "tfl.reshape"(%arg1, {{.*}}) : (tensor<2x5xi64>, tensor<1xi32>) -> tensor<10xi64>
+// CHECK: %[[IDS:.*]] = "tfl.cast"(%[[FLAT]]) : (tensor<10xi64>) -> tensor<10xi32>
+// CHECK: %[[ROWS:.*]] = "tfl.gather"(%arg0, %[[IDS]]) <{axis = 1 : i32, batch_dims = 0 : i32}> : (tensor<3x9x4xf32>, tensor<10xi32>) -> tensor<3x10x4xf32>
+// CHECK: "tfl.reshape"(%[[ROWS]], {{.*}}) : (tensor<3x10x4xf32>, tensor<4xi32>) -> tensor<3x2x5x4xf32>
+// CHECK: "tfl.pseudo_const"() <{value = dense<[1, 2, 3, 4]> : tensor<4xi32>}>
+func.func @ids(%x: tensor<3x9x4xf32>, %ids: tensor<2x5xi64>) -> (tensor<3x2x5x4xf32>, tensor<2x2x9x4xf32>, tensor<9x4xf32>) {
+  %constant = "tfl.pseudo_const"() {value = dense<[[1, 2], [3, 4]]> : tensor<2x2xi32>} : () -> tensor<2x2xi32>
+  %one = "tfl.pseudo_const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
+  %0 = "tfl.gather"(%x, %ids) {axis = -2 : i32, batch_dims = 0 : i32} : (tensor<3x9x4xf32>, tensor<2x5xi64>) -> tensor<3x2x5x4xf32>
+  %1 = "tfl.gather"(%x, %constant) {axis = 0 : i32, batch_dims = 0 : i32} : (tensor<3x9x4xf32>, tensor<2x2xi32>) -> tensor<2x2x9x4xf32>
+  %2 = "tfl.gather"(%x, %one) {axis = 0 : i32, batch_dims = 0 : i32} : (tensor<3x9x4xf32>, tensor<i32>) -> tensor<9x4xf32>
+  return %0, %1, %2 : tensor<3x2x5x4xf32>, tensor<2x2x9x4xf32>, tensor<9x4xf32>
+}
+// Vectors of int32, batches, and what is open, stay.
+// CHECK-LABEL: func.func @others
+// CHECK-NOT: tfl.reshape
+// CHECK-NOT: tfl.cast
+func.func @others(%x: tensor<3x9xf32>, %ids: tensor<5xi32>, %each: tensor<3x2xi32>, %open: tensor<?x2xi32>) -> (tensor<5x9xf32>, tensor<3x2xf32>, tensor<?x2x9xf32>) {
+  %0 = "tfl.gather"(%x, %ids) {axis = 0 : i32, batch_dims = 0 : i32} : (tensor<3x9xf32>, tensor<5xi32>) -> tensor<5x9xf32>
+  %1 = "tfl.gather"(%x, %each) {axis = 1 : i32, batch_dims = 1 : i32} : (tensor<3x9xf32>, tensor<3x2xi32>) -> tensor<3x2xf32>
+  %2 = "tfl.gather"(%x, %open) {axis = 0 : i32, batch_dims = 0 : i32} : (tensor<3x9xf32>, tensor<?x2xi32>) -> tensor<?x2x9xf32>
+  return %0, %1, %2 : tensor<5x9xf32>, tensor<3x2xf32>, tensor<?x2x9xf32>
+}
+
+// -----
+// RUN: plain-slices
+// Neighbors are a SLICE, a dropped axis is a reshape; strides stay, with ends in the place of masks.
+// CHECK-LABEL: func.func @slices
+// CHECK-DAG: dense<[3, 0, 2]> : tensor<3xi32>
+// CHECK-DAG: dense<[1, 6, 3]> : tensor<3xi32>
+// CHECK: %[[PART:.*]] = "tfl.slice"(%arg0, {{.*}}) : (tensor<4x6x8xf32>, tensor<3xi32>, tensor<3xi32>) -> tensor<1x6x3xf32>
+// CHECK: "tfl.reshape"(%[[PART]], {{.*}}) : (tensor<1x6x3xf32>, tensor<2xi32>) -> tensor<6x3xf32>
+// CHECK-DAG: dense<[0, 1, 0]> : tensor<3xi32>
+// CHECK-DAG: dense<[4, 6, 8]> : tensor<3xi32>
+// CHECK-DAG: dense<[1, 2, 1]> : tensor<3xi32>
+// CHECK: "tfl.strided_slice"(%arg0, {{.*}}) <{begin_mask = 0 : i32, ellipsis_mask = 0 : i32, end_mask = 0 : i32, new_axis_mask = 0 : i32, offset = false, shrink_axis_mask = 0 : i32}> : (tensor<4x6x8xf32>, tensor<3xi32>, tensor<3xi32>, tensor<3xi32>) -> tensor<4x3x8xf32>
+func.func @slices(%x: tensor<4x6x8xf32>) -> (tensor<6x3xf32>, tensor<4x3x8xf32>) {
+  %b = "tfl.pseudo_const"() {value = dense<[-1, 0, 2]> : tensor<3xi32>} : () -> tensor<3xi32>
+  %e = "tfl.pseudo_const"() {value = dense<[0, 0, -3]> : tensor<3xi32>} : () -> tensor<3xi32>
+  %ones = "tfl.pseudo_const"() {value = dense<1> : tensor<3xi32>} : () -> tensor<3xi32>
+  %b2 = "tfl.pseudo_const"() {value = dense<[0, 1]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %e2 = "tfl.pseudo_const"() {value = dense<[0, 99]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %s2 = "tfl.pseudo_const"() {value = dense<[1, 2]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %0 = "tfl.strided_slice"(%x, %b, %e, %ones) {begin_mask = 2 : i32, ellipsis_mask = 0 : i32, end_mask = 2 : i32, new_axis_mask = 0 : i32, shrink_axis_mask = 1 : i32, offset = false} : (tensor<4x6x8xf32>, tensor<3xi32>, tensor<3xi32>, tensor<3xi32>) -> tensor<6x3xf32>
+  %1 = "tfl.strided_slice"(%x, %b2, %e2, %s2) {begin_mask = 1 : i32, ellipsis_mask = 0 : i32, end_mask = 1 : i32, new_axis_mask = 0 : i32, shrink_axis_mask = 0 : i32, offset = false} : (tensor<4x6x8xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<4x3x8xf32>
+  return %0, %1 : tensor<6x3xf32>, tensor<4x3x8xf32>
+}
+// x[..., None, 5]: an axis that is added, and one that is dropped, behind an ellipsis; all of a mask.
+// CHECK-LABEL: func.func @axes
+// CHECK-DAG: dense<[0, 0, 5]> : tensor<3xi32>
+// CHECK-DAG: dense<[4, 6, 1]> : tensor<3xi32>
+// CHECK: %[[PART:.*]] = "tfl.slice"(%arg0, {{.*}}) : (tensor<4x6x8xf32>, tensor<3xi32>, tensor<3xi32>) -> tensor<4x6x1xf32>
+// CHECK-NOT: tfl.strided_slice
+// CHECK: return %[[PART]], %arg1
+func.func @axes(%x: tensor<4x6x8xf32>, %mask: tensor<2x2xi1>) -> (tensor<4x6x1xf32>, tensor<2x2xi1>) {
+  %b = "tfl.pseudo_const"() {value = dense<[0, 0, 5]> : tensor<3xi32>} : () -> tensor<3xi32>
+  %e = "tfl.pseudo_const"() {value = dense<[0, 0, 6]> : tensor<3xi32>} : () -> tensor<3xi32>
+  %ones = "tfl.pseudo_const"() {value = dense<1> : tensor<3xi32>} : () -> tensor<3xi32>
+  %zeros2 = "tfl.pseudo_const"() {value = dense<0> : tensor<2xi32>} : () -> tensor<2xi32>
+  %ones2 = "tfl.pseudo_const"() {value = dense<1> : tensor<2xi32>} : () -> tensor<2xi32>
+  %0 = "tfl.strided_slice"(%x, %b, %e, %ones) {begin_mask = 0 : i32, ellipsis_mask = 1 : i32, end_mask = 0 : i32, new_axis_mask = 2 : i32, shrink_axis_mask = 4 : i32, offset = false} : (tensor<4x6x8xf32>, tensor<3xi32>, tensor<3xi32>, tensor<3xi32>) -> tensor<4x6x1xf32>
+  %1 = "tfl.strided_slice"(%mask, %zeros2, %zeros2, %ones2) {begin_mask = 3 : i32, ellipsis_mask = 0 : i32, end_mask = 3 : i32, new_axis_mask = 0 : i32, shrink_axis_mask = 0 : i32, offset = false} : (tensor<2x2xi1>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<2x2xi1>
+  return %0, %1 : tensor<4x6x1xf32>, tensor<2x2xi1>
+}
+// CHECK-LABEL: func.func @others
+// CHECK-COUNT-2: "tfl.strided_slice"
+// CHECK-NOT: tfl.slice
+func.func @others(%x: tensor<4xf32>, %from: tensor<1xi32>) -> (tensor<4xf32>, tensor<1xf32>) {
+  %b = "tfl.pseudo_const"() {value = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>
+  %one = "tfl.pseudo_const"() {value = dense<1> : tensor<1xi32>} : () -> tensor<1xi32>
+  %back = "tfl.pseudo_const"() {value = dense<-1> : tensor<1xi32>} : () -> tensor<1xi32>
+  %0 = "tfl.strided_slice"(%x, %b, %b, %back) {begin_mask = 1 : i32, ellipsis_mask = 0 : i32, end_mask = 1 : i32, new_axis_mask = 0 : i32, shrink_axis_mask = 0 : i32, offset = false} : (tensor<4xf32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<4xf32>
+  %1 = "tfl.strided_slice"(%x, %from, %one, %one) {begin_mask = 0 : i32, ellipsis_mask = 0 : i32, end_mask = 1 : i32, new_axis_mask = 0 : i32, shrink_axis_mask = 0 : i32, offset = false} : (tensor<4xf32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<1xf32>
+  return %0, %1 : tensor<4xf32>, tensor<1xf32>
+}
+
+// -----
+// RUN: lower-ranks{rank=4}, join-reshapes
+// Keys that are repeated for the queries that share them: no tensor of rank 5 is left.
+// CHECK-LABEL: func.func @repeated
+// CHECK: %[[ROWS:.*]] = "tfl.reshape"(%arg0, {{.*}}) : (tensor<1x16x2x8xf32>, tensor<2xi32>) -> tensor<32x8xf32>
+// CHECK: %[[TWICE:.*]] = "tfl.tile"(%[[ROWS]], {{.*}}) : (tensor<32x8xf32>, tensor<2xi32>) -> tensor<32x16xf32>
+// CHECK: %[[HEADS:.*]] = "tfl.reshape"(%[[TWICE]], {{.*}}) : (tensor<32x16xf32>, tensor<4xi32>) -> tensor<1x16x4x8xf32>
+// CHECK: return %[[HEADS]]
+func.func @repeated(%keys: tensor<1x16x2x8xf32>) -> tensor<1x16x4x8xf32> {
+  %five = "tfl.pseudo_const"() {value = dense<[1, 16, 2, 1, 8]> : tensor<5xi32>} : () -> tensor<5xi32>
+  %four = "tfl.pseudo_const"() {value = dense<[1, 16, 4, 8]> : tensor<4xi32>} : () -> tensor<4xi32>
+  %counts = "tfl.pseudo_const"() {value = dense<[1, 1, 1, 2, 1]> : tensor<5xi32>} : () -> tensor<5xi32>
+  %0 = "tfl.reshape"(%keys, %five) : (tensor<1x16x2x8xf32>, tensor<5xi32>) -> tensor<1x16x2x1x8xf32>
+  %1 = "tfl.tile"(%0, %counts) : (tensor<1x16x2x1x8xf32>, tensor<5xi32>) -> tensor<1x16x2x2x8xf32>
+  %2 = "tfl.reshape"(%1, %four) : (tensor<1x16x2x2x8xf32>, tensor<4xi32>) -> tensor<1x16x4x8xf32>
+  return %2 : tensor<1x16x4x8xf32>
+}
+// Axes that are broadcast, moved, reduced or packed alike are one.
+// CHECK-LABEL: func.func @families
+// CHECK: tfl.add({{.*}}) <{{.*}}> : (tensor<6x4x30xf32>, tensor<1x4x1xf32>) -> tensor<6x4x30xf32>
+// CHECK: "tfl.transpose"({{.*}}) : (tensor<6x4x30xf32>, tensor<3xi32>) -> tensor<4x6x30xf32>
+// CHECK: "tfl.sum"({{.*}}) <{keep_dims = false}> : (tensor<24x5x6xf32>, tensor<1xi32>) -> tensor<24x6xf32>
+// CHECK: "tfl.softmax"({{.*}}) <{beta = 1.000000e+00 : f32}> : (tensor<120x6xf32>) -> tensor<120x6xf32>
+// CHECK: "tfl.concatenation"({{.*}}) <{axis = 1 : i32, fused_activation_function = "NONE"}> : (tensor<720x1xf32>, tensor<720x1xf32>) -> tensor<720x2xf32>
+func.func @families(%x: tensor<2x3x4x5x6xf32>, %b: tensor<4x1x1xf32>) -> (tensor<4x2x3x5x6xf32>, tensor<2x3x4x1x6xf32>, tensor<2x3x4x5x6xf32>, tensor<2x3x4x5x6x2xf32>) {
+  %order = "tfl.pseudo_const"() {value = dense<[2, 0, 1, 3, 4]> : tensor<5xi32>} : () -> tensor<5xi32>
+  %axis = "tfl.pseudo_const"() {value = dense<-2> : tensor<i32>} : () -> tensor<i32>
+  %0 = "tfl.add"(%x, %b) {fused_activation_function = "NONE"} : (tensor<2x3x4x5x6xf32>, tensor<4x1x1xf32>) -> tensor<2x3x4x5x6xf32>
+  %1 = "tfl.transpose"(%0, %order) : (tensor<2x3x4x5x6xf32>, tensor<5xi32>) -> tensor<4x2x3x5x6xf32>
+  %2 = "tfl.sum"(%x, %axis) {keep_dims = true} : (tensor<2x3x4x5x6xf32>, tensor<i32>) -> tensor<2x3x4x1x6xf32>
+  %3 = "tfl.softmax"(%x) {beta = 1.0 : f32} : (tensor<2x3x4x5x6xf32>) -> tensor<2x3x4x5x6xf32>
+  %4 = "tfl.pack"(%x, %3) {axis = 5 : i32, values_count = 2 : i32} : (tensor<2x3x4x5x6xf32>, tensor<2x3x4x5x6xf32>) -> tensor<2x3x4x5x6x2xf32>
+  return %1, %2, %3, %4 : tensor<4x2x3x5x6xf32>, tensor<2x3x4x1x6xf32>, tensor<2x3x4x5x6xf32>, tensor<2x3x4x5x6x2xf32>
+}
+// What moves five axes, each for itself, stays, and so does what is of low rank.
+// CHECK-LABEL: func.func @others
+// CHECK-NOT: tfl.reshape
+func.func @others(%x: tensor<2x3x4x5x6xf32>, %y: tensor<2x3xf32>) -> (tensor<6x5x4x3x2xf32>, tensor<2x3xf32>) {
+  %order = "tfl.pseudo_const"() {value = dense<[4, 3, 2, 1, 0]> : tensor<5xi32>} : () -> tensor<5xi32>
+  %0 = "tfl.transpose"(%x, %order) : (tensor<2x3x4x5x6xf32>, tensor<5xi32>) -> tensor<6x5x4x3x2xf32>
+  %1 = "tfl.abs"(%y) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %0, %1 : tensor<6x5x4x3x2xf32>, tensor<2x3xf32>
+}
+
+// -----
+// RUN: join-reshapes
+// CHECK-LABEL: func.func @chain
+// CHECK: %[[FLAT:.*]] = "tfl.reshape"(%arg0, {{.*}}) : (tensor<2x6xf32>, tensor<1xi32>) -> tensor<12xf32>
+// CHECK-NOT: tfl.reshape
+// CHECK: return %[[FLAT]], %arg0
+func.func @chain(%x: tensor<2x6xf32>) -> (tensor<12xf32>, tensor<2x6xf32>) {
+  %a = "tfl.pseudo_const"() {value = dense<[2, 3, 2]> : tensor<3xi32>} : () -> tensor<3xi32>
+  %b = "tfl.pseudo_const"() {value = dense<12> : tensor<1xi32>} : () -> tensor<1xi32>
+  %c = "tfl.pseudo_const"() {value = dense<[2, 6]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %0 = "tfl.reshape"(%x, %a) : (tensor<2x6xf32>, tensor<3xi32>) -> tensor<2x3x2xf32>
+  %1 = "tfl.reshape"(%0, %b) : (tensor<2x3x2xf32>, tensor<1xi32>) -> tensor<12xf32>
+  %2 = "tfl.reshape"(%1, %c) : (tensor<12xf32>, tensor<2xi32>) -> tensor<2x6xf32>
+  return %1, %2 : tensor<12xf32>, tensor<2x6xf32>
+}
+// What is open, or reshaped once, stays.
+// CHECK-LABEL: func.func @others
+// CHECK-COUNT-2: "tfl.reshape"
+func.func @others(%x: tensor<2x?xf32>, %s: tensor<1xi32>, %t: tensor<2xi32>) -> tensor<?x2xf32> {
+  %0 = "tfl.reshape"(%x, %s) : (tensor<2x?xf32>, tensor<1xi32>) -> tensor<?xf32>
+  %1 = "tfl.reshape"(%0, %t) : (tensor<?xf32>, tensor<2xi32>) -> tensor<?x2xf32>
+  return %1 : tensor<?x2xf32>
+}
