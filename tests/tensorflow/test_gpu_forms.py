@@ -39,9 +39,8 @@ def forms(model: bytes) -> list[tuple[str, list[tuple[int, ...]], dict[str, int]
     """The ops of a file, with the shapes of their operands and results, and the masks of slices."""
     schema: Any = importlib.import_module("ai_edge_litert.schema_py_generated")
     tree = schema.ModelT.InitFromObj(schema.Model.GetRootAs(model, 0))
-    names: dict[int, str] = {
-        value: name for name, value in vars(schema.BuiltinOperator).items() if not name.startswith("_")
-    }
+    codes: dict[str, int] = {name: code for name, code in vars(schema.BuiltinOperator).items() if name[0] != "_"}
+    names = {code: name for name, code in codes.items()}
     found: list[tuple[str, list[tuple[int, ...]], dict[str, int]]] = []
     for graph in tree.subgraphs:
         for op in graph.operators:

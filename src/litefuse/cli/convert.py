@@ -92,9 +92,9 @@ __all__ = ["convert"]
     "--target",
     type=click.Choice(TARGETS),
     default="cpu",
-    help="Where the model is to run: in LiteRT on the CPU, on a GPU by LiteRT's accelerator, in tflite-micro (micro), or "
-    "on an Arm Ethos-U NPU. For all but the CPU, recurrent layers become one op or are unrolled, and no size stays open: "
-    "the batch is 1 unless --batch or --shape set it.",
+    help="Where the model is to run: in LiteRT on the CPU, on a GPU by LiteRT's accelerator, in tflite-micro (micro), "
+    "or on an Arm Ethos-U NPU. For all but the CPU, recurrent layers become one op or are unrolled, and no size stays "
+    "open: the batch is 1 unless --batch or --shape set it.",
 )
 @click.option(
     "--quantize",
