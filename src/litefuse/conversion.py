@@ -300,6 +300,9 @@ _LSTMS_OF_KERAS_2 = "lstm_????????-????-????-????-????????????"
 
 def _forms(job: ConversionJob) -> CompositeForms:
     """Returns the forms of composites; Keras's own LSTM composites get the form of layers without annotation."""
+    traits = traits_of(job.target)
+    if job.rnn == "auto" and "UNIDIRECTIONAL_SEQUENCE_LSTM" in traits.lacking and not job.require_fused:
+        return replace(job.composites, better_inline={_LSTMS_OF_KERAS_2: f"{traits.runtime} takes no op with states"})
     if _rnn_form(job) == "fused" or job.rnn != "auto" or job.require_fused:
         return job.composites
     if not job.quantize:
