@@ -14,6 +14,7 @@ from tests.tensorflow.checking import check
 from tests.tensorflow.test_transformers import BACKBONES, LENGTH, backbone, draw, input_shapes
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from tests.tensorflow.process import TensorFlow
@@ -39,8 +40,8 @@ def forms(model: bytes) -> list[tuple[str, list[tuple[int, ...]], dict[str, int]
     """The ops of a file, with the shapes of their operands and results, and the masks of slices."""
     schema: Any = importlib.import_module("ai_edge_litert.schema_py_generated")
     tree = schema.ModelT.InitFromObj(schema.Model.GetRootAs(model, 0))
-    codes: dict[str, int] = {name: code for name, code in vars(schema.BuiltinOperator).items() if name[0] != "_"}
-    names = {code: name for name, code in codes.items()}
+    codes: Mapping[str, Any] = vars(schema.BuiltinOperator)
+    names = {code: name for name, code in codes.items() if not name.startswith("_")}
     found: list[tuple[str, list[tuple[int, ...]], dict[str, int]]] = []
     for graph in tree.subgraphs:
         for op in graph.operators:
