@@ -14,7 +14,20 @@ func.func @ids(%x: tensor<3x9x4xf32>, %ids: tensor<2x5xi64>) -> (tensor<3x2x5x4x
   %2 = "tfl.gather"(%x, %one) {axis = 0 : i32, batch_dims = 0 : i32} : (tensor<3x9x4xf32>, tensor<i32>) -> tensor<9x4xf32>
   return %0, %1, %2 : tensor<3x2x5x4xf32>, tensor<2x2x9x4xf32>, tensor<9x4xf32>
 }
-// Vectors of int32, batches, and what is open, stay.
+// Constant ids of a batch are places in all of the table, if the table has them; 3 is none of a table of 3.
+// CHECK-LABEL: func.func @batches
+// CHECK: %[[TABLE:.*]] = "tfl.reshape"(%arg0, {{.*}}) : (tensor<2x3x4xf32>, tensor<2xi32>) -> tensor<6x4xf32>
+// CHECK: %[[PLACES:.*]] = "tfl.pseudo_const"() <{value = dense<[2, 0, 3, 4]> : tensor<4xi32>}>
+// CHECK: "tfl.gather"(%[[TABLE]], %[[PLACES]]) <{axis = 0 : i32, batch_dims = 0 : i32}> : (tensor<6x4xf32>, tensor<4xi32>) -> tensor<4x4xf32>
+// CHECK: "tfl.gather"(%arg0, {{.*}}) <{axis = 1 : i32, batch_dims = 1 : i32}>
+func.func @batches(%x: tensor<2x3x4xf32>) -> (tensor<2x2x4xf32>, tensor<2x2x4xf32>) {
+  %ids = "tfl.pseudo_const"() {value = dense<[[2, 0], [0, 1]]> : tensor<2x2xi64>} : () -> tensor<2x2xi64>
+  %wrong = "tfl.pseudo_const"() {value = dense<[[2, 0], [0, 3]]> : tensor<2x2xi64>} : () -> tensor<2x2xi64>
+  %0 = "tfl.gather"(%x, %ids) {axis = 1 : i32, batch_dims = 1 : i32} : (tensor<2x3x4xf32>, tensor<2x2xi64>) -> tensor<2x2x4xf32>
+  %1 = "tfl.gather"(%x, %wrong) {axis = 1 : i32, batch_dims = 1 : i32} : (tensor<2x3x4xf32>, tensor<2x2xi64>) -> tensor<2x2x4xf32>
+  return %0, %1 : tensor<2x2x4xf32>, tensor<2x2x4xf32>
+}
+// Vectors of int32, batches of other ids, and what is open, stay.
 // CHECK-LABEL: func.func @others
 // CHECK-NOT: tfl.reshape
 // CHECK-NOT: tfl.cast
@@ -119,6 +132,46 @@ func.func @others(%x: tensor<2x3x4x5x6xf32>, %y: tensor<2x3xf32>) -> (tensor<6x5
   %0 = "tfl.transpose"(%x, %order) : (tensor<2x3x4x5x6xf32>, tensor<5xi32>) -> tensor<6x5x4x3x2xf32>
   %1 = "tfl.abs"(%y) : (tensor<2x3xf32>) -> tensor<2x3xf32>
   return %0, %1 : tensor<6x5x4x3x2xf32>, tensor<2x3xf32>
+}
+
+// -----
+// RUN: plain-operands
+// CHECK-LABEL: func.func @operands
+// CHECK: %[[WHOLE:.*]] = "tfl.tile"(%arg1, {{.*}}) : (tensor<2x8x1xf32>, tensor<3xi32>) -> tensor<2x8x8xf32>
+// CHECK: "tfl.select_v2"(%arg0, %[[WHOLE]], %arg2)
+// CHECK: %[[PRODUCT:.*]] = "tfl.batch_matmul"(%arg2, %[[MATRIX:.*]]) <{adj_x = true, adj_y = true{{.*}}}> : (tensor<2x8x8xf32>, tensor<3x8xf32>) -> tensor<2x8x3xf32>
+// CHECK: "tfl.transpose"(%[[PRODUCT]], {{.*}}) : (tensor<2x8x3xf32>, tensor<3xi32>) -> tensor<2x3x8xf32>
+func.func @operands(%c: tensor<8x8xi1>, %x: tensor<2x8x1xf32>, %y: tensor<2x8x8xf32>) -> (tensor<2x8x8xf32>, tensor<2x3x8xf32>) {
+  %matrix = "tfl.pseudo_const"() {value = dense<2.0> : tensor<3x8xf32>} : () -> tensor<3x8xf32>
+  %0 = "tfl.select_v2"(%c, %x, %y) : (tensor<8x8xi1>, tensor<2x8x1xf32>, tensor<2x8x8xf32>) -> tensor<2x8x8xf32>
+  %1 = "tfl.batch_matmul"(%matrix, %y) {adj_x = false, adj_y = false} : (tensor<3x8xf32>, tensor<2x8x8xf32>) -> tensor<2x3x8xf32>
+  return %0, %1 : tensor<2x8x8xf32>, tensor<2x3x8xf32>
+}
+// Sums of three integers in two steps.
+// CHECK-LABEL: func.func @sums
+// CHECK: %[[FIRST:.*]] = "tfl.slice"(%arg0, {{.*}}) : (tensor<2x3xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<2x2xi32>
+// CHECK: %[[SHIFTED:.*]] = "tfl.concatenation"({{.*}}, %[[FIRST]])
+// CHECK: %[[TWO:.*]] = tfl.add{{.*}}%arg0, %[[SHIFTED]]
+// CHECK: "tfl.slice"(%[[TWO]], {{.*}}) : (tensor<2x3xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<2x1xi32>
+// CHECK-NOT: tfl.cumsum
+// CHECK: return
+func.func @sums(%x: tensor<2x3xi32>) -> tensor<2x3xi32> {
+  %axis = "tfl.pseudo_const"() {value = dense<-1> : tensor<i32>} : () -> tensor<i32>
+  %0 = "tfl.cumsum"(%x, %axis) {exclusive = false, reverse = false} : (tensor<2x3xi32>, tensor<i32>) -> tensor<2x3xi32>
+  return %0 : tensor<2x3xi32>
+}
+// Scalars, two values, and sums of floats stay.
+// CHECK-LABEL: func.func @others
+// CHECK-NOT: tfl.tile
+// CHECK-NOT: tfl.transpose
+// CHECK: tfl.cumsum
+func.func @others(%c: tensor<8xi1>, %y: tensor<2x8x8xf32>) -> (tensor<2x8x8xf32>, tensor<2x8x8xf32>, tensor<2x8x8xf32>) {
+  %one = "tfl.pseudo_const"() {value = dense<2.0> : tensor<f32>} : () -> tensor<f32>
+  %axis = "tfl.pseudo_const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
+  %0 = "tfl.select_v2"(%c, %one, %y) : (tensor<8xi1>, tensor<f32>, tensor<2x8x8xf32>) -> tensor<2x8x8xf32>
+  %1 = "tfl.batch_matmul"(%y, %0) {adj_x = false, adj_y = false} : (tensor<2x8x8xf32>, tensor<2x8x8xf32>) -> tensor<2x8x8xf32>
+  %2 = "tfl.cumsum"(%y, %axis) {exclusive = false, reverse = false} : (tensor<2x8x8xf32>, tensor<i32>) -> tensor<2x8x8xf32>
+  return %0, %1, %2 : tensor<2x8x8xf32>, tensor<2x8x8xf32>, tensor<2x8x8xf32>
 }
 
 // -----

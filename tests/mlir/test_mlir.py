@@ -70,6 +70,7 @@ from litefuse.plain_forms.equal_ops import EmitEqualOps
 from litefuse.plain_forms.flat_ids import FlattenIds
 from litefuse.plain_forms.join_reshapes import JoinReshapes
 from litefuse.plain_forms.low_ranks import LowerRanks
+from litefuse.plain_forms.plain_operands import PlainOperands
 from litefuse.plain_forms.plain_slices import PlainSlices
 from litefuse.plain_forms.reversals import UnpackReversals
 from litefuse.recognizers.recognize import RecognizeComposites
@@ -139,6 +140,7 @@ PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
     "forward-values": lambda options, _: ForwardValues(lowered="lowered" in options),
     "join-reshapes": lambda _o, _v: JoinReshapes(),
     "lower-ranks": lambda options, _: LowerRanks(int(options["rank"])),
+    "plain-operands": lambda _o, _v: PlainOperands(),
     "plain-slices": lambda _o, _v: PlainSlices(),
     "simplify": lambda _o, _v: Simplify(),
     "freeze-variables": lambda _, given: FreezeVariables(given.value, []),

@@ -29,6 +29,8 @@ def refused(model: bytes) -> list[str]:
             found.append(f"{op} of rank {max(ranks)}")
         if op == "GATHER" and ranks[1] != 1:
             found.append(f"GATHER by ids of rank {ranks[1]}")
+        if op == "SELECT_V2" and any(shape not in {(), (1,), shapes[-1]} for shape in shapes[1:3]):
+            found.append("SELECT_V2 that broadcasts")
         if op == "STRIDED_SLICE" and (options["shrink"] or options["new"] or options["ellipsis"]):
             found.append("STRIDED_SLICE that drops or adds axes")
         if op == "STRIDED_SLICE" and options["version"] > 2:
@@ -136,7 +138,29 @@ def ranks(tf: Any) -> Any:
     return serve
 
 
-FUNCTIONS = {"gathers": gathers, "slices": slices, "ranks": ranks}
+def operands(tf: Any) -> Any:
+    matrices = np.random.default_rng(0).standard_normal([2, 7, 6]).astype(np.float32)
+
+    def serve(x: Any, ids: Any) -> dict[str, Any]:
+        cube = tf.reshape(x, [2, 6, 10])
+        wide = tf.concat([ids, ids * 3 - 7, ids], axis=1)
+        return {
+            "chosen": tf.where(cube[:1] > 0, cube[:, :, :1], cube[:, :1]),
+            "constants": tf.where(cube > 0, tf.constant(np.arange(10, dtype=np.float32)), tf.constant(2.0)),
+            "product": tf.matmul(matrices, cube),
+            "transposed": tf.matmul(tf.constant(matrices.transpose(0, 2, 1)), cube, transpose_a=True),
+            "both": tf.matmul(tf.constant(matrices[:1]), tf.reshape(x, [2, 10, 6]), transpose_b=True),
+            "sums": tf.cumsum(wide, axis=1),
+            "backward": tf.cumsum(wide, axis=-1, reverse=True),
+            "exclusive": tf.cumsum(wide, axis=0, exclusive=True),
+            "exclusive backward": tf.cumsum(wide, axis=1, exclusive=True, reverse=True),
+            "batched": tf.gather(cube, tf.constant([[5, 0], [0, 3]]), axis=1, batch_dims=1),
+        }
+
+    return serve
+
+
+FUNCTIONS = {"gathers": gathers, "slices": slices, "ranks": ranks, "operands": operands}
 
 
 def inputs(ids: int) -> dict[str, Any]:

@@ -28,6 +28,7 @@ class TargetTraits:
         avoided: LiteRT's ops that it lacks or leaves to a CPU, written as others where these give the same.
         flat_ids: Whether GATHER takes only ids of int32 and rank 1.
         shrinks_axes: Whether slices may drop and add axes, and be of any dtype and order.
+        plain_operands: Whether SELECT_V2, BATCH_MATMUL and CUMSUM take only some operands.
         max_rank: The highest rank of what ops compute with; None for any.
     """
 
@@ -40,6 +41,7 @@ class TargetTraits:
     avoided: frozenset[str] = frozenset()
     flat_ids: bool = False
     shrinks_axes: bool = True
+    plain_operands: bool = False
     max_rank: int | None = None
 
 
@@ -58,6 +60,7 @@ _TRAITS: dict[Target, TargetTraits] = {
         lacking=_WITH_STATES,
         flat_ids=True,
         shrinks_axes=False,
+        plain_operands=True,
         max_rank=4,
     ),
     # It plans its memory once, before the first call. It runs WHILE, but the integer LSTM is what CMSIS-NN has.

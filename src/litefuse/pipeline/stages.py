@@ -38,6 +38,7 @@ from litefuse.plain_forms.equal_ops import EmitEqualOps
 from litefuse.plain_forms.flat_ids import FlattenIds
 from litefuse.plain_forms.join_reshapes import JoinReshapes
 from litefuse.plain_forms.low_ranks import LowerRanks
+from litefuse.plain_forms.plain_operands import PlainOperands
 from litefuse.plain_forms.plain_slices import PlainSlices
 from litefuse.plain_forms.reversals import UnpackReversals
 from litefuse.saved_model import Table
@@ -212,6 +213,7 @@ def _plain_forms(target: TargetTraits) -> list[Pass]:
     lower: list[Pass] = [
         *([FlattenIds()] if target.flat_ids else []),
         *([] if target.shrinks_axes else [PlainSlices()]),
+        *([PlainOperands()] if target.plain_operands else []),
         *([] if target.max_rank is None else [LowerRanks(target.max_rank)]),
     ]
     return [*others, *lower, *([JoinReshapes()] if lower else [])]  # each of the lower forms adds reshapes
