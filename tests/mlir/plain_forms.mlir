@@ -39,6 +39,32 @@ func.func @others(%x: tensor<3x9xf32>, %ids: tensor<5xi32>, %each: tensor<3x2xi3
 }
 
 // -----
+// RUN: complex-pairs
+// CHECK-LABEL: func.func @pairs
+// CHECK-NOT: complex
+// CHECK: %[[PAIRS:.*]] = "tfl.pack"(%arg0, %arg1)
+// CHECK: %[[LATER:.*]] = "tfl.reshape"(%[[PAIRS]], {{.*}}) : (tensor<1x4x2xf32>, tensor<3xi32>) -> tensor<2x2x2xf32>
+// CHECK: return %[[LATER]], %arg0
+func.func @pairs(%re: tensor<1x4xf32>, %im: tensor<1x4xf32>) -> (tensor<2x2x2xf32>, tensor<1x4xf32>) {
+  %shape = "tfl.pseudo_const"() {value = dense<[-1, 4, 2]> : tensor<3xi32>} : () -> tensor<3xi32>
+  %square = "tfl.pseudo_const"() {value = dense<[-1, 2]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %0 = "tfl.pack"(%re, %im) {axis = 2 : i32, values_count = 2 : i32} : (tensor<1x4xf32>, tensor<1x4xf32>) -> tensor<1x4x2xf32>
+  %1 = "tfl.reshape"(%0, %shape) : (tensor<1x4x2xf32>, tensor<3xi32>) -> tensor<?x4x2xf32>
+  %2 = "tfl.bitcast"(%1) : (tensor<?x4x2xf32>) -> tensor<1x4xcomplex<f32>>
+  %3 = "tfl.reshape"(%2, %square) : (tensor<1x4xcomplex<f32>>, tensor<2xi32>) -> tensor<?x2xcomplex<f32>>
+  %4 = "tfl.bitcast"(%3) : (tensor<?x2xcomplex<f32>>) -> tensor<2x2x2xf32>
+  %5 = "tfl.real"(%2) : (tensor<1x4xcomplex<f32>>) -> tensor<1x4xf32>
+  return %4, %5 : tensor<2x2x2xf32>, tensor<1x4xf32>
+}
+// What is complex when it comes, stays.
+// CHECK-LABEL: func.func @given
+// CHECK: tfl.imag
+func.func @given(%c: tensor<2xcomplex<f32>>) -> tensor<2xf32> {
+  %0 = "tfl.imag"(%c) : (tensor<2xcomplex<f32>>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+
+// -----
 // RUN: plain-slices
 // Neighbors are a SLICE, a dropped axis is a reshape; strides stay, with ends in the place of masks.
 // CHECK-LABEL: func.func @slices

@@ -66,6 +66,7 @@ from litefuse.options.forms import RnnForm
 from litefuse.options.input_shapes import InputShapes
 from litefuse.options.limits import limited
 from litefuse.pipeline.one_op import lower_one_op
+from litefuse.plain_forms.complex_pairs import ComplexPairs
 from litefuse.plain_forms.equal_ops import EmitEqualOps
 from litefuse.plain_forms.flat_ids import FlattenIds
 from litefuse.plain_forms.join_reshapes import JoinReshapes
@@ -122,6 +123,7 @@ PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
     "check-constants": lambda _o, _v: CheckConstants(),
     "check-handles": lambda _o, _v: CheckHandles(),
     "check-pairs": lambda _o, _v: CheckPairs(NodesFound()),
+    "complex-pairs": lambda _o, _v: ComplexPairs(),
     "copy-branch-results": lambda _o, _v: CopyBranchResults(),
     "cut-constants": lambda _, given: CutConstants(given.weights),
     "defer-branches": lambda _o, _v: DeferBranches(),

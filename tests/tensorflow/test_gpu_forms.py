@@ -27,6 +27,8 @@ def refused(model: bytes) -> list[str]:
         ranks = [len(shape) for shape in shapes]
         if max(ranks, default=0) > 4:
             found.append(f"{op} of rank {max(ranks)}")
+        if op in {"BITCAST", "REAL", "IMAG"}:
+            found.append(f"{op} of complex numbers")
         if op == "GATHER" and ranks[1] != 1:
             found.append(f"GATHER by ids of rank {ranks[1]}")
         if op == "SELECT_V2" and any(shape not in {(), (1,), shapes[-1]} for shape in shapes[1:3]):
@@ -160,7 +162,21 @@ def operands(tf: Any) -> Any:
     return serve
 
 
-FUNCTIONS = {"gathers": gathers, "slices": slices, "ranks": ranks, "operands": operands}
+def transforms(tf: Any) -> Any:
+    def serve(x: Any, ids: Any) -> dict[str, Any]:
+        numbers = tf.complex(tf.reshape(x, [2, 6, 10]), tf.reshape(-x, [2, 6, 10]) * tf.cast(ids[0, 0], tf.float32))
+        both = tf.signal.fft2d(numbers)
+        return {
+            "real": tf.math.real(both),
+            "imaginary": tf.math.imag(tf.reshape(both, [3, 40])),
+            "conjugate": tf.math.imag(tf.math.conj(numbers)),
+            "lines": tf.math.real(tf.signal.fft(tf.complex(x, tf.zeros_like(x)))),
+        }
+
+    return serve
+
+
+FUNCTIONS = {"gathers": gathers, "slices": slices, "ranks": ranks, "operands": operands, "transforms": transforms}
 
 
 def inputs(ids: int) -> dict[str, Any]:

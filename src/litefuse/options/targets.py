@@ -26,6 +26,7 @@ class TargetTraits:
         mixed: Whether it computes with float32 and smaller weights, integers or float16, in one op.
         int4: The granularities of int4 weights that it takes; None for any.
         avoided: LiteRT's ops that it lacks or leaves to a CPU, written as others where these give the same.
+        complex: Whether there are complex numbers.
         flat_ids: Whether GATHER takes only ids of int32 and rank 1.
         shrinks_axes: Whether slices may drop and add axes, and be of any dtype and order.
         plain_operands: Whether SELECT_V2, BATCH_MATMUL and CUMSUM take only some operands.
@@ -39,6 +40,7 @@ class TargetTraits:
     mixed: bool = True
     int4: tuple[str, ...] | None = None
     avoided: frozenset[str] = frozenset()
+    complex: bool = True
     flat_ids: bool = False
     shrinks_axes: bool = True
     plain_operands: bool = False
@@ -58,6 +60,7 @@ _TRAITS: dict[Target, TargetTraits] = {
         dynamic=False,
         loops=False,
         lacking=_WITH_STATES,
+        complex=False,
         flat_ids=True,
         shrinks_axes=False,
         plain_operands=True,
@@ -70,6 +73,7 @@ _TRAITS: dict[Target, TargetTraits] = {
         loops=False,
         lacking=_LACKING,
         mixed=False,
+        complex=False,
         int4=("tensor",),
         avoided=_AVOIDED,
     ),
@@ -80,6 +84,7 @@ _TRAITS: dict[Target, TargetTraits] = {
         loops=False,
         lacking=_LACKING,
         mixed=False,
+        complex=False,
         int4=(),
         avoided=_AVOIDED | {"REVERSE_V2", "SELECT_V2"},
     ),

@@ -34,6 +34,7 @@ from litefuse.legalize.narrow_float64 import NarrowFloat64
 from litefuse.legalize.zero_operands import KeepZeroOperands
 from litefuse.options.targets import TargetTraits, traits_of
 from litefuse.pipeline.one_op import before_engine_of_one_op, lower_one_op
+from litefuse.plain_forms.complex_pairs import ComplexPairs
 from litefuse.plain_forms.equal_ops import EmitEqualOps
 from litefuse.plain_forms.flat_ids import FlattenIds
 from litefuse.plain_forms.join_reshapes import JoinReshapes
@@ -196,6 +197,8 @@ def after_engine(lowering: Lowering) -> list[Pass]:
             lowering.narrow,
             lower_one_op,
         ),
+        # Before TypeStaticShapes: LiteRT's dialect has no BITCAST of complex numbers whose shape is known.
+        *([] if lowering.target.complex else [ComplexPairs()]),
         *([] if lowering.target.dynamic else [TypeStaticShapes()]),
         *_plain_forms(lowering.target),  # after all that adds ops, and once all shapes are in the types
         DropConstants(),  # those of decomposed ops, too
