@@ -186,6 +186,17 @@ func.func @sums(%x: tensor<2x3xi32>) -> tensor<2x3xi32> {
   %0 = "tfl.cumsum"(%x, %axis) {exclusive = false, reverse = false} : (tensor<2x3xi32>, tensor<i32>) -> tensor<2x3xi32>
   return %0 : tensor<2x3xi32>
 }
+// Few zeros are a constant, many are computed.
+// CHECK-LABEL: func.func @zeros
+// CHECK: %[[FEW:.*]] = "tfl.pseudo_const"() <{value = dense<0> : tensor<2x3xi32>}>
+// CHECK: %[[NEVER:.*]] = tfl.less(%arg1, %arg1) : (tensor<64x65xf32>, tensor<64x65xf32>) -> tensor<64x65xi1>
+// CHECK: %[[MANY:.*]] = "tfl.cast"(%[[NEVER]]) : (tensor<64x65xi1>) -> tensor<64x65xf32>
+// CHECK: return %[[FEW]], %[[MANY]]
+func.func @zeros(%x: tensor<2x3xi32>, %y: tensor<64x65xf32>) -> (tensor<2x3xi32>, tensor<64x65xf32>) {
+  %0 = "tfl.zeros_like"(%x) : (tensor<2x3xi32>) -> tensor<2x3xi32>
+  %1 = "tfl.zeros_like"(%y) : (tensor<64x65xf32>) -> tensor<64x65xf32>
+  return %0, %1 : tensor<2x3xi32>, tensor<64x65xf32>
+}
 // Scalars, two values, and sums of floats stay.
 // CHECK-LABEL: func.func @others
 // CHECK-NOT: tfl.tile

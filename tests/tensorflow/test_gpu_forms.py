@@ -27,8 +27,8 @@ def refused(model: bytes) -> list[str]:
         ranks = [len(shape) for shape in shapes]
         if max(ranks, default=0) > 4:
             found.append(f"{op} of rank {max(ranks)}")
-        if op in {"BITCAST", "REAL", "IMAG"}:
-            found.append(f"{op} of complex numbers")
+        if op in {"BITCAST", "IMAG", "REAL", "ZEROS_LIKE"}:
+            found.append(op)
         if op == "GATHER" and ranks[1] != 1:
             found.append(f"GATHER by ids of rank {ranks[1]}")
         if op == "SELECT_V2" and any(shape not in {(), (1,), shapes[-1]} for shape in shapes[1:3]):

@@ -29,7 +29,7 @@ class TargetTraits:
         complex: Whether there are complex numbers.
         flat_ids: Whether GATHER takes only ids of int32 and rank 1.
         shrinks_axes: Whether slices may drop and add axes, and be of any dtype and order.
-        plain_operands: Whether SELECT_V2, BATCH_MATMUL and CUMSUM take only some operands.
+        plain_operands: Whether SELECT_V2, BATCH_MATMUL and CUMSUM take only some operands, and ZEROS_LIKE is lacking.
         max_rank: The highest rank of what ops compute with; None for any.
     """
 

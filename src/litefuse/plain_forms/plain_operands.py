@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
@@ -15,6 +16,8 @@ from litefuse.plain_forms.reshapes import is_fixed, reshaped, resized
 
 __all__ = ["PlainOperands"]
 
+# The most zeros that are stored.
+_MOST_ZEROS = 4096
 _CONSTANTS = ("arith.constant", "tfl.external_const", "tfl.pseudo_const")
 
 
@@ -31,8 +34,11 @@ class PlainOperands:
         -->  %s = tfl.add(%x, tfl.concatenation([0], tfl.slice(%x, [0], [3])))
              tfl.add(%s, tfl.concatenation([0, 0], tfl.slice(%s, [0], [2])))
 
+        tfl.zeros_like(%x : tensor<512x512xf32>)
+        -->  tfl.cast(tfl.less(%x, %x))
+
     What SELECT_V2 chooses from is whole or a scalar, the first factor of BATCH_MATMUL no constant, CUMSUM of floats:
-    sums of integers are the same in any order. Only where all sizes are known.
+    sums of integers are the same in any order. Few zeros are a constant. Only where all sizes are known.
     """
 
     name: ClassVar[str] = "plain-operands"
@@ -122,8 +128,26 @@ def _shifted(value: ir.Value, axis: int, step: int, *, backward: bool) -> ir.Val
     return ir.Operation.create("tfl.concatenation", [value.type], parts, attributes).result
 
 
+def _zeros(op: ir.OpView) -> bool:
+    kind = ir.RankedTensorType(op.results[0].type)
+    dtype = {"f32": np.float32, "i32": np.int32}.get(str(kind.element_type))
+    if dtype is None:
+        return False
+    if math.prod(kind.shape) <= _MOST_ZEROS:
+        zeros = pseudo_constant(ir.DenseElementsAttr.get(np.zeros(kind.shape, dtype)))
+    else:  # nothing is less than itself, not even what is no number
+        (value,) = op.operands
+        falses = ir.RankedTensorType.get(kind.shape, ir.IntegerType.get_signless(1))
+        less = ir.Operation.create("tfl.less", [falses], [value, value]).result
+        zeros = ir.Operation.create("tfl.cast", [kind], [less]).result
+    op.results[0].replace_all_uses_with(zeros)
+    op.erase()
+    return True
+
+
 _RULES: Mapping[str, Callable[[ir.OpView], bool]] = {
     "tfl.batch_matmul": _multiply,
     "tfl.cumsum": _sum_up,
     "tfl.select_v2": _choose,
+    "tfl.zeros_like": _zeros,
 }
