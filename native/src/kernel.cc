@@ -1,6 +1,7 @@
 #include "litefuse/kernel.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -144,6 +145,38 @@ std::vector<int64_t> Tensor::integers() const {
   return values;
 }
 
+Quantization Tensor::quantization() const {
+  switch (type()) {
+    case kTfLiteInt4:
+    case kTfLiteInt8:
+    case kTfLiteInt16:
+    case kTfLiteInt32:
+    case kTfLiteInt64:
+    case kTfLiteUInt8:
+    case kTfLiteUInt16:
+    case kTfLiteUInt32:
+    case kTfLiteUInt64:
+      break;
+    default:
+      return {};
+  }
+  const auto is_scale = [](float scale) { return std::isfinite(scale) && scale > 0; };
+  if (tensor_->quantization.type == kTfLiteNoQuantization) {
+    if (!is_scale(tensor_->params.scale)) return {};
+    return Quantization(&tensor_->params.scale, 1, &tensor_->params.zero_point, 1, 0);
+  }
+  if (tensor_->quantization.type != kTfLiteAffineQuantization || tensor_->quantization.params == nullptr) return {};
+  const auto* affine = static_cast<const TfLiteAffineQuantization*>(tensor_->quantization.params);
+  const TfLiteFloatArray* scales = affine->scale;
+  const TfLiteIntArray* zeros = affine->zero_point;
+  if (scales == nullptr || zeros == nullptr || scales->size < 1) return {};
+  if (zeros->size != 1 && zeros->size != scales->size) return {};
+  const int axis = scales->size == 1 ? 0 : affine->quantized_dimension;
+  if (scales->size > 1 && (axis < 0 || axis >= rank())) return {};
+  if (!std::all_of(scales->data, scales->data + scales->size, is_scale)) return {};
+  return Quantization(scales->data, scales->size, zeros->data, zeros->size, axis);
+}
+
 bool Node::has_input(int index) const {
   return index < node_->inputs->size && node_->inputs->data[index] >= 0;
 }
@@ -221,6 +254,12 @@ bool Node::CheckType(const char* name, const Tensor& tensor, std::initializer_li
 
 bool Node::CheckRank(const char* name, const Tensor& tensor, int rank) {
   return tensor.rank() == rank || Fail("%s is of rank %d, not %d", name, tensor.rank(), rank);
+}
+
+bool Node::CheckSameScale(int input, int output) {
+  const Quantization from = this->input(input).quantization(), to = this->output(output).quantization();
+  if (from.IsSameScale(to)) return true;
+  return Fail("output %d must have the scale and the zero point of input %d, one for the whole tensor", output, input);
 }
 
 bool Node::Fail(const char* format, ...) {

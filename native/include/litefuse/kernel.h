@@ -5,12 +5,15 @@
 #ifndef LITEFUSE_KERNEL_H_
 #define LITEFUSE_KERNEL_H_
 
+#include <cmath>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "litefuse/guarded.h"
@@ -38,6 +41,57 @@ const char* TypeName(TfLiteType type);
 // Numbers as text for messages, such as "[1, 2]".
 std::string Text(const std::vector<int>& values);
 
+// How real numbers became the integers of a tensor: real = scale * (integer - zero_point). There is one scale, or one for
+// each slice along an axis, as weights have them. Taken anew from the tensor in each function of a kernel: it reads the
+// runtime's memory.
+class Quantization {
+ public:
+  Quantization() = default;  // of a tensor whose numbers stand for themselves
+  Quantization(const float* scales, int count, const int32_t* zero_points, int zero_point_count, int axis)
+      : scales_(scales), zero_points_(zero_points), count_(count), zero_point_count_(zero_point_count), axis_(axis) {}
+
+  // Whether the tensor is quantized: every scale is then positive and finite.
+  explicit operator bool() const { return count_ > 0; }
+  int count() const { return count_; }
+  int axis() const { return axis_; }  // 0 if there is one scale
+
+  // Of a slice; where there is no such slice, those of the first, which are those of all if there is one scale.
+  float scale(int slice = 0) const { return count_ == 0 ? 1.0f : scales_[slice >= 0 && slice < count_ ? slice : 0]; }
+  int32_t zero_point(int slice = 0) const {
+    return count_ == 0 ? 0 : zero_points_[slice >= 0 && slice < zero_point_count_ ? slice : 0];
+  }
+
+  // The real number that an integer stands for.
+  template <typename T>
+  float Dequantize(T integer, int slice = 0) const {
+    return (static_cast<float>(integer) - static_cast<float>(zero_point(slice))) * scale(slice);
+  }
+
+  // The nearest integer, halves to even; what is beyond the range of T becomes its limit, a NaN the zero point.
+  template <typename T>
+  T Quantize(float real, int slice = 0) const {
+    static_assert(std::is_integral_v<T>, "numbers are quantized to integers");
+    const double steps = std::nearbyint(real / scale(slice));
+    const double integer = (std::isnan(steps) ? 0 : steps) + zero_point(slice);
+    if (integer <= static_cast<double>(std::numeric_limits<T>::min())) return std::numeric_limits<T>::min();
+    if (integer >= std::ldexp(1.0, std::numeric_limits<T>::digits)) return std::numeric_limits<T>::max();
+    return static_cast<T>(integer);
+  }
+
+  // Whether both are of one scale, and it is the same with the same zero point; or both are of none.
+  bool IsSameScale(const Quantization& other) const {
+    if (count_ == 0 || other.count_ == 0) return count_ == other.count_;
+    return count_ == 1 && other.count_ == 1 && scale() == other.scale() && zero_point() == other.zero_point();
+  }
+
+ private:
+  const float* scales_ = nullptr;
+  const int32_t* zero_points_ = nullptr;
+  int count_ = 0;
+  int zero_point_count_ = 0;
+  int axis_ = 0;
+};
+
 // A tensor, as a kernel sees it.
 class Tensor {
  public:
@@ -61,6 +115,9 @@ class Tensor {
   }
   // The value of a tensor of int32 or int64.
   std::vector<int64_t> integers() const;
+  // How its integers came about. None of numbers that stand for themselves, of floating point, of scales in blocks, and
+  // of parameters that hold no sense: with a scale that is not positive and finite, say.
+  Quantization quantization() const;
 
   TfLiteTensor* get() const { return tensor_; }
 
@@ -95,6 +152,9 @@ class Node {
   // Whether an input or output has one of the types.
   bool CheckType(const char* name, const Tensor& tensor, std::initializer_list<TfLiteType> types);
   bool CheckRank(const char* name, const Tensor& tensor, int rank);
+  // In Prepare, of an op that hands numbers on: whether an output has the scale and the zero point of an input, one for
+  // the whole tensor; or neither has any.
+  bool CheckSameScale(int input, int output);
 
   // How many threads a kernel may use.
   int threads() const { return context_->recommended_num_threads > 0 ? context_->recommended_num_threads : 1; }

@@ -82,20 +82,45 @@ typedef struct TfLiteIntArray {
 #endif
 } TfLiteIntArray;
 
+/* Likewise. */
+typedef struct TfLiteFloatArray {
+  int size;
+#if defined(__GNUC__)
+  __extension__ float data[];
+#else
+  float data[1];
+#endif
+} TfLiteFloatArray;
+
 typedef union {
   void* data;
   char* raw;
 } TfLitePtrUnion;
 
+/* The former parameters of a whole tensor; the scale is 0 if it has none. */
 typedef struct {
   float scale;
   int32_t zero_point;
 } TfLiteQuantizationParams;
 
+enum {
+  kTfLiteNoQuantization = 0,
+  kTfLiteAffineQuantization = 1, /* `params` is a TfLiteAffineQuantization */
+  kTfLiteBlockwiseQuantization = 2,
+  kTfLiteMultiAxisQuantization = 3
+};
+
 typedef struct {
   int type;
   void* params;
 } TfLiteQuantization;
+
+/* One scale and zero point, or one of each for each slice along a dimension; or one zero point for all of them. */
+typedef struct TfLiteAffineQuantization {
+  TfLiteFloatArray* scale;
+  TfLiteIntArray* zero_point;
+  int32_t quantized_dimension;
+} TfLiteAffineQuantization;
 
 struct TfLiteDelegate;
 

@@ -20,6 +20,7 @@ __all__ = [
     "GET_EXECUTION_PLAN",
     "GET_NODE_AND_REGISTRATION",
     "INIT",
+    "NO_QUANTIZATION",
     "REPLACE_NODE_SUBSETS",
     "REPORT_ERROR",
     "RESIZE_TENSOR",
@@ -103,6 +104,8 @@ class TfLiteTensor(ctypes.Structure):
     type: int
     data: int | None
     dims: int | None
+    scale: float
+    zero_point: int
     allocation_type: int
     bytes: int
     name: bytes | None
@@ -131,6 +134,8 @@ class TfLiteTensor(ctypes.Structure):
     )
 
 
+#: ``kTfLiteNoQuantization``: the tensor's own ``scale`` counts, if it is above 0.
+NO_QUANTIZATION = 0
 #: ``kTfLiteAffineQuantization``: ``quantization_params`` is a ``TfLiteAffineQuantization``.
 AFFINE_QUANTIZATION = 1
 

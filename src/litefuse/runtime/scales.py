@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["QuantizationParameters", "dequantized", "is_quantized", "quantized"]
+__all__ = ["QuantizationParameters", "are_scales", "dequantized", "is_quantized", "is_same_scale", "quantized"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,12 +42,10 @@ class QuantizationParameters:
         return (integers.astype(np.float32) - zeros.astype(np.float32)) * scales
 
     def quantize(self, reals: npt.NDArray[Any], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-        """Returns the nearest integers of a dtype; what is beyond its range becomes its limits."""
-        kind: np.dtype[Any] = np.dtype(dtype)
+        """Returns the nearest integers of a dtype; what is beyond its range becomes its limits, NaN the zero point."""
         scales, zeros = (self._along(each, reals.ndim) for each in (self.scales, self.zero_points))
-        limits = np.iinfo(kind)
-        rounded: Any = np.round(reals / scales) + zeros
-        return np.asarray(rounded).clip(limits.min, limits.max).astype(kind)
+        with np.errstate(over="ignore"):
+            return _integers(reals / scales, zeros, dtype)
 
     def _along(self, values: npt.NDArray[Any], rank: int) -> npt.NDArray[Any]:
         """Shapes values so that they are multiplied along the axis."""
@@ -56,13 +54,27 @@ class QuantizationParameters:
         return values.reshape([-1 if axis == self.axis else 1 for axis in range(rank)])
 
 
+def are_scales(values: Sequence[float]) -> bool:
+    """Whether there are values that all can be scales: positive and finite ones."""
+    return len(values) > 0 and all(0 < each < float("inf") for each in values)
+
+
+def is_same_scale(one: QuantizationParameters | None, other: QuantizationParameters | None) -> bool:
+    """Whether two tensors have one scale each, and the same with the same zero point; or none."""
+    if one is None or other is None:
+        return one is other
+    if max(len(one.scales), len(other.scales)) > 1:
+        return False
+    return (one.scale, one.zero_point) == (other.scale, other.zero_point)
+
+
 def is_quantized(detail: Mapping[str, Any]) -> bool:
     """Whether a tensor's integers are quantized real numbers.
 
     Args:
         detail: The interpreter's details of the tensor.
     """
-    return bool(detail["quantization"][0]) and np.dtype(detail["dtype"]).kind in "iu"
+    return are_scales([float(detail["quantization"][0])]) and np.dtype(detail["dtype"]).kind in "iu"
 
 
 def quantized(value: npt.NDArray[Any], detail: Mapping[str, Any]) -> npt.NDArray[Any]:
@@ -70,10 +82,7 @@ def quantized(value: npt.NDArray[Any], detail: Mapping[str, Any]) -> npt.NDArray
     if not is_quantized(detail) or value.dtype.kind != "f":
         return value
     scale, zero = detail["quantization"]
-    dtype = np.dtype(detail["dtype"])
-    limits = np.iinfo(dtype)
-    rounded: Any = np.round(np.asarray(value, np.float64) / float(scale)) + int(zero)
-    return np.asarray(rounded).clip(limits.min, limits.max).astype(dtype)
+    return _integers(np.asarray(value, np.float64) / float(scale), int(zero), detail["dtype"])
 
 
 def dequantized(value: npt.NDArray[Any], detail: Mapping[str, Any]) -> npt.NDArray[Any]:
@@ -82,3 +91,11 @@ def dequantized(value: npt.NDArray[Any], detail: Mapping[str, Any]) -> npt.NDArr
         return value
     scale, zero = detail["quantization"]
     return (value.astype(np.float64) - zero) * scale
+
+
+def _integers(steps: npt.NDArray[Any], zeros: int | npt.NDArray[Any], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Rounds numbers of steps, halves to even, and adds zero points."""
+    kind: np.dtype[Any] = np.dtype(dtype)
+    limits = np.iinfo(kind)
+    rounded: Any = np.where(np.isnan(steps), 0, np.round(steps)) + zeros
+    return np.asarray(rounded).clip(limits.min, limits.max).astype(kind)

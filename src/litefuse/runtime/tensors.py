@@ -14,13 +14,14 @@ import numpy.typing as npt
 from litefuse.errors import KernelError
 from litefuse.runtime.abi import (
     AFFINE_QUANTIZATION,
+    NO_QUANTIZATION,
     TfLiteAffineQuantization,
     TfLiteTensor,
     TfLiteType,
     read_float_array,
     read_int_array,
 )
-from litefuse.runtime.scales import QuantizationParameters
+from litefuse.runtime.scales import QuantizationParameters, are_scales
 
 __all__ = [
     "MOST_STRINGS",
@@ -61,6 +62,15 @@ _DTYPES: dict[int, np.dtype[Any]] = {
 }
 
 
+# The types whose numbers may be quantized real numbers.
+_INTEGERS = frozenset(
+    {
+        TfLiteType.INT4,
+        *(getattr(TfLiteType, f"{sign}INT{bits}") for sign in ("", "U") for bits in (8, 16, 32, 64)),
+    }
+)
+
+
 def dtype_of(tensor: TfLiteTensor, *, where: str) -> np.dtype[Any]:
     """Returns the numpy dtype of the tensor's elements; ``object`` for strings.
 
@@ -83,16 +93,26 @@ def name_of(tensor: TfLiteTensor) -> str:
 
 
 def quantization_of(tensor: TfLiteTensor) -> QuantizationParameters | None:
-    """Returns the scales of a tensor; None if it has none, or scales for blocks."""
-    if tensor.quantization_type != AFFINE_QUANTIZATION or not tensor.quantization_params:
+    """Returns the scales of a tensor.
+
+    None if its numbers stand for themselves, or are of floating point, if it has scales in blocks, and if what it has
+    holds no sense: a scale that is not positive and finite, an axis or a number of zero points that do not fit.
+    """
+    if tensor.type not in _INTEGERS:
         return None
-    parameters = TfLiteAffineQuantization.from_address(tensor.quantization_params)
-    scales = read_float_array(parameters.scale)
-    zeros = read_int_array(parameters.zero_point)
-    if not scales or len(zeros) not in {1, len(scales)}:
+    axis, scales, zeros = 0, (tensor.scale,), (tensor.zero_point,)
+    if tensor.quantization_type == AFFINE_QUANTIZATION and tensor.quantization_params:
+        parameters = TfLiteAffineQuantization.from_address(tensor.quantization_params)
+        scales, zeros = read_float_array(parameters.scale), read_int_array(parameters.zero_point)
+        axis = parameters.quantized_dimension if len(scales) > 1 else 0
+    elif tensor.quantization_type != NO_QUANTIZATION:
+        return None
+    if len(scales) > 1 and not 0 <= axis < len(shape_of(tensor)):
+        return None
+    if len(zeros) not in {1, len(scales)} or not are_scales(scales):
         return None
     zero_points = np.broadcast_to(np.array(zeros, np.int64), len(scales))
-    return QuantizationParameters(np.array(scales, np.float32), zero_points, parameters.quantized_dimension)
+    return QuantizationParameters(np.array(scales, np.float32), zero_points, axis)
 
 
 def shape_of(tensor: TfLiteTensor) -> tuple[int, ...]:
