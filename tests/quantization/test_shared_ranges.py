@@ -118,3 +118,19 @@ def test_states_that_selections_hand_on(tmp_path: Path, other: float, shared: bo
     assert ends["z"] == (0, 3)  # nothing is handed on
     assert ends["x"] == ((-1.5, 2) if shared else (-1, 2))
     assert ends["first"] == ends["y"] == (-1.5, 2) or not shared
+
+
+def test_an_operand_with_a_fixed_scale_leaves_the_others_their_range(tmp_path: Path) -> None:
+    """The result of SOFTMAX is from 0 to 1, which is not the range of the concatenation that it is a part of."""
+    graph = Graph()
+    x, y = graph.input("x", [1, 4]), graph.output("y", [1, 8])
+    softmax, half = graph.tensor("softmax", [1, 4]), graph.tensor("half", [1, 4])
+    graph.builtin("SOFTMAX", [x], [softmax], beta=1.0)
+    graph.builtin("MUL", [x, graph.tensor("factor", [], value=0.5)], [half])
+    graph.builtin("CONCATENATION", [half, softmax], [y], axis=1)
+    before, after = saved(tmp_path / "before.tflite", graph), tmp_path / "after.tflite"
+    random = np.random.default_rng(3)
+    samples = [random.uniform(0, 5, size=(1, 4)).astype(np.float32) for _ in range(20)]
+    quantize_model(before, after, "int8", take_samples(samples))
+    found, expected = (Interpreter(each).get_signature_runner()(x=samples[3])["y"] for each in (after, before))
+    np.testing.assert_allclose(found, expected, atol=0.03)

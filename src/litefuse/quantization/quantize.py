@@ -174,6 +174,8 @@ class _Task:
         ranges = share_ranges(model, enclose_states(ranges, integers))
         if INTEGER_ACTIVATIONS.get(self.form) == 16:
             ranges = avoid_powers_of_two(ranges)
+        # litert-quantizer writes the ranges of ops with a fixed scale into these; other tensors must not share them.
+        ranges = {name: dict(each) for name, each in ranges.items()}
         apply_recipe(self.path, self.target, self._recipe(replace(facts_of(self.path), real=real)), ranges)
         if self.form == "int8":
             integer_io = self.quantized_io is not False
