@@ -1,15 +1,18 @@
 // ExtractImagePatches: the patches around each position of an image, laid out as channels.
 //
 // images [batch, rows, cols, depth] of any type with elements of whole bytes -> [batch, out_rows, out_cols,
-// ksize_rows * ksize_cols * depth]. Options: ksizes, strides, rates (each [1, rows, cols, 1]) and padding (VALID, SAME).
+// ksize_rows * ksize_cols * depth], of the same scale and zero point if they are quantized. Options: ksizes, strides,
+// rates (each [1, rows, cols, 1]) and padding (VALID, SAME).
 // Definition: the op's documentation in TensorFlow (tf.raw_ops.ExtractImagePatches).
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "litefuse/kernel.h"
+#include "numbers.h"
 
 namespace {
 
@@ -108,6 +111,16 @@ class ExtractImagePatches : public litefuse::Kernel {
                                channels <= INT32_MAX,
                      "a patch of %lld x %lld pixels of %d values is too large", static_cast<long long>(rows_.ksize),
                      static_cast<long long>(cols_.ksize), images.dim(3));
+    if (!node.CheckSameScale(0, 0)) return false;
+    const litefuse::Quantization scale = images.quantization();
+    zero_ = {};
+    if (scale) {
+      litefuse::VisitIntegers(images.type(), [&](auto tag) {
+        const auto zero = scale.Quantize<typename decltype(tag)::type>(0);
+        std::memcpy(zero_.data(), &zero, sizeof(zero));
+        return true;
+      });
+    }
     return node.Resize(0, {images.dim(0), static_cast<int>(rows_.out), static_cast<int>(cols_.out),
                            static_cast<int>(channels)});
   }
@@ -132,12 +145,12 @@ class ExtractImagePatches : public litefuse::Kernel {
           const size_t inside = pixel * static_cast<size_t>(last_col - first_col);
           for (int64_t r = 0; r < rows_.ksize; ++r, to += patch_row) {
             if (r < first_row || r >= last_row || inside == 0) {
-              std::memset(to, 0, patch_row);
+              Pad(to, patch_row);
               continue;
             }
             const int64_t row = y * rows_.stride - rows_.before + r * rows_.rate;
             const char* from = image + static_cast<size_t>(row) * image_row;
-            if (before > 0) std::memset(to, 0, before);
+            if (before > 0) Pad(to, before);
             if (cols_.rate == 1) {
               // Neighbors in the patch are neighbors in the image: one run of bytes.
               CopyRun(to + before, from + (left + first_col) * static_cast<int64_t>(pixel), inside);
@@ -147,7 +160,7 @@ class ExtractImagePatches : public litefuse::Kernel {
                 CopyRun(at, from + (left + c * cols_.rate) * static_cast<int64_t>(pixel), pixel);
               }
             }
-            if (before + inside < patch_row) std::memset(to + before + inside, 0, patch_row - before - inside);
+            if (before + inside < patch_row) Pad(to + before + inside, patch_row - before - inside);
           }
         }
       }
@@ -156,9 +169,19 @@ class ExtractImagePatches : public litefuse::Kernel {
   }
 
  private:
+  // What is outside of the image.
+  void Pad(char* to, size_t bytes) const {
+    if (item_ == 1 || zero_ == std::array<char, 8>{}) {
+      std::memset(to, zero_[0], bytes);
+    } else {
+      for (size_t at = 0; at < bytes; at += item_) std::memcpy(to + at, zero_.data(), item_);
+    }
+  }
+
   Axis rows_, cols_;
   bool same_ = false;
   size_t item_ = 0;
+  std::array<char, 8> zero_{};  // the integer of the number 0, in its first bytes; else nothing but 0
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // MaxPoolWithArgmax: maximum pooling of images that also says where each maximum was.
 //
-// images [batch, rows, cols, depth] of any real type -> maxima [batch, out_rows, out_cols, depth] and their positions, of
-// the same shape, int32 or int64. Options: ksize, strides (each [1, rows, cols, 1]), padding (VALID, SAME) and
+// images [batch, rows, cols, depth] of any real type -> maxima [batch, out_rows, out_cols, depth], of the same scale and
+// zero point if they are quantized, and their positions, of the same shape, int32 or int64. Options: ksize, strides (each [1, rows, cols, 1]), padding (VALID, SAME) and
 // include_batch_in_index (bool, false).
 // Definition: the op's documentation in TensorFlow (tf.raw_ops.MaxPoolWithArgmax).
 
@@ -32,6 +32,7 @@ class MaxPoolWithArgmax : public litefuse::Kernel {
     if (!node.CheckRank("input", images, 4) || !litefuse::CheckReal(node, "input", images)) return false;
     if (!litefuse::CheckOutputType(node, 0, images.type())) return false;
     if (!node.CheckType("argmax", node.output(1), {kTfLiteInt32, kTfLiteInt64})) return false;
+    if (!node.CheckSameScale(0, 0)) return false;
     if (!litefuse::PlanWindows(node, images, 1, same_, false, &windows_)) return false;
     const litefuse::Shape shape = {images.dim(0), static_cast<int>(windows_[0].out), static_cast<int>(windows_[1].out),
                                    images.dim(3)};

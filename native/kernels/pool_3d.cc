@@ -1,14 +1,16 @@
 // MaxPool3D and AvgPool3D: pooling of volumes.
 //
 // volumes [batch, planes, rows, cols, depth] float16, bfloat16, float32 or float64 -> [batch, out_planes, out_rows,
-// out_cols, depth]. Options: ksize, strides (each [1, planes, rows, cols, 1]), padding (VALID, SAME), data_format (NDHWC,
-// or NCDHW, in which all four have the channels second). Padding does not count. As TensorFlow's kernels for the CPU do,
-// SAME centers windows that are further apart than their size.
+// out_cols, depth]; for MaxPool3D also int8 and int16, of the same scale and zero point if they are quantized. Options:
+// ksize, strides (each [1, planes, rows, cols, 1]), padding (VALID, SAME), data_format (NDHWC, or NCDHW, in which all four
+// have the channels second). Padding does not count. As TensorFlow's kernels for the CPU do, SAME centers windows that
+// are further apart than their size.
 // Definition: the ops' documentation in TensorFlow (tf.raw_ops.MaxPool3D, tf.raw_ops.AvgPool3D).
 
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "litefuse/kernel.h"
@@ -24,9 +26,10 @@ using litefuse::Wide;
 using litefuse::Windows;
 
 struct Max {
+  static constexpr bool kIntegers = true;
   template <typename W>
   static W Start() {
-    return -std::numeric_limits<W>::infinity();
+    return std::is_integral_v<W> ? std::numeric_limits<W>::min() : -std::numeric_limits<W>::infinity();
   }
   // A NaN stays.
   template <typename W>
@@ -40,6 +43,7 @@ struct Max {
 };
 
 struct Mean {
+  static constexpr bool kIntegers = false;
   template <typename W>
   static W Start() {
     return 0;
@@ -70,7 +74,14 @@ class Pool3D : public litefuse::Kernel {
     if (!node.CheckCounts(1, 1)) return false;
     const Tensor volumes = node.input(0);
     if (!node.CheckRank("input", volumes, 5)) return false;
-    if (!node.CheckType("input", volumes, {kTfLiteFloat16, kTfLiteBFloat16, kTfLiteFloat32, kTfLiteFloat64})) {
+    if constexpr (Reduction::kIntegers) {
+      if (!node.CheckType("input", volumes, {kTfLiteFloat16, kTfLiteBFloat16, kTfLiteFloat32, kTfLiteFloat64,
+                                             kTfLiteInt8, kTfLiteInt16}) ||
+          !node.CheckSameScale(0, 0)) {
+        return false;
+      }
+    } else if (!node.CheckType("input", volumes,
+                               {kTfLiteFloat16, kTfLiteBFloat16, kTfLiteFloat32, kTfLiteFloat64})) {
       return false;
     }
     if (!litefuse::CheckOutputType(node, 0, volumes.type())) return false;
@@ -83,17 +94,19 @@ class Pool3D : public litefuse::Kernel {
   }
 
   bool Invoke(Node& node) override {
-    return litefuse::VisitFloats(node.input(0).type(), [&](auto tag) {
-      Run<typename decltype(tag)::type>(node);
-      return true;
-    });
+    if constexpr (Reduction::kIntegers) {
+      if (node.input(0).type() == kTfLiteInt8) return Run<int8_t>(node);
+      if (node.input(0).type() == kTfLiteInt16) return Run<int16_t>(node);
+    }
+    return litefuse::VisitFloats(node.input(0).type(),
+                                 [&](auto tag) { return Run<typename decltype(tag)::type>(node); });
   }
 
  private:
   template <typename T>
-  void Run(Node& node) {
+  bool Run(Node& node) {
     const Tensor volumes = node.input(0);
-    if (node.output(0).size() == 0) return;
+    if (node.output(0).size() == 0) return true;
     // With the channels second, each channel is a volume of one channel.
     const int64_t depth = first_ == 1 ? volumes.dim(4) : 1;
     const int64_t count = first_ == 1 ? volumes.dim(0) : static_cast<int64_t>(volumes.dim(0)) * volumes.dim(1);
@@ -114,6 +127,7 @@ class Pool3D : public litefuse::Kernel {
         }
       }
     }
+    return true;
   }
 
   int64_t Count(int64_t z, int64_t y, int64_t x) const {

@@ -58,6 +58,7 @@ class Roll : public litefuse::Kernel {
                      litefuse::Text(shift.shape()).c_str(), litefuse::Text(axis.shape()).c_str());
     LITEFUSE_REQUIRE(node, shift.shape() == axis.shape(), "shift and axis must have the same shape, not %s and %s",
                      litefuse::Text(shift.shape()).c_str(), litefuse::Text(axis.shape()).c_str());
+    if (!node.CheckSameScale(0, 0)) return false;
     if (strings) {
       node.MakeDynamic(0);
       return true;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from typing import Any
 
@@ -10,25 +10,30 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.quantization.calibration import Ranges
-from litefuse.runtime.custom_op import find_kernel
+from litefuse.quantization.integer_kernels import integer_kernel, same_scale_pairs
+from litefuse.quantization.masks import tensor_name
 
 __all__ = ["make_custom_ops_integer"]
 
 _QUANTIZE, _DEQUANTIZE = schema.BuiltinOperator.QUANTIZE, schema.BuiltinOperator.DEQUANTIZE
-_TYPES: Mapping[int, tuple[str, int]] = {8: ("int8", schema.TensorType.INT8), 16: ("int16", schema.TensorType.INT16)}
+_TYPES: Mapping[int, int] = {8: schema.TensorType.INT8, 16: schema.TensorType.INT16}
+# Scales of the same range that differ by the order of the computation alone are nearer than this.
+_NEAR = 1e-5
 
 
-def make_custom_ops_integer(model: Any, bits: int, ranges: Ranges) -> bool:
+def make_custom_ops_integer(model: Any, bits: int, ranges: Ranges, kept: Collection[str] = ()) -> bool:
     """Gives custom ops integers in the place of floating point, if their kernels say that they take them::
 
         x: int8 -> DEQUANTIZE -> Custom: float32 -> QUANTIZE -> y: int8     -->     x: int8 -> Custom -> y: int8
 
-    Operands that are constants stay as they are. litert-quantizer leaves all custom ops in floating point.
+    Operands that are constants stay as they are. Where the kernel says that a result has the scale of an operand, and
+    what follows has another one, there is a QUANTIZE between. litert-quantizer leaves custom ops in floating point.
 
     Args:
         model: The quantized model, as the schema's objects.
         bits: The bits of activations: 8 or 16.
         ranges: The ranges of its tensors; an op with a tensor without a finite one stays as it is.
+        kept: The names of the results of ops that stay as they are.
 
     Returns:
         Whether it changed.
@@ -39,15 +44,13 @@ def make_custom_ops_integer(model: Any, bits: int, ranges: Ranges) -> bool:
     # Loops, branches and composites keep the types of their op.
     for subgraph in (each for index, each in enumerate(model.subgraphs) if index in signatures):
         graph = _Graph(model, subgraph, codes, bits, ranges)
+        op: Any
         for op in list(subgraph.operators or ()):
-            if _takes_integers(codes.custom_name(op), bits):
-                changed = graph.make_integer(op) or changed
+            kernel = integer_kernel(model, op, bits)
+            results: list[int] = list(op.outputs)
+            if kernel is not None and not any(tensor_name(subgraph.tensors[each]) in kept for each in results):
+                changed = graph.make_integer(op, dict(same_scale_pairs(op, kernel))) or changed
     return changed
-
-
-def _takes_integers(name: str, bits: int) -> bool:
-    kernel = find_kernel(name) if name else None
-    return kernel is not None and _TYPES[bits][0] in kernel.quantized_dtypes
 
 
 class _Codes:
@@ -59,12 +62,6 @@ class _Codes:
     def number(self, op: Any) -> int:
         code = self._codes[op.opcodeIndex]
         return max(code.builtinCode, code.deprecatedBuiltinCode)
-
-    def custom_name(self, op: Any) -> str:
-        """Returns the name of a custom op; empty for others."""
-        if self.number(op) != schema.BuiltinOperator.CUSTOM:
-            return ""
-        return (self._codes[op.opcodeIndex].customCode or b"").decode("utf-8", "replace")
 
     def index(self, number: int) -> int:
         """Returns the index of the code of an op, which is added if there is none."""
@@ -88,8 +85,13 @@ class _Graph:
         self._bits = bits
         self._ranges = ranges
 
-    def make_integer(self, op: Any) -> bool:
-        """Gives an op integer operands and results; whether that was possible."""
+    def make_integer(self, op: Any, sources: Mapping[int, int]) -> bool:
+        """Gives an op integer operands and results; whether that was possible.
+
+        Args:
+            op: The op.
+            sources: The results that have the scale of an operand, with that operand.
+        """
         tensors = self._subgraph.tensors
         operands = {each for each in op.inputs if each >= 0 and self._is_activation(each)}
         results = {each for each in op.outputs if self._is_activation(each)}
@@ -97,13 +99,17 @@ class _Graph:
         unread = {each for each in results if not self._is_used(each, ())}  # which the calibration does not see
         if not results or not all(self._has_range(tensors[each]) for each in (operands | results) - known - unread):
             return False
+        if any(source not in operands for result, source in sources.items() if result in results):
+            return False  # a constant, which stays as it is
         place = self._subgraph.operators.index(op)
         before: list[Any] = []
         replaced: dict[int, int] = {}
+        added: set[int] = set()
         for each in sorted(operands):
             found = self._quantized_operand(each)
             if found is None:
                 found = self._add_tensor(each)
+                added.add(found)
                 before.append(self._conversion(_QUANTIZE, each, found))
             replaced[each] = found
         after: list[Any] = []
@@ -112,6 +118,11 @@ class _Graph:
             replaced[each], conversion = self._quantized_result(each)
             if conversion is not None:
                 removed.append(conversion)
+            if each in sources and not self._give_scale(replaced[each], replaced[sources[each]], conversion, added):
+                made = self._add_tensor(each)
+                tensors[made].quantization = tensors[replaced[sources[each]]].quantization
+                after.append(self._conversion(_QUANTIZE, made, replaced[each]))
+                replaced[each] = made
             if self._is_used(each, removed):
                 after.append(self._conversion(_DEQUANTIZE, replaced[each], each))
         op.inputs = [replaced.get(each, each) if each in operands else each for each in op.inputs]
@@ -123,6 +134,26 @@ class _Graph:
         for each in [each for each in operators if self._codes.number(each) == _DEQUANTIZE]:
             if each.outputs[0] in operands and not self._is_used(each.outputs[0], [each]):
                 operators.remove(each)  # what it made is read by nothing any more
+        return True
+
+    def _give_scale(self, result: int, operand: int, conversion: Any, added: set[int]) -> bool:
+        """Gives a result the scale of an operand; whether the two have one, without changing what others have.
+
+        Args:
+            result: A tensor of integers; a new one if nothing converted to it.
+            operand: A tensor of integers.
+            conversion: What converted to the result.
+            added: The new operands, whose scale may yet change.
+        """
+        tensors = self._subgraph.tensors
+        one, other = tensors[operand].quantization, tensors[result].quantization
+        if conversion is None:
+            tensors[result].quantization = one
+        elif operand in added and _are_near(one, other):
+            tensors[operand].quantization = other
+        elif not _are_near(one, other, 0):
+            return False
+        added.discard(operand)
         return True
 
     def _is_activation(self, index: int) -> bool:
@@ -150,7 +181,7 @@ class _Graph:
         return self._add_tensor(index), None
 
     def _is_integer(self, index: int) -> bool:
-        return self._subgraph.tensors[index].type == _TYPES[self._bits][1]
+        return self._subgraph.tensors[index].type == _TYPES[self._bits]
 
     def _is_used(self, index: int, but: Sequence[Any]) -> bool:
         """Whether something reads a tensor, but for some ops."""
@@ -169,7 +200,7 @@ class _Graph:
         original = self._subgraph.tensors[like]
         tensor = copy(original)
         tensor.name = original.name + b"_quantized"
-        tensor.type = _TYPES[self._bits][1]
+        tensor.type = _TYPES[self._bits]
         nothing = {"min": np.zeros(1), "max": np.zeros(1)}
         tensor.quantization = _parameters(self._ranges.get(original.name.decode(), nothing), self._bits)
         self._subgraph.tensors.append(tensor)
@@ -187,3 +218,12 @@ def _parameters(found: Mapping[str, Any], bits: int) -> Any:
     parameters = schema.QuantizationParametersT()
     parameters.scale, parameters.zeroPoint = [scale], [zero]
     return parameters
+
+
+def _are_near(one: Any, other: Any, relative: float = _NEAR) -> bool:
+    """Whether the scales of two tensors are as good as the same, and the zero points are."""
+    values = (one.scale, one.zeroPoint, other.scale, other.zeroPoint)
+    if any(each is None or len(each) != 1 for each in values):
+        return False
+    scales = float(np.float32(one.scale[0])), float(np.float32(other.scale[0]))
+    return int(one.zeroPoint[0]) == int(other.zeroPoint[0]) and abs(scales[0] - scales[1]) <= relative * scales[0]

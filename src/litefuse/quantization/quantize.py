@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -19,6 +19,7 @@ from litefuse.quantization.edited_file import edit_file
 from litefuse.quantization.effect import CalibrationObserver, measured_effect
 from litefuse.quantization.empty_tensors import ranges_of_empty_tensors
 from litefuse.quantization.integer_custom_ops import make_custom_ops_integer
+from litefuse.quantization.integer_kernels import hand_ranges_on, sources_of_scales
 from litefuse.quantization.lazy_calls import Calls
 from litefuse.quantization.masks import masked_tensors, tensor_name
 from litefuse.quantization.mixed_precision import mix_precision
@@ -171,7 +172,10 @@ class _Task:
             real |= self.reasons.keys()
         inner = lstms.observed(calls) if self.form == "int8" else {}
         integers = {name: each for name, each in inner.items() if name not in self.kept}
-        ranges = share_ranges(model, enclose_states(ranges, integers))
+        sources: Mapping[str, str] = {}
+        if self.form in INTEGER_ACTIVATIONS:
+            sources = sources_of_scales(model, INTEGER_ACTIVATIONS[self.form], self.masked | self.kept)
+        ranges = hand_ranges_on(share_ranges(model, enclose_states(ranges, integers), sources), sources)
         if INTEGER_ACTIVATIONS.get(self.form) == 16:
             ranges = avoid_powers_of_two(ranges)
         # litert-quantizer writes the ranges of ops with a fixed scale into these; other tensors must not share them.
@@ -187,7 +191,8 @@ class _Task:
         edits: list[Callable[[Any], bool]] = [mend_unread_results, mend_shared_outputs]
         if self.form in INTEGER_ACTIVATIONS:
             found = {name: each for name, each in ranges.items() if name not in self.masked}
-            edits.append(partial(make_custom_ops_integer, bits=INTEGER_ACTIVATIONS[self.form], ranges=found))
+            bits = INTEGER_ACTIVATIONS[self.form]
+            edits.append(partial(make_custom_ops_integer, bits=bits, ranges=found, kept=self.kept))
         share_buffers(self.target)
         edit_file(self.target, *edits, restore_open_shapes)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -22,17 +23,18 @@ _POOLS = frozenset({schema.BuiltinOperator.AVERAGE_POOL_2D, schema.BuiltinOperat
 _TIMES = 4.0
 
 
-def share_ranges(model: Any, ranges: Ranges) -> Ranges:
+def share_ranges(model: Any, ranges: Ranges, sources: Mapping[str, str] = MappingProxyType({})) -> Ranges:
     """Returns ranges in which the operands of a concatenation have that of its result, and pools before it likewise.
 
-    They are converted to its scale anyway. An operand that others read too, as in dense blocks, would need an op of its
-    own for that. TFLiteConverter does the same, however small an operand is.
+    So have custom ops that hand numbers on. They are converted to its scale anyway. An operand that others read too, as
+    in dense blocks, would need an op of its own for that. TFLiteConverter does the same, however small an operand is.
 
     So have the states of masked layers in all steps, which selections hand on.
 
     Args:
         model: The model, as the schema's objects.
         ranges: The ranges of its tensors.
+        sources: The results of custom ops that have the scale of an operand, with that operand.
     """
     shared = dict(ranges)
     codes: list[int] = [max(each.builtinCode, each.deprecatedBuiltinCode) for each in model.operatorCodes]
@@ -42,13 +44,14 @@ def share_ranges(model: Any, ranges: Ranges) -> Ranges:
         op: Any
         for op in reversed(graph.operators):  # the last one first: results are operands of later ones
             code = codes[int(op.opcodeIndex)]
-            of_result = shared.get(names[op.outputs[0]]) if code == _CONCATENATION or code in _POOLS else None
-            if of_result is None:
-                continue
-            inputs: list[int] = list(op.inputs)
+            inputs: list[int] = list(op.inputs) if code == _CONCATENATION or code in _POOLS else []
             computed = [names[each] for each in inputs if model.buffers[tensors[each].buffer].data is None]
-            within = [name for name in computed if name in shared and _covers(of_result, shared[name])]
-            shared |= dict.fromkeys(within, of_result)
+            for result in [names[each] for each in op.outputs]:
+                of_result = shared.get(result)
+                operands = [sources[result]] if result in sources else computed
+                if of_result is not None:
+                    within = [name for name in operands if name in shared and _covers(of_result, shared[name])]
+                    shared |= dict.fromkeys(within, of_result)
         for states in _selected_states(model, graph, codes):
             found = [shared[names[each]] for each in states if names[each] in shared]
             if len(found) == len(states):

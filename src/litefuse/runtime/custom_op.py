@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -12,7 +13,7 @@ from litefuse.errors import KernelError
 from litefuse.plug_ins.entry_points import PlugIn, find_plug_ins, what_was_raised
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Mapping
+    from collections.abc import Callable, Container, Iterable
 
     from litefuse.runtime.outputs import Outputs
     from litefuse.runtime.scales import QuantizationParameters
@@ -88,6 +89,10 @@ class CustomOp:
     quantized_dtypes: ClassVar[tuple[str, ...]] = ()
     """The dtypes, ``int8`` and ``int16``, in which it also takes and gives activations, all of the same dtype: a model
     that is quantized to it has integers on both sides of the op. Their scales are in the tensors' specifications."""
+
+    same_scales: ClassVar[Mapping[int, int]] = {}
+    """From the position of an output to that of the input whose scale and zero point it has, in quantized models: of an
+    op that hands numbers on. A node where they differ, or have a scale for each slice of an axis, is refused."""
 
     output_specs: tuple[TensorSpec, ...] = ()
     """The node's outputs as the model declares them, with their scales; the shapes are None. Set before ``prepare``."""
@@ -194,6 +199,10 @@ def kernels_by_name(kernels: Iterable[type[CustomOp]]) -> dict[str, type[CustomO
             raise KernelError(f"the kernel does not define {' and '.join(missing)}", where=where)
         if unknown := {*kernel.quantized_dtypes} - {"int8", "int16"}:
             raise KernelError(f"quantized_dtypes are int8 and int16, not {', '.join(sorted(unknown))}", where=where)
+        if any(type(each) is not int or each < 0 for pair in kernel.same_scales.items() for each in pair):
+            raise KernelError(
+                f"same_scales has positions of outputs and inputs, not {dict(kernel.same_scales)}", where=where
+            )
         if not kernel.op_name:
             raise KernelError(
                 "the kernel does not say which op it is for",

@@ -12,6 +12,7 @@ from litefuse.runtime.abi import AllocationType, Status, TfLiteContext, TfLiteTe
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.runtime.options import Parameters
 from litefuse.runtime.outputs import Output, Outputs, make_dynamic, resize
+from litefuse.runtime.scales import is_same_scale
 from litefuse.runtime.tensors import (
     MOST_STRINGS,
     STRING,
@@ -78,6 +79,7 @@ class Node:
             TensorSpec(None, dtype_of(each, where=self.where), name_of(each), quantization=quantization_of(each))
             for each in outputs
         )
+        self._check_scales(specs)
         try:
             answer: object = self._kernel.prepare(*specs, **self._prepare_options)  # pyright: ignore[reportArgumentType]
         except Exception as error:
@@ -121,6 +123,21 @@ class Node:
         if self._copying:
             outputs.commit(context)
         return Status.OK
+
+    def _check_scales(self, inputs: Sequence[TensorSpec | None]) -> None:
+        """Checks that outputs have the scales of the inputs that they have numbers of."""
+        for output, position in self._kernel.same_scales.items():
+            if output >= len(self._kernel.output_specs) or position >= len(inputs):
+                raise KernelError(
+                    f"the node has no output {output} with the scale of input {position}", where=self.where
+                )
+            given = inputs[position]
+            if given is None or not is_same_scale(given.quantization, self._kernel.output_specs[output].quantization):
+                raise KernelError(
+                    f"output {output} must have the scale and the zero point of input {position}, one for the whole "
+                    "tensor",
+                    where=self.where,
+                )
 
     def _refuse(self, error: Exception, what: str) -> None:
         """Raises a KernelError for errors of the pack's kernels, which do not check for models that no converter wrote.

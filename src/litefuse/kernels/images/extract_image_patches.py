@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from litefuse.kernels.index import pack_kernel
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from litefuse.runtime.outputs import Outputs
 
@@ -29,7 +29,8 @@ class ExtractImagePatches(CustomOp):
 
     Output: [batch, out_rows, out_cols, ksize_rows * ksize_cols * depth] of the same dtype: at [b, y, x] the pixels at
     rows ``y * stride_rows + r * rate_rows - pad_top`` and columns ``x * stride_cols + c * rate_cols - pad_left``, for
-    each r and each c, with c innermost, and zeros outside the image.
+    each r and each c, with c innermost, and zeros outside the image,
+    which are the zero point if the image is quantized; the scales of both are the same then.
 
     Options: ``ksizes``, ``strides`` and ``rates``, each [1, rows, cols, 1]; ``padding``, VALID or SAME. Sizes and
     padding are those of TensorFlow's convolutions, with the kernel size ``ksize + (ksize - 1) * (rate - 1)``.
@@ -38,6 +39,8 @@ class ExtractImagePatches(CustomOp):
     """
 
     dtypes = ANY
+    quantized_dtypes: ClassVar[tuple[str, ...]] = ("int8", "int16")
+    same_scales: ClassVar[Mapping[int, int]] = {0: 0}
 
     def prepare(
         self,
@@ -61,6 +64,8 @@ class ExtractImagePatches(CustomOp):
             _Axis.of(size, *(pair[axis] for pair in sizes), padding=padding)
             for axis, size in enumerate((in_rows, in_cols))
         )
+        scale = images.quantization
+        self._zero: Any = 0 if scale is None else scale.quantize(np.zeros(()), images.dtype)
         channels = self._rows.ksize * self._cols.ksize * depth
         return TensorSpec((batch, self._rows.out, self._cols.out, channels), images.dtype)
 
@@ -73,7 +78,8 @@ class ExtractImagePatches(CustomOp):
         rows, cols = self._rows, self._cols
         if rows.padded or cols.padded:
             # This copy is small compared to the result, which can then be written once and in order.
-            padded: Any = np.zeros((len(images), rows.extent, cols.extent, images.shape[3]), images.dtype)
+            size = (len(images), rows.extent, cols.extent, images.shape[3])
+            padded: Any = np.full(size, self._zero, images.dtype)
             inner = padded[:, rows.before : rows.before + rows.size, cols.before : cols.before + cols.size]
             inner[...] = images[:, : inner.shape[1], : inner.shape[2]]
             images = padded

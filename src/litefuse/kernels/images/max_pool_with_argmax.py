@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ from litefuse.kernels.index import pack_kernel
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from litefuse.runtime.outputs import Outputs
 
@@ -43,6 +43,8 @@ class MaxPoolWithArgmax(CustomOp):
     """
 
     dtypes = REAL
+    quantized_dtypes: ClassVar[tuple[str, ...]] = ("int8", "int16")
+    same_scales: ClassVar[Mapping[int, int]] = {0: 0}
 
     def prepare(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ from litefuse.kernels.index import pack_kernel
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from litefuse.runtime.outputs import Outputs
 
@@ -47,8 +47,9 @@ class _Pool3D(CustomOp):
         """
         if volumes.shape is None or len(volumes.shape) != 5:
             raise KernelError(f"input must be of rank 5, not {volumes.shape}")
-        if volumes.dtype.kind != "f" and volumes.dtype.name != "bfloat16":
-            raise KernelError(f"input must be float16, bfloat16, float32 or float64, not {volumes.dtype}")
+        if volumes.dtype.name not in self.dtypes:
+            *others, last = self.dtypes
+            raise KernelError(f"input must be {', '.join(others)} or {last}, not {volumes.dtype}")
         if data_format not in {"NDHWC", "NCDHW", b"NDHWC", b"NCDHW"}:
             raise KernelError(f"data_format must be NDHWC or NCDHW, not {data_format!r}")
         self._axes = (1, 2, 3) if data_format in {"NDHWC", b"NDHWC"} else (2, 3, 4)
@@ -72,7 +73,7 @@ class _Pool3D(CustomOp):
 class MaxPool3D(_Pool3D):
     """TensorFlow's op of the same name (``tf.nn.max_pool3d``).
 
-    Input: ``input`` [batch, in_planes, in_rows, in_cols, depth] float16, bfloat16, float32 or float64.
+    Input: ``input`` [batch, in_planes, in_rows, in_cols, depth] float16, bfloat16, float32, float64, int8 or int16.
 
     Output: the maxima [batch, out_planes, out_rows, out_cols, depth] of the same dtype. Padding is ignored. A window
     with a NaN gives NaN; in TensorFlow, that depends on the order of comparisons.
@@ -83,13 +84,15 @@ class MaxPool3D(_Pool3D):
     Source: the definition of the op in TensorFlow (``nn_ops.cc``, ``pooling_ops_3d.cc``).
     """
 
-    dtypes = FLOATS
+    dtypes = (*FLOATS, "int8", "int16")
+    quantized_dtypes: ClassVar[tuple[str, ...]] = ("int8", "int16")
+    same_scales: ClassVar[Mapping[int, int]] = {0: 0}
 
     def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
         """Iterates over the positions in a window, for all windows at once."""
         volumes: Any = inputs[0]
         best: Any = outputs[0]
-        best[...] = -np.inf
+        best[...] = np.iinfo(best.dtype).min if best.dtype.kind == "i" else -np.inf
         for to, at in self._positions():
             np.maximum(best[to], volumes[at], out=best[to])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,8 @@ from litefuse.kernels.index import pack_kernel
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from litefuse.runtime.outputs import Outputs
 
 __all__ = ["Roll"]
@@ -31,6 +33,8 @@ class Roll(CustomOp):
     """
 
     dtypes = ANY
+    quantized_dtypes: ClassVar[tuple[str, ...]] = ("int8", "int16")
+    same_scales: ClassVar[Mapping[int, int]] = {0: 0}
 
     def prepare(self, values: TensorSpec, shift: TensorSpec, axis: TensorSpec) -> TensorSpec:
         """Checks the inputs.
