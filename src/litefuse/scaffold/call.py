@@ -4,11 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from litefuse.report.sections import shape_text
 
-__all__ = ["Call", "CallTensor"]
+__all__ = ["Call", "CallTensor", "Scales"]
+
+
+class Scales(NamedTuple):
+    """How real numbers became the integers of a tensor.
+
+    Attributes:
+        scales: One, or one for each slice along the axis.
+        zero_points: Likewise.
+        axis: The axis.
+    """
+
+    scales: tuple[float, ...]
+    zero_points: tuple[int, ...]
+    axis: int
 
 
 @dataclass(frozen=True)
@@ -20,12 +34,14 @@ class CallTensor:
         dtype: Its dtype, such as ``float32``.
         shape: Its shape; None for an unknown dimension, or instead of the tuple for an unknown rank.
         data: Its value as bytes if it is a constant of the model; it does not distinguish calls.
+        scales: Its scales and zero points if it is quantized, which do not distinguish calls either.
     """
 
     name: str
     dtype: str
     shape: tuple[int | None, ...] | None
     data: bytes | None = None
+    scales: Scales | None = None
 
     def __str__(self) -> str:
         return f"{self.dtype} {shape_text(self.shape)}"

@@ -74,6 +74,8 @@ def cpp_types(calls: Sequence[Call]) -> bool:
 _INVOKE = (
     "  bool Invoke(Node& node) override {",
     "    // EDIT: compute the outputs from node.input(0).data<float>() and so on; these are zeros.",
+    "    // In a quantized model, node.input(0).quantization() has the scale and the zero point of its integers:",
+    "    // Dequantize(integer) gives the number, and that of an output's Quantize<int8_t>(number) the integer.",
     "    for (int index = 0; index < node.outputs(); ++index) {",
     "      const Tensor output = node.output(index);",
     "      const size_t bytes = static_cast<size_t>(output.size()) * litefuse::ElementSize(output.type());",

@@ -14,7 +14,7 @@ from ai_edge_litert import schema_py_generated as schema
 from litefuse.errors import InterpreterError
 from litefuse.runtime.options import decode_map
 from litefuse.runtime.soundness import IDENTIFIER
-from litefuse.scaffold.call import Call, CallTensor
+from litefuse.scaffold.call import Call, CallTensor, Scales
 
 __all__ = ["bind_constants", "one_op_model", "read_calls"]
 
@@ -137,7 +137,18 @@ def _tensor(tensor: CallTensor) -> Any:
         made.shape = [1 if size is None else size for size in tensor.shape]
         if None in tensor.shape:
             made.shapeSignature = [-1 if size is None else size for size in tensor.shape]
+    if tensor.scales is not None:
+        made.quantization = schema.QuantizationParametersT()
+        made.quantization.scale, made.quantization.zeroPoint, made.quantization.quantizedDimension = tensor.scales
     return made
+
+
+def _scales(found: Any) -> Scales | None:
+    """Returns the parameters of a tensor; None if it has none, or scales in blocks."""
+    if found is None or found.scale is None or len(found.scale) == 0 or found.details is not None:
+        return None
+    zero_points = tuple(map(int, found.zeroPoint if found.zeroPoint is not None else ()))
+    return Scales(tuple(map(float, found.scale)), zero_points, int(found.quantizedDimension))
 
 
 def _name(model: Any, operator: Any) -> str | None:
@@ -187,7 +198,8 @@ def _call_tensor(model: Any, tensor: Any, default: str, used: set[str]) -> CallT
     if not usable or name in used or name in _RESERVED:
         name = default
     used.add(name)
-    return CallTensor(name, _TYPE_NAMES.get(tensor.type, f"type_{tensor.type}"), shape, data)
+    dtype = _TYPE_NAMES.get(tensor.type, f"type_{tensor.type}")
+    return CallTensor(name, dtype, shape, data, _scales(tensor.quantization))
 
 
 _RESERVED = frozenset({"self", "node", "options", "outputs", "inputs", "output", "input", "index", "litefuse", "np"})
