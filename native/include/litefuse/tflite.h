@@ -12,9 +12,11 @@
 #ifdef LITEFUSE_USE_TFLITE_HEADERS
 
 #if __has_include("tflite/core/c/common.h")
+#include "tflite/builtin_ops.h"
 #include "tflite/core/c/builtin_op_data.h"
 #include "tflite/core/c/common.h"
 #else
+#include "tensorflow/lite/builtin_ops.h"
 #include "tensorflow/lite/core/c/builtin_op_data.h"
 #include "tensorflow/lite/core/c/common.h"
 #endif
