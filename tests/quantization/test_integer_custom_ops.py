@@ -116,6 +116,17 @@ def test_a_kernel_that_takes_integers(tmp_path: Path, form: Any, options: dict[s
     assert (counts["QUANTIZE"], counts["DEQUANTIZE"]) == (1, ends)
 
 
+@pytest.mark.parametrize("options", [{"begins": True}, {"begins": True, "ends": True}, {"ends": True}])
+def test_with_bytes_as_inputs_and_outputs(options: dict[str, Any], tmp_path: Path) -> None:
+    custom_op("SoftSign")(SoftSign)
+    before, after = saved(tmp_path / "before.tflite", between(**options)), tmp_path / "after.tflite"
+    found = quantize_model(before, after, "int8", take_samples(ROWS), quantized_io="uint8")
+    assert found.floats == ()
+    assert found.error is not None
+    assert found.error < 0.05
+    assert "DEQUANTIZE" not in inspect_litert_model(after).op_counts
+
+
 def test_with_integer_inputs_and_outputs(tmp_path: Path) -> None:
     custom_op("SoftSign")(SoftSign)
     before, after = saved(tmp_path / "before.tflite", between()), tmp_path / "after.tflite"

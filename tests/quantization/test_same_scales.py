@@ -212,9 +212,8 @@ def test_the_operand_of_what_is_kept(tmp_path: Path) -> None:
     np.testing.assert_allclose(calls(after, x, form="native")["y"], expected, atol=0.2)
 
 
-@pytest.mark.parametrize(
-    ("made", "quantized_io"), [(between, True), (first, True), (last, True), (between, "uint8"), (last, "uint8")]
-)
+@pytest.mark.parametrize("quantized_io", [True, "uint8"])
+@pytest.mark.parametrize("made", [between, first, last])
 def test_integers_at_the_ends(made: Callable[[str], _Model], quantized_io: Any, tmp_path: Path) -> None:
     before, after = saved(tmp_path / "before.tflite", made("ExtractImagePatches")), tmp_path / "after.tflite"
     found = quantize_model(before, after, "int8", take_samples(samples(IMAGE)), quantized_io=quantized_io)
@@ -292,3 +291,32 @@ def test_positions_that_the_node_lacks(tmp_path: Path) -> None:
     graph.custom("Absolute", [graph.input("x", [1])], [graph.output("y", [1]), graph.output("z", [1])])
     with pytest.raises(KernelError, match="no output 1 with the scale of input 2"):
         Interpreter(saved(tmp_path / "m.tflite", graph)).allocate_tensors()
+
+
+def read_twice(op: str) -> _Model:
+    """The result of the op is the model's, and read by others."""
+    graph, (before, after) = _Model(), _sizes(op)
+    x, made = graph.taken(*before), graph.made("first", *before)
+    handed = graph.made("handed", *after, output=True)
+    graph.product(x, made, 2.0, 1.5)
+    _custom(graph, op, made, handed)
+    graph.product(handed, graph.made("y", *after, output=True), -1.5, 0.5)
+    graph.builtin("SOFTMAX", [handed], [graph.made("z", *after, output=True)], beta=1.0)
+    return graph
+
+
+@pytest.mark.parametrize("op", ["ExtractImagePatches", "MaxPoolWithArgmax"])
+@pytest.mark.parametrize(
+    ("form", "quantized_io"), [("int8", False), ("int8", True), ("int8", "uint8"), ("int16", False), ("int16", True)]
+)
+def test_a_result_that_is_an_output_as_well(op: str, form: Any, quantized_io: Any, tmp_path: Path) -> None:
+    before, after = saved(tmp_path / "before.tflite", read_twice(op)), tmp_path / "after.tflite"
+    found = quantize_model(before, after, form, take_samples(samples(IMAGE)), quantized_io=quantized_io)
+    assert found.floats == ()
+    assert found.error is not None
+    assert found.error < 0.03
+    taken, given = _scales(after, op)
+    assert taken == given
+    if not quantized_io:
+        x = samples(IMAGE)[3]
+        assert {*calls(after, x, form="stock")} == {"handed", "y", "z"}

@@ -93,9 +93,10 @@ class _Graph:
             sources: The results that have the scale of an operand, with that operand.
         """
         tensors = self._subgraph.tensors
-        operands = {each for each in op.inputs if each >= 0 and self._is_activation(each)}
+        operands: set[int] = {each for each in op.inputs if each >= 0 and self._is_activation(each)}
         results = {each for each in op.outputs if self._is_activation(each)}
-        known = {each for each in operands if self._quantized_operand(each) is not None}
+        of_bytes: dict[int, int] = {each: made for each in operands if (made := self._bytes_operand(each)) >= 0}
+        known = {*of_bytes, *(each for each in operands if self._quantized_operand(each) >= 0)}
         unread = {each for each in results if not self._is_used(each, ())}  # which the calibration does not see
         if not results or not all(self._has_range(tensors[each]) for each in (operands | results) - known - unread):
             return False
@@ -107,10 +108,12 @@ class _Graph:
         added: set[int] = set()
         for each in sorted(operands):
             found = self._quantized_operand(each)
-            if found is None:
+            if found < 0:
                 found = self._add_tensor(each)
                 added.add(found)
-                before.append(self._conversion(_QUANTIZE, each, found))
+                if each in of_bytes:  # an input of the model
+                    tensors[found].quantization = _as_int8(tensors[of_bytes[each]].quantization)
+                before.append(self._conversion(_QUANTIZE, of_bytes.get(each, each), found))
             replaced[each] = found
         after: list[Any] = []
         removed: list[Any] = []
@@ -123,6 +126,7 @@ class _Graph:
                 tensors[made].quantization = tensors[replaced[sources[each]]].quantization
                 after.append(self._conversion(_QUANTIZE, made, replaced[each]))
                 replaced[each] = made
+            self._convert_integers(each, replaced[each], removed)
             if self._is_used(each, removed):
                 after.append(self._conversion(_DEQUANTIZE, replaced[each], each))
         op.inputs = [replaced.get(each, each) if each in operands else each for each in op.inputs]
@@ -135,6 +139,14 @@ class _Graph:
             if each.outputs[0] in operands and not self._is_used(each.outputs[0], [each]):
                 operators.remove(each)  # what it made is read by nothing any more
         return True
+
+    def _convert_integers(self, real: int, integers: int, but: Sequence[Any]) -> None:
+        """Has what converts a tensor to integers take its integers, but for some ops: QUANTIZE takes both."""
+        taken = {_TYPES[self._bits], *([schema.TensorType.UINT8] if self._bits == 8 else [])}
+        conversions = [op for op in self._subgraph.operators if self._codes.number(op) == _QUANTIZE]
+        for op in [each for each in conversions if not any(each is other for other in but)]:
+            if op.inputs[0] == real and self._subgraph.tensors[op.outputs[0]].type in taken:
+                op.inputs = [integers]
 
     def _give_scale(self, result: int, operand: int, conversion: Any, added: set[int]) -> bool:
         """Gives a result the scale of an operand; whether the two have one, without changing what others have.
@@ -166,12 +178,21 @@ class _Graph:
         found = self._ranges.get(tensor.name.decode())
         return found is not None and bool(np.isfinite([found["min"][0], found["max"][0]]).all())
 
-    def _quantized_operand(self, index: int) -> int | None:
-        """Returns what DEQUANTIZE makes a tensor of, if it is of these integers."""
+    def _quantized_operand(self, index: int) -> int:
+        """Returns what DEQUANTIZE makes a tensor of, if it is of these integers; else -1."""
+        return self._dequantized(index, _TYPES[self._bits])
+
+    def _bytes_operand(self, index: int) -> int:
+        """Returns what DEQUANTIZE makes a tensor of, if that is an input of uint8 beside int8; else -1."""
+        found = self._dequantized(index, schema.TensorType.UINT8)
+        return found if self._bits == 8 and found in self._subgraph.inputs else -1
+
+    def _dequantized(self, index: int, dtype: int) -> int:
+        """Returns what DEQUANTIZE makes a tensor of, if it is of a type; else -1."""
         for op in self._subgraph.operators:
             if self._codes.number(op) == _DEQUANTIZE and op.outputs[0] == index:
-                return op.inputs[0] if self._is_integer(op.inputs[0]) else None
-        return None
+                return int(op.inputs[0]) if self._subgraph.tensors[op.inputs[0]].type == dtype else -1
+        return -1
 
     def _quantized_result(self, index: int) -> tuple[int, Any]:
         """Returns what QUANTIZE makes of a tensor, with that op; or a new tensor, and None."""
@@ -217,6 +238,13 @@ def _parameters(found: Mapping[str, Any], bits: int) -> Any:
         zero = round(-128 - least / scale)
     parameters = schema.QuantizationParametersT()
     parameters.scale, parameters.zeroPoint = [scale], [zero]
+    return parameters
+
+
+def _as_int8(of_bytes: Any) -> Any:
+    """Returns the parameters of the same numbers in int8 as in uint8."""
+    parameters = schema.QuantizationParametersT()
+    parameters.scale, parameters.zeroPoint = of_bytes.scale, [int(of_bytes.zeroPoint[0]) - 128]
     return parameters
 
 
