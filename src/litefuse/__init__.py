@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from litefuse.runtime.delegate import delegate
     from litefuse.runtime.interpreter import Interpreter
     from litefuse.verify.against_original import verify_model
+    from litefuse.verify.targets.check import check
+    from litefuse.verify.targets.target_check import TargetCheck
     from litefuse.verify.verification import Verification
 
 __all__ = [
@@ -28,8 +30,10 @@ __all__ = [
     "LitefuseError",
     "Recognizer",
     "Report",
+    "TargetCheck",
     "TensorSpec",
     "Verification",
+    "check",
     "compiled",
     "convert",
     "custom_op",
@@ -50,8 +54,10 @@ _LAZY = {
     "Interpreter": "litefuse.runtime.interpreter",
     "Recognizer": "litefuse.recognizers",
     "Report": "litefuse.report",
+    "TargetCheck": "litefuse.verify.targets.target_check",
     "TensorSpec": "litefuse.runtime.custom_op",
     "Verification": "litefuse.verify.verification",
+    "check": "litefuse.verify.targets.check",
     "compiled": "litefuse.runtime.compiled",
     "convert": "litefuse.api",
     "custom_op": "litefuse.runtime.custom_op",

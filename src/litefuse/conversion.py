@@ -28,7 +28,6 @@ from litefuse.options.allowed_ops import check_allowed
 from litefuse.options.forms import CompositeForms, RnnForm
 from litefuse.options.input_shapes import InputShapes
 from litefuse.options.limits import held_bytes, limited
-from litefuse.options.targets import traits_of
 from litefuse.pipeline.composites import freeze_and_fuse
 from litefuse.pipeline.lowering import lower_module
 from litefuse.pipeline.stages import Lowering, State
@@ -49,6 +48,7 @@ from litefuse.report import (
 from litefuse.runtime.transfer import unpickle_kernels
 from litefuse.saved_model import NARROWED, WIDENED, DataType, Retyping, SavedModel, load, op_registry
 from litefuse.shapes.set_input_shapes import SetInputShapes
+from litefuse.targets import traits_of
 from litefuse.weights import Weights
 
 __all__ = ["run_conversion", "run_job", "run_quantization"]
@@ -196,7 +196,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
             *(RetypedReport("op", op, "float64", "float32", count) for op, count in lowering.narrowed.items()),
         ),
         widened=_retyped(retyping, WIDENED),
-        target=job.target,
+        target=", ".join(job.target),
         batch_taken=None if shapes.batch == job.input_shapes.batch else shapes.batch,
         quantization=quantization,
         size=job.output.stat().st_size,
@@ -301,21 +301,26 @@ _LSTMS_OF_KERAS_2 = "lstm_????????-????-????-????-????????????"
 def _forms(job: ConversionJob) -> CompositeForms:
     """Returns the forms of composites; Keras's own LSTM composites get the form of layers without annotation."""
     traits = traits_of(job.target)
-    if job.rnn == "auto" and "UNIDIRECTIONAL_SEQUENCE_LSTM" in traits.lacking and not job.require_fused:
-        return replace(job.composites, better_inline={_LSTMS_OF_KERAS_2: f"{traits.runtime} takes no op with states"})
     if _rnn_form(job) == "fused" or job.rnn != "auto" or job.require_fused:
         return job.composites
-    if not job.quantize:
+    if traits.variables and not job.quantize:
         return replace(job.composites, faster=True)
-    why = "with smaller weights, a loop is smaller and faster (rnn='fused' makes it one op)"
+    why = (
+        "with smaller weights, a loop is smaller and faster (rnn='fused' makes it one op)"
+        if traits.variables
+        else f"{traits.runtime} takes no variable tensors, in which the op keeps its state"
+    )
     return replace(job.composites, better_inline={_LSTMS_OF_KERAS_2: why})
 
 
 def _rnn_form(job: ConversionJob) -> RnnForm:
     """Returns the form of recurrent layers: where loops are as good, quantized ones are smaller and faster on a CPU."""
-    if job.rnn == "auto" and not traits_of(job.target).loops:
-        return "fused"
-    return "loop" if job.quantize and job.rnn == "auto" else job.rnn
+    if job.rnn != "auto":
+        return job.rnn
+    traits = traits_of(job.target)
+    if not traits.variables:
+        return "loop"
+    return "fused" if not traits.loops else "loop" if job.quantize else "auto"
 
 
 def _release_checkpoint(imported: ImportedModule) -> Callable[[], None]:

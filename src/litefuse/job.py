@@ -11,7 +11,6 @@ from litefuse.options.forms import CompositeForms, Quantization, RnnForm
 from litefuse.options.input_shapes import InputShapes
 from litefuse.options.limits import Limits
 from litefuse.options.quantization import QuantizationOptions, QuantizedIo
-from litefuse.options.targets import Target
 from litefuse.plug_ins.entry_points import PlugIn
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ class ConversionJob:
     widen: bool = False
     composites: CompositeForms = field(default_factory=CompositeForms)
     rnn: RnnForm = "auto"
-    target: Target = "cpu"
+    target: tuple[str, ...] = ("cpu",)
     require_fused: bool | frozenset[str] = False
     check_fusions: bool = True
     check_custom_ops: bool = False

@@ -12,9 +12,9 @@ from litefuse.fake_quantization.pairs import NodesFound
 from litefuse.ir.mlir import ir
 from litefuse.job import ConversionJob
 from litefuse.options.forms import Quantization, RnnForm
-from litefuse.options.targets import traits_of
 from litefuse.pipeline.stages import Lowering
 from litefuse.report import QuantizationReport
+from litefuse.targets import traits_of
 
 if TYPE_CHECKING:
     from litefuse.quantization.difference import Difference
@@ -90,7 +90,7 @@ def quantize_trained_module(
         path,
         lowering.fake_quantization or NodesFound(),
         [entry.symbol for entry in lowering.entry_points] if job.quantized_io else [],
-        int4=job.target == "cpu",
+        int4=traits_of(job.target).int4 is None,
         layers=job.quantization_layers,
     )
     return _checked(path, job, summary, "qat", size, difference)

@@ -16,7 +16,6 @@ from ai_edge_litert import schema_py_generated as schema
 from litefuse.errors import LitefuseError
 from litefuse.options.forms import Quantization
 from litefuse.options.quantization import QuantizationOptions, QuantizedIo, quantization_options
-from litefuse.options.targets import Target
 from litefuse.quantization.applying import read_model
 from litefuse.quantization.asking import check_samples, check_target
 from litefuse.quantization.dataset import Samples, take_samples
@@ -310,7 +309,7 @@ def test_refusals_name_the_options_as_they_are_given() -> None:
         ("weights", {"weight_bits": 4, "granularity": "tensor"}, "weight_bits=4 is not for the target"),
     ],
 )
-def test_forms_that_a_target_does_not_run(form: Quantization, choices: Any, message: str, target: Target) -> None:
+def test_forms_that_a_target_does_not_run(form: Quantization, choices: Any, message: str, target: str) -> None:
     options = quantization_options(form, **choices)
     check_target(form, options, "cpu")
     with pytest.raises(LitefuseError, match=message):

@@ -131,6 +131,7 @@ def test_microcontroller(tensorflow: TensorFlow, case: Case, quantize: Quantizat
     drawn = [random.standard_normal((batch, 6, recurrent_models.FEATURES)).astype(np.float32) for _ in range(200)]
     samples: dict[str, Any] = {"representative_dataset": [{"x": each} for each in drawn]} if quantize else {}
     options: dict[str, Any] = {"target": "micro", "quantize": quantize, "quantized_io": quantize is not None}
+    options["check"] = False  # the test does it
     result = litefuse.convert(path, batch=batch if case.batch is None else None, **options, **samples)
     assert result.report.batch_taken is None
     calls = [each for each in drawn[:5] for _ in range(2)]
@@ -256,6 +257,51 @@ def test_cpu_changes_nothing(tensorflow: TensorFlow) -> None:
         litefuse.convert(path, target="npu")  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("framework", ["tf_keras", "keras"])
+@pytest.mark.parametrize("target", ["litert", "gpu"])
+def test_no_variable_tensors(tensorflow: TensorFlow, framework: str, target: str) -> None:
+    """Recurrent layers are loops, or unrolled, annotated ones too: ``CompiledModel`` takes no variable tensors."""
+    case = Case(framework, "sequence LSTM", None if target == "litert" else 2, 6)
+    path = tensorflow.save(recurrent_models.build, *case)
+    result = litefuse.convert(path, target=target)
+    assert "UNIDIRECTIONAL_SEQUENCE_LSTM" not in result.report.op_counts
+    assert result.report.op_counts.get("WHILE", 0) == (target == "litert")
+    calls = [{"x": np.random.default_rng(1).standard_normal((2, 6, 4)).astype(np.float32)}] * 2
+    runner = interpreter(result.model_bytes).get_signature_runner()
+    for call, each in zip(
+        calls, tensorflow.run_calls(path, [("serving_default", each) for each in calls]), strict=True
+    ):
+        np.testing.assert_allclose(runner(**call)["y0"], each["y0"], atol=1e-5)
+    (check,) = result.report.target_checks
+    assert check.target == target
+    assert (
+        check.verdict == "accelerated" if target == "litert" else check.verdict in {"accelerated", "partly", "unknown"}
+    )
+    fused = litefuse.convert(path, target=target, rnn="fused", require_fused=framework == "tf_keras")
+    assert fused.report.op_counts["UNIDIRECTIONAL_SEQUENCE_LSTM"] == 1
+    (check,) = fused.report.target_checks
+    assert check.verdict == ("refused" if target == "litert" else check.verdict)
+    assert "variable tensors" in check.refused[0]
+
+
+def test_several_targets(tensorflow: TensorFlow) -> None:
+    """The file has the form that all of them take, and each says what it makes of it."""
+    path = tensorflow.save(recurrent_models.build, "keras", "sequence LSTM", None, 6)
+    result = litefuse.convert(path, target=["litert", "micro"])
+    assert "UNIDIRECTIONAL_SEQUENCE_LSTM" not in result.report.op_counts
+    assert "WHILE" not in result.report.op_counts
+    assert [(each.target, each.verdict) for each in result.report.target_checks] == [
+        ("litert", "accelerated"),
+        ("micro", "accelerated"),
+    ]
+    text = str(result.report)
+    assert "target        litert, micro; a batch of 1" in text
+    assert "check litert  takes all of it, and gives LiteRT's numbers" in text
+    assert litefuse.check(result, "micro").accelerated
+    with pytest.raises(litefuse.LitefuseError, match="there are none"):
+        litefuse.convert(path, target=[])
+
+
 NPU = [
     "last LSTM",
     "backwards LSTM",
@@ -274,7 +320,7 @@ def test_npu(tensorflow: TensorFlow, tmp_path: Path, family: str) -> None:
     path = tensorflow.save(recurrent_models.build, *case)
     samples = [{name: each[:1] for name, each in recurrent_models.inputs(case, seed)[0].items()} for seed in range(100)]
     options: dict[str, Any] = {"quantize": "int8", "quantized_io": True, "representative_dataset": samples}
-    result = litefuse.convert(path, target="ethos-u", **options)
+    result = litefuse.convert(path, target="ethos-u", check=False, **options)
     made = compiled(result.model_bytes, tmp_path)
     assert made.on_cpu == 0
     assert not made.states_read

@@ -55,6 +55,7 @@ def test_keyword_spotter(tensorflow: TensorFlow, tmp_path: Path, framework: str)
     result = litefuse.convert(
         path,
         target="ethos-u",
+        check=False,
         quantize="int8",
         quantized_io=True,
         representative_dataset=[{"x": each} for each in samples],
@@ -101,7 +102,7 @@ def test_microcontroller(tensorflow: TensorFlow, case: Case, quantize: Quantizat
     path = tensorflow.save(recurrent_models.build, *case)
     random = np.random.default_rng(7)
     drawn = [random.standard_normal((1, 6, recurrent_models.FEATURES)).astype(np.float32) for _ in range(200)]
-    options: dict[str, Any] = {"target": "micro"}
+    options: dict[str, Any] = {"target": "micro", "check": False}
     if quantize:
         options |= {"representative_dataset": [{"x": each} for each in drawn], "quantized_io": True}
     result = litefuse.convert(path, quantize=quantize, **options)
@@ -134,7 +135,7 @@ def test_npu(tensorflow: TensorFlow, tmp_path: Path, family: str) -> None:
     path = tensorflow.save(recurrent_models.build, *case)
     samples = [{name: each[:1] for name, each in recurrent_models.inputs(case, seed)[0].items()} for seed in range(100)]
     options: dict[str, Any] = {"quantize": "int8", "quantized_io": True, "representative_dataset": samples}
-    result = litefuse.convert(path, target="ethos-u", **options)
+    result = litefuse.convert(path, target="ethos-u", check=False, **options)
     assert result.report.quantization is not None
     assert not result.report.quantization.floats
     made = compiled(result.model_bytes, tmp_path)
@@ -142,7 +143,7 @@ def test_npu(tensorflow: TensorFlow, tmp_path: Path, family: str) -> None:
     assert not made.states_read
 
     options["quantized_io"] = False
-    result = litefuse.convert(path, target="ethos-u", **options)
+    result = litefuse.convert(path, target="ethos-u", check=False, **options)
     runner = interpreter(result.model_bytes).get_signature_runner()
     expected = tensorflow.run_calls(path, [("serving_default", each) for each in samples[:3]])
     for each, values in zip(samples, expected, strict=False):
@@ -204,7 +205,7 @@ def test_masks_on_an_npu(tensorflow: TensorFlow, tmp_path: Path, family: str) ->
 def test_outputs(tensorflow: TensorFlow, case: Case) -> None:
     """All outputs are TensorFlow's, twice in a row."""
     path = tensorflow.save(recurrent_models.build, *case)
-    result = litefuse.convert(path, target="micro")
+    result = litefuse.convert(path, target="micro", check=False)
     assert "WHILE" not in result.report.op_counts
     runner = interpreter(result.model_bytes).get_signature_runner()
     calls = [{name: each[:1] for name, each in recurrent_models.inputs(case, seed)[0].items()} for seed in range(4)]
@@ -266,7 +267,7 @@ def custom_loops(tf: Any) -> Any:
 
 def test_loops_that_are_no_layers(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(custom_loops)
-    result = litefuse.convert(path, target="micro")
+    result = litefuse.convert(path, target="micro", check=False)
     assert "WHILE" not in result.report.op_counts
     runner = interpreter(result.model_bytes).get_signature_runner()
     calls = [{"x": np.array([0.5, -1.0, 2.0], np.float32)}, {"x": np.array([3.0, 1.5, 0.0], np.float32)}] * 2
@@ -306,14 +307,14 @@ def looping(tf: Any, steps: int | None, width: int = 1) -> Any:
 def test_what_stays_a_loop(tensorflow: TensorFlow, steps: int | None, width: int, reason: str) -> None:
     path = tensorflow.save(looping, steps, width)
     with pytest.raises(litefuse.LitefuseError, match=reason):
-        litefuse.convert(path, target="micro")
-    kept = litefuse.convert(path, target="micro", rnn="loop")
+        litefuse.convert(path, target="micro", check=False)
+    kept = litefuse.convert(path, target="micro", rnn="loop", check=False)
     assert kept.report.op_counts["WHILE"] == 1
 
 
 def test_as_many_steps_as_the_limit(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(looping, MAX_UNROLLED_STEPS)
-    result = litefuse.convert(path, target="micro")
+    result = litefuse.convert(path, target="micro", check=False)
     assert result.report.op_counts["TANH"] == MAX_UNROLLED_STEPS
     assert "unrolled into 128 steps" in str(result.report)
     assert litefuse.convert(path).report.op_counts["WHILE"] == 1
@@ -322,7 +323,7 @@ def test_as_many_steps_as_the_limit(tensorflow: TensorFlow) -> None:
 def test_steps_of_a_shape(tensorflow: TensorFlow) -> None:
     """Steps that are open in the model are known where their number is given."""
     path = tensorflow.save(recurrent_models.build, "keras", "sequence GRU", None, None)
-    result = litefuse.convert(path, target="micro", shapes={"x": (1, 9, 4)})
+    result = litefuse.convert(path, target="micro", check=False, shapes={"x": (1, 9, 4)})
     (loop,) = result.report.loops
     assert loop.reason == "a GRU of 5 units: LiteRT has no op for it; unrolled into 9 steps"
     assert "unrolled into 9 steps" in str(result.report)

@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from litefuse import __version__
+from litefuse.cli.check import check
 from litefuse.cli.convert import convert
 from litefuse.cli.demo import demo
 from litefuse.cli.failures import ExitCode, error_json, json_asked_for
@@ -30,7 +31,7 @@ __all__ = ["app"]
 
 
 # The commands that compare: an error is not a result of the comparison.
-_COMPARING = frozenset({"verify"})
+_COMPARING = frozenset({"check", "verify"})
 
 
 class _Group(click.Group):
@@ -78,7 +79,7 @@ def _output_errors() -> Generator[None]:
 @click.group(
     name="litefuse",
     cls=_Group,
-    commands=[convert, quantize, inspect, run, verify, demo, fusions, kernels],
+    commands=[convert, quantize, inspect, run, verify, check, demo, fusions, kernels],
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, message="litefuse %(version)s", help="Print the version.")

@@ -9,12 +9,19 @@ import click
 
 from litefuse.cli.failures import json_option
 from litefuse.cli.output import check_writable, print_json, print_sections, progress
-from litefuse.cli.parameters import ALL, PATH, OptionalValueCommand, parse_size, process_limit_options, split_names
+from litefuse.cli.parameters import (
+    ALL,
+    PATH,
+    TARGET,
+    OptionalValueCommand,
+    parse_size,
+    process_limit_options,
+    split_names,
+)
 from litefuse.cli.quantization_options import integer_io, quantization_option_group
 from litefuse.options.forms import FORMS, QUANTIZATIONS, RNN_FORMS, CompositeForm, Quantization, RnnForm
 from litefuse.options.limits import MAX_CONSTANT_BYTES, MAX_OPS
 from litefuse.options.quantization import Granularity, Rotation, WeightBits
-from litefuse.options.targets import TARGETS, Target
 
 __all__ = ["convert"]
 
@@ -90,11 +97,14 @@ __all__ = ["convert"]
 )
 @click.option(
     "--target",
-    type=click.Choice(TARGETS),
-    default="cpu",
-    help="Where the model is to run: in LiteRT on the CPU, on a GPU by LiteRT's accelerator, in tflite-micro (micro), "
-    "or on an Arm Ethos-U NPU. For all but the CPU, recurrent layers become one op or are unrolled, and no size stays "
-    "open: the batch is 1 unless --batch or --shape set it.",
+    "targets",
+    type=TARGET,
+    multiple=True,
+    default=("cpu",),
+    help="Where the model is to run: in LiteRT's interpreter (cpu), in its CompiledModel on the CPU (litert) or the "
+    "GPU, in tflite-micro (micro), or on an Arm Ethos-U NPU. For litert, recurrent layers are loops. For the last "
+    "three, they become one op or are unrolled, and no size stays open: the batch is 1 unless --batch or --shape set "
+    "it. May be repeated.",
 )
 @click.option(
     "--quantize",
@@ -130,6 +140,12 @@ __all__ = ["convert"]
     "--check-file/--no-check-file",
     default=True,
     help="Keep the file only when it runs: call each of its signatures once in LiteRT.",
+)
+@click.option(
+    "--check/--no-check",
+    default=True,
+    help="For another target than cpu, have its own software compile the file and run it, if it is installed, as "
+    "litefuse check does; the report has the verdict.",
 )
 @click.option(
     "--plug-in",
@@ -174,7 +190,7 @@ def convert(
     widen: bool,
     composites: tuple[str, ...],
     rnn: RnnForm,
-    target: Target,
+    targets: tuple[str, ...],
     quantize: Quantization | None,
     representative_dataset: Path | None,
     preprocess: str | None,
@@ -193,6 +209,7 @@ def convert(
     check_fusions: bool,
     check_custom_ops: bool,
     check_file: bool,
+    check: bool,
     plug_ins: tuple[str, ...],
     max_ops: int,
     max_constant_bytes: int,
@@ -237,7 +254,7 @@ def convert(
             widen=widen,
             composites=_forms(composites),
             rnn=rnn,
-            target=target,
+            target=targets,
             quantize=quantize,
             representative_dataset=representative_dataset,
             preprocess=preprocess,
@@ -256,6 +273,7 @@ def convert(
             check_fusions=check_fusions,
             check_custom_ops=check_custom_ops,
             check_file=check_file,
+            check=check,
             max_ops=max_ops,
             max_constant_bytes=max_constant_bytes,
             timeout=timeout,

@@ -27,6 +27,8 @@ class ExitCode(IntEnum):
     """The comparison found no difference, but proves nothing."""
     NOT_COMPARED = 4
     """One of the models to compare cannot be loaded or called."""
+    NOT_ACCELERATED = 5
+    """A target refuses an op, and was required not to."""
 
 
 def json_option(help_text: str) -> Callable[[_Command], _Command]:

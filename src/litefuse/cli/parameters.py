@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import click
 
@@ -13,6 +13,7 @@ __all__ = [
     "KERNELS",
     "PATH",
     "SECONDS",
+    "TARGET",
     "OptionalValueCommand",
     "parse_shape",
     "parse_size",
@@ -38,6 +39,33 @@ class OptionalValueCommand(click.Command):
         options = [f"{arg}={ALL}" if arg in _OPTIONAL_VALUES else arg for arg in args[:end]]
         return super().parse_args(ctx, [*options, *args[end:]])
 
+
+if TYPE_CHECKING:
+    _ParamType = click.ParamType[str]
+else:
+    _ParamType = click.ParamType  # older releases of click take no type argument
+
+
+class _Target(_ParamType):
+    """The name of a target; the entry points of installed packages are read only for one that is not litefuse's own."""
+
+    name = "target"
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        del param, ctx
+        from litefuse.targets import OWN
+
+        return f"[{'|'.join(OWN)}]"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from litefuse.targets import OWN, target_names
+
+        if value not in OWN and value not in (names := target_names()):
+            self.fail(f"{value!r} is not one of {', '.join(map(repr, names))}.", param, ctx)
+        return value
+
+
+TARGET = _Target()
 
 # An option of commands that run models.
 KERNELS = click.option(

@@ -58,14 +58,16 @@ class Op:
     Attributes:
         name: Its name in the schema; that of a custom op is its own.
         custom: Whether it is a custom op.
+        version: Its version.
         inputs: The indices of its operands; -1 for one that is omitted.
         outputs: The indices of its results.
     """
 
-    def __init__(self, table: Table, name: str, *, custom: bool) -> None:
+    def __init__(self, table: Table, name: str, *, custom: bool, version: int = 1) -> None:
         self._table = table
         self.name = name
         self.custom = custom
+        self.version = version
         self.inputs = table.numbers(fields.OP_INPUTS)
         self.outputs = table.numbers(fields.OP_OUTPUTS)
 
@@ -214,7 +216,7 @@ class Model:
     def op(self, table: Table) -> Op:
         """Returns the op of a table."""
         code = self._codes[table.number(fields.OPCODE, "I")]
-        return Op(table, code.shown, custom=code.name == "CUSTOM")
+        return Op(table, code.shown, custom=code.name == "CUSTOM", version=code.version)
 
     def has_data(self, buffer: int) -> bool:
         """Whether a buffer has data."""

@@ -32,7 +32,6 @@ from litefuse.legalize.expand_powers import ExpandPowers
 from litefuse.legalize.matrix_products import MultiplyMatrices
 from litefuse.legalize.narrow_float64 import NarrowFloat64
 from litefuse.legalize.zero_operands import KeepZeroOperands
-from litefuse.options.targets import TargetTraits, traits_of
 from litefuse.pipeline.one_op import before_engine_of_one_op, lower_one_op
 from litefuse.plain_forms.complex_pairs import ComplexPairs
 from litefuse.plain_forms.equal_ops import EmitEqualOps
@@ -46,6 +45,7 @@ from litefuse.saved_model import Table
 from litefuse.shapes.call_types import RefineCallTypes
 from litefuse.shapes.forward_values import ForwardValues
 from litefuse.shapes.result_types import TypeResults
+from litefuse.targets import TargetTraits, traits_of
 from litefuse.tensor_lists import LowerTensorLists
 from litefuse.variables.call_once import CallOnce
 from litefuse.variables.freeze_variables import InitializeVariables

@@ -13,8 +13,8 @@ from litefuse.ir.mlir import ir, producer
 from litefuse.ir.types import shape_of
 from litefuse.options.input_shapes import InputShapes
 from litefuse.options.limits import MAX_UNROLLED_OPS, MAX_UNROLLED_STEPS
-from litefuse.options.targets import Target, traits_of
 from litefuse.report import LoopReport
+from litefuse.targets import traits_of
 
 __all__ = ["check_lowered", "fixed_shapes"]
 
@@ -23,7 +23,7 @@ _SHOWN = 3
 _CONSTANTS = frozenset({"tfl.external_const", "tfl.pseudo_const", "tfl.pseudo_qconst"})
 
 
-def fixed_shapes(target: Target, requested: InputShapes, imported: ImportedModule) -> InputShapes:
+def fixed_shapes(target: Sequence[str], requested: InputShapes, imported: ImportedModule) -> InputShapes:
     """Returns the shapes to set for the inputs: a batch of 1 where a target needs a size, and none was given.
 
     Raises:
@@ -48,7 +48,7 @@ def fixed_shapes(target: Target, requested: InputShapes, imported: ImportedModul
     return requested
 
 
-def check_lowered(module: ir.Module, target: Target, loops: Sequence[LoopReport], *, loops_chosen: bool) -> None:
+def check_lowered(module: ir.Module, target: Sequence[str], loops: Sequence[LoopReport], *, loops_chosen: bool) -> None:
     """Checks that a target takes a module that is ready for export.
 
     Args:
@@ -69,7 +69,7 @@ def check_lowered(module: ir.Module, target: Target, loops: Sequence[LoopReport]
         )
     if traits.loops:
         return
-    if variants := [*_lacking_lstms(module)]:
+    if traits.variables and (variants := [*_lacking_lstms(module)]):
         raise ConversionError(
             f"{traits.runtime} has the LSTM in its plain form only, and the model has others:{_listed(variants)}",
             hint="Keep their loops, rnn='loop' and composites='inline' (on the command line, --rnn loop and "
@@ -81,10 +81,10 @@ def check_lowered(module: ir.Module, target: Target, loops: Sequence[LoopReport]
     if found:
         reasons = [f"{each.layer}: {each.reason}" for each in loops] or found
         raise ConversionError(
-            f"loops are not for the target {target}, and {len(found)} would stay:{_listed(reasons)}",
+            f"loops are not for the target {', '.join(target)}, and {len(found)} would stay:{_listed(reasons)}",
             hint=f"Loops are unrolled where the model, or the shapes of its inputs, give the number of steps, up to "
             f"{MAX_UNROLLED_STEPS} steps and {MAX_UNROLLED_OPS:,} ops in all. rnn='loop' (on the command line, --rnn "
-            "loop) keeps them: tflite-micro runs loops, in floating point, and Vela leaves them to the CPU.",
+            f"loop) keeps them: {traits.left_loops}.",
         )
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PlugIn", "find_plug_ins", "take_plug_ins", "what_was_raised"]
 
-_GROUPS = ("litefuse.fusions", "litefuse.recognizers", "litefuse.kernels")
+_GROUPS = ("litefuse.fusions", "litefuse.recognizers", "litefuse.kernels", "litefuse.targets")
 _found: tuple[PlugIn, ...] | None = None
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from litefuse.errors import LitefuseError
 from litefuse.options.forms import INTEGER_ACTIVATIONS, INTEGER_FORMS, QUANTIZATIONS, Quantization
 from litefuse.options.quantization import QuantizationOptions, QuantizedIo, quantization_options
-from litefuse.options.targets import Target, traits_of
+from litefuse.targets import traits_of
 
 if TYPE_CHECKING:
     from litefuse.quantization.dataset import RepresentativeDataset
@@ -69,16 +70,17 @@ def check_max_error(form: Quantization | None, max_error: float | None) -> None:
         raise LitefuseError(f"max_error is a number from 0 for what quantization may change, not {max_error}")
 
 
-def check_target(form: Quantization | None, options: QuantizationOptions, target: Target) -> None:
+def check_target(form: Quantization | None, options: QuantizationOptions, target: str | Sequence[str]) -> None:
     """Checks that a target runs what a form makes.
 
     Raises:
         LitefuseError: It does not.
     """
     traits = traits_of(target)
+    named = ", ".join(map(repr, [target] if isinstance(target, str) else target))
     if form in _MIXED and not traits.mixed:
         raise LitefuseError(
-            f"the quantization {form!r} is not for the target {target!r}: tflite-micro, which runs what is in floating "
+            f"the quantization {form!r} is not for the target {named}: tflite-micro, which runs what is in floating "
             "point there, has no ops of float32 and smaller weights",
             hint="Quantize to int8 or int16 with samples, or to 'weights', which are made float32 first.",
         )
@@ -89,7 +91,7 @@ def check_target(form: Quantization | None, options: QuantizationOptions, target
                 "takes int4 weights of one scale with int8 and int16 alone" if traits.int4 else "takes no int4 weights"
             )
             raise LitefuseError(
-                f"weight_bits=4 is not for the target {target!r}: {traits.runtime} {taken}",
+                f"weight_bits=4 is not for the target {named}: {traits.runtime} {taken}",
                 hint="Leave it out" + (", or pass granularity='tensor'." if traits.int4 and of_samples else "."),
             )
 

@@ -20,6 +20,7 @@ from litefuse.report.report import (
     RecognizerReport,
     Report,
     RetypedReport,
+    TargetCheckReport,
     VariableReport,
 )
 
@@ -41,5 +42,6 @@ __all__ = [
     "RecognizerReport",
     "Report",
     "RetypedReport",
+    "TargetCheckReport",
     "VariableReport",
 ]

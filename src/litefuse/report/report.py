@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from litefuse.options.forms import Quantization
-from litefuse.options.targets import Target
 from litefuse.report.quantized import FloatOp, LayerDifference, MixedPrecision, MovingRange, OpKinds, OutputDifference
 
 __all__ = [
@@ -20,6 +19,7 @@ __all__ = [
     "RecognizerReport",
     "Report",
     "RetypedReport",
+    "TargetCheckReport",
     "VariableReport",
 ]
 
@@ -169,6 +169,26 @@ class FileCheckReport:
 
 
 @dataclass(frozen=True)
+class TargetCheckReport:
+    """The check of the written file with the software of its target; :func:`litefuse.check` says more.
+
+    Attributes:
+        target: The target.
+        verdict: ``accelerated``, ``partly``, ``refused``, ``differs``, ``inconclusive`` or ``unknown``; see
+            :data:`litefuse.verify.targets.target_check.TargetVerdict`.
+        text: The verdict in words.
+        refused: The refused ops: each kind with its reason.
+        facts: What else the software says, as names and texts.
+    """
+
+    target: str
+    verdict: str
+    text: str
+    refused: tuple[str, ...] = ()
+    facts: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
 class RecognizerReport:
     """The findings of a recognizer that is not litefuse's own.
 
@@ -225,10 +245,11 @@ class Report:
             integers and what is no float64. (The int64 ops that are computed in int32
             are among ``lacking_ops``.)
         widened: What was widened to float32, as requested.
-        target: Where the model is to run.
+        target: Where the model is to run; several targets with commas.
         batch_taken: The batch size that was taken because the target takes no dynamic one, and none was given.
         quantization: The quantization; None if the model was not quantized.
         file_check: The check of the written file; None if it was not requested.
+        target_checks: The checks with the software of targets other than ``cpu``, if they were requested.
         size: The output's size in bytes.
         timings: Seconds for each step, in order; ``start`` is the wait for the conversion process.
         counts: Machine-independent costs: ``engine_calls``, the number of engine runs, including those for rewritings
@@ -251,10 +272,11 @@ class Report:
     needless_custom_ops: tuple[str, ...] = ()
     narrowed: tuple[RetypedReport, ...] = ()
     widened: tuple[RetypedReport, ...] = ()
-    target: Target = "cpu"
+    target: str = "cpu"
     batch_taken: int | None = None
     quantization: QuantizationReport | None = None
     file_check: FileCheckReport | None = None
+    target_checks: tuple[TargetCheckReport, ...] = ()
     size: int = 0
     timings: Mapping[str, float] = field(default_factory=dict[str, float])
     counts: Mapping[str, int] = field(default_factory=dict[str, int])

@@ -108,7 +108,14 @@ def _target_rows(report: Report) -> list[tuple[str, str]]:
     if report.target == "cpu":
         return []
     batch = f"; a batch of {report.batch_taken}, as it takes no dynamic one (--batch)" if report.batch_taken else ""
-    return [("target", f"{report.target}{batch}")]
+    rows = [("target", f"{report.target}{batch}")]
+    for check in report.target_checks:
+        rows.append((f"check {check.target}" if len(report.target_checks) > 1 else "check", check.text))
+        rows += [("", each) for each in check.refused[:_LISTED]]
+        if len(check.refused) > _LISTED:
+            rows.append(("", f"and {len(check.refused) - _LISTED} more: litefuse check lists them"))
+        rows += check.facts
+    return rows
 
 
 def _quantization_sections(report: Report) -> list[Section]:

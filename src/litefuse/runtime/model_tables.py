@@ -16,7 +16,7 @@ __all__ = ["BUILTIN_OPS", "TENSOR_TYPES", "OpCode", "sizes_of"]
 # Model
 OPERATOR_CODES, SUBGRAPHS, BUFFERS, SIGNATURES = 1, 2, 4, 7
 # OperatorCode
-DEPRECATED_CODE, CUSTOM_CODE, CODE = 0, 1, 3
+DEPRECATED_CODE, CUSTOM_CODE, CODE_VERSION, CODE = range(4)
 # SubGraph
 TENSORS, GRAPH_INPUTS, GRAPH_OUTPUTS, OPERATORS, GRAPH_NAME = range(5)
 # Operator; the fields of its options of either kind follow those of their types.
@@ -51,10 +51,12 @@ class OpCode(NamedTuple):
     Attributes:
         name: Its name in the schema; CUSTOM for custom ops.
         custom: The name of a custom op; empty for others.
+        version: The version of the op.
     """
 
     name: str
     custom: str
+    version: int = 1
 
     @classmethod
     def read(cls, code: Table) -> OpCode:
@@ -62,7 +64,7 @@ class OpCode(NamedTuple):
         # Old files have the number in a field of only one byte.
         number = max(code.number(CODE, "i"), code.number(DEPRECATED_CODE, "b"))
         name = BUILTIN_OPS.get(number, f"BUILTIN_{number}")
-        return cls(name, code.text(CUSTOM_CODE) if name == "CUSTOM" else "")
+        return cls(name, code.text(CUSTOM_CODE) if name == "CUSTOM" else "", code.number(CODE_VERSION, "i", 1))
 
     @property
     def shown(self) -> str:

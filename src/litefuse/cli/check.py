@@ -1,0 +1,95 @@
+"""``litefuse check``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from litefuse.cli.failures import ExitCode, json_option
+from litefuse.cli.output import print_json, print_sections, progress
+from litefuse.cli.parameters import KERNELS, PATH, SECONDS, TARGET, parse_shape
+
+if TYPE_CHECKING:
+    from litefuse.verify.targets.target_check import TargetCheck
+
+__all__ = ["check"]
+
+
+@click.command
+@click.argument("model", type=PATH, metavar="MODEL.tflite")
+@click.option(
+    "--target",
+    "targets",
+    type=TARGET,
+    multiple=True,
+    help="A target to check for; may be repeated. Default: all whose software is installed.",
+)
+@click.option("--require-accelerated", is_flag=True, help="Fail if a target refuses an op.")
+@click.option("--random", type=click.IntRange(min=0), default=0, metavar="SEED", help="The seed of drawn inputs (0).")
+@click.option("--shape", multiple=True, metavar="NAME=1,2,3", help="The shape of a drawn input; may be repeated.")
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(min=0),
+    default=1e-4,
+    metavar="E",
+    help="The error that is allowed, relative to the largest value of an output (1e-4).",
+)
+@click.option("--timeout", type=SECONDS, metavar="SECONDS", help="How long each target's software may take (300).")
+@KERNELS
+@json_option("Print the result as JSON.")
+def check(
+    model: Path,
+    targets: tuple[str, ...],
+    require_accelerated: bool,
+    random: int,
+    shape: tuple[str, ...],
+    tolerance: float,
+    timeout: float | None,
+    kernels: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Check a LiteRT file for what is to run it.
+
+    The software of each target compiles the file, and runs it where it can: LiteRT's CompiledModel (litert, gpu),
+    tflite-micro (micro) and Vela (ethos-u). What it computes is compared with LiteRT on the CPU. The report names the
+    ops that are refused, with the reason, the layers that they are from, and what helps.
+
+    Where the software is not installed, a table of the target's ops answers: it may refuse a file, and proves nothing.
+
+    The exit code is 0 if each target takes the file, 1 if one refuses it or gives other numbers, 3 if that is not
+    known, 4 if the file cannot be checked, and, with --require-accelerated, 5 if a target refuses an op.
+    """
+    shapes = dict(parse_shape(each) for each in shape)
+
+    from litefuse.verify.targets.check import check as check_model
+    from litefuse.verify.targets.sections import target_sections
+
+    with progress(f"Checking {model}") as on_step:
+        found = check_model(
+            model,
+            targets or None,
+            shapes=shapes,
+            seed=random,
+            tolerance=tolerance,
+            timeout=timeout,
+            kernel_modules=kernels,
+            on_step=on_step,
+        )
+    if as_json:
+        print_json(found.to_json())
+    else:
+        print_sections(target_sections(found))
+    raise click.exceptions.Exit(_exit_code(found, require_accelerated=require_accelerated))
+
+
+def _exit_code(found: TargetCheck, *, require_accelerated: bool) -> ExitCode:
+    verdicts = {each.verdict for each in found.reports}
+    if "differs" in verdicts:
+        return ExitCode.FAILED
+    if require_accelerated and any(each.refused for each in found.reports):
+        return ExitCode.NOT_ACCELERATED
+    if "refused" in verdicts:
+        return ExitCode.FAILED
+    return ExitCode.DONE if found.ok and not any(each.table for each in found.reports) else ExitCode.INCONCLUSIVE

@@ -1,0 +1,70 @@
+"""What follows from a target for the form of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = ["TargetTraits", "stricter"]
+
+
+@dataclass(frozen=True)
+class TargetTraits:
+    """What a target can run.
+
+    Attributes:
+        runtime: What runs or compiles the model, for messages.
+        dynamic: Whether dimensions may be known only in a call.
+        loops: Whether recurrent layers may be loops; else each becomes one op, or is unrolled.
+        variables: Whether it takes variable tensors, in which recurrent ops keep their state; else there are none of
+            these ops.
+        left_loops: What becomes of loops where it has none.
+        lacking: LiteRT's ops for recurrent layers that it does not have.
+        mixed: Whether it computes with float32 and smaller weights, integers or float16, in one op.
+        int4: The granularities of int4 weights that it takes; None for any.
+        avoided: LiteRT's ops that it lacks or leaves to a CPU, written as others where these give the same.
+        complex: Whether there are complex numbers.
+        flat_ids: Whether GATHER takes only ids of int32 and rank 1.
+        shrinks_axes: Whether slices may drop and add axes, and be of any dtype and order.
+        plain_operands: Whether SELECT_V2, BATCH_MATMUL and CUMSUM take only some operands.
+        max_rank: The highest rank of what ops compute with; None for any.
+    """
+
+    runtime: str
+    dynamic: bool = True
+    loops: bool = True
+    variables: bool = True
+    left_loops: str = ""
+    lacking: frozenset[str] = frozenset()
+    mixed: bool = True
+    int4: tuple[str, ...] | None = None
+    avoided: frozenset[str] = frozenset()
+    complex: bool = True
+    flat_ids: bool = False
+    shrinks_axes: bool = True
+    plain_operands: bool = False
+    max_rank: int | None = None
+
+
+def stricter(traits: Sequence[TargetTraits]) -> TargetTraits:
+    """Returns what all of several targets can run."""
+    if len(traits) == 1:
+        return traits[0]
+    lacking = {op for each in traits for op in each.lacking}
+    granularities: list[set[str]] = [set(each.int4) for each in traits if each.int4 is not None]
+    return TargetTraits(
+        " and ".join(each.runtime for each in traits),
+        dynamic=all(each.dynamic for each in traits),
+        loops=all(each.loops for each in traits),
+        variables=all(each.variables for each in traits),
+        left_loops=", and ".join(each.left_loops for each in traits if each.left_loops),
+        lacking=frozenset(lacking),
+        mixed=all(each.mixed for each in traits),
+        int4=tuple(sorted(granularities[0].intersection(*granularities))) if granularities else None,
+        avoided=frozenset({op for each in traits for op in each.avoided}),
+        complex=all(each.complex for each in traits),
+        flat_ids=any(each.flat_ids for each in traits),
+        shrinks_axes=all(each.shrinks_axes for each in traits),
+        plain_operands=any(each.plain_operands for each in traits),
+        max_rank=min((each.max_rank for each in traits if each.max_rank is not None), default=None),
+    )

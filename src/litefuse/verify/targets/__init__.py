@@ -1,0 +1,1 @@
+"""Checks of a file with the software of targets."""
