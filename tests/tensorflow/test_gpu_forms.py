@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import litefuse
+from litefuse.errors import ConversionError
 from litefuse.inspection.litert_model import inspect_litert_model
-from tests.tensorflow.checking import check
+from tests.tensorflow.checking import check, check_calls
 from tests.tensorflow.test_transformers import BACKBONES, LENGTH, backbone, draw, input_shapes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from tests.tensorflow.process import TensorFlow
@@ -44,8 +45,8 @@ def forms(model: bytes) -> list[tuple[str, list[tuple[int, ...]], dict[str, int]
     """The ops of a file, with the shapes of their operands and results, and the masks of slices."""
     schema: Any = importlib.import_module("ai_edge_litert.schema_py_generated")
     tree = schema.ModelT.InitFromObj(schema.Model.GetRootAs(model, 0))
-    codes: Mapping[str, Any] = vars(schema.BuiltinOperator)
-    names = {code: name for name, code in codes.items() if not name.startswith("_")}
+    members: list[tuple[str, Any]] = inspect.getmembers(schema.BuiltinOperator)
+    names = {code: name for name, code in members if not name.startswith("_")}
     found: list[tuple[str, list[tuple[int, ...]], dict[str, int]]] = []
     for graph in tree.subgraphs:
         for op in graph.operators:
@@ -217,3 +218,85 @@ def test_the_cpu_keeps_its_forms(tensorflow: TensorFlow, tmp_path: Path) -> None
     assert litefuse.convert(path, target="cpu").model_bytes == litefuse.convert(path).model_bytes
     litefuse.convert(path).save(tmp_path / "cpu.tflite")
     assert inspect_litert_model(tmp_path / "cpu.tflite").op_counts["STRIDED_SLICE"] > 5
+
+
+def recurrent(tf: Any, framework: str) -> Any:
+    keras: Any = importlib.import_module(framework)
+    keras.utils.set_random_seed(0)
+    layers = [keras.layers.LSTM(5, return_sequences=True, bias_initializer="random_normal"), keras.layers.GRU(4)]
+    model = keras.Sequential([keras.layers.Input((6, 3)), *layers])
+    made = tf.Module()
+    made.model = model
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 6, 3], tf.float32, "x")])
+    def serve(x: Any) -> Any:
+        return {"y": model(x, training=False)}
+
+    made.serve = serve
+    return made, {"serving_default": serve}
+
+
+@pytest.mark.parametrize("framework", ["keras", "tf_keras"])
+def test_recurrent_layers_have_no_states(tensorflow: TensorFlow, framework: str) -> None:
+    """LiteRT's CompiledModel rejects the variable tensors of the fused op, whoever annotated the layer."""
+    path = tensorflow.save(recurrent, framework)
+    x = np.random.default_rng(0).standard_normal([2, 6, 3]).astype(np.float32)
+    result = check(tensorflow, path, {"x": x}, target="gpu", batch=2, builtins_only=True)
+    assert refused(result.model_bytes) == []
+    assert not {"UNIDIRECTIONAL_SEQUENCE_LSTM", "WHILE"} & result.report.op_counts.keys()
+    if framework == "tf_keras":  # who asks for it gets it
+        fused = litefuse.convert(path, target="gpu", batch=2, rnn="fused").report.op_counts
+        assert fused["UNIDIRECTIONAL_SEQUENCE_LSTM"] == 1
+
+
+def loops(tf: Any) -> Any:
+    made = tf.Module()
+
+    @tf.function(
+        input_signature=[tf.TensorSpec([2, 3], tf.float32, "x"), tf.TensorSpec([], tf.int32, "n")], autograph=False
+    )
+    def serve(x: Any, n: Any) -> Any:
+        def before(i: Any, _: Any) -> Any:
+            return i < n
+
+        def step(i: Any, y: Any) -> Any:
+            return i + 1, y * 1.5
+
+        return {"y": tf.while_loop(before, step, [0, x])[1]}
+
+    made.serve = serve
+    return made, {"serving_default": serve}
+
+
+def test_a_loop_of_unknown_steps_is_an_error(tensorflow: TensorFlow) -> None:
+    path = tensorflow.save(loops)
+    with pytest.raises(ConversionError, match="loops are not for the target gpu") as caught:
+        litefuse.convert(path, target="gpu")
+    assert "the accelerator leaves them to the CPU" in str(caught.value)
+    assert "WHILE" in litefuse.convert(path, target="gpu", rnn="loop").report.op_counts
+
+
+def two_signatures(tf: Any) -> Any:
+    table = tf.constant(np.random.default_rng(0).standard_normal([10, 4]), tf.float32)
+    made = tf.Module()
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 3], tf.int32, "ids")])
+    def rows(ids: Any) -> Any:
+        return {"größe": tf.gather(table, ids)}
+
+    @tf.function(input_signature=[tf.TensorSpec([2, 3, 4], tf.float32, "x")])
+    def last(x: Any) -> Any:
+        return {"y": x[:, -1]}
+
+    made.rows, made.last = rows, last
+    return made, {"rows": rows, "last": last}
+
+
+def test_two_signatures(tensorflow: TensorFlow) -> None:
+    """One of open batch, with a name that is no ASCII, and one that is fixed."""
+    path = tensorflow.save(two_signatures)
+    ids = np.array([[9, 0, 3]], np.int32)
+    x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    calls: list[Any] = [("rows", {"ids": ids}), ("last", {"x": x})] * 2
+    result = check_calls(tensorflow, path, calls, target="gpu")
+    assert refused(result.model_bytes) == []
