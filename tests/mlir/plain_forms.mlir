@@ -150,6 +150,15 @@ func.func @families(%x: tensor<2x3x4x5x6xf32>, %b: tensor<4x1x1xf32>) -> (tensor
   %4 = "tfl.pack"(%x, %3) {axis = 5 : i32, values_count = 2 : i32} : (tensor<2x3x4x5x6xf32>, tensor<2x3x4x5x6xf32>) -> tensor<2x3x4x5x6x2xf32>
   return %1, %2, %3, %4 : tensor<4x2x3x5x6xf32>, tensor<2x3x4x1x6xf32>, tensor<2x3x4x5x6xf32>, tensor<2x3x4x5x6x2xf32>
 }
+// SELECT's vector of conditions is for the first axis.
+// CHECK-LABEL: func.func @select
+// CHECK: "tfl.select"({{.*}}) : (tensor<32xi1>, tensor<32xf32>, tensor<32xf32>) -> tensor<32xf32>
+// CHECK: "tfl.select"(%arg0, {{.*}}) : (tensor<2xi1>, tensor<2x2x2x2x2xf32>, tensor<2x2x2x2x2xf32>) -> tensor<2x2x2x2x2xf32>
+func.func @select(%c: tensor<2xi1>, %each: tensor<2x2x2x2x2xi1>, %x: tensor<2x2x2x2x2xf32>) -> tensor<2x2x2x2x2xf32> {
+  %0 = "tfl.select"(%each, %x, %x) : (tensor<2x2x2x2x2xi1>, tensor<2x2x2x2x2xf32>, tensor<2x2x2x2x2xf32>) -> tensor<2x2x2x2x2xf32>
+  %1 = "tfl.select"(%c, %0, %x) : (tensor<2xi1>, tensor<2x2x2x2x2xf32>, tensor<2x2x2x2x2xf32>) -> tensor<2x2x2x2x2xf32>
+  return %1 : tensor<2x2x2x2x2xf32>
+}
 // What moves five axes, each for itself, stays, and so does what is of low rank.
 // CHECK-LABEL: func.func @others
 // CHECK-NOT: tfl.reshape

@@ -56,6 +56,12 @@ def _elementwise(op: ir.OpView) -> LowForm:
     return LowForm(operands, [merged(result, groups)])
 
 
+def _select(op: ir.OpView) -> LowForm | None:
+    """The older SELECT broadcasts a vector of conditions along the first axis."""
+    whole = all(_shape(value) == _shape(op.results[0]) for value in op.operands)
+    return _elementwise(op) if whole else None
+
+
 def _broadcast(axis: int, result: Sequence[int], shapes: Iterable[Sequence[int]]) -> tuple[bool, ...] | None:
     return None if result[axis] == 1 else tuple(shape[axis] == 1 for shape in shapes)
 
@@ -257,7 +263,7 @@ _ELEMENTWISE = (
     *("abs", "add", "atan2", "cast", "ceil", "cos", "div", "elu", "equal", "exp", "floor", "floor_div", "floor_mod"),
     *("gelu", "greater", "greater_equal", "hard_swish", "leaky_relu", "less", "less_equal", "log", "logical_and"),
     *("logical_not", "logical_or", "logistic", "maximum", "minimum", "mul", "neg", "not_equal", "pow", "relu", "relu6"),
-    *("relu_0_to_1", "relu_n1_to_1", "round", "rsqrt", "select", "select_v2", "sign", "sin", "sqrt", "square"),
+    *("relu_0_to_1", "relu_n1_to_1", "round", "rsqrt", "select_v2", "sign", "sin", "sqrt", "square"),
     *("squared_difference", "sub", "tanh"),
 )
 _REDUCE = ("mean", "reduce_all", "reduce_any", "reduce_max", "reduce_min", "reduce_prod", "sum")
@@ -276,6 +282,7 @@ FORMS: Mapping[str, Callable[[ir.OpView], LowForm | None]] = {
     "tfl.pack": _pack,
     "tfl.pad": _pad,
     "tfl.padv2": _pad,
+    "tfl.select": _select,
     "tfl.slice": _slice,
     "tfl.softmax": _last_axis,
     "tfl.split": _split,
