@@ -197,7 +197,7 @@ def test_forms(tensorflow: TensorFlow, functions: str) -> None:
     assert result.report.target == "gpu"
 
 
-CASES = [case for case in BACKBONES if case.name in {"GemmaBackbone", "LlamaBackbone", "T5Backbone", "BertBackbone"}]
+CASES = [case for case in BACKBONES if case.name in {"GemmaBackbone", "LlamaBackbone", "T5Backbone"}]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -206,7 +206,7 @@ def test_transformers(tensorflow: TensorFlow, case: Any) -> None:
     arguments = (case.name, dict(case.options), LENGTH)
     path = tensorflow.save(backbone, *arguments)
     shapes = tensorflow.call(input_shapes, *arguments)
-    for batch in (1, 2):
+    for batch in (1, 2) if case.name == "GemmaBackbone" else (2,):
         options: dict[str, Any] = {} if batch == 1 else {"batch": batch}
         result = check(tensorflow, path, draw(shapes, batch), target="gpu", builtins_only=True, **options)
         assert refused(result.model_bytes) == []
