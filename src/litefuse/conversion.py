@@ -238,12 +238,15 @@ def _write(
         if lowering.fake_quantization is not None:
             steps.begin("quantize")
             quantization, summary = quantize_trained_module(module, lowering, partial, job, summary)
-            partial.replace(job.output)
-            return summary, quantization
-        write_model(module, lowering.weights, partial, of_one_shape=job.quantize is not None)
-        if job.quantize is not None:
-            steps.begin("quantize")
-            quantization, summary = quantize_file(partial, job, summary, steps.announce, rnn=_rnn_form(job))
+        else:
+            write_model(module, lowering.weights, partial, of_one_shape=job.quantize is not None)
+            if job.quantize is not None:
+                steps.begin("quantize")
+                quantization, summary = quantize_file(partial, job, summary, steps.announce, rnn=_rnn_form(job))
+        if not traits_of(job.target).buffers_behind:
+            from litefuse.export.inside_buffers import bring_buffers_inside  # few targets need it
+
+            bring_buffers_inside(partial)
         partial.replace(job.output)
     finally:
         partial.unlink(missing_ok=True)

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from ai_edge_litert import schema_py_generated as schema
+from ai_edge_litert.tools.flatbuffer_utils import convert_object_to_bytearray
 
 import litefuse
 from litefuse.errors import InterpreterError
+from litefuse.export.inside_buffers import bring_buffers_inside
 from litefuse.targets.gpu import Gpu
 from litefuse.targets.micro import Micro
 from litefuse.verify.targets.target_check import TargetReport
@@ -234,3 +237,30 @@ def test_the_text_says_what_helps() -> None:
     text = str(litefuse.check(dense(), "ethos-u"))
     assert "FULLY_CONNECTED  tensor with unsupported DataType Float32" in text
     assert "What helps\n  FULLY_CONNECTED  convert with --target ethos-u, --quantize int8" in text
+
+
+def test_weights_behind_the_flatbuffer(tmp_path: Path) -> None:
+    """tflite-micro computes without them; a conversion for it writes them into the flatbuffer."""
+    content = integers()
+    made = schema.ModelT.InitFromPackedBuf(content, 0)
+    data = [bytes(each.data) if each.data is not None else b"" for each in made.buffers]
+
+    def packed(offset: int) -> bytes:
+        for each, given in zip(made.buffers, data, strict=True):
+            each.data, each.offset, each.size = None, offset if given else 0, len(given)
+            offset += -(-len(given) // 16) * 16
+        return bytes(convert_object_to_bytearray(made))
+
+    start = -(-len(packed(1 << 20)) // 16) * 16
+    behind = packed(start).ljust(start, b"\0") + b"".join(each.ljust(-(-len(each) // 16) * 16, b"\0") for each in data)
+    assert report_of(behind, "litert").verdict == "accelerated"
+    report = report_of(behind, "micro")
+    assert report.verdict == "refused"
+    assert "behind the flatbuffer" in report.refused[0].reason
+
+    path = tmp_path / "model.tflite"
+    path.write_bytes(behind)
+    assert bring_buffers_inside(path)
+    assert not bring_buffers_inside(path)
+    assert report_of(path.read_bytes(), "micro").verdict == "accelerated"
+    assert [each.name for each in tmp_path.iterdir()] == ["model.tflite"]

@@ -204,6 +204,11 @@ class Model:
             table.text(fields.SIGNATURE_KEY): _signature(table) for table in model.tables(fields.SIGNATURES)
         }
 
+    @property
+    def has_buffers_behind(self) -> bool:
+        """Whether data of buffers is stored behind the flatbuffer."""
+        return any(table.number(fields.SIZE, "Q") for table in self._buffers)
+
     def constant_shapes(self) -> frozenset[tuple[int, ...]]:
         """Returns the shapes of all constants that have axes."""
         return frozenset(

@@ -49,6 +49,7 @@ class EthosU(Target):
         loops=False,
         left_loops="Vela leaves them to the CPU",
         lacking=frozenset({"UNIDIRECTIONAL_SEQUENCE_RNN"}),
+        buffers_behind=False,
         mixed=False,
         complex=False,
         int4=(),

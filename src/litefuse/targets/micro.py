@@ -49,6 +49,7 @@ class Micro(Target):
         loops=False,
         left_loops="tflite-micro runs loops, in floating point",
         lacking=frozenset({"UNIDIRECTIONAL_SEQUENCE_RNN"}),
+        buffers_behind=False,
         mixed=False,
         complex=False,
         int4=("tensor",),
@@ -56,6 +57,7 @@ class Micro(Target):
     )
     table = MICRO_OPS
     hints = (
+        Hint("", "behind the flatbuffer", "convert with --target micro, which writes them into it"),
         Hint("", "custom op", "convert with --builtins-only"),
         Hint(
             "RESHAPE|FILL|BROADCAST_TO|STRIDED_SLICE|SLICE|SHAPE", "", "convert with --target micro, which fixes sizes"
@@ -76,6 +78,10 @@ class Micro(Target):
 
         software = installed(_PACKAGE, _PACKAGE)
         content = Path(question.model).read_bytes()
+        model = Model(content)
+        if model.has_buffers_behind:
+            why = "weights are stored behind the flatbuffer, and tflite-micro computes without them"
+            return Answer(software, takes=False, refusals=(Refusal("", why),))
         runtime: Any = importlib.import_module(_RUNTIME)
         announce("find the arena's size")
         arena, problems = _smallest_arena(runtime, content, question.log)
@@ -83,7 +89,6 @@ class Micro(Target):
             return Answer(software, takes=False, refusals=problems)
         facts = [("arena", f"{arena:,} bytes, on this {64 if _is_64_bit() else 32}-bit machine")]
         announce("run the model")
-        model = Model(content)
         found: list[tuple[Arrays | None, ...]] = []
         if left := [key for key, each in model.signatures.items() if each.graph]:
             facts.append(("not called", f"{', '.join(left)}: tflite-micro calls the first subgraph alone"))
