@@ -16,6 +16,7 @@ from litefuse.plug_ins.entry_points import take_plug_ins
 from litefuse.targets import OWN, find_target, target_names, traits_of
 from litefuse.targets.question import Refusal
 from litefuse.targets.table import Limits, OpTable, refused_by_table
+from litefuse.verify.targets.comparison import Comparison
 from tests.runtime.models import Graph
 from tests.targets.models import dense, lookup, remembering, serving
 from tests.test_cli import run
@@ -122,6 +123,18 @@ def test_broken_packages_do_not_matter_to_others(monkeypatch: pytest.MonkeyPatch
 
 def away(_: object) -> str:
     return "it is away"
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize(("spread", "verdict"), [(100.0, "inconclusive"), (1e-6, "differs")])
+def test_kernels_that_differ_themselves(monkeypatch: pytest.MonkeyPatch, spread: float, verdict: str) -> None:
+    def spreads(*_: object) -> dict[tuple[str, str], float]:
+        return {("serving_default", "y"): spread}
+
+    monkeypatch.setattr(Comparison, "spread", spreads)
+    (report,) = litefuse.check(dense(), "mine").reports
+    assert report.verdict == verdict
+    assert ("LiteRT's own kernels differ" in report.outputs[0].problem) == (verdict == "inconclusive")
 
 
 @pytest.mark.usefixtures("installed")

@@ -27,6 +27,7 @@ class ConvertedModel:
         signatures: The keys of the signatures to call; None for all.
         custom_ops: Kernels to use before all others.
         announce: Called with the steps of the runtime.
+        delegates: Whether LiteRT may use its default delegates.
 
     Raises:
         InterpreterError: It is not a LiteRT model, or lacks such a signature.
@@ -38,8 +39,11 @@ class ConvertedModel:
         signatures: Iterable[str] | None,
         custom_ops: Iterable[type[CustomOp] | str | os.PathLike[str]] = (),
         announce: Callable[[str], None] = lambda _: None,
+        *,
+        delegates: bool = True,
     ) -> None:
         self._announce = announce
+        self._delegates = delegates
         self.model = model if isinstance(model, bytes) else os.fsdecode(model)
         self._custom_ops = tuple(custom_ops)
         interpreter = self.interpreter()
@@ -84,7 +88,13 @@ class ConvertedModel:
 
     def interpreter(self, model: str | bytes | None = None) -> Interpreter:
         """Returns a new interpreter of the model, or of a copy of it, with the same kernels."""
-        return Interpreter(self.model if model is None else model, custom_ops=self._custom_ops)
+        given = self.model if model is None else model
+        if self._delegates:
+            return Interpreter(given, custom_ops=self._custom_ops)
+        from ai_edge_litert.interpreter import OpResolverType
+
+        plain = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+        return Interpreter(given, custom_ops=self._custom_ops, experimental_op_resolver_type=plain)
 
 
 def _real(spec: InputSpec, detail: Mapping[str, Any]) -> InputSpec:

@@ -47,6 +47,7 @@ class ModelJob:
         seconds: How long the calls that are there to reach every row of tables may take.
         level: The first of the levels at which inputs are drawn, see ``litefuse.inputs``.
         tables: The contents of the original's tables.
+        delegates: Whether LiteRT may use its default delegates, which is XNNPACK.
     """
 
     model: str | bytes
@@ -63,6 +64,7 @@ class ModelJob:
     seconds: float = 120.0
     level: int = 0
     tables: Tables = _NONE
+    delegates: bool = True
 
 
 class ModelCalls(NamedTuple):
@@ -101,7 +103,7 @@ def call_model(job: ModelJob, announce: Callable[[str], None]) -> ModelCalls:
         each if isinstance(each, str) else pickle.loads(each) for each in job.custom_ops
     ]
     announce("load the model")
-    converted = ConvertedModel(job.model, job.signatures, custom_ops, announce)
+    converted = ConvertedModel(job.model, job.signatures, custom_ops, announce, delegates=job.delegates)
     if job.rounds is not None:
         rounds = [list(each) for each in job.rounds]
         found = [converted.call(each) for each in rounds]

@@ -59,6 +59,16 @@ class Comparison:
             for name in expected[numbers[0]]:
                 yield self._verdict(key, name, numbers, given, expected, moves[key, name])
 
+    def spread(self, others: Sequence[Sequence[Arrays]]) -> dict[tuple[str, str], float]:
+        """Returns the largest difference of each output from the same calls elsewhere, as real numbers."""
+        found: dict[tuple[str, str], float] = {}
+        for calls, expected, other in zip(self.ran.rounds, self.ran.found, others, strict=True):
+            for call, one, another in zip(calls, expected, other, strict=True):
+                for name, value in one.items():
+                    key = call.signature, name
+                    found[key] = max(found.get(key, 0.0), difference(another[name], value).error)
+        return found
+
     def _verdict(
         self,
         key: str,
