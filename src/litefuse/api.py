@@ -27,7 +27,7 @@ from litefuse.processes.process import prepare_worker, run_in_worker
 from litefuse.quantization.asking import check_max_error, check_quantization, check_samples, check_target
 from litefuse.recognizers.transfer import pickle_registered
 from litefuse.result import ConversionResult
-from litefuse.targets import find_target
+from litefuse.targets import chosen_targets
 
 if TYPE_CHECKING:
     from litefuse.quantization.dataset import Preprocess, RepresentativeDataset, Samples
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 __all__ = ["ConversionResult", "convert", "quantize"]
 
 _JOB_RUNNER = "litefuse.conversion:run_job"
-#: The name of the step that asks the target's software.
-CHECK_TARGET = "check-target"
 _QUANTIZATION_RUNNER = "litefuse.conversion:run_quantization"
 
 
@@ -119,15 +117,12 @@ def convert(
             with its name and attributes; ``keep``: the builtin STABLEHLO_COMPOSITE with its name and attributes, which
             contains the body in LiteRT ops and runs anywhere, and which a kernel or an accelerator may claim;
             ``inline``: the ops of its body.
-        rnn: The form of recurrent layers: ``fused``, one op; ``loop``, a loop, for those that are recognized without an
-            annotation; ``auto``, whichever is faster.
+        rnn: The form of recurrent layers: ``fused``, ``loop`` (for those without annotation), or ``auto``, the faster.
         target: Where the model is to run: ``cpu``, in LiteRT's interpreter; ``litert``, in its ``CompiledModel`` on the
             CPU; ``gpu``, there on the GPU; ``micro``, in tflite-micro, on a microcontroller; ``ethos-u``, on an Arm
-            Ethos-U NPU, for which Vela compiles the file. For the last two, recurrent layers become one op as with
-            ``rnn="fused"``, or are unrolled; for ``gpu`` they are unrolled, and for ``litert`` they are loops. For the
-            last three, no dynamic dimension is left (a batch that is open is 1 unless ``batch`` or ``shapes`` say
-            otherwise), and other loops are an error unless ``rnn`` is ``loop``. Of several targets, the file has the
-            form that all of them take.
+            Ethos-U NPU. For the last two, recurrent layers become one op or are unrolled; for ``gpu`` they are
+            unrolled, and for ``litert`` loops. For the last three, no dynamic dimension is left (an open batch is 1),
+            and other loops are an error unless ``rnn`` is ``loop``. A file for several has the form that all take.
         quantize: Quantize the weights of products, convolutions and embeddings with litert-quantizer (the extra
             ``quantize``): ``dynamic``: int8, and LiteRT quantizes the activations on each call; ``weights``: int8,
             which LiteRT dequantizes to float32; ``float16``, likewise. Or compute in integers, with int8 weights:
@@ -167,8 +162,7 @@ def convert(
         check_custom_ops: Check these too, if there are kernels for them.
         check_file: Load the written file in LiteRT, and call each of its signatures once, else ``FileCheckError``. A
             model with custom ops without kernels is not called; the report says so.
-        check: For another target than ``cpu``, have its own software compile the file, and run it where it can, if that
-            is installed; see :func:`litefuse.check`. The report has the verdict, which is never an error.
+        check: Ask the software of other targets than ``cpu``, where installed; see :func:`litefuse.check`.
         max_ops: The maximum number of ops of the model with its calls inlined: a small file may describe any number.
         max_constant_bytes: The maximum bytes of created constants, each and together, beyond the size of the model's
             files: one element may represent a constant of any shape.
@@ -210,11 +204,7 @@ def convert(
         )
     if rnn not in RNN_FORMS:
         raise LitefuseError(f"there is no form {rnn!r} of recurrent layers", hint=f"They are {', '.join(RNN_FORMS)}.")
-    chosen = (target,) if isinstance(target, str) else tuple(dict.fromkeys(_names(target, "target") or ()))
-    if not chosen:
-        raise LitefuseError("target takes the name of a target, or several, and there are none")
-    for name in chosen:
-        find_target(name)
+    chosen = chosen_targets(target)
     quantize, quantization = check_quantization(
         quantize,
         weight_bits=weight_bits,
@@ -282,7 +272,9 @@ def convert(
             if check_file:
                 report = _with_file_check(report, job, on_step, in_process=in_process)
             if check and chosen != ("cpu",):
-                report = _with_target_check(report, job, on_step)
+                from litefuse.verify.targets.conversion import with_target_checks
+
+                report = with_target_checks(report, job.output, job.target, on_step)
     except BaseException:
         folder.cleanup()
         raise
@@ -488,23 +480,6 @@ def _with_file_check(report: Report, job: ConversionJob, on_step: Callable[[str]
         not_called = check_in_worker(check, str(job.source), on_step)
     timings = {**report.timings, CHECK_FILE: time.perf_counter() - begun}
     return replace(report, timings=timings, file_check=FileCheckReport(not_called is None, not_called))
-
-
-def _with_target_check(report: Report, job: ConversionJob, on_step: Callable[[str], None]) -> Report:
-    """Asks the target's software, if it is installed, about the written file; returns the report with the result."""
-    from litefuse.report import TargetCheckReport
-    from litefuse.verify.targets.check import check as check_model
-    from litefuse.verify.targets.sections import verdict_text
-
-    begun = time.perf_counter()
-    on_step(CHECK_TARGET)
-    told: list[TargetCheckReport] = []
-    for found in check_model(job.output, [each for each in job.target if each != "cpu"]).reports:
-        missing = f"{found.missing}; " if found.missing else ""
-        refused = tuple(f"{each.op or 'the file'}: {each.reason}" for each in found.refused)
-        told.append(TargetCheckReport(found.target, found.verdict, missing + verdict_text(found), refused, found.facts))
-    timings = {**report.timings, CHECK_TARGET: time.perf_counter() - begun}
-    return replace(report, timings=timings, target_checks=tuple(told))
 
 
 def _save_module(job: ConversionJob, step: str) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from litefuse.errors import LitefuseError
@@ -11,7 +11,7 @@ from litefuse.plug_ins.entry_points import find_plug_ins, what_was_raised
 from litefuse.targets.target import Hint, Target
 from litefuse.targets.traits import TargetTraits, stricter
 
-__all__ = ["OWN", "Hint", "Target", "TargetTraits", "find_target", "target_names", "traits_of"]
+__all__ = ["OWN", "Hint", "Target", "TargetTraits", "chosen_targets", "find_target", "target_names", "traits_of"]
 
 #: litefuse's own targets: the module and the class of each.
 OWN = {
@@ -42,6 +42,20 @@ def find_target(name: str) -> Target:
         if each.name == name:
             return _loaded(name, each.load, each.package or each.value)
     raise LitefuseError(f"there is no target {name!r}", hint=f"They are {', '.join(target_names())}.")
+
+
+def chosen_targets(names: str | Iterable[str]) -> tuple[str, ...]:
+    """Returns the names of targets, each once.
+
+    Raises:
+        LitefuseError: There are none, or there is no target of such a name.
+    """
+    chosen = (names,) if isinstance(names, str) else tuple(dict.fromkeys(names))
+    if not chosen:
+        raise LitefuseError("target takes the name of a target, or several, and there are none")
+    for name in chosen:
+        find_target(name)
+    return chosen
 
 
 def traits_of(name: str | Sequence[str]) -> TargetTraits:
