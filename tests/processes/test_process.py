@@ -66,6 +66,13 @@ def test_a_worker_is_kept() -> None:
     assert run_in_worker(f"{HERE}:echo", 1)[1] == run_in_worker(f"{HERE}:echo", 2)[1]
 
 
+def test_a_worker_of_another_import_path_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "installed_later.py").write_text("def job(argument, announce):\n    return argument + 1\n")
+    run_in_worker(f"{HERE}:echo", 1)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert run_in_worker("installed_later:job", 1) == 2
+
+
 @pytest.fixture
 def no_worker() -> None:
     """Ends those that earlier tests left: several, where conversions ran at the same time."""
@@ -90,14 +97,14 @@ def test_an_idle_worker_that_was_killed_is_replaced() -> None:
 def test_a_worker_that_is_killed_before_it_begins_is_replaced_once(monkeypatch: pytest.MonkeyPatch) -> None:
     before = run_in_worker(f"{HERE}:echo", 1)[1]
     os.kill(before, signal.SIGSTOP)  # it gets the job, and does not begin
-    alive = process._Worker.alive  # pyright: ignore[reportPrivateUsage] # noqa: SLF001
+    usable = process._Worker.is_usable  # pyright: ignore[reportPrivateUsage] # noqa: SLF001
 
     def killed_afterwards(worker: Any) -> bool:
-        found = alive(worker)
+        found = usable(worker)
         os.kill(before, signal.SIGKILL)
         return found
 
-    monkeypatch.setattr(process._Worker, "alive", killed_afterwards)  # pyright: ignore[reportPrivateUsage] # noqa: SLF001
+    monkeypatch.setattr(process._Worker, "is_usable", killed_afterwards)  # pyright: ignore[reportPrivateUsage] # noqa: SLF001
     assert run_in_worker(f"{HERE}:echo", 2)[0] == 2
 
 

@@ -272,7 +272,7 @@ def test_a_loop_of_unknown_steps_is_an_error(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(loops)
     with pytest.raises(ConversionError, match="loops are not for the target gpu") as caught:
         litefuse.convert(path, target="gpu")
-    assert "the accelerator leaves them to the CPU" in str(caught.value)
+    assert "the accelerator refuses them" in str(caught.value)
     assert "WHILE" in litefuse.convert(path, target="gpu", rnn="loop").report.op_counts
 
 

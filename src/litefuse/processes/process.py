@@ -49,8 +49,9 @@ class _Worker:
         parent_receives, child_sends = os.pipe()
         self._stderr = None if shown else _new_file()
         # With the import path of this process, the worker finds the same litefuse and plug-ins.
+        self._import_path = [*sys.path]
         program = (
-            f"import sys; sys.path[:] = {sys.path!r}; "
+            f"import sys; sys.path[:] = {self._import_path!r}; "
             f"from litefuse.processes.worker import main; "
             f"main({child_receives}, {child_sends}, {module!r}, {shown!r}, {self.limits.memory or 0})"
         )
@@ -117,8 +118,9 @@ class _Worker:
         self.is_late = True
         self._process.kill()
 
-    def alive(self) -> bool:
-        return self._process.poll() is None
+    def is_usable(self) -> bool:
+        """Whether it is alive, and has the import path that this process has now."""
+        return self._process.poll() is None and self._import_path == sys.path
 
     def end(self) -> None:
         """Lets it exit by itself, as it does when the connection closes."""
@@ -171,7 +173,7 @@ def prepare_worker(module: str) -> None:
     It imports a module in the meantime.
 
     Args:
-        module: The module; ``sys.path`` must not change until the process is used.
+        module: The module.
     """
     with _interrupts_wait():
         _give_back(_take(module)[0])
@@ -313,7 +315,7 @@ def _take(module: str) -> tuple[_Worker, bool]:
             worker = _idle.pop()
             if worker.owner != os.getpid():  # after a fork, the parent's workers are not ours
                 continue
-            if worker.alive():
+            if worker.is_usable():
                 return worker, True
             worker.close()
     return _Worker(module=module), False
@@ -323,8 +325,11 @@ def _take_for_models(module: str) -> _Worker:
     with _lock:
         while _for_models:
             worker = _for_models.pop()
-            if worker.owner == os.getpid() and worker.alive():
+            if worker.owner != os.getpid():
+                continue
+            if worker.is_usable():
                 return worker
+            worker.close()
     return _Worker({}, module, shown=True)
 
 
