@@ -3,11 +3,11 @@ from __future__ import annotations
 from tests.in_part import left_out
 
 
-def test_every_other_case_of_long_matrices_is_left_out() -> None:
+def test_two_of_three_cases_of_long_matrices_are_left_out() -> None:
     many = [f"tests/tensorflow/test_a.py::test_long[{case}]" for case in range(9)]
     few = [f"tests/tensorflow/test_a.py::test_short[{case}]" for case in range(5)]
     quick = [f"tests/kernels/test_a.py::test_long[{case}]" for case in range(9)]
     out = left_out([*many, *few, *quick])
-    assert len(out) == 4
+    assert len(out) == 6
     assert out < {*many}
     assert left_out([*many, *few, *quick]) == out

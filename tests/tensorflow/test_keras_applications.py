@@ -67,7 +67,7 @@ def application(tf: Any, name: str, size: int) -> Any:
     return model
 
 
-@pytest.mark.parametrize("name", in_part(SIZES, 2))
+@pytest.mark.parametrize("name", in_part(SIZES, 4))
 def test_application(tensorflow: TensorFlow, name: str) -> None:
     size = SIZES[name]
     path = tensorflow.save(application, name, size)
