@@ -16,6 +16,7 @@ __all__ = [
     "element",
     "gathered",
     "int32_vector",
+    "integers",
     "packed",
     "part",
     "splat",
@@ -78,6 +79,12 @@ def gathered(table: ir.Value, ids: ir.Value, kind: ir.Type, axis: int) -> ir.Val
         "batch_dims": ir.IntegerAttr.get(int32, 0),
     }
     return ir.Operation.create("tfl.gather", [kind], [table, ids], attributes).result
+
+
+def integers(value: ir.Value) -> list[int] | None:
+    """Returns the elements of an integer constant, in their order in memory; None for any other value."""
+    elements = elements_of_constant(value, "arith.constant", "tfl.pseudo_const")
+    return None if elements is None else np.array(elements).reshape(-1).tolist()
 
 
 def splat(value: ir.Value) -> ir.DenseElementsAttr | None:

@@ -33,14 +33,6 @@ from litefuse.legalize.matrix_products import MultiplyMatrices
 from litefuse.legalize.narrow_float64 import NarrowFloat64
 from litefuse.legalize.zero_operands import KeepZeroOperands
 from litefuse.pipeline.one_op import before_engine_of_one_op, lower_one_op
-from litefuse.plain_forms.complex_pairs import ComplexPairs
-from litefuse.plain_forms.equal_ops import EmitEqualOps
-from litefuse.plain_forms.flat_ids import FlattenIds
-from litefuse.plain_forms.join_reshapes import JoinReshapes
-from litefuse.plain_forms.low_ranks import LowerRanks
-from litefuse.plain_forms.plain_operands import PlainOperands
-from litefuse.plain_forms.plain_slices import PlainSlices
-from litefuse.plain_forms.reversals import UnpackReversals
 from litefuse.saved_model import Table
 from litefuse.shapes.call_types import RefineCallTypes
 from litefuse.shapes.forward_values import ForwardValues
@@ -198,7 +190,7 @@ def after_engine(lowering: Lowering) -> list[Pass]:
             lower_one_op,
         ),
         # Before TypeStaticShapes: LiteRT's dialect has no BITCAST of complex numbers whose shape is known.
-        *([] if lowering.target.complex else [ComplexPairs()]),
+        *([] if lowering.target.complex else _complex_pairs()),
         *([] if lowering.target.dynamic else [TypeStaticShapes()]),
         *_plain_forms(lowering.target),  # after all that adds ops, and once all shapes are in the types
         DropConstants(),  # those of decomposed ops, too
@@ -207,16 +199,18 @@ def after_engine(lowering: Lowering) -> list[Pass]:
     ]
 
 
+# Few conversions are for a target that needs these passes.
+
+
+def _complex_pairs() -> list[Pass]:
+    from litefuse.plain_forms.complex_pairs import ComplexPairs
+
+    return [ComplexPairs()]
+
+
 def _plain_forms(target: TargetTraits) -> list[Pass]:
-    """Returns the passes that give ops the forms that a target takes, where it does not take them all."""
-    others: list[Pass] = [
-        *([UnpackReversals()] if "REVERSE_V2" in target.avoided else []),
-        *([EmitEqualOps(target.avoided)] if target.avoided else []),
-    ]
-    lower: list[Pass] = [
-        *([FlattenIds()] if target.flat_ids else []),
-        *([] if target.shrinks_axes else [PlainSlices()]),
-        *([PlainOperands()] if target.plain_operands else []),
-        *([] if target.max_rank is None else [LowerRanks(target.max_rank)]),
-    ]
-    return [*others, *lower, *([JoinReshapes()] if lower else [])]  # each of the lower forms adds reshapes
+    if target.takes_all_forms:
+        return []
+    from litefuse.plain_forms.passes import plain_forms
+
+    return plain_forms(target)

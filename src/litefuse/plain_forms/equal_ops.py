@@ -11,10 +11,9 @@ import numpy as np
 from litefuse.ir.call_graph import all_operations
 from litefuse.ir.constants import pseudo_constant
 from litefuse.ir.mlir import ir
+from litefuse.plain_forms.reshapes import reshaped, resized
 
 __all__ = ["EQUAL_OPS", "EmitEqualOps"]
-
-_INT32 = 32
 
 
 class EmitEqualOps:
@@ -51,10 +50,7 @@ def _select(op: ir.OpView) -> ir.Value | None:
     if not kind.has_rank or not kind.has_static_shape or not chosen.has_rank:
         return None
     if kind.rank == 1 < chosen.rank:  # of the first dimension, where that of SELECT_V2 is of the last one
-        shape = [kind.shape[0], *[1] * (chosen.rank - 1)]
-        target = pseudo_constant(ir.DenseElementsAttr.get(np.array(shape, np.int32)))
-        result = ir.RankedTensorType.get(shape, kind.element_type)
-        condition = ir.Operation.create("tfl.reshape", [result], [condition, target]).result
+        condition = reshaped(condition, [kind.shape[0], *[1] * (chosen.rank - 1)])
     if _is_int32(op):
         return _chosen_int32(op, condition)
     return ir.Operation.create("tfl.select_v2", [op.results[0].type], [condition, one, other]).result
@@ -65,15 +61,14 @@ def _select_v2(op: ir.OpView) -> ir.Value | None:
 
 
 def _is_int32(op: ir.OpView) -> bool:
-    kind = ir.ShapedType(op.results[0].type).element_type
-    return isinstance(kind, ir.IntegerType) and kind == ir.IntegerType.get_signless(_INT32)
+    return ir.ShapedType(op.results[0].type).element_type == ir.IntegerType.get_signless(32)
 
 
 def _chosen_int32(op: ir.OpView, condition: ir.Value) -> ir.Value:
     _, one, other = op.operands
     kind = ir.ShapedType(op.results[0].type)
-    shape = list(ir.ShapedType(condition.type).shape)
-    taken = ir.Operation.create("tfl.cast", [ir.RankedTensorType.get(shape, kind.element_type)], [condition]).result
+    shape = ir.RankedTensorType(condition.type).shape
+    taken = ir.Operation.create("tfl.cast", [resized(kind, shape)], [condition]).result
     # Of the shape of the result, to which both are broadcast: the difference alone may be smaller.
     nothing = pseudo_constant(ir.DenseElementsAttr.get(np.zeros(list(kind.shape), np.int32)))
     whole = _arithmetic("tfl.add", other, nothing, op) if other.type != kind else other

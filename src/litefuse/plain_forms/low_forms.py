@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.ir.call_graph import attributes_of
-from litefuse.ir.constants import elements_of_constant
+from litefuse.ir.litert_ops import integers
 from litefuse.ir.mlir import ir
 from litefuse.plain_forms.axes import around, headed, merged, runs
 
@@ -94,7 +94,7 @@ def _fully_connected(op: ir.OpView) -> LowForm:
 
 def _transpose(op: ir.OpView) -> LowForm | None:
     """Axes that follow each other before and behind are one; those of size 1 are none."""
-    shape, order = _shape(op.operands[0]), _numbers(op.operands[1])
+    shape, order = _shape(op.operands[0]), integers(op.operands[1])
     if order is None:
         return None
     kept = [axis for axis in range(len(shape)) if shape[axis] != 1]
@@ -111,7 +111,7 @@ def _transpose(op: ir.OpView) -> LowForm | None:
 
 def _reduce(op: ir.OpView) -> LowForm | None:
     """Neighbors are alike if both are reduced or both are kept."""
-    shape, axes = _shape(op.operands[0]), _numbers(op.operands[1])
+    shape, axes = _shape(op.operands[0]), integers(op.operands[1])
     if axes is None:
         return None
     reduced = {axis % len(shape) for axis in axes}
@@ -126,7 +126,7 @@ def _reduce(op: ir.OpView) -> LowForm | None:
 
 def _tile(op: ir.OpView) -> LowForm | None:
     """What follows a repeated axis, and is not repeated itself, is repeated with it."""
-    shape, counts = _shape(op.operands[0]), _numbers(op.operands[1])
+    shape, counts = _shape(op.operands[0]), integers(op.operands[1])
     return None if counts is None else _repeated(op, shape, counts)
 
 
@@ -146,7 +146,7 @@ def _repeated(op: ir.OpView, shape: Sequence[int], counts: Sequence[int]) -> Low
 
 def _slice(op: ir.OpView) -> LowForm | None:
     """What follows an axis, and is taken whole, is taken with it."""
-    shape, begins = _shape(op.operands[0]), _numbers(op.operands[1])
+    shape, begins = _shape(op.operands[0]), integers(op.operands[1])
     (result,) = map(_shape, op.results)
     if begins is None:
         return None
@@ -158,7 +158,7 @@ def _slice(op: ir.OpView) -> LowForm | None:
 
 def _pad(op: ir.OpView) -> LowForm | None:
     """What follows an axis, and is not padded, is padded with it."""
-    shape, paddings = _shape(op.operands[0]), _numbers(op.operands[1])
+    shape, paddings = _shape(op.operands[0]), integers(op.operands[1])
     if paddings is None:
         return None
     pairs = [(paddings[2 * axis], paddings[2 * axis + 1]) for axis in range(len(shape))]
@@ -191,7 +191,7 @@ def _joined(op: ir.OpView, attributes: Mapping[str, ir.Attribute]) -> LowForm:
 
 def _split(op: ir.OpView) -> LowForm | None:
     """As a split of the columns of a matrix."""
-    dims = _numbers(op.operands[0])
+    dims = integers(op.operands[0])
     return None if dims is None else _parted(op, op.operands[1], dims[0], attributes_of(op))
 
 
@@ -224,7 +224,7 @@ def _gather(op: ir.OpView) -> LowForm | None:
 
 def _cumsum(op: ir.OpView) -> LowForm | None:
     """Along an axis with one before it and one behind it."""
-    shape, axes = _shape(op.operands[0]), _numbers(op.operands[1])
+    shape, axes = _shape(op.operands[0]), integers(op.operands[1])
     if axes is None:
         return None
     axis = axes[0] % len(shape)
@@ -248,11 +248,6 @@ def _axis(op: ir.OpView) -> int:
 
 def _int32(number: int) -> ir.Attribute:
     return ir.IntegerAttr.get(ir.IntegerType.get_signless(32), number)
-
-
-def _numbers(value: ir.Value) -> list[int] | None:
-    elements = elements_of_constant(value, "arith.constant", "tfl.pseudo_const")
-    return None if elements is None else np.array(elements).reshape(-1).tolist()
 
 
 def _vector(numbers: Sequence[int]) -> npt.NDArray[np.int32]:

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar, NamedTuple
 
-import numpy as np
-
 from litefuse.ir.call_graph import all_operations
-from litefuse.ir.constants import elements_of_constant
-from litefuse.ir.litert_ops import MASKS, int32_vector, strided_slice
+from litefuse.ir.litert_ops import MASKS, int32_vector, integers, strided_slice
 from litefuse.ir.mlir import ir
 from litefuse.plain_forms.reshapes import is_fixed, reshaped, resized
 
 __all__ = ["PlainSlices"]
-
-_CONSTANTS = ("arith.constant", "tfl.pseudo_const")
 
 
 class _Range(NamedTuple):
@@ -74,8 +69,8 @@ def _ranges(op: ir.OpView) -> list[_Range] | None:
     value, *vectors = op.operands
     if not is_fixed(value, op.results[0]) or ir.BoolAttr(op.attributes["offset"]).value:
         return None
-    found = [elements_of_constant(vector, *_CONSTANTS) for vector in vectors]
-    numbers = [np.array(each).reshape(-1).tolist() for each in found if each is not None]
+    found = [integers(vector) for vector in vectors]
+    numbers = [each for each in found if each is not None]
     if len(numbers) < 3:
         return None
     specs: list[tuple[int, int, int]] = [*zip(*numbers, strict=True)]

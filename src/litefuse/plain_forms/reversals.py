@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
 from litefuse.ir.call_graph import all_operations
-from litefuse.ir.constants import elements_of_constant
+from litefuse.ir.litert_ops import integers
 from litefuse.ir.mlir import ir
 from litefuse.options.limits import MAX_REVERSED_ITEMS
 
 __all__ = ["UnpackReversals"]
-
-_CONSTANTS = ("arith.constant", "tfl.pseudo_const")
 
 
 class UnpackReversals:
@@ -46,10 +42,10 @@ class UnpackReversals:
 
 def _axes(op: ir.OpView) -> list[int] | None:
     """Returns the dimensions of several items that are reversed; None where REVERSE_V2 stays."""
-    kind, axes = ir.ShapedType(op.operands[0].type), elements_of_constant(op.operands[1], *_CONSTANTS)
+    kind, axes = ir.ShapedType(op.operands[0].type), integers(op.operands[1])
     if axes is None or not kind.has_rank or not kind.has_static_shape or not isinstance(kind.element_type, ir.F32Type):
         return None
-    found = [axis for axis in (int(each) % kind.rank for each in np.array(axes).reshape(-1)) if kind.shape[axis] > 1]
+    found = [axis for axis in (each % kind.rank for each in axes) if kind.shape[axis] > 1]
     return found if all(kind.shape[axis] <= MAX_REVERSED_ITEMS for axis in found) else None
 
 

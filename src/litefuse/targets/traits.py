@@ -47,6 +47,17 @@ class TargetTraits:
     plain_operands: bool = False
     max_rank: int | None = None
 
+    @property
+    def takes_all_forms(self) -> bool:
+        """Whether it takes ops in whatever form LiteRT has them."""
+        return (
+            not self.avoided
+            and not self.flat_ids
+            and self.shrinks_axes
+            and not self.plain_operands
+            and (self.max_rank is None)
+        )
+
 
 def stricter(traits: Sequence[TargetTraits]) -> TargetTraits:
     """Returns what all of several targets can run."""
