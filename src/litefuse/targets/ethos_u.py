@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import csv
 import importlib
-import importlib.util
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from litefuse.targets.ethos_u_ops import ETHOS_U_OPS
 from litefuse.targets.logged import logged
+from litefuse.targets.micro import Micro
 from litefuse.targets.question import Answer, Question, Refusal
-from litefuse.targets.target import Hint, Target, installed
-from litefuse.targets.traits import TargetTraits
+from litefuse.targets.target import Hint, Target, installed, not_installed
 
 __all__ = ["EthosU"]
 
@@ -42,19 +42,13 @@ class EthosU(Target):
     """Vela, the compiler for the NPU; it leaves what the NPU does not take to tflite-micro on the CPU beside it."""
 
     name = "ethos-u"
-    # Vela leaves WHILE and its subgraphs to the CPU.
-    traits = TargetTraits(
-        "Vela",
-        dynamic=False,
-        loops=False,
+    # Those of tflite-micro, to which Vela leaves ops, WHILE and its subgraphs among them.
+    traits = replace(
+        Micro.traits,
+        runtime="Vela",
         left_loops="Vela leaves them to the CPU",
-        lacking=frozenset({"UNIDIRECTIONAL_SEQUENCE_RNN"}),
-        buffers_behind=False,
-        mixed=False,
-        complex=False,
         int4=(),
-        # What tflite-micro lacks, to which Vela leaves ops, and what Vela leaves.
-        avoided=frozenset({"REDUCE_ANY", "REVERSE_V2", "SELECT", "SELECT_V2"}),
+        avoided=Micro.traits.avoided | {"REVERSE_V2", "SELECT_V2"},
     )
     table = ETHOS_U_OPS
     hints = (
@@ -67,9 +61,7 @@ class EthosU(Target):
     partial = True
 
     def missing(self) -> str:
-        if importlib.util.find_spec("ethosu") is None:
-            return "Vela is not installed: pip install 'litefuse[ethos-u]'"
-        return ""
+        return not_installed("Vela", "ethosu", "ethos-u")
 
     def ask(self, question: Question, announce: Callable[[str], None]) -> Answer:
         software = installed("Vela", _PACKAGE)

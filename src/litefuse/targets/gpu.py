@@ -5,14 +5,14 @@ from __future__ import annotations
 import importlib.util
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from litefuse.targets.gpu_ops import GPU_OPS
-from litefuse.targets.litert import reported_errors
+from litefuse.targets.litert import LiteRT, reported_errors
 from litefuse.targets.logged import logged
 from litefuse.targets.question import Answer, Question, Refusal
 from litefuse.targets.target import Hint, Target
-from litefuse.targets.traits import TargetTraits
 
 __all__ = ["Gpu"]
 
@@ -42,14 +42,13 @@ class Gpu(Target):
     """LiteRT's GPU accelerator, which runs over Vulkan, Metal or a software driver."""
 
     name = "gpu"
-    # It is compiled for the shapes in the file.
-    traits = TargetTraits(
-        "LiteRT's GPU accelerator",
+    # Those of CompiledModel, which compiles for the shapes in the file here.
+    traits = replace(
+        LiteRT.traits,
+        runtime="LiteRT's GPU accelerator",
         dynamic=False,
         loops=False,
-        variables=False,
         left_loops="the accelerator refuses them, and the CPU runs the model",
-        lacking=frozenset({"UNIDIRECTIONAL_SEQUENCE_LSTM", "UNIDIRECTIONAL_SEQUENCE_RNN"}),
         complex=False,
         flat_ids=True,
         shrinks_axes=False,

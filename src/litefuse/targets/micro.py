@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -14,7 +13,7 @@ import numpy as np
 from litefuse.targets.logged import logged
 from litefuse.targets.micro_ops import MICRO_OPS
 from litefuse.targets.question import Answer, Arrays, Question, Refusal, TargetCall
-from litefuse.targets.target import Hint, Target, installed
+from litefuse.targets.target import Hint, Target, installed, not_installed
 from litefuse.targets.traits import TargetTraits
 
 __all__ = ["Micro"]
@@ -69,9 +68,7 @@ class Micro(Target):
     )
 
     def missing(self) -> str:
-        if importlib.util.find_spec("tflite_micro") is None:
-            return "tflite-micro is not installed: pip install 'litefuse[micro]'"
-        return ""
+        return not_installed("tflite-micro", "tflite_micro", "micro")
 
     def ask(self, question: Question, announce: Callable[[str], None]) -> Answer:
         from litefuse.inputs.graph import Model

@@ -10,7 +10,7 @@ from litefuse.targets.question import Answer, Question, Refusal
 from litefuse.targets.table import OpTable
 from litefuse.targets.traits import TargetTraits
 
-__all__ = ["Hint", "Target", "installed"]
+__all__ = ["Hint", "Target", "installed", "not_installed"]
 
 
 def installed(software: str, package: str) -> str:
@@ -18,6 +18,14 @@ def installed(software: str, package: str) -> str:
     import importlib.metadata
 
     return f"{software} {importlib.metadata.version(package)}"
+
+
+def not_installed(software: str, module: str, extra: str) -> str:
+    """Returns that software is not installed, and which extra has it; empty if its module is found."""
+    import importlib.util
+
+    found = importlib.util.find_spec(module) is not None
+    return "" if found else f"{software} is not installed: pip install 'litefuse[{extra}]'"
 
 
 @dataclass(frozen=True)
