@@ -20,8 +20,8 @@ from litefuse.quantization.applying import read_model
 from litefuse.quantization.asking import check_samples, check_target
 from litefuse.quantization.dataset import Samples, take_samples
 from litefuse.quantization.float_ops import ops_by_kind
-from litefuse.quantization.masks import tensor_name
 from litefuse.quantization.quantize import quantize_model
+from litefuse.quantization.schema_objects import tensor_name
 from litefuse.report.quantized import OpKinds
 from litefuse.runtime.interpreter import Interpreter
 from litefuse.runtime.scales import dequantized, quantized

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from litefuse.quantization.applying import read_model
-from litefuse.quantization.masks import tensor_name
+from litefuse.quantization.schema_objects import tensor_name
 from litefuse.quantization.shared_buffers import share_buffers
 from litefuse.runtime.interpreter import Interpreter
 from tests.quantization.models import saved

@@ -11,7 +11,7 @@ from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.quantization.calibration import Ranges
 from litefuse.quantization.integer_kernels import integer_kernel, same_scale_pairs
-from litefuse.quantization.masks import tensor_name
+from litefuse.quantization.schema_objects import op_code, tensor_name
 
 __all__ = ["make_custom_ops_integer"]
 
@@ -61,12 +61,12 @@ class _Codes:
 
     def number(self, op: Any) -> int:
         code = self._codes[op.opcodeIndex]
-        return max(code.builtinCode, code.deprecatedBuiltinCode)
+        return op_code(code)
 
     def index(self, number: int) -> int:
         """Returns the index of the code of an op, which is added if there is none."""
         for index, code in enumerate(self._codes):
-            if max(code.builtinCode, code.deprecatedBuiltinCode) == number:
+            if op_code(code) == number:
                 return index
         code = schema.OperatorCodeT()
         code.builtinCode = code.deprecatedBuiltinCode = number

@@ -8,7 +8,7 @@ from typing import Any
 from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.quantization.calibration import Ranges
-from litefuse.quantization.masks import tensor_name
+from litefuse.quantization.schema_objects import op_code, tensor_name
 from litefuse.runtime.custom_op import CustomOp, find_kernel
 
 __all__ = ["hand_ranges_on", "integer_kernel", "same_scale_pairs", "sources_of_scales"]
@@ -17,7 +17,7 @@ __all__ = ["hand_ranges_on", "integer_kernel", "same_scale_pairs", "sources_of_s
 def integer_kernel(model: Any, op: Any, bits: int) -> type[CustomOp] | None:
     """Returns the kernel of a custom op that takes integers of so many bits; None if there is no such kernel."""
     code = model.operatorCodes[op.opcodeIndex]
-    if max(code.builtinCode, code.deprecatedBuiltinCode) != schema.BuiltinOperator.CUSTOM:
+    if op_code(code) != schema.BuiltinOperator.CUSTOM:
         return None
     name = (code.customCode or b"").decode("utf-8", "replace")
     kernel = find_kernel(name) if name else None

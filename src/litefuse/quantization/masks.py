@@ -14,8 +14,9 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.quantization.calibration import Ranges
+from litefuse.quantization.schema_objects import op_codes, tensor_name
 
-__all__ = ["masked_tensors", "tensor_name"]
+__all__ = ["masked_tensors"]
 
 # The ops that add a mask to numbers or mix it with them.
 _MASKING = frozenset(
@@ -40,15 +41,10 @@ def masked_tensors(model: Any, ranges: Ranges) -> set[str]:
     names: set[str] = set()
     for index in {each.subgraphIndex for each in model.signatureDefs or ()}:
         tensors = _Tensors(model, model.subgraphs[index].tensors, ranges)
-        codes = [max(each.builtinCode, each.deprecatedBuiltinCode) for each in model.operatorCodes]
-        operators = [(codes[op.opcodeIndex], op.inputs, op.outputs) for op in model.subgraphs[index].operators]
+        codes = op_codes(model)
+        operators = [(codes[int(op.opcodeIndex)], op.inputs, op.outputs) for op in model.subgraphs[index].operators]
         names.update(map(tensors.name, _masked(operators, tensors)))
     return names
-
-
-def tensor_name(tensor: Any) -> str:
-    """Returns the name of a tensor, which is an object of the schema."""
-    return tensor.name.decode()
 
 
 def _masked(operators: Sequence[tuple[int, Sequence[int], Sequence[int]]], tensors: _Tensors) -> Iterator[int]:

@@ -12,6 +12,8 @@ from typing import Any
 
 from ai_edge_litert import schema_py_generated as schema
 
+from litefuse.quantization.schema_objects import op_codes
+
 __all__ = ["restore_open_shapes"]
 
 _CONVERSIONS = frozenset({schema.BuiltinOperator.QUANTIZE, schema.BuiltinOperator.DEQUANTIZE})
@@ -31,7 +33,7 @@ def restore_open_shapes(model: Any) -> bool:
 
 def _pairs(model: Any) -> Iterator[tuple[Any, Any]]:
     """Yields the operands and results of the ops between integers and floating point."""
-    codes = [max(each.builtinCode, each.deprecatedBuiltinCode) for each in model.operatorCodes]
+    codes = op_codes(model)
     for subgraph in model.subgraphs:
         for op in subgraph.operators or ():
             if codes[op.opcodeIndex] in _CONVERSIONS:

@@ -12,7 +12,7 @@ from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.errors import LitefuseError
 from litefuse.quantization.applying import read_model
-from litefuse.quantization.masks import tensor_name
+from litefuse.quantization.schema_objects import op_codes, tensor_name
 
 __all__ = ["SIGNATURE", "prepare_model"]
 
@@ -56,7 +56,7 @@ def _check_real(model: Any, path: Path) -> None:
     Raises:
         LitefuseError: A tensor has a scale, or weights are float16 in the file only.
     """
-    codes = [max(each.builtinCode, each.deprecatedBuiltinCode) for each in model.operatorCodes]
+    codes = op_codes(model)
     for graph in model.subgraphs:
         stored = [op.inputs[0] for op in graph.operators or () if codes[op.opcodeIndex] == _DEQUANTIZE]
         for index, tensor in enumerate(graph.tensors):

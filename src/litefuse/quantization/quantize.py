@@ -21,7 +21,7 @@ from litefuse.quantization.empty_tensors import ranges_of_empty_tensors
 from litefuse.quantization.integer_custom_ops import make_custom_ops_integer
 from litefuse.quantization.integer_kernels import hand_ranges_on, sources_of_scales
 from litefuse.quantization.lazy_calls import Calls
-from litefuse.quantization.masks import masked_tensors, tensor_name
+from litefuse.quantization.masks import masked_tensors
 from litefuse.quantization.mixed_precision import mix_precision
 from litefuse.quantization.model_facts import check_named, facts_of, kept_results
 from litefuse.quantization.open_shapes import restore_open_shapes
@@ -30,6 +30,7 @@ from litefuse.quantization.recipe import ModelFacts, Recipe, recipe_of
 from litefuse.quantization.recurrent.lstms import FloatLayer, LstmOps, enclose_states
 from litefuse.quantization.rotations import mend_rotations
 from litefuse.quantization.samples import calls_of
+from litefuse.quantization.schema_objects import tensor_name
 from litefuse.quantization.shared_buffers import share_buffers
 from litefuse.quantization.shared_outputs import mend_shared_outputs
 from litefuse.quantization.shared_ranges import share_ranges
@@ -167,16 +168,16 @@ class _Task:
         lstms = LstmOps(self.path)
         # The subgraphs of loops, branches and composites must have the types of their op, which is not quantized.
         real = self.masked.union(_inner_tensors(model), lstms.kept_results() if self.form == "int8" else ())
-        if self.form in INTEGER_ACTIVATIONS:
-            self.reasons = withheld_ops(model, ranges, INTEGER_ACTIVATIONS[self.form])
+        bits = INTEGER_ACTIVATIONS.get(self.form)  # None for a recipe, which may have several
+        sources: Mapping[str, str] = {}
+        if bits is not None:
+            self.reasons = withheld_ops(model, ranges, bits)
             real |= self.reasons.keys()
+            sources = sources_of_scales(model, bits, self.masked | self.kept)
         inner = lstms.observed(calls) if self.form == "int8" else {}
         integers = {name: each for name, each in inner.items() if name not in self.kept}
-        sources: Mapping[str, str] = {}
-        if self.form in INTEGER_ACTIVATIONS:
-            sources = sources_of_scales(model, INTEGER_ACTIVATIONS[self.form], self.masked | self.kept)
         ranges = hand_ranges_on(share_ranges(model, enclose_states(ranges, integers), sources), sources)
-        if INTEGER_ACTIVATIONS.get(self.form) == 16:
+        if bits == 16:
             ranges = avoid_powers_of_two(ranges)
         # litert-quantizer writes the ranges of ops with a fixed scale into these; other tensors must not share them.
         ranges = {name: dict(each) for name, each in ranges.items()}
@@ -189,9 +190,8 @@ class _Task:
         else:
             self.float_layers += lstms.left_because(_NO_INTEGER_LSTM[self.form])
         edits: list[Callable[[Any], bool]] = [mend_unread_results, mend_shared_outputs]
-        if self.form in INTEGER_ACTIVATIONS:
+        if bits is not None:
             found = {name: each for name, each in ranges.items() if name not in self.masked}
-            bits = INTEGER_ACTIVATIONS[self.form]
             edits.append(partial(make_custom_ops_integer, bits=bits, ranges=found, kept=self.kept))
         share_buffers(self.target)
         edit_file(self.target, *edits, restore_open_shapes)

@@ -13,6 +13,8 @@ from typing import Any
 
 from ai_edge_litert import schema_py_generated as schema
 
+from litefuse.quantization.schema_objects import op_codes
+
 __all__ = ["mend_shared_outputs"]
 
 
@@ -25,7 +27,7 @@ def mend_shared_outputs(model: Any) -> bool:
     Returns:
         Whether it changed.
     """
-    codes = [max(each.builtinCode, each.deprecatedBuiltinCode) for each in model.operatorCodes]
+    codes = op_codes(model)
     changed = False
     for index, subgraph in enumerate(model.subgraphs):
         operators = subgraph.operators or ()

@@ -10,7 +10,7 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.quantization.calibration import Ranges
-from litefuse.quantization.masks import tensor_name
+from litefuse.quantization.schema_objects import op_codes, tensor_name
 
 __all__ = ["share_ranges"]
 
@@ -37,7 +37,7 @@ def share_ranges(model: Any, ranges: Ranges, sources: Mapping[str, str] = Mappin
         sources: The results of custom ops that have the scale of an operand, with that operand.
     """
     shared = dict(ranges)
-    codes: list[int] = [max(each.builtinCode, each.deprecatedBuiltinCode) for each in model.operatorCodes]
+    codes = op_codes(model)
     for graph in model.subgraphs:
         tensors: list[Any] = graph.tensors
         names: dict[int, str] = dict(enumerate(tensor_name(each) for each in tensors))

@@ -9,6 +9,8 @@ from typing import Any
 
 from ai_edge_litert import schema_py_generated as schema
 
+from litefuse.quantization.schema_objects import op_codes
+
 __all__ = ["mend_unread_results"]
 
 #: The ops whose results have the scale of the operand, and the position of that.
@@ -29,7 +31,7 @@ def mend_unread_results(model: Any) -> bool:
     Returns:
         Whether it changed.
     """
-    codes = [max(each.builtinCode, each.deprecatedBuiltinCode) for each in model.operatorCodes]
+    codes = op_codes(model)
     changed = False
     for subgraph in model.subgraphs:
         for op in subgraph.operators or ():

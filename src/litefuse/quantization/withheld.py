@@ -8,7 +8,7 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.quantization.calibration import Ranges
-from litefuse.quantization.masks import tensor_name
+from litefuse.quantization.schema_objects import op_codes, tensor_name
 
 __all__ = ["withheld_ops"]
 
@@ -28,13 +28,13 @@ def withheld_ops(model: Any, ranges: Ranges, bits: int) -> dict[str, str]:
     Returns:
         The reasons, by the names of the ops' first results.
     """
-    codes = [max(each.builtinCode, each.deprecatedBuiltinCode) for each in model.operatorCodes]
+    codes = op_codes(model)
     reasons: dict[str, str] = {}
     for graph in model.subgraphs:
         names = [tensor_name(each) for each in graph.tensors]
         made: dict[int, int] = {}  # the first result of the op that computes a tensor
         for op in graph.operators or ():
-            code, operands = codes[op.opcodeIndex], [int(each) for each in op.inputs]
+            code, operands = codes[int(op.opcodeIndex)], [int(each) for each in op.inputs]
             result = int(op.outputs[0]) if len(op.outputs) else -1
             if code == _OPERATOR.DIV and _may_be_zero(_ends(model, graph.tensors[operands[1]], ranges)):
                 reasons[names[result]] = "its divisor may become 0 in integers"

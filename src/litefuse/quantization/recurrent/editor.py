@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from ai_edge_litert import schema_py_generated as schema
 
+from litefuse.quantization.schema_objects import op_code
+
 __all__ = ["GraphEditor", "Scale"]
 
 _TYPES = {
@@ -55,7 +57,7 @@ class GraphEditor:
     def code(self, op: Any) -> int:
         """Returns the builtin code of an op."""
         code = self.model.operatorCodes[op.opcodeIndex]
-        return max(code.builtinCode, code.deprecatedBuiltinCode)
+        return op_code(code)
 
     def tensor(self, index: int) -> Any:
         """Returns a tensor."""
@@ -183,7 +185,7 @@ class GraphEditor:
     def _opcode(self, code: int, version: int = 1) -> int:
         codes: list[Any] = self.model.operatorCodes
         for index, each in enumerate(codes):
-            if max(each.builtinCode, each.deprecatedBuiltinCode) == code and each.version == version:
+            if op_code(each) == code and each.version == version:
                 return index
         new: Any = schema.OperatorCodeT()
         new.builtinCode, new.version = code, version
