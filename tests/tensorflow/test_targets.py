@@ -33,6 +33,7 @@ STEPS, FEATURES, WORDS = 49, 40, 12
 def spotter(tf: Any, framework: str) -> Any:
     """A keyword spotter of two LSTMs: Keras 2 fixes the batch, the export of Keras 3 leaves it open."""
     keras = importlib.import_module(framework)
+    keras.utils.set_random_seed(1)
     batch = 1 if framework == "tf_keras" else None
     x = keras.Input((STEPS, FEATURES), batch_size=batch, name="x")
     value = keras.layers.LSTM(64, return_sequences=True)(x)
