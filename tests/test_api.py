@@ -189,7 +189,7 @@ def test_a_full_disk_is_no_crash(monkeypatch: pytest.MonkeyPatch) -> None:
             "it died\nLLVM ERROR: IO failure on output stream: No space left on device", step="write"
         )
 
-    monkeypatch.setattr(importlib.import_module("litefuse.api"), "run_in_worker", dies)
+    monkeypatch.setattr(importlib.import_module("litefuse.conversion_process"), "run_in_worker", dies)
     with pytest.raises(LitefuseError, match="the model cannot be written: no space left on device") as raised:
         litefuse.convert(SAVED_MODEL)
     assert not isinstance(raised.value, EngineCrashError)

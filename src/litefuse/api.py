@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import shutil
 import sys
-import tempfile
-import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from litefuse.errors import EngineCrashError, LitefuseError
+from litefuse.conversion_process import convert_here, convert_in_worker, with_file_check
+from litefuse.errors import LitefuseError
 from litefuse.files.temporary import make_temporary_folder
 from litefuse.frontends import source_of
 from litefuse.job import ConversionJob
@@ -22,7 +19,7 @@ from litefuse.options.input_shapes import InputShapes
 from litefuse.options.limits import MAX_CONSTANT_BYTES, MAX_OPS, Limits
 from litefuse.options.quantization import Granularity, QuantizedIo, RecipeEntries, Rotation, WeightBits
 from litefuse.plug_ins.entry_points import find_plug_ins
-from litefuse.processes.limits import ProcessLimits, process_limits, processes_limited
+from litefuse.processes.limits import ProcessLimits, processes_limited
 from litefuse.processes.process import prepare_worker, run_in_worker
 from litefuse.quantization.asking import check_max_error, check_quantization, check_samples, check_target
 from litefuse.recognizers.transfer import pickle_registered
@@ -35,7 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ConversionResult", "convert", "quantize"]
 
-_JOB_RUNNER = "litefuse.conversion:run_job"
 _QUANTIZATION_RUNNER = "litefuse.conversion:run_quantization"
 
 
@@ -70,6 +66,7 @@ def convert(
     recipe: RecipeEntries | None = None,
     max_error: float | None = None,
     require_fused: bool | Collection[str] = False,
+    require_accelerated: bool = False,
     check_fusions: bool = True,
     check_custom_ops: bool = False,
     check_file: bool = True,
@@ -155,6 +152,8 @@ def convert(
         max_error: The largest difference that quantization may make to an output, relative to its largest element, else
             ``QuantizationError``; None: any.
         require_fused: Composites that must be fused, else ``NotFusedError``: True for all, or names.
+        require_accelerated: Raise ``NotAcceleratedError`` unless every target takes all ops of the file and computes
+            the numbers of the CPU, as its software says. It has to be installed.
         check_fusions: Apply a fusion only if it computes the same as the composite's body: both are run on random
             inputs in the stock runtime and compared. A composite that its author declared a custom op
             (``tfl_fusable_op``) is not checked, since its body may be a placeholder, unless ``check_custom_ops``. The
@@ -184,6 +183,7 @@ def convert(
         LitefuseError: ``model`` is not something that can be converted, or cannot be exported.
         ConversionError: It cannot be converted.
         FileCheckError: LiteRT does not run the written file.
+        NotAcceleratedError: A target does not take all of it (``require_accelerated``).
         QuantizationError: The difference from quantization exceeds ``max_error``, or an op is not integer that had to
             be (``require_integer``).
         LimitError: It exceeds ``max_ops``, ``max_constant_bytes``, ``timeout`` or ``memory``; ``limit`` says which.
@@ -215,6 +215,10 @@ def convert(
         keep_float_ops=keep_float_ops,
         recipe=recipe,
     )
+    if require_accelerated:
+        from litefuse.verify.targets.conversion import check_required
+
+        check_required(chosen, checked=check)
     check_target(quantize, quantization, chosen)
     check_max_error(quantize, max_error)
     check_samples(
@@ -265,16 +269,16 @@ def convert(
             if representative_dataset is not None:
                 job = replace(job, samples=_obtained(representative_dataset, folder.name, preprocess, on_step))
             if in_process:
-                report = _convert_here(job, on_step)
+                report = convert_here(job, on_step)
             else:
                 job = replace(job, plug_ins=find_plug_ins(), fusions=pickle_registered(), kernels=_kernels())
-                report = _convert_in_worker(job, on_step)
+                report = convert_in_worker(job, on_step)
             if check_file:
-                report = _with_file_check(report, job, on_step, in_process=in_process)
+                report = with_file_check(report, job, on_step, in_process=in_process)
             if check and chosen != ("cpu",):
                 from litefuse.verify.targets.conversion import with_target_checks
 
-                report = with_target_checks(report, job.output, job.target, on_step)
+                report = with_target_checks(report, job.output, job.target, on_step, required=require_accelerated)
     except BaseException:
         folder.cleanup()
         raise
@@ -390,7 +394,7 @@ def quantize(
                 job = replace(job, samples=_obtained(representative_dataset, folder.name, preprocess, on_step))
             report = cast("Report", run_in_worker(_QUANTIZATION_RUNNER, job, on_step))
             if check_file:
-                report = _with_file_check(report, job, on_step, in_process=False)
+                report = with_file_check(report, job, on_step, in_process=False)
     except BaseException:
         folder.cleanup()
         raise
@@ -427,74 +431,3 @@ def _names(value: Iterable[str] | None, argument: str) -> tuple[str, ...] | None
 
 def _switch(value: bool | Collection[str], argument: str) -> bool | frozenset[str]:
     return value if isinstance(value, bool) else frozenset(_names(value, argument) or ())
-
-
-def _convert_here(job: ConversionJob, on_step: Callable[[str], None]) -> Report:
-    if "tensorflow" in sys.modules:
-        raise LitefuseError(
-            "TensorFlow is loaded in this process, and the lowering engine cannot be loaded beside it",
-            hint="Leave out in_process=True.",
-        )
-    from litefuse.conversion import run_conversion
-
-    return run_conversion(job, on_step)
-
-
-def _convert_in_worker(job: ConversionJob, on_step: Callable[[str], None]) -> Report:
-    begun = time.perf_counter()
-    started: list[float] = []
-
-    def announce(step: str) -> None:
-        if not started:
-            started.append(time.perf_counter() - begun)
-        on_step(step)
-
-    try:
-        report = run_in_worker(_JOB_RUNNER, job, announce)
-    except EngineCrashError as error:
-        if (full := os.strerror(errno.ENOSPC)) in error.message:  # the engine crashes in this case
-            raise LitefuseError(
-                f"the model cannot be written: {full.lower()}", where=str(job.output.parent), hint="Make room there."
-            ) from None
-        if process_limits().memory is not None:  # the limit may be the reason for the crash
-            raise
-        error.module_path = _save_module(job, error.step)
-        if error.module_path is not None:
-            error.hint = f"Please report it, with the module that it worked on: {error.module_path}"
-        raise
-    return replace(report, timings={"start": started[0], **report.timings})
-
-
-def _with_file_check(report: Report, job: ConversionJob, on_step: Callable[[str], None], *, in_process: bool) -> Report:
-    """Checks the written file and returns the report with the result."""
-    from litefuse.report import FileCheckReport
-    from litefuse.verify.file_check import CHECK_FILE, FileCheckJob, check_in_worker
-
-    begun = time.perf_counter()
-    check = FileCheckJob(job.output, job.kernels, job.plug_ins)
-    if in_process:
-        from litefuse.verify.written_file import check_job
-
-        not_called = check_job(check, on_step)
-    else:
-        not_called = check_in_worker(check, str(job.source), on_step)
-    timings = {**report.timings, CHECK_FILE: time.perf_counter() - begun}
-    return replace(report, timings=timings, file_check=FileCheckReport(not_called is None, not_called))
-
-
-def _save_module(job: ConversionJob, step: str) -> str | None:
-    """Repeats a conversion up to the step that killed it, and saves the module there."""
-    try:
-        path = Path(tempfile.mkdtemp(prefix="litefuse-crash-"), "module.mlirbc")
-    except OSError:
-        return None  # the crash is reported without the module
-    try:
-        # The steps over samples say how many are done behind their name.
-        run_in_worker(_JOB_RUNNER, replace(job, output=path, save_module_before=step.partition(":")[0]))
-    except LitefuseError:
-        shutil.rmtree(path.parent)
-        return None
-    if path.exists():
-        return str(path)
-    shutil.rmtree(path.parent)
-    return None

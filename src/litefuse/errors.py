@@ -12,6 +12,7 @@ The tree::
     │   ├── FusionError             a fusion was registered or written wrongly
     │   ├── NotFusedError           a composite that was required to fuse did not
     │   ├── FileCheckError          the file that was written does not run
+    │   ├── NotAcceleratedError     a target that was required to take the whole file does not
     │   ├── QuantizationError       the difference from quantization exceeds the limit
     │   ├── LimitError              it exceeds a limit on ops, bytes of constants, time or memory
     │   └── LoweringError           the lowering engine reported an error
@@ -43,6 +44,7 @@ __all__ = [
     "LoweringError",
     "MissingKernelError",
     "ModelCrashError",
+    "NotAcceleratedError",
     "NotFusedError",
     "QuantizationError",
     "SavedModelError",
@@ -139,6 +141,18 @@ class NotFusedError(ConversionError):
 
 class FileCheckError(ConversionError):
     """The model was written, but does not run in LiteRT: no file is kept."""
+
+
+class NotAcceleratedError(ConversionError):
+    """A target that was required to take the whole file does not, or its software could not be asked.
+
+    Attributes:
+        refused: Each target, with an op that it refuses and why.
+    """
+
+    def __init__(self, message: str, *, where: str = "", hint: str = "", refused: Sequence[str] = ()) -> None:
+        super().__init__(message, where=where, hint=hint)
+        self.refused = tuple(refused)
 
 
 class QuantizationError(ConversionError):

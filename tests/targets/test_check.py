@@ -139,8 +139,11 @@ def test_files_without_signatures_and_with_several() -> None:
     graph = Graph()
     x = graph.input("x", (1, 4))
     graph.builtin("TANH", [x], [graph.output("y", (1, 4))])
-    report = report_of(model(graph), "litert")
-    assert (report.verdict, report.not_compared) == ("inconclusive", "the file has no signature to call")
+    for report in litefuse.check(model(graph), ["cpu", "litert", "micro"]).reports:
+        assert report.verdict == "accelerated"
+        assert [(each.signature, each.name) for each in report.outputs] == (
+            [] if report.target == "cpu" else [("serving_default", "y")]
+        )
 
     other = Graph()
     x = other.input("x", (1, 4))
@@ -201,6 +204,23 @@ def test_exit_codes(tmp_path: Path) -> None:
     assert run("check", refused, "--target", "litert").code == 1
     assert run("check", good, "--target", "npu").code == 2
     assert run("check", tmp_path / "none.tflite").code == 4
+
+
+def test_memory_is_limited() -> None:
+    def graph(size: int) -> bytes:
+        made = Graph()
+        x = made.input("x", (1, 4))
+        places = made.tensor("p", (2,), np.int32, value=[1, size])
+        wide = made.tensor("w", (1, 4 * size))
+        made.builtin("TILE", [x, places], [wide])
+        made.builtin("SUM", [wide, made.tensor("a", (1,), np.int32, value=[1])], [made.output("y", (1,))])
+        return serving(made)
+
+    (report,) = litefuse.check(graph(1 << 27), "litert", memory=1 << 30).reports
+    assert report.verdict == "inconclusive"
+    assert "does not run it on the CPU" in report.not_compared
+    (report,) = litefuse.check(graph(4), "litert", memory=1 << 32).reports
+    assert report.verdict == "accelerated"
 
 
 def test_a_table_alone_is_inconclusive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

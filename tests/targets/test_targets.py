@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -106,6 +107,31 @@ def test_a_conversion_for_a_target_of_a_package() -> None:
     (check,) = result.report.target_checks
     assert check.target == "mine"
     assert litefuse.convert(SAVED_MODEL, target="mine", check=False).report.target_checks == ()
+
+
+@pytest.mark.usefixtures("installed")
+def test_acceleration_is_required(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No file is kept if a target refuses an op, or computes other numbers, or cannot be asked."""
+    path = tmp_path / "model.tflite"
+    options = ("--allow-custom-ops", "--require-accelerated", "-o", path)
+    outcome = run("convert", SAVED_MODEL, "--target", "dying", "--target", "cpu", "--json", *options)
+    assert outcome.code == 5
+    told = json.loads(outcome.out)["error"]
+    assert told["type"] == "NotAcceleratedError"
+    assert told["message"].startswith("target dying: ")
+    assert told["refused"][0] == "dying: FULLY_CONNECTED: it was told"
+    monkeypatch.setattr(importlib.import_module("my_targets").__dict__["Slow"], "missing", away)
+    outcome = run("convert", SAVED_MODEL, "--target", "slow", *options)
+    assert outcome.code == 5
+    assert "it is away" in outcome.err
+    assert [*tmp_path.glob("*.tflite")] == []
+    for wrong in (("--target", "cpu"), ("--target", "mine", "--no-check")):
+        outcome = run("convert", SAVED_MODEL, *wrong, *options)
+        assert outcome.code == 1
+        assert "leave out require_accelerated" in outcome.err
+    outcome = run("convert", SAVED_MODEL, "--target", "litert", *options, "-q")
+    assert outcome.code == 0
+    assert path.exists()
 
 
 @pytest.mark.usefixtures("installed")

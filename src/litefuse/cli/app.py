@@ -25,7 +25,7 @@ from litefuse.cli.output import OutputError, print_json
 from litefuse.cli.quantize import quantize
 from litefuse.cli.run import run
 from litefuse.cli.verify import verify
-from litefuse.errors import LitefuseError
+from litefuse.errors import LitefuseError, NotAcceleratedError
 
 __all__ = ["app"]
 
@@ -51,7 +51,7 @@ class _Group(click.Group):
                 traceback.print_exc()
             click.secho("error: ", err=True, fg="red", bold=True, nl=False)
             click.echo(f"{'' if isinstance(error, LitefuseError) else 'there is not enough memory: '}{error}", err=True)
-            code = ExitCode.NOT_COMPARED if ctx.invoked_subcommand in _COMPARING else ExitCode.FAILED
+            code = _exit_code(error, ctx.invoked_subcommand)
             if json_asked_for(ctx):
                 with _output_errors():
                     print_json(error_json(error, code))
@@ -63,6 +63,12 @@ class _Group(click.Group):
             raise
         except KeyboardInterrupt:
             raise click.exceptions.Exit(130) from None
+
+
+def _exit_code(error: BaseException, command: str | None) -> ExitCode:
+    if isinstance(error, NotAcceleratedError):
+        return ExitCode.NOT_ACCELERATED
+    return ExitCode.NOT_COMPARED if command in _COMPARING else ExitCode.FAILED
 
 
 @contextmanager

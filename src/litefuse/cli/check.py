@@ -9,7 +9,7 @@ import click
 
 from litefuse.cli.failures import ExitCode, json_option
 from litefuse.cli.output import print_json, print_sections, progress
-from litefuse.cli.parameters import KERNELS, PATH, SECONDS, TARGET, parse_shape
+from litefuse.cli.parameters import KERNELS, MEMORY, PATH, SECONDS, TARGET, parse_shape
 
 if TYPE_CHECKING:
     from litefuse.verify.targets.target_check import TargetCheck
@@ -37,6 +37,7 @@ __all__ = ["check"]
     help="The error that is allowed, relative to the largest value of an output (1e-4).",
 )
 @click.option("--timeout", type=SECONDS, metavar="SECONDS", help="How long each target's software may take (300).")
+@MEMORY
 @KERNELS
 @json_option("Print the result as JSON.")
 def check(
@@ -47,6 +48,7 @@ def check(
     shape: tuple[str, ...],
     tolerance: float,
     timeout: float | None,
+    memory: int | None,
     kernels: tuple[str, ...],
     as_json: bool,
 ) -> None:
@@ -74,6 +76,7 @@ def check(
             seed=random,
             tolerance=tolerance,
             timeout=timeout,
+            memory=memory,
             kernel_modules=kernels,
             on_step=on_step,
         )

@@ -127,6 +127,12 @@ __all__ = ["convert"]
     help="Fail if a composite is not fused: any, or one of those that are named.",
 )
 @click.option(
+    "--require-accelerated",
+    is_flag=True,
+    help="Fail, with exit code 5, if a target other than cpu refuses an op or computes other numbers, as its own "
+    "software says, or if that is not installed.",
+)
+@click.option(
     "--check-fusions/--no-check-fusions",
     default=True,
     help="Apply a fusion only when fused op and composite agree on random inputs.",
@@ -206,6 +212,7 @@ def convert(
     recipe: Path | None,
     max_error: float | None,
     require_fused: str | None,
+    require_accelerated: bool,
     check_fusions: bool,
     check_custom_ops: bool,
     check_file: bool,
@@ -270,6 +277,7 @@ def convert(
             recipe=recipe,
             max_error=max_error,
             require_fused=_all_or_names(require_fused, "--require-fused"),
+            require_accelerated=require_accelerated,
             check_fusions=check_fusions,
             check_custom_ops=check_custom_ops,
             check_file=check_file,

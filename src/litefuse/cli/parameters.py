@@ -11,6 +11,7 @@ import click
 __all__ = [
     "ALL",
     "KERNELS",
+    "MEMORY",
     "PATH",
     "SECONDS",
     "TARGET",
@@ -88,16 +89,18 @@ def parse_size(text: str | int) -> int:
     return int(digits) * factor
 
 
+MEMORY = click.option(
+    "--memory",
+    type=parse_size,
+    metavar="BYTES",
+    help="End it if one of its processes needs more memory, mapped files left out, such as 2G. On Linux alone.",
+)
+
+
 def process_limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the options that limit the processes of a command."""
     timeout = click.option("--timeout", type=SECONDS, metavar="SECONDS", help="End it if it takes longer.")
-    memory = click.option(
-        "--memory",
-        type=parse_size,
-        metavar="BYTES",
-        help="End it if one of its processes needs more memory, mapped files left out, such as 2G. On Linux alone.",
-    )
-    return timeout(memory(command))
+    return timeout(MEMORY(command))
 
 
 @overload

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import itertools
 import shutil
 from pathlib import Path
 from typing import Any
@@ -13,11 +12,9 @@ from ai_edge_litert import schema_py_generated as schema
 from litefuse.errors import LitefuseError
 from litefuse.quantization.applying import read_model
 from litefuse.quantization.schema_objects import op_codes, tensor_name
+from litefuse.quantization.signatures import name_tensors, sign
 
-__all__ = ["SIGNATURE", "prepare_model"]
-
-#: The signature that a model gets that has none.
-SIGNATURE = "serving_default"
+__all__ = ["prepare_model"]
 
 _DEQUANTIZE = schema.BuiltinOperator.DEQUANTIZE
 
@@ -38,7 +35,7 @@ def prepare_model(path: Path, target: Path) -> None:
     try:
         model = read_model(path)
         _check_real(model, path)
-        changed = [_name_tensors(model), _sign(model)]
+        changed = [name_tensors(model), sign(model)]
         if any(changed):
             modifier = importlib.import_module("litert_quantizer.model_modifier").ModelModifier(model)
             modifier.modify_model({}, serialize_to_path=str(target), enable_progress_bar=False)
@@ -70,37 +67,3 @@ def _check_real(model: Any, path: Path) -> None:
                     where=str(path),
                     hint="Quantize the model in floating point that it was made of.",
                 )
-
-
-def _name_tensors(model: Any) -> bool:
-    """Gives each tensor a name of its own; returns whether one was lacking."""
-    present = {tensor_name(each) for graph in model.subgraphs for each in graph.tensors if each.name}
-    taken, renamed = set[str](), False
-    for graph in model.subgraphs:
-        for tensor in graph.tensors:
-            name = tensor_name(tensor) if tensor.name else ""
-            if not name or name in taken:
-                base = name or "tensor"
-                name = next(new for n in itertools.count(2) if (new := f"{base}#{n}") not in present | taken)
-                tensor.name, renamed = name.encode(), True
-            taken.add(name)
-    return renamed
-
-
-def _sign(model: Any) -> bool:
-    """Gives a model a signature if it has none; returns whether it had none."""
-    if model.signatureDefs:
-        return False
-    graph = model.subgraphs[0]
-    signature: Any = schema.SignatureDefT()
-    signature.signatureKey, signature.subgraphIndex = SIGNATURE.encode(), 0
-    signature.inputs = [_entry(graph, index) for index in graph.inputs]
-    signature.outputs = [_entry(graph, index) for index in dict.fromkeys(graph.outputs)]
-    model.signatureDefs = [signature]
-    return True
-
-
-def _entry(graph: Any, index: int) -> Any:
-    entry: Any = schema.TensorMapT()
-    entry.name, entry.tensorIndex = graph.tensors[index].name, int(index)
-    return entry

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from litefuse.errors import EngineCrashError, LimitError, LitefuseError
+from litefuse.errors import EngineCrashError, InterpreterError, LimitError, LitefuseError
 from litefuse.files.temporary import make_temporary_folder
 from litefuse.inputs.graph import Model
 from litefuse.inspection.litert_model import inspect_litert_model
 from litefuse.plug_ins.entry_points import find_plug_ins
 from litefuse.processes.limits import ProcessLimits, process_limits, processes_limited
 from litefuse.processes.process import run_alone
+from litefuse.quantization.edited_file import edit_file
+from litefuse.quantization.signatures import name_tensors, sign
 from litefuse.runtime.flatbuffer import content_of
 from litefuse.runtime.transfer import registered_by_value
 from litefuse.targets import Target, find_target, target_names
@@ -45,6 +48,7 @@ def check(
     seed: int = 0,
     tolerance: float = 1e-4,
     timeout: float | None = None,
+    memory: int | None = None,
     kernel_modules: Iterable[str] = (),
     on_step: Callable[[str], None] = lambda _: None,
 ) -> TargetCheck:
@@ -64,6 +68,7 @@ def check(
         seed: The seed of drawn inputs.
         tolerance: The allowed error of an output, relative to its largest value.
         timeout: How long the software of each target may take, in seconds; None for its default.
+        memory: The maximum memory of each process in bytes, without mapped files. Only on Linux. None for no limit.
         kernel_modules: Files and names of modules that register kernels of custom ops, with which the file runs on the
             CPU.
         on_step: Called with each step.
@@ -86,7 +91,8 @@ def check(
             path.write_bytes(content)
         else:
             path = Path(content)
-        inspect_litert_model(path)
+        if not inspect_litert_model(path).signatures:
+            path = _signed(path, Path(folder.name))
         given = {each: tuple(shape) for each, shape in (shapes or {}).items()}
         job = ModelJob(
             str(path),
@@ -98,7 +104,8 @@ def check(
             tolerance=tolerance,
             seconds=0.0,
         )
-        with content_of(str(path)) as data:
+        limits = process_limits() if memory is None else ProcessLimits(process_limits().remaining, memory)
+        with content_of(str(path)) as data, processes_limited(limits):
             checks = _Checks(Model(data), Path(folder.name), job, timeout, on_step)
             found = [(each, checks.report(each)) for each in asked]
     finally:
@@ -110,6 +117,19 @@ def check(
         tuple(report for _, report in found if not report.missing),
         (*((target.name, report.missing) for target, report in found if report.missing), *broken),
     )
+
+
+def _signed(model: Path, folder: Path) -> Path:
+    """Returns a copy of a file without signatures that has one, by which it can be called."""
+    path = folder / "signed.tflite"
+    try:
+        shutil.copyfile(model, path)
+        edit_file(path, name_tensors, sign)
+    except OSError:
+        raise
+    except Exception as error:  # whatever the schema's classes raise at a damaged file
+        raise InterpreterError(f"the file cannot be read: {error}", where=str(model)) from error
+    return path
 
 
 def _found(chosen: Sequence[str]) -> tuple[list[Target], list[tuple[str, str]]]:
@@ -218,10 +238,11 @@ class _Checks:
         # The time that is left to a conversion counts as well.
         seconds = [each for each in (self._timeout or target.seconds, process_limits().remaining) if each is not None]
         try:
-            with processes_limited(ProcessLimits(max(min(seconds), 0.01))):
+            with processes_limited(ProcessLimits(max(min(seconds), 0.01), process_limits().memory)):
                 return cast("Answer", run_alone(ASK, question, environment={}, announce=announce))
-        except LimitError:
-            why = f"it took more than {min(seconds):g} seconds in the step {steps[-1]!r}"
+        except LimitError as error:
+            took = f"took more than {min(seconds):g} seconds" if error.limit == "timeout" else "needs more memory"
+            why = f"it {took} in the step {steps[-1]!r}"
         except EngineCrashError as error:
             why = f"its software dies of the file ({error.death}), in the step {steps[-1]!r}"
         log = Path(question.log)

@@ -1,0 +1,108 @@
+"""Runs a conversion in its process or in this one, and checks the file that it wrote."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from litefuse.errors import EngineCrashError, LitefuseError
+from litefuse.job import ConversionJob
+from litefuse.processes.limits import process_limits
+from litefuse.processes.process import run_in_worker
+
+if TYPE_CHECKING:
+    from litefuse.report import Report
+
+__all__ = ["convert_here", "convert_in_worker", "with_file_check"]
+
+_JOB_RUNNER = "litefuse.conversion:run_job"
+
+
+def convert_here(job: ConversionJob, on_step: Callable[[str], None]) -> Report:
+    """Runs a conversion in this process.
+
+    Raises:
+        LitefuseError: TensorFlow is loaded in it.
+    """
+    if "tensorflow" in sys.modules:
+        raise LitefuseError(
+            "TensorFlow is loaded in this process, and the lowering engine cannot be loaded beside it",
+            hint="Leave out in_process=True.",
+        )
+    from litefuse.conversion import run_conversion
+
+    return run_conversion(job, on_step)
+
+
+def convert_in_worker(job: ConversionJob, on_step: Callable[[str], None]) -> Report:
+    """Runs a conversion in the process that is kept for it.
+
+    Raises:
+        LitefuseError: What the conversion raises, or that there is no room for the file.
+        EngineCrashError: The process died; the module that it worked on is saved for a bug report.
+    """
+    begun = time.perf_counter()
+    started: list[float] = []
+
+    def announce(step: str) -> None:
+        if not started:
+            started.append(time.perf_counter() - begun)
+        on_step(step)
+
+    try:
+        report = run_in_worker(_JOB_RUNNER, job, announce)
+    except EngineCrashError as error:
+        if (full := os.strerror(errno.ENOSPC)) in error.message:  # the engine crashes in this case
+            raise LitefuseError(
+                f"the model cannot be written: {full.lower()}", where=str(job.output.parent), hint="Make room there."
+            ) from None
+        if process_limits().memory is not None:  # the limit may be the reason for the crash
+            raise
+        error.module_path = _save_module(job, error.step)
+        if error.module_path is not None:
+            error.hint = f"Please report it, with the module that it worked on: {error.module_path}"
+        raise
+    return replace(report, timings={"start": started[0], **report.timings})
+
+
+def with_file_check(report: Report, job: ConversionJob, on_step: Callable[[str], None], *, in_process: bool) -> Report:
+    """Checks the written file and returns the report with the result."""
+    from litefuse.report import FileCheckReport
+    from litefuse.verify.file_check import CHECK_FILE, FileCheckJob, check_in_worker
+
+    begun = time.perf_counter()
+    check = FileCheckJob(job.output, job.kernels, job.plug_ins)
+    if in_process:
+        from litefuse.verify.written_file import check_job
+
+        not_called = check_job(check, on_step)
+    else:
+        not_called = check_in_worker(check, str(job.source), on_step)
+    timings = {**report.timings, CHECK_FILE: time.perf_counter() - begun}
+    return replace(report, timings=timings, file_check=FileCheckReport(not_called is None, not_called))
+
+
+def _save_module(job: ConversionJob, step: str) -> str | None:
+    """Repeats a conversion up to the step that killed it, and saves the module there."""
+    try:
+        path = Path(tempfile.mkdtemp(prefix="litefuse-crash-"), "module.mlirbc")
+    except OSError:
+        return None  # the crash is reported without the module
+    try:
+        # The steps over samples say how many are done behind their name.
+        run_in_worker(_JOB_RUNNER, replace(job, output=path, save_module_before=step.partition(":")[0]))
+    except LitefuseError:
+        shutil.rmtree(path.parent)
+        return None
+    if path.exists():
+        return str(path)
+    shutil.rmtree(path.parent)
+    return None
