@@ -1,4 +1,4 @@
-"""Looking into mutants, as ``litefuse inspect`` does."""
+"""Looking into mutants, as ``litefuse inspect`` and ``litefuse check`` do."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ import json
 import tempfile
 from pathlib import Path
 
+from litefuse.inputs.graph import Model
 from litefuse.inspection.facts import InspectionJob
 from litefuse.inspection.litert_model import inspect_litert_model
 from litefuse.inspection.sections import litert_model_sections, saved_model_sections
 from litefuse.processes.process import run_in_worker
+from litefuse.quantization.signatures import sign_file
+from litefuse.targets import OWN, find_target
+from litefuse.targets.table import refused_by_table
+from litefuse.verify.targets.places import located
 
 __all__ = ["inspect_model", "inspect_saved_model"]
 
@@ -22,10 +27,14 @@ def inspect_saved_model(folder: Path) -> None:
 
 
 def inspect_model(content: bytes) -> None:
-    """Looks into a LiteRT model."""
+    """Looks into a LiteRT model, and asks the tables of targets about it."""
     with tempfile.NamedTemporaryFile(suffix=".tflite") as file:
         file.write(content)
         file.flush()
         facts = inspect_litert_model(Path(file.name))
+        sign_file(Path(file.name))
+        model = Model(Path(file.name).read_bytes())
+        for target in map(find_target, OWN):
+            located(model, [*refused_by_table(model, target.table)], (), target.hints)
     json.dumps(facts.to_json())
     litert_model_sections(facts)

@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 from typing import Any
 
 from ai_edge_litert import schema_py_generated as schema
 
+from litefuse.errors import InterpreterError
+from litefuse.quantization.edited_file import edit_file
 from litefuse.quantization.schema_objects import tensor_name
 
-__all__ = ["SIGNATURE", "name_tensors", "sign"]
+__all__ = ["SIGNATURE", "name_tensors", "sign", "sign_file"]
 
 #: The signature that a model gets that has none.
 SIGNATURE = "serving_default"
+
+
+def sign_file(path: Path) -> None:
+    """Gives the model in a file a signature if it has none, and a name to each tensor without one.
+
+    Raises:
+        InterpreterError: The file is damaged.
+    """
+    try:
+        edit_file(path, name_tensors, sign)
+    except OSError:
+        raise
+    except Exception as error:  # whatever the schema's classes raise
+        raise InterpreterError(f"the model cannot be read: {error}", where=str(path)) from error
 
 
 def name_tensors(model: Any) -> bool:

@@ -9,15 +9,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from litefuse.errors import EngineCrashError, InterpreterError, LimitError, LitefuseError
+from litefuse.errors import EngineCrashError, LimitError, LitefuseError
 from litefuse.files.temporary import make_temporary_folder
 from litefuse.inputs.graph import Model
 from litefuse.inspection.litert_model import inspect_litert_model
 from litefuse.plug_ins.entry_points import find_plug_ins
 from litefuse.processes.limits import ProcessLimits, process_limits, processes_limited
 from litefuse.processes.process import run_alone
-from litefuse.quantization.edited_file import edit_file
-from litefuse.quantization.signatures import name_tensors, sign
+from litefuse.quantization.signatures import sign_file
 from litefuse.runtime.flatbuffer import content_of
 from litefuse.runtime.transfer import registered_by_value
 from litefuse.targets import Target, find_target, target_names
@@ -92,7 +91,8 @@ def check(
         else:
             path = Path(content)
         if not inspect_litert_model(path).signatures:
-            path = _signed(path, Path(folder.name))
+            path = shutil.copyfile(path, Path(folder.name, "signed.tflite"))
+            sign_file(path)
         given = {each: tuple(shape) for each, shape in (shapes or {}).items()}
         job = ModelJob(
             str(path),
@@ -117,19 +117,6 @@ def check(
         tuple(report for _, report in found if not report.missing),
         (*((target.name, report.missing) for target, report in found if report.missing), *broken),
     )
-
-
-def _signed(model: Path, folder: Path) -> Path:
-    """Returns a copy of a file without signatures that has one, by which it can be called."""
-    path = folder / "signed.tflite"
-    try:
-        shutil.copyfile(model, path)
-        edit_file(path, name_tensors, sign)
-    except OSError:
-        raise
-    except Exception as error:  # whatever the schema's classes raise at a damaged file
-        raise InterpreterError(f"the file cannot be read: {error}", where=str(model)) from error
-    return path
 
 
 def _found(chosen: Sequence[str]) -> tuple[list[Target], list[tuple[str, str]]]:
