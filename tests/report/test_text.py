@@ -178,3 +178,11 @@ def test_json_holds_every_fact() -> None:
     }
     assert data["variables"][1]["writer"] == "AssignAddVariableOp in embed"
     assert data["timings"] == {"read": 0.5, "lower": 1.25}
+
+
+def test_statistics_that_a_model_updates_are_explained() -> None:
+    statistics = VariableReport("layers/norm/moving_mean", "float32", (3,), "mutable", writer="AssignVariableOp in f")
+    hint = "export the model with training=False"
+    assert hint in report_text(replace(REPORT, variables=(statistics,)))
+    assert hint not in report_text(replace(REPORT, variables=(replace(statistics, verdict="frozen"),)))
+    assert hint not in TEXT

@@ -268,6 +268,14 @@ def _retyped_section(how: str, retyped: Sequence[RetypedReport]) -> Section:
     return Section(how.capitalize(), rows, note=note)
 
 
+# The names of Keras, and of the layers of TensorFlow 1.
+_STATISTICS = ("moving_mean", "moving_variance")
+_TRAINING = (
+    "Each call updates statistics of batch normalization, as in training. If that is not meant, export the model with "
+    "training=False."
+)
+
+
 def _variable_section(variables: Sequence[VariableReport]) -> Section:
     if not variables:
         return Section("Variables: none")
@@ -276,4 +284,5 @@ def _variable_section(variables: Sequence[VariableReport]) -> Section:
     return Section(
         f"Variables: {counts['frozen']:,} frozen, {counts['mutable']:,} mutable",
         [(each.name, f"{each.dtype} {shape_text(each.shape)}", f"written by {each.writer}") for each in mutable],
+        note=_TRAINING if any(each.name.rpartition("/")[2] in _STATISTICS for each in mutable) else "",
     )

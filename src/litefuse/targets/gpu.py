@@ -57,7 +57,11 @@ class Gpu(Target):
     )
     table = GPU_OPS
     hints = (
-        Hint("", "variable tensors", f"{_TARGET}: recurrent layers are unrolled"),
+        Hint(
+            "",
+            "variable tensors",
+            f"{_TARGET}: recurrent layers are unrolled; for batch normalization, export it with training=False",
+        ),
         Hint("GATHER", "1D indices|operand 1 has rank", f"{_TARGET}: ids of any rank are flattened"),
         Hint("STRIDED_SLICE", "shrink_axis_mask", f"{_TARGET}: axes are dropped by RESHAPE"),
         Hint("", "[Vv]ersion", f"{_TARGET}: ops are written in the oldest version that does"),
