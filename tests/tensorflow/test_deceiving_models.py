@@ -11,7 +11,6 @@ import pytest
 import litefuse
 from tests.tensorflow.live_models import keras_of
 from tests.tensorflow.saved_models import serving
-from tests.tensorflow.test_verify import one_process as one_process  # noqa: PLC0414  an automatic fixture
 
 if TYPE_CHECKING:
     from pathlib import Path

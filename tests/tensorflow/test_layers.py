@@ -1,5 +1,5 @@
 # pyright: reportUnknownLambdaType=false
-"""Where models begin to differ from the originals, of both converters; the original runs in the TensorFlow process."""
+"""Where models begin to differ from the originals, of both converters."""
 
 from __future__ import annotations
 
@@ -17,39 +17,12 @@ from litefuse.errors import LitefuseError
 from litefuse.verify.layers import chunks, model_side
 from litefuse.verify.layers.layers import Layers
 from litefuse.verify.layers.model_side import Observation, ObservationJob
-from litefuse.verify.layers.original_side import OriginalObservationJob, observe_original
-from litefuse.verify.original import OriginalJob, call_original
 from tests.tensorflow.spoiled_models import with_wrong_weights, without_activation, without_names
 from tests.tensorflow.test_tensorflow_1 import convolutional
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from litefuse.verify.verification import Verification
     from tests.tensorflow.process import TensorFlow
-
-
-def run_here(tf: Any, job: OriginalJob | OriginalObservationJob) -> Any:
-    assert tf
-    try:
-        return call_original(job, lambda _: None) if isinstance(job, OriginalJob) else observe_original(job, print)
-    except LitefuseError as error:
-        return error.with_traceback(None)
-
-
-@pytest.fixture(autouse=True)
-def one_process(monkeypatch: pytest.MonkeyPatch, tensorflow: TensorFlow) -> None:
-    """The original runs in the TensorFlow process of the tests, which has loaded it already."""
-
-    def run(target: str, job: object, environment: Mapping[str, str]) -> Any:
-        assert target.startswith("litefuse.verify.")
-        assert environment
-        found = tensorflow.call(run_here, job)
-        if isinstance(found, LitefuseError):
-            raise found
-        return found
-
-    monkeypatch.setattr("litefuse.verify.reference.run_alone", run)
 
 
 def normal(seed: int, *shape: int) -> Any:

@@ -17,12 +17,9 @@ from litefuse.cli.failures import ExitCode
 from litefuse.errors import LitefuseError
 from litefuse.saved_model.messages import SavedModel
 from litefuse.verify.side_effects import refuse_side_effects
-from tests.tensorflow.test_verify import one_process
 
 if TYPE_CHECKING:
     from tests.tensorflow.process import TensorFlow
-
-__all__ = ["one_process"]  # a fixture of every test here
 
 
 def doubled(tf: Any, _: str = "") -> Any:

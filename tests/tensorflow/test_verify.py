@@ -14,37 +14,12 @@ from click.testing import CliRunner
 import litefuse
 from litefuse.cli.app import app
 from litefuse.errors import InterpreterError, LitefuseError
-from litefuse.verify.original import Arrays, OriginalJob, call_original
+from litefuse.verify.original import OriginalJob, call_original
 from tests.tensorflow.live_models import keras_of, randomize
 from tests.tensorflow.test_tensorflow_1 import convolutional
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from tests.tensorflow.process import TensorFlow
-
-
-def call_here(tf: Any, job: OriginalJob) -> list[list[Arrays]] | LitefuseError:
-    assert tf
-    try:
-        return call_original(job, lambda _: None)
-    except LitefuseError as error:
-        return error.with_traceback(None)
-
-
-@pytest.fixture(autouse=True)
-def one_process(monkeypatch: pytest.MonkeyPatch, tensorflow: TensorFlow) -> None:
-    """The original is called in the TensorFlow process of the tests, which has loaded it already."""
-
-    def run(target: str, job: OriginalJob, environment: Mapping[str, str]) -> list[list[Arrays]]:
-        assert target == "litefuse.verify.original:call_original"
-        assert environment
-        found = tensorflow.call(call_here, job)
-        if isinstance(found, LitefuseError):
-            raise found
-        return found
-
-    monkeypatch.setattr("litefuse.verify.reference.run_alone", run)
 
 
 def counting(tf: Any, scale: float = 2.0) -> Any:

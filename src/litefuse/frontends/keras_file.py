@@ -49,7 +49,7 @@ def keras_file_source(path: Path) -> Source:
 
 def _write(path: Path, folder: Path) -> None:
     try:
-        run_alone(_LOADER, KerasFileJob(path, folder), environment=_ENVIRONMENT)
+        run_alone(_LOADER, KerasFileJob(path, folder), environment=_ENVIRONMENT, imported="tensorflow")
     except EngineCrashError as error:
         raise LitefuseError(
             f"the process that read the file died: {error.message}",

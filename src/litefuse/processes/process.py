@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import IO, Any
 
 from litefuse.errors import EngineCrashError, LitefuseError, ModelCrashError
@@ -25,11 +26,15 @@ _FIRST_STEP = "start"  # before the function announces one
 # OpenBLAS starts a thread per core, which takes a third of the time of loading numpy; no conversion uses them.
 _ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1"}
 
+# Variables that modules read when they are imported, and not later.
+_READ_ON_IMPORT = ("TF_", "CUDA_", "OMP_", "OPENBLAS_", "PYTHON", "LD_")
+
 # How long a process may take to exit after its work: user kernels may still have something to write.
 _END_SECONDS = 30
 
 _idle: list[_Worker] = []
 _for_models: list[_Worker] = []
+_forking: list[_ForkingWorker] = []
 _lock = threading.Lock()
 
 
@@ -50,10 +55,11 @@ class _Worker:
         self._stderr = None if shown else _new_file()
         # With the import path of this process, the worker finds the same litefuse and plug-ins.
         self._import_path = [*sys.path]
+        self._module = module
+        self._shown = shown
         program = (
             f"import sys; sys.path[:] = {self._import_path!r}; "
-            f"from litefuse.processes.worker import main; "
-            f"main({child_receives}, {child_sends}, {module!r}, {shown!r}, {self.limits.memory or 0})"
+            f"from litefuse.processes.worker import main, serve_forks; {self._entry(child_receives, child_sends)}"
         )
         try:
             self._process = subprocess.Popen(
@@ -73,14 +79,20 @@ class _Worker:
         self.is_late = False
         self.owner = os.getpid()
 
+    def _entry(self, receives: int, sends: int) -> str:
+        """Returns the call that the process is for."""
+        return f"main({receives}, {sends}, {self._module!r}, {self._shown!r}, {self.limits.memory or 0})"
+
     def run(self, target: str, argument: object, announce: Callable[[str], None]) -> Any:
+        return self._served((target, argument), announce)
+
+    def _served(self, request: tuple[object, ...], announce: Callable[[str], None]) -> Any:
         self.jobs += 1
         with self._ended_in_time(process_limits()):
-            return self._run(target, argument, announce)
+            return self._answer(memoryview(pickle.dumps(request)), announce)
 
-    def _run(self, target: str, argument: object, announce: Callable[[str], None]) -> Any:
+    def _answer(self, request: memoryview, announce: Callable[[str], None]) -> Any:
         step = _FIRST_STEP
-        request = memoryview(pickle.dumps((target, argument)))
         try:
             while request:
                 request = request[self._requests.write(request) :]
@@ -161,6 +173,43 @@ class _Worker:
         return EngineCrashError(f"{message}\n{output}" if output else message, hint=hint, step=step, death=death)
 
 
+class _ForkingWorker(_Worker):
+    """A process that has imported a module, and serves each job in a fork of itself.
+
+    Args:
+        environment: Environment variables to set there.
+        module: The module.
+    """
+
+    def __init__(self, environment: Mapping[str, str], module: str) -> None:
+        super().__init__(environment, module)
+        self._read = _read_on_import(environment)
+
+    def _entry(self, receives: int, sends: int) -> str:
+        return f"serve_forks({receives}, {sends}, {self._module!r})"
+
+    def is_usable_for(self, environment: Mapping[str, str], module: str) -> bool:
+        """Whether it is alive, and has imported this module as it would be imported now."""
+        return self.is_usable() and (self._module, self._read) == (module, _read_on_import(environment))
+
+    def run_in(
+        self, environment: Mapping[str, str], target: str, argument: object, announce: Callable[[str], None]
+    ) -> Any:
+        """Runs a job with environment variables."""
+        assert self._stderr is not None
+        self._stderr.seek(0)  # here and there, the file has one position
+        self._stderr.truncate()
+        try:
+            folder = str(Path.cwd())
+        except FileNotFoundError:  # it was removed
+            folder = ""
+        return self._served((target, argument, {**os.environ, **environment}, folder), announce)
+
+
+def _read_on_import(environment: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in {**os.environ, **environment}.items() if key.startswith(_READ_ON_IMPORT)}
+
+
 def _new_file() -> IO[bytes]:
     from litefuse.files.temporary import make_temporary_file
 
@@ -230,20 +279,26 @@ def run_alone(
     argument: object,
     *,
     environment: Mapping[str, str],
+    imported: str = "",
     announce: Callable[[str], None] = lambda _: None,
 ) -> Any:
     """Runs a function like :func:`run_in_worker`, in a process for this call only, whose modules no conversion sees.
+
+    On Linux, the process may be a fork of one that is kept, and has imported a module that takes long.
 
     Args:
         target: The function, as ``package.module:function``; its module need not be imported here.
         argument: Its argument.
         environment: Environment variables to set there.
+        imported: The module to have imported, such as ``tensorflow``; empty for a new process.
         announce: Called here with each step that the function announces there.
 
     Raises:
         EngineCrashError: The process died; ``step`` says in which step.
         LitefuseError: The error that the function raised.
     """
+    if imported and sys.platform == "linux" and process_limits().memory is None:
+        return _run_in_fork(target, argument, environment, imported, announce)
     worker: _Worker | None = None
     try:
         with _interrupts_wait():
@@ -252,6 +307,25 @@ def run_alone(
     finally:
         if worker is not None:
             worker.close()
+
+
+def _run_in_fork(
+    target: str, argument: object, environment: Mapping[str, str], module: str, announce: Callable[[str], None]
+) -> Any:
+    worker: _ForkingWorker | None = None
+    try:
+        with _interrupts_wait():
+            worker = _take_forking(environment, module)
+        result = worker.run_in(environment, target, argument, announce)
+    except BaseException as error:
+        if worker is not None:
+            if isinstance(error, LitefuseError) and worker.is_usable():
+                _keep_forking(worker)
+            else:
+                worker.close()
+        raise
+    _keep_forking(worker)
+    return result
 
 
 def run_model(target: str, argument: object, where: str, announce: Callable[[str], None] = lambda _: None) -> Any:
@@ -333,6 +407,21 @@ def _take_for_models(module: str) -> _Worker:
     return _Worker({}, module, shown=True)
 
 
+def _take_forking(environment: Mapping[str, str], module: str) -> _ForkingWorker:
+    with _lock:
+        for worker in [each for each in _forking if each.owner == os.getpid()]:
+            _forking.remove(worker)
+            if worker.is_usable_for(environment, module):
+                return worker
+            worker.close()
+    return _ForkingWorker(environment, module)
+
+
+def _keep_forking(worker: _ForkingWorker) -> None:
+    with _lock:
+        _forking.append(worker)
+
+
 def _give_back(worker: _Worker) -> None:
     if worker.jobs >= _JOBS_PER_WORKER or worker.is_late or worker.limits.memory is not None:
         worker.close()
@@ -344,8 +433,9 @@ def _give_back(worker: _Worker) -> None:
 @atexit.register
 def _close_idle() -> None:
     with _lock:
-        for worker in (*_idle, *_for_models):
+        for worker in (*_idle, *_for_models, *_forking):
             if worker.owner == os.getpid():
                 worker.close()
         _idle.clear()
         _for_models.clear()
+        _forking.clear()

@@ -17,12 +17,15 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from litefuse.errors import LitefuseError
 from litefuse.processes.limits import limit_memory
 
-__all__ = ["main"]
+__all__ = ["main", "serve_forks"]
+
+# The exit code of a fork that has sent its answer: one that a model makes exit has another.
+_ANSWERED = 111
 
 
 def main(receive_fd: int, send_fd: int, module: str, shown: bool, memory: int = 0) -> None:
@@ -71,6 +74,66 @@ def main(receive_fd: int, send_fd: int, module: str, shown: bool, memory: int = 
             send(*answer)
             if not shown:
                 gc.collect()  # frees the MLIR context, which owns the weights, before the next conversion
+
+
+def serve_forks(receive_fd: int, send_fd: int, module: str) -> None:
+    """Serves jobs, each in a fork of this process, which has imported a module that takes long; on Linux.
+
+    A request has the environment variables and the working directory of the parent process as well. If a fork dies,
+    this process dies in the same way, so that the parent process sees what it would see without the fork.
+
+    Args:
+        receive_fd: The inherited end of the pipe for requests.
+        send_fd: The inherited end of the pipe for answers.
+        module: The module. It must start no thread.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
+    with contextlib.suppress(Exception):  # the job that needs it reports what is wrong
+        importlib.import_module(module)
+    gc.disable()
+    gc.freeze()
+    with os.fdopen(receive_fd, "rb") as requests:
+        while True:
+            try:
+                target, argument, environment, folder = pickle.load(requests)
+            except EOFError:
+                return
+            if (fork := os.fork()) == 0:
+                _serve_fork(send_fd, target, argument, environment, folder)
+            _, status = os.waitpid(fork, 0)
+            code = os.waitstatus_to_exitcode(status)
+            if code < 0:
+                with contextlib.suppress(OSError):  # SIGKILL has no handler
+                    signal.signal(-code, signal.SIG_DFL)
+                os.kill(os.getpid(), -code)
+            if code != _ANSWERED:
+                os._exit(code)
+
+
+def _serve_fork(send_fd: int, target: str, argument: Any, environment: dict[str, str], folder: str) -> NoReturn:
+    """Runs a job and ends the process."""
+    _end_with_parent()
+    os.environ.clear()
+    os.environ.update(environment)
+    with contextlib.suppress(OSError):  # it is gone, as the job will find
+        os.chdir(folder)
+    with os.fdopen(send_fd, "wb") as answers:
+
+        def send(kind: str, value: Any) -> None:
+            answers.write(pickle.dumps((kind, value)))
+            answers.flush()
+
+        send(*_run(target, argument, lambda step: send("step", step)))
+    os._exit(_ANSWERED)
+
+
+def _end_with_parent() -> None:
+    """Has the system kill this process when its parent dies: the parent is killed when the time is over."""
+    import ctypes
+
+    set_death_signal = 1
+    ctypes.CDLL(None).prctl(set_death_signal, signal.SIGKILL)
 
 
 def _run(target: str, argument: Any, announce: Callable[[str], None]) -> tuple[str, Any]:

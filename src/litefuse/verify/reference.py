@@ -139,7 +139,7 @@ def _tensorflow_reference(
 
     def _run(target: str, job: object) -> Any:
         try:
-            return run_alone(target, job, environment=_ENVIRONMENT)
+            return run_alone(target, job, environment=_ENVIRONMENT, imported="tensorflow")
         except EngineCrashError as error:
             raise LitefuseError(f"the process that ran the original died: {error.message}", where=name) from error
 
