@@ -61,6 +61,24 @@ func.func @main(%x: tensor<?x5x2xf32>) -> tensor<?x5x3xf32> {
 // -----
 
 // RUN: map-weights, fold-weights, show-weights
+// Of a matrix that is taken as transposed, too.
+// CHECK-LABEL: func.func @main
+// CHECK-DAG: %[[O:.*]] = arith.constant dense<[0, 2, 1]>
+// CHECK-DAG: %[[B:.*]] = arith.constant dense<[1.000000e+00, 2.000000e+00, 3.000000e+00]>
+// CHECK: %[[T:.*]] = "tfl.transpose"(%arg0, %[[O]]) : (tensor<?x2x5xf32>, tensor<3xi32>) -> tensor<?x5x2xf32>
+// CHECK: %[[Y:.*]] = "tfl.fully_connected"(%[[T]], {{.*}}, %[[B]])
+// CHECK: return %[[Y]]
+func.func @main(%x: tensor<?x2x5xf32>) -> tensor<?x5x3xf32> {
+  %w = "tfl.pseudo_const"() {value = dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>, mapped} : () -> tensor<2x3xf32>
+  %b = arith.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
+  %0 = "tfl.batch_matmul"(%x, %w) {adj_x = true, adj_y = false} : (tensor<?x2x5xf32>, tensor<2x3xf32>) -> tensor<?x5x3xf32>
+  %1 = tfl.add(%0, %b) <{fused_activation_function = "NONE"}> : (tensor<?x5x3xf32>, tensor<3xf32>) -> tensor<?x5x3xf32>
+  return %1 : tensor<?x5x3xf32>
+}
+
+// -----
+
+// RUN: map-weights, fold-weights, show-weights
 // What stays: a factor of a result that is used elsewhere too, one that is computed, one behind an activation, and a
 // summand of an input that is padded.
 // CHECK-LABEL: func.func @main

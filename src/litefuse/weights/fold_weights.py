@@ -14,6 +14,7 @@ from litefuse.engine.hidden_constants import hidden_constants
 from litefuse.engine.lowering import run_mlir_passes
 from litefuse.ir.call_graph import all_operations
 from litefuse.ir.constants import absent_operand, elements_of_constant
+from litefuse.ir.litert_ops import int32_vector
 from litefuse.ir.mlir import ir, producer
 from litefuse.weights import Weight, Weights, takes_stub
 
@@ -116,18 +117,24 @@ class FoldWeights:
         return True
 
     def _to_fully_connected(self, op: ir.OpView) -> bool:
-        if op.name != "tfl.batch_matmul" or ir.BoolAttr(op.attributes["adj_x"]).value:
+        if op.name != "tfl.batch_matmul":
             return False
         number = self.weights.number(op.operands[1])
         if number is None or self.weights[number].source.ndim != 2 or self.weights[number].dtype != np.float32:
             return False
         if not ir.BoolAttr(op.attributes["adj_y"]).value:
             number = self.weights.number_of(self.weights[number].transposed((1, 0)))
+        rows = op.operands[0]
+        if ir.BoolAttr(op.attributes["adj_x"]).value:
+            if not isinstance(rows.type, ir.RankedTensorType):
+                return False
+            with ir.InsertionPoint(op), op.location:
+                rows = _turned(rows, rows.type)
         with ir.InsertionPoint(op), op.location:
             made = ir.Operation.create(
                 "tfl.fully_connected",
                 [op.results[0].type],
-                [op.operands[0], self.weights.emit(number), absent_operand()],
+                [rows, self.weights.emit(number), absent_operand()],
                 {
                     _ACTIVATION: ir.StringAttr.get("NONE"),
                     "keep_num_dims": ir.BoolAttr.get(True),
@@ -260,6 +267,17 @@ class FoldWeights:
             attribute = ir.DenseElementsAttr.get(np.ascontiguousarray(values, np.float32))
             constant = ir.Operation.create("arith.constant", [attribute.type], [], {"value": attribute})
         op.operands[position] = constant.result
+
+
+def _turned(value: ir.Value, kind: ir.RankedTensorType) -> ir.Value:
+    """Transposes each matrix of a tensor, as XNNPACK does and its BATCH_MATMUL does not."""
+    *batch, rows, columns = range(kind.rank)
+    sizes = kind.shape
+    shape = [*sizes[:-2], sizes[columns], sizes[rows]]
+    order = int32_vector([*batch, columns, rows])
+    return ir.Operation.create(
+        "tfl.transpose", [ir.RankedTensorType.get(shape, kind.element_type)], [value, order]
+    ).result
 
 
 def _constant(value: ir.Value) -> _Array | None:
