@@ -170,3 +170,15 @@ func.func @main() -> (tensor<2x2xf32>, tensor<6000xf32>, tensor<6000xf32>) {
   %2 = "tfl.concatenation"(%half, %long, %other) <{axis = 0 : i32, fused_activation_function = "NONE"}> : (tensor<3000xf32>, tensor<2999xf32>, tensor<1xf32>) -> tensor<6000xf32>
   return %0, %1, %2 : tensor<2x2xf32>, tensor<6000xf32>, tensor<6000xf32>
 }
+// A matrix with few elements that are not zero is stored up to 1 MiB: as weights, it is packed once.
+// CHECK-LABEL: func.func @sparse
+// CHECK: %[[EYE:.*]] = "tfl.pseudo_const"() <{value = dense<"0x{{.*}}"> : tensor<500x500xf32>}>
+// CHECK: %[[LARGE:.*]] = "tfl.matrix_diag"({{.*}} -> tensor<600x600xf32>
+// CHECK: return %[[EYE]], %[[LARGE]]
+func.func @sparse() -> (tensor<500x500xf32>, tensor<600x600xf32>) {
+  %few = arith.constant dense<1.0> : tensor<500xf32>
+  %0 = "tfl.matrix_diag"(%few) : (tensor<500xf32>) -> tensor<500x500xf32>
+  %many = arith.constant dense<1.0> : tensor<600xf32>
+  %1 = "tfl.matrix_diag"(%many) : (tensor<600xf32>) -> tensor<600x600xf32>
+  return %0, %1 : tensor<500x500xf32>, tensor<600x600xf32>
+}

@@ -216,3 +216,15 @@ def test_constants_are_no_larger_than_what_they_say(tensorflow: TensorFlow) -> N
     """A mask of what is updated would be 33 kB each, and so would be what the band is made of."""
     result = check(tensorflow, tensorflow.save(computed, updates), rows(1, 3, 2))
     assert len(result.model_bytes) < 4 * 128 * 64 + 15_000  # the band, and all the rest
+
+
+def identities(tf: Any, x: Any) -> Any:
+    """Products and sums with the identity, and rows of it, of 100 by 100."""
+    wide = tf.tile(x, [1, 25])
+    rows = tf.gather(tf.eye(100), tf.cast(tf.abs(x[:, 0]) * 5.0, tf.int32))
+    return wide @ (tf.reverse(tf.eye(100), [1]) * 2.0) + rows + wide @ tf.one_hot(tf.range(100), 100, 0.5, 0.25)
+
+
+def test_identities_are_in_the_file(tensorflow: TensorFlow) -> None:
+    result = check(tensorflow, tensorflow.save(computed, identities), rows(1, 3, 2))
+    assert not {"MATRIX_DIAG", "ONE_HOT", "REVERSE_V2"} & set(result.report.op_counts)

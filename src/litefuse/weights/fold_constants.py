@@ -51,6 +51,9 @@ _SCATTERING = frozenset({"tfl.scatter_nd", "tfl.unsorted_segment_max", "tfl.unso
 # The largest constant that is stored in place of ops that only move elements, in bytes, unless it is made of as many:
 # in small models a class token for each image of a batch, say, is no larger than the ops.
 _LARGEST_MOVED = 16 << 10
+# The same for matrices of zeros with a few elements (``tf.eye``, ``tf.one_hot``): as weights, XNNPACK packs them once.
+_LARGEST_SPARSE = 1 << 20
+_SPARSE = frozenset({"tfl.matrix_diag", "tfl.matrix_set_diag", "tfl.one_hot"})
 # The largest constant that is stored in place of one op that repeats one element, in bytes: about what the op takes.
 _LARGEST_FILL = 1 << 10
 # The largest mask that is stored in place of a scatter and a subtraction in each call, in bytes.
@@ -77,11 +80,13 @@ class _Origin(NamedTuple):
         computing: How many ops compute on the way; the others move elements.
         scattered: Whether it has few elements at some places, and the same value everywhere else.
         stored: How many bytes the constants have that it is made of.
+        sparse: Whether it is made of a matrix that is zero in most places.
     """
 
     computing: int
     scattered: bool
     stored: int
+    sparse: bool
 
 
 class FoldConstants:
@@ -125,13 +130,14 @@ def _fold(ops: Sequence[ir.OpView]) -> bool:
             computing = sum(each.computing for each in origins) + (op.name in _COMPUTING)
             scattered = op.name in _SCATTERING or any(each.scattered for each in origins)
             stored = sum(computed[each].stored if each in computed else _bytes(each) for each in {*op.operands})
-            computed.update(dict.fromkeys(op.results, _Origin(computing, scattered, stored)))
+            sparse = op.name in _SPARSE or any(each.sparse for each in origins)
+            computed.update(dict.fromkeys(op.results, _Origin(computing, scattered, stored, sparse)))
     used = [value for value in computed if any(not is_used_among(use, computed) for use in value.uses)]
     wanted = [
         value
         for value in used
         if str(ir.ShapedType(value.type).element_type) in _MADE
-        and (computed[value].computing or _bytes(value) <= max(_LARGEST_MOVED, computed[value].stored))
+        and (computed[value].computing or _bytes(value) <= _largest(computed[value]))
     ]
     arrays = _computed(cone, wanted) if wanted else None
     if arrays is None:
@@ -147,6 +153,11 @@ def _fold(ops: Sequence[ir.OpView]) -> bool:
             op.operation.erase()
             modified = True
     return modified
+
+
+def _largest(origin: _Origin) -> int:
+    """Returns the most bytes that a constant may have in place of ops that only move elements."""
+    return max(_LARGEST_SPARSE if origin.sparse else _LARGEST_MOVED, origin.stored)
 
 
 def _place(op: ir.OpView, value: ir.Value, array: npt.NDArray[Any], origin: _Origin) -> bool:
