@@ -53,14 +53,41 @@ func.func @shaped(%x: tensor<?x2xf32>) -> tensor<?x2xf32> {
 
 // -----
 // RUN: initialize-states
-// Other constants and values are copied: broadcast to their own shape, which is computed in every call.
+// Sizes that are joined are packed once for all states, and are not joined then.
+// CHECK-LABEL: func.func @joined
+// CHECK-NOT: tfl.concatenation
+// CHECK: %[[SHAPE:.*]] = "tfl.shape"(%arg0)
+// CHECK: %[[BATCH:.*]] = "tfl.strided_slice"(%[[SHAPE]], {{.*}}shrink_axis_mask = 1 : i32}> : {{.*}} -> tensor<i32>
+// CHECK: %[[UNITS:.*]] = "tfl.pseudo_const"() <{value = dense<3> : tensor<i32>}>
+// CHECK: %[[DIMS:.*]] = "tfl.pack"(%[[BATCH]], %[[UNITS]])
+// CHECK-NOT: tfl.pack
+// CHECK: %[[H:.*]] = "tfl.fill"(%[[DIMS]],
+// CHECK: %[[C:.*]] = "tfl.fill"(%[[DIMS]],
+// CHECK: return %[[H]], %[[C]]
+func.func @joined(%x: tensor<?x2xf32>) -> (tensor<?x3xf32>, tensor<?x3xf32>) {
+  %zero = "tfl.pseudo_const"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
+  %begin = "tfl.pseudo_const"() {value = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>
+  %end = "tfl.pseudo_const"() {value = dense<1> : tensor<1xi32>} : () -> tensor<1xi32>
+  %units = "tfl.pseudo_const"() {value = dense<3> : tensor<1xi32>} : () -> tensor<1xi32>
+  %shape = "tfl.shape"(%x) : (tensor<?x2xf32>) -> tensor<2xi32>
+  %batch = "tfl.strided_slice"(%shape, %begin, %end, %end) {begin_mask = 0 : i32, ellipsis_mask = 0 : i32, end_mask = 0 : i32, new_axis_mask = 0 : i32, shrink_axis_mask = 0 : i32, offset = false} : (tensor<2xi32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<1xi32>
+  %dims = "tfl.concatenation"(%batch, %units) {axis = 0 : i32, fused_activation_function = "NONE"} : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %z = "tfl.fill"(%dims, %zero) : (tensor<2xi32>, tensor<f32>) -> tensor<?x3xf32>
+  %h = "tfl.custom"(%z) {custom_code = "litefuse.initial_state", custom_option = #tfl<const_bytes : "0x">} : (tensor<?x3xf32>) -> tensor<?x3xf32>
+  %c = "tfl.custom"(%z) {custom_code = "litefuse.initial_state", custom_option = #tfl<const_bytes : "0x">} : (tensor<?x3xf32>) -> tensor<?x3xf32>
+  return %h, %c : tensor<?x3xf32>, tensor<?x3xf32>
+}
+
+// -----
+// RUN: initialize-states
+// Other constants and values are copied: broadcast to their own shape, which is computed in every call if it is open.
 // CHECK-LABEL: func.func @copied
 // CHECK: %[[V:.*]] = "tfl.pseudo_const"() <{value = dense<{{.*}}1.000000e+00, 2.000000e+00{{.*}}> : tensor<1x2xf32>}>
-// CHECK: %[[DIMS:.*]] = "tfl.pack"(%{{.*}}, %{{.*}}) <{axis = 0 : i32, values_count = 2 : i32}> : (tensor<i32>, tensor<i32>) -> tensor<2xi32>
+// CHECK: %[[DIMS:.*]] = "tfl.pseudo_const"() <{value = dense<[1, 2]> : tensor<2xi32>}>
 // CHECK: %[[H:.*]] = "tfl.broadcast_to"(%[[V]], %[[DIMS]]) : (tensor<1x2xf32>, tensor<2xi32>) -> tensor<1x2xf32>
 // CHECK: %[[SHAPE:.*]] = "tfl.shape"(%arg0) : (tensor<?x2xf32>) -> tensor<2xi32>
 // CHECK: %[[BATCH:.*]] = "tfl.strided_slice"(%[[SHAPE]],
-// CHECK: %[[UNITS:.*]] = "tfl.strided_slice"(%[[SHAPE]],
+// CHECK: %[[UNITS:.*]] = "tfl.pseudo_const"() <{value = dense<2> : tensor<i32>}>
 // CHECK: %[[SIZES:.*]] = "tfl.pack"(%[[BATCH]], %[[UNITS]])
 // CHECK: %[[C:.*]] = "tfl.broadcast_to"(%arg0, %[[SIZES]])
 // CHECK: return %[[H]], %[[C]]

@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import dataclass, field
+from typing import ClassVar, TypeAlias
 
+import numpy as np
+
+from litefuse.ir.attributes import attribute_value
 from litefuse.ir.call_graph import all_operations
-from litefuse.ir.litert_ops import create_fill, packed, splat
+from litefuse.ir.constants import pseudo_constant
+from litefuse.ir.litert_ops import MASKS, create_fill, element, int32_vector, integers, packed, packed_sizes, splat
 from litefuse.ir.marks import INITIAL_STATE
 from litefuse.ir.mlir import ir, producer
 
 __all__ = ["InitializeStates"]
 
 _CONSTANT_OR_PACKED = ("arith.constant", "tfl.pack", "tfl.pseudo_const")
+# A size: an element of a vector, which is computed, or a number.
+_Size: TypeAlias = "tuple[ir.Value, int] | int"
 
 
 class InitializeStates:
     """Adds the ops that write each state's initial value in every call::
 
         %s = litefuse.initial_state(0.0)  -->  %s = tfl.fill(%dims, 0.0)
-        %s = litefuse.initial_state(%v)   -->  %s = tfl.broadcast_to(%v, tfl.pack(%size0, %size1))
+        %s = litefuse.initial_state(%v)   -->  %s = tfl.broadcast_to(%v, tfl.pack(%size0, 5))
 
     An LSTM op updates its states in place, in variable tensors of the flatbuffer. A state that an op writes is new in
     every call. A constant state is not: the fault ``constant-state``.
 
-    FILL is computed in every call even if its operands are constants, and so is BROADCAST_TO to a computed shape. The
-    engine would fold both, so this pass comes after it. A dynamic dimension must not be known before the call, as the
-    result of SHAPE is: the fault ``state-of-the-first-batch``.
+    FILL is computed in every call even if its operands are constants, and so is BROADCAST_TO. The engine would fold
+    both, so this pass comes after it. A dynamic dimension must not be known before the call, as the result of SHAPE is:
+    the fault ``state-of-the-first-batch``. States of the same sizes share the op that packs them.
     """
 
     name: ClassVar[str] = "initialize-states"
@@ -36,10 +43,12 @@ class InitializeStates:
             for op in all_operations(module)
             if op.name == "tfl.custom" and ir.StringAttr(op.attributes["custom_code"]).value == INITIAL_STATE
         ]
+        sizes = _Sizes()
         for op in states:
             with ir.InsertionPoint(op), op.location:
-                op.results[0].replace_all_uses_with(_initialized(op.operands[0], op.results[0].type))
+                op.results[0].replace_all_uses_with(_initialized(op.operands[0], op.results[0].type, sizes))
             _erase(op)
+        sizes.erase_unused()
         return bool(states)
 
 
@@ -51,32 +60,110 @@ def _erase(op: ir.OpView) -> None:
         value.owner.erase()
 
 
-def _initialized(value: ir.Value, kind: ir.Type) -> ir.Value:
+def _initialized(value: ir.Value, kind: ir.Type, sizes: _Sizes) -> ir.Value:
     fill = producer(value, "tfl.fill")
     if fill is not None:
         dims, number = fill.operands
-        return _create("tfl.fill", [_computed(dims), number], kind)
+        return _create("tfl.fill", [sizes.computed(dims), number], kind)
     elements = splat(value)
     if elements is not None:
         return create_fill(elements, kind)
+    known = isinstance(value.type, ir.RankedTensorType) and value.type.has_static_shape
+    own = ir.RankedTensorType(value.type if known else kind)
+    return _create("tfl.broadcast_to", [value, _own_shape(value, own)], kind)
+
+
+def _own_shape(value: ir.Value, kind: ir.RankedTensorType) -> ir.Value:
+    """Returns the shape of a value, which is computed in the call unless it is known."""
+    if kind.has_static_shape:
+        return int32_vector(kind.shape)
     int32 = ir.IntegerType.get_signless(32)
-    shape = _create("tfl.shape", [value], ir.RankedTensorType.get([ir.ShapedType(kind).rank], int32))
-    return _create("tfl.broadcast_to", [value, packed(shape)], kind)
+    shape = _create("tfl.shape", [value], ir.RankedTensorType.get([kind.rank], int32))
+    return packed_sizes(
+        [element(shape, axis) if kind.is_dynamic_dim(axis) else _scalar(kind.shape[axis]) for axis in range(kind.rank)]
+    )
 
 
-def _computed(dims: ir.Value) -> ir.Value:
-    """Returns dims that are constant, or built from elements at run time; packs them if they are not.
+@dataclass
+class _Sizes:
+    """The packed dims of states, by the dims that they had.
 
-    Only then does the op that takes them allocate its result itself. It must do so after ops whose result sizes are
-    only known in the call (a loop, Where): the fault ``state-that-is-prepared-in-a-call``.
+    Attributes:
+        packed: The packed form of each.
     """
+
+    packed: dict[ir.Value, ir.Value] = field(default_factory=dict[ir.Value, ir.Value])
+
+    def computed(self, dims: ir.Value) -> ir.Value:
+        """Returns dims that are constant, or built from elements at run time; packs them if they are not.
+
+        Only then does the op that takes them allocate its result itself. It must do so after ops whose result sizes are
+        only known in the call (a loop, Where): the fault ``state-that-is-prepared-in-a-call``.
+        """
+        joined = producer(dims, "tfl.concatenation")
+        # SLICE is computed in the call, and so are the ops on its result.
+        in_the_call = joined is not None and any(producer(part, "tfl.slice") for part in joined.operands)
+        if in_the_call or producer(dims, *_CONSTANT_OR_PACKED):
+            return dims
+        if dims not in self.packed:
+            owner = dims.owner
+            place = ir.InsertionPoint.at_block_begin(owner) if isinstance(owner, ir.Block) else None
+            with place or ir.InsertionPoint.after(owner):
+                self.packed[dims] = _packed(dims)
+        return self.packed[dims]
+
+    def erase_unused(self) -> None:
+        """Erases dims that were joined for these states alone, and the parts that they were joined of."""
+        for dims in self.packed:
+            owner = producer(dims, "tfl.concatenation")
+            if owner is None or any(True for _ in dims.uses):
+                continue
+            parts = [*owner.operands]
+            owner.operation.erase()
+            for part in parts:
+                if not isinstance(part.owner, ir.Block) and not any(True for _ in part.uses):
+                    part.owner.erase()
+
+
+def _packed(dims: ir.Value) -> ir.Value:
+    sizes = _sizes(dims)
+    if sizes is None:
+        return packed(dims)
+    return packed_sizes([_scalar(each) if isinstance(each, int) else element(*each) for each in sizes])
+
+
+def _sizes(dims: ir.Value) -> list[_Size] | None:
+    """Returns the sizes that were joined; None if one of them is neither a number nor an element of a vector."""
     joined = producer(dims, "tfl.concatenation")
-    # SLICE is computed in the call, and so are the ops on its result.
-    in_the_call = joined is not None and any(producer(part, "tfl.slice") for part in joined.operands)
-    return dims if in_the_call or producer(dims, *_CONSTANT_OR_PACKED) else packed(dims)
+    found: list[_Size] = []
+    for part in [] if joined is None else joined.operands:
+        numbers = integers(part)
+        place = None if numbers is not None else _place(part)
+        if numbers is not None:
+            found += numbers
+        elif place is not None:
+            found += place
+        else:
+            return None
+    return found or None
 
 
-def _create(
-    name: str, operands: list[ir.Value], kind: ir.Type, attributes: dict[str, ir.Attribute] | None = None
-) -> ir.Value:
-    return ir.Operation.create(name, results=[kind], operands=operands, attributes=attributes).result
+def _place(part: ir.Value) -> list[_Size] | None:
+    """Returns the elements of a vector that a slice takes."""
+    owner = producer(part, "tfl.strided_slice")
+    if owner is None or any(attribute_value(owner.attributes[mask]) for mask in MASKS):
+        return None
+    vector, *bounds = owner.operands
+    known = [integers(each) for each in bounds]
+    if ir.ShapedType(vector.type).rank != 1 or any(each is None or len(each) != 1 for each in known):
+        return None
+    (begin,), (end,), (stride,) = (each or [0] for each in known)
+    return [(vector, index) for index in range(begin, end)] if stride == 1 and 0 <= begin < end else None
+
+
+def _scalar(number: int) -> ir.Value:
+    return pseudo_constant(ir.DenseElementsAttr.get(np.array(number, np.int32)))
+
+
+def _create(name: str, operands: list[ir.Value], kind: ir.Type) -> ir.Value:
+    return ir.Operation.create(name, results=[kind], operands=operands).result

@@ -18,6 +18,7 @@ __all__ = [
     "int32_vector",
     "integers",
     "packed",
+    "packed_sizes",
     "part",
     "splat",
     "strided_slice",
@@ -47,14 +48,18 @@ def packed(shape: ir.Value) -> ir.Value:
 
     An op that takes it as the shape of its result then allocates the result itself.
     """
-    kind = ir.RankedTensorType(shape.type)
-    (rank,) = kind.shape
+    (rank,) = ir.RankedTensorType(shape.type).shape
+    return packed_sizes([element(shape, axis) for axis in range(rank)])
+
+
+def packed_sizes(sizes: Sequence[ir.Value]) -> ir.Value:
+    """Emits the vector of scalars of int32, which the runtime computes during the call."""
     int32 = ir.IntegerType.get_signless(32)
     attributes: dict[str, ir.Attribute] = {
         "axis": ir.IntegerAttr.get(int32, 0),
-        "values_count": ir.IntegerAttr.get(int32, rank),
+        "values_count": ir.IntegerAttr.get(int32, len(sizes)),
     }
-    sizes = [element(shape, axis) for axis in range(rank)]
+    kind = ir.RankedTensorType.get([len(sizes)], int32)
     return ir.Operation.create("tfl.pack", [kind], sizes, attributes).result
 
 
