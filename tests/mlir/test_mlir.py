@@ -49,6 +49,7 @@ from litefuse.finishing.embedding_lookups import EmbeddingLookups
 from litefuse.finishing.initialize_states import InitializeStates
 from litefuse.finishing.kept_copies import KeepCopies
 from litefuse.finishing.prepared_shapes import PrepareShapes
+from litefuse.finishing.sequence_layouts import CancelLayoutChanges
 from litefuse.finishing.static_shapes import TypeStaticShapes
 from litefuse.finishing.tensor_names import NameTensors
 from litefuse.ir.mlir import ir, mlir_context
@@ -158,6 +159,7 @@ PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
     "keep-copies": lambda _o, _v: KeepCopies(),
     "keep-generators": lambda _, given: KeepGenerators(given.initializers),
     "fold-constants": lambda _o, _v: FoldConstants(),
+    "cancel-layout-changes": lambda _o, _v: CancelLayoutChanges(),
     "multiply-matrices": lambda _o, _v: MultiplyMatrices(),
     "narrow-float64": lambda _o, _v: NarrowFloat64(Counter()),
     "fold-float64": lambda _o, _v: FoldFloat64(),

@@ -19,6 +19,7 @@ from litefuse.finishing.embedding_lookups import EmbeddingLookups
 from litefuse.finishing.initialize_states import InitializeStates
 from litefuse.finishing.kept_copies import KeepCopies
 from litefuse.finishing.prepared_shapes import PrepareShapes
+from litefuse.finishing.sequence_layouts import CancelLayoutChanges
 from litefuse.finishing.static_shapes import TypeStaticShapes
 from litefuse.finishing.tensor_names import NameTensors
 from litefuse.importer import EntryPoint
@@ -165,6 +166,7 @@ def after_engine(lowering: Lowering) -> list[Pass]:
         CutConstants(kept),  # what loops pass through unchanged is a constant now, and so are places that were computed
         FoldWeights(kept),
         MultiplyMatrices(),  # after CutConstants, and FoldWeights, which transposes constants
+        CancelLayoutChanges(),
         *([EmbeddingLookups()] if lowering.quantize else []),
         CopyBranchResults(),  # before EmitCompositeOps: it finds the bodies of composites by the custom ops
         EmitCompositeOps(),

@@ -1,0 +1,181 @@
+"""The two layouts of sequences, batch first and time first: changes between them that nothing needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from litefuse.ir.call_graph import all_operations, attributes_of
+from litefuse.ir.litert_ops import int32_vector, integers, strided_slice
+from litefuse.ir.mlir import ir, producer
+
+__all__ = ["CancelLayoutChanges"]
+
+_SWAPPED = {0: 1, 1: 0}
+_BITS = 3  # of the masks of a slice of rank 3
+
+
+class CancelLayoutChanges:
+    """Drops transpositions of the first two dimensions that cancel, or that are none::
+
+        %a = tfl.transpose(%x, [1, 0, 2])         %y = tfl.reverse_v2(%x, [1])
+        %b = tfl.reverse_v2(%a, [0])         -->
+        %y = tfl.transpose(%b, [1, 0, 2])
+
+        %a = tfl.reshape(%x : 1x9x4, [9, 1, 4])        %y = tfl.unidirectional_sequence_lstm(%x) {time_major = false}
+        %b = tfl.unidirectional_sequence_lstm(%a)  -->
+        %y = tfl.reshape(%b, [1, 9, 5])
+
+    Recurrent layers take time first, and begin and end with such a transposition. With a batch of 1 it is a RESHAPE,
+    and the op's results are the same in both layouts, bit by bit. With larger batches the op is up to four times as
+    fast if time comes first, as it computes the rows of a batch together: there, transpositions are dropped where they
+    cancel, as between layers of both directions, whose results are reversed and joined in between.
+    """
+
+    name: ClassVar[str] = "cancel-layout-changes"
+
+    def run(self, module: ir.Module) -> bool:
+        modified = False
+        # Each change may make room for others before and behind it.
+        while any(_RULES[op.name](op) for op in all_operations(module) if op.name in _RULES):
+            modified = True
+        return modified
+
+
+def _put_batch_first(op: ir.OpView) -> bool:
+    """Has a recurrent op take a batch of 1 first, if its input is made of such a value."""
+    kind = op.operands[0].type
+    if not ir.BoolAttr(op.attributes["time_major"]).value or not isinstance(kind, ir.RankedTensorType):
+        return False
+    if kind.rank != len(_SWAPPED) + 1 or kind.is_dynamic_dim(1) or kind.shape[1] != 1 or not kind.has_static_shape:
+        return False
+    if not _is_swapped(op.operands[0], op):
+        return False
+    with ir.InsertionPoint(op), op.location:
+        rows = _other_layout(op.operands[0])
+        attributes = {**attributes_of(op), "time_major": ir.BoolAttr.get(False)}
+        given = [rows, *list(op.operands)[1:]]
+        made = ir.Operation.create(op.name, [_swapped(op.results[0].type)], given, attributes).result
+        _replace(op, _changed(made, op.results[0].type))
+    return True
+
+
+def _slice_before(op: ir.OpView) -> bool:
+    """Slices before the dimensions are swapped, not after: what is left has one of them only, or is smaller."""
+    source = _source(op.operands[0])
+    bounds = [integers(value) for value in list(op.operands)[1:]]
+    masks = {
+        name: ir.IntegerAttr(op.attributes[name]).value
+        for name in ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
+    }
+    if source is None or masks["ellipsis_mask"] or masks["new_axis_mask"]:
+        return False
+    if any(each is None or len(each) != _BITS for each in bounds) or masks["shrink_axis_mask"] not in {0, 1, 2}:
+        return False
+    if not masks["shrink_axis_mask"] and len(list(op.operands[0].uses)) != 1:
+        return False
+    turned = {name: (mask & 4) | (mask & 1) << 1 | (mask & 2) >> 1 for name, mask in masks.items()}
+    with ir.InsertionPoint(op), op.location:
+        numbers = [int32_vector([each[1], each[0], each[2]]) for each in bounds if each is not None]
+        whole = not masks["shrink_axis_mask"]
+        kind = _swapped(op.results[0].type) if whole else op.results[0].type
+        result = strided_slice([source, *numbers], kind, **turned)
+        _replace(op, _changed(result, op.results[0].type) if whole else result)
+    return True
+
+
+def _cancel(op: ir.OpView) -> bool:
+    """Replaces a change of the layout of what was changed before."""
+    if _source(op.results[0]) is None or not _is_swapped(op.operands[0], op):
+        return False
+    with ir.InsertionPoint(op), op.location:
+        other = _other_layout(op.operands[0])
+    _replace(op, other)
+    return True
+
+
+_RULES: dict[str, Callable[[ir.OpView], bool]] = {
+    "tfl.reshape": _cancel,
+    "tfl.strided_slice": _slice_before,
+    "tfl.transpose": _cancel,
+    "tfl.unidirectional_sequence_lstm": _put_batch_first,
+    "tfl.unidirectional_sequence_rnn": _put_batch_first,
+}
+
+
+def _is_swapped(value: ir.Value, user: ir.OpView) -> bool:
+    """Whether a value is known in the other layout, or made for this user alone of values that are."""
+    if _source(value) is not None:
+        return True
+    owner = value.owner
+    if isinstance(owner, ir.Block) or any(use.owner.operation != user.operation for use in value.uses):
+        return False
+    if owner.name == "tfl.reverse_v2":
+        return integers(owner.operands[1]) in ([0], [1]) and _is_swapped(owner.operands[0], owner.opview)
+    if owner.name == "tfl.concatenation":
+        joined = [*owner.operands]
+        return len(set(joined)) == len(joined) and all(_is_swapped(each, owner.opview) for each in joined)
+    return False
+
+
+def _other_layout(value: ir.Value) -> ir.Value:
+    """Returns a value of which :func:`_is_swapped` is true in the other layout."""
+    source = _source(value)
+    if source is not None:
+        return source
+    owner = value.owner
+    attributes = attributes_of(owner)
+    if owner.name == "tfl.reverse_v2":
+        (axis,) = integers(owner.operands[1]) or [0]
+        operands = [_other_layout(owner.operands[0]), int32_vector([_SWAPPED[axis]])]
+    else:
+        operands = [_other_layout(each) for each in owner.operands]
+        axis = ir.IntegerAttr(attributes["axis"])
+        number = axis.value % ir.RankedTensorType(value.type).rank
+        attributes["axis"] = ir.IntegerAttr.get(axis.type, _SWAPPED.get(number, number))
+    return ir.Operation.create(owner.name, [_swapped(value.type)], operands, attributes).result
+
+
+def _source(value: ir.Value) -> ir.Value | None:
+    """Returns the value whose first two of three dimensions an op swaps."""
+    owner = producer(value, "tfl.transpose", "tfl.reshape")
+    if owner is None or not isinstance(value.type, ir.RankedTensorType):
+        return None
+    source = owner.operands[0]
+    if not isinstance(source.type, ir.RankedTensorType) or source.type.rank != value.type.rank:
+        return None
+    if owner.name == "tfl.transpose":
+        return source if integers(owner.operands[1]) == [1, 0, 2] else None
+    static = source.type.has_static_shape and value.type.has_static_shape and value.type.rank == len(_SWAPPED) + 1
+    if not static or value.type != _swapped(source.type):
+        return None
+    return source if 1 in list(value.type.shape)[:2] else None
+
+
+def _swapped(kind: ir.Type) -> ir.RankedTensorType:
+    first, second, *others = ir.RankedTensorType(kind).shape
+    return ir.RankedTensorType.get([second, first, *others], ir.RankedTensorType(kind).element_type)
+
+
+def _changed(value: ir.Value, kind: ir.Type) -> ir.Value:
+    """Swaps the first two of three dimensions; where one is of size 1, nothing moves."""
+    ranked = ir.RankedTensorType(kind)
+    if ranked.has_static_shape and 1 in list(ranked.shape)[:2]:
+        return ir.Operation.create("tfl.reshape", [kind], [value, int32_vector(ranked.shape)]).result
+    return ir.Operation.create("tfl.transpose", [kind], [value, int32_vector([1, 0, 2])]).result
+
+
+def _replace(op: ir.OpView, value: ir.Value) -> None:
+    """Replaces an op, and erases what was computed for it alone."""
+    op.results[0].replace_all_uses_with(value)
+    unused = [op.operation]
+    for each in unused:
+        operands = [*each.operands]
+        each.erase()
+        for operand in dict.fromkeys(operands):
+            owner = operand.owner
+            if not isinstance(owner, ir.Block) and owner.name in _ERASED and not any(True for _ in operand.uses):
+                unused.append(owner)
+
+
+_ERASED = frozenset({"tfl.concatenation", "tfl.reshape", "tfl.reverse_v2", "tfl.transpose"})
