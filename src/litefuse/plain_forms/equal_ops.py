@@ -10,8 +10,10 @@ import numpy as np
 
 from litefuse.ir.call_graph import all_operations
 from litefuse.ir.constants import pseudo_constant
+from litefuse.ir.litert_ops import integers
 from litefuse.ir.mlir import ir
-from litefuse.plain_forms.reshapes import reshaped, resized
+from litefuse.plain_forms.quantizable_ops import QUANTIZABLE_OPS
+from litefuse.plain_forms.reshapes import is_fixed, reshaped, resized
 
 __all__ = ["EQUAL_OPS", "EmitEqualOps"]
 
@@ -22,6 +24,14 @@ class EmitEqualOps:
         %y = tfl.select(%c, %a, %b)       -->  %y = tfl.select_v2(%c, %a, %b)                  of floats
         %y = tfl.select_v2(%c, %a, %b)    -->  %y = tfl.add(%b, tfl.mul(tfl.sub(%a, %b), %c))  of int32
         %y = tfl.reduce_any(%x, %axes)    -->  %y = tfl.logical_not(tfl.reduce_all(tfl.logical_not(%x), %axes))
+        %y = tfl.tile(%x, [1, 3])         -->  %y = tfl.concatenation(%x, %x, %x) {axis = 1}
+
+    and in the place of those that are not quantized::
+
+        %y = tfl.leaky_relu(%x) {alpha = 0.1}   -->  %y = tfl.maximum(%x, tfl.mul(%x, 0.1))
+        %y = tfl.prelu(%x, %alpha)              -->  %y = tfl.maximum(%x, tfl.mul(%x, %alpha))
+        %y = tfl.neg(%x)                        -->  %y = tfl.mul(%x, -1.0)
+        %y = tfl.reduce_max(%image, [1, 2])     -->  %y = tfl.reshape(tfl.max_pool_2d(%image))
 
     Args:
         avoided: The ops that the target lacks, by LiteRT's names.
@@ -90,11 +100,47 @@ def _reduce_all(op: ir.OpView) -> ir.Value:
     return ir.Operation.create("tfl.logical_not", [kind], [none]).result
 
 
+def _tile(op: ir.OpView) -> ir.Value | None:
+    value, multiples = op.operands
+    counts = integers(multiples)
+    if (
+        counts is None
+        or not is_fixed(value, op.results[0])
+        or str(ir.ShapedType(value.type).element_type) not in _TILED
+    ):
+        return None
+    for axis, count in enumerate(counts):
+        value = _repeated(value, axis, count)
+    return value
+
+
+def _repeated(value: ir.Value, axis: int, count: int) -> ir.Value:
+    """Emits a value so many times along an axis, in steps: CONCATENATION takes ten operands in tflite-micro."""
+    if count == 1:
+        return value
+    whole, rest = divmod(count, _REPEATED)
+    parts = [value] * count if whole == 0 else [_repeated(value, axis, whole)] * _REPEATED
+    parts += [_repeated(value, axis, rest)] if whole and rest else []
+    shape = [*ir.RankedTensorType(value.type).shape]
+    shape[axis] *= count
+    attributes: dict[str, ir.Attribute] = {
+        "axis": ir.IntegerAttr.get(ir.IntegerType.get_signless(32), axis),
+        "fused_activation_function": ir.StringAttr.get("NONE"),
+    }
+    return ir.Operation.create("tfl.concatenation", [resized(value.type, shape)], parts, attributes).result
+
+
+_REPEATED = 8
+_TILED = frozenset({"f32", "i1", "i32", "i64"})
+
+
 #: By the names of ops in MLIR, what LiteRT calls the op that a target lacks, and how it is written as others.
 EQUAL_OPS: Mapping[str, tuple[str, Callable[[ir.OpView], ir.Value | None]]] = MappingProxyType(
     {
         "tfl.select": ("SELECT", _select),
         "tfl.select_v2": ("SELECT", _select_v2),  # tflite-micro has it for floats, int8 and int16
         "tfl.reduce_any": ("REDUCE_ANY", _reduce_all),
+        "tfl.tile": ("TILE", _tile),
+        **QUANTIZABLE_OPS,
     }
 )

@@ -1,0 +1,96 @@
+"""Ops that litert-quantizer leaves in floating point, as others that it makes integers of, with the same results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+import numpy as np
+
+from litefuse.ir.constants import elements_of_constant, pseudo_constant
+from litefuse.ir.litert_ops import integers
+from litefuse.ir.mlir import ir
+from litefuse.plain_forms.reshapes import is_fixed, reshaped, resized
+
+__all__ = ["QUANTIZABLE_OPS"]
+
+# The window of MAX_POOL_2D that Vela takes: its height, and all of its elements.
+_MAX_HEIGHT, _MAX_WINDOW = 256, 1 << 16
+_NO_ACTIVATION = "NONE"
+
+
+def _leaky_relu(op: ir.OpView) -> ir.Value | None:
+    """Returns ``max(x, alpha * x)``, for an alpha from 0 to 1."""
+    alpha = ir.FloatAttr(op.attributes["alpha"]).value
+    if not _is_float(op) or not 0 <= alpha <= 1:
+        return None
+    return _binary("tfl.maximum", op.operands[0], _times(op.operands[0], alpha))
+
+
+def _prelu(op: ir.OpView) -> ir.Value | None:
+    """Returns ``max(x, alpha * x)`` where each alpha is from 0 to 1, else ``relu(x) + alpha * (x - relu(x))``."""
+    value, alpha = op.operands
+    elements = elements_of_constant(alpha, "arith.constant", "tfl.pseudo_const")
+    if not _is_float(op):
+        return None
+    if elements is not None and all(0 <= each <= 1 for each in np.array(elements).ravel().tolist()):
+        return _binary("tfl.maximum", value, _binary("tfl.mul", value, alpha))
+    positive = ir.Operation.create("tfl.relu", [value.type], [value]).result
+    return _binary("tfl.add", positive, _binary("tfl.mul", _binary("tfl.sub", value, positive), alpha))
+
+
+def _negative(op: ir.OpView) -> ir.Value | None:
+    return _times(op.operands[0], -1.0) if _is_float(op) else None
+
+
+def _reduce_max(op: ir.OpView) -> ir.Value | None:
+    """Returns the maximum of a window of all places, of images and series in batches."""
+    value, axes = op.operands
+    found = integers(axes)
+    if not _is_float(op) or found is None or not is_fixed(value, op.results[0]):
+        return None
+    shape = [*ir.RankedTensorType(value.type).shape]
+    places = sorted(axis % len(shape) for axis in found)
+    if places == [1] and len(shape) == 3:
+        shape = [shape[0], shape[1], 1, shape[2]]
+    elif places != [1, 2] or len(shape) != 4:
+        return None
+    batch, height, width, channels = shape
+    if height > _MAX_HEIGHT or height * width > _MAX_WINDOW:
+        return None
+    int32 = ir.IntegerType.get_signless(32)
+    numbers = {"filter_height": height, "filter_width": width, "stride_h": 1, "stride_w": 1}
+    attributes: dict[str, ir.Attribute] = {name: ir.IntegerAttr.get(int32, each) for name, each in numbers.items()}
+    attributes["padding"] = ir.StringAttr.get("VALID")
+    attributes["fused_activation_function"] = ir.StringAttr.get(_NO_ACTIVATION)
+    kind = resized(value.type, [batch, 1, 1, channels])
+    pooled = ir.Operation.create("tfl.max_pool_2d", [kind], [reshaped(value, shape)], attributes).result
+    return reshaped(pooled, ir.RankedTensorType(op.results[0].type).shape)
+
+
+def _is_float(op: ir.OpView) -> bool:
+    return isinstance(ir.ShapedType(op.results[0].type).element_type, ir.F32Type)
+
+
+def _times(value: ir.Value, factor: float) -> ir.Value:
+    scalar = pseudo_constant(ir.DenseElementsAttr.get(np.array(factor, np.float32)))
+    return _binary("tfl.mul", value, scalar)
+
+
+def _binary(name: str, one: ir.Value, other: ir.Value) -> ir.Value:
+    """Emits an op of two operands, the second of which is broadcast to the first."""
+    attributes: dict[str, ir.Attribute] = {}
+    if name != "tfl.maximum":
+        attributes["fused_activation_function"] = ir.StringAttr.get(_NO_ACTIVATION)
+    return ir.Operation.create(name, [one.type], [one, other], attributes).result
+
+
+#: By the names of ops in MLIR, what LiteRT calls the op, and how it is written as others.
+QUANTIZABLE_OPS: Mapping[str, tuple[str, Callable[[ir.OpView], ir.Value | None]]] = MappingProxyType(
+    {
+        "tfl.leaky_relu": ("LEAKY_RELU", _leaky_relu),
+        "tfl.neg": ("NEG", _negative),
+        "tfl.prelu": ("PRELU", _prelu),
+        "tfl.reduce_max": ("REDUCE_MAX", _reduce_max),
+    }
+)
