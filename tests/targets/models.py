@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
+from ai_edge_litert.tools.flatbuffer_utils import convert_object_to_bytearray
 
 from tests.runtime.models import Graph, model
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["dense", "integers", "lookup", "remembering", "serving", "unknown_sizes"]
+__all__ = ["buffers_behind", "dense", "integers", "lookup", "remembering", "serving", "unknown_sizes"]
 
 _RANDOM = np.random.default_rng(35)
 
@@ -90,3 +91,18 @@ def integers(*, reverse: bool = False) -> bytes:
     y = _scaled(graph, graph.output("y", (1, 4), np.int8), 0.1, 5)
     graph.builtin("FULLY_CONNECTED", [x, w, b], [y])
     return serving(graph)
+
+
+def buffers_behind(content: bytes) -> bytes:
+    """The model with the data of its buffers behind the flatbuffer, as litert-quantizer writes large ones."""
+    made = schema.ModelT.InitFromPackedBuf(content, 0)
+    data = [bytes(each.data) if each.data is not None else b"" for each in made.buffers]
+
+    def packed(offset: int) -> bytes:
+        for each, given in zip(made.buffers, data, strict=True):
+            each.data, each.offset, each.size = None, offset if given else 0, len(given)
+            offset += -(-len(given) // 16) * 16
+        return bytes(convert_object_to_bytearray(made))
+
+    start = -(-len(packed(1 << 20)) // 16) * 16
+    return packed(start).ljust(start, b"\0") + b"".join(each.ljust(-(-len(each) // 16) * 16, b"\0") for each in data)

@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from ai_edge_litert import schema_py_generated as schema
-from ai_edge_litert.tools.flatbuffer_utils import convert_object_to_bytearray
 
 import litefuse
 from litefuse.errors import InterpreterError
 from litefuse.export.inside_buffers import bring_buffers_inside
+from litefuse.targets import chosen_targets, traits_of
 from litefuse.targets.gpu import Gpu
 from litefuse.targets.micro import Micro
 from litefuse.verify.targets.target_check import TargetReport
 from tests.runtime.models import Graph, model
-from tests.targets.models import dense, integers, lookup, remembering, serving, unknown_sizes
+from tests.targets.models import buffers_behind, dense, integers, lookup, remembering, serving, unknown_sizes
 from tests.test_cli import run
 
 if TYPE_CHECKING:
@@ -71,6 +70,31 @@ def test_the_smallest_arena_is_measured() -> None:
     size = int(facts["arena"].split()[0].replace(",", ""))
     assert 500 < size < 3000
     assert size % 16 == 0
+
+
+def test_variants_of_targets(tmp_path: Path) -> None:
+    path = tmp_path / "model.tflite"
+    path.write_bytes(integers())
+    names = ["micro:64K", "micro:1K", "ethos-u:ethos-u65-256", "ethos-u"]
+    options = [text for name in names for text in ("--target", name)]
+    outcome = run("check", path, "--json", *options)
+    assert outcome.code == 1
+    large, small, variant, plain = json.loads(outcome.out)["targets"]
+    assert [each["target"] for each in (large, small, variant, plain)] == names
+    assert (large["verdict"], small["verdict"]) == ("accelerated", "refused")
+    assert "and there are 1,024" in small["refused"][0]["reason"]
+    assert [each["facts"]["compiled for"] for each in (variant, plain)] == ["ethos-u65-256", "ethos-u55-128"]
+    assert variant["facts"]["time, by Vela's estimate"]
+
+    for bad, why in (("ethos-u:ethos-u99", "ethos-u85-2048"), ("micro:", "micro:64K"), ("cpu:x", "no variants")):
+        outcome = run("check", path, "--target", bad)
+        assert outcome.code == 2
+        assert why in outcome.err
+        with pytest.raises(litefuse.LitefuseError, match="variant"):
+            litefuse.check(path, bad)
+    # A conversion takes them as well.
+    assert traits_of(("micro:64K", "ethos-u:ethos-u65-256")).dynamic is False
+    assert chosen_targets(["micro:64K", "micro:64K"]) == ("micro:64K",)
 
 
 def test_ops_that_tflite_micro_lacks() -> None:
@@ -261,18 +285,7 @@ def test_the_text_says_what_helps() -> None:
 
 def test_weights_behind_the_flatbuffer(tmp_path: Path) -> None:
     """tflite-micro computes without them; a conversion for it writes them into the flatbuffer."""
-    content = integers()
-    made = schema.ModelT.InitFromPackedBuf(content, 0)
-    data = [bytes(each.data) if each.data is not None else b"" for each in made.buffers]
-
-    def packed(offset: int) -> bytes:
-        for each, given in zip(made.buffers, data, strict=True):
-            each.data, each.offset, each.size = None, offset if given else 0, len(given)
-            offset += -(-len(given) // 16) * 16
-        return bytes(convert_object_to_bytearray(made))
-
-    start = -(-len(packed(1 << 20)) // 16) * 16
-    behind = packed(start).ljust(start, b"\0") + b"".join(each.ljust(-(-len(each) // 16) * 16, b"\0") for each in data)
+    behind = buffers_behind(integers())
     assert report_of(behind, "litert").verdict == "accelerated"
     report = report_of(behind, "micro")
     assert report.verdict == "refused"

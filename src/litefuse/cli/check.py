@@ -24,7 +24,8 @@ __all__ = ["check"]
     "targets",
     type=TARGET,
     multiple=True,
-    help="A target to check for; may be repeated. Default: all whose software is installed.",
+    help="A target to check for; may be repeated. Variants: micro:64K, with so much memory; ethos-u:ethos-u65-256, "
+    "this accelerator. Default: all whose software is installed.",
 )
 @click.option("--require-accelerated", is_flag=True, help="Fail if a target refuses an op.")
 @click.option("--random", type=click.IntRange(min=0), default=0, metavar="SEED", help="The seed of drawn inputs (0).")

@@ -48,7 +48,10 @@ else:
 
 
 class _Target(_ParamType):
-    """The name of a target; the entry points of installed packages are read only for one that is not litefuse's own."""
+    """The name of a target, or of its variant.
+
+    The entry points of installed packages are read only for one that is not litefuse's own.
+    """
 
     name = "target"
 
@@ -56,13 +59,20 @@ class _Target(_ParamType):
         del param, ctx
         from litefuse.targets import OWN
 
-        return f"[{'|'.join(OWN)}]"
+        return f"[{'|'.join(OWN)}][:VARIANT]"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        from litefuse.targets import OWN, target_names
+        from litefuse.errors import LitefuseError
+        from litefuse.targets import OWN, find_target, target_names
 
-        if value not in OWN and value not in (names := target_names()):
+        name, colon, _ = value.partition(":")
+        if name not in OWN and name not in (names := target_names()):
             self.fail(f"{value!r} is not one of {', '.join(map(repr, names))}.", param, ctx)
+        if colon:
+            try:
+                find_target(value)
+            except LitefuseError as error:
+                self.fail(str(error), param, ctx)
         return value
 
 
@@ -76,17 +86,15 @@ KERNELS = click.option(
     help="Python code that registers kernels of custom ops; may be repeated.",
 )
 
-_FACTORS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
-
 
 def parse_size(text: str | int) -> int:
     """Parses a number of bytes, such as 1000, 512M or 2G."""
-    given = str(text).strip().upper()
-    factor = _FACTORS.get(given[-1:], 1)
-    digits = given[:-1] if factor > 1 else given
-    if not (digits.isascii() and digits.isdigit() and len(digits) < 20 and int(digits)):
+    from litefuse.options.limits import parsed_bytes
+
+    found = parsed_bytes(str(text))
+    if found is None:
         raise click.BadParameter(f"{text!r} is not a number of bytes above 0, such as 512M or 2G")
-    return int(digits) * factor
+    return found
 
 
 MEMORY = click.option(

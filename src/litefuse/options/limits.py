@@ -25,6 +25,7 @@ __all__ = [
     "current_limits",
     "held_bytes",
     "limited",
+    "parsed_bytes",
 ]
 
 #: The maximum number of ops of a model with its calls inlined. Large transformers have some ten thousand.
@@ -41,6 +42,7 @@ MAX_REVERSED_ITEMS = 1024
 
 # The contents of the files may grow by this factor: dequantized int8 becomes float64.
 _GROWTH = 8
+_FACTORS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,16 @@ def check_constant(size: int, held: int, what: str, where: str = "") -> None:
         f"--max-constant-bytes {size}).",
         limit="max_constant_bytes",
     )
+
+
+def parsed_bytes(text: str) -> int | None:
+    """Returns a number of bytes above 0, given as 1000, 512M or 2G; None if it is something else."""
+    given = text.strip().upper()
+    factor = _FACTORS.get(given[-1:], 1)
+    digits = given[:-1] if factor > 1 else given
+    if not (digits.isascii() and digits.isdigit() and len(digits) < 20 and int(digits)):
+        return None
+    return int(digits) * factor
 
 
 def held_bytes(source: Path) -> int:

@@ -30,11 +30,20 @@ def target_names() -> tuple[str, ...]:
 
 
 def find_target(name: str) -> Target:
-    """Returns a target by its name.
+    """Returns a target by its name, or a variant of it, ``NAME:VARIANT``.
 
     Raises:
-        LitefuseError: There is none of this name, or the plug-in that has it does not load.
+        LitefuseError: There is none of this name, it has no such variant, or the plug-in that has it does not load.
     """
+    kind, colon, variant = name.partition(":")
+    target = _found(kind)
+    if colon:
+        target.choose(variant)
+        target.name = name
+    return target
+
+
+def _found(name: str) -> Target:
     if name in OWN:
         module, kind = OWN[name]
         return getattr(importlib.import_module(f"litefuse.targets.{module}"), kind)()

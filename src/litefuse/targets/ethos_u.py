@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from litefuse.errors import LitefuseError
 from litefuse.targets.ethos_u_ops import ETHOS_U_OPS
 from litefuse.targets.logged import logged
 from litefuse.targets.micro import Micro
@@ -20,8 +21,11 @@ from litefuse.targets.target import Hint, Target, installed, not_installed
 __all__ = ["EthosU"]
 
 _PACKAGE = "ethos-u-vela"
-#: The accelerator that is compiled for; what the others take differs little, but for Ethos-U85.
-_ACCELERATOR = "ethos-u55-128"
+# As Vela names them: the generation of the NPU, and the MACs in a cycle.
+_ACCELERATORS = (
+    *("ethos-u55-32", "ethos-u55-64", "ethos-u55-128", "ethos-u55-256", "ethos-u65-256", "ethos-u65-512"),
+    *("ethos-u85-128", "ethos-u85-256", "ethos-u85-512", "ethos-u85-1024", "ethos-u85-2048"),
+)
 
 _WARNING = re.compile(
     r"^Warning \(supported operators\) operator: (?P<op>\S+), ofm: '(?P<name>[^\n]*)'\nReason: (?P<reason>[^\n]*)\n"
@@ -48,7 +52,8 @@ class EthosU(Target):
         runtime="Vela",
         left_loops="Vela leaves them to the CPU",
         int4=(),
-        avoided=Micro.traits.avoided | {"REVERSE_V2", "SELECT_V2"},
+        # The last four run on the NPU, but litert-quantizer makes no integers of them.
+        avoided=Micro.traits.avoided | {"REVERSE_V2", "SELECT_V2", "LEAKY_RELU", "NEG", "PRELU", "REDUCE_MAX"},
     )
     table = ETHOS_U_OPS
     hints = (
@@ -59,6 +64,15 @@ class EthosU(Target):
         Hint("", "custom op", "convert with --builtins-only"),
     )
     partial = True
+    #: The accelerator that is compiled for. What the others take differs little, but for Ethos-U85.
+    accelerator = "ethos-u55-128"
+
+    def choose(self, variant: str) -> None:
+        if variant not in _ACCELERATORS:
+            raise LitefuseError(
+                f"the target 'ethos-u' has no variant {variant!r}", hint=f"They are {', '.join(_ACCELERATORS)}."
+            )
+        self.accelerator = variant
 
     def missing(self) -> str:
         return not_installed("Vela", "ethosu", "ethos-u")
@@ -75,7 +89,14 @@ class EthosU(Target):
         with logged(question.log) as log:
             try:
                 vela.main(
-                    [str(model), "--accelerator-config", _ACCELERATOR, "--output-dir", made, "--verbose-performance"]
+                    [
+                        str(model),
+                        "--accelerator-config",
+                        self.accelerator,
+                        "--output-dir",
+                        made,
+                        "--verbose-performance",
+                    ]
                 )
                 failure = ""
             except (Exception, SystemExit) as error:  # noqa: BLE001  whatever the compiler raises
@@ -93,7 +114,7 @@ class EthosU(Target):
         named = {name for each in refused for name in each.names}
         left = [name for target, name in _layers(Path(made)) if target == "CPU" and name not in named]
         refused += tuple(Refusal("", "Vela leaves it to the CPU", (name,)) for name in dict.fromkeys(left))
-        facts = [("compiled for", _ACCELERATOR), *_facts(Path(made))]
+        facts = [("compiled for", self.accelerator), *_facts(Path(made))]
         if _DYNAMIC.search(text):
             facts.append(("sizes", "Vela takes those that are dynamic for 1"))
         return Answer(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -10,9 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from litefuse.errors import LitefuseError
+from litefuse.options.limits import parsed_bytes
 from litefuse.targets.logged import logged
 from litefuse.targets.micro_ops import MICRO_OPS
 from litefuse.targets.question import Answer, Arrays, Question, Refusal, TargetCall
+from litefuse.targets.table import CUSTOM, refused_by_table
 from litefuse.targets.target import Hint, Target, installed, not_installed
 from litefuse.targets.traits import TargetTraits
 
@@ -32,7 +36,7 @@ _NOISE = re.compile(r"^(?:Failed to (?:get registration|allocate tensors|startin
 
 _SOURCE = re.compile(r"^\S+\.(?:cc|h)(?::\d+)?:? +")
 
-_FIRST_ARENA, _LAST_ARENA, _STEP = 1 << 14, 1 << 28, 16
+_FIRST_ARENA, _LARGEST_ARENA, _STEP = 1 << 14, 1 << 28, 16
 
 _QUANTIZE = "convert with --quantize int8 --quantized-io and --representative-dataset"
 
@@ -52,7 +56,7 @@ class Micro(Target):
         mixed=False,
         complex=False,
         int4=("tensor",),
-        avoided=frozenset({"REDUCE_ANY", "SELECT"}),
+        avoided=frozenset({"REDUCE_ANY", "SELECT", "TILE"}),
     )
     table = MICRO_OPS
     hints = (
@@ -66,6 +70,17 @@ class Micro(Target):
         Hint("", "type|Type|hybrid|[Dd]ynamic", f"convert with --target micro; for integers, {_QUANTIZE}"),
         Hint("", "arena", "make the model smaller, " + _QUANTIZE.replace("convert with", "such as with")),
     )
+
+    #: The bytes of memory that there are for the arena; None for any number.
+    memory: int | None = None
+
+    def choose(self, variant: str) -> None:
+        self.memory = parsed_bytes(variant)
+        if self.memory is None:
+            raise LitefuseError(
+                f"the target 'micro' has no variant {variant!r}",
+                hint="Behind the colon is the memory for the arena, such as micro:64K.",
+            )
 
     def missing(self) -> str:
         return not_installed("tflite-micro", "tflite_micro", "micro")
@@ -83,8 +98,13 @@ class Micro(Target):
         announce("find the arena's size")
         arena, problems = _smallest_arena(runtime, content, question.log)
         if arena is None:
-            return Answer(software, takes=False, refusals=problems)
+            # It does not name them.
+            custom = tuple(each for each in refused_by_table(model, self.table) if each.reason == CUSTOM)
+            return Answer(software, takes=False, refusals=custom or problems)
         facts = [("arena", f"{arena:,} bytes, on this {64 if _is_64_bit() else 32}-bit machine")]
+        if self.memory is not None and arena > self.memory:
+            why = f"it needs an arena of {arena:,} bytes, and there are {self.memory:,}"
+            return Answer(software, takes=False, refusals=(Refusal("", why),), facts=tuple(facts), arena=arena)
         announce("run the model")
         found: list[tuple[Arrays | None, ...]] = []
         if left := [key for key, each in model.signatures.items() if each.graph]:
@@ -97,12 +117,12 @@ class Micro(Target):
                 except (RuntimeError, ValueError) as error:
                     text = log.read_text(errors="replace")
                     problems = self.refusals(text) or (Refusal("", _told(text) or str(error)),)
-                    return Answer(software, takes=False, refusals=problems, facts=tuple(facts))
-        return Answer(software, outputs=tuple(found), facts=tuple(facts))
+                    return Answer(software, takes=False, refusals=problems, facts=tuple(facts), arena=arena)
+        return Answer(software, outputs=tuple(found), facts=tuple(facts), arena=arena)
 
     def refusals(self, log: str) -> tuple[Refusal, ...]:
         found = [Refusal(each["op"], "there is no such op") for each in _NO_OP.finditer(log) if each["op"] != "CUSTOM"]
-        found += [Refusal(each["op"] or each["other"], "it is a custom op") for each in _CUSTOM.finditer(log)]
+        found += [Refusal(each["op"] or each["other"], CUSTOM) for each in _CUSTOM.finditer(log)]
         for each in _NODE.finditer(log):
             why = _told(log[: each.start()])
             found.append(Refusal(each["op"], why or f"it fails to {each['step']}"))
@@ -122,27 +142,34 @@ def _is_64_bit() -> bool:
 
 
 def _smallest_arena(runtime: Any, content: bytes, log: str) -> tuple[int | None, tuple[Refusal, ...]]:
-    """Returns the bytes of the smallest arena that the model runs in; or None, and why it runs in none."""
+    """Returns the bytes of the smallest arena that the model is loaded in; or None, and why it is loaded in none."""
+    if (text := _refused(runtime, content, _LARGEST_ARENA, log)) is not None:
+        why = _told(text) or "the model cannot be loaded"
+        if _NO_ROOM.search(text):
+            return None, (Refusal("", f"it does not fit into an arena of {_LARGEST_ARENA:,} bytes: {why}"),)
+        return None, Micro().refusals(text) or (Refusal("", why),)
     low, high = 0, _FIRST_ARENA
-    while (text := _refused(runtime, content, high, log)) is not None:
-        found = Micro().refusals(text)
-        if found and not _NO_ROOM.search(text):
-            return None, found
-        if high >= _LAST_ARENA:
-            why = _told(text) or "the model cannot be loaded"
-            return None, found or (Refusal("", f"it does not fit into an arena of {high:,} bytes: {why}"),)
-        if not _NO_ROOM.search(text):
-            return None, (Refusal("", _told(text) or "the model cannot be loaded"),)
-        low, high = high, min(high * 4, _LAST_ARENA)
+    while not _loads(runtime, content, high, log):
+        low, high = high, min(high * 4, _LARGEST_ARENA)
     while high - low > _STEP:
         middle = (low + high) // 2 // _STEP * _STEP
-        if middle <= low:
-            break
-        if _refused(runtime, content, middle, log) is None:
+        if _loads(runtime, content, middle, log):
             high = middle
         else:
             low = middle
     return high, ()
+
+
+def _loads(runtime: Any, content: bytes, arena: int, log: str) -> bool:
+    """Whether a model is loaded, in a process of its own: in arenas that are too small, some kernels end it."""
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            code = int(_refused(runtime, content, arena, log) is not None)
+        finally:
+            os._exit(code)
+    return os.waitpid(child, 0)[1] == 0
 
 
 def _refused(runtime: Any, content: bytes, arena: int, log: str) -> str | None:

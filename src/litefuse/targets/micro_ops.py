@@ -34,4 +34,5 @@ MICRO_OPS = OpTable(
         "FILL": Limits(constant=(0,)),
         "BROADCAST_TO": Limits(constant=(1,)),
     },
+    custom=frozenset({"TFLite_Detection_PostProcess"}),
 )

@@ -75,6 +75,7 @@ class Answer:
         outputs: The outputs of each call in each round, None for a call that it cannot make; or None for all.
         not_run: Why there are none; empty if the file is refused.
         facts: What else it says, as names and texts.
+        arena: The bytes of memory that it needs for everything but the file, if it tells.
     """
 
     software: str = ""
@@ -84,3 +85,4 @@ class Answer:
     outputs: tuple[tuple[Arrays | None, ...], ...] | None = None
     not_run: str = ""
     facts: tuple[tuple[str, str], ...] = field(default_factory=tuple[tuple[str, str], ...])
+    arena: int | None = None

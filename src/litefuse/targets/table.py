@@ -12,7 +12,10 @@ from litefuse.targets.question import Refusal
 if TYPE_CHECKING:
     from litefuse.inputs.graph import Graph, Model, Op
 
-__all__ = ["Limits", "OpTable", "refused_by_table"]
+__all__ = ["CUSTOM", "Limits", "OpTable", "refused_by_table"]
+
+#: The reason to refuse a custom op.
+CUSTOM = "it is a custom op"
 
 _NO_RANKS: Mapping[int, tuple[int, ...]] = MappingProxyType({})
 _NO_OPTIONS: Mapping[int, str] = MappingProxyType({})
@@ -81,7 +84,7 @@ def refused_by_table(model: Model, table: OpTable) -> Iterator[Refusal]:
 def _reasons(graph: Graph, op: Op, table: OpTable) -> Iterator[str]:
     if op.custom:
         if op.name not in table.custom:
-            yield "it is a custom op"
+            yield CUSTOM
         return
     if table.ops is not None and op.name not in table.ops:
         yield "there is no such op"

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
+from litefuse.errors import LitefuseError
 from litefuse.targets.question import Answer, Question, Refusal
 from litefuse.targets.table import OpTable
 from litefuse.targets.traits import TargetTraits
@@ -46,10 +47,10 @@ class Hint:
 class Target:
     """Something that runs or compiles LiteRT files. Subclasses are found by the entry-point group ``litefuse.targets``.
 
-    An instance has no state: it is made anew in the process that asks the software.
+    An instance is made anew, of its name, in the process that asks the software.
 
     Attributes:
-        name: Its name, as in ``--target``.
+        name: Its name, as in ``--target``; of a variant, with a colon and what was asked for behind it.
         traits: What follows from it for the form of a model.
         table: The ops that it takes, for where its software is not installed.
         hints: What helps against refusals, by op and reason; the first that fits counts.
@@ -57,12 +58,22 @@ class Target:
         seconds: How long its software may take for one model by default.
     """
 
-    name: ClassVar[str]
+    name: str
     traits: ClassVar[TargetTraits]
     table: ClassVar[OpTable]
     hints: ClassVar[tuple[Hint, ...]] = ()
     partial: ClassVar[bool] = False
     seconds: ClassVar[float] = 300.0
+
+    def choose(self, variant: str) -> None:
+        """Makes this one of its variants, which users name behind a colon: ``NAME:VARIANT``.
+
+        Raises:
+            LitefuseError: It has no such variant.
+        """
+        raise LitefuseError(
+            f"the target {self.name!r} has no variants, such as {variant!r}", hint=f"Write {self.name} alone."
+        )
 
     def missing(self) -> str:
         """Returns why its software cannot be asked here, and how to install it; empty if nothing is known to lack."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -21,7 +22,7 @@ from litefuse.runtime.flatbuffer import content_of
 from litefuse.runtime.transfer import registered_by_value
 from litefuse.targets import Target, find_target, target_names
 from litefuse.targets.asking import ASK
-from litefuse.targets.question import Answer, Question, Refusal
+from litefuse.targets.question import Answer, Question, Refusal, TargetCall
 from litefuse.targets.table import refused_by_table
 from litefuse.verify.model_process import MODEL, ModelCalls, ModelJob
 from litefuse.verify.reference import name_and_content
@@ -33,7 +34,7 @@ from litefuse.verify.verification import OutputVerdict
 if TYPE_CHECKING:
     from litefuse.result import ConversionResult
 
-__all__ = ["check"]
+__all__ = ["FileChecks", "check", "file_checks"]
 
 # How far an output may be from XNNPACK's, in units of how far LiteRT's other kernels are from it, and still be right.
 _SPREADS = 4.0
@@ -62,7 +63,8 @@ def check(
 
     Args:
         model: The result of a conversion, the file of a LiteRT model of any converter, or its content.
-        targets: The names of the targets, such as ``gpu``; None for all whose software is installed.
+        targets: The names of the targets, such as ``gpu``, or of variants, such as ``micro:64K``; None for all whose
+            software is installed.
         shapes: Shapes of drawn inputs by their names, where the file leaves them open.
         seed: The seed of drawn inputs.
         tolerance: The allowed error of an output, relative to its largest value.
@@ -82,6 +84,39 @@ def check(
     """
     chosen = [targets] if isinstance(targets, str) else list(dict.fromkeys(targets or ()))
     asked, broken = _found(chosen)
+    with file_checks(
+        model,
+        shapes=shapes,
+        seed=seed,
+        tolerance=tolerance,
+        timeout=timeout,
+        memory=memory,
+        kernel_modules=kernel_modules,
+        on_step=on_step,
+    ) as checks:
+        found = [(each, checks.report(each)) for each in asked]
+    if chosen:
+        return TargetCheck(checks.name, tuple(report for _, report in found))
+    return TargetCheck(
+        checks.name,
+        tuple(report for _, report in found if not report.missing),
+        (*((target.name, report.missing) for target, report in found if report.missing), *broken),
+    )
+
+
+@contextmanager
+def file_checks(
+    model: ConversionResult | str | os.PathLike[str] | bytes,
+    *,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    seed: int = 0,
+    tolerance: float = 1e-4,
+    timeout: float | None = None,
+    memory: int | None = None,
+    kernel_modules: Iterable[str] = (),
+    on_step: Callable[[str], None] = lambda _: None,
+) -> Generator[FileChecks]:
+    """Opens a file for checks, as :func:`check` does."""
     name, content = name_and_content(model)
     folder = make_temporary_folder()
     try:
@@ -106,17 +141,9 @@ def check(
         )
         limits = process_limits() if memory is None else ProcessLimits(process_limits().remaining, memory)
         with content_of(str(path)) as data, processes_limited(limits):
-            checks = _Checks(Model(data), Path(folder.name), job, timeout, on_step)
-            found = [(each, checks.report(each)) for each in asked]
+            yield FileChecks(name, Model(data), Path(folder.name), job, timeout, on_step)
     finally:
         folder.cleanup()
-    if chosen:
-        return TargetCheck(name, tuple(report for _, report in found))
-    return TargetCheck(
-        name,
-        tuple(report for _, report in found if not report.missing),
-        (*((target.name, report.missing) for target, report in found if report.missing), *broken),
-    )
 
 
 def _found(chosen: Sequence[str]) -> tuple[list[Target], list[tuple[str, str]]]:
@@ -146,33 +173,47 @@ class _Calls:
     problem: str = ""
 
 
-class _Checks:
-    """The checks of one file."""
+class FileChecks:
+    """The checks of one file.
+
+    Attributes:
+        name: The file's name for messages.
+        model: The model in it.
+        asked: What each target answered whose software was asked, by its name.
+    """
 
     def __init__(
         self,
+        name: str,
         model: Model,
         folder: Path,
         job: ModelJob,
         timeout: float | None,
         on_step: Callable[[str], None],
     ) -> None:
-        self._model = model
+        self.name = name
+        self.model = model
+        self.asked: dict[str, Answer] = {}
         self._folder = folder
         self._job = job
         self._timeout = timeout
         self._on_step = on_step
         self._calls: dict[bool, _Calls] = {}
 
+    def calls(self, target: Target) -> Sequence[Sequence[TargetCall]]:
+        """Returns the calls that a target is asked to make, in rounds; none if LiteRT cannot make them."""
+        comparison = self._called(dynamic=target.traits.dynamic).comparison
+        return () if comparison is None else comparison.rounds
+
     def report(self, target: Target) -> TargetReport:
         """Returns what a target makes of the file."""
-        by_table = list(refused_by_table(self._model, target.table))
-        report = TargetReport(target.name, "unknown", ops=sum(len(graph.ops) for graph in self._model.graphs))
+        by_table = list(refused_by_table(self.model, target.table))
+        report = TargetReport(target.name, "unknown", ops=sum(len(graph.ops) for graph in self.model.graphs))
         if missing := target.missing():
             return self._by_table(report, target, by_table, missing)
         calls = self._called(dynamic=target.traits.dynamic)
         self._on_step(f"{target.name}: start")
-        answer = self._answer(target, calls)
+        answer = self.asked[target.name] = self._answer(target, calls)
         if answer.unavailable:
             return self._by_table(report, target, by_table, answer.unavailable)
         outputs = ()
@@ -185,13 +226,13 @@ class _Checks:
                 outputs = tuple(self._doubted(calls.comparison, outputs))
         takes, refusals = answer.takes, answer.refusals
         if target.name == "cpu":  # the calls are its answer
-            takes = calls.comparison is not None or not self._model.signatures
+            takes = calls.comparison is not None or not self.model.signatures
             refusals, problem = () if takes else (Refusal("", calls.problem),), ""
         return replace(
             report,
             verdict=_verdict(takes, bool(refusals), [each.verdict for each in outputs], ran=not answer.not_run),
             software=answer.software,
-            refused=located(self._model, refusals, by_table, target.hints),
+            refused=located(self.model, refusals, by_table, target.hints),
             facts=answer.facts,
             outputs=outputs,
             not_compared=problem if takes and not outputs else "",
@@ -200,7 +241,7 @@ class _Checks:
     def _by_table(
         self, report: TargetReport, target: Target, by_table: Sequence[Refusal], missing: str
     ) -> TargetReport:
-        refused = located(self._model, by_table, (), target.hints)
+        refused = located(self.model, by_table, (), target.hints)
         verdict: TargetVerdict = "unknown" if not refused else "partly" if target.partial else "refused"
         return replace(report, verdict=verdict, missing=missing, table=target.table.source, refused=refused)
 
@@ -244,7 +285,7 @@ class _Checks:
         return self._calls[dynamic]
 
     def _call(self, *, dynamic: bool) -> _Calls:
-        if not self._model.signatures:
+        if not self.model.signatures:
             return _Calls(None, "the file has no signature to call")
         shapes = {**({} if dynamic else self._fixed()), **(self._job.shapes or {})}
         try:
@@ -253,7 +294,7 @@ class _Checks:
             return _Calls(None, f"LiteRT dies of it on the CPU ({error.death})")
         except LitefuseError as error:
             return _Calls(None, f"LiteRT does not run it on the CPU: {error.message}")
-        return _Calls(Comparison(self._model, ran, self._job.tolerance))
+        return _Calls(Comparison(self.model, ran, self._job.tolerance))
 
     def _doubted(self, comparison: Comparison, outputs: Sequence[OutputVerdict]) -> Iterator[OutputVerdict]:
         """Yields the verdicts; open are those on outputs in which LiteRT's own kernels are as far from XNNPACK."""
@@ -276,8 +317,8 @@ class _Checks:
     def _fixed(self) -> dict[str, tuple[int, ...]]:
         """Returns the shapes of inputs with dynamic dimensions, which the file has as 1."""
         found: dict[str, tuple[int, ...]] = {}
-        for signature in self._model.signatures.values():
-            graph = self._model.graphs[signature.graph]
+        for signature in self.model.signatures.values():
+            graph = self.model.graphs[signature.graph]
             for name, index in signature.inputs.items():
                 shape = graph.tensor(index).shape
                 if None in shape:
