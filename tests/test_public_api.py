@@ -27,6 +27,7 @@ def test_public_names() -> None:
         "convert",
         "custom_op",
         "delegate",
+        "export_micro",
         "fusion",
         "quantize",
         "recognizer",

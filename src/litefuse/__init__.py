@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from litefuse.runtime.custom_op import CustomOp, TensorSpec, custom_op
     from litefuse.runtime.delegate import delegate
     from litefuse.runtime.interpreter import Interpreter
+    from litefuse.scaffold.micro.export import export_micro
     from litefuse.verify.against_original import verify_model
     from litefuse.verify.targets.check import check
     from litefuse.verify.targets.target_check import TargetCheck
@@ -38,6 +39,7 @@ __all__ = [
     "convert",
     "custom_op",
     "delegate",
+    "export_micro",
     "fusion",
     "quantize",
     "recognizer",
@@ -62,6 +64,7 @@ _LAZY = {
     "convert": "litefuse.api",
     "custom_op": "litefuse.runtime.custom_op",
     "delegate": "litefuse.runtime.delegate",
+    "export_micro": "litefuse.scaffold.micro.export",
     "fusion": "litefuse.fusions",
     "quantize": "litefuse.api",
     "recognizer": "litefuse.recognizers",

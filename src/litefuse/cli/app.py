@@ -17,6 +17,7 @@ from litefuse import __version__
 from litefuse.cli.check import check
 from litefuse.cli.convert import convert
 from litefuse.cli.demo import demo
+from litefuse.cli.export_micro import export_micro
 from litefuse.cli.failures import ExitCode, error_json, json_asked_for
 from litefuse.cli.fusions import fusions
 from litefuse.cli.inspect import inspect
@@ -85,7 +86,7 @@ def _output_errors() -> Generator[None]:
 @click.group(
     name="litefuse",
     cls=_Group,
-    commands=[convert, quantize, inspect, run, verify, check, demo, fusions, kernels],
+    commands=[convert, quantize, inspect, run, verify, check, export_micro, demo, fusions, kernels],
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, message="litefuse %(version)s", help="Print the version.")

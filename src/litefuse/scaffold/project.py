@@ -16,7 +16,7 @@ from litefuse.scaffold.cpp_kernel import cpp_kernel, cpp_types, known_types
 from litefuse.scaffold.litert_model import bind_constants, one_op_model, read_calls
 from litefuse.scaffold.python_kernel import UNWRITTEN, class_name, python_kernel
 from litefuse.scaffold.saved_model import read_saved_model
-from litefuse.scaffold.sources import copy_kit, new_folder
+from litefuse.scaffold.sources import copy_kit, filled, new_folder
 
 __all__ = ["Project", "module_name", "new_project", "read_op"]
 
@@ -124,4 +124,4 @@ def _filled(text: str, names: dict[str, str], *, native: bool) -> str:
             skipping = line.strip() == ("@python" if native else "@native")
         elif not skipping:
             kept.append(line)
-    return re.sub(r"@([A-Z_]+)@", lambda found: names.get(found[1], found[0]), "".join(kept))
+    return filled("".join(kept), names)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shutil
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 from litefuse.errors import LitefuseError
 from litefuse.files.whole_file import write_new
 
-__all__ = ["check_empty", "copy_kit", "export_pack", "native_sources", "new_folder"]
+__all__ = ["check_empty", "copy_kit", "export_pack", "filled", "native_sources", "new_folder"]
 
 _NOT_COPIED = frozenset({"build", "__pycache__"})
 
@@ -77,6 +78,11 @@ def new_folder(target: Path) -> Generator[None]:
         raise LitefuseError(
             f"the folder cannot be written: {error.strerror or error}", where=str(target), hint="Name another folder."
         ) from error
+
+
+def filled(text: str, names: Mapping[str, str]) -> str:
+    """Fills in the names of a template, ``@NAME@``."""
+    return re.sub(r"@([A-Z_]+)@", lambda found: names.get(found[1], found[0]), text)
 
 
 def copy_kit(target: Path) -> None:

@@ -1,0 +1,1 @@
+"""What ``litefuse export-micro`` writes: an application for microcontrollers, with tflite-micro."""
