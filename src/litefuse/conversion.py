@@ -29,6 +29,7 @@ from litefuse.options.forms import CompositeForms, RnnForm
 from litefuse.options.input_shapes import InputShapes
 from litefuse.options.limits import held_bytes, limited
 from litefuse.pipeline.composites import freeze_and_fuse
+from litefuse.pipeline.layer_naming import LayerNaming
 from litefuse.pipeline.lowering import lower_module
 from litefuse.pipeline.stages import Lowering, State
 from litefuse.pipeline.targets import check_lowered, fixed_shapes
@@ -36,6 +37,7 @@ from litefuse.pipeline.unrolled import kept, with_unrolled
 from litefuse.pipeline.variable_values import VariableValues
 from litefuse.plug_ins.entry_points import take_plug_ins
 from litefuse.quantizing import quantize_file, quantize_trained_module
+from litefuse.recognizers.layers.index import LAYER_COMPOSITES
 from litefuse.recognizers.transfer import unpickle_registered
 from litefuse.report import (
     CompositeReport,
@@ -150,12 +152,14 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         target=traits_of(job.target),
         unrolled=None if traits_of(job.target).loops or job.rnn == "loop" else [],
     )
+    check = _SelfCheck(lowering, steps.begin) if job.check_fusions else None
+    naming = LayerNaming(job.composites, lowering.target, check)
     findings = freeze_and_fuse(
         imported,
         job.source,
         steps.begin,
         values=values,
-        check=_SelfCheck(lowering, steps.begin) if job.check_fusions else None,
+        check=check,
         check_custom_ops=job.check_custom_ops,
         forms=_forms(job),
         rnn=_rnn_form(job),
@@ -168,7 +172,8 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     if job.require_fused is True and not called:
         raise _no_composite(composites)
     _require_fused(called if job.require_fused is True else set(job.require_fused or ()), composites)
-    lower_module(module, lowering, steps.begin)
+    lower_module(module, replace(lowering, naming=naming.passes()), steps.begin)
+    composites = (*composites, *naming.composites())
     loops = with_unrolled(findings.loops, lowering.unrolled or ())
     check_lowered(module, job.target, kept(loops, lowering.unrolled or ()), loops_chosen=job.rnn == "loop")
     allowed = set[str]() if isinstance(job.allow_custom_ops, bool) else {*job.allow_custom_ops}
@@ -184,6 +189,8 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         composites=composites,
         loops=loops,
         recognizers=findings.recognizers,
+        layers=naming.layers(),
+        near_layers=naming.near_layers(),
         variables=findings.variables,
         op_counts=summary.op_counts,
         custom_ops=summary.custom_ops,
@@ -405,7 +412,7 @@ def _uncalled(saved_model: SavedModel, called: Sequence[CompositeReport]) -> lis
 
 def _check_names(forms: CompositeForms, composites: Sequence[CompositeReport]) -> None:
     names = {composite.name for composite in composites}
-    unused = forms.unused(names)
+    unused = forms.unused({*names, *LAYER_COMPOSITES})
     if unused:
         raise LitefuseError(
             f"no function of the model is annotated as {', '.join(map(repr, unused))}, whose form was chosen",

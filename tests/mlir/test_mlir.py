@@ -75,6 +75,7 @@ from litefuse.plain_forms.low_ranks import LowerRanks
 from litefuse.plain_forms.plain_operands import PlainOperands
 from litefuse.plain_forms.plain_slices import PlainSlices
 from litefuse.plain_forms.reversals import UnpackReversals
+from litefuse.recognizers.layers.name_layers import NameLayers
 from litefuse.recognizers.recognize import RecognizeComposites
 from litefuse.recognizers.recurrent.block_cells import ExpandBlockCells
 from litefuse.shapes.call_types import RefineCallTypes
@@ -191,6 +192,7 @@ PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
     "place-weights": lambda _, given: PlaceWeights(given.weights),
     "prepare-shapes": lambda _o, _v: PrepareShapes(),
     "read-reversed": lambda _o, _v: ReadReversed(),
+    "name-layers": lambda options, _: NameLayers([], [], lambda name: name == options.get("wanted")),
     "recognize-composites": lambda options, _: RecognizeComposites([], cast("RnnForm", options.get("rnn", "auto"))),
     "refine-call-types": lambda _o, _v: RefineCallTypes(),
     "rewrite-before-lowering": lambda _o, _v: RewriteBeforeLowering([]),

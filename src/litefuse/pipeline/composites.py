@@ -21,7 +21,7 @@ from litefuse.recognizers.recognize import RecognizeComposites
 from litefuse.report import CompositeReport, LoopReport, RecognizerReport, VariableReport
 from litefuse.variables.freeze_variables import Verdict
 
-__all__ = ["Findings", "freeze_and_fuse"]
+__all__ = ["Findings", "composite_reports", "freeze_and_fuse"]
 
 
 class Findings(NamedTuple):
@@ -88,14 +88,14 @@ def freeze_and_fuse(
     run_mlir_passes(module, "symbol-dce")
     run_passes(module, [*constant_variables(values, verdicts), recognize, fuse], on_step)
     return Findings(
-        composites=_composite_reports(outcomes),
+        composites=composite_reports(outcomes),
         variables=tuple(_variable_report(verdict, imported) for verdict in verdicts),
         loops=tuple(LoopReport(each.layer, each.reason) for each in recognitions if each.reason is not None),
         recognizers=tuple(RecognizerReport(*each) for each in recognize.tried),
     )
 
 
-def _composite_reports(outcomes: Sequence[Outcome]) -> tuple[CompositeReport, ...]:
+def composite_reports(outcomes: Sequence[Outcome]) -> tuple[CompositeReport, ...]:
     """Returns one entry for all copies of a function with the same outcome."""
     call_sites: dict[Outcome, int] = {}
     for outcome in outcomes:

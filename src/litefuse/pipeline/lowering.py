@@ -39,6 +39,8 @@ def lower_module(module: ir.Module, lowering: Lowering, on_step: Callable[[str],
     if run_passes(module, dense_lists(), on_step) or unsettled:
         ForwardValues().run(module)
         run_passes(module, [Simplify()], on_step)
+    if run_passes(module, lowering.naming, on_step):
+        run_mlir_passes(module, "inline{default-pipeline=}", "symbol-dce")
     run_passes(module, before_engine(lowering), on_step)
     run_mlir_passes(module, "symbol-dce")
     by_symbol = functions(module)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from litefuse.control_flow.branch_results import CopyBranchResults
@@ -96,6 +96,7 @@ class Lowering:
             are computed in floats.
         target: What the target of the file can run.
         unrolled: Filled with what becomes of loops, which are unrolled where possible; None: they stay loops.
+        naming: The passes that name layers, once all calls are inlined and what is known of shapes is in the types.
         decomposed: Filled with the ops that are rewritten.
         emitted: Filled with the ops that become custom ops.
         narrowed: Filled with the ops of float64 that are computed in float32 without being asked, by their names.
@@ -113,6 +114,7 @@ class Lowering:
     fake_quantization: NodesFound | None = None
     target: TargetTraits = field(default_factory=lambda: traits_of("cpu"))
     unrolled: list[LoopOutcome] | None = None
+    naming: Sequence[Pass] = ()
     decomposed: list[Decomposed] = field(default_factory=list[Decomposed])
     emitted: list[CustomOpForm] = field(default_factory=list[CustomOpForm])
     narrowed: Counter[str] = field(default_factory=Counter[str])

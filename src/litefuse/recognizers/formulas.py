@@ -8,17 +8,16 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from litefuse.errors import FusionError
-from litefuse.ir.call_graph import create_call, function_symbol, update_function_type
 from litefuse.ir.defining_ops import constant_number
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.types import tensor_type_of
 from litefuse.plug_ins.entry_points import what_was_raised
 from litefuse.recognizers.matching import ADDITIONS, PRODUCTS, Match, Mismatch, match
-from litefuse.recognizers.outline import empty_composite, value_name
+from litefuse.recognizers.outline import value_name
+from litefuse.recognizers.outline_ops import outline_ops
 from litefuse.recognizers.pattern import OneOf, Op, Pattern, Product, Sum, Variable
 from litefuse.recognizers.recognizer import Recognizer
 from litefuse.recognizers.recurrent.cells import number
-from litefuse.recognizers.regions import region_between
 
 __all__ = ["FormulaSearch", "formula_search"]
 
@@ -79,7 +78,9 @@ class FormulaSearch:
             self._remember(len(found), f"{value_name(value)}: {reason}")
             return False
         self.found.append(value_name(value))
-        _outline(module, function, self.recognizer.name, attributes, arguments, [found[each] for each in self.results])
+        outline_ops(
+            module, function, self.recognizer.name, attributes, arguments, [found[each] for each in self.results]
+        )
         return True
 
     def _reason(self, kinds: Sequence[Any], attributes: Mapping[str, Any]) -> str | None:
@@ -148,31 +149,3 @@ def _op_names(pattern: Pattern) -> frozenset[str] | None:
             return frozenset[str]().union(*known) if len(known) == len(names) else None
         case _:
             return None
-
-
-def _outline(
-    module: ir.Module,
-    function: func.FuncOp,
-    name: str,
-    attributes: Mapping[str, Any],
-    arguments: Sequence[ir.Value],
-    results: Sequence[ir.Value],
-) -> None:
-    """Moves the ops that compute results into an annotated function, and calls it in place of the first result."""
-    region = region_between(function, arguments, results)
-    owner = region.ops[region.last]
-    with ir.InsertionPoint(owner), owner.location:
-        types = [value.type for value in arguments]
-        composite = empty_composite(module, value_name(results[0]), name, attributes, types)
-        copies: dict[ir.Value, ir.Value] = dict(zip(arguments, composite.entry_block.arguments, strict=True))
-        with ir.InsertionPoint(composite.entry_block):
-            region.copy_into(copies)
-            func.ReturnOp([copies[value] for value in results])
-        update_function_type(composite)
-        call = create_call(function_symbol(composite), [value.type for value in results], arguments)
-    for old, new in zip(results, call.results, strict=True):
-        for use in list(old.uses):
-            position = region.position(use.owner)
-            if position not in region.inside and position > region.last:
-                use.owner.operands[use.operand_number] = new
-    region.erase_unused()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from litefuse.ir.mlir import func, ir
 from litefuse.recognizers.recurrent.loops import NotRecognized
 
-__all__ = ["Region", "region_between"]
+__all__ = ["Region", "region_between", "region_of"]
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,23 @@ def region_between(function: func.FuncOp, given: Iterable[ir.Value], results: It
         NotRecognized: They need other values too.
     """
     ops = list(function.entry_block.operations)
-    order: dict[ir.Value, int] = {result: index for index, op in enumerate(ops) for result in op.results}
+    return region_of(ops, {result: index for index, op in enumerate(ops) for result in op.results}, given, results)
+
+
+def region_of(
+    ops: Sequence[ir.OpView], order: dict[ir.Value, int], given: Iterable[ir.Value], results: Iterable[ir.Value]
+) -> Region:
+    """Returns the ops among those of a function that compute values from others.
+
+    Args:
+        ops: The ops of the function.
+        order: The position of each value's defining op.
+        given: The others.
+        results: The values.
+
+    Raises:
+        NotRecognized: They need other values too.
+    """
     found: set[int] = set()
     seen = set(given)
     waiting = list(results)

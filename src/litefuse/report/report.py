@@ -13,8 +13,10 @@ __all__ = [
     "CompositeReport",
     "FileCheckReport",
     "LackingOpReport",
+    "LayerReport",
     "LeftOutReport",
     "LoopReport",
+    "NearLayerReport",
     "QuantizationReport",
     "RecognizerReport",
     "Report",
@@ -204,6 +206,39 @@ class RecognizerReport:
 
 
 @dataclass(frozen=True)
+class LayerReport:
+    """A layer that litefuse knows by name, found by what the model computes.
+
+    Attributes:
+        name: The name of its composite, such as ``odml.rms_norm``.
+        kind: What it is, in words.
+        layer: Where it is: the name of the model's layer, or of a node.
+        became: What it became: ``inlined``: its own ops, ``STABLEHLO_COMPOSITE``, another op, or why it did not become
+            what was wanted.
+    """
+
+    name: str
+    kind: str
+    layer: str
+    became: str
+
+
+@dataclass(frozen=True)
+class NearLayerReport:
+    """Something that is nearly a layer that litefuse knows by name.
+
+    Attributes:
+        kind: What it nearly is.
+        layer: Where it is.
+        reason: What differs.
+    """
+
+    kind: str
+    layer: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class VariableReport:
     """The outcome of one variable.
 
@@ -233,6 +268,8 @@ class Report:
         composites: Every annotated function that the signatures reach, and every recognized layer.
         loops: Every loop and unrolled recurrent layer that remains, outside of annotated functions.
         recognizers: Every recognizer of a plug-in or of the program itself.
+        layers: Every layer that litefuse knows by name, with what it became.
+        near_layers: What is nearly such a layer.
         variables: Every variable that the signatures capture.
         op_counts: The number of each op in the output, over all its subgraphs; custom ops by their names.
         custom_ops: The custom ops that the output needs kernels for.
@@ -263,6 +300,8 @@ class Report:
     composites: tuple[CompositeReport, ...] = ()
     loops: tuple[LoopReport, ...] = ()
     recognizers: tuple[RecognizerReport, ...] = ()
+    layers: tuple[LayerReport, ...] = ()
+    near_layers: tuple[NearLayerReport, ...] = ()
     variables: tuple[VariableReport, ...] = ()
     op_counts: Mapping[str, int] = field(default_factory=dict[str, int])
     custom_ops: tuple[str, ...] = ()

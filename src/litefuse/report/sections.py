@@ -74,6 +74,7 @@ def report_sections(report: Report, *, timings: bool = False) -> list[Section]:
         _composite_section(report.composites),
         *([_loop_section(report.loops)] if report.loops else []),
         *([_recognizer_section(report.recognizers)] if report.recognizers else []),
+        *([_layer_section(report)] if report.layers or report.near_layers else []),
         _variable_section(report.variables),
         *([_retyped_section("narrowed", report.narrowed)] if report.narrowed else []),
         *([_retyped_section("widened", report.widened)] if report.widened else []),
@@ -238,6 +239,21 @@ def _recognizer_section(recognizers: Sequence[RecognizerReport]) -> Section:
         closest = f"; closest: {each.closest}" if each.closest else ""
         rows.append((each.name, f"found {each.found:,} times" if each.found else f"not found{closest}"))
     return Section(f"Recognizers: {len(recognizers):,}", rows)
+
+
+def _layer_section(report: Report) -> Section:
+    """Counts the layers of each kind, and lists what is nearly one."""
+    counts = Counter((each.kind, each.name, each.became) for each in report.layers)
+    rows = [(kind, f"{count:,}", name, became) for (kind, name, became), count in counts.items()]
+    near = [f"{each.layer} is no {each.kind}: {each.reason}" for each in report.near_layers]
+    more = f"; and {len(near) - _LISTED:,} more like it" if len(near) > _LISTED else ""
+    return Section(
+        f"Layers known by name: {len(report.layers):,}",
+        rows,
+        headings=("layer", "times", "name", "became") if rows else (),
+        right=frozenset({1}),
+        note="\n".join(near[:_LISTED]) + more,
+    )
 
 
 def _alike(composites: Iterable[CompositeReport]) -> list[list[CompositeReport]]:

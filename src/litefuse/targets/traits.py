@@ -29,6 +29,7 @@ class TargetTraits:
         shrinks_axes: Whether slices may drop and add axes, and be of any dtype and order.
         plain_operands: Whether SELECT_V2, BATCH_MATMUL and CUMSUM take only some operands.
         max_rank: The highest rank of what ops compute with; None for any.
+        composites: The names of composites that it computes as one op: layers of these names are kept as such.
     """
 
     runtime: str
@@ -46,6 +47,7 @@ class TargetTraits:
     shrinks_axes: bool = True
     plain_operands: bool = False
     max_rank: int | None = None
+    composites: frozenset[str] = frozenset()
 
     @property
     def takes_all_forms(self) -> bool:
@@ -81,4 +83,5 @@ def stricter(traits: Sequence[TargetTraits]) -> TargetTraits:
         shrinks_axes=all(each.shrinks_axes for each in traits),
         plain_operands=any(each.plain_operands for each in traits),
         max_rank=min((each.max_rank for each in traits if each.max_rank is not None), default=None),
+        composites=frozenset[str].intersection(*(each.composites for each in traits)),
     )

@@ -78,6 +78,7 @@ def standalone_model(
         quantize=False,
         fake_quantization=None,
         unrolled=None,
+        naming=(),
         decomposed=[],
         emitted=[],
         initializers=[],

@@ -1,0 +1,85 @@
+"""Names layers in a conversion: which become composites, and what the report says of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from litefuse.composites.fuse_composites import FuseComposites
+from litefuse.composites.outcome import Check, CheckTerms, Outcome
+from litefuse.fusions.fusion import find_fusion
+from litefuse.ir.mlir import func, ir
+from litefuse.ir.passes import Pass
+from litefuse.options.forms import CompositeForms
+from litefuse.pipeline.composites import composite_reports
+from litefuse.recognizers.layers.name_layers import NameLayers
+from litefuse.report import CompositeReport, LayerReport, NearLayerReport
+from litefuse.targets import TargetTraits
+
+if TYPE_CHECKING:
+    from litefuse.recognizers.layers.layer import Layer, NearMiss
+
+__all__ = ["LayerNaming"]
+
+# Of the results of a layer and of its definition, relative to the largest: a root's argument may be rounded.
+_TOLERANCE = 1e-4
+
+
+@dataclass(frozen=True)
+class LayerNaming:
+    """The naming of layers in one conversion.
+
+    Attributes:
+        forms: The forms of composites: layers become one if a form was chosen for its name, other than ``inline``.
+        target: What the target of the file can run: layers become the composites that it takes, if nothing was chosen.
+        check: Compares layers with their definitions, and fusions with layers; None for no comparison.
+    """
+
+    forms: CompositeForms
+    target: TargetTraits
+    check: Check | None
+    _found: list[Layer] = field(default_factory=list["Layer"])
+    _missed: list[NearMiss] = field(default_factory=list["NearMiss"])
+    _outcomes: list[Outcome] = field(default_factory=list[Outcome])
+
+    def passes(self) -> list[Pass]:
+        """Returns the passes that name layers and replace those that become something else."""
+        kept = {name: "keep" for name in self.target.composites if not self.forms.names(name)}
+        forms = replace(self.forms, by_name={**self.forms.by_name, **kept})
+
+        def wanted(name: str) -> bool:
+            # A form for all composites is for those that the model's author marked.
+            return forms[name] != "inline" and (forms.names(name) or find_fusion(name) is not None)
+
+        return [
+            NameLayers(self._found, self._missed, wanted, None if self.check is None else self._difference),
+            FuseComposites(self._outcomes, self.check, forms=forms),
+        ]
+
+    def _difference(self, module: ir.Module, layer: func.FuncOp, definition: func.FuncOp) -> str | None:
+        assert self.check is not None
+        return self.check(module, layer, definition, CheckTerms(_TOLERANCE)).problem
+
+    def composites(self) -> tuple[CompositeReport, ...]:
+        """Returns the entries of the layers that became composites."""
+        return composite_reports(self._outcomes)
+
+    def layers(self) -> tuple[LayerReport, ...]:
+        """Returns an entry for each layer."""
+        fused = {(each.name, each.function): each for each in self._outcomes}
+        return tuple(LayerReport(each.name, each.kind, each.place, _became(each, fused)) for each in self._found)
+
+    def near_layers(self) -> tuple[NearLayerReport, ...]:
+        """Returns an entry for each computation that is nearly a layer."""
+        return tuple(NearLayerReport(each.kind, each.place, each.reason) for each in self._missed)
+
+
+def _became(layer: Layer, outcomes: dict[tuple[str, str], Outcome]) -> str:
+    if layer.problem is not None:
+        return f"inlined: {layer.problem}"
+    if not layer.outlined:
+        return "inlined"
+    outcome = outcomes.get((layer.name, layer.node))
+    if outcome is None or outcome.kind == "inlined":
+        return "inlined" if outcome is None else f"inlined: {outcome.reason}"
+    return (outcome.fused_into or "").removesuffix(f" {layer.name}")

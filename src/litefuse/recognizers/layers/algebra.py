@@ -1,0 +1,283 @@
+"""What the ops of a model compute, as expressions of a value that they are computed from."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from litefuse.ir.constants import integer_constant
+from litefuse.ir.defining_ops import constant_number, is_constant
+from litefuse.ir.mlir import ir
+from litefuse.ir.types import TensorType, tensor_type_of
+from litefuse.recognizers.layers.expressions import Expression, Expressions, TooLong
+
+__all__ = ["FORWARDED", "Algebra", "ancestors", "is_parameter", "precision", "reduced_axes", "successors"]
+
+#: The ops that change at most dtype, rank or repetition of a value.
+FORWARDED = frozenset(
+    f"tf.{name}"
+    for name in (
+        *("BroadcastTo", "Cast", "CheckNumerics", "EnsureShape", "ExpandDims", "Identity", "PreventGradient"),
+        *("Reshape", "Snapshot", "Squeeze", "StopGradient"),
+    )
+)
+_BINARY = {"tf.Add": 1.0, "tf.AddV2": 1.0, "tf.BiasAdd": 1.0, "tf.Sub": -1.0}
+_QUOTIENTS = frozenset({"tf.RealDiv", "tf.Div"})
+_POWERS = {"tf.Square": 2.0, "tf.Rsqrt": -0.5, "tf.Sqrt": 0.5, "tf.Reciprocal": -1.0, "tf.Inv": -1.0}
+_ODD = {"tf.Erf": "erf", "tf.Tanh": "tanh"}
+_ARITHMETIC = frozenset(
+    {*_BINARY, *_QUOTIENTS, *_POWERS, *_ODD, "tf.Mul", "tf.Neg", "tf.Pow", "tf.SquaredDifference", "tf.AddN"}
+) | {"tf.Erfc", "tf.Sigmoid", "tf.Exp", "tf.Maximum"}
+_REDUCTIONS = frozenset({"tf.Mean", "tf.Sum"})
+_DEEPEST = 24
+_SMALL_FLOATS = frozenset({"float16", "bfloat16"})
+
+
+@dataclass(frozen=True)
+class _Computed:
+    """An expression of a value.
+
+    Attributes:
+        expression: The expression.
+        dropped: The axes that the value lacks because a reduction dropped them; None for a number, which fits all.
+    """
+
+    expression: Expression
+    dropped: tuple[int, ...] | None = ()
+
+
+@dataclass
+class Algebra:
+    """Expressions of what is computed from one value, x.
+
+    Attributes:
+        x: The value, which is an atom, whatever computes it.
+        forms: The expressions.
+    """
+
+    x: ir.Value
+    forms: Expressions = field(default_factory=Expressions)
+    _known: dict[ir.Value, _Computed] = field(default_factory=dict[ir.Value, "_Computed"])
+
+    def __post_init__(self) -> None:
+        self.kind = tensor_type_of(self.x)
+        self._known[self.x] = _Computed(self.forms.value(self.x))
+
+    def of(self, value: ir.Value, *, aligned: bool = True) -> Expression | None:
+        """Returns a value as an expression.
+
+        Args:
+            value: The value.
+            aligned: Whether it must have the axes of x; else a reduction may have dropped some.
+        """
+        computed = self._of(value, 0)
+        return None if aligned and computed.dropped else computed.expression
+
+    def known_as(self, expression: Expression) -> Iterator[ir.Value]:
+        """Yields the values met so far that are equal to an expression."""
+        for value, computed in self._known.items():
+            if not computed.dropped and self.forms.equal(computed.expression, expression):
+                yield value
+
+    def _of(self, value: ir.Value, depth: int) -> _Computed:
+        if value in self._known:
+            return self._known[value]
+        computed = self._atom(value)
+        if depth < _DEEPEST:
+            with contextlib.suppress(TooLong):
+                computed = self._by_op(value, depth) or computed
+        self._known[value] = computed
+        return computed
+
+    def _atom(self, value: ir.Value) -> _Computed:
+        return _Computed(self.forms.value(value))
+
+    def _by_op(self, value: ir.Value, depth: int) -> _Computed | None:
+        op = value.owner
+        if isinstance(op, ir.Block):
+            return None
+        name, forms = op.name, self.forms
+        if name == "tf.Const":
+            return self._constant(value)
+        if name in FORWARDED:
+            return self._forwarded(op, value, depth)
+        if name in _REDUCTIONS:
+            return self._reduced(op, depth)
+        if name not in _ARITHMETIC:
+            return None
+        operands = [self._of(operand, depth + 1) for operand in op.operands]
+        frames = {each.dropped for each in operands if each.dropped is not None}
+        if len(frames) > 1:
+            return None
+        first, *others = (each.expression for each in operands)
+        made: Expression | None = None
+        if name in _BINARY:
+            made = forms.add(first, others[0], _BINARY[name])
+        elif name == "tf.AddN":
+            made = first
+            for each in others:
+                made = forms.add(made, each)
+        elif name == "tf.Mul":
+            made = forms.multiply(first, others[0])
+        elif name in _QUOTIENTS:
+            made = forms.multiply(first, forms.power(others[0], -1.0))
+        elif name == "tf.SquaredDifference":
+            made = forms.power(forms.add(first, others[0], -1.0), 2.0)
+        elif name in _POWERS:
+            made = forms.power(first, _POWERS[name])
+        elif name == "tf.Pow":
+            exponent = constant_number(op.operands[1])
+            made = None if exponent is None else forms.power(first, exponent)
+        elif name == "tf.Neg":
+            made = forms.add({}, first, -1.0)
+        elif name in _ODD:
+            made = forms.function(_ODD[name], first)
+        elif name == "tf.Erfc":
+            made = forms.add(forms.number(1.0), forms.function("erf", first), -1.0)
+        elif name == "tf.Sigmoid":
+            made = forms.sigmoid(first)
+        elif name == "tf.Exp":
+            made = forms.exp(first)
+        elif name == "tf.Maximum":
+            made = self._not_negative(first, others[0])
+        return None if made is None else _Computed(made, next(iter(frames), None))
+
+    def _constant(self, value: ir.Value) -> _Computed | None:
+        kind = tensor_type_of(value)
+        # A vector of equal elements is a parameter that is not trained yet, not a number of the formula.
+        if kind.rank == 1 and kind.sizes[0] not in {1, None} and self.kind.sizes[-1:] == kind.sizes:
+            return None
+        number = constant_number(value)
+        return None if number is None else _Computed(self.forms.number(number), None)
+
+    def _forwarded(self, op: ir.Operation | ir.OpView, value: ir.Value, depth: int) -> _Computed | None:
+        operand = op.operands[0]
+        before, after = tensor_type_of(operand), tensor_type_of(value)
+        if op.name == "tf.Cast" and not (before.dtype.rstrip("0123456789") in {"float", "bfloat"} and _is_float(after)):
+            return None
+        inner = self._of(operand, depth + 1)
+        if before.shape is None or after.shape is None:
+            return inner if before.shape == after.shape else None
+        if inner.dropped is None or not op.name.startswith(("tf.Reshape", "tf.ExpandDims", "tf.Squeeze", "tf.Broad")):
+            return inner
+        if inner.dropped and self.kind.shape is not None:
+            return self._with_axes(inner, before, after)
+        if op.name == "tf.BroadcastTo" or _without_leading_ones(before) == _without_leading_ones(after):
+            return inner
+        return None
+
+    def _with_axes(self, inner: _Computed, before: TensorType, after: TensorType) -> _Computed | None:
+        """Returns a reduced value whose axes are back with size 1, or repeated."""
+        dropped = inner.dropped or ()
+        rank = len(self.kind.sizes)
+        if after.rank == before.rank:
+            return inner if after.shape == before.shape else None
+        if after.rank != rank:
+            return None
+        kept = [size for axis, size in enumerate(after.sizes) if axis not in dropped]
+        fits = kept == [*before.sizes] and all(after.sizes[axis] in {1, self.kind.sizes[axis]} for axis in dropped)
+        return _Computed(inner.expression) if fits else None
+
+    def _reduced(self, op: ir.Operation | ir.OpView, depth: int) -> _Computed | None:
+        axes = reduced_axes(op)
+        inner = self._of(op.operands[0], depth + 1)
+        if axes is None or inner.dropped or tensor_type_of(op.operands[0]).rank != self.kind.rank:
+            return None
+        mean = self.forms.mean(inner.expression, axes)
+        if op.name == "tf.Sum":
+            sizes = [tensor_type_of(op.operands[0]).sizes[axis] for axis in axes]
+            count = 1.0
+            for size in sizes:
+                if not size:
+                    return None
+                count *= size
+            mean = self.forms.multiply(mean, self.forms.number(count))
+        kept = ir.BoolAttr(op.attributes["keep_dims"]).value if "keep_dims" in op.attributes else False
+        return _Computed(mean, () if kept else axes)
+
+    def _not_negative(self, one: Expression, other: Expression) -> Expression | None:
+        """Returns a variance that is kept from being less than 0 by rounding."""
+        made = one if other == {} else other if one == {} else None
+        if made is None or len(made) != 2 or {round(each, 6) for each in made.values()} != {1.0, -1.0}:
+            return None
+        atoms = [self.forms.atoms[number] for monomial in made for number, _ in monomial]
+        return made if all(atom.name == "mean" for atom in atoms) else None
+
+
+def _is_float(kind: TensorType) -> bool:
+    return kind.dtype.startswith(("float", "bfloat"))
+
+
+def _without_leading_ones(kind: TensorType) -> tuple[int | None, ...]:
+    sizes = kind.sizes
+    first = next((axis for axis, size in enumerate(sizes) if size != 1), len(sizes))
+    return sizes[first:]
+
+
+def reduced_axes(op: ir.Operation | ir.OpView) -> tuple[int, ...] | None:
+    """Returns the axes of a reduction, in order and from the first; None if they are not known."""
+    rank = tensor_type_of(op.operands[0]).rank
+    axes = integer_constant(op.operands[1])
+    if axes is None or rank is None or rank == 0:
+        return None
+    return tuple(sorted({axis % rank for axis in ([axes] if isinstance(axes, int) else axes)}))
+
+
+def ancestors(value: ir.Value, steps: int) -> Iterator[ir.Value]:
+    """Yields what a value is computed from by arithmetic and means, nearest first."""
+    seen = {value}
+    level = [value]
+    for _ in range(steps):
+        below: list[ir.Value] = []
+        for each in level:
+            op = each.owner
+            if isinstance(op, ir.Block) or op.name not in _ARITHMETIC | FORWARDED | _REDUCTIONS:
+                continue
+            operands = list(op.operands)[:1] if op.name in FORWARDED | _REDUCTIONS else list(op.operands)
+            for operand in operands:
+                if operand not in seen and not is_constant(operand):
+                    seen.add(operand)
+                    below.append(operand)
+                    yield operand
+        level = below
+
+
+def successors(values: Sequence[ir.Value], steps: int, most: int = 64) -> Iterator[ir.Value]:
+    """Yields what is computed from values by arithmetic, nearest first, and at most so many."""
+    seen = set(values)
+    level = list(values)
+    for _ in range(steps):
+        above: list[ir.Value] = []
+        for each in level:
+            for use in each.uses:
+                op = use.owner
+                if op.name not in _ARITHMETIC and op.name not in FORWARDED:
+                    continue
+                result = op.results[0]
+                if result not in seen:
+                    seen.add(result)
+                    above.append(result)
+                    yield result
+                    if len(seen) > most:
+                        return
+        level = above
+
+
+def is_parameter(value: ir.Value, depth: int = 8) -> bool:
+    """Whether a value is a weight, or computed from weights and constants alone."""
+    op = value.owner
+    if isinstance(op, ir.Block):  # a weight that a loop hands on: a vector is no batch of data
+        return tensor_type_of(value).rank == 1
+    if op.name in {"tf.Const", "tf.ReadVariableOp"}:
+        return True
+    return (
+        depth > 0
+        and (op.name in _ARITHMETIC or op.name in FORWARDED)
+        and all(is_parameter(operand, depth - 1) for operand in op.operands)
+    )
+
+
+def precision(kind: TensorType) -> float:
+    """Returns how much the numbers of a formula may differ where a model computes with a dtype."""
+    return 4e-3 if kind.dtype in _SMALL_FLOATS else 1e-5

@@ -1,0 +1,34 @@
+"""The finders of layers by the ops that they look for, and the composites that they make; nothing is loaded."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["FINDERS", "LAYER_COMPOSITES", "FinderEntry"]
+
+
+class FinderEntry(NamedTuple):
+    """A finder, which is loaded where a model has one of the ops.
+
+    Attributes:
+        module: Its module, in this package.
+        cls: Its class.
+        anchors: The names of ops, one of which each of its layers has.
+    """
+
+    module: str
+    cls: str
+    anchors: frozenset[str]
+
+
+#: The finders, in the order in which they are tried: what has another's layers as parts comes before it.
+FINDERS = (FinderEntry("normalizations", "Normalizations", frozenset({"tf.Rsqrt", "tf.Sqrt", "tf.Pow"})),)
+
+#: The names of the composites that layers become.
+LAYER_COMPOSITES = (
+    "odml.group_norm",
+    "odml.rms_norm",
+    "litefuse.group_norm",
+    "litefuse.layer_norm",
+    "litefuse.rms_norm",
+)

@@ -1,0 +1,159 @@
+"""Finds the layers of a function, and outlines those that are wanted."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from litefuse.ir.annotations import ANNOTATIONS
+from litefuse.ir.builder import Builder
+from litefuse.ir.call_graph import function_symbol, update_function_type
+from litefuse.ir.constants import int32_constant
+from litefuse.ir.mlir import func, ir
+from litefuse.ir.types import tensor_type_of
+from litefuse.recognizers.layers.index import FinderEntry
+from litefuse.recognizers.layers.layer import Graph, Layer, LayerFinder, NamedLayer, NearMiss, Reference
+from litefuse.recognizers.outline import value_name
+from litefuse.recognizers.outline_ops import outline_ops
+from litefuse.recognizers.recurrent.loops import NotRecognized
+from litefuse.recognizers.regions import region_between
+
+__all__ = ["Compare", "LayerSearch"]
+
+#: Compares two functions of the same arguments; returns how they differ, or None.
+Compare: TypeAlias = "Callable[[ir.Module, func.FuncOp, func.FuncOp], str | None]"
+
+
+@dataclass(frozen=True)
+class LayerSearch:
+    """The search for layers in a module.
+
+    Attributes:
+        entries: What finds the layers, in this order.
+        found: Filled with one entry for each layer.
+        missed: Filled with what is nearly a layer.
+        wanted: Whether layers become composites of a name.
+        compare: Compares the ops of a layer with its definition; None for no comparison.
+    """
+
+    entries: Collection[FinderEntry]
+    found: list[Layer]
+    missed: list[NearMiss]
+    wanted: Callable[[str], bool]
+    compare: Compare | None
+    _checked: dict[str, str | None] = field(default_factory=dict[str, "str | None"])
+
+    def name_all(self, module: ir.Module, function: func.FuncOp) -> bool:
+        """Finds the layers of a function; returns whether it outlined some."""
+        graph = Graph(function)
+        wanted: list[tuple[int, NamedLayer]] = []
+        for last, layer in sorted(self._layers(graph), key=lambda each: each[0]):
+            if self.wanted(layer.name):
+                wanted.append((last, layer))
+            else:
+                self.found.append(
+                    Layer(layer.name, layer.kind, layer.place, value_name(layer.results[0]), note=layer.note)
+                )
+        modified = False
+        # From the last to the first, so that what a layer is computed from is replaced in the call, too.
+        for _, layer in reversed(wanted):
+            place, node = layer.place, value_name(layer.results[0])
+            problem = self._outline(module, function, layer)
+            self.found.append(Layer(layer.name, layer.kind, place, node, problem is None, layer.note, problem))
+            modified |= problem is None
+        return modified
+
+    def _layers(self, graph: Graph) -> Iterator[tuple[int, NamedLayer]]:
+        """Yields the layers of a function, none a part of another, with the positions of their last ops."""
+        parts: set[int] = set()  # the ops of all layers
+        results: set[int] = set()
+        for entry in self.entries:
+            if entry.anchors.isdisjoint(graph.by_name):
+                continue
+            for found in _finder(entry).find(graph):
+                if isinstance(found, NearMiss):
+                    self.missed.append(found)
+                    continue
+                try:
+                    region = graph.region(found.arguments, found.results)
+                except NotRecognized as reason:
+                    self.missed.append(NearMiss(found.kind, found.place, str(reason), 3))
+                    continue
+                # Layers may share what they compute, such as the statistics of one input.
+                own = {graph.order[each] for each in found.results}
+                if own.isdisjoint(parts) and results.isdisjoint(region.inside):
+                    parts |= region.inside
+                    results |= own
+                    yield region.last, found
+
+    def _outline(self, module: ir.Module, function: func.FuncOp, layer: NamedLayer) -> str | None:
+        """Outlines a layer; returns why not, if it does not compute what its name says."""
+        arguments = _with_vectors(function, layer)
+        composite = outline_ops(module, function, layer.name, layer.attributes, arguments, layer.results)
+        if self.compare is None or layer.reference is None:
+            return None
+        # Equal layers are compared once.
+        text = composite.operation.get_asm().replace(function_symbol(composite), "")
+        if text not in self._checked:
+            self._checked[text] = _problem(module, composite, layer, layer.reference, self.compare)
+        problem = self._checked[text]
+        if problem is not None:
+            for key in ANNOTATIONS:
+                if key in composite.attributes:
+                    del composite.attributes[key]
+        return problem
+
+
+def _finder(entry: FinderEntry) -> LayerFinder:
+    return getattr(importlib.import_module(f"litefuse.recognizers.layers.{entry.module}"), entry.cls)()
+
+
+def _with_vectors(function: func.FuncOp, layer: NamedLayer) -> list[ir.Value]:
+    """Returns a layer's arguments, those that its composite takes as vectors with one axis."""
+    arguments = list(layer.arguments)
+    region = None
+    for index in sorted(layer.vectors):
+        value = arguments[index]
+        kind = tensor_type_of(value)
+        if kind.rank == 1:
+            continue
+        region = region or region_between(function, layer.arguments, layer.results)
+        readers = [use for use in value.uses if region.position(use.owner) in region.inside]
+        owner = value.owner
+        after = next(iter(owner.operations)) if isinstance(owner, ir.Block) else _next(owner)
+        with ir.InsertionPoint(after), after.location:
+            b = Builder()
+            vector = b.op(
+                "Reshape", [value, int32_constant([-1])], [math.prod(each or 0 for each in kind.sizes)], kind.dtype
+            )
+            back = b.reshape(vector, [each or 0 for each in kind.sizes])
+        for use in readers:
+            use.owner.operands[use.operand_number] = back
+        arguments[index] = vector
+    return arguments
+
+
+def _next(owner: ir.Operation | ir.OpView) -> ir.OpView:
+    ops = list(owner.operation.block.operations)
+    return ops[next(index for index, op in enumerate(ops) if op.operation == owner.operation) + 1]
+
+
+def _problem(
+    module: ir.Module, composite: func.FuncOp, layer: NamedLayer, reference: Reference, compare: Compare
+) -> str | None:
+    """Compares an outlined layer with its definition."""
+    with ir.InsertionPoint(composite):
+        defined = func.FuncOp(
+            f"{function_symbol(composite)}.definition", composite.type, visibility="private", loc=composite.location
+        )
+    defined.add_entry_block()
+    try:
+        with ir.InsertionPoint(defined.entry_block), defined.location:
+            func.ReturnOp(list(reference(Builder(), list(defined.entry_block.arguments), layer.attributes)))
+        update_function_type(defined)
+        return compare(module, composite, defined)
+    finally:
+        defined.operation.erase()
