@@ -30,6 +30,8 @@ _ARITHMETIC = frozenset(
     {*_BINARY, *_QUOTIENTS, *_POWERS, *_ODD, "tf.Mul", "tf.Neg", "tf.Pow", "tf.SquaredDifference", "tf.AddN"}
 ) | {"tf.Erfc", "tf.Sigmoid", "tf.Exp", "tf.Maximum"}
 _REDUCTIONS = frozenset({"tf.Mean", "tf.Sum"})
+_FOLLOWED = _ARITHMETIC | FORWARDED | _REDUCTIONS
+_OF_FIRST = FORWARDED | _REDUCTIONS  # the others only say how
 _DEEPEST = 24
 _SMALL_FLOATS = frozenset({"float16", "bfloat16"})
 
@@ -83,15 +85,12 @@ class Algebra:
     def _of(self, value: ir.Value, depth: int) -> _Computed:
         if value in self._known:
             return self._known[value]
-        computed = self._atom(value)
+        computed = None
         if depth < _DEEPEST:
             with contextlib.suppress(TooLong):
-                computed = self._by_op(value, depth) or computed
-        self._known[value] = computed
+                computed = self._by_op(value, depth)
+        self._known[value] = computed = computed or _Computed(self.forms.value(value))
         return computed
-
-    def _atom(self, value: ir.Value) -> _Computed:
-        return _Computed(self.forms.value(value))
 
     def _by_op(self, value: ir.Value, depth: int) -> _Computed | None:
         op = value.owner
@@ -232,9 +231,9 @@ def ancestors(value: ir.Value, steps: int) -> Iterator[ir.Value]:
         below: list[ir.Value] = []
         for each in level:
             op = each.owner
-            if isinstance(op, ir.Block) or op.name not in _ARITHMETIC | FORWARDED | _REDUCTIONS:
+            if isinstance(op, ir.Block) or op.name not in _FOLLOWED:
                 continue
-            operands = list(op.operands)[:1] if op.name in FORWARDED | _REDUCTIONS else list(op.operands)
+            operands = list(op.operands)[:1] if op.name in _OF_FIRST else list(op.operands)
             for operand in operands:
                 if operand not in seen and not is_constant(operand):
                     seen.add(operand)

@@ -22,13 +22,21 @@ class FinderEntry(NamedTuple):
 
 
 #: The finders, in the order in which they are tried: what has another's layers as parts comes before it.
-FINDERS = (FinderEntry("normalizations", "Normalizations", frozenset({"tf.Rsqrt", "tf.Sqrt", "tf.Pow"})),)
+FINDERS = (
+    FinderEntry("rotary", "RotaryEmbeddings", frozenset({"tf.ConcatV2", "tf.Pack"})),
+    FinderEntry("normalizations", "Normalizations", frozenset({"tf.Rsqrt", "tf.Sqrt", "tf.Pow"})),
+    FinderEntry("activations", "Activations", frozenset({"tf.Erf", "tf.Erfc", "tf.Tanh", "tf.Sigmoid", "tf.Exp"})),
+)
 
 #: The names of the composites that layers become.
 LAYER_COMPOSITES = (
     "odml.group_norm",
     "odml.rms_norm",
+    "litefuse.geglu",
+    "litefuse.gelu",
     "litefuse.group_norm",
     "litefuse.layer_norm",
     "litefuse.rms_norm",
+    "litefuse.rotary_embedding",
+    "litefuse.swiglu",
 )
