@@ -53,8 +53,8 @@ class RotaryEmbeddings:
 
 def _rotated(op: ir.OpView) -> NamedLayer | NearMiss | None:
     """Returns ``x * cos + [-b, a] * sin``."""
-    products = [_factors(value) for value in op.operands]
-    if None in products:
+    products = [factors for value in op.operands if (factors := _factors(value)) is not None]
+    if len(products) != 2:
         return None
     for first, second in (products, products[::-1]):
         for turned, sin in (second, second[::-1]):
