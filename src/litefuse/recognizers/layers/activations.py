@@ -19,6 +19,9 @@ from litefuse.recognizers.recurrent.loops import NotRecognized
 
 __all__ = ["Activations", "gelu", "gelu_by_tanh", "silu"]
 
+# Constants that differ by so much at most are meant to be the same.
+_NEAR = 0.25
+
 GELU, SWIGLU, GEGLU = "GELU", "SwiGLU", "GeGLU"
 
 
@@ -82,11 +85,11 @@ class Activations:
 def _find(graph: Graph, entry: _Formula, anchor: ir.Value) -> Iterator[NamedLayer | NearMiss]:
     owner = anchor.owner
     assert not isinstance(owner, ir.Block)
-    shape = tensor_type_of(anchor).shape
+    shape = graph.kind(anchor).shape
     operand = owner.operands[0]
     # The nearest that fits: the argument of a sigmoid itself, or what that of erf and tanh is computed from.
     for x in [operand, *ancestors(operand, 6)][:8]:
-        if tensor_type_of(x).shape != shape:
+        if graph.kind(x).shape != shape:
             continue
         activated = _activated(graph, entry, x, anchor)
         if activated is None:
@@ -99,18 +102,24 @@ def _find(graph: Graph, entry: _Formula, anchor: ir.Value) -> Iterator[NamedLaye
             yield NamedLayer(entry.name, GELU, [x], [activated], attributes, reference, core=anchor)
         return
     if entry.name is not None:
-        near = _near(entry, operand, anchor)
+        near = _near(graph, entry, operand, anchor)
         if near is not None:
             yield near
 
 
 def _activated(graph: Graph, entry: _Formula, x: ir.Value, anchor: ir.Value) -> ir.Value | None:
     """Returns the activation of x that an anchor is in."""
-    algebra = Algebra(x, Expressions(precision(tensor_type_of(x))))
+    algebra = Algebra(x, Expressions(precision(graph.kind(x))), graph.kinds)
     variable = Variable("x")
     expected = expression_of(entry.formula(variable), {variable: algebra.forms.value(x)}, algebra.forms)
-    for value in successors([anchor], 6, most=24):
-        if tensor_type_of(value).shape != tensor_type_of(x).shape:
+    atoms = {number for monomial in expected for number, _ in monomial}
+
+    def is_part(value: ir.Value) -> bool:
+        found = algebra.of(value)
+        return found is not None and all(number in atoms for monomial in found for number, _ in monomial)
+
+    for value in successors(anchor, 6, is_part):
+        if graph.kind(value).shape != algebra.kind.shape:
             continue
         found = algebra.of(value)
         if found is not None and algebra.forms.equal(found, expected):
@@ -143,13 +152,13 @@ def _gated(graph: Graph, entry: _Formula, x: ir.Value, activated: ir.Value) -> I
             yield NamedLayer(name, kind, [x, other], [op.results[0]], dict(entry.attributes), reference, core=activated)
 
 
-def _near(entry: _Formula, operand: ir.Value, anchor: ir.Value) -> NearMiss | None:
+def _near(graph: Graph, entry: _Formula, operand: ir.Value, anchor: ir.Value) -> NearMiss | None:
     """Returns how a product with an anchor is nearly the activation: the same terms with other numbers."""
     for x in [operand, *ancestors(operand, 6)][:8]:
-        algebra = Algebra(x, Expressions(0.25))
+        algebra = Algebra(x, Expressions(_NEAR), graph.kinds)
         variable = Variable("x")
         expected = expression_of(entry.formula(variable), {variable: algebra.forms.value(x)}, algebra.forms)
-        for value in successors([anchor], 6, most=24):
+        for value in successors(anchor, 4, lambda _: True):
             found = algebra.of(value)
             if found is None or len(found) != len(expected):
                 continue

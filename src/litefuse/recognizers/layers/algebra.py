@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from litefuse.ir.constants import integer_constant
@@ -56,15 +56,31 @@ class Algebra:
     Attributes:
         x: The value, which is an atom, whatever computes it.
         forms: The expressions.
+        kinds: The dtypes and shapes of types that were met.
     """
 
     x: ir.Value
-    forms: Expressions = field(default_factory=Expressions)
+    forms: Expressions
+    kinds: dict[ir.Type, TensorType]
     _known: dict[ir.Value, _Computed] = field(default_factory=dict[ir.Value, "_Computed"])
+    _parameters: dict[ir.Value, bool] = field(default_factory=dict[ir.Value, bool])
 
     def __post_init__(self) -> None:
-        self.kind = tensor_type_of(self.x)
+        self.kind = self.kind_of(self.x)
         self._known[self.x] = _Computed(self.forms.value(self.x))
+
+    def kind_of(self, value: ir.Value) -> TensorType:
+        """Returns the dtype and the shape of a value."""
+        kind = self.kinds.get(value.type)
+        if kind is None:
+            kind = self.kinds[value.type] = tensor_type_of(value)
+        return kind
+
+    def is_parameter(self, value: ir.Value) -> bool:
+        """Whether a value is a weight, or computed from weights and constants alone."""
+        if value not in self._parameters:
+            self._parameters[value] = is_parameter(value)
+        return self._parameters[value]
 
     def of(self, value: ir.Value, *, aligned: bool = True) -> Expression | None:
         """Returns a value as an expression.
@@ -143,7 +159,7 @@ class Algebra:
         return None if made is None else _Computed(made, next(iter(frames), None))
 
     def _constant(self, value: ir.Value) -> _Computed | None:
-        kind = tensor_type_of(value)
+        kind = self.kind_of(value)
         # A vector of equal elements is a parameter that is not trained yet, not a number of the formula.
         if kind.rank == 1 and kind.sizes[0] not in {1, None} and self.kind.sizes[-1:] == kind.sizes:
             return None
@@ -152,7 +168,7 @@ class Algebra:
 
     def _forwarded(self, op: ir.Operation | ir.OpView, value: ir.Value, depth: int) -> _Computed | None:
         operand = op.operands[0]
-        before, after = tensor_type_of(operand), tensor_type_of(value)
+        before, after = self.kind_of(operand), self.kind_of(value)
         if op.name == "tf.Cast" and not (before.dtype.rstrip("0123456789") in {"float", "bfloat"} and _is_float(after)):
             return None
         inner = self._of(operand, depth + 1)
@@ -181,11 +197,11 @@ class Algebra:
     def _reduced(self, op: ir.Operation | ir.OpView, depth: int) -> _Computed | None:
         axes = reduced_axes(op)
         inner = self._of(op.operands[0], depth + 1)
-        if axes is None or inner.dropped or tensor_type_of(op.operands[0]).rank != self.kind.rank:
+        if axes is None or inner.dropped or self.kind_of(op.operands[0]).rank != self.kind.rank:
             return None
         mean = self.forms.mean(inner.expression, axes)
         if op.name == "tf.Sum":
-            sizes = [tensor_type_of(op.operands[0]).sizes[axis] for axis in axes]
+            sizes = [self.kind_of(op.operands[0]).sizes[axis] for axis in axes]
             count = 1.0
             for size in sizes:
                 if not size:
@@ -242,10 +258,16 @@ def ancestors(value: ir.Value, steps: int) -> Iterator[ir.Value]:
         level = below
 
 
-def successors(values: Sequence[ir.Value], steps: int, most: int = 64) -> Iterator[ir.Value]:
-    """Yields what is computed from values by arithmetic, nearest first, and at most so many."""
-    seen = set(values)
-    level = list(values)
+def successors(value: ir.Value, steps: int, follow: Callable[[ir.Value], bool]) -> Iterator[ir.Value]:
+    """Yields what is computed from a value by arithmetic, nearest first.
+
+    Args:
+        value: The value.
+        steps: How many ops may be in between.
+        follow: Whether to go on to what is computed from a value; if not, it is not yielded either.
+    """
+    seen = {value}
+    level = [value]
     for _ in range(steps):
         above: list[ir.Value] = []
         for each in level:
@@ -256,10 +278,9 @@ def successors(values: Sequence[ir.Value], steps: int, most: int = 64) -> Iterat
                 result = op.results[0]
                 if result not in seen:
                     seen.add(result)
-                    above.append(result)
-                    yield result
-                    if len(seen) > most:
-                        return
+                    if follow(result):
+                        above.append(result)
+                        yield result
         level = above
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 from litefuse.ir.builder import Builder
 from litefuse.ir.locations import node_name
 from litefuse.ir.mlir import func, ir
+from litefuse.ir.types import TensorType, tensor_type_of
 from litefuse.recognizers.regions import Region, region_of
 
 __all__ = ["Graph", "Layer", "LayerFinder", "NamedLayer", "NearMiss", "Reference", "where"]
@@ -26,6 +27,7 @@ class Graph:
         ops: Its ops, in order.
         order: The position of the op that computes each value.
         by_name: The positions of the ops of each name.
+        kinds: The dtypes and shapes of types that were met.
     """
 
     def __init__(self, function: func.FuncOp) -> None:
@@ -34,6 +36,7 @@ class Graph:
         self.by_name: dict[str, list[int]] = {}
         for index, op in enumerate(self.ops):
             self.by_name.setdefault(op.name, []).append(index)
+        self.kinds: dict[ir.Type, TensorType] = {}
         self._order: dict[ir.Value, int] | None = None
 
     @property
@@ -46,6 +49,13 @@ class Graph:
         """Yields the ops of some names, in order."""
         for index in sorted(index for name in names for index in self.by_name.get(name, ())):
             yield self.ops[index]
+
+    def kind(self, value: ir.Value) -> TensorType:
+        """Returns the dtype and the shape of a value."""
+        kind = self.kinds.get(value.type)
+        if kind is None:
+            kind = self.kinds[value.type] = tensor_type_of(value)
+        return kind
 
     def region(self, given: Sequence[ir.Value], results: Sequence[ir.Value]) -> Region:
         """Returns the ops that compute values from others.

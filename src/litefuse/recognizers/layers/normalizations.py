@@ -78,8 +78,8 @@ def _find(graph: Graph, root: ir.Value) -> Iterator[NamedLayer | NearMiss]:
     assert not isinstance(owner, ir.Block)
     misses: list[NearMiss] = []
     divisors: list[_Divisor] = []
-    for x in _candidates(root):
-        divisor = _divisor(x, owner.operands[0])
+    for x in _candidates(graph, root):
+        divisor = _divisor(graph, x, owner.operands[0])
         if isinstance(divisor, NearMiss):
             misses.append(divisor)
         elif divisor is not None:
@@ -99,23 +99,23 @@ def _find(graph: Graph, root: ir.Value) -> Iterator[NamedLayer | NearMiss]:
         yield max(misses, key=lambda each: each.matched)
 
 
-def _candidates(root: ir.Value) -> list[ir.Value]:
+def _candidates(graph: Graph, root: ir.Value) -> list[ir.Value]:
     """Returns the values that may be x: those that means on the way to a root are of, and what these are made of."""
     found: list[ir.Value] = []
     for value in ancestors(root, 10):
         op = value.owner
         if isinstance(op, ir.Block) or op.name not in _REDUCTIONS:
             continue
-        shape = tensor_type_of(op.operands[0]).shape
+        shape = graph.kind(op.operands[0]).shape
         for each in (op.operands[0], *ancestors(op.operands[0], 6)):
-            if each not in found and tensor_type_of(each).shape == shape and len(found) < _CANDIDATES:
+            if each not in found and graph.kind(each).shape == shape and len(found) < _CANDIDATES:
                 found.append(each)
     return found
 
 
-def _divisor(x: ir.Value, value: ir.Value) -> _Divisor | NearMiss | None:
+def _divisor(graph: Graph, x: ir.Value, value: ir.Value) -> _Divisor | NearMiss | None:
     """Returns a divisor of x, if a value is the variance of x, or the mean of its squares, plus a number."""
-    algebra = Algebra(x, Expressions(precision(tensor_type_of(x))))
+    algebra = Algebra(x, Expressions(precision(graph.kind(x))), graph.kinds)
     forms = algebra.forms
     found = algebra.of(value, aligned=False)
     if found is None:
@@ -148,10 +148,22 @@ def _normalized(graph: Graph, divisor: _Divisor, root: ir.Value) -> list[_Normal
     There are several where layers with other parameters have the same input.
     """
     algebra = divisor.algebra
-    shape = tensor_type_of(algebra.x).shape
+    shape = algebra.kind.shape
+    own = {algebra.x, None}
+
+    def is_part(value: ir.Value) -> bool:
+        expression = algebra.of(value, aligned=False)
+        for monomial in expression or {}:
+            of_root = any(number == divisor.root for number, _ in monomial)
+            for number, _ in monomial:
+                atom = algebra.forms.atoms[number].value
+                if not (of_root and (atom in own)) and (atom is None or not algebra.is_parameter(atom)):
+                    return False
+        return expression is not None
+
     found: list[_Normalized] = []
-    for value in successors([root], 10):
-        if tensor_type_of(value).shape != shape:
+    for value in successors(root, 10, is_part):
+        if graph.kind(value).shape != shape:
             continue
         expression = algebra.of(value)
         parts = None if expression is None else _parts(divisor, expression)
@@ -208,10 +220,10 @@ def _parameters(
         if algebra.forms.equal(expression, algebra.forms.number(neutral)):
             found.append(None)
             continue
-        weights = [value for value in algebra.known_as(expression) if is_parameter(value)]
+        weights = [value for value in algebra.known_as(expression) if algebra.is_parameter(value)]
         if not weights:
             return None
-        found.append(min(weights, key=lambda value: abs((tensor_type_of(value).rank or 0) - 1)))
+        found.append(min(weights, key=lambda value: abs((algebra.kind_of(value).rank or 0) - 1)))
     return found[0], found[1]
 
 
@@ -303,10 +315,10 @@ def _reshaped_back(result: ir.Value, source: ir.Value) -> ir.Value | None:
 
 def _scaled(graph: Graph, x: ir.Value, result: ir.Value) -> tuple[ir.Value, ir.Value | None, ir.Value | None]:
     """Returns a normalized value with the scale and the offset that follow it."""
-    algebra = Algebra(result)
+    algebra = Algebra(result, Expressions(precision(graph.kind(result))), graph.kinds)
     ((own, _),) = algebra.forms.value(result).items()
     best: tuple[ir.Value, ir.Value | None, ir.Value | None] = (result, None, None)
-    for value in successors([result], 3):
+    for value in successors(result, 3, lambda _: True):
         expression = algebra.of(value)
         if expression is None or tensor_type_of(value).shape != tensor_type_of(result).shape:
             continue
