@@ -153,7 +153,8 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         unrolled=None if traits_of(job.target).loops or job.rnn == "loop" else [],
     )
     check = _SelfCheck(lowering, steps.begin) if job.check_fusions else None
-    naming = LayerNaming(job.composites, lowering.target, check)
+    required = () if isinstance(job.require_fused, bool) else job.require_fused or ()
+    naming = LayerNaming(job.composites, lowering.target, job.target == ("cpu",), required, check)
     findings = freeze_and_fuse(
         imported,
         job.source,
@@ -171,9 +172,10 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
     called = {composite.name for composite in findings.composites}
     if job.require_fused is True and not called:
         raise _no_composite(composites)
-    _require_fused(called if job.require_fused is True else set(job.require_fused or ()), composites)
+    _require_fused(called if job.require_fused is True else {*required} - {*LAYER_COMPOSITES}, composites)
     lower_module(module, replace(lowering, naming=naming.passes()), steps.begin)
     composites = (*composites, *naming.composites())
+    _require_fused({*required}, composites)
     loops = with_unrolled(findings.loops, lowering.unrolled or ())
     check_lowered(module, job.target, kept(loops, lowering.unrolled or ()), loops_chosen=job.rnn == "loop")
     allowed = set[str]() if isinstance(job.allow_custom_ops, bool) else {*job.allow_custom_ops}

@@ -5,9 +5,13 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
-from litefuse.ir.constants import integer_constant
-from litefuse.ir.defining_ops import constant_number, is_constant
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.ir.constants import elements_of_constant, integer_constant
+from litefuse.ir.defining_ops import constant_number, is_constant, source
 from litefuse.ir.mlir import ir
 from litefuse.ir.types import TensorType, tensor_type_of
 from litefuse.recognizers.layers.expressions import Expression, Expressions, TooLong
@@ -30,6 +34,7 @@ _ARITHMETIC = frozenset(
     {*_BINARY, *_QUOTIENTS, *_POWERS, *_ODD, "tf.Mul", "tf.Neg", "tf.Pow", "tf.SquaredDifference", "tf.AddN"}
 ) | {"tf.Erfc", "tf.Sigmoid", "tf.Exp", "tf.Maximum"}
 _REDUCTIONS = frozenset({"tf.Mean", "tf.Sum"})
+_SELECTIONS = frozenset({"tf.Select", "tf.SelectV2"})
 _FOLLOWED = _ARITHMETIC | FORWARDED | _REDUCTIONS
 _OF_FIRST = FORWARDED | _REDUCTIONS  # the others only say how
 _DEEPEST = 24
@@ -115,6 +120,9 @@ class Algebra:
         name, forms = op.name, self.forms
         if name == "tf.Const":
             return self._constant(value)
+        if name in _SELECTIONS:
+            chosen = _chosen(op)
+            return None if chosen is None else self._of(chosen, depth + 1)
         if name in FORWARDED:
             return self._forwarded(op, value, depth)
         if name in _REDUCTIONS:
@@ -220,6 +228,18 @@ class Algebra:
         return made if all(atom.name == "mean" for atom in atoms) else None
 
 
+def _chosen(op: ir.Operation | ir.OpView) -> ir.Value | None:
+    """Returns what a selection always chooses, as JAX's variances do, which would be NaN of nothing."""
+    condition = elements_of_constant(source(op.operands[0]), "tf.Const")
+    if condition is None or not condition.is_splat:
+        return None
+    elements: npt.NDArray[Any] = np.array(condition)
+    if not elements.size:
+        return None
+    chosen = op.operands[1 if elements.reshape(-1)[0] else 2]
+    return chosen if tensor_type_of(chosen).shape == tensor_type_of(op.results[0]).shape else None
+
+
 def _is_float(kind: TensorType) -> bool:
     return kind.dtype.startswith(("float", "bfloat"))
 
@@ -247,9 +267,15 @@ def ancestors(value: ir.Value, steps: int) -> Iterator[ir.Value]:
         below: list[ir.Value] = []
         for each in level:
             op = each.owner
-            if isinstance(op, ir.Block) or op.name not in _FOLLOWED:
+            if isinstance(op, ir.Block):
                 continue
-            operands = list(op.operands)[:1] if op.name in _OF_FIRST else list(op.operands)
+            if op.name in _SELECTIONS:
+                chosen = _chosen(op)
+                operands = [] if chosen is None else [chosen]
+            elif op.name in _FOLLOWED:
+                operands = list(op.operands)[:1] if op.name in _OF_FIRST else list(op.operands)
+            else:
+                continue
             for operand in operands:
                 if operand not in seen and not is_constant(operand):
                     seen.add(operand)

@@ -10,9 +10,13 @@ from litefuse.ir.builder import Builder
 from litefuse.ir.locations import node_name
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.types import TensorType, tensor_type_of
+from litefuse.recognizers.recurrent.loops import NotRecognized
 from litefuse.recognizers.regions import Region, region_of
 
 __all__ = ["Graph", "Layer", "LayerFinder", "NamedLayer", "NearMiss", "Reference", "where"]
+
+# Sizes are computed in few steps.
+_LONGEST = 12
 
 #: Builds a layer from its definition, with TensorFlow's ops, from the arguments and the attributes; the check of the
 #: naming compares the model's own ops with it.
@@ -58,12 +62,44 @@ class Graph:
         return kind
 
     def region(self, given: Sequence[ir.Value], results: Sequence[ir.Value]) -> Region:
-        """Returns the ops that compute values from others.
+        """Returns the ops that compute values from others, and from sizes that are known only in a call.
 
         Raises:
             NotRecognized: They need other values too.
         """
-        return region_of(self.ops, self.order, given, results)
+        try:
+            return region_of(self.ops, self.order, given, results)
+        except NotRecognized:
+            return region_of(self.ops, self.order, [*given, *self.sizes(given, results)], results)
+
+    def sizes(self, given: Sequence[ir.Value], results: Sequence[ir.Value]) -> list[ir.Value]:
+        """Returns the sizes that values are computed with, but that are not computed from the given ones."""
+        known = dict.fromkeys(given, True)
+        found: list[ir.Value] = []
+        waiting = [*results]
+        seen = {*waiting, *given}
+        while waiting:
+            owner = waiting.pop().owner
+            for value in () if isinstance(owner, ir.Block) else owner.operands:
+                if value in seen:
+                    continue
+                seen.add(value)
+                kind = self.kind(value)
+                is_size = kind.dtype in {"int32", "int64"} and kind.rank in {0, 1}
+                if is_size and not _is_closed(value, known, _LONGEST):
+                    found.append(value)
+                else:
+                    waiting.append(value)
+        return found
+
+
+def _is_closed(value: ir.Value, known: dict[ir.Value, bool], steps: int) -> bool:
+    """Whether a size is computed from known values alone, in a few steps."""
+    if value not in known:
+        owner = value.owner
+        operands = None if isinstance(owner, ir.Block) or not steps else list(owner.operands)
+        known[value] = operands is not None and all(_is_closed(each, known, steps - 1) for each in operands)
+    return known[value]
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,9 @@ __all__ = ["Compare", "LayerSearch"]
 #: Compares two functions of the same arguments; returns how they differ, or None.
 Compare: TypeAlias = "Callable[[ir.Module, func.FuncOp, func.FuncOp], str | None]"
 
+# The names of the composites whose arguments LiteRT determines.
+_CONTRACT = "odml."
+
 
 @dataclass(frozen=True)
 class LayerSearch:
@@ -91,7 +94,10 @@ class LayerSearch:
 
     def _outline(self, module: ir.Module, function: func.FuncOp, layer: NamedLayer) -> str | None:
         """Outlines a layer; returns why not, if it does not compute what its name says."""
-        arguments = _with_vectors(function, layer)
+        sizes = _sizes(function, layer)
+        if sizes and layer.name.startswith(_CONTRACT):
+            return "it needs sizes that the model computes elsewhere, and the composite takes none: fix the shapes"
+        arguments = [*_with_vectors(function, layer, sizes), *sizes]
         composite = outline_ops(module, function, layer.name, layer.attributes, arguments, layer.results)
         if self.compare is None or layer.reference is None:
             return None
@@ -107,11 +113,20 @@ class LayerSearch:
         return problem
 
 
+def _sizes(function: func.FuncOp, layer: NamedLayer) -> list[ir.Value]:
+    """Returns the sizes that a layer is computed with, beside its arguments."""
+    try:
+        region_between(function, layer.arguments, layer.results)
+    except NotRecognized:
+        return Graph(function).sizes(layer.arguments, layer.results)
+    return []
+
+
 def _finder(entry: FinderEntry) -> LayerFinder:
     return getattr(importlib.import_module(f"litefuse.recognizers.layers.{entry.module}"), entry.cls)()
 
 
-def _with_vectors(function: func.FuncOp, layer: NamedLayer) -> list[ir.Value]:
+def _with_vectors(function: func.FuncOp, layer: NamedLayer, sizes: list[ir.Value]) -> list[ir.Value]:
     """Returns a layer's arguments, those that its composite takes as vectors with one axis."""
     arguments = list(layer.arguments)
     region = None
@@ -120,7 +135,7 @@ def _with_vectors(function: func.FuncOp, layer: NamedLayer) -> list[ir.Value]:
         kind = tensor_type_of(value)
         if kind.rank == 1:
             continue
-        region = region or region_between(function, layer.arguments, layer.results)
+        region = region or region_between(function, [*layer.arguments, *sizes], layer.results)
         readers = [use for use in value.uses if region.position(use.owner) in region.inside]
         owner = value.owner
         after = next(iter(owner.operations)) if isinstance(owner, ir.Block) else _next(owner)
@@ -152,7 +167,11 @@ def _problem(
     defined.add_entry_block()
     try:
         with ir.InsertionPoint(defined.entry_block), defined.location:
-            func.ReturnOp(list(reference(Builder(), list(defined.entry_block.arguments), layer.attributes)))
+            func.ReturnOp(
+                list(
+                    reference(Builder(), list(defined.entry_block.arguments)[: len(layer.arguments)], layer.attributes)
+                )
+            )
         update_function_type(defined)
         return compare(module, composite, defined)
     finally:

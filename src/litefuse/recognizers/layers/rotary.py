@@ -159,13 +159,14 @@ def _parts(op: ir.Operation | ir.OpView | ir.Block) -> tuple[tuple[ir.Value, ir.
         return None
     if op.name == "tf.ConcatV2" and len(op.operands) == 3:
         axis = integer_constant(source(op.operands[2]))
-        sizes = [tensor_type_of(each).sizes[-1:] for each in list(op.operands)[:2]]
-        if not isinstance(axis, int) or axis % kind.rank != kind.rank - 1 or sizes[0] != sizes[1]:
+        if not isinstance(axis, int) or tensor_type_of(op.operands[0]).shape != tensor_type_of(op.operands[1]).shape:
             return None
-        if sizes[0] == (1,) and (whole := _merged(result)) is not None:
-            stacked = [_squeezed(each) for each in list(op.operands)[:2]]
-            return (stacked[0], stacked[1]), "neighbors", whole
-        return (op.operands[0], op.operands[1]), "halves", result
+        axis %= kind.rank
+        whole = _merged(result)
+        if kind.sizes[axis] == 2 and axis >= kind.rank - 2 and whole is not None:
+            stacked = [_squeezed(each, axis) for each in list(op.operands)[:2]]
+            return (stacked[0], stacked[1]), "neighbors" if axis == kind.rank - 1 else "halves", whole
+        return ((op.operands[0], op.operands[1]), "halves", result) if axis == kind.rank - 1 else None
     if op.name == "tf.Pack" and len(op.operands) == 2:
         axis = attribute_value(op.attributes["axis"]) % kind.rank
         whole = _merged(result)
@@ -175,11 +176,13 @@ def _parts(op: ir.Operation | ir.OpView | ir.Block) -> tuple[tuple[ir.Value, ir.
     return None
 
 
-def _squeezed(value: ir.Value) -> ir.Value:
-    """Returns what a last axis of size 1 was added to."""
+def _squeezed(value: ir.Value, axis: int) -> ir.Value:
+    """Returns what an axis of size 1 was added to."""
     op = value.owner
-    added = not isinstance(op, ir.Block) and op.name in {"tf.ExpandDims", "tf.Reshape"}
-    return op.operands[0] if added and not isinstance(op, ir.Block) else value
+    if isinstance(op, ir.Block) or op.name not in {"tf.ExpandDims", "tf.Reshape"}:
+        return value
+    sizes = tensor_type_of(value).sizes
+    return op.operands[0] if tensor_type_of(op.operands[0]).sizes == (*sizes[:axis], *sizes[axis + 1 :]) else value
 
 
 def _merged(value: ir.Value) -> ir.Value | None:
@@ -209,7 +212,7 @@ def _half(value: ir.Value) -> _Half | None:
     if isinstance(op, ir.Block):
         return None
     if op.name == "tf.StridedSlice":
-        return _strided(op)
+        return _sliced(op, value) or _strided(op)
     if op.name in {"tf.Reshape", "tf.Squeeze"}:  # of one of the two that an axis of pairs is split into
         inner = op.operands[0]
         part = _half_of_axis(inner)
@@ -223,6 +226,22 @@ def _half(value: ir.Value) -> _Half | None:
             return None
         return _of_pairs(op.operands[0], axis % rank, ir.OpResult(value).result_number)
     return None
+
+
+def _sliced(op: ir.Operation | ir.OpView, value: ir.Value) -> _Half | None:
+    """Returns half of the features of which the other sizes are the same, though known only in a call."""
+    whole = op.operands[0]
+    sizes, sliced = tensor_type_of(whole).sizes, tensor_type_of(value).sizes
+    begin, strides = (integer_constant(source(op.operands[index])) for index in (1, 3))
+    if any(attribute_value(op.attributes[f"{name}_mask"]) for name in ("ellipsis", "new_axis", "shrink_axis")):
+        return None
+    if not isinstance(begin, list) or strides != [1] * len(sizes) or sizes[:-1] != sliced[:-1]:
+        return None
+    half = sliced[-1]
+    first = begin[-1] * (not attribute_value(op.attributes["begin_mask"]) >> (len(sizes) - 1) & 1)
+    if half is None or sizes[-1] != 2 * half or any(begin[:-1]) or first not in {0, half}:
+        return None
+    return _Half(_plain(whole), int(first == half), "halves")
 
 
 def _strided(op: ir.Operation | ir.OpView) -> _Half | None:
