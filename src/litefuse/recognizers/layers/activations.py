@@ -112,7 +112,7 @@ def _activated(graph: Graph, entry: _Formula, x: ir.Value, anchor: ir.Value) -> 
     algebra = Algebra(x, Expressions(precision(graph.kind(x))), graph.kinds)
     variable = Variable("x")
     expected = expression_of(entry.formula(variable), {variable: algebra.forms.value(x)}, algebra.forms)
-    atoms = {number for monomial in expected for number, _ in monomial}
+    atoms = algebra.forms.numbers_of(expected)
 
     def is_part(value: ir.Value) -> bool:
         found = algebra.of(value)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from litefuse.ir.attributes import attribute_value
 from litefuse.ir.constants import elements_of_constant, integer_constant
 from litefuse.ir.defining_ops import constant_number, is_constant, source
 from litefuse.ir.mlir import ir
@@ -26,14 +27,16 @@ FORWARDED = frozenset(
         *("Reshape", "Snapshot", "Squeeze", "StopGradient"),
     )
 )
+_RESHAPES = frozenset({"tf.BroadcastTo", "tf.ExpandDims", "tf.Reshape", "tf.Squeeze", "tf.StridedSlice"})
 _BINARY = {"tf.Add": 1.0, "tf.AddV2": 1.0, "tf.BiasAdd": 1.0, "tf.Sub": -1.0}
 _QUOTIENTS = frozenset({"tf.RealDiv", "tf.Div"})
 _POWERS = {"tf.Square": 2.0, "tf.Rsqrt": -0.5, "tf.Sqrt": 0.5, "tf.Reciprocal": -1.0, "tf.Inv": -1.0}
 _ODD = {"tf.Erf": "erf", "tf.Tanh": "tanh"}
 _ARITHMETIC = frozenset(
     {*_BINARY, *_QUOTIENTS, *_POWERS, *_ODD, "tf.Mul", "tf.Neg", "tf.Pow", "tf.SquaredDifference", "tf.AddN"}
-) | {"tf.Erfc", "tf.Sigmoid", "tf.Exp", "tf.Maximum"}
+) | {"tf.DivNoNan", "tf.Erfc", "tf.Sigmoid", "tf.Exp", "tf.Maximum"}
 _REDUCTIONS = frozenset({"tf.Mean", "tf.Sum"})
+_FILLED = {"tf.OnesLike": 1.0, "tf.ZerosLike": 0.0}
 _SELECTIONS = frozenset({"tf.Select", "tf.SelectV2"})
 _FOLLOWED = _ARITHMETIC | FORWARDED | _REDUCTIONS
 _OF_FIRST = FORWARDED | _REDUCTIONS  # the others only say how
@@ -120,10 +123,12 @@ class Algebra:
         name, forms = op.name, self.forms
         if name == "tf.Const":
             return self._constant(value)
+        if name in _FILLED:
+            return _Computed(forms.number(_FILLED[name]), None)
         if name in _SELECTIONS:
             chosen = _chosen(op)
             return None if chosen is None else self._of(chosen, depth + 1)
-        if name in FORWARDED:
+        if name in FORWARDED or _adds_axes(op):
             return self._forwarded(op, value, depth)
         if name in _REDUCTIONS:
             return self._reduced(op, depth)
@@ -143,6 +148,8 @@ class Algebra:
                 made = forms.add(made, each)
         elif name == "tf.Mul":
             made = forms.multiply(first, others[0])
+        elif name == "tf.DivNoNan":  # by a number that is not 0, as of moments with weights
+            made = forms.multiply(first, forms.power(others[0], -1.0)) if set(others[0]) == {()} else None
         elif name in _QUOTIENTS:
             made = forms.multiply(first, forms.power(others[0], -1.0))
         elif name == "tf.SquaredDifference":
@@ -182,7 +189,7 @@ class Algebra:
         inner = self._of(operand, depth + 1)
         if before.shape is None or after.shape is None:
             return inner if before.shape == after.shape else None
-        if inner.dropped is None or not op.name.startswith(("tf.Reshape", "tf.ExpandDims", "tf.Squeeze", "tf.Broad")):
+        if inner.dropped is None or op.name not in _RESHAPES:
             return inner
         if inner.dropped and self.kind.shape is not None:
             return self._with_axes(inner, before, after)
@@ -226,6 +233,15 @@ class Algebra:
             return None
         atoms = [self.forms.atoms[number] for monomial in made for number, _ in monomial]
         return made if all(atom.name == "mean" for atom in atoms) else None
+
+
+def _adds_axes(op: ir.Operation | ir.OpView) -> bool:
+    """Whether a slice takes everything, and adds axes: ``x[..., None]``."""
+    if op.name != "tf.StridedSlice" or not attribute_value(op.attributes["new_axis_mask"]):
+        return False
+    begin, end, strides = (integer_constant(source(operand)) for operand in list(op.operands)[1:])
+    whole = isinstance(begin, list) and not any(begin) and begin == end and strides == [1] * len(begin)
+    return whole and not attribute_value(op.attributes["shrink_axis_mask"])
 
 
 def _chosen(op: ir.Operation | ir.OpView) -> ir.Value | None:
@@ -272,6 +288,8 @@ def ancestors(value: ir.Value, steps: int) -> Iterator[ir.Value]:
             if op.name in _SELECTIONS:
                 chosen = _chosen(op)
                 operands = [] if chosen is None else [chosen]
+            elif _adds_axes(op):
+                operands = [op.operands[0]]
             elif op.name in _FOLLOWED:
                 operands = list(op.operands)[:1] if op.name in _OF_FIRST else list(op.operands)
             else:
@@ -299,7 +317,7 @@ def successors(value: ir.Value, steps: int, follow: Callable[[ir.Value], bool]) 
         for each in level:
             for use in each.uses:
                 op = use.owner
-                if op.name not in _ARITHMETIC and op.name not in FORWARDED:
+                if op.name not in _ARITHMETIC and op.name not in FORWARDED and not _adds_axes(op):
                     continue
                 result = op.results[0]
                 if result not in seen:

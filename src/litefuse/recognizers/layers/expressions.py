@@ -166,6 +166,15 @@ class Expressions:
                 if atom.argument is not None:
                     yield from self.atoms_of(atom.argument)
 
+    def numbers_of(self, expression: Mapping[Monomial, float]) -> set[int]:
+        """Returns the numbers of the atoms of an expression, and of those inside of functions and means."""
+        found: set[int] = set()
+        for monomial in expression:
+            for number, _ in monomial:
+                argument = self.atoms[number].argument
+                found |= {number} if argument is None else {number, *self.numbers_of(argument)}
+        return found
+
     def _is_fixed(self, number: int, axes: Sequence[int]) -> bool:
         """Whether an atom has the same value all along some axes."""
         atom = self.atoms[number]

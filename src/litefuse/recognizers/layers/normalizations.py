@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from litefuse.ir.builder import Builder
 from litefuse.ir.mlir import ir
 from litefuse.ir.types import tensor_type_of
-from litefuse.recognizers.layers.algebra import Algebra, ancestors, is_parameter, precision, successors
+from litefuse.recognizers.layers.algebra import FORWARDED, Algebra, ancestors, is_parameter, precision, successors
 from litefuse.recognizers.layers.expressions import Atom, Expression, Expressions
 from litefuse.recognizers.layers.layer import Graph, NamedLayer, NearMiss, where
+from litefuse.recognizers.layers.normalization_definitions import group_norm, layer_norm, rms_norm
 from litefuse.recognizers.recurrent.loops import NotRecognized
 
-__all__ = ["Normalizations"]
+__all__ = ["GROUP", "LAYER", "Normalizations", "scaled"]
 
 LAYER, GROUP, RMS = "layer normalization", "group normalization", "RMS normalization"
 
@@ -94,7 +94,9 @@ def _find(graph: Graph, root: ir.Value) -> Iterator[NamedLayer | NearMiss]:
                 yield replace(_named(graph, divisor, each), core=root)
             return
         kind = RMS if divisor.mean is None else LAYER
-        misses.append(NearMiss(kind, where(root), "what is divided by the root is not what the root is of", 1))
+        without = "" if divisor.epsilon else ", in which there is no epsilon,"
+        reason = f"what is divided by the root{without} is not what the root is of"
+        misses.append(NearMiss(kind, where(root), reason, 1))
     if misses:
         yield max(misses, key=lambda each: each.matched)
 
@@ -138,7 +140,8 @@ def _divisor(graph: Graph, x: ir.Value, value: ir.Value) -> _Divisor | NearMiss 
         factors = forms.factor_between(rest, expected)
         if factors is not None:
             what = "the variance" if kind == LAYER else "the mean of squares"
-            return NearMiss(kind, where(value), f"it divides by the root of {factors:.6g} times {what}", 2)
+            matched = 3 if kind == LAYER else 2
+            return NearMiss(kind, where(value), f"it divides by the root of {factors:.6g} times {what}", matched)
     return None
 
 
@@ -163,7 +166,8 @@ def _normalized(graph: Graph, divisor: _Divisor, root: ir.Value) -> list[_Normal
 
     found: list[_Normalized] = []
     for value in successors(root, 10, is_part):
-        if graph.kind(value).shape != shape:
+        # What is copied or cast may have other users, which are users of the layer.
+        if graph.kind(value).shape != shape or _is_copy(value):
             continue
         expression = algebra.of(value)
         parts = None if expression is None else _parts(divisor, expression)
@@ -174,13 +178,19 @@ def _normalized(graph: Graph, divisor: _Divisor, root: ir.Value) -> list[_Normal
             continue
         made = _Normalized(value, *weights)
         try:
-            region = graph.region([each for each in (algebra.x, made.scale, made.offset) if each is not None], [value])
+            given = (algebra.x, _behind_reshape(algebra.x), made.scale, made.offset)
+            region = graph.region([each for each in given if each is not None], [value])
         except NotRecognized:
             continue
         # Of what is a part of another, only the whole.
         found = [each for each in found if graph.order[each.result] not in region.inside]
         found.append(made)
     return found
+
+
+def _is_copy(value: ir.Value) -> bool:
+    owner = value.owner
+    return not isinstance(owner, ir.Block) and owner.name in FORWARDED
 
 
 def _parts(divisor: _Divisor, expression: Expression) -> tuple[Expression, Expression] | None:
@@ -243,7 +253,7 @@ def _named(graph: Graph, divisor: _Divisor, found: _Normalized) -> NamedLayer:
     attributes: dict[str, Any] = {"epsilon": divisor.epsilon}
     if divisor.mean is None:
         if last and fits and 2 <= rank <= 4:
-            return NamedLayer("odml.rms_norm", RMS, (x, *parameters), [found.result], attributes, _rms_norm, vectors)
+            return NamedLayer("odml.rms_norm", RMS, (x, *parameters), [found.result], attributes, rms_norm, vectors)
         attributes["axes"] = list(divisor.axes)
         return NamedLayer("litefuse.rms_norm", RMS, (x, *parameters), [found.result], attributes)
     grouped = _grouped(graph, divisor, found)
@@ -251,7 +261,7 @@ def _named(graph: Graph, divisor: _Divisor, found: _Normalized) -> NamedLayer:
         return grouped
     if last and fits and in_order and rank <= 4:
         attributes |= {"num_groups": 1, "channel_axis": rank - 1, "sub_type": 1}
-        return NamedLayer("odml.group_norm", LAYER, (x, *parameters), [found.result], attributes, _layer_norm, vectors)
+        return NamedLayer("odml.group_norm", LAYER, (x, *parameters), [found.result], attributes, layer_norm, vectors)
     attributes["axes"] = list(divisor.axes)
     return NamedLayer("litefuse.layer_norm", LAYER, (x, *parameters), [found.result], attributes)
 
@@ -279,7 +289,7 @@ def _grouped(graph: Graph, divisor: _Divisor, found: _Normalized) -> NamedLayer 
         groups, channels = tensor_type_of(x).sizes[-2], tensor_type_of(source).sizes[-1]
         scale, offset = found.scale, found.offset
         if scale is None and offset is None:
-            result, scale, offset = _scaled(graph, source, result)
+            result, scale, offset = scaled(graph, source, result)
     else:
         return None
     parameters = [each for each in (scale, offset) if each is not None]
@@ -290,7 +300,7 @@ def _grouped(graph: Graph, divisor: _Divisor, found: _Normalized) -> NamedLayer 
         return None
     attributes |= {"num_groups": groups, "channel_axis": out - 1, "sub_type": 0}
     vectors = frozenset(range(1, 1 + len(parameters)))
-    return NamedLayer("odml.group_norm", GROUP, (source, *parameters), [result], attributes, _group_norm, vectors)
+    return NamedLayer("odml.group_norm", GROUP, (source, *parameters), [result], attributes, group_norm, vectors)
 
 
 def _behind_reshape(x: ir.Value) -> ir.Value | None:
@@ -313,7 +323,7 @@ def _reshaped_back(result: ir.Value, source: ir.Value) -> ir.Value | None:
     return None
 
 
-def _scaled(graph: Graph, x: ir.Value, result: ir.Value) -> tuple[ir.Value, ir.Value | None, ir.Value | None]:
+def scaled(graph: Graph, x: ir.Value, result: ir.Value) -> tuple[ir.Value, ir.Value | None, ir.Value | None]:
     """Returns a normalized value with the scale and the offset that follow it."""
     algebra = Algebra(result, Expressions(precision(graph.kind(result))), graph.kinds)
     ((own, _),) = algebra.forms.value(result).items()
@@ -338,49 +348,3 @@ def _scaled(graph: Graph, x: ir.Value, result: ir.Value) -> tuple[ir.Value, ir.V
             continue
         best = made
     return best
-
-
-# Definitions, for the check of the naming.
-
-
-def _mean(b: Builder, x: ir.Value, axes: Sequence[int]) -> ir.Value:
-    kind = tensor_type_of(x)
-    shape = [1 if axis in axes else size for axis, size in enumerate(kind.sizes)]
-    return b.op("Mean", [x, b.constant(list(axes), "int32")], shape, kind.dtype, keep_dims=True)
-
-
-def _inverse_root(b: Builder, value: ir.Value, epsilon: float) -> ir.Value:
-    return b.unary("Rsqrt", b.binary("AddV2", value, epsilon))
-
-
-def _rms_norm(b: Builder, arguments: Sequence[ir.Value], attributes: Mapping[str, Any]) -> list[ir.Value]:
-    x, *scale = arguments
-    axis = len(tensor_type_of(x).sizes) - 1
-    y = b.binary("Mul", x, _inverse_root(b, _mean(b, b.binary("Mul", x, x), [axis]), attributes["epsilon"]))
-    return [b.binary("Mul", y, scale[0]) if scale else y]
-
-
-def _layer_norm(b: Builder, arguments: Sequence[ir.Value], attributes: Mapping[str, Any]) -> list[ir.Value]:
-    axis = len(tensor_type_of(arguments[0]).sizes) - 1
-    return [_affine(b, _standardized(b, arguments[0], [axis], attributes["epsilon"]), arguments[1:])]
-
-
-def _group_norm(b: Builder, arguments: Sequence[ir.Value], attributes: Mapping[str, Any]) -> list[ir.Value]:
-    x = arguments[0]
-    sizes = tensor_type_of(x).sizes
-    groups, channels = attributes["num_groups"], sizes[-1] or 0
-    whole = b.sizes(x)
-    split = b.reshape(x, [*whole[:-1], groups, channels // groups])
-    axes = [*range(1, len(sizes) - 1), len(sizes)]
-    y = b.reshape(_standardized(b, split, axes, attributes["epsilon"]), whole)
-    return [_affine(b, y, arguments[1:])]
-
-
-def _standardized(b: Builder, x: ir.Value, axes: Sequence[int], epsilon: float) -> ir.Value:
-    centered = b.binary("Sub", x, _mean(b, x, axes))
-    return b.binary("Mul", centered, _inverse_root(b, _mean(b, b.binary("Mul", centered, centered), axes), epsilon))
-
-
-def _affine(b: Builder, x: ir.Value, parameters: Sequence[ir.Value]) -> ir.Value:
-    y = b.binary("Mul", x, parameters[0]) if parameters else x
-    return b.binary("AddV2", y, parameters[1]) if len(parameters) > 1 else y

@@ -233,12 +233,14 @@ def _sliced(op: ir.Operation | ir.OpView, value: ir.Value) -> _Half | None:
     whole = op.operands[0]
     sizes, sliced = tensor_type_of(whole).sizes, tensor_type_of(value).sizes
     begin, strides = (integer_constant(source(op.operands[index])) for index in (1, 3))
-    if any(attribute_value(op.attributes[f"{name}_mask"]) for name in ("ellipsis", "new_axis", "shrink_axis")):
+    if any(attribute_value(op.attributes[f"{name}_mask"]) for name in ("new_axis", "shrink_axis")):
         return None
-    if not isinstance(begin, list) or strides != [1] * len(sizes) or sizes[:-1] != sliced[:-1]:
+    if not isinstance(begin, list) or strides != [1] * len(begin) or not sizes or sizes[:-1] != sliced[:-1]:
+        return None
+    if attribute_value(op.attributes["ellipsis_mask"]) != (1 if len(begin) == 2 < len(sizes) else 0):
         return None
     half = sliced[-1]
-    first = begin[-1] * (not attribute_value(op.attributes["begin_mask"]) >> (len(sizes) - 1) & 1)
+    first = begin[-1] * (not attribute_value(op.attributes["begin_mask"]) >> (len(begin) - 1) & 1)
     if half is None or sizes[-1] != 2 * half or any(begin[:-1]) or first not in {0, half}:
         return None
     return _Half(_plain(whole), int(first == half), "halves")
