@@ -287,9 +287,8 @@ def test_open_sizes_and_files_without_signatures(tmp_path: Path) -> None:
     graph = Graph()
     graph.builtin("TANH", [graph.input("x", (1, 4))], [graph.output("y", (1, 4))])
     made = litefuse.export_micro(model(graph), tmp_path / "unsigned")
-    assert made.calls == 0
+    assert made.calls == 2
     assert made.measured is not None
-    assert "with zeros" in made.notes[-1]
 
 
 def test_weights_behind_the_flatbuffer_are_brought_inside(tmp_path: Path) -> None:
