@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import zlib
 from collections import defaultdict
@@ -14,8 +15,8 @@ ALL = os.environ.get("LITEFUSE_TESTS") == "all"
 """Whether every case is to run: ``LITEFUSE_TESTS=all`` in the environment."""
 
 # These convert and run a model for each case, most of which are forms and dtypes of one another.
-_MATRICES = ("tests/tensorflow/test_", "tests/with_jax/")
-_FEW = 6
+_MATRICES = ("tests/tensorflow/", "tests/with_jax/")
+_FEW, _SHARE = 3, 4
 _Case = TypeVar("_Case")
 
 
@@ -25,7 +26,7 @@ def in_part(cases: Iterable[_Case], every: int) -> list[_Case]:
 
 
 def left_out(names: Sequence[str]) -> set[str]:
-    """Returns the tests that a run of all tests leaves out: two of three cases of those with many that take long.
+    """Returns the tests that a run of all tests leaves out: three of four cases of those with several that take long.
 
     Which ones is the same in each run.
 
@@ -38,4 +39,4 @@ def left_out(names: Sequence[str]) -> set[str]:
             functions[name.partition("[")[0]].append(name)
     # By a hash: in their order, the cases of one parameter might all be left out.
     cases = (sorted(each, key=lambda name: zlib.crc32(name.encode())) for each in functions.values())
-    return {name for each in cases if len(each) >= _FEW for name in each[: len(each) * 2 // 3]}
+    return {name for each in cases if len(each) >= _FEW for name in each[math.ceil(len(each) / _SHARE) :]}

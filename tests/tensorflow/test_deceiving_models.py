@@ -162,7 +162,7 @@ def mobile(tf: Any, scale: float, scaling: float = 1 / 127.5) -> Any:
     keras.utils.set_random_seed(0)
     image = keras.Input((32, 32, 3))
     scaled = keras.layers.Rescaling(scaling, -1)(image)
-    body = keras.applications.MobileNetV2((32, 32, 3), alpha=0.35, weights=None, classes=50)
+    body = keras.applications.MobileNet((32, 32, 3), alpha=0.25, weights=None, classes=50, dropout=0)
     if scale != 1:
         weights = [scale * each if each.ndim > 1 else each for each in body.get_weights()]
         body.set_weights(weights)
