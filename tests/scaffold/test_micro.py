@@ -122,6 +122,8 @@ def test_the_application_runs(content: bytes, tmp_path: Path) -> None:
 
     with_dtype = "int8" if b"int8_t input" in files["samples.h"] else "float32"
     names = re.findall(rb"(input\w+|output\w+)\[kCalls\]", files["samples.h"])
+    given: npt.NDArray[Any]
+    expected: npt.NDArray[Any]
     given, expected = (np.array(rows_of(files["samples.cc"], name.decode()), with_dtype) for name in names)
     assert np.abs(given[0].astype(float) - given[1]).max() > 0
     runner = litefuse.Interpreter(content).get_signature_runner()
@@ -131,7 +133,7 @@ def test_the_application_runs(content: bytes, tmp_path: Path) -> None:
         np.testing.assert_allclose(found[0].astype(float), expected[call].astype(float), rtol=1e-6, atol=1e-6)
 
     for spoiled in (False, True):
-        outputs = expected.copy()
+        outputs: npt.NDArray[Any] = np.array(expected)
         outputs[1, 2] += 5 * spoiled
         bytes_of = ", ".join("{" + ", ".join(map(str, row.tobytes())) + "}" for row in outputs)
         tensors = (

@@ -44,7 +44,7 @@ def number_lines(values: npt.NDArray[Any]) -> str:
     elif flat.dtype.kind == "b":
         texts = ["true" if each else "false" for each in flat.tolist()]
     else:
-        texts = [_integer(each, flat.dtype) for each in flat.tolist()]
+        texts = [_integer(each, str(flat.dtype)) for each in flat.tolist()]
     lines, line = list[str](), "   "
     for text in texts:
         if len(line) + len(text) + 2 > _WIDTH:
@@ -54,9 +54,9 @@ def number_lines(values: npt.NDArray[Any]) -> str:
     return "\n".join([*lines, line])
 
 
-def _integer(value: int, dtype: np.dtype[Any]) -> str:
-    suffix = {"int64": "LL", "uint32": "U"}.get(dtype.name, "")
+def _integer(value: int, dtype: str) -> str:
+    suffix = {"int64": "LL", "uint32": "U"}.get(dtype, "")
     # The literal of the least integer would be the negative of one that does not exist.
-    if value == np.iinfo(dtype).min and dtype.name in {"int32", "int64"}:
+    if value == np.iinfo(dtype).min and dtype in {"int32", "int64"}:
         return f"{value + 1}{suffix} - 1"
     return f"{value}{suffix}"

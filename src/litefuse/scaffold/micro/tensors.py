@@ -105,9 +105,9 @@ def ports(model: Model, signature: Signature | None, where: str) -> tuple[list[P
         LitefuseError: One is of a dtype that an application cannot fill or read, or has no element.
     """
     graph = model.graphs[0]
-    given = (signature.inputs, signature.outputs) if signature else ({}, {})
-    inputs = list(_ports(graph, "input", graph.inputs, given[0], where))
-    outputs = list(_ports(graph, "output", graph.outputs, given[1], where))
+    named = signature or Signature(0, {}, {})
+    inputs = list(_ports(graph, "input", graph.inputs, named.inputs, where))
+    outputs = list(_ports(graph, "output", graph.outputs, named.outputs, where))
     if not outputs:
         raise LitefuseError("the model has no outputs", where=where)
     return inputs, outputs
@@ -122,7 +122,7 @@ def _ports(graph: Graph, kind: str, indices: Sequence[int], named: Mapping[str, 
         tensor = graph.tensor(index)
         of_tensor = names.get(index, [])
         name = (of_tensor.pop(0) if of_tensor else "") or tensor.name
-        dtype = "" if tensor.dtype is None else tensor.dtype.name
+        dtype = "" if tensor.dtype is None else str(tensor.dtype)
         if dtype not in ELEMENTS:
             shown = "strings" if dtype == "object" else dtype or "a type without elements, such as int4 or a resource"
             raise LitefuseError(

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy.typing as npt
 
@@ -53,8 +54,8 @@ class Application:
     remembers: bool
     arena: int
     arena_text: str
-    given: Sequence[Sequence[npt.NDArray[object]]]
-    expected: Sequence[Sequence[npt.NDArray[object]]]
+    given: Sequence[Sequence[npt.NDArray[Any]]]
+    expected: Sequence[Sequence[npt.NDArray[Any]]]
     notes: Sequence[str]
 
     @property
