@@ -183,6 +183,7 @@ def test_other_models_compile(tmp_path: Path) -> None:
     assert 'resolver.AddCustom("Mine-own", Register_Mine_own())' in text
     assert "resolver.AddEthosU()" in text
     assert "MicroResourceVariables::Create(allocator, 2)" in text
+    assert "model::Reset()" in files["main.cc"].decode()
     assert [port.space for port in made.inputs[:4]] == ["input_x_0", "input_x_0_2", "input_x_1", "input_x_1_2"]
     assert b"samples" not in files["CMakeLists.txt"]
     assert b"`TFLMRegistration* a_model::Register_Mine_own()`" in files["README.md"]

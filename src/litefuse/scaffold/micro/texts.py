@@ -122,7 +122,8 @@ def _model_names(application: Application) -> dict[str, str]:
         "REGISTRATIONS": "".join(f"  TF_LITE_ENSURE_STATUS(resolver.{each});\n" for each in methods),
         "INTERPRETER": _WITH_VARIABLES.replace("@COUNT@", str(application.variables))
         if application.variables
-        else "  static tflite::MicroInterpreter made(model, resolver, arena, kArenaBytes);",
+        else "  auto* made = ::new (place) tflite::MicroInterpreter(model, resolver, arena, kArenaBytes);",
+        "RESET": _RESET_VARIABLES if application.variables else _RESET,
         "CHECKS": "".join(_check(each) for each in (*application.inputs, *application.outputs)),
         "ACCESS": "".join(
             f"{line}\n" for port in (*application.inputs, *application.outputs) for line in _access(port)
@@ -131,10 +132,13 @@ def _model_names(application: Application) -> dict[str, str]:
 
 
 _VARIABLE_INCLUDES = '#include "tensorflow/lite/micro/micro_resource_variable.h"\n'
-_WITH_VARIABLES = """  static tflite::MicroAllocator* allocator = tflite::MicroAllocator::Create(arena, kArenaBytes);
+_WITH_VARIABLES = """  tflite::MicroAllocator* allocator = tflite::MicroAllocator::Create(arena, kArenaBytes);
   if (allocator == nullptr) return kTfLiteError;
-  static tflite::MicroInterpreter made(model, resolver, allocator,
-                                       tflite::MicroResourceVariables::Create(allocator, @COUNT@));"""
+  auto* made = ::new (place) tflite::MicroInterpreter(
+      model, resolver, allocator, tflite::MicroResourceVariables::Create(allocator, @COUNT@));"""
+_RESET = """TfLiteStatus Reset() { return interpreter == nullptr ? kTfLiteError : interpreter->Reset(); }"""
+_RESET_VARIABLES = """// The interpreter's own Reset() would make zeros of the variables.
+TfLiteStatus Reset() { return Setup(); }"""
 
 
 def _constants(port: Port) -> str:
@@ -165,7 +169,7 @@ def _kind(port: Port) -> str:
 
 def _check(port: Port) -> str:
     return (
-        f"  TF_LITE_ENSURE_STATUS(CheckTensor(made.{_kind(port)}({port.index}), {port.type},\n"
+        f"  TF_LITE_ENSURE_STATUS(CheckTensor(made->{_kind(port)}({port.index}), {port.type},\n"
         f"                                    sizeof({port.space}::Element) * {port.space}::kElements, "
         f'"{port.space}"));\n'
     )
@@ -208,6 +212,11 @@ def _main_names(application: Application) -> dict[str, str]:
         "COMPARE": _COMPARE.replace("@TOLERANCE@", _TOLERANCE) if calls else "",
         "BEGIN": f"  namespace samples = {application.name}::samples;\n  bool equal = true;\n" if calls else "",
         "CALLS": "samples::kCalls" if calls else "2",
+        # After a reset, all calls must be as before.
+        "NUMBER": f"{2 if application.remembers else 1} * {'samples::kCalls' if calls else '2'}",
+        "RESET_CALL": "    if (call == 0 && number > 0 && model::Reset() != kTfLiteOk) return 1;\n"
+        if application.remembers
+        else "",
         "FILL": "".join(f"{line}\n" for line in fill),
         "PRINT": "".join(f"{line}\n" for line in prints),
         "END": '  MicroPrintf("%s", equal ? "all outputs are as expected" : "there are other outputs than expected");\n'
