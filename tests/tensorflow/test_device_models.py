@@ -1,0 +1,64 @@
+"""Small models for microcontrollers and NPUs: in floating point and int8, in tflite-micro, and compiled by Vela."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import litefuse
+from tests.tensorflow import device_models
+from tests.tensorflow.device_models import Device
+from tests.tensorflow.microcontrollers import compiled, run_floats, run_integers, run_micro
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.tensorflow.process import TensorFlow
+
+# What part of the operators is on the NPU at least: all of those of recurrent models.
+MODELS = {
+    Device("separable_cnn"): 0.98,
+    Device("residual_cnn"): 0.98,
+    Device("autoencoder", "tf_keras"): 0.98,
+    Device("keyword_spotter", "tf_keras"): 0.98,
+    Device("resizing_unet"): 0.98,
+    Device("temporal_cnn"): 0.98,
+    Device("leaky_relu"): 0.98,
+    Device("attention"): 0.98,
+    Device("lstm"): 1.0,
+    Device("bidirectional_lstm", "tf_keras"): 1.0,
+    Device("gru"): 1.0,
+    Device("simple_rnn", "tf_keras"): 1.0,
+}
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_device_model(tensorflow: TensorFlow, tmp_path: Path, model: Device) -> None:
+    """tflite-micro gives LiteRT's numbers in each of two calls, and they are nearly TensorFlow's."""
+    path = tensorflow.save(device_models.build, *model)
+    calls = [each for each in device_models.inputs(model.kind, 4, 2) for _ in range(2)]
+    expected = [each["y"] for each in tensorflow.run_calls(path, [("serving_default", {"x": each}) for each in calls])]
+    size = max(float(np.abs(each).max()) for each in expected)
+    assert np.abs(expected[0] - expected[2]).max() > 0.01 * size  # the inputs matter
+
+    result = litefuse.convert(path, target="micro", check=False)
+    given, found, _ = run_floats(result.model_bytes, calls)
+    for ours, micro, exact in zip(found, run_micro(result.model_bytes, given), expected, strict=True):
+        np.testing.assert_allclose(micro, ours, atol=1e-5 * size)
+        np.testing.assert_allclose(micro, exact, atol=2e-5 * size)
+
+    samples: list[Any] = [{"x": each} for each in device_models.inputs(model.kind, 60, 1)]
+    options: dict[str, Any] = {"quantize": "int8", "quantized_io": True, "representative_dataset": samples}
+    result = litefuse.convert(path, target="ethos-u", check=False, **options)
+    given, found, numbers = run_integers(result.model_bytes, calls)
+    for ours, micro in zip(found, run_micro(result.model_bytes, given), strict=True):
+        assert np.abs(ours.astype(int) - micro).max() <= 2
+    for first, second in zip(found[::2], found[1::2], strict=True):
+        np.testing.assert_array_equal(first, second)
+    assert np.mean([np.abs(a - b).max() for a, b in zip(numbers, expected, strict=True)]) < 0.1 * size
+
+    made = compiled(result.model_bytes, tmp_path)
+    assert made.on_npu >= MODELS[model] * (made.on_npu + made.on_cpu), result.report
+    assert not made.states_read
