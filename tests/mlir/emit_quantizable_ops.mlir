@@ -35,7 +35,7 @@ func.func @leaky(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
 // CHECK: %[[S:.*]] = tfl.mul(%[[N]], %{{.*}})
 // CHECK: tfl.add %[[P]], %[[S]]
 func.func @prelu(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
-  %small = "tfl.pseudo_const"() {value = dense<[0.1, 0.0, 1.0]> : tensor<3xf32>} : () -> tensor<3xf32>
+  %small = "tfl.pseudo_const"() {value = dense<[0.1, 0.2, 1.0]> : tensor<3xf32>} : () -> tensor<3xf32>
   %other = "tfl.pseudo_const"() {value = dense<[0.1, -0.5, 2.0]> : tensor<3xf32>} : () -> tensor<3xf32>
   %0 = "tfl.prelu"(%x, %small) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
   %1 = "tfl.prelu"(%x, %other) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>

@@ -62,3 +62,19 @@ def test_device_model(tensorflow: TensorFlow, tmp_path: Path, model: Device) -> 
     made = compiled(result.model_bytes, tmp_path)
     assert made.on_npu >= MODELS[model] * (made.on_npu + made.on_cpu), result.report
     assert not made.states_read
+
+
+def test_the_arena_of_a_recurrent_model_is_measured(tensorflow: TensorFlow, tmp_path: Path) -> None:
+    """In an arena that is a little too small, the kernel of the LSTM ends the process that loads it."""
+    path = tensorflow.save(device_models.build, *Device("lstm"))
+    result = litefuse.convert(path, target="micro:1K")
+    (check,) = result.report.target_checks
+    assert (check.target, check.verdict) == ("micro:1K", "refused")
+    made = litefuse.export_micro(result, tmp_path / "app")
+    assert made.measured is not None
+    assert 2000 < made.measured < 8000
+    assert f"an arena of {made.measured:,} bytes, and there are 1,024" in check.refused[0]
+    assert "UNIDIRECTIONAL_SEQUENCE_LSTM" in made.ops
+    main = (tmp_path / "app" / "main.cc").read_text()
+    assert "model::Reset()" in main  # its states: after a reset, the calls are as before
+    assert made.calls == 2

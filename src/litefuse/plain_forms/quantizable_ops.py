@@ -1,4 +1,7 @@
-"""Ops that litert-quantizer leaves in floating point, as others that it makes integers of, with the same results."""
+"""Ops that litert-quantizer leaves in floating point, as others that it makes integers of.
+
+The results are the same for all finite numbers.
+"""
 
 from __future__ import annotations
 
@@ -20,20 +23,20 @@ _NO_ACTIVATION = "NONE"
 
 
 def _leaky_relu(op: ir.OpView) -> ir.Value | None:
-    """Returns ``max(x, alpha * x)``, for an alpha from 0 to 1."""
+    """Returns ``max(x, alpha * x)``, for an alpha above 0 and up to 1: 0 times infinity would be no number."""
     alpha = ir.FloatAttr(op.attributes["alpha"]).value
-    if not _is_float(op) or not 0 <= alpha <= 1:
+    if not _is_float(op) or not 0 < alpha <= 1:
         return None
     return _binary("tfl.maximum", op.operands[0], _times(op.operands[0], alpha))
 
 
 def _prelu(op: ir.OpView) -> ir.Value | None:
-    """Returns ``max(x, alpha * x)`` where each alpha is from 0 to 1, else ``relu(x) + alpha * (x - relu(x))``."""
+    """Returns ``max(x, alpha * x)`` where each alpha is such, else ``relu(x) + alpha * (x - relu(x))``."""
     value, alpha = op.operands
     elements = elements_of_constant(alpha, "arith.constant", "tfl.pseudo_const")
     if not _is_float(op):
         return None
-    if elements is not None and all(0 <= each <= 1 for each in np.array(elements).ravel().tolist()):
+    if elements is not None and all(0 < each <= 1 for each in np.array(elements).ravel().tolist()):
         return _binary("tfl.maximum", value, _binary("tfl.mul", value, alpha))
     positive = ir.Operation.create("tfl.relu", [value.type], [value]).result
     return _binary("tfl.add", positive, _binary("tfl.mul", _binary("tfl.sub", value, positive), alpha))
