@@ -269,6 +269,15 @@ def test_what_is_refused(tmp_path: Path) -> None:
     assert (made.custom_ops, made.arena, made.measured, made.calls) == (("MyOp",), 5000, None, 0)
     assert "does not link" in made.notes[0]
 
+    # What Vela compiles: an op with memory to work in, which nothing computes.
+    graph = Graph()
+    x, scratch = graph.input("x", (1, 4), np.int8), graph.tensor("scratch", (64,), np.uint8)
+    graph.custom("ethos-u", [x, scratch, scratch], [graph.output("y", (1, 4), np.int8)])
+    assert "does not run the custom op ethos-u" in error(serving(graph))
+    made = litefuse.export_micro(serving(graph), tmp_path / "npu", arena_size=5000)
+    assert (made.custom_ops, made.ops) == ((), ("ethos-u",))
+    assert "AddEthosU()" in (tmp_path / "npu" / "model.cc").read_text()
+
     assert "needs an arena of" in error(integers(), arena_size=64)
     assert "above 0" in error(integers(), arena_size=0)
 

@@ -199,11 +199,15 @@ def _check(
             return
         own = [each for each in custom_ops if each not in KNOWN_CUSTOM_OPS]
         what = f"the model has custom ops that tflite-micro has no kernels for: {', '.join(own or custom_ops)}"
+        without_run = (
+            "With the size of the arena (--arena-size BYTES, arena_size=...), the application is written without a run"
+        )
         raise LitefuseError(
             what if own else f"tflite-micro's Python package does not run the custom op {', '.join(custom_ops)}",
             where=where,
-            hint="With the size of the arena (--arena-size BYTES, arena_size=...), the application is written without "
-            "a run. It registers them with AddCustom, and its README says how their kernels are written.",
+            hint=f"{without_run}. It registers them with AddCustom, and its README says how their kernels are written."
+            if own
+            else f"{without_run}; Vela's report says how much memory (SRAM) it needs.",
         )
     if report.verdict in {"refused", "partly"} or report.refused:
         by_table = f" (by a table: {report.missing})" if report.missing else ""
