@@ -1,4 +1,4 @@
-// RUN: emit-equal-ops{avoided=TILE+LEAKY_RELU+NEG+PRELU+REDUCE_MAX}
+// RUN: emit-equal-ops{avoided=TILE+LEAKY_RELU+MINIMUM+NEG+PRELU+REDUCE_MAX}
 // No CONCATENATION has more than ten operands.
 // CHECK-LABEL: func.func @tile
 // CHECK: %[[R:.*]] = "tfl.concatenation"(%arg0, %arg0) <{axis = 0 : i32, fused_activation_function = "NONE"}> : (tensor<1x3xf32>, tensor<1x3xf32>) -> tensor<2x3xf32>
@@ -48,6 +48,17 @@ func.func @neg(%x: tensor<2xf32>, %n: tensor<2xi32>) -> (tensor<2xf32>, tensor<2
   %0 = "tfl.neg"(%x) : (tensor<2xf32>) -> tensor<2xf32>
   %1 = "tfl.neg"(%n) : (tensor<2xi32>) -> tensor<2xi32>
   return %0, %1 : tensor<2xf32>, tensor<2xi32>
+}
+// CHECK-LABEL: func.func @minimum
+// CHECK: %[[X:.*]] = tfl.mul(%arg0, %{{.*}})
+// CHECK: %[[C:.*]] = "tfl.pseudo_const"() <{value = dense<[-1.000000e+00, 2.000000e+00]> : tensor<2xf32>}>
+// CHECK: %[[M:.*]] = "tfl.maximum"(%[[X]], %[[C]]) : (tensor<1x1xf32>, tensor<2xf32>) -> tensor<1x2xf32>
+// CHECK: tfl.mul(%[[M]], %{{.*}}) <{{.*}}> : (tensor<1x2xf32>, tensor<f32>)
+// CHECK-NOT: tfl.minimum
+func.func @minimum(%x: tensor<1x1xf32>) -> tensor<1x2xf32> {
+  %c = "tfl.pseudo_const"() {value = dense<[1.0, -2.0]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %0 = "tfl.minimum"(%x, %c) : (tensor<1x1xf32>, tensor<2xf32>) -> tensor<1x2xf32>
+  return %0 : tensor<1x2xf32>
 }
 // CHECK-LABEL: func.func @reduce_max
 // CHECK: %[[I:.*]] = "tfl.max_pool_2d"(%arg0) <{filter_height = 4 : i32, filter_width = 5 : i32, fused_activation_function = "NONE", padding = "VALID", stride_h = 1 : i32, stride_w = 1 : i32}> : (tensor<2x4x5x3xf32>) -> tensor<2x1x1x3xf32>

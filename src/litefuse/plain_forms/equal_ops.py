@@ -31,6 +31,7 @@ class EmitEqualOps:
         %y = tfl.leaky_relu(%x) {alpha = 0.1}   -->  %y = tfl.maximum(%x, tfl.mul(%x, 0.1))
         %y = tfl.prelu(%x, %alpha)              -->  %y = tfl.maximum(%x, tfl.mul(%x, %alpha))
         %y = tfl.neg(%x)                        -->  %y = tfl.mul(%x, -1.0)
+        %z = tfl.minimum(%x, %y)                -->  the same of -max(-x, -y)
         %y = tfl.reduce_max(%image, [1, 2])     -->  %y = tfl.reshape(tfl.max_pool_2d(%image))
 
     Args:

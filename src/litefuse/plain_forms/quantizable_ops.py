@@ -46,6 +46,23 @@ def _negative(op: ir.OpView) -> ir.Value | None:
     return _times(op.operands[0], -1.0) if _is_float(op) else None
 
 
+def _minimum(op: ir.OpView) -> ir.Value | None:
+    """Returns ``-max(-x, -y)``."""
+    if not _is_float(op):
+        return None
+    one, other = (_opposite(each) for each in op.operands)
+    largest = ir.Operation.create("tfl.maximum", [op.results[0].type], [one, other]).result
+    return _times(largest, -1.0)
+
+
+def _opposite(value: ir.Value) -> ir.Value:
+    elements = elements_of_constant(value, "arith.constant", "tfl.pseudo_const")
+    if elements is None:
+        return _times(value, -1.0)
+    array = -np.array(elements, np.float32).reshape(elements.type.shape)
+    return pseudo_constant(ir.DenseElementsAttr.get(np.ascontiguousarray(array), type=value.type))
+
+
 def _reduce_max(op: ir.OpView) -> ir.Value | None:
     """Returns the maximum of a window of all places, of images and series in batches."""
     value, axes = op.operands
@@ -92,6 +109,7 @@ def _binary(name: str, one: ir.Value, other: ir.Value) -> ir.Value:
 QUANTIZABLE_OPS: Mapping[str, tuple[str, Callable[[ir.OpView], ir.Value | None]]] = MappingProxyType(
     {
         "tfl.leaky_relu": ("LEAKY_RELU", _leaky_relu),
+        "tfl.minimum": ("MINIMUM", _minimum),
         "tfl.neg": ("NEG", _negative),
         "tfl.prelu": ("PRELU", _prelu),
         "tfl.reduce_max": ("REDUCE_MAX", _reduce_max),

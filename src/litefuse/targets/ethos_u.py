@@ -52,8 +52,9 @@ class EthosU(Target):
         runtime="Vela",
         left_loops="Vela leaves them to the CPU",
         int4=(),
-        # The last four run on the NPU, but litert-quantizer makes no integers of them.
-        avoided=Micro.traits.avoided | {"REVERSE_V2", "SELECT_V2", "LEAKY_RELU", "NEG", "PRELU", "REDUCE_MAX"},
+        # The last five run on the NPU, but litert-quantizer makes no integers of them.
+        avoided=Micro.traits.avoided
+        | {"REVERSE_V2", "SELECT_V2", "LEAKY_RELU", "MINIMUM", "NEG", "PRELU", "REDUCE_MAX"},
     )
     table = ETHOS_U_OPS
     hints = (
