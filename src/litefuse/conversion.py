@@ -191,7 +191,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         composites=composites,
         loops=loops,
         recognizers=findings.recognizers,
-        layers=naming.layers(),
+        layers=naming.layers(module),
         near_layers=naming.near_layers(),
         variables=findings.variables,
         op_counts=summary.op_counts,

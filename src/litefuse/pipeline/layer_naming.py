@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from litefuse.composites.fuse_composites import FuseComposites
 from litefuse.composites.outcome import Check, CheckTerms, Outcome
 from litefuse.fusions.fusion import find_fusion
+from litefuse.ir.call_graph import all_operations
+from litefuse.ir.locations import node_name
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.passes import Pass
 from litefuse.options.forms import CompositeForms
@@ -25,6 +27,9 @@ __all__ = ["LayerNaming"]
 
 # Of the results of a layer and of its definition, relative to the largest: a root's argument may be rounded.
 _TOLERANCE = 1e-4
+
+# The layers of which the engine makes the builtin GELU, and what they are then.
+_WITH_GELU = {"GELU": "GELU", "GeGLU": "GELU, MUL"}
 
 
 @dataclass(frozen=True)
@@ -80,21 +85,33 @@ class LayerNaming:
         """Returns the entries of the layers that became composites."""
         return composite_reports(self._outcomes)
 
-    def layers(self) -> tuple[LayerReport, ...]:
-        """Returns an entry for each layer."""
+    def layers(self, lowered: ir.Module) -> tuple[LayerReport, ...]:
+        """Returns an entry for each layer.
+
+        Args:
+            lowered: The module, of LiteRT's ops.
+        """
         fused = {(each.name, each.function): each for each in self._outcomes}
-        return tuple(LayerReport(each.name, each.kind, each.place, _became(each, fused)) for each in self._found)
+        inlined = any(each.kind in _WITH_GELU and not each.outlined for each in self._found)
+        gelus = _gelu_nodes(lowered) if inlined else frozenset[str]()
+        return tuple(LayerReport(each.name, each.kind, each.place, _became(each, fused, gelus)) for each in self._found)
 
     def near_layers(self) -> tuple[NearLayerReport, ...]:
         """Returns an entry for each computation that is nearly a layer."""
         return tuple(NearLayerReport(each.kind, each.place, each.reason) for each in self._missed)
 
 
-def _became(layer: Layer, outcomes: dict[tuple[str, str], Outcome]) -> str:
+def _gelu_nodes(lowered: ir.Module) -> frozenset[str]:
+    """Returns the nodes that the engine made the builtin GELU of."""
+    names = [node_name(op.location).split(";") for op in all_operations(lowered) if op.name == "tfl.gelu"]
+    return frozenset[str]().union(*names)
+
+
+def _became(layer: Layer, outcomes: dict[tuple[str, str], Outcome], gelus: Collection[str]) -> str:
     if layer.problem is not None:
         return f"inlined: {layer.problem}"
     if not layer.outlined:
-        return "inlined"
+        return _WITH_GELU[layer.kind] if layer.kind in _WITH_GELU and layer.core in gelus else "inlined"
     outcome = outcomes.get((layer.name, layer.node))
     if outcome is None or outcome.kind == "inlined":
         return "inlined" if outcome is None else f"inlined: {outcome.reason}"

@@ -94,7 +94,7 @@ def _find(graph: Graph, entry: _Formula, anchor: ir.Value) -> Iterator[NamedLaye
         activated = _activated(graph, entry, x, anchor)
         if activated is None:
             continue
-        gated = list(_gated(graph, entry, x, activated))
+        gated = list(_gated(graph, entry, x, activated, anchor))
         yield from gated
         if not gated and entry.name is not None:
             reference = _reference(entry, gated=False)
@@ -131,7 +131,7 @@ def _activated(graph: Graph, entry: _Formula, x: ir.Value, anchor: ir.Value) -> 
     return None
 
 
-def _gated(graph: Graph, entry: _Formula, x: ir.Value, activated: ir.Value) -> Iterator[NamedLayer]:
+def _gated(graph: Graph, entry: _Formula, x: ir.Value, activated: ir.Value, anchor: ir.Value) -> Iterator[NamedLayer]:
     """Yields the products of an activation with another value of its shape."""
     kind, name = entry.gated
     for use in activated.uses:
@@ -149,7 +149,7 @@ def _gated(graph: Graph, entry: _Formula, x: ir.Value, activated: ir.Value) -> I
         # What gates is computed from x alone.
         if graph.order[activated] in region.inside:
             reference = _reference(entry, gated=True)
-            yield NamedLayer(name, kind, [x, other], [op.results[0]], dict(entry.attributes), reference, core=activated)
+            yield NamedLayer(name, kind, [x, other], [op.results[0]], dict(entry.attributes), reference, core=anchor)
 
 
 def _near(graph: Graph, entry: _Formula, operand: ir.Value, anchor: ir.Value) -> NearMiss | None:

@@ -168,6 +168,7 @@ class Layer:
         kind: What it is, in words.
         place: The name of the layer in the model, or of the node that gives its result.
         node: The name of the node that gives its result.
+        core: The name of a node inside.
         outlined: Whether it became a composite.
         note: More about it.
         problem: Why it did not become a composite, though that was wanted.
@@ -177,6 +178,7 @@ class Layer:
     kind: str
     place: str
     node: str = ""
+    core: str = ""
     outlined: bool = False
     note: str = ""
     problem: str | None = None

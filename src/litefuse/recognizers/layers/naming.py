@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import math
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from litefuse.ir.annotations import ANNOTATIONS
@@ -52,21 +52,19 @@ class LayerSearch:
     def name_all(self, module: ir.Module, function: func.FuncOp) -> bool:
         """Finds the layers of a function; returns whether it outlined some."""
         graph = Graph(function)
-        wanted: list[tuple[int, NamedLayer]] = []
-        for last, layer in sorted(self._layers(graph), key=lambda each: each[0]):
-            if self.wanted(layer.name):
-                wanted.append((last, layer))
-            else:
-                self.found.append(
-                    Layer(layer.name, layer.kind, layer.place, value_name(layer.results[0]), note=layer.note)
-                )
+        layers = sorted(self._layers(graph), key=lambda each: each[0])
+        found = [
+            Layer(layer.name, layer.kind, layer.place, value_name(layer.results[0]), _core(layer), note=layer.note)
+            for _, layer in layers
+        ]
         modified = False
         # From the last to the first, so that what a layer is computed from is replaced in the call, too.
-        for _, layer in reversed(wanted):
-            place, node = layer.place, value_name(layer.results[0])
-            problem = self._outline(module, function, layer)
-            self.found.append(Layer(layer.name, layer.kind, place, node, problem is None, layer.note, problem))
-            modified |= problem is None
+        for index, (_, layer) in reversed([*enumerate(layers)]):
+            if self.wanted(layer.name):
+                problem = self._outline(module, function, layer)
+                found[index] = replace(found[index], outlined=problem is None, problem=problem)
+                modified = True
+        self.found.extend(found)
         return modified
 
     def _layers(self, graph: Graph) -> Iterator[tuple[int, NamedLayer]]:
@@ -111,6 +109,10 @@ class LayerSearch:
                 if key in composite.attributes:
                     del composite.attributes[key]
         return problem
+
+
+def _core(layer: NamedLayer) -> str:
+    return "" if layer.core is None else value_name(layer.core)
 
 
 def _sizes(function: func.FuncOp, layer: NamedLayer) -> list[ir.Value]:
