@@ -75,7 +75,12 @@ class Algebra:
 
     def __post_init__(self) -> None:
         self.kind = self.kind_of(self.x)
-        self._known[self.x] = _Computed(self.forms.value(self.x))
+        self._known[self.x] = own = _Computed(self.forms.value(self.x))
+        owner = self.x.owner
+        if not isinstance(owner, ir.Block) and owner.name in {"tf.ExpandDims", "tf.Reshape"}:
+            before = owner.operands[0]  # may stand for x where it is repeated anyway
+            if _without_leading_ones(self.kind_of(before)) == _without_leading_ones(self.kind):
+                self._known[before] = own
 
     def kind_of(self, value: ir.Value) -> TensorType:
         """Returns the dtype and the shape of a value."""

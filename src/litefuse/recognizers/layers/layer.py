@@ -190,4 +190,6 @@ def where(value: ir.Value) -> str:
     if isinstance(owner, ir.Block):
         return f"argument {ir.BlockArgument(value).arg_number}"
     name = node_name(owner.location).partition(";")[0]
+    if name.startswith("jit("):  # JAX's name of the whole program
+        name = name.partition("/")[2] or name
     return name.rpartition("/")[0] or name or owner.name
