@@ -231,7 +231,7 @@ def _parameters(
             found.append(None)
             continue
         weights = [value for value in algebra.known_as(expression) if algebra.is_parameter(value)]
-        if not weights:
+        if not weights or expression.keys() == {()}:  # a number is what comes next in the model
             return None
         found.append(min(weights, key=lambda value: abs((algebra.kind_of(value).rank or 0) - 1)))
     return found[0], found[1]
@@ -339,7 +339,7 @@ def scaled(graph: Graph, x: ir.Value, result: ir.Value) -> tuple[ir.Value, ir.Va
         }
         offset = {monomial: coefficient for monomial, coefficient in expression.items() if own[0] not in monomial}
         weights = _parameters(algebra, scale, offset)
-        if weights is None:
+        if weights is None or (weights[0] is None and weights[1] is not None):
             continue
         made = value, *weights
         try:
