@@ -38,3 +38,16 @@ def test_an_lstm_is_fused(models: Maker, kind: str) -> None:
     result = check(models("lstm", kind), expected, name=str(np.load(expected)["name"]), rnn="fused")
     assert result.report.op_counts["UNIDIRECTIONAL_SEQUENCE_LSTM"] == 1
     assert "WHILE" not in result.report.op_counts
+
+
+@pytest.mark.parametrize("kind", ["keras", "litefuse"])
+def test_layers_are_named(models: Maker, kind: str) -> None:
+    expected = models("attention", "npz")
+    result = check(
+        models("attention", kind), expected, name=str(np.load(expected)["name"]), composites={"odml.group_norm": "keep"}
+    )
+    assert [each.became for each in result.report.layers if each.kind == "layer normalization"] == [
+        "STABLEHLO_COMPOSITE"
+    ] * 2
+    assert [each.became for each in result.report.layers if each.kind == "GELU"] == ["GELU"]
+    assert result.report.near_layers == ()
