@@ -113,7 +113,7 @@ def convert(
             the result of the registered fusion; ``builtin``: the same, but only builtin ops; ``custom``: a custom op
             with its name and attributes; ``keep``: the builtin STABLEHLO_COMPOSITE with its name and attributes, which
             contains the body in LiteRT ops and runs anywhere, and which a kernel or an accelerator may claim;
-            ``inline``: the ops of its body.
+            ``inline``: the ops of its body. Layers that are known by name take forms too (``odml.*``).
         rnn: The form of recurrent layers: ``fused``, ``loop`` (for those without annotation), or ``auto``, the faster.
         target: Where the model is to run: ``cpu``, in LiteRT's interpreter; ``litert``, in its ``CompiledModel`` on the
             CPU; ``gpu``, there on the GPU; ``micro`` (``micro:64K``: with 64 KiB), in tflite-micro; ``ethos-u`` (or

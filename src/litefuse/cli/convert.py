@@ -87,7 +87,7 @@ __all__ = ["convert"]
     metavar="[NAME=]FORM",
     help="What composites become, all or the named one: fuse (what their fusion makes of them, the default), builtin "
     "(the same, but no custom op), custom (a custom op), keep (STABLEHLO_COMPOSITE, which carries its body), inline "
-    "(their body). May be repeated.",
+    "(their body). Layers that are known by name: 'odml.*=keep'. May be repeated.",
 )
 @click.option(
     "--rnn",

@@ -69,6 +69,7 @@ class Gpu(Target):
         Hint("", "[Rr]ank|dimensions|1D-4D", f"{_TARGET}: fewer dimensions where that is possible"),
         Hint("", "operand 1 is computed|SHAPE|dynamic", "convert with --batch 1, or --shape for what else is open"),
         Hint("SHAPE|FILL|BROADCAST_TO|RANGE", "", "convert with --batch 1, or --shape for what else is open"),
+        Hint("", "the file has composites", "convert with --composites inline, and without forms of named layers"),
         Hint("", "custom op", "convert with --builtins-only"),
     )
     partial = True
