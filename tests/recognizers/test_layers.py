@@ -453,6 +453,24 @@ def test_what_is_nearly_a_layer_is_not_named(how: str) -> None:
     assert bool(found.near) == (reason is not None)
 
 
+def test_nothing_is_known_of_the_axes_of_an_unknown_rank() -> None:
+    text = """
+    func.func public @main(%x: tensor<*xf32>) -> tensor<*xf32> {
+      %axis = "tf.Const"() {value = dense<-1> : tensor<i32>} : () -> tensor<i32>
+      %0 = "tf.Square"(%x) : (tensor<*xf32>) -> tensor<*xf32>
+      %1 = "tf.Mean"(%0, %axis) {keep_dims = true} : (tensor<*xf32>, tensor<i32>) -> tensor<*xf32>
+      %2 = "tf.Rsqrt"(%1) : (tensor<*xf32>) -> tensor<*xf32>
+      %3 = "tf.Mul"(%x, %2) : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+      return %3 : tensor<*xf32>
+    }
+    """
+    layers: list[Layer] = []
+    near: list[NearMiss] = []
+    with mlir_context():
+        NameLayers(layers, near, lambda _: True).run(ir.Module.parse(text))
+    assert layers == near == []
+
+
 def test_a_layer_that_is_not_what_its_name_says_keeps_none() -> None:
     found = named(rms, compare=lambda *_: "it computes something else")  # pyright: ignore[reportUnknownLambdaType]
     assert [(each.outlined, each.problem) for each in found.layers] == [(False, "it computes something else")]

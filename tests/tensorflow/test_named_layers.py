@@ -116,3 +116,41 @@ def test_layers_of_keras_2(tensorflow: TensorFlow) -> None:
         ("GELU", "GELU"),
     ]
     assert result.report.near_layers == ()
+
+
+def layers_anywhere(tf: Any) -> Any:
+    random = np.random.default_rng(0)
+    scale, offset = (tf.Variable(random.standard_normal(8), dtype=tf.float32) for _ in range(2))
+    module = tf.Module()
+    module.weights = [scale, offset]
+
+    def norm(x: Any) -> Any:
+        mean, variance = tf.nn.moments(x, [-1], keepdims=True)
+        return tf.nn.batch_normalization(x, mean, variance, offset, scale, 1e-5)
+
+    def loop(x: Any) -> Any:
+        def step(i: Any, y: Any) -> Any:
+            return i + 1, norm(y)
+
+        shapes = [tf.TensorShape([]), tf.TensorShape([None, 8])]
+        return tf.while_loop(lambda i, _: i < 3, step, [0, x], shape_invariants=shapes)[1]  # pyright: ignore[reportUnknownLambdaType]
+
+    def branch(x: Any) -> Any:
+        return tf.cond(tf.reduce_sum(x) > 0, lambda: norm(x), lambda: x)
+
+    def signature(function: Any, shape: Any) -> Any:
+        spec = tf.TensorSpec(shape, tf.float32, name="x")
+        return tf.function(lambda x: {"größe": function(x)}, input_signature=[spec], autograph=False)  # pyright: ignore[reportUnknownLambdaType]
+
+    module.loop, module.branch = signature(loop, [None, 8]), signature(branch, [None, 8])
+    module.twice = signature(lambda x: norm(norm(x)), [None, None, 8])  # pyright: ignore[reportUnknownLambdaType]
+    return module, {name: getattr(module, name) for name in ("loop", "branch", "twice")}
+
+
+def test_layers_are_named_in_loops_branches_and_all_signatures(tensorflow: TensorFlow) -> None:
+    path = tensorflow.save(layers_anywhere)
+    random = np.random.default_rng(1)
+    for signature, shape in (("loop", [3, 8]), ("branch", [3, 8]), ("twice", [2, 3, 8])):
+        inputs = [{"x": random.standard_normal(shape).astype(np.float32)} for _ in range(2)]
+        result = check(tensorflow, path, inputs, signature=signature, composites={"odml.*": "keep"})
+        assert [each.became for each in result.report.layers] == ["STABLEHLO_COMPOSITE"] * 4
