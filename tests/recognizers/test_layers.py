@@ -157,6 +157,12 @@ def never_negative(o: Ops, x: V) -> V:
     return affine(o, o.mul(o.sub(x, m), o.rsqrt(o.add(v, 1e-5))))
 
 
+def never_negative_by_relu(o: Ops, x: V) -> V:
+    m = o.mean(x, keep=False)
+    v = o.b.unary("Relu", o.sub(o.mean(o.square(x), keep=False), o.square(m)))
+    return affine(o, o.mul(o.sub(x, o.mean(x)), o.rsqrt(o.add(o.b.expand(v, 2), 1e-5))))
+
+
 def sums(o: Ops, x: V) -> V:
     d = o.sub(x, o.div(o.mean(x, name="Sum"), 8.0))
     v = o.mul(o.mean(o.mul(d, d), name="Sum"), 0.125)
@@ -200,6 +206,7 @@ LAYER_NORMS = (
     batch_normalization,
     mean_of_squares,
     never_negative,
+    never_negative_by_relu,
     sums,
     power,
     axes_dropped,

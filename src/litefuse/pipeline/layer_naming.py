@@ -13,6 +13,7 @@ from litefuse.ir.call_graph import all_operations
 from litefuse.ir.locations import node_name
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.passes import Pass
+from litefuse.ir.types import tensor_type_of
 from litefuse.options.forms import CompositeForms
 from litefuse.pipeline.composites import composite_reports
 from litefuse.recognizers.layers.index import LAYER_COMPOSITES
@@ -27,6 +28,7 @@ __all__ = ["LayerNaming"]
 
 # Of the results of a layer and of its definition, relative to the largest: a root's argument may be rounded.
 _TOLERANCE = 1e-4
+_OF_SMALL_FLOATS = 2e-2
 
 # The layers of which the engine makes the builtin GELU, and what they are then.
 _WITH_GELU = {"GELU": "GELU", "GeGLU": "GELU, MUL"}
@@ -79,7 +81,9 @@ class LayerNaming:
 
     def _difference(self, module: ir.Module, layer: func.FuncOp, definition: func.FuncOp) -> str | None:
         assert self.check is not None
-        return self.check(module, layer, definition, CheckTerms(_TOLERANCE)).problem
+        kinds = [tensor_type_of(kind).dtype for kind in (*layer.type.inputs, *layer.type.results)]
+        tolerance = _OF_SMALL_FLOATS if {"float16", "bfloat16"} & {*kinds} else _TOLERANCE
+        return self.check(module, layer, definition, CheckTerms(tolerance)).problem
 
     def composites(self) -> tuple[CompositeReport, ...]:
         """Returns the entries of the layers that became composites."""

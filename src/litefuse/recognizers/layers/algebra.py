@@ -34,7 +34,7 @@ _POWERS = {"tf.Square": 2.0, "tf.Rsqrt": -0.5, "tf.Sqrt": 0.5, "tf.Reciprocal": 
 _ODD = {"tf.Erf": "erf", "tf.Tanh": "tanh"}
 _ARITHMETIC = frozenset(
     {*_BINARY, *_QUOTIENTS, *_POWERS, *_ODD, "tf.Mul", "tf.Neg", "tf.Pow", "tf.SquaredDifference", "tf.AddN"}
-) | {"tf.DivNoNan", "tf.Erfc", "tf.Sigmoid", "tf.Exp", "tf.Maximum"}
+) | {"tf.DivNoNan", "tf.Erfc", "tf.Sigmoid", "tf.Exp", "tf.Maximum", "tf.Relu"}
 _REDUCTIONS = frozenset({"tf.Mean", "tf.Sum"})
 _FILLED = {"tf.OnesLike": 1.0, "tf.ZerosLike": 0.0}
 _SELECTIONS = frozenset({"tf.Select", "tf.SelectV2"})
@@ -176,6 +176,8 @@ class Algebra:
             made = forms.exp(first)
         elif name == "tf.Maximum":
             made = self._not_negative(first, others[0])
+        elif name == "tf.Relu":
+            made = self._not_negative(first, {})
         return None if made is None else _Computed(made, next(iter(frames), None))
 
     def _constant(self, value: ir.Value) -> _Computed | None:

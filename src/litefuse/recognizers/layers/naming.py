@@ -28,6 +28,7 @@ Compare: TypeAlias = "Callable[[ir.Module, func.FuncOp, func.FuncOp], str | None
 
 # The names of the composites whose arguments LiteRT determines.
 _CONTRACT = "odml."
+_SMALL_FLOATS = frozenset({"float16", "bfloat16"})
 
 
 @dataclass(frozen=True)
