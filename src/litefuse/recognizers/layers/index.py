@@ -27,12 +27,14 @@ FINDERS = (
     FinderEntry("normalizations", "Normalizations", frozenset({"tf.Rsqrt", "tf.Sqrt", "tf.Pow"})),
     FinderEntry("fused_batch_norms", "FusedBatchNorms", frozenset({"tf.FusedBatchNormV3"})),
     FinderEntry("activations", "Activations", frozenset({"tf.Erf", "tf.Erfc", "tf.Tanh", "tf.Sigmoid", "tf.Exp"})),
+    FinderEntry("attention", "Attention", frozenset({"tf.Softmax", "tf.Exp"})),
 )
 
 #: The names of the composites that layers become.
 LAYER_COMPOSITES = (
     "odml.group_norm",
     "odml.rms_norm",
+    "odml.scaled_dot_product_attention",
     "litefuse.geglu",
     "litefuse.gelu",
     "litefuse.group_norm",

@@ -13,7 +13,7 @@ from litefuse.ir.types import TensorType, tensor_type_of
 from litefuse.recognizers.recurrent.loops import NotRecognized
 from litefuse.recognizers.regions import Region, region_of
 
-__all__ = ["Graph", "Layer", "LayerFinder", "NamedLayer", "NearMiss", "Reference", "where"]
+__all__ = ["Emission", "Graph", "Layer", "LayerFinder", "NamedLayer", "NearMiss", "Reference", "where"]
 
 # Sizes are computed in few steps.
 _LONGEST = 12
@@ -21,6 +21,10 @@ _LONGEST = 12
 #: Builds a layer from its definition, with TensorFlow's ops, from the arguments and the attributes; the check of the
 #: naming compares the model's own ops with it.
 Reference: TypeAlias = "Callable[[Builder, Sequence[ir.Value], Mapping[str, Any]], Sequence[ir.Value]]"
+
+#: Builds a layer around its composite, which takes or gives tensors in another form than the model has them: from the
+#: module, the name of the layer's node, and the arguments.
+Emission: TypeAlias = "Callable[[ir.Module, str, Builder, Sequence[ir.Value]], Sequence[ir.Value]]"
 
 
 class Graph:
@@ -116,6 +120,8 @@ class NamedLayer:
         vectors: The indices of arguments that the composite takes with one axis; they may have more, of size 1, here.
         note: More about it, for the report.
         core: A value inside, whose node is surely of the layer; None: the first result.
+        emit: Builds the layer around its composite; None: the model's own ops are the composite.
+        problem: Why it cannot become the composite; None if it can.
     """
 
     name: str
@@ -127,6 +133,8 @@ class NamedLayer:
     vectors: frozenset[int] = frozenset()
     note: str = ""
     core: ir.Value | None = None
+    emit: Emission | None = None
+    problem: str | None = None
 
     @property
     def place(self) -> str:

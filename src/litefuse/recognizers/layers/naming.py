@@ -15,7 +15,7 @@ from litefuse.ir.constants import int32_constant
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.types import tensor_type_of
 from litefuse.recognizers.layers.index import FinderEntry
-from litefuse.recognizers.layers.layer import Graph, Layer, LayerFinder, NamedLayer, NearMiss, Reference
+from litefuse.recognizers.layers.layer import Emission, Graph, Layer, LayerFinder, NamedLayer, NearMiss, Reference
 from litefuse.recognizers.outline import value_name
 from litefuse.recognizers.outline_ops import outline_ops
 from litefuse.recognizers.recurrent.loops import NotRecognized
@@ -62,7 +62,7 @@ class LayerSearch:
         # From the last to the first, so that what a layer is computed from is replaced in the call, too.
         for index, (_, layer) in reversed([*enumerate(layers)]):
             if self.wanted(layer.name):
-                problem = self._outline(module, function, layer)
+                problem = layer.problem or self._outline(module, function, layer)
                 found[index] = replace(found[index], outlined=problem is None, problem=problem)
                 modified = True
         self.found.extend(found)
@@ -97,19 +97,36 @@ class LayerSearch:
         if sizes and layer.name.startswith(_CONTRACT):
             return "it needs sizes that the model computes elsewhere, and the composite takes none: fix the shapes"
         arguments = [*_with_vectors(function, layer, sizes), *sizes]
+        node = value_name(layer.results[0])
         composite = outline_ops(module, function, layer.name, layer.attributes, arguments, layer.results)
+        problem = self._difference(module, composite, layer)
+        if problem is not None or layer.emit is not None:
+            for key in ANNOTATIONS:
+                if key in composite.attributes:
+                    del composite.attributes[key]
+        if problem is None and layer.emit is not None:
+            _put_around(module, composite, node, layer.emit)
+        return problem
+
+    def _difference(self, module: ir.Module, composite: func.FuncOp, layer: NamedLayer) -> str | None:
+        """Returns how an outlined layer differs from its definition; None if it does not."""
         if self.compare is None or layer.reference is None:
             return None
         # Equal layers are compared once.
         text = composite.operation.get_asm().replace(function_symbol(composite), "")
         if text not in self._checked:
             self._checked[text] = _problem(module, composite, layer, layer.reference, self.compare)
-        problem = self._checked[text]
-        if problem is not None:
-            for key in ANNOTATIONS:
-                if key in composite.attributes:
-                    del composite.attributes[key]
-        return problem
+        return self._checked[text]
+
+
+def _put_around(module: ir.Module, function: func.FuncOp, node: str, emit: Emission) -> None:
+    """Replaces the ops of an outlined layer by those around its composite."""
+    block = function.entry_block
+    for op in reversed(list(block.operations)):
+        op.operation.erase()
+    with ir.InsertionPoint(block), function.location:
+        func.ReturnOp(list(emit(module, node, Builder(), list(block.arguments))))
+    update_function_type(function)
 
 
 def _core(layer: NamedLayer) -> str:
