@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["BACKBONES", "EXPECTED", "LAYERS", "backbone", "called", "composites", "drawn", "layer_module"]
+__all__ = ["BACKBONES", "EXPECTED", "LAYERS", "backbone", "called", "composites", "counting", "drawn", "layer_module"]
 
 LENGTH, KEYS, WIDTH = 6, 9, 16
 SIZES = {"num_layers": 2, "hidden_dim": 16, "intermediate_dim": 32}
@@ -106,26 +107,33 @@ def backbone(tf: Any, name: str) -> Any:
 
 
 def called(tf: Any, name: str) -> int:
-    """How many times layers of attention are called while a model computes, counting the innermost ones."""
-    keras: Any = importlib.import_module("keras")
+    """How many times layers of attention are called while a model computes."""
     model = model_of(name)
-    count = 0
-    call = keras.layers.Layer.__call__
+    values = {key: tf.zeros(shape, dtype) for key, (shape, dtype) in inputs_of(model).items()}
+    with counting() as calls:
+        model(values if isinstance(model.input, dict) else values["images"], training=False)
+    return len(calls)
 
-    def counting(layer: Any, *arguments: Any, **options: Any) -> Any:
-        nonlocal count
+
+@contextmanager
+def counting() -> Generator[list[str]]:
+    """Lists the calls of layers of attention, the innermost ones."""
+    keras: Any = importlib.import_module("keras")
+    call = keras.layers.Layer.__call__
+    calls: list[str] = []
+
+    def listed(layer: Any, *arguments: Any, **options: Any) -> Any:
         inner = [each for each in layer._flatten_layers(include_self=False) if "Attention" in type(each).__name__]  # noqa: SLF001
-        named = type(layer).__name__
-        count += "Attention" in named and "Mask" not in named and not inner
+        name = type(layer).__name__
+        if "Attention" in name and "Mask" not in name and not inner:
+            calls.append(name)
         return call(layer, *arguments, **options)
 
-    values = {key: tf.zeros(shape, dtype) for key, (shape, dtype) in inputs_of(model).items()}
-    keras.layers.Layer.__call__ = counting
+    keras.layers.Layer.__call__ = listed
     try:
-        model(values if isinstance(model.input, dict) else values["images"], training=False)
+        yield calls
     finally:
         keras.layers.Layer.__call__ = call
-    return count
 
 
 def _self_attention(layer: Any, x: Any, **options: Any) -> Any:
