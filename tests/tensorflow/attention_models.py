@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["ATTENTION", "NEARLY", "Case", "drawn", "module"]
+__all__ = ["ATTENTION", "NEARLY", "OTHERS", "Case", "drawn", "module"]
 
 BATCH, QUERIES, KEYS, HEADS, DEPTH = 2, 5, 7, 4, 8
 WIDTH = HEADS * DEPTH
@@ -148,9 +148,8 @@ ATTENTION = {
 def _linear(tf: Any, x: Any) -> Any:
     """Keys and queries have a softmax each, and keys are multiplied with values first."""
     weight = tf.constant(np.random.default_rng(3).standard_normal((WIDTH, WIDTH)).astype(np.float32))
-    q, k, v = (
-        tf.transpose(_heads(tf, tf.matmul(tf.reshape(x, [-1, WIDTH]), weight * f)), [0, 1, 3, 2]) for f in (1, 2, 3)
-    )
+    products = (tf.reshape(tf.matmul(tf.reshape(x, [-1, WIDTH]), weight * f), tf.shape(x)) for f in (1, 2, 3))
+    q, k, v = (tf.transpose(_heads(tf, each), [0, 1, 3, 2]) for each in products)
     return tf.matmul(tf.nn.softmax(tf.transpose(q, [0, 1, 3, 2])), tf.matmul(tf.nn.softmax(k), v, transpose_b=True))
 
 
@@ -196,7 +195,24 @@ NEARLY = {
         None,
     ),
 }
-CASES = {**ATTENTION, **NEARLY}
+
+
+def _of_itself(tf: Any, x: Any) -> Any:
+    q = tf.transpose(x, [0, 2, 1, 3])
+    return tf.transpose(tf.matmul(tf.nn.softmax(tf.matmul(q, q, transpose_b=True)), q), [0, 2, 1, 3])
+
+
+#: Where there is more to it than the spelling: of the results of others, of one key, of one query.
+OTHERS = {
+    "stacked": Case({"x": [2, 5, 4, 8]}, lambda tf, x: _of_itself(tf, _of_itself(tf, x))),
+    "one_key": Case(_tensors(BATCH, QUERIES, 1), _plain, "there is only one key"),
+    "one_query": Case({**_tensors(BATCH, 1, KEYS), "keep": [BATCH, 1, 1, KEYS]}, ATTENTION["infinite_mask"].function),
+    "open_keys": Case(
+        {"q": [2, 5, 2, 3, 8], "k": [2, None, 2, 8], "v": [2, None, 2, 8]},
+        lambda tf, q, k, v: tf.einsum("bkgts,bskh->btkgh", tf.nn.softmax(tf.einsum("btkgh,bskh->bkgts", q, k)), v),
+    ),
+}
+CASES = {**ATTENTION, **NEARLY, **OTHERS}
 
 
 def module(tf: Any, names: Sequence[str]) -> Any:

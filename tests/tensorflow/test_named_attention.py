@@ -10,7 +10,7 @@ import pytest
 
 import litefuse
 from tests.tensorflow import attention_models, keras_attention
-from tests.tensorflow.attention_models import ATTENTION, NEARLY, drawn
+from tests.tensorflow.attention_models import ATTENTION, NEARLY, OTHERS, drawn
 from tests.tensorflow.checking import check_calls
 
 if TYPE_CHECKING:
@@ -52,10 +52,23 @@ def test_nearly_attention(tensorflow: TensorFlow) -> None:
     assert not attentions(result)
     said = Counter(each.reason for each in result.report.near_layers if each.kind == "attention")
     expected = Counter(case.outcome for case in NEARLY.values() if case.outcome is not None)
-    expected["the product with the values is not over the axis of the softmax"] += (
-        1  # the softmax of the queries of linear attention
-    )
+    expected[str(NEARLY["linear"].outcome)] += 1  # both of its softmaxes
     assert said == expected
+
+
+def test_others(tensorflow: TensorFlow) -> None:
+    """One is of the results of another; one has one key, whose weight is 1 whatever its score."""
+    calls = [(name, drawn(case, batch)) for name, case in OTHERS.items() for batch in (1, 2)]
+    result = check_calls(tensorflow, tensorflow.save(attention_models.module, list(OTHERS)), calls, **KEPT)
+    assert attentions(result) == {"STABLEHLO_COMPOSITE": 4}
+    assert [each.reason for each in result.report.near_layers] == ["there is only one key"]
+
+
+def test_an_open_batch_that_is_fixed(tensorflow: TensorFlow) -> None:
+    """What an open batch keeps from being the composite is one with a fixed one."""
+    path = tensorflow.save(attention_models.module, ["one_head_open"])
+    calls = [("one_head_open", drawn(ATTENTION["one_head_open"], 1))] * 2
+    assert attentions(check_calls(tensorflow, path, calls, batch=1, **KEPT)) == {"STABLEHLO_COMPOSITE": 1}
 
 
 def test_the_contract(tensorflow: TensorFlow) -> None:

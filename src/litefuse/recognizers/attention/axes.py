@@ -83,7 +83,8 @@ class Axes:
                 taken.append(atoms.pop(at))
                 size //= there
                 continue
-            if there is not None and there % size:
+            # What is left of a dynamic size is whole only if nothing else is left.
+            if there % size if there is not None else len(atoms) > 1:
                 return None
             rest = None if there is None else there // size
             parts = [self.atom(each) for each in ((rest, size) if last else (size, rest))]

@@ -82,6 +82,8 @@ def read_attention(found: Softmax, result: ir.Value) -> Reading:
         NotAttention: It is not that of attention.
     """
     closest = NotAttention(1, "what it is of is no product of two tensors")
+    if 0 in (tensor_type_of(result).shape or (0,)):
+        raise NotAttention(1, "it is empty, or of unknown rank")
     for product, steps in scores_behind(found.argument):
         read = contraction(product)
         assert read is not None
@@ -177,6 +179,8 @@ def _joined(
     known = dict(zip(read.axes[position], weights.words, strict=True))
     summed = [atom for label in read.summed for atom in axes.resolved(known[label])]
     softmaxed = axes.resolved(scores.words[axis])
+    if not softmaxed:
+        raise NotAttention(5, "there is only one key")
     if len(softmaxed) != 1 or summed != list(softmaxed):
         raise NotAttention(5, "the product with the values is not over the axis of the softmax")
     key = softmaxed[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from litefuse.ir.constants import integer_constant
@@ -61,25 +61,33 @@ def roles_of(reading: Reading) -> Roles:
     )
 
 
-def outermost(reading: Reading, roles: Roles) -> Reading:
-    """Returns the attention with its tensors before they were moved and scaled, and its result behind such ops."""
+def outermost(reading: Reading, roles: Roles, others: Collection[ir.Value] = ()) -> Reading:
+    """Returns the attention with its tensors before they were moved and scaled, and its result behind such ops.
+
+    Args:
+        reading: The attention.
+        roles: What its axes are.
+        others: The results of others, which are not looked behind.
+    """
     axes = reading.scores.axes
     whole = {roles.all_heads, roles.head, roles.batch}
-    queries, factor = _before(axes, reading.queries, whole, scaled=True)
-    keys, other = _before(axes, reading.keys, whole, scaled=True)
-    values, _ = _before(axes, reading.values, whole, scaled=False)
+    queries, factor = _before(axes, reading.queries, whole, others, scaled=True)
+    keys, other = _before(axes, reading.keys, whole, others, scaled=True)
+    values, _ = _before(axes, reading.values, whole, others, scaled=False)
     scores = replace(reading.scores, scale=reading.scores.scale * factor * other)
     result = _behind(axes, reading.result, whole)
     return replace(reading, scores=scores, queries=queries, keys=keys, values=values, result=result)
 
 
-def _before(axes: Axes, tensor: Tensor, whole: set[Word], *, scaled: bool) -> tuple[Tensor, float]:
+def _before(
+    axes: Axes, tensor: Tensor, whole: set[Word], others: Collection[ir.Value], *, scaled: bool
+) -> tuple[Tensor, float]:
     best, factor, best_factor = tensor, 1.0, 1.0
     words = list(tensor.words)
     value = tensor.value
     for _ in range(_STEPS):
         op = value.owner
-        if isinstance(op, ir.Block):
+        if isinstance(op, ir.Block) or value in others:
             break
         position = 0
         if op.name == "tf.Transpose":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from litefuse.ir.builder import Builder
@@ -32,13 +32,16 @@ class Attention:
     """
 
     def find(self, graph: Graph) -> Iterator[NamedLayer | NearMiss]:
+        results: set[ir.Value] = set()
         for op in graph.named("tf.Softmax", "tf.RealDiv"):
             found = softmax(op)
             if found is None:
                 continue
             result = op.results[0]
             try:
-                yield _named(graph, found, result)
+                layer = _named(graph, found, result, results)
+                results.update(layer.results)
+                yield layer
             except NotAttention as reason:
                 if not is_between_products(result):
                     continue
@@ -47,10 +50,10 @@ class Attention:
                     yield NearMiss(_KIND, where(result), text, reason.matched)
 
 
-def _named(graph: Graph, found: Softmax, result: ir.Value) -> NamedLayer:
+def _named(graph: Graph, found: Softmax, result: ir.Value, others: Collection[ir.Value]) -> NamedLayer:
     reading = read_attention(found, result)
     roles = roles_of(reading)
-    whole = outermost(reading, roles)
+    whole = outermost(reading, roles, others)
     form, arguments = Form.of(whole, roles)
     try:
         region_of(graph.ops, graph.order, arguments, [whole.result.value])
@@ -67,7 +70,7 @@ def _named(graph: Graph, found: Softmax, result: ir.Value) -> NamedLayer:
         note=_note(form),
         core=result,
         emit=_emission(form),
-        problem=form.problem,
+        problem=form.problem or _other_dtype(graph, [whole.queries.value, whole.keys.value, whole.values.value]),
     )
 
 
@@ -91,6 +94,11 @@ def _emission(form: Form) -> Emission:
         return [form.build(b, arguments, core)]
 
     return build
+
+
+def _other_dtype(graph: Graph, tensors: Sequence[ir.Value]) -> str | None:
+    other = [dtype for value in tensors if (dtype := graph.kind(value).dtype) != "float32"]
+    return f"the composite takes float32, and here is {other[0]}" if other else None
 
 
 def _note(form: Form) -> str:
