@@ -43,6 +43,8 @@ class Axes:
     def reshaped(self, words: Sequence[Word], shape: Shape) -> list[Word] | None:
         """Returns the axes after a reshape; None if they cannot be told.
 
+        Several dynamic dimensions are taken to stay in order: the products before and behind hold them to their sizes.
+
         Args:
             words: The axes before.
             shape: The shape after, with None for dynamic dimensions.
