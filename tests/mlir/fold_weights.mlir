@@ -112,8 +112,8 @@ func.func @main(%x: tensor<1x4x4x2xf32>, %f: tensor<2xf32>) -> (tensor<1x4x4x2xf
 // -----
 
 // RUN: map-weights, fold-weights, show-weights
-// The product of a constant and a weight is a weight, and so is what is rearranged of it: not if the weight stays for
-// others, or if the product has more elements than both, or an activation, or a bias of its own.
+// The product of a constant and a weight is a weight, and so is what is rearranged of it: not if it is a result, or
+// with an activation, or a bias that is computed.
 // CHECK-LABEL: func.func @main
 // CHECK-DAG: %[[P:.*]] = "tfl.pseudo_const"() <{value = dense<{{\[\[}}5.000000e+00], [1.100000e+01]]> : tensor<2x1xf32>}>
 // CHECK-COUNT-5: "tfl.fully_connected"
@@ -138,4 +138,24 @@ func.func @main(%bias: tensor<2xf32>) -> (tensor<2x1xf32>, tensor<1x2xf32>, tens
   %b = "tfl.pseudo_const"() {value = dense<[[5.0, 9.0], [7.0, 9.0]]> : tensor<2x2xf32>, mapped} : () -> tensor<2x2xf32>
   %6 = "tfl.fully_connected"(%x, %b, %bias) {fused_activation_function = "NONE", keep_num_dims = false, weights_format = "DEFAULT"} : (tensor<1x2xf32>, tensor<2x2xf32>, tensor<2xf32>) -> tensor<1x2xf32>
   return %1, %2, %3, %4, %5, %6 : tensor<2x1xf32>, tensor<1x2xf32>, tensor<1x2xf32>, tensor<1x2xf32>, tensor<4x4xf32>, tensor<1x2xf32>
+}
+
+// -----
+
+// RUN: map-weights, fold-weights, show-weights
+// Of a weight that stays for others, and with a bias.
+// CHECK-LABEL: func.func @main
+// CHECK-DAG: %[[P:.*]] = "tfl.pseudo_const"() <{value = dense<{{\[\[}}1.500000e+01], [3.100000e+01]]> : tensor<2x1xf32>}>
+// CHECK-COUNT-1: "tfl.fully_connected"
+// CHECK-NOT: "tfl.fully_connected"
+// CHECK: return %[[P]]
+func.func @main(%x: tensor<1x2xf32>) -> (tensor<2x1xf32>, tensor<1x2xf32>) {
+  %c = arith.constant dense<[[1.0, 2.0]]> : tensor<1x2xf32>
+  %b = arith.constant dense<[10.0, 20.0]> : tensor<2xf32>
+  %shape = arith.constant dense<[2, 1]> : tensor<2xi32>
+  %w = "tfl.pseudo_const"() {value = dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>, mapped} : () -> tensor<2x2xf32>
+  %0 = "tfl.fully_connected"(%c, %w, %b) {fused_activation_function = "NONE", keep_num_dims = false, weights_format = "DEFAULT"} : (tensor<1x2xf32>, tensor<2x2xf32>, tensor<2xf32>) -> tensor<1x2xf32>
+  %1 = "tfl.reshape"(%0, %shape) : (tensor<1x2xf32>, tensor<2xi32>) -> tensor<2x1xf32>
+  %2 = "tfl.fully_connected"(%x, %w, %b) {fused_activation_function = "NONE", keep_num_dims = false, weights_format = "DEFAULT"} : (tensor<1x2xf32>, tensor<2x2xf32>, tensor<2xf32>) -> tensor<1x2xf32>
+  return %1, %2 : tensor<2x1xf32>, tensor<1x2xf32>
 }

@@ -70,7 +70,7 @@ def _initialized(value: ir.Value, kind: ir.Type, sizes: _Sizes) -> ir.Value:
         return create_fill(elements, kind)
     known = isinstance(value.type, ir.RankedTensorType) and value.type.has_static_shape
     own = ir.RankedTensorType(value.type if known else kind)
-    return _create("tfl.broadcast_to", [value, _own_shape(value, own)], kind)
+    return _create("tfl.broadcast_to", [value, _own_shape(value, own)], own)
 
 
 def _own_shape(value: ir.Value, kind: ir.RankedTensorType) -> ir.Value:

@@ -24,6 +24,9 @@ _Array = npt.NDArray[Any]
 _CONSTANTS = frozenset({"arith.constant", "tfl.pseudo_const"})
 _UNUSED = _CONSTANTS | {"tfl.external_const", "tfl.no_value"}
 _ACTIVATION = "fused_activation_function"
+# The bytes that the product of a constant and a weight may have if it takes more than what it is made of: less than it
+# costs to compute it in each call.
+_LARGEST_PRODUCT = 4 << 20
 
 
 class _Affine(NamedTuple):
@@ -57,8 +60,8 @@ class FoldWeights:
     A rearranged weight is a view of the mapped bytes, and its factors are applied when it is written. It fuses what
     ``tfl-optimize`` fuses for a constant filter: a factor, quotient, summand or difference for each channel of the
     result of a convolution or FULLY_CONNECTED; the same of its input, as far as it can be moved into filter and bias;
-    and BATCH_MATMUL with one matrix becomes FULLY_CONNECTED. The product of a constant with a weight that nothing else
-    uses, such as the keys of relative positions, is computed here.
+    and BATCH_MATMUL with one matrix becomes FULLY_CONNECTED. The product of a constant with a weight, such as the keys
+    of relative positions, is computed here.
 
     A table that rows are gathered from takes no factor: it would be stored twice, as it is and scaled.
 
@@ -146,28 +149,29 @@ class FoldWeights:
         return True
 
     def _multiply(self, op: ir.OpView, uses: Mapping[Hashable, int]) -> bool:
-        """Computes the product of a constant and a weight that nothing else uses, where that takes no more memory."""
+        """Computes the product of a constant and a weight, unless the file grows much by it."""
         if op.name != "tfl.fully_connected":
             return False
         number, constant = self.weights.number(op.operands[1]), _constant(op.operands[0])
         result = op.results[0].type
+        bias = None if number is None else _bias(op.operands[2], self.weights[number].shape[0])
         if (
-            producer(op.operands[2], "tfl.no_value") is None
+            bias is None
             or number is None
             or constant is None
             or not (constant.dtype == self.weights[number].dtype == np.float32)
             or ir.StringAttr(op.attributes[_ACTIVATION]).value != "NONE"
             or not isinstance(result, ir.RankedTensorType)
             or not result.has_static_shape
-            or uses[self.weights[number].contents] != 1
             or not takes_stub(op.results[0])
         ):
             return False
         filters = self.weights[number]
         rows = constant.reshape(-1, filters.shape[1])
-        if rows.shape[0] * filters.shape[0] > rows.size + filters.nbytes // rows.itemsize:
+        dropped = rows.nbytes + (filters.nbytes if uses[filters.contents] == 1 else 0)
+        if rows.shape[0] * filters.shape[0] * rows.itemsize > max(dropped, _LARGEST_PRODUCT):
             return False
-        product = rows @ filters.transposed((1, 0)).value()
+        product = rows @ filters.transposed((1, 0)).value() + bias
         self._replace(op, Weight(product.reshape(result.shape)))
         return True
 
