@@ -26,6 +26,7 @@ import latency
 import layers
 import on_jax
 import recurrent
+import speed
 import startup
 from models import MODELS
 from process import machine
@@ -78,6 +79,12 @@ SECTIONS = {
     "large": Section("Large models", large.measure_large, lambda rows, _: large.document(rows), 0),
     "growth": Section("Growth", growth.measure_growth, lambda rows, _: growth.document(rows, _RESULTS.parent), 0),
     "outputs": Section("What was written: latency and size", _latencies, lambda rows, _: latency.document(rows), 0),
+    "speed": Section(
+        "What was written: the speed of a hundred models",
+        lambda folder, repeats: speed.measure_speed(folder / "speed", repeats),
+        lambda rows, _: speed.document(rows),
+        3,
+    ),
     "layers": Section(
         "What was written, layer by layer",
         lambda folder, _: layers.measure_layers(folder),
