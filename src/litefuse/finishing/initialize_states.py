@@ -107,8 +107,8 @@ class _Sizes:
             return dims
         if dims not in self.packed:
             owner = dims.owner
-            place = ir.InsertionPoint.at_block_begin(owner) if isinstance(owner, ir.Block) else None
-            with place or ir.InsertionPoint.after(owner):
+            is_argument = isinstance(owner, ir.Block)
+            with ir.InsertionPoint.at_block_begin(owner) if is_argument else ir.InsertionPoint.after(owner):
                 self.packed[dims] = _packed(dims)
         return self.packed[dims]
 
@@ -136,7 +136,8 @@ def _sizes(dims: ir.Value) -> list[_Size] | None:
     """Returns the sizes that were joined; None if one of them is neither a number nor an element of a vector."""
     joined = producer(dims, "tfl.concatenation")
     found: list[_Size] = []
-    for part in [] if joined is None else joined.operands:
+    parts: list[ir.Value] = [] if joined is None else [*joined.operands]
+    for part in parts:
         numbers = integers(part)
         place = None if numbers is not None else _place(part)
         if numbers is not None:

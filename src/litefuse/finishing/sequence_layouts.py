@@ -13,6 +13,8 @@ __all__ = ["CancelLayoutChanges"]
 
 _SWAPPED = {0: 1, 1: 0}
 _BITS = 3  # of the masks of a slice of rank 3
+# Ops that are the same in both layouts but for the axis.
+_KEPT = ("tfl.concatenation", "tfl.reverse_v2")
 
 
 class CancelLayoutChanges:
@@ -103,19 +105,17 @@ _RULES: dict[str, Callable[[ir.OpView], bool]] = {
 }
 
 
-def _is_swapped(value: ir.Value, user: ir.OpView) -> bool:
+def _is_swapped(value: ir.Value, user: ir.OpView | ir.Operation) -> bool:
     """Whether a value is known in the other layout, or made for this user alone of values that are."""
     if _source(value) is not None:
         return True
-    owner = value.owner
-    if isinstance(owner, ir.Block) or any(use.owner.operation != user.operation for use in value.uses):
+    owner = producer(value, *_KEPT)
+    if owner is None or any(use.owner.operation != user.operation for use in value.uses):
         return False
     if owner.name == "tfl.reverse_v2":
-        return integers(owner.operands[1]) in ([0], [1]) and _is_swapped(owner.operands[0], owner.opview)
-    if owner.name == "tfl.concatenation":
-        joined = [*owner.operands]
-        return len(set(joined)) == len(joined) and all(_is_swapped(each, owner.opview) for each in joined)
-    return False
+        return integers(owner.operands[1]) in ([0], [1]) and _is_swapped(owner.operands[0], owner)
+    joined = [*owner.operands]
+    return len(set(joined)) == len(joined) and all(_is_swapped(each, owner) for each in joined)
 
 
 def _other_layout(value: ir.Value) -> ir.Value:
@@ -123,7 +123,8 @@ def _other_layout(value: ir.Value) -> ir.Value:
     source = _source(value)
     if source is not None:
         return source
-    owner = value.owner
+    owner = producer(value, *_KEPT)
+    assert owner is not None
     attributes = attributes_of(owner)
     if owner.name == "tfl.reverse_v2":
         (axis,) = integers(owner.operands[1]) or [0]
@@ -168,10 +169,10 @@ def _changed(value: ir.Value, kind: ir.Type) -> ir.Value:
 def _replace(op: ir.OpView, value: ir.Value) -> None:
     """Replaces an op, and erases what was computed for it alone."""
     op.results[0].replace_all_uses_with(value)
-    unused = [op.operation]
+    unused: list[ir.OpView | ir.Operation] = [op]
     for each in unused:
         operands = [*each.operands]
-        each.erase()
+        each.operation.erase()
         for operand in dict.fromkeys(operands):
             owner = operand.owner
             if not isinstance(owner, ir.Block) and owner.name in _ERASED and not any(True for _ in operand.uses):
