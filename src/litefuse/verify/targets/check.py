@@ -273,7 +273,7 @@ class FileChecks:
             why = f"it {took} in the step {steps[-1]!r}"
         except EngineCrashError as error:
             why = f"its software dies of the file ({error.death}), in the step {steps[-1]!r}"
-            if any(op.name == "STABLEHLO_COMPOSITE" for graph in self._model.graphs for op in graph.ops):
+            if any(op.name == "STABLEHLO_COMPOSITE" for graph in self.model.graphs for op in graph.ops):
                 why += "; the file has composites"
         log = Path(question.log)
         text = log.read_text(errors="replace") if log.exists() else ""
