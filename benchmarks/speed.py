@@ -141,8 +141,7 @@ backbones, recurrent models of the tests but for SimpleRNN, and small whole mode
 files are called in turn in one process, with one thread, in blocks of 2 ms of processor time or one call, at least 40
 of each; the fastest block of all processes counts, of which there are more where litefuse seems to be slower by 3 %. A
 ratio above 1 is in favor of litefuse. The {others} models whose ratio lies between {low} and {high} are not in the
-second table: files of the same ops differ by as much. One is slower: a cell of one's own that multiplies 4 inputs side
-by side with its state. Their product is computed before the loop, which pays with more of them.
+second table: files of the same ops differ by as much.
 """
 _DIFFERING = "Their outputs differ by more than a hundredth: {models}."
 

@@ -137,6 +137,35 @@ func.func private @body(%t: tensor<i32>, %xs: tensor<9x?x4xf32>, %h: tensor<?x5x
 
 // -----
 // RUN: hoist-projections
+// One row and few inputs: the product of both takes less time than an addition.
+// CHECK-LABEL: func.func @main
+// CHECK-NOT: tf.BatchMatMulV2
+func.func @main(%xs: tensor<9x1x4xf32>, %h: tensor<1x5xf32>) -> tensor<1x5xf32> {
+  %zero = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %0:3 = "tf.While"(%zero, %xs, %h) {body = @body, cond = @cond, is_stateless = true} : (tensor<i32>, tensor<9x1x4xf32>, tensor<1x5xf32>) -> (tensor<i32>, tensor<9x1x4xf32>, tensor<1x5xf32>)
+  return %0#2 : tensor<1x5xf32>
+}
+func.func private @cond(%t: tensor<i32>, %xs: tensor<9x1x4xf32>, %h: tensor<1x5xf32>) -> tensor<i1> {
+  %n = "tf.Const"() {value = dense<9> : tensor<i32>} : () -> tensor<i32>
+  %0 = "tf.Less"(%t, %n) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  return %0 : tensor<i1>
+}
+// CHECK-LABEL: func.func private @body
+// CHECK: tf.ConcatV2
+// CHECK: tf.MatMul
+func.func private @body(%t: tensor<i32>, %xs: tensor<9x1x4xf32>, %h: tensor<1x5xf32>) -> (tensor<i32>, tensor<9x1x4xf32>, tensor<1x5xf32>) {
+  %axis = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %one = "tf.Const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
+  %k = "tf.Const"() {value = dense<2.0> : tensor<9x5xf32>} : () -> tensor<9x5xf32>
+  %x = "tf.GatherV2"(%xs, %t, %axis) {batch_dims = 0 : i64} : (tensor<9x1x4xf32>, tensor<i32>, tensor<i32>) -> tensor<1x4xf32>
+  %xh = "tf.ConcatV2"(%x, %h, %one) : (tensor<1x4xf32>, tensor<1x5xf32>, tensor<i32>) -> tensor<1x9xf32>
+  %p = "tf.MatMul"(%xh, %k) {transpose_a = false, transpose_b = false} : (tensor<1x9xf32>, tensor<9x5xf32>) -> tensor<1x5xf32>
+  %next = "tf.AddV2"(%t, %one) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  return %next, %xs, %p : tensor<i32>, tensor<9x1x4xf32>, tensor<1x5xf32>
+}
+
+// -----
+// RUN: hoist-projections
 // A bias goes with the product; what is added to the state's product stays, and so does what the loop changes.
 // CHECK-LABEL: func.func @main
 // CHECK: %[[P:.*]] = "tf.BatchMatMulV2"(%arg0, %{{.*}})

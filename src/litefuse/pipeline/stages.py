@@ -144,7 +144,10 @@ def before_engine(lowering: Lowering) -> list[Pass]:
         KeepGenerators(lowering.initializers),  # once calls are inlined: each call has generators of its own
         FoldFloat64(),  # what is left of float64 is rewritten or refused
         NarrowFloat64(lowering.narrowed),  # after FoldFloat64, which is exact
-        HoistProjections(),  # emits products and slices of weights, for the passes that follow
+        # Of steps that are unrolled for integers, input and state keep ranges of their own.
+        HoistProjections()
+        if lowering.unrolled is None
+        else HoistProjections(least=0),  # emits products and slices of weights, for the passes that follow
         # After HoistProjections, which finds loops, and before what prepares single ops.
         *([] if lowering.unrolled is None else [UnrollLoops(lowering.unrolled)]),
         ReadReversed(),  # what unrolled loops read
