@@ -53,6 +53,12 @@ class Dying(Mine):
     def refusals(self, log):
         return (Refusal("FULLY_CONNECTED", "it was told"),) if log == "op TANH" else ()
 
+class Compiling(Mine):
+    name = "compiling"
+
+    def ask(self, question, announce):
+        return Answer("mine 1.0", not_run="it only compiles")
+
 class Slow(Mine):
     name = "slow"
 
@@ -77,7 +83,8 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n")
     (about / "entry_points.txt").write_text(
         "[litefuse.targets]\nmine = my_targets:Mine\ndying = my_targets:Dying\nslow = my_targets:Slow\n"
-        "broken = my_targets:Broken\nno_target = my_targets:OpTable\nnothing = my_targets:Nothing\n"
+        "broken = my_targets:Broken\ncompiling = my_targets:Compiling\n"
+        "no_target = my_targets:OpTable\nnothing = my_targets:Nothing\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     take_plug_ins(None)
@@ -129,7 +136,7 @@ def test_acceleration_is_required(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         outcome = run("convert", SAVED_MODEL, *wrong, *options)
         assert outcome.code == 1
         assert "leave out require_accelerated" in outcome.err
-    outcome = run("convert", SAVED_MODEL, "--target", "litert", *options, "-q")
+    outcome = run("convert", SAVED_MODEL, "--target", "compiling", *options, "-q")
     assert outcome.code == 0
     assert path.exists()
 
