@@ -3,12 +3,12 @@ from __future__ import annotations
 from tests.in_part import left_out
 
 
-def test_three_of_four_cases_of_matrices_are_left_out() -> None:
+def test_seven_of_eight_cases_of_matrices_are_left_out() -> None:
     many = [f"tests/tensorflow/test_a.py::test_long[{case}]" for case in range(9)]
     few = [f"tests/tensorflow/test_a.py::test_short[{case}]" for case in range(2)]
     quick = [f"tests/kernels/test_a.py::test_long[{case}]" for case in range(9)]
     out = left_out([*many, *few, *quick])
-    assert len(out) == 6
+    assert len(out) == 7
     assert out < {*many}
     assert left_out([*many, *few, *quick]) == out
     assert len(left_out([*many[:3], *few])) == 2
