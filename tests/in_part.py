@@ -16,7 +16,7 @@ ALL = os.environ.get("LITEFUSE_TESTS") == "all"
 
 # These convert and run a model for each case, most of which are forms and dtypes of one another.
 _MATRICES = ("tests/tensorflow/", "tests/with_jax/")
-_FEW, _SHARE = 3, 8
+_FEW, _SHARE = 2, 8
 _Case = TypeVar("_Case")
 
 
@@ -26,9 +26,9 @@ def in_part(cases: Iterable[_Case], every: int) -> list[_Case]:
 
 
 def left_out(names: Sequence[str]) -> set[str]:
-    """Returns the tests that a run of all tests leaves out: seven of eight cases of those with several that take long.
+    """Returns the tests that a run of all tests leaves out: of those that take long, seven of eight cases.
 
-    Which ones is the same in each run.
+    One case is left of each. Which ones is the same in each run.
 
     Args:
         names: The tests' names, as pytest writes them: ``tests/folder/test_file.py::test_function[case]``.
