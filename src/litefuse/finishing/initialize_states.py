@@ -13,6 +13,7 @@ from litefuse.ir.constants import pseudo_constant
 from litefuse.ir.litert_ops import MASKS, create_fill, element, int32_vector, integers, packed, packed_sizes, splat
 from litefuse.ir.marks import INITIAL_STATE
 from litefuse.ir.mlir import ir, producer
+from litefuse.ir.unused_ops import erase_unused
 
 __all__ = ["InitializeStates"]
 
@@ -114,15 +115,7 @@ class _Sizes:
 
     def erase_unused(self) -> None:
         """Erases dims that were joined for these states alone, and the parts that they were joined of."""
-        for dims in self.packed:
-            owner = producer(dims, "tfl.concatenation")
-            if owner is None or any(True for _ in dims.uses):
-                continue
-            parts = [*owner.operands]
-            owner.operation.erase()
-            for part in parts:
-                if not isinstance(part.owner, ir.Block) and not any(True for _ in part.uses):
-                    part.owner.erase()
+        erase_unused([owner for dims in self.packed if (owner := producer(dims, "tfl.concatenation")) is not None])
 
 
 def _packed(dims: ir.Value) -> ir.Value:

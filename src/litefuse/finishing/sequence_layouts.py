@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from litefuse.ir.call_graph import all_operations, attributes_of
-from litefuse.ir.litert_ops import int32_vector, integers, strided_slice
+from litefuse.ir.litert_ops import int32_vector, integers, strided_slice, transposed
 from litefuse.ir.mlir import ir, producer
+from litefuse.ir.unused_ops import erase_unused, operand_owners
 
 __all__ = ["CancelLayoutChanges"]
 
@@ -163,20 +164,15 @@ def _changed(value: ir.Value, kind: ir.Type) -> ir.Value:
     ranked = ir.RankedTensorType(kind)
     if ranked.has_static_shape and 1 in list(ranked.shape)[:2]:
         return ir.Operation.create("tfl.reshape", [kind], [value, int32_vector(ranked.shape)]).result
-    return ir.Operation.create("tfl.transpose", [kind], [value, int32_vector([1, 0, 2])]).result
+    return transposed(value, [1, 0, 2])
 
 
 def _replace(op: ir.OpView, value: ir.Value) -> None:
     """Replaces an op, and erases what was computed for it alone."""
     op.results[0].replace_all_uses_with(value)
-    unused: list[ir.OpView | ir.Operation] = [op]
-    for each in unused:
-        operands = [*each.operands]
-        each.operation.erase()
-        for operand in dict.fromkeys(operands):
-            owner = operand.owner
-            if not isinstance(owner, ir.Block) and owner.name in _ERASED and not any(True for _ in operand.uses):
-                unused.append(owner)
+    owners = operand_owners(op)
+    op.operation.erase()
+    erase_unused(owners, _ERASED.__contains__)
 
 
 _ERASED = frozenset({"tfl.concatenation", "tfl.reshape", "tfl.reverse_v2", "tfl.transpose"})

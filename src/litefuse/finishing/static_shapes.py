@@ -12,6 +12,7 @@ from litefuse.ir.call_graph import attributes_of, functions, is_public, nested_o
 from litefuse.ir.constants import elements_of_constant, pseudo_constant
 from litefuse.ir.mlir import ir
 from litefuse.ir.types import ranked_type, shape_of
+from litefuse.ir.unused_ops import erase_unused
 from litefuse.ops.dims import Shape
 from litefuse.ops.facts import ShapeError, Undecided
 from litefuse.ops.rules import RULES
@@ -70,18 +71,8 @@ def _with_constant_sizes(op: ir.OpView) -> bool:
     sizes = np.array(shape_of(ir.ShapedType(op.results[0].type)), np.int32)
     with ir.InsertionPoint(op), op.location:
         op.operands[1] = pseudo_constant(ir.DenseElementsAttr.get(sizes))
-    _erase_unused(dims.owner)
+    erase_unused([dims.owner], _SIZES.__contains__)
     return True
-
-
-def _erase_unused(op: ir.OpView | ir.Operation) -> None:
-    """Erases ops without effects whose results nothing uses, from the last one on."""
-    if op.name not in _SIZES or any(next(iter(result.uses), None) is not None for result in op.results):
-        return
-    owners = [value.owner for value in op.operands]
-    op.operation.erase()
-    for owner in {owner for owner in owners if not isinstance(owner, ir.Block)}:
-        _erase_unused(owner)
 
 
 def _is_open(value: ir.Value) -> bool:

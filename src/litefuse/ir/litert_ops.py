@@ -11,6 +11,7 @@ from litefuse.ir.mlir import ir
 
 __all__ = [
     "MASKS",
+    "arithmetic",
     "copied",
     "create_fill",
     "element",
@@ -22,6 +23,7 @@ __all__ = [
     "part",
     "splat",
     "strided_slice",
+    "transposed",
 ]
 
 MASKS = ("begin_mask", "ellipsis_mask", "end_mask", "new_axis_mask", "shrink_axis_mask")
@@ -74,6 +76,19 @@ def strided_slice(operands: Sequence[ir.Value], kind: ir.Type, **masks: int) -> 
 def _sliced(vector: ir.Value, begin: int, end: int, shape: list[int], **masks: int) -> ir.Value:
     kind = ir.RankedTensorType.get(shape, ir.ShapedType(vector.type).element_type)
     return strided_slice([vector, *(int32_vector([number]) for number in (begin, end, 1))], kind, **masks)
+
+
+def arithmetic(name: str, one: ir.Value, other: ir.Value, kind: ir.Type) -> ir.Value:
+    """Emits ADD, SUB, MUL or DIV, by its name in MLIR, without an activation; the result is of type ``kind``."""
+    attributes: dict[str, ir.Attribute] = {"fused_activation_function": ir.StringAttr.get("NONE")}
+    return ir.Operation.create(name, [kind], [one, other], attributes).result
+
+
+def transposed(value: ir.Value, order: Sequence[int]) -> ir.Value:
+    """Emits TRANSPOSE of a value of known rank."""
+    kind = ir.RankedTensorType(value.type)
+    moved = ir.RankedTensorType.get([kind.shape[axis] for axis in order], kind.element_type)
+    return ir.Operation.create("tfl.transpose", [moved], [value, int32_vector(order)]).result
 
 
 def gathered(table: ir.Value, ids: ir.Value, kind: ir.Type, axis: int) -> ir.Value:

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from litefuse.ir.call_graph import all_operations
 from litefuse.ir.constants import elements_of_constant, splat_number
+from litefuse.ir.litert_ops import arithmetic
 from litefuse.ir.mlir import ir
 
 __all__ = ["ExpandPowers"]
@@ -45,14 +46,9 @@ def _expand(op: ir.OpView) -> bool:
         return False
     x, kind = op.operands[0], op.results[0].type
     with ir.InsertionPoint(op), op.location:
-        product = _product(x, x, kind)
+        product = arithmetic("tfl.mul", x, x, kind)
         if exponent > 2:
-            product = _product(product, x if exponent == 3 else product, kind)
+            product = arithmetic("tfl.mul", product, x if exponent == 3 else product, kind)
     op.results[0].replace_all_uses_with(product)
     op.operation.erase()
     return True
-
-
-def _product(a: ir.Value, b: ir.Value, kind: ir.Type) -> ir.Value:
-    attributes: dict[str, ir.Attribute] = {"fused_activation_function": ir.StringAttr.get("NONE")}
-    return ir.Operation.create("tfl.mul", [kind], [a, b], attributes).result

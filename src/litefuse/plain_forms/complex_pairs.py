@@ -7,7 +7,7 @@ from typing import ClassVar
 from litefuse.ir.call_graph import all_operations
 from litefuse.ir.litert_ops import int32_vector
 from litefuse.ir.mlir import ir, producer
-from litefuse.ir.purity import is_erasable
+from litefuse.ir.unused_ops import erase_unused
 from litefuse.plain_forms.reshapes import is_fixed, reshaped, resized
 
 __all__ = ["ComplexPairs"]
@@ -40,7 +40,7 @@ class ComplexPairs:
                 with ir.InsertionPoint(op), op.location:
                     part = _part(pairs, _PARTS[op.name]) if is_part else pairs
                     op.results[0].replace_all_uses_with(reshaped(part, kind.shape))
-                _erase_unused(op)
+                erase_unused([op])
                 modified = True
         return modified
 
@@ -72,13 +72,3 @@ def _part(pairs: ir.Value, index: int) -> ir.Value:
 
 def _is_complex(value: ir.Value) -> bool:
     return isinstance(value.type, ir.ShapedType) and isinstance(value.type.element_type, ir.ComplexType)
-
-
-def _erase_unused(op: ir.OpView | ir.Operation) -> None:
-    """Erases the op, and what only it used, such as the sums of an imaginary part that nobody reads."""
-    if not is_erasable(op.name) or op.regions or any(True for result in op.results for _ in result.uses):
-        return
-    owners = [value.owner for value in op.operands]
-    op.operation.erase()
-    for owner in dict.fromkeys(owner for owner in owners if not isinstance(owner, ir.Block)):
-        _erase_unused(owner)

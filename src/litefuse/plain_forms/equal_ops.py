@@ -10,7 +10,7 @@ import numpy as np
 
 from litefuse.ir.call_graph import all_operations
 from litefuse.ir.constants import pseudo_constant
-from litefuse.ir.litert_ops import integers
+from litefuse.ir.litert_ops import arithmetic, integers
 from litefuse.ir.mlir import ir
 from litefuse.plain_forms.quantizable_ops import QUANTIZABLE_OPS
 from litefuse.plain_forms.reshapes import is_fixed, reshaped, resized
@@ -82,14 +82,9 @@ def _chosen_int32(op: ir.OpView, condition: ir.Value) -> ir.Value:
     taken = ir.Operation.create("tfl.cast", [resized(kind, shape)], [condition]).result
     # Of the shape of the result, to which both are broadcast: the difference alone may be smaller.
     nothing = pseudo_constant(ir.DenseElementsAttr.get(np.zeros(list(kind.shape), np.int32)))
-    whole = _arithmetic("tfl.add", other, nothing, op) if other.type != kind else other
-    difference = _arithmetic("tfl.sub", one, whole, op)
-    return _arithmetic("tfl.add", whole, _arithmetic("tfl.mul", difference, taken, op), op)
-
-
-def _arithmetic(name: str, one: ir.Value, other: ir.Value, op: ir.OpView) -> ir.Value:
-    attributes: dict[str, ir.Attribute] = {"fused_activation_function": ir.StringAttr.get("NONE")}
-    return ir.Operation.create(name, [op.results[0].type], [one, other], attributes).result
+    whole = arithmetic("tfl.add", other, nothing, kind) if other.type != kind else other
+    difference = arithmetic("tfl.sub", one, whole, kind)
+    return arithmetic("tfl.add", whole, arithmetic("tfl.mul", difference, taken, kind), kind)
 
 
 def _reduce_all(op: ir.OpView) -> ir.Value:

@@ -10,7 +10,7 @@ import numpy as np
 
 from litefuse.ir.call_graph import all_operations, attributes_of
 from litefuse.ir.constants import elements_of_constant, pseudo_constant
-from litefuse.ir.litert_ops import int32_vector
+from litefuse.ir.litert_ops import arithmetic, int32_vector, transposed
 from litefuse.ir.mlir import ir, producer
 from litefuse.plain_forms.reshapes import is_fixed, reshaped, resized
 
@@ -80,8 +80,7 @@ def _multiply(op: ir.OpView) -> bool:
     *batch, rows, columns = ir.RankedTensorType(op.results[0].type).shape
     kind = resized(op.results[0].type, [*batch, columns, rows])
     product = ir.Operation.create("tfl.batch_matmul", [kind], [right, left], {**attributes, **swapped}).result
-    order = int32_vector([*range(len(batch)), len(batch) + 1, len(batch)])
-    whole = ir.Operation.create("tfl.transpose", [op.results[0].type], [product, order]).result
+    whole = transposed(product, [*range(len(batch)), len(batch) + 1, len(batch)])
     op.results[0].replace_all_uses_with(whole)
     op.erase()
     return True
@@ -100,9 +99,7 @@ def _sum_up(op: ir.OpView) -> bool:
         value = _shifted(value, along, min(1, size), backward=backward)
     step = 1
     while step < size:
-        attributes: dict[str, ir.Attribute] = {"fused_activation_function": ir.StringAttr.get("NONE")}
-        operands = [value, _shifted(value, along, step, backward=backward)]
-        value = ir.Operation.create("tfl.add", [kind], operands, attributes).result
+        value = arithmetic("tfl.add", value, _shifted(value, along, step, backward=backward), kind)
         step *= 2
     op.results[0].replace_all_uses_with(value)
     op.erase()

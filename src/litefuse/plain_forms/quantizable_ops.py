@@ -11,7 +11,7 @@ from types import MappingProxyType
 import numpy as np
 
 from litefuse.ir.constants import elements_of_constant, pseudo_constant
-from litefuse.ir.litert_ops import integers
+from litefuse.ir.litert_ops import arithmetic, integers
 from litefuse.ir.mlir import ir
 from litefuse.plain_forms.reshapes import is_fixed, reshaped, resized
 
@@ -19,7 +19,6 @@ __all__ = ["QUANTIZABLE_OPS"]
 
 # The window of MAX_POOL_2D that Vela takes: its height, and all of its elements.
 _MAX_HEIGHT, _MAX_WINDOW = 256, 1 << 16
-_NO_ACTIVATION = "NONE"
 
 
 def _leaky_relu(op: ir.OpView) -> ir.Value | None:
@@ -27,7 +26,7 @@ def _leaky_relu(op: ir.OpView) -> ir.Value | None:
     alpha = ir.FloatAttr(op.attributes["alpha"]).value
     if not _is_float(op) or not 0 < alpha <= 1:
         return None
-    return _binary("tfl.maximum", op.operands[0], _times(op.operands[0], alpha))
+    return _maximum(op.operands[0], _times(op.operands[0], alpha), op.results[0].type)
 
 
 def _prelu(op: ir.OpView) -> ir.Value | None:
@@ -37,9 +36,10 @@ def _prelu(op: ir.OpView) -> ir.Value | None:
     if not _is_float(op):
         return None
     if elements is not None and all(0 < each <= 1 for each in np.array(elements).ravel().tolist()):
-        return _binary("tfl.maximum", value, _binary("tfl.mul", value, alpha))
+        return _maximum(value, arithmetic("tfl.mul", value, alpha, value.type), value.type)
     positive = ir.Operation.create("tfl.relu", [value.type], [value]).result
-    return _binary("tfl.add", positive, _binary("tfl.mul", _binary("tfl.sub", value, positive), alpha))
+    negative = arithmetic("tfl.sub", value, positive, value.type)
+    return arithmetic("tfl.add", positive, arithmetic("tfl.mul", negative, alpha, value.type), value.type)
 
 
 def _negative(op: ir.OpView) -> ir.Value | None:
@@ -51,8 +51,7 @@ def _minimum(op: ir.OpView) -> ir.Value | None:
     if not _is_float(op):
         return None
     one, other = (_opposite(each) for each in op.operands)
-    largest = ir.Operation.create("tfl.maximum", [op.results[0].type], [one, other]).result
-    return _times(largest, -1.0)
+    return _times(_maximum(one, other, op.results[0].type), -1.0)
 
 
 def _opposite(value: ir.Value) -> ir.Value:
@@ -82,7 +81,7 @@ def _reduce_max(op: ir.OpView) -> ir.Value | None:
     numbers = {"filter_height": height, "filter_width": width, "stride_h": 1, "stride_w": 1}
     attributes: dict[str, ir.Attribute] = {name: ir.IntegerAttr.get(int32, each) for name, each in numbers.items()}
     attributes["padding"] = ir.StringAttr.get("VALID")
-    attributes["fused_activation_function"] = ir.StringAttr.get(_NO_ACTIVATION)
+    attributes["fused_activation_function"] = ir.StringAttr.get("NONE")
     kind = resized(value.type, [batch, 1, 1, channels])
     pooled = ir.Operation.create("tfl.max_pool_2d", [kind], [reshaped(value, shape)], attributes).result
     return reshaped(pooled, ir.RankedTensorType(op.results[0].type).shape)
@@ -94,15 +93,11 @@ def _is_float(op: ir.OpView) -> bool:
 
 def _times(value: ir.Value, factor: float) -> ir.Value:
     scalar = pseudo_constant(ir.DenseElementsAttr.get(np.array(factor, np.float32)))
-    return _binary("tfl.mul", value, scalar)
+    return arithmetic("tfl.mul", value, scalar, value.type)
 
 
-def _binary(name: str, one: ir.Value, other: ir.Value) -> ir.Value:
-    """Emits an op of two operands, the second of which is broadcast to the first."""
-    attributes: dict[str, ir.Attribute] = {}
-    if name != "tfl.maximum":
-        attributes["fused_activation_function"] = ir.StringAttr.get(_NO_ACTIVATION)
-    return ir.Operation.create(name, [one.type], [one, other], attributes).result
+def _maximum(one: ir.Value, other: ir.Value, kind: ir.Type) -> ir.Value:
+    return ir.Operation.create("tfl.maximum", [kind], [one, other]).result
 
 
 #: By the names of ops in MLIR, what LiteRT calls the op, and how it is written as others.

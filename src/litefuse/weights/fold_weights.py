@@ -14,7 +14,7 @@ from litefuse.engine.hidden_constants import hidden_constants
 from litefuse.engine.lowering import run_mlir_passes
 from litefuse.ir.call_graph import all_operations
 from litefuse.ir.constants import absent_operand, elements_of_constant
-from litefuse.ir.litert_ops import int32_vector
+from litefuse.ir.litert_ops import transposed
 from litefuse.ir.mlir import ir, producer
 from litefuse.weights import Weight, Weights, takes_stub
 
@@ -131,8 +131,9 @@ class FoldWeights:
         if ir.BoolAttr(op.attributes["adj_x"]).value:
             if not isinstance(rows.type, ir.RankedTensorType):
                 return False
+            *batch, row, column = range(rows.type.rank)
             with ir.InsertionPoint(op), op.location:
-                rows = _turned(rows, rows.type)
+                rows = transposed(rows, [*batch, column, row])  # XNNPACK has it, but no such product
         with ir.InsertionPoint(op), op.location:
             made = ir.Operation.create(
                 "tfl.fully_connected",
@@ -271,17 +272,6 @@ class FoldWeights:
             attribute = ir.DenseElementsAttr.get(np.ascontiguousarray(values, np.float32))
             constant = ir.Operation.create("arith.constant", [attribute.type], [], {"value": attribute})
         op.operands[position] = constant.result
-
-
-def _turned(value: ir.Value, kind: ir.RankedTensorType) -> ir.Value:
-    """Transposes each matrix of a tensor, as XNNPACK does and its BATCH_MATMUL does not."""
-    *batch, rows, columns = range(kind.rank)
-    sizes = kind.shape
-    shape = [*sizes[:-2], sizes[columns], sizes[rows]]
-    order = int32_vector([*batch, columns, rows])
-    return ir.Operation.create(
-        "tfl.transpose", [ir.RankedTensorType.get(shape, kind.element_type)], [value, order]
-    ).result
 
 
 def _constant(value: ir.Value) -> _Array | None:
