@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
+from litefuse.cpp.sources import native_sources
 from litefuse.kernels import PACK, native_library
 from litefuse.kernels.catalog import available_kernels
 from litefuse.plug_ins.entry_points import PlugIn, take_plug_ins
 from litefuse.runtime import custom_op
-from litefuse.scaffold.sources import native_sources
 from tests.runtime.models import unary
 from tests.test_cli import refused, run, spawn
 

@@ -6,33 +6,15 @@ import re
 import shutil
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from importlib import resources
 from pathlib import Path
 
+from litefuse.cpp.sources import native_sources
 from litefuse.errors import LitefuseError
 from litefuse.files.whole_file import write_new
 
-__all__ = ["check_empty", "copy_kit", "export_pack", "filled", "native_sources", "new_folder"]
+__all__ = ["check_empty", "copy_kit", "export_pack", "filled", "new_folder"]
 
 _NOT_COPIED = frozenset({"build", "__pycache__"})
-
-
-def native_sources() -> Path:
-    """Returns the folder ``native`` with the kernel pack's sources, in the installed package or else the checkout.
-
-    Raises:
-        LitefuseError: There is no such folder.
-    """
-    installed = Path(str(resources.files("litefuse").joinpath("native")))
-    checkout = Path(__file__).parents[3] / "native"
-    for folder in (installed, checkout):
-        if (folder / "include" / "litefuse" / "kernel.h").is_file():
-            return folder
-    raise LitefuseError(
-        "this installation of litefuse has no C++ sources",
-        where=str(installed),
-        hint="Install litefuse from its sources or a wheel of its own, with pip install --force-reinstall litefuse.",
-    )
 
 
 def check_empty(target: Path) -> None:

@@ -1,0 +1,94 @@
+"""Compiles C++ sources to a shared library of kernels, which any LiteRT interpreter loads as an external delegate."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from litefuse.cpp.sources import native_sources
+from litefuse.errors import KernelError, LitefuseError
+
+__all__ = ["build_library", "find_compiler"]
+
+_CANDIDATES = ("c++", "g++", "clang++")
+_SECONDS = 600.0
+
+
+def find_compiler(chosen: str | None = None) -> list[str]:
+    """Returns the command of a C++ compiler: the one that is named, that of ``CXX``, or the first of the system's.
+
+    Raises:
+        LitefuseError: There is none, or none of this name.
+    """
+    named = chosen or os.environ.get("CXX")
+    if named:
+        command = shlex.split(named)
+        if command and shutil.which(command[0]) is not None:
+            return command
+        raise LitefuseError("there is no such C++ compiler", where=named, hint="Name another by --compiler or CXX.")
+    for candidate in _CANDIDATES:
+        if shutil.which(candidate) is not None:
+            return [candidate]
+    raise LitefuseError(
+        "there is no C++ compiler",
+        hint="Install g++ or clang++ (apt install g++, xcode-select --install), or name one by --compiler or CXX.",
+    )
+
+
+def build_library(
+    output: Path,
+    sources: Sequence[Path],
+    *,
+    includes: Sequence[Path] = (),
+    options: Sequence[str] = (),
+    compiler: str | None = None,
+    sanitize: bool = False,
+) -> None:
+    """Compiles sources with litefuse's kit, optimized, to a shared library without dependencies beyond the C library.
+
+    Args:
+        output: The library; it appears whole or not at all.
+        sources: The sources, one of which defines ``litefuse::RegisteredKernels``.
+        includes: Folders of headers, searched before the kit's.
+        options: Further options of the compiler.
+        compiler: The compiler's command; see ``find_compiler``.
+        sanitize: Have the library stop at the first access outside of its memory, and at undefined behavior. It loads
+            into a process that has been started with the address sanitizer's library preloaded.
+
+    Raises:
+        KernelError: A source does not compile; the message has what the compiler printed.
+        LitefuseError: There is no compiler, or it does not end.
+    """
+    kit = native_sources()
+    command = [*find_compiler(compiler), "-std=c++17", "-O3", "-shared", "-fPIC", "-fvisibility=hidden", "-Wall"]
+    command += ["-Wextra", "-ffp-contract=off", *(f"-I{folder}" for folder in includes), f"-I{kit / 'include'}"]
+    if sanitize:
+        command += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-g"]
+    elif sys.platform != "darwin":
+        command += ["-static-libgcc", "-static-libstdc++", "-Wl,--exclude-libs,ALL", "-Wl,--no-undefined"]
+    command += [*options, *map(str, sources), *map(str, sorted((kit / "src").glob("*.cc")))]
+    with tempfile.TemporaryDirectory(dir=output.parent, prefix=f".{output.name}.") as folder:
+        made = Path(folder, output.name)
+        try:
+            done = subprocess.run(
+                [*command, "-o", str(made)],
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=_SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise LitefuseError(f"the compiler did not end within {_SECONDS:g} s", where=command[0]) from error
+        if done.returncode != 0 or not made.is_file():
+            raise KernelError(
+                f"does not compile:\n{(done.stderr or done.stdout).strip()}",
+                where=", ".join(path.name for path in sources),
+            )
+        made.replace(output)
