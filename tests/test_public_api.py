@@ -12,6 +12,7 @@ HEAVY = ("litert_converter", "ai_edge_litert", "numpy", "google.protobuf", "tens
 
 def test_public_names() -> None:
     assert litefuse.__all__ == [
+        "CompiledModel",
         "ConversionResult",
         "CustomOp",
         "Fusion",

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from litefuse.report import Report
     from litefuse.result import ConversionResult
     from litefuse.runtime.compiled import compiled
+    from litefuse.runtime.compiled_model import CompiledModel
     from litefuse.runtime.custom_op import CustomOp, TensorSpec, custom_op
     from litefuse.runtime.delegate import delegate
     from litefuse.runtime.interpreter import Interpreter
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from litefuse.verify.verification import Verification
 
 __all__ = [
+    "CompiledModel",
     "ConversionResult",
     "CustomOp",
     "Fusion",
@@ -50,6 +52,7 @@ __version__ = "0.1.0"
 
 # Names whose modules are imported on first access: the command line starts without them.
 _LAZY = {
+    "CompiledModel": "litefuse.runtime.compiled_model",
     "ConversionResult": "litefuse.result",
     "CustomOp": "litefuse.runtime.custom_op",
     "Fusion": "litefuse.fusions",

@@ -2,5 +2,6 @@
 
 ``custom_op``    kernels, and how they are found by their op's name
 ``delegate``     passes kernels to any interpreter, as a TfLiteDelegate
-``interpreter``  the stock interpreter with such a delegate; the only module that imports ai-edge-litert when imported
+``interpreter``  the stock interpreter with such a delegate
+``compiled_model``  LiteRT's newer interface with the same delegates, through the functions of its shared library
 """

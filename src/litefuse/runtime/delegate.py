@@ -73,7 +73,8 @@ class Delegate:
 
     Attributes:
         failure: The exception that the last failing kernel raised, or None.
-        unresolved: The names of the custom ops that neither a kernel nor the runtime runs, in the order of the model.
+        unclaimed: The names of the custom ops that no kernel runs, in the order of the model.
+        unresolved: Those of them that the interpreter does not run either.
     """
 
     def __init__(
@@ -85,6 +86,7 @@ class Delegate:
     ) -> None:
         self.failure: BaseException | None = None
         self._native = native
+        self.unclaimed: dict[str, None] = {}
         self.unresolved: dict[str, None] = {}
         self._find = find
         self._report = report
@@ -177,12 +179,10 @@ class Delegate:
                 kernel = kernel_beyond_native(name, options)
             if kernel is not None:
                 yield index, _make_node(known, name, kernel, found_node, options)
-            elif (
-                found.builtin_code == abi.BuiltinOperator.CUSTOM
-                and found.invoke == unresolved
-                and name not in self._native
-            ):
-                self.unresolved[name] = None
+            elif found.builtin_code == abi.BuiltinOperator.CUSTOM and name not in self._native:
+                self.unclaimed[name] = None
+                if found.invoke == unresolved:
+                    self.unresolved[name] = None
 
     def _replace(self, known: abi.TfLiteContext, context: int, index: int, node: Node) -> None:
         """Makes the runtime run ``node`` instead of its node ``index``.

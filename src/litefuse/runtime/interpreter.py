@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from ai_edge_litert import interpreter as litert
 
-from litefuse.errors import InterpreterError, KernelError, MissingKernelError
-from litefuse.runtime.custom_op import CustomOp, find_kernel, kernels_by_name, registered_kernels
-from litefuse.runtime.delegate import Delegate
-from litefuse.runtime.flatbuffer import content_of
-from litefuse.runtime.native import NativeKernels, pack
+from litefuse.errors import InterpreterError, KernelError
+from litefuse.runtime.custom_op import CustomOp
+from litefuse.runtime.kernel_delegates import kernel_delegates, missing_kernels
+from litefuse.runtime.model_content import check, path_and_content
 from litefuse.runtime.reading import ReadingBinding, read_tensor
-from litefuse.runtime.soundness import check_soundness
 from litefuse.runtime.steps import StepsOfRuntime
 
 if TYPE_CHECKING:
@@ -72,32 +69,13 @@ class Interpreter(litert.Interpreter):
         experimental_delegates: Sequence[Any] | None = None,
         **options: Any,
     ) -> None:
-        path, content = _path_and_content(model_path, model_content)
+        path, content = path_and_content(model_path, model_content)
         self._where = path or "model content"
-        _check(path, content, self._where)
+        check(path, content, self._where)
         self._reported = ""
-        classes: list[type[CustomOp]] = []
-        libraries: list[NativeKernels] = []
-        for kernel in custom_ops:
-            if isinstance(kernel, (str, os.PathLike)):
-                libraries.append(NativeKernels(kernel))
-            else:
-                classes.append(kernel)
-        explicit = kernels_by_name(classes)
-        self._kernel_names = tuple(explicit)
-        native = pack()
-        named = native.names if native is not None else frozenset[str]()
-        self._kernels = Delegate(
-            lambda name: explicit.get(name) or find_kernel(name, without=named),
-            native=named,
-            report=False,
-        )
-        delegates = [
-            *libraries,
-            self._kernels,
-            *([native] if native is not None else ()),
-            *(experimental_delegates or ()),
-        ]
+        kernels = kernel_delegates(custom_ops)
+        self._kernel_names, self._kernels = kernels.names, kernels.python
+        delegates = [*kernels.delegates, *(experimental_delegates or ())]
 
         def load() -> None:
             super(Interpreter, self).__init__(path, content, delegates, num_threads, **options)
@@ -163,16 +141,7 @@ class Interpreter(litert.Interpreter):
         # Another delegate may run one of them: an op that is invoked has a kernel.
         if not any(f"({name}) failed to prepare" in text for name in unresolved):
             return InterpreterError(text.strip(), where=self._where) if isinstance(error, UnicodeDecodeError) else error
-        hint = (
-            "Write one with @litefuse.custom_op (--kernels FILE.py on the command line), pass kernels as "
-            "custom_ops=[...], or install a package with them."
-        )
-        if any(name.startswith("Flex") for name in unresolved):
-            hint += " Names with Flex are TensorFlow ops that the converter left as they are."
-        if self._kernel_names or registered_kernels():
-            hint += f" There are kernels for {', '.join(sorted({*self._kernel_names, *registered_kernels()}))}."
-        message = f"there is no kernel for the custom ops {', '.join(unresolved)}"
-        return MissingKernelError(message, where=self._where, hint=hint, ops=unresolved)
+        return missing_kernels(unresolved, self._where, self._kernel_names)
 
 
 class SignatureRunner(litert.SignatureRunner):
@@ -230,43 +199,3 @@ def _with_strings(value: Any) -> Any:
             raise InterpreterError(f"an input is an object {text!r}", hint="Strings are bytes or str.")
         return np.ndarray((), f"S{len(data)}", data)
     return np.char.encode(array, "utf-8") if array.dtype.kind == "U" else array
-
-
-def _path_and_content(
-    model: str | os.PathLike[str] | bytes | bytearray | memoryview | None,
-    content: bytes | bytearray | memoryview | None,
-) -> tuple[str | None, bytes | None]:
-    """Distinguishes a path from a content, and rejects what the runtime reports badly."""
-    if isinstance(model, (bytes, bytearray, memoryview)) and content is None:
-        model, content = None, model
-    if content is not None and model is None:
-        if len(content) == 0:
-            raise InterpreterError("the model is empty", where="model content")
-        return None, bytes(content)
-    if content is not None or model is None or isinstance(model, (bytes, bytearray, memoryview)):
-        raise InterpreterError("an interpreter needs either a path or a model's content")
-    path = Path(model)
-    if path.is_dir():
-        hint = "The runtime takes a .tflite file, which litefuse.convert() makes of a SavedModel (litefuse convert)."
-        raise InterpreterError("is a folder", where=str(path), hint=hint)
-    if not path.is_file():
-        raise InterpreterError("no such file", where=str(path))
-    if path.stat().st_size == 0:
-        raise InterpreterError("the file is empty", where=str(path))
-    try:
-        str(path).encode()
-    except UnicodeEncodeError:  # of bytes that are not UTF-8, which the runtime does not take as a path
-        return None, path.read_bytes()
-    return str(path), None
-
-
-def _check(path: str | None, content: bytes | None, where: str) -> None:
-    """Rejects models that would crash the runtime."""
-    if path is None:
-        check_soundness(content, where)
-        return
-    try:
-        with content_of(path) as data:
-            check_soundness(data, where)
-    except OSError as error:
-        raise InterpreterError(f"the file cannot be read: {error.strerror or error}", where=where) from error

@@ -25,6 +25,7 @@ from litefuse.runtime.scales import QuantizationParameters, are_scales
 
 __all__ = [
     "MOST_STRINGS",
+    "NUMBERS",
     "STRING",
     "are_strings",
     "array_view",
@@ -61,6 +62,9 @@ _DTYPES: dict[int, np.dtype[Any]] = {
     TfLiteType.BFLOAT16: np.dtype(ml_dtypes.bfloat16),
 }
 
+
+#: The numbers of ``TfLiteType`` by numpy dtypes.
+NUMBERS: dict[np.dtype[Any], int] = {dtype: number for number, dtype in _DTYPES.items()}
 
 # The types whose numbers may be quantized real numbers.
 _INTEGERS = frozenset(

@@ -37,7 +37,7 @@ class LiteRT(Target):
     table = OpTable("what LiteRT 2.3 loads", variables=False)
     hints = (
         Hint("", "variable tensors", "convert with --target litert: recurrent layers stay loops"),
-        Hint("", "custom op", "convert with --builtins-only, or use litefuse.Interpreter, which has the kernels"),
+        Hint("", "custom op", "convert with --builtins-only, or use litefuse.CompiledModel, which has the kernels"),
     )
 
     def ask(self, question: Question, announce: Callable[[str], None]) -> Answer:

@@ -1,0 +1,72 @@
+"""The delegates that run a model's custom ops and composites, and the error for those that have no kernel."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from litefuse.errors import MissingKernelError
+from litefuse.runtime.custom_op import CustomOp, find_kernel, kernels_by_name, registered_kernels
+from litefuse.runtime.delegate import Delegate
+from litefuse.runtime.native import NativeKernels, pack
+
+__all__ = ["KernelDelegates", "kernel_delegates", "missing_kernels"]
+
+
+class KernelDelegates(NamedTuple):
+    """Kernels, as a runtime takes them.
+
+    Attributes:
+        python: The delegate of kernels in Python, through which the runtime is called.
+        delegates: All delegates, in the order in which they are offered the nodes.
+        names: The ops of the kernels in Python that were given.
+    """
+
+    python: Delegate
+    delegates: list[Any]
+    names: tuple[str, ...]
+
+
+def kernel_delegates(custom_ops: Iterable[type[CustomOp] | str | os.PathLike[str]]) -> KernelDelegates:
+    """Makes the delegates of the kernels that are given and, behind them, of those that are known.
+
+    Args:
+        custom_ops: ``CustomOp`` classes, or paths of shared libraries that are external delegates of LiteRT.
+
+    Raises:
+        KernelError: One of them is no kernel, or no such library.
+    """
+    classes: list[type[CustomOp]] = []
+    libraries: list[NativeKernels] = []
+    for kernel in custom_ops:
+        if isinstance(kernel, (str, os.PathLike)):
+            libraries.append(NativeKernels(kernel))
+        else:
+            classes.append(kernel)
+    explicit = kernels_by_name(classes)
+    native = pack()
+    named = native.names if native is not None else frozenset[str]()
+    python = Delegate(lambda name: explicit.get(name) or find_kernel(name, without=named), native=named, report=False)
+    return KernelDelegates(python, [*libraries, python, *([] if native is None else [native])], tuple(explicit))
+
+
+def missing_kernels(unresolved: Sequence[str], where: str, given: Iterable[str] = ()) -> MissingKernelError:
+    """Returns the error for custom ops that nothing runs.
+
+    Args:
+        unresolved: Their names.
+        where: The model.
+        given: The ops of the kernels that were given.
+    """
+    hint = (
+        "Write one with @litefuse.custom_op (--kernels FILE.py on the command line), pass kernels as "
+        "custom_ops=[...], or install a package with them."
+    )
+    if any(name.startswith("Flex") for name in unresolved):
+        hint += " Names with Flex are TensorFlow ops that the converter left as they are."
+    known = {*given, *registered_kernels()}
+    if known:
+        hint += f" There are kernels for {', '.join(sorted(known))}."
+    message = f"there is no kernel for the custom ops {', '.join(unresolved)}"
+    return MissingKernelError(message, where=where, hint=hint, ops=list(unresolved))

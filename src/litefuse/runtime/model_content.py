@@ -1,0 +1,52 @@
+"""The file of a model, or its content, as it is handed to the runtime."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from litefuse.errors import InterpreterError
+from litefuse.runtime.flatbuffer import content_of
+from litefuse.runtime.soundness import check_soundness
+
+__all__ = ["check", "path_and_content"]
+
+
+def path_and_content(
+    model: str | os.PathLike[str] | bytes | bytearray | memoryview | None,
+    content: bytes | bytearray | memoryview | None = None,
+) -> tuple[str | None, bytes | None]:
+    """Distinguishes a path from a content, and rejects what the runtime reports badly."""
+    if isinstance(model, (bytes, bytearray, memoryview)) and content is None:
+        model, content = None, model
+    if content is not None and model is None:
+        if len(content) == 0:
+            raise InterpreterError("the model is empty", where="model content")
+        return None, bytes(content)
+    if content is not None or model is None or isinstance(model, (bytes, bytearray, memoryview)):
+        raise InterpreterError("an interpreter needs either a path or a model's content")
+    path = Path(model)
+    if path.is_dir():
+        hint = "The runtime takes a .tflite file, which litefuse.convert() makes of a SavedModel (litefuse convert)."
+        raise InterpreterError("is a folder", where=str(path), hint=hint)
+    if not path.is_file():
+        raise InterpreterError("no such file", where=str(path))
+    if path.stat().st_size == 0:
+        raise InterpreterError("the file is empty", where=str(path))
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:  # of bytes that are not UTF-8, which the runtime does not take as a path
+        return None, path.read_bytes()
+    return str(path), None
+
+
+def check(path: str | None, content: bytes | None, where: str) -> None:
+    """Rejects models that would crash the runtime."""
+    if path is None:
+        check_soundness(content, where)
+        return
+    try:
+        with content_of(path) as data:
+            check_soundness(data, where)
+    except OSError as error:
+        raise InterpreterError(f"the file cannot be read: {error.strerror or error}", where=where) from error
