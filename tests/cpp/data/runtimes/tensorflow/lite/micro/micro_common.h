@@ -1,0 +1,1 @@
+#include "tensorflow/lite/micro/fake_tflm.h"
