@@ -1,4 +1,4 @@
-"""``litefuse kernels``: ``list``, ``new`` and ``export``."""
+"""``litefuse kernels``: ``list``, ``new``, ``export`` and the other commands of kernels."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from litefuse.cli.failures import json_option
+from litefuse.cli.kernels_test import test
 from litefuse.cli.output import print_json, print_sections, progress
 from litefuse.cli.parameters import PATH, split_names
 
@@ -16,6 +17,9 @@ __all__ = ["kernels"]
 @click.group
 def kernels() -> None:
     """List the kernels of custom ops, begin one, export those in C++."""
+
+
+kernels.add_command(test)
 
 
 @kernels.command("list")

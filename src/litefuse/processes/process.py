@@ -328,7 +328,14 @@ def _run_in_fork(
     return result
 
 
-def run_model(target: str, argument: object, where: str, announce: Callable[[str], None] = lambda _: None) -> Any:
+def run_model(
+    target: str,
+    argument: object,
+    where: str,
+    announce: Callable[[str], None] = lambda _: None,
+    *,
+    environment: Mapping[str, str] | None = None,
+) -> Any:
     """Runs a function like :func:`run_in_worker` that runs a LiteRT model, whose kernels may crash the process.
 
     The process is for this call only; kernels print to the standard streams of this process.
@@ -338,6 +345,7 @@ def run_model(target: str, argument: object, where: str, announce: Callable[[str
         argument: Its argument.
         where: The model, for the message.
         announce: Called here with each step that the function announces there.
+        environment: Environment variables to set there.
 
     Raises:
         ModelCrashError: The process died; ``step`` says in which step.
@@ -346,7 +354,8 @@ def run_model(target: str, argument: object, where: str, announce: Callable[[str
     worker: _Worker | None = None
     try:
         with _interrupts_wait():
-            worker = _take_for_models(target.partition(":")[0])
+            module = target.partition(":")[0]
+        worker = _Worker(environment, module, shown=True) if environment else _take_for_models(module)
         result = worker.run(target, argument, announce)
         worker.end()
         return result

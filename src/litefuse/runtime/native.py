@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ai_edge_litert import interpreter as litert
 
+from litefuse.cpp.sanitized import can_load, is_sanitized, sanitizer_environment
 from litefuse.errors import KernelError
 from litefuse.runtime.layout import check_layout
 from litefuse.runtime.native_library import native_library
@@ -40,6 +41,13 @@ class NativeKernels:
         self.path = Path(path)
         if not self.path.is_file():
             raise KernelError("no such file", where=str(path))
+        if is_sanitized(self.path) and not can_load():
+            preloaded = sanitizer_environment()["LD_PRELOAD"]
+            raise KernelError(
+                "was built with the address sanitizer, which this process was not started with",
+                where=str(path),
+                hint=f"litefuse kernels test and verify run it; or start the process with LD_PRELOAD='{preloaded}'.",
+            )
         # A bare name would be searched for in the system's library folders.
         absolute = str(self.path.resolve())
         try:

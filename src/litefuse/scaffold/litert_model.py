@@ -16,7 +16,7 @@ from litefuse.runtime.options import decode_map
 from litefuse.runtime.soundness import IDENTIFIER
 from litefuse.scaffold.call import Call, CallTensor, Scales
 
-__all__ = ["bind_constants", "one_op_model", "read_calls"]
+__all__ = ["bind_constants", "one_op_model", "read_calls", "with_signature"]
 
 # Weights beyond this size become inputs of the one-op model.
 _LARGEST_CONSTANT = 1 << 20
@@ -115,6 +115,31 @@ def bind_constants(reference: bytes, call: Call) -> bytes:
     graph.inputs = [index for index, bound in zip(inputs, constant, strict=True) if not bound]
     model.signatureDefs = []
     return _pack(model)
+
+
+def with_signature(content: bytes, inputs: Sequence[str], outputs: Sequence[str]) -> bytes:
+    """Returns a model whose first subgraph has the signature ``serving_default``.
+
+    Args:
+        content: The model.
+        inputs: The names of the subgraph's inputs in the signature.
+        outputs: The names of its outputs.
+    """
+    model = schema.ModelT.InitFromPackedBuf(bytearray(content), 0)
+    graph, signature = model.subgraphs[0], schema.SignatureDefT()
+    signature.signatureKey, signature.subgraphIndex = "serving_default", 0
+    signature.inputs, signature.outputs = _maps(inputs, graph.inputs), _maps(outputs, graph.outputs)
+    model.signatureDefs = [signature]
+    return _pack(model)
+
+
+def _maps(names: Sequence[str], indices: Sequence[int]) -> list[Any]:
+    maps: list[Any] = []
+    for name, index in zip(names, indices, strict=True):
+        entry = schema.TensorMapT()
+        entry.name, entry.tensorIndex = name, int(index)
+        maps.append(entry)
+    return maps
 
 
 def _pack(model: Any) -> bytes:

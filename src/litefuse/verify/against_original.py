@@ -6,19 +6,18 @@ import itertools
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import InterpreterError, LitefuseError, ModelCrashError
 from litefuse.inputs.drawer import LEVELS
-from litefuse.processes.process import run_model
 from litefuse.result import ConversionResult
 from litefuse.runtime.transfer import kernel_by_value, registered_by_value
 from litefuse.verify.layers.layers import Layers
 from litefuse.verify.layers.look import look_into, worst_call
-from litefuse.verify.model_process import MODEL, ModelCalls, ModelJob
+from litefuse.verify.model_process import ModelCalls, ModelJob, run_job
 from litefuse.verify.original import Arrays, RefusedCallError
 from litefuse.verify.reference import CallReference, name_and_content, opened, path_of
 from litefuse.verify.verdicts import Evidence, verdicts
@@ -120,7 +119,7 @@ def verify_model(
     seen: Layers | None = None
     if expected is not None:
         what, refused = "the outputs that are expected", dict[str, str]()
-        ran = cast("ModelCalls", run_model(MODEL, job, name))
+        ran = run_job(job, name)
         wanted = [[{each: np.asarray(value) for each, value in expected.items()}]]
         ran = ran._replace(rounds=[ran.rounds[0][:1]], found=[ran.found[0][:1]])
         judged = _judged(job, ran, wanted, refused)
@@ -162,7 +161,7 @@ def _call_both(job: ModelJob, name: str, call: CallReference) -> tuple[ModelCall
     refused: LitefuseError | None = None
     while True:
         try:
-            ran = cast("ModelCalls", run_model(MODEL, job, name))
+            ran = run_job(job, name)
         except ModelCrashError as error:
             refused, level = refused or error, job.level + 1
         except LitefuseError as error:
@@ -188,7 +187,7 @@ def _beyond(
         except (RefusedCallError, InterpreterError):
             continue  # they have no such rows, either
         try:
-            found = cast("ModelCalls", run_model(MODEL, replace(job, rounds=((each,),)), name)).found
+            found = run_job(replace(job, rounds=((each,),)), name).found
         except InterpreterError:
             refused[each.signature] = what
             continue

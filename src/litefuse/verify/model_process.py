@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from litefuse.cpp.sanitized import is_sanitized, sanitizer_environment
 from litefuse.errors import LitefuseError
 from litefuse.inputs.model_inputs import ModelInputs
 from litefuse.inputs.tables import Tables
 from litefuse.plug_ins.modules import import_kernels
+from litefuse.processes.process import run_model
 from litefuse.runtime.custom_op import CustomOp
 from litefuse.runtime.inputs import InputSpec, fit_inputs
 from litefuse.runtime.transfer import unpickle_kernels
@@ -19,11 +21,11 @@ from litefuse.verify.coverage import Coverage
 from litefuse.verify.drawn_rounds import Plan, drawn_rounds
 from litefuse.verify.original import Arrays, Call
 
-__all__ = ["MODEL", "ModelCalls", "ModelJob", "call_model"]
+__all__ = ["MODEL", "ModelCalls", "ModelJob", "call_model", "run_job"]
+
 
 #: The function to run in the process of a model.
 MODEL = "litefuse.verify.model_process:call_model"
-
 
 _NONE = Tables()
 
@@ -87,6 +89,18 @@ class ModelCalls(NamedTuple):
     coverage: tuple[Coverage, ...] = ()
     limit: int | None = None
     beyond: tuple[tuple[Call, str], ...] = ()
+
+
+def run_job(job: ModelJob, where: str) -> ModelCalls:
+    """Runs :func:`call_model` in a process, which loads libraries that were built with the address sanitizer, too.
+
+    Raises:
+        ModelCrashError: The process died.
+        LitefuseError: What :func:`call_model` raises.
+    """
+    libraries = [each for each in (*job.custom_ops, *job.kernel_modules) if isinstance(each, str)]
+    environment = sanitizer_environment() if any(map(is_sanitized, libraries)) else None
+    return run_model(MODEL, job, where, environment=environment)
 
 
 def call_model(job: ModelJob, announce: Callable[[str], None]) -> ModelCalls:

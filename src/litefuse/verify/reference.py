@@ -15,12 +15,12 @@ from litefuse.frontends import source_of
 from litefuse.inputs.model_inputs import ModelInputs
 from litefuse.inputs.tables import Tables
 from litefuse.inspection.litert_model import is_litert_model
-from litefuse.processes.process import run_alone, run_model
+from litefuse.processes.process import run_alone
 from litefuse.result import ConversionResult
 from litefuse.verify.layers.look import LookIntoOriginal, litert_original, observation_of_original
 from litefuse.verify.layers.model_side import Observation
 from litefuse.verify.layers.original_side import Match
-from litefuse.verify.model_process import MODEL, ModelCalls, ModelJob
+from litefuse.verify.model_process import ModelJob, run_job
 from litefuse.verify.original import Arrays, Call, OriginalJob
 from litefuse.verify.original_tables import original_tables
 from litefuse.verify.side_effects import refuse_side_effects
@@ -111,7 +111,7 @@ def _litert_reference(model: ConversionResult | str | os.PathLike[str] | bytes, 
 
     def call(rounds: Sequence[Sequence[Call]], outputs: Outputs) -> list[list[Arrays]]:
         given = replace(job_of(outputs), rounds=tuple(map(tuple, rounds)))
-        return cast("ModelCalls", run_model(MODEL, given, name)).found
+        return run_job(given, name).found
 
     def look(outputs: Outputs) -> LookIntoOriginal:
         return litert_original(job_of(outputs), name)

@@ -1,0 +1,61 @@
+"""``litefuse kernels test``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from litefuse.cli.failures import ExitCode, json_option
+from litefuse.cli.output import print_json, print_sections, progress
+from litefuse.cli.parameters import PATH, split_names
+
+__all__ = ["test"]
+
+_EXIT_CODES = {"equal": ExitCode.DONE, "differs": ExitCode.FAILED, "inconclusive": ExitCode.INCONCLUSIVE}
+
+
+@click.command("test")
+@click.argument("library", type=PATH, metavar="LIB.so")
+@click.argument("model", type=PATH)
+@click.option("--op", "ops", multiple=True, metavar="NAME", help="An op to test; may be repeated. Default: all.")
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(min=0),
+    default=1e-5,
+    metavar="E",
+    help="The error that is allowed, relative to the largest value of an output (1e-5).",
+)
+@click.option("--random", type=click.IntRange(min=0), default=0, metavar="SEED", help="The seed of the inputs (0).")
+@click.option("--tags", metavar="A,B", help="The tags of the graph of a SavedModel. Default: serve.")
+@json_option("Print the comparison as JSON.")
+def test(
+    library: Path, model: Path, ops: tuple[str, ...], tolerance: float, random: int, tags: str | None, as_json: bool
+) -> None:
+    """Compare kernels with what they stand for.
+
+    LIB.so has the kernels; `litefuse kernels build` makes such a library. MODEL has calls of their ops: the folder of a
+    SavedModel, a .keras, .h5 or .tflite file, or the file of a frozen graph.
+
+    Each kind of call runs in LiteRT with the library, several times with inputs that are drawn and with several sizes
+    of dynamic dimensions, in a process of its own. It is compared with the body of the composite, or with TensorFlow's
+    op of the same name, for which TensorFlow has to be installed. A .tflite file has no bodies of composites that
+    became custom ops; the model that it was converted from has.
+
+    A library that was built with --sanitize is stopped at its first access outside of its memory.
+
+    The exit code is 0 if all results are equal, 1 if one differs or a kernel crashes, and 3 if nothing is known of one.
+    """
+    from litefuse.kernel_check.check import check_kernels, worst
+    from litefuse.kernel_check.sections import check_sections
+
+    with progress(f"Testing {library}") as on_step:
+        checked = check_kernels(
+            library, model, ops=ops, tags=split_names(tags), tolerance=tolerance, seed=random, on_step=on_step
+        )
+    verdict = worst(checked)
+    if as_json:
+        print_json({"verdict": verdict, "calls": [each.to_json() for each in checked]})
+    else:
+        print_sections(check_sections(str(library), checked, tolerance))
+    raise click.exceptions.Exit(_EXIT_CODES[verdict])

@@ -1,0 +1,43 @@
+"""A comparison of kernels as sections of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from litefuse.kernel_check.check import CheckedCall, worst
+from litefuse.report.sections import Judgement, Section
+from litefuse.verify.verification import Verdict
+
+__all__ = ["check_sections"]
+
+_JUDGEMENTS: Mapping[Verdict, Judgement] = {"equal": "good", "differs": "bad", "inconclusive": "unclear"}
+
+
+def check_sections(library: str, checked: Sequence[CheckedCall], tolerance: float) -> list[Section]:
+    """Returns the sections: each call with its error, and the verdict on all."""
+    notes: Mapping[Verdict, str] = {
+        "equal": f"Equal: the error of each result is at most {tolerance:g}.",
+        "differs": f"A kernel crashes, or a result differs by more than {tolerance:g}.",
+        "inconclusive": "Inconclusive: nothing is known of some results.",
+    }
+    return [
+        Section(
+            f"The kernels of {library}",
+            [_row(each) for each in checked],
+            headings=("op", "inputs", "compared with", "calls", "error", ""),
+            right=frozenset({3, 4}),
+            judgements=[_JUDGEMENTS[each.verdict] for each in checked],
+            note=notes[worst(checked)],
+        )
+    ]
+
+
+def _row(checked: CheckedCall) -> tuple[str, ...]:
+    inputs = ", ".join("absent" if each is None else str(each) for each in checked.call.inputs)
+    compared = checked.verification
+    if compared is None:
+        return checked.op, inputs, checked.original, "", "", f"{checked.verdict}: {checked.problem}"
+    problems = "; ".join(dict.fromkeys(each.problem for each in compared.outputs if each.problem))
+    error = "" if compared.error == float("inf") else f"{compared.error:.2g}"
+    verdict = compared.verdict + (f": {problems}" if problems else "")
+    return checked.op, inputs, checked.original, str(compared.calls), error, verdict
