@@ -82,6 +82,8 @@ bool Options::AsVector(const Value& value, Vector* vector) const {
     vector->element_type = 0;
   } else if (value.type >= kVectorInt && value.type <= kVectorString) {
     vector->element_type = static_cast<uint8_t>(value.type - kVectorInt + kInt);
+    // How wide the lengths of such strings are, is not stated: they end at their first zero byte, like keys.
+    if (value.type == kVectorString) vector->element_type = kKey;
   } else if (value.type == kVectorBool) {
     vector->element_type = kBool;
   } else {

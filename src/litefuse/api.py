@@ -99,9 +99,10 @@ def convert(
             model, which may have dynamic dimensions; None is a dimension that stays as it is. The shapes in the model
             are inferred from them again.
         batch: The first dimension of every input whose first dimension is otherwise dynamic.
-        allow_custom_ops: Allow custom ops for TensorFlow ops that LiteRT lacks, that have no exact rewriting into ops
-            that it has, and that litefuse has no kernel for: True for any, or the names of allowed ops. The interpreter
-            needs kernels for them.
+        allow_custom_ops: True: allow custom ops for TensorFlow ops that LiteRT lacks, that have no exact rewriting into
+            ops that it has, and that litefuse has no kernel for. Names of TensorFlow ops: make custom ops of these,
+            whatever LiteRT and litefuse have for them, with their attributes as TFLiteConverter writes them, and of no
+            others that litefuse has no kernel for. The interpreter needs kernels for them.
         builtins_only: Make no custom ops for ops that LiteRT lacks, even if litefuse has a kernel: the model runs in
             any LiteRT, or ``UnsupportedOpsError`` is raised.
         narrow: Convert float64 to float32 and complex128 to complex64, also inputs and outputs of signatures; and

@@ -165,6 +165,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         forms=_forms(job),
         rnn=_rnn_form(job),
         lacking=traits_of(job.target).lacking if job.rnn == "auto" else (),
+        chosen_ops=() if isinstance(job.allow_custom_ops, bool) else job.allow_custom_ops,
     )
     composites = (*findings.composites, *_uncalled(saved_model, findings.composites))
     _check_names(job.composites, composites)

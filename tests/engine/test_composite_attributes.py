@@ -20,7 +20,7 @@ from litefuse.ir.mlir import ir, mlir_context
 from litefuse.legalize.composite_ops import create_composite_op
 from litefuse.runtime.options import decode_map
 
-TEXTS = ("", "a", "ä, 日本", 'with "quotes" and \\', "x" * 300)
+TEXTS = ("", "a", "ä, 日本", 'with "quotes" and \\', "x" * 300, "two\nlines\0", b"\xff\xfe")
 
 
 def written(attributes: list[dict[str, Any]], path: Path | None = None) -> list[bytes]:
@@ -50,14 +50,33 @@ def written(attributes: list[dict[str, Any]], path: Path | None = None) -> list[
 
 
 def test_lists_have_their_types(tmp_path: Path) -> None:
-    attributes = {"ints": [1, -300], "floats": [0.5], "bools": [True, False], "texts": list(TEXTS), "none": [], "k": 7}
+    texts = [each for each in TEXTS if isinstance(each, str)]
+    attributes = {"ints": [1, -300], "floats": [0.5], "bools": [True, False], "texts": texts, "none": [], "k": 7}
     for path in (None, tmp_path / "modèle.tflite"):
         (data,) = written([attributes], path)
         assert data == encode_options(attributes)
         entries = flexbuffers.GetRoot(data).AsMap
         assert flexbuffers.GetRoot(data).Value == attributes
         typed = {key.Value for key, value in zip(entries.Keys, entries.Values, strict=True) if value.IsTypedVector}
-        assert typed == {"bools", "floats", "ints"}
+        assert typed == {"bools", "floats", "ints", "none"}
+
+
+def test_a_string_that_is_not_utf8_is_a_string() -> None:
+    attributes = {"s": b"\xff\xfe", "t": [b"\xff", "ä"]}
+    (data,) = written([attributes])
+    assert data == encode_options(attributes)
+    entry = flexbuffers.GetRoot(data).AsMap["s"]
+    assert entry.IsString
+    assert entry.AsStringBytes == b"\xff\xfe"
+    assert decode_map(data) == attributes
+
+
+def test_strings_in_typed_vectors() -> None:
+    """As in custom ops that were TensorFlow ops: keys, which end at a zero byte; a list with such a byte is untyped."""
+    data = encode_options({"a": ["x", "ä" * 200, b"\xff"], "b": ["x\0y"]}, typed_strings=True)
+    entries = flexbuffers.GetRoot(data).AsMap
+    assert (entries["a"].IsTypedVector, entries["b"].IsTypedVector) == (True, False)
+    assert decode_map(data) == {"a": ["x", "ä" * 200, b"\xff"], "b": ["x\0y"]}
 
 
 def drawn(random: Random) -> dict[str, Any]:

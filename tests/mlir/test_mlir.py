@@ -56,6 +56,7 @@ from litefuse.ir.mlir import ir, mlir_context
 from litefuse.ir.passes import Pass, run_passes
 from litefuse.legalize.after_engine import DecomposeOps
 from litefuse.legalize.before_engine import RewriteBeforeLowering
+from litefuse.legalize.chosen_ops import WithholdChosenOps
 from litefuse.legalize.composite_ops import EmitCompositeOps
 from litefuse.legalize.custom_ops import EmitCustomOps
 from litefuse.legalize.expand_powers import ExpandPowers
@@ -201,6 +202,7 @@ PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
     "emit-equal-ops": lambda options, _: EmitEqualOps(options["avoided"].split("+")),
     "unpack-reversals": lambda _o, _v: UnpackReversals(),
     "wrap-program": lambda _o, _v: WrapProgram(),
+    "withhold-chosen-ops": lambda options, _: WithholdChosenOps(frozenset(options["chosen"].split("+"))),
 }
 
 

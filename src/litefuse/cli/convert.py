@@ -63,8 +63,8 @@ __all__ = ["convert"]
 @click.option(
     "--allow-custom-ops",
     metavar="[=OP,...]",
-    help="Make custom ops of TensorFlow ops that LiteRT lacks and that litefuse has no kernel for: of any, or of those "
-    "that are named.",
+    help="Make custom ops of TensorFlow ops: of those that are named, whatever LiteRT and litefuse have for them; "
+    "without names, of all that LiteRT lacks and that litefuse has no kernel for.",
 )
 @click.option(
     "--builtins-only",

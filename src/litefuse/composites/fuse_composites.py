@@ -68,7 +68,11 @@ class FuseComposites:
         for symbol, annotation in annotated.items():
             function = by_symbol[symbol]
             outcome = Outcome(annotation.name, original_name(function), calls[symbol], "inlined")
-            found[symbol] = replacer.replace(module, function, annotation, outcome)
+            inner = self._chosen_within(symbol, by_symbol, annotated)
+            if inner is None:
+                found[symbol] = replacer.replace(module, function, annotation, outcome)
+            else:
+                found[symbol] = outcome._replace(reason=f"it holds {inner!r}, whose form was chosen to be custom")
             for key in ANNOTATIONS:
                 if key in function.attributes:
                     del function.attributes[key]
@@ -78,6 +82,29 @@ class FuseComposites:
             within = {"kind": "fused", "fused_into": "the composite around it", "reason": None} if swallowed else {}
             self.outcomes.append(outcome._replace(call_sites=remaining[symbol], **within))
         return True
+
+    def _chosen_within(
+        self, symbol: str, by_symbol: Mapping[str, func.FuncOp], annotated: Mapping[str, Annotation]
+    ) -> str | None:
+        """Returns the composite that a function calls, and that is a custom op by the user's choice.
+
+        None if there is none, if the form of the function is chosen as well, or if it keeps its body.
+        """
+        own = annotated[symbol].name
+        if not self.forms.by_name or self.forms.names(own) or self.forms[own] in {"keep", "inline"}:
+            return None
+        waiting, seen = [symbol], {symbol}
+        while waiting:
+            inner = waiting.pop()
+            name = annotated[inner].name if inner in annotated else ""
+            if inner != symbol and name and self.forms.names(name) and self.forms[name] == "custom":
+                return name
+            called: set[str] = set()
+            if inner in by_symbol:
+                called = {each for op in operations(by_symbol[inner]) for each in callees(op)}
+            waiting += called - seen
+            seen |= called
+        return None
 
 
 def _calls(by_symbol: Mapping[str, func.FuncOp]) -> Counter[str]:

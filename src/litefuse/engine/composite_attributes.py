@@ -53,7 +53,7 @@ def type_vectors(data: Any) -> bytes:
         start = vector + 4
         written = flexbuffers.GetRoot(bytes(data[start : start + size])).AsMap
         pairs = zip(written.Keys, written.Values, strict=True)
-        encoded = encode_options({key.AsKeyBytes.decode(): value.Value for key, value in pairs})
+        encoded = encode_options({key.AsKeyBytes.decode(): _plain(value) for key, value in pairs})
         if len(encoded) <= size:
             struct.pack_into("<I", data, vector, len(encoded))
             data[start : start + size] = encoded.ljust(size, b"\0")
@@ -62,6 +62,12 @@ def type_vectors(data: Any) -> bytes:
             struct.pack_into("<I", data, offset, len(data) + len(appended) - offset)
             appended += struct.pack("<I", len(encoded)) + encoded
     return bytes(appended)
+
+
+def _plain(value: Any) -> Any:
+    if value.IsVector:
+        return [_plain(each) for each in value.AsVector]
+    return value.AsStringBytes if value.IsString else value.Value  # as a text, it would have to be UTF-8
 
 
 def _attributes(data: Any) -> Iterator[int]:

@@ -13,7 +13,7 @@ def mlir_attribute(value: Any) -> ir.Attribute:
     """Converts a Python value to an MLIR attribute, the inverse of ``attribute_value``: 64-bit ints, 32-bit floats.
 
     Raises:
-        TypeError: It is not a bool, int, float, str, or a list or tuple of these.
+        TypeError: It is not a bool, int, float, str, bytes, or a list or tuple of these.
     """
     match value:
         case bool():
@@ -22,7 +22,7 @@ def mlir_attribute(value: Any) -> ir.Attribute:
             return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
         case float():
             return ir.FloatAttr.get(ir.F32Type.get(), value)
-        case str():
+        case str() | bytes():
             return ir.StringAttr.get(value)
         case list() | tuple():
             return ir.ArrayAttr.get([mlir_attribute(item) for item in value])  # pyright: ignore[reportUnknownVariableType]

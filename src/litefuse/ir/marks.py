@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from litefuse.ir.mlir import ir
 
-__all__ = ["ASSERTS_SIZES", "AUXILIARY", "COMPOSITE", "INITIAL_STATE", "custom_op_attributes"]
+__all__ = ["ASSERTS_SIZES", "AUXILIARY", "COMPOSITE", "INITIAL_STATE", "WITHHELD", "custom_op_attributes"]
 
 #: The attribute of a reshape that must fail at run time if its operand has other sizes than the stated ones.
 ASSERTS_SIZES = "asserts_sizes"
@@ -18,6 +18,9 @@ INITIAL_STATE = "litefuse.initial_state"
 #: The name of the custom op that represents a composite until the engine is done, see ``Builder.composite``. The engine
 #: restricts the names of composites: faults `composite-without-a-namespace` and `composite-with-a-name-of-the-engine`.
 COMPOSITE = "litefuse.composite"
+
+#: The suffix of the name of a TensorFlow op that is to stay one: no pass, and not the engine, knows such a name.
+WITHHELD = ".withheld"
 
 
 def custom_op_attributes(name: str, options: bytes) -> dict[str, ir.Attribute]:

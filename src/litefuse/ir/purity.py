@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 
+from litefuse.ir.marks import WITHHELD
 from litefuse.saved_model.op_registry import op_registry
 from litefuse.saved_model.statefulness import Statefulness, statefulness_of
 
@@ -71,7 +72,7 @@ def _statefulness(name: str) -> Statefulness:
     dialect, _, op = name.partition(".")
     if dialect in {"arith", "tfl"}:
         return _OF_LITERT.get(name, Statefulness.PURE)
-    definition = op_registry().get(op) if dialect == "tf" else None
+    definition = op_registry().get(op.removesuffix(WITHHELD)) if dialect == "tf" else None
     if definition is None:
         return Statefulness.STATEFUL
     found = statefulness_of(definition)

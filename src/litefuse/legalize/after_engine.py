@@ -8,7 +8,7 @@ from typing import ClassVar
 from litefuse.ir.call_graph import functions
 from litefuse.ir.mlir import ir
 from litefuse.legalize.decomposed import Decomposed
-from litefuse.legalize.lacking_ops import left_over
+from litefuse.legalize.lacking_ops import is_chosen, left_over
 
 __all__ = ["DecomposeOps"]
 
@@ -18,7 +18,7 @@ class DecomposeOps:
 
     A rewriting is built and lowered in a module of its own, and used if it is lowered completely. Equal ops share it.
     If a kernel is faster, the op becomes a composite with its name and attributes, whose decomposition the rewriting
-    is. On an op that stays, an attribute states why.
+    is. On an op that stays, an attribute states why. An op that the user chose to be a custom op is not looked at.
 
     Args:
         decomposed: Filled with a record of each op that is rewritten.
@@ -34,7 +34,7 @@ class DecomposeOps:
         self._narrow = narrow
 
     def run(self, module: ir.Module) -> bool:
-        ops = [op for function in functions(module).values() for op in left_over(function)]
+        ops = [op for function in functions(module).values() for op in left_over(function) if not is_chosen(op)]
         if not ops:
             return False
         # Imported late: most models have no ops left, and do not need the decompositions.

@@ -77,6 +77,10 @@ def create_composite_op(
     return list(created.results)
 
 
+def _escaped(byte: int) -> str:
+    return chr(byte) if 0x20 <= byte < 0x7F and byte not in b'"\\' else f"\\{byte:02X}"
+
+
 def _vhlo(value: Any) -> str:
     """Returns a Python value as the text of an attribute of the VHLO dialect."""
     match value:
@@ -86,9 +90,9 @@ def _vhlo(value: Any) -> str:
             return f"#vhlo.integer_v1<{value} : i64>"
         case float() if math.isfinite(value):
             return f"#vhlo.float_v1<{value:.9e} : !vhlo.f32_v1>"
-        case str():
-            escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-            return f'#vhlo.string_v1<"{escaped}">'
+        case str() | bytes():
+            data = value.encode() if isinstance(value, str) else value
+            return f'#vhlo.string_v1<"{"".join(map(_escaped, data))}">'
         case list():
             return f"#vhlo.array_v1<[{', '.join(map(_vhlo, value))}]>"  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
         case dict():

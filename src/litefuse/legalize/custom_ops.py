@@ -15,7 +15,7 @@ from litefuse.ir.locations import node_name
 from litefuse.ir.marks import custom_op_attributes
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.types import tensor_type_of
-from litefuse.legalize.lacking_ops import REASON, is_option, left_over, tensorflow_name, tensorflow_op
+from litefuse.legalize.lacking_ops import REASON, is_chosen, is_option, left_over, tensorflow_name, tensorflow_op
 from litefuse.options.allowed_ops import closest
 
 __all__ = ["RUNTIME_KERNELS", "CustomOpForm", "EmitCustomOps"]
@@ -119,6 +119,8 @@ class EmitCustomOps:
         name = tensorflow_name(op)
         if name is None:
             return False
+        if is_chosen(op):
+            return True
         return self._has_kernel(op, name) or (self.allow if isinstance(self.allow, bool) else name in self.allow)
 
     def _has_kernel(self, op: ir.OpView, name: str) -> bool:
@@ -247,7 +249,7 @@ def _replace(function: func.FuncOp, op: ir.OpView) -> None:
     from litefuse.ir.custom_options import encode_options
 
     try:
-        data = encode_options(options)
+        data = encode_options(options, typed_strings=True)
     except FusionError as error:
         raise ConversionError(
             f"{name} cannot become a custom op: {error.message}",

@@ -5,15 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from litefuse.ir.call_graph import operations
+from litefuse.ir.marks import WITHHELD
 from litefuse.ir.mlir import func, ir
 
-__all__ = ["REASON", "is_option", "left_over", "tensorflow_name", "tensorflow_op", "withhold"]
+__all__ = [
+    "REASON",
+    "is_chosen",
+    "is_option",
+    "left_over",
+    "release",
+    "tensorflow_name",
+    "tensorflow_op",
+    "withhold",
+]
 
 #: The attribute of an op that states why it was not rewritten into builtin ops.
 REASON = "_litefuse_not_rewritten"
 
-# The suffix of the name of an op that is withheld from the engine.
-_WITHHELD = ".withheld"
+# The attribute of an op that the user chose to be a custom op.
+_CHOSEN = "_litefuse_chosen"
 
 # Ops that can be exported beside those of the dialects below: IF is exported from TensorFlow's op If.
 _EXPORTED = frozenset({"arith.constant", "func.call", "func.return", "tf.If"})
@@ -28,25 +38,43 @@ def left_over(function: func.FuncOp) -> Iterator[ir.OpView]:
             yield op
 
 
-def withhold(op: ir.OpView, reason: str) -> None:
-    """Withholds a TensorFlow op from the engine, which would lower it wrongly.
+def withhold(op: ir.OpView, reason: str, *, chosen: bool = False) -> None:
+    """Withholds a TensorFlow op from the engine, which would lower it wrongly, or not as the user chose.
 
     It gets a name that the engine does not know, so it is left over; ``tensorflow_name`` returns its own name.
 
     Args:
         op: The op.
         reason: Why it was not rewritten.
+        chosen: Whether the user chose it to be a custom op.
     """
-    attributes = {key: op.attributes[key] for key in op.attributes} | {REASON: ir.StringAttr.get(reason)}
-    withheld = ir.Operation.create(
-        f"{op.name}{_WITHHELD}",
+    marks: dict[str, ir.Attribute] = {REASON: ir.StringAttr.get(reason)}
+    if chosen:
+        marks[_CHOSEN] = ir.UnitAttr.get()
+    _rename(op, f"{op.name}{WITHHELD}", marks)
+
+
+def release(op: ir.OpView) -> None:
+    """Undoes ``withhold``."""
+    _rename(op, op.name.removesuffix(WITHHELD), {})
+
+
+def is_chosen(op: ir.OpView) -> bool:
+    """Whether the user chose an op to be a custom op."""
+    return _CHOSEN in tensorflow_op(op).attributes
+
+
+def _rename(op: ir.OpView, name: str, marks: dict[str, ir.Attribute]) -> None:
+    own = {key: op.attributes[key] for key in op.attributes if key not in {REASON, _CHOSEN}}
+    renamed = ir.Operation.create(
+        name,
         results=[result.type for result in op.results],
         operands=list(op.operands),
-        attributes=attributes,
+        attributes=own | marks,
         loc=op.location,
         ip=ir.InsertionPoint(op),
     )
-    for old, new in zip(op.results, withheld.results, strict=True):
+    for old, new in zip(op.results, renamed.results, strict=True):
         old.replace_all_uses_with(new)
     op.operation.erase()
 
@@ -59,7 +87,7 @@ def tensorflow_op(op: ir.OpView) -> ir.OpView:
 def tensorflow_name(op: ir.OpView) -> str | None:
     """Returns the TensorFlow op's name, such as ``Roll``; None for an op of another dialect."""
     name = tensorflow_op(op).name
-    return name.removeprefix("tf.").removesuffix(_WITHHELD) if name.startswith("tf.") else None
+    return name.removeprefix("tf.").removesuffix(WITHHELD) if name.startswith("tf.") else None
 
 
 def is_option(key: str) -> bool:

@@ -12,7 +12,7 @@ from litefuse.engine.lowering import run_mlir_passes
 from litefuse.errors import GraphError
 from litefuse.importer import ImportedModule
 from litefuse.ir.mlir import ir
-from litefuse.ir.passes import run_passes
+from litefuse.ir.passes import Pass, run_passes
 from litefuse.options.forms import CompositeForms, RnnForm
 from litefuse.pipeline.before_fusion import constant_variables, explicit_state
 from litefuse.recognizers import registered_recognizers
@@ -51,6 +51,7 @@ def freeze_and_fuse(
     forms: CompositeForms | None = None,
     rnn: RnnForm = "auto",
     lacking: Collection[str] = (),
+    chosen_ops: Collection[str] = (),
 ) -> Findings:
     """Freezes read-only variables, recognizes composites and fuses them; changes the module in place.
 
@@ -64,6 +65,7 @@ def freeze_and_fuse(
         forms: The forms of the composites; None: those that their fusions choose.
         rnn: The unannotated recurrent layers to fuse.
         lacking: The ops of LiteRT's that the target does not have, and that such layers do not become.
+        chosen_ops: The names of TensorFlow ops that become custom ops in any case.
 
     Raises:
         GraphError: The module is not valid.
@@ -83,7 +85,9 @@ def freeze_and_fuse(
         recognitions, "loop" if chosen.default == "custom" else rnn, chosen, registered_recognizers(), lacking
     )
     fuse = FuseComposites(outcomes, check, forms=chosen, check_custom_ops=check_custom_ops)
-    run_passes(module, explicit_state(), on_step)
+    withhold = _withheld(chosen_ops)
+    # Again for the ops that programs of JAX are translated to.
+    run_passes(module, [*withhold, *explicit_state(), *withhold], on_step)
     # Removes the functions that sink-handles replaced by copies: nothing calls them, and their effects must not count.
     run_mlir_passes(module, "symbol-dce")
     run_passes(module, [*constant_variables(values, verdicts), recognize, fuse], on_step)
@@ -93,6 +97,14 @@ def freeze_and_fuse(
         loops=tuple(LoopReport(each.layer, each.reason) for each in recognitions if each.reason is not None),
         recognizers=tuple(RecognizerReport(*each) for each in recognize.tried),
     )
+
+
+def _withheld(chosen_ops: Collection[str]) -> list[Pass]:
+    if not chosen_ops:
+        return []
+    from litefuse.legalize.chosen_ops import WithholdChosenOps  # few conversions name ops
+
+    return [WithholdChosenOps(chosen_ops)]
 
 
 def composite_reports(outcomes: Sequence[Outcome]) -> tuple[CompositeReport, ...]:

@@ -277,7 +277,7 @@ class Report:
         python_kernels: The custom ops whose kernels in the pack are only in Python, so that they run with litefuse's
             interpreter and delegate but not on a device.
         lacking_ops: The TensorFlow ops that LiteRT lacks, and their outcomes.
-        needless_custom_ops: The ops that were allowed as custom ops by name, but are not custom ops in the output.
+        needless_custom_ops: The ops that were named as custom ops, but are not custom ops in the output.
         narrowed: What was narrowed to float32 or complex64, as requested; without a request, ops of float64 between
             integers and what is no float64. (The int64 ops that are computed in int32
             are among ``lacking_ops``.)

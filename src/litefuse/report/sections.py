@@ -85,7 +85,9 @@ def report_sections(report: Report, *, timings: bool = False) -> list[Section]:
         sections.append(_lacking_section(report.lacking_ops))
     if report.needless_custom_ops:
         names = ", ".join(report.needless_custom_ops)
-        sections.append(Section("Allowed as custom ops, without need", note=f"{names}: the output has no such op."))
+        why = "A composite holds it, or it runs functions, or works on variables, tables or lists, or is a constant."
+        note = f"{names}: the output has no such op. {why}"
+        sections.append(Section("Allowed as custom ops, without effect", note=note))
     if report.custom_ops:
         rows = [
             (

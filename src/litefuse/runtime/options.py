@@ -17,7 +17,7 @@ __all__ = ["Parameters", "decode_map"]
 
 
 def decode_map(data: bytes) -> dict[str, Any] | None:
-    """Decodes a flexbuffer map; returns None for anything else.
+    """Decodes a flexbuffer map; returns None for anything else. A string that is not UTF-8 stays bytes.
 
     Custom options do not declare their format, so the only way to recognize a flexbuffer is to try.
     """
@@ -28,6 +28,13 @@ def decode_map(data: bytes) -> dict[str, Any] | None:
         return _Decoder(len(data)).map(root) if root.IsMap else None
     except Exception:  # noqa: BLE001 - reading arbitrary bytes as offsets fails in many ways
         return None
+
+
+def _text(data: bytes) -> str | bytes:
+    try:
+        return bytes(data).decode()
+    except UnicodeDecodeError:
+        return bytes(data)
 
 
 @dataclass
@@ -54,8 +61,13 @@ class _Decoder:
         if ref.IsVector:
             self._take(len(ref.AsVector))
             return [self._value(each) for each in ref.AsVector]
+        if ref.IsString:
+            return _text(ref.AsStringBytes)
         if ref.IsTypedVector:
-            self._take(len(ref.AsTypedVector))
+            vector = ref.AsTypedVector
+            self._take(len(vector))
+            if vector.ElementType is flexbuffers.Type.KEY:  # strings
+                return [_text(each.AsKeyBytes) for each in vector]
         return ref.Value
 
     def _take(self, count: int) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from litefuse.errors import GraphError
 from litefuse.ir.locations import node_name
+from litefuse.ir.marks import WITHHELD
 from litefuse.ops.combining import meet
 from litefuse.ops.dims import Formula, as_size
 from litefuse.ops.facts import INTEGERS, Op, PartialTensor, ShapeError, Tensor, Values, array_of, text
@@ -82,17 +83,22 @@ class Inference:
         return tensors
 
     def _node(self, node: Node) -> None:
-        found: Sequence[PartialTensor | Tensor | None]
-        if node.callees and node.name != "tfl.custom":  # a composite's decomposition has many callers
-            found = self._call(node)
-        elif node.name in RULES:
-            operands = [self.tensor(value) for value in node.operands]
-            results = [self._declared_tensor(value) for value in node.results]
-            found = results_of(Op(node.name, operands, results, node.attributes))
-        else:
-            found = [None] * len(node.results)
+        is_call = node.callees and node.name != "tfl.custom"  # a composite's decomposition has many callers
+        found = self._call(node) if is_call else self._by_rules(node)
         for value, tensor in zip(node.results, found, strict=True):
             self.tensors[value] = self._declared_tensor(value) if tensor is None else self._merged(value, tensor)
+
+    def _by_rules(self, node: Node) -> Sequence[PartialTensor | None]:
+        name = node.name.removesuffix(WITHHELD)
+        if name not in RULES:
+            return [None] * len(node.results)
+        operands = [self.tensor(value) for value in node.operands]
+        results = [self._declared_tensor(value) for value in node.results]
+        found = results_of(Op(name, operands, results, node.attributes))
+        if name == node.name:
+            return found
+        # A kernel is to compute the values: nothing else may take its place.
+        return [None if each is None or each.shape is None else PartialTensor(each.shape, None) for each in found]
 
     def _declared_tensor(self, value: int) -> Tensor:
         tensor = self._declared[value]

@@ -14,6 +14,7 @@ from litefuse.ir.call_graph import callees, function_symbol, functions, operatio
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.passes import run_passes
 from litefuse.kernels import PACK
+from litefuse.legalize.lacking_ops import is_chosen, release
 from litefuse.pipeline.before_fusion import constant_variables
 from litefuse.pipeline.lowering import lower_module
 from litefuse.pipeline.stages import Lowering, State
@@ -115,6 +116,9 @@ def _copied(module: ir.Module, function: func.FuncOp) -> ir.Module:
                 del copy.attributes[key]
         visibility = "public" if symbol == function_symbol(function) else "private"
         copy.attributes["sym_visibility"] = ir.StringAttr.get(visibility)
+        for op in list(operations(copy)):
+            if is_chosen(op):  # the body says what is to be computed, and the user's kernels may not be here
+                release(op)
     return alone
 
 
