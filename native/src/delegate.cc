@@ -60,9 +60,9 @@ Match KernelOf(const TfLiteNode& node, const TfLiteRegistration& registration) {
   }
   if (found.name == nullptr) return found;
   for (const RegisteredKernel* each = litefuse::RegisteredKernels(); each->name != nullptr; ++each) {
-    if (std::strcmp(each->name, found.name) != 0 || each->get == nullptr) continue;
+    if (std::strcmp(each->name, found.name) != 0) continue;
     found.name = each->name;
-    found.kernel = each->get();
+    found.kernel = each->get != nullptr ? each->get() : each->registration;
     break;
   }
   return found;

@@ -9,6 +9,7 @@ namespace litefuse {
 struct RegisteredKernel {
   const char* name;
   const TfLiteRegistration* (*get)(void);
+  const TfLiteRegistration* registration = nullptr;  // in the place of `get`, which is null then
 };
 
 // Defined once in each library; ended by an entry without a name.

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from litefuse.cli.failures import json_option
+from litefuse.cli.kernels_build import build
 from litefuse.cli.kernels_test import test
 from litefuse.cli.output import print_json, print_sections, progress
 from litefuse.cli.parameters import PATH, split_names
@@ -16,10 +17,11 @@ __all__ = ["kernels"]
 
 @click.group
 def kernels() -> None:
-    """List the kernels of custom ops, begin one, export those in C++."""
+    """List the kernels of custom ops, begin, build, test or export some."""
 
 
-kernels.add_command(test)
+for _command in (build, test):
+    kernels.add_command(_command)
 
 
 @kernels.command("list")

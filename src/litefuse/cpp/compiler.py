@@ -14,7 +14,7 @@ from pathlib import Path
 from litefuse.cpp.sources import native_sources
 from litefuse.errors import KernelError, LitefuseError
 
-__all__ = ["build_library", "find_compiler"]
+__all__ = ["build_library", "find_compiler", "preprocessed", "sanitizer_environment"]
 
 _CANDIDATES = ("c++", "g++", "clang++")
 _SECONDS = 600.0
@@ -49,6 +49,7 @@ def build_library(
     options: Sequence[str] = (),
     compiler: str | None = None,
     sanitize: bool = False,
+    kit: str = "*.cc",
 ) -> None:
     """Compiles sources with litefuse's kit, optimized, to a shared library without dependencies beyond the C library.
 
@@ -60,35 +61,65 @@ def build_library(
         compiler: The compiler's command; see ``find_compiler``.
         sanitize: Have the library stop at the first access outside of its memory, and at undefined behavior. It loads
             into a process that has been started with the address sanitizer's library preloaded.
+        kit: Which sources of the kit go along; all need ``delegate.cc``, and those with classes of kernels the others.
 
     Raises:
         KernelError: A source does not compile; the message has what the compiler printed.
         LitefuseError: There is no compiler, or it does not end.
     """
-    kit = native_sources()
+    native = native_sources()
     command = [*find_compiler(compiler), "-std=c++17", "-O3", "-shared", "-fPIC", "-fvisibility=hidden", "-Wall"]
-    command += ["-Wextra", "-ffp-contract=off", *(f"-I{folder}" for folder in includes), f"-I{kit / 'include'}"]
+    command += ["-Wextra", "-ffp-contract=off", *(f"-I{folder}" for folder in includes), f"-I{native / 'include'}"]
     if sanitize:
         command += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-g"]
     elif sys.platform != "darwin":
         command += ["-static-libgcc", "-static-libstdc++", "-Wl,--exclude-libs,ALL", "-Wl,--no-undefined"]
-    command += [*options, *map(str, sources), *map(str, sorted((kit / "src").glob("*.cc")))]
+    command += [*options, *map(str, sources), *map(str, sorted((native / "src").glob(kit)))]
     with tempfile.TemporaryDirectory(dir=output.parent, prefix=f".{output.name}.") as folder:
         made = Path(folder, output.name)
-        try:
-            done = subprocess.run(
-                [*command, "-o", str(made)],
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=_SECONDS,
-                check=False,
-            )
-        except subprocess.TimeoutExpired as error:
-            raise LitefuseError(f"the compiler did not end within {_SECONDS:g} s", where=command[0]) from error
+        done = _run([*command, "-o", str(made)])
         if done.returncode != 0 or not made.is_file():
             raise KernelError(
                 f"does not compile:\n{(done.stderr or done.stdout).strip()}",
                 where=", ".join(path.name for path in sources),
             )
         made.replace(output)
+
+
+def preprocessed(
+    source: Path, *, includes: Sequence[Path] = (), options: Sequence[str] = (), compiler: str | None = None
+) -> str:
+    """Returns a source with its headers and macros expanded, and the names of the files that its lines are from.
+
+    Raises:
+        KernelError: A header is missing, say; the message has what the compiler printed.
+        LitefuseError: There is no compiler, or it does not end.
+    """
+    command = [*find_compiler(compiler), "-std=c++17", "-E", *(f"-I{folder}" for folder in includes)]
+    done = _run([*command, f"-I{native_sources() / 'include'}", *options, str(source)])
+    if done.returncode != 0:
+        raise KernelError(f"does not compile:\n{done.stderr.strip()}", where=source.name)
+    return done.stdout
+
+
+def sanitizer_environment(compiler: str | None = None) -> dict[str, str]:
+    """Returns the variables of the environment with which a process loads a library that was built with sanitizers."""
+    ask = [*find_compiler(compiler), "-print-file-name="]
+    libraries = [_run([*ask[:-1], ask[-1] + name]).stdout.strip() for name in ("libasan.so", "libstdc++.so")]
+    return {**os.environ, "LD_PRELOAD": " ".join(libraries), "ASAN_OPTIONS": "detect_leaks=0"}
+
+
+def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "LC_ALL": "C"}  # messages in English, with plain quotes
+    try:
+        return subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            env=environment,
+            timeout=_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise LitefuseError(f"the compiler did not end within {_SECONDS:g} s", where=command[0]) from error

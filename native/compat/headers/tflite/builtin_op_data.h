@@ -1,0 +1,6 @@
+#ifndef LITEFUSE_COMPAT_TFLITE_BUILTIN_OP_DATA_H_
+#define LITEFUSE_COMPAT_TFLITE_BUILTIN_OP_DATA_H_
+
+#include "tflite/core/c/builtin_op_data.h"
+
+#endif  // LITEFUSE_COMPAT_TFLITE_BUILTIN_OP_DATA_H_

@@ -1,0 +1,6 @@
+#ifndef LITEFUSE_COMPAT_TFLITE_BUILTIN_OPS_H_
+#define LITEFUSE_COMPAT_TFLITE_BUILTIN_OPS_H_
+
+#include "litefuse/tflite.h"
+
+#endif  // LITEFUSE_COMPAT_TFLITE_BUILTIN_OPS_H_

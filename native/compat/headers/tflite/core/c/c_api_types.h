@@ -1,0 +1,6 @@
+#ifndef LITEFUSE_COMPAT_TFLITE_CORE_C_C_API_TYPES_H_
+#define LITEFUSE_COMPAT_TFLITE_CORE_C_C_API_TYPES_H_
+
+#include "tflite/core/c/common.h"
+
+#endif  // LITEFUSE_COMPAT_TFLITE_CORE_C_C_API_TYPES_H_

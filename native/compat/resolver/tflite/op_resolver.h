@@ -1,0 +1,6 @@
+#ifndef LITEFUSE_COMPAT_TFLITE_OP_RESOLVER_H_
+#define LITEFUSE_COMPAT_TFLITE_OP_RESOLVER_H_
+
+#include "tflite/core/api/op_resolver.h"
+
+#endif  // LITEFUSE_COMPAT_TFLITE_OP_RESOLVER_H_

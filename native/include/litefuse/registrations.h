@@ -1,0 +1,64 @@
+// Collects the registrations of sources that know nothing of litefuse, for the table of registry.h.
+#ifndef LITEFUSE_REGISTRATIONS_H_
+#define LITEFUSE_REGISTRATIONS_H_
+
+#include <list>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "litefuse/registry.h"
+
+namespace litefuse {
+
+class Registrations {
+ public:
+  // A registration with the name that the op is registered under. Of several versions of an op the first serves, since
+  // models have it; of several for one version, the last, as in the runtime's resolver.
+  void Add(const std::string& name, const TfLiteRegistration* given, const TfLiteRegistration& registration) {
+    named_.insert(given);
+    for (Kernel& each : kernels_) {
+      if (each.name != name) continue;
+      if (registration.version <= each.registration.version) each.registration = registration;
+      return;
+    }
+    kernels_.push_back(Kernel{name, registration});
+  }
+  void Add(const std::string& name, const TfLiteRegistration* given) {
+    if (given != nullptr) Add(name, given, *given);
+  }
+  void Add(const std::string& name, const TfLiteRegistration& registration) { Add(name, nullptr, registration); }
+
+  // A registration that is named after its function, unless another name was given.
+  void AddFunction(const std::string& name, const TfLiteRegistration* given) {
+    if (given != nullptr && named_.count(given) == 0) Add(name, given, *given);
+  }
+  void AddFunction(const std::string& name, const TfLiteRegistration& registration) { Add(name, registration); }
+
+  // Those of a resolver, as tflite::MutableOpResolver of native/compat is one.
+  template <typename Resolver>
+  void AddAll(const Resolver& resolver) {
+    for (const auto& each : resolver.customs()) Add(each.name, each.given, each.registration);
+  }
+
+  // The table, which ends with an entry without a name. Nothing is added after it was asked for.
+  const RegisteredKernel* Table() {
+    for (const Kernel& each : kernels_) table_.push_back({each.name.c_str(), nullptr, &each.registration});
+    table_.push_back({nullptr, nullptr, nullptr});
+    return table_.data();
+  }
+
+ private:
+  struct Kernel {
+    std::string name;
+    TfLiteRegistration registration;
+  };
+
+  std::list<Kernel> kernels_;  // pointers into it stay
+  std::set<const void*> named_;
+  std::vector<RegisteredKernel> table_;
+};
+
+}  // namespace litefuse
+
+#endif  // LITEFUSE_REGISTRATIONS_H_
