@@ -7,6 +7,7 @@
 #include <new>
 #include <vector>
 
+#include "exact_memory.h"
 #include "litefuse/guarded.h"
 #include "litefuse/registry.h"
 
@@ -140,6 +141,9 @@ void Free(TfLiteContext* context, void* data) {
 TfLiteStatus Call(TfLiteContext* context, TfLiteNode* node, TfLiteStatus (*function)(TfLiteContext*, TfLiteNode*)) {
   auto* claimed = static_cast<ClaimedNode*>(node->user_data);
   claimed->node.temporaries = node->temporaries;
+#ifdef LITEFUSE_EXACT_MEMORY
+  const litefuse::ExactMemory exact(context, claimed->node);
+#endif
   const TfLiteStatus status = Guarded([&] { return function(context, &claimed->node); },
                                       [&](const char* what) {
                                         context->ReportError(context, "litefuse: the kernel %s throws: %s\n",

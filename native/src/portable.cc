@@ -57,7 +57,7 @@ class PresentedNode {
   }
 
   ~PresentedNode() {
-    if (is_initialized_ && kernel_->free != nullptr) kernel_->free(&context_, node_.user_data);
+    if (kernel_->free != nullptr && node_.user_data != nullptr) kernel_->free(&context_, node_.user_data);
     std::free(node_.temporaries);
   }
 
@@ -257,7 +257,7 @@ class PresentedNode {
 void* Init(const char* op, const char* options, size_t size) {
   for (const RegisteredKernel* each = RegisteredKernels(); each->name != nullptr; ++each) {
     if (op == nullptr || std::strcmp(each->name, op) != 0) continue;
-    const TfLiteRegistration* kernel = each->get();
+    const TfLiteRegistration* kernel = each->get != nullptr ? each->get() : each->registration;
     if (kernel == nullptr) return nullptr;
     return Guarded([&]() -> void* { return new PresentedNode(kernel, options, size); },
                    [](const char*) -> void* { return nullptr; });

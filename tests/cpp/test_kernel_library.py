@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from litefuse.cpp.compiler import sanitizer_environment
 from litefuse.cpp.kernel_library import build_kernels
+from litefuse.cpp.sanitized import sanitizer_environment
 from litefuse.errors import KernelError, LitefuseError
 from litefuse.runtime.native import NativeKernels
 from tests.cpp import kernel_calls
@@ -63,7 +64,7 @@ def test_they_stay_within_their_memory(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.cpp.kernel_calls", str(library)],
         cwd=ROOT,
-        env=sanitizer_environment(),
+        env={**os.environ, **sanitizer_environment()},
         capture_output=True,
         text=True,
         check=False,

@@ -75,7 +75,7 @@ class Driven:
     @property
     def errors(self) -> str:
         text: bytes = self.library.driven_errors(self.node)
-        return text.decode()
+        return str(text, "utf-8")
 
     def output(self, dtype: npt.DTypeLike = np.float32) -> Array:
         dims = self.library.driven_dims(self.node, 0)

@@ -19,7 +19,7 @@ from tests.scaffold.models import every_kind_of_option, scaled_sum
 def calls(tmp_path: Path, content: bytes, op: str) -> list[Call]:
     path = tmp_path / "model.tflite"
     path.write_bytes(content)
-    return read_calls(path, op)[0]
+    return read_calls(path, [op])[0][op]
 
 
 def test_a_composite_and_its_body(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_options_that_are_no_map(tmp_path: Path) -> None:
 def test_names(tmp_path: Path) -> None:
     path = tmp_path / "model.tflite"
     path.write_bytes(scaled_sum())
-    assert read_calls(path, "other")[1] == ["my.ScaledSum"]
+    assert read_calls(path, ["other"])[1] == ["my.ScaledSum"]
 
 
 @pytest.mark.parametrize(
@@ -85,9 +85,9 @@ def test_files_that_are_no_models(tmp_path: Path, content: bytes, message: str) 
     path = tmp_path / "model.tflite"
     path.write_bytes(content)
     with pytest.raises(InterpreterError, match=message):
-        read_calls(path, "Op")
+        read_calls(path, ["Op"])
     with pytest.raises(InterpreterError, match="cannot be read"):
-        read_calls(tmp_path / "missing.tflite", "Op")
+        read_calls(tmp_path / "missing.tflite", ["Op"])
 
 
 @pytest.mark.parametrize("place", ["opcodeIndex", "inputs"])
@@ -99,4 +99,4 @@ def test_an_index_that_leads_nowhere(tmp_path: Path, place: str) -> None:
     path = tmp_path / "model.tflite"
     path.write_bytes(bytes(builder.Output()))
     with pytest.raises(InterpreterError, match="the model is damaged"):
-        read_calls(path, "Twice")
+        read_calls(path, ["Twice"])

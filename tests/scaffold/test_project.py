@@ -15,7 +15,7 @@ from litefuse.demo import SAVED_MODEL
 from litefuse.errors import LitefuseError
 from litefuse.saved_model.dtypes import DataType
 from litefuse.saved_model.messages import AttrValue, GraphDef, NodeDef, TensorShapeProto
-from litefuse.scaffold.project import Project, module_name, new_project, read_op
+from litefuse.scaffold.project import Project, module_name, new_project, read_ops
 from tests.runtime.models import DTYPES, Graph, model, unary
 from tests.scaffold.models import every_kind_of_option, scaled_sum
 
@@ -27,7 +27,7 @@ needs_compiler = pytest.mark.skipif(
 def project(tmp_path: Path, content: bytes, op: str) -> Project:
     path = tmp_path / "model.tflite"
     path.write_bytes(content)
-    return new_project(op, read_op(path, op, None, lambda _: None), path.name, tmp_path / "made")
+    return new_project(op, read_ops(path, [op], None, lambda _: None)[op], path.name, tmp_path / "made")
 
 
 def run_tests(folder: Path, *more: str) -> tuple[dict[str, int], str]:
@@ -139,7 +139,7 @@ def test_dtypes(tmp_path: Path) -> None:
 
 
 def test_a_composite_of_a_saved_model(tmp_path: Path) -> None:
-    calls = read_op(SAVED_MODEL, "my_custom_fused_op", None, lambda _: None)
+    calls = read_ops(SAVED_MODEL, ["my_custom_fused_op"], None, lambda _: None)["my_custom_fused_op"]
     folder = new_project("my_custom_fused_op", calls, "demo", tmp_path / "made").folder
     edit(
         folder / "my_custom_fused_op.py",
@@ -151,14 +151,14 @@ def test_a_composite_of_a_saved_model(tmp_path: Path) -> None:
 
 
 def test_a_composite_that_is_fused_otherwise(tmp_path: Path) -> None:
-    (call,) = read_op(SAVED_MODEL, "embedding_matmul", None, lambda _: None)
+    (call,) = read_ops(SAVED_MODEL, ["embedding_matmul"], None, lambda _: None)["embedding_matmul"]
     assert len(call.inputs) == 2
     assert call.reference is not None
 
 
 def test_a_composite_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(LitefuseError, match="my_custom_fused_op"):  # the names that there are
-        read_op(SAVED_MODEL, "my_op", None, lambda _: None)
+        read_ops(SAVED_MODEL, ["my_op"], None, lambda _: None)["my_op"]
 
 
 def test_an_op_of_a_frozen_graph(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_an_op_of_a_frozen_graph(tmp_path: Path) -> None:
     y = NodeDef(name="y", op="Zeta", input=["x", "x"], attr={"T": AttrValue(type=DataType.FLOAT32)})
     path = tmp_path / "graph.pb"
     path.write_bytes(GraphDef(node=[x, y]).SerializeToString())
-    (call,) = read_op(path, "Zeta", None, lambda _: None)
+    (call,) = read_ops(path, ["Zeta"], None, lambda _: None)["Zeta"]
     assert [each and (each.name, each.shape) for each in call.inputs] == [("x", (2, None)), ("input_1", (2, None))]
 
 

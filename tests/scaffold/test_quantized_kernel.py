@@ -131,7 +131,7 @@ def test_a_kernel_in_cpp_reads_scales(tmp_path: Path) -> None:
             np.testing.assert_array_equal(outputs(both, x), expected)
 
     # A kernel begun from the quantized model has its scales in its test.
-    (call,) = read_calls(after, "SoftGains")[0]
+    (call,) = read_calls(after, ["SoftGains"])[0]["SoftGains"]
     assert [each and each.dtype for each in (*call.inputs, *call.outputs)] == ["int8", "int8", "int8"]
     (other := tmp_path / "other").mkdir()
     begun = project(other, after.read_bytes(), "SoftGains").folder

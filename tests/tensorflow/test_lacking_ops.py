@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import litefuse
 from litefuse.cli.app import app
 from litefuse.errors import LitefuseError, UnsupportedOpsError
-from litefuse.scaffold.project import new_project, read_op
+from litefuse.scaffold.project import new_project, read_ops
 from tests.tensorflow.checking import check, check_calls, custom_options, normal, op_counts
 from tests.tensorflow.converted_ops import Case, calls_of, integers, lone, ops, uniform
 from tests.tensorflow.saved_models import serving
@@ -119,7 +119,7 @@ def test_builtins_only_contradicts_allow_custom_ops(tensorflow: TensorFlow) -> N
 
 def test_the_beginnings_of_a_kernel_for_an_op_that_litert_lacks(tensorflow: TensorFlow, tmp_path: Path) -> None:
     """What ``litefuse kernels new Dawsn --from SAVED_MODEL`` writes has the op's types, and loads."""
-    (call,) = read_op(tensorflow.save(lone, "Dawsn", "float32"), "Dawsn", None, lambda _: None)
+    (call,) = read_ops(tensorflow.save(lone, "Dawsn", "float32"), ["Dawsn"], None, lambda _: None)["Dawsn"]
     assert [(each.dtype, each.shape) for each in (*call.inputs, *call.outputs) if each] == [
         ("float32", (None, 3, 3)),
         ("float32", (None, 3, 3)),

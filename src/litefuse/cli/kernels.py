@@ -78,13 +78,13 @@ def new_kernel(name: str, model: Path, to: Path | None, tags: str | None) -> Non
     that runs and compares both. All of it works as it is; the kernels give zeros until they are edited.
     """
     from litefuse.report.sections import Section, count_of
-    from litefuse.scaffold.project import module_name, new_project, read_op
+    from litefuse.scaffold.project import module_name, new_project, read_ops
     from litefuse.scaffold.sources import check_empty
 
     folder = to if to is not None else Path(module_name(name))
     check_empty(folder)
     with progress(f"Reading {model}") as on_step:
-        calls = read_op(model, name, split_names(tags), on_step)
+        calls = read_ops(model, [name], split_names(tags), on_step)[name]
     project = new_project(name, calls, model.name, folder)
     note = f"Next: cd {folder} && pytest, then edit the places that are marked EDIT. README.md tells the way."
     title = f"Written to {project.folder}, for {count_of(project.calls, 'call')} of {name} in {model.name}"

@@ -70,7 +70,7 @@ def build(
         )
     note = f"Next: litefuse run MODEL.tflite --kernels {output}"
     if sanitize:
-        note = "It loads into a process that was started with the sanitizer's library in LD_PRELOAD."
+        note = f"Next: litefuse kernels test {output} MODEL, which starts a process that can load it."
     print_sections(
         [Section(f"Written to {output}: {count_of(len(names), 'kernel')}", [(name,) for name in names], note=note)]
     )

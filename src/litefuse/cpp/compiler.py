@@ -14,7 +14,7 @@ from pathlib import Path
 from litefuse.cpp.sources import native_sources
 from litefuse.errors import KernelError, LitefuseError
 
-__all__ = ["build_library", "find_compiler", "preprocessed", "sanitizer_environment"]
+__all__ = ["build_library", "find_compiler", "preprocessed"]
 
 _CANDIDATES = ("c++", "g++", "clang++")
 _SECONDS = 600.0
@@ -100,13 +100,6 @@ def preprocessed(
     if done.returncode != 0:
         raise KernelError(f"does not compile:\n{done.stderr.strip()}", where=source.name)
     return done.stdout
-
-
-def sanitizer_environment(compiler: str | None = None) -> dict[str, str]:
-    """Returns the variables of the environment with which a process loads a library that was built with sanitizers."""
-    ask = [*find_compiler(compiler), "-print-file-name="]
-    libraries = [_run([*ask[:-1], ask[-1] + name]).stdout.strip() for name in ("libasan.so", "libstdc++.so")]
-    return {**os.environ, "LD_PRELOAD": " ".join(libraries), "ASAN_OPTIONS": "detect_leaks=0"}
 
 
 def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:

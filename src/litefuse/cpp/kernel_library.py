@@ -9,8 +9,9 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from litefuse.cpp.compiler import build_library, preprocessed, sanitizer_environment
+from litefuse.cpp.compiler import build_library, preprocessed
 from litefuse.cpp.registrations import RegisteringFunction, RegistrationsInSource, find_registrations
+from litefuse.cpp.sanitized import sanitizer_environment
 from litefuse.cpp.tflite_headers import TfliteHeaders, explained, tflite_headers
 from litefuse.errors import KernelError, LitefuseError
 from litefuse.files.whole_file import whole_file
@@ -235,7 +236,7 @@ def _names(library: Path, compiler: str | None, *, sanitize: bool) -> tuple[str,
     done = subprocess.run(
         [sys.executable, "-I", "-c", _LISTING, str(library)],
         capture_output=True,
-        env=sanitizer_environment(compiler) if sanitize else None,
+        env={**os.environ, **sanitizer_environment(compiler)} if sanitize else None,
         check=False,
     )
     if done.returncode != 0:

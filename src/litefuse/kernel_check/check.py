@@ -15,7 +15,7 @@ from litefuse.kernel_check.original_op import SAVE, OriginalOp
 from litefuse.processes.process import run_alone
 from litefuse.scaffold.call import Call
 from litefuse.scaffold.litert_model import bind_constants, one_op_model, with_signature
-from litefuse.scaffold.project import read_op
+from litefuse.scaffold.project import read_ops
 from litefuse.verify.against_original import verify_model
 from litefuse.verify.verification import Verdict, Verification
 
@@ -101,23 +101,13 @@ def check_kernels(
         there = ", ".join(sorted(names))
         raise KernelError(f"it has no kernel for {unknown[0]!r}", where=str(library), hint=f"It has: {there}.")
     found: list[CheckedCall] = []
-    errors: list[LitefuseError] = []
+    on_step(f"read {model}")
     with make_temporary_folder() as folder:
-        for op in sorted(ops or names):
-            on_step(f"read the calls of {op}")
-            try:
-                calls = read_op(Path(model), op, tags, on_step)
-            except LitefuseError as error:
-                if ops:
-                    raise
-                errors.append(error)
-                continue
-            for number, call in enumerate(calls):
+        for op, calls in sorted(read_ops(Path(model), [*(ops or names)], tags, on_step).items()):
+            for call in calls:
                 on_step(f"compare {op}")
-                work = Path(folder, f"{len(found)}_{number}")
+                work = Path(folder, str(len(found)))
                 found.append(_checked(op, call, os.fspath(library), work, tolerance, seed))
-    if not found and errors:
-        raise errors[0]
     return found
 
 

@@ -7,7 +7,15 @@ from difflib import get_close_matches
 
 from litefuse.errors import LitefuseError
 
-__all__ = ["check_allowed", "closest"]
+__all__ = ["OpNotInModelError", "check_allowed", "closest"]
+
+
+class OpNotInModelError(LitefuseError):
+    """Ops were named that the model lacks; ``ops`` has their names."""
+
+    def __init__(self, message: str, *, where: str = "", hint: str = "", ops: Iterable[str] = ()) -> None:
+        super().__init__(message, where=where, hint=hint)
+        self.ops = tuple(ops)
 
 
 def check_allowed(allowed: Iterable[str], lacking: Collection[str], others: Collection[str]) -> None:
@@ -19,16 +27,17 @@ def check_allowed(allowed: Iterable[str], lacking: Collection[str], others: Coll
         others: All other ops of the model, which need not be allowed.
 
     Raises:
-        LitefuseError: There is no such op in the model.
+        OpNotInModelError: There is no such op in the model.
     """
     unknown = sorted({*allowed} - {*lacking, *others})
     if not unknown:
         return
     listed = ", ".join(sorted(lacking))
-    raise LitefuseError(
+    raise OpNotInModelError(
         f"the model has no op {' or '.join(map(repr, unknown))} that could be allowed as a custom op "
         "(allow_custom_ops, --allow-custom-ops)",
         hint=closest(unknown, lacking, others) + f"Of the model's ops, LiteRT lacks {listed or 'none'}.",
+        ops=unknown,
     )
 
 

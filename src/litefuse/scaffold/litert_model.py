@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -28,12 +28,12 @@ _TYPES: dict[str, int] = {
 _TYPE_NAMES = {number: name for name, number in _TYPES.items()}
 
 
-def read_calls(path: Path, op: str) -> tuple[list[Call], list[str]]:
-    """Reads the calls of a custom op or composite in a ``.tflite`` file.
+def read_calls(path: Path, ops: Collection[str]) -> tuple[dict[str, list[Call]], list[str]]:
+    """Reads the calls of custom ops or composites in a ``.tflite`` file.
 
     Returns:
-        The calls, one for each combination of types and options, and the names of all custom ops and composites in the
-        model, sorted.
+        The calls of each op, one for each combination of types and options, and the names of all custom ops and
+        composites in the model, sorted.
 
     Raises:
         InterpreterError: The file cannot be read, is not a LiteRT model, or is damaged.
@@ -46,7 +46,7 @@ def read_calls(path: Path, op: str) -> tuple[list[Call], list[str]]:
         raise InterpreterError("this is not a LiteRT model", where=str(path))
     try:
         model = schema.ModelT.InitFromPackedBuf(bytearray(data), 0)
-        return _calls(model, op), _custom_names(model)
+        return {op: _calls(model, op) for op in ops}, _custom_names(model)
     except Exception as error:  # following the offsets and indices of damaged data fails in many ways
         raise InterpreterError(
             "the model is damaged", where=str(path), hint="Is it complete? Convert or download it again."

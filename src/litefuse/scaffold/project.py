@@ -18,7 +18,7 @@ from litefuse.scaffold.python_kernel import UNWRITTEN, class_name, python_kernel
 from litefuse.scaffold.saved_model import read_saved_model
 from litefuse.scaffold.sources import copy_kit, filled, new_folder
 
-__all__ = ["Project", "module_name", "new_project", "read_op"]
+__all__ = ["Project", "module_name", "new_project", "read_ops"]
 
 _TEMPLATES = Path(__file__).with_name("templates")
 # At most this many calls of different types or options become test cases.
@@ -46,20 +46,23 @@ def module_name(op: str) -> str:
     return words.lower()
 
 
-def read_op(model: Path, op: str, tags: Collection[str] | None, on_step: Callable[[str], None]) -> list[Call]:
-    """Reads the calls of an op in a ``.tflite`` file, or in a model that is converted for that.
+def read_ops(
+    model: Path, ops: Collection[str], tags: Collection[str] | None, on_step: Callable[[str], None]
+) -> dict[str, list[Call]]:
+    """Reads the calls of ops in a ``.tflite`` file, or in a model that is converted for that.
 
     Raises:
-        LitefuseError: The model cannot be read, or has no such op.
+        LitefuseError: The model cannot be read, or has none of the ops.
     """
     if model.is_dir() or is_keras_file(model) or is_graph_file(model):
-        calls, names = read_saved_model(model, op, tags, on_step)
+        calls, names = read_saved_model(model, ops, tags, on_step)
     else:
-        calls, names = read_calls(model, op)
-    if not calls:
+        calls, names = read_calls(model, ops)
+    if not any(calls.values()):
         there = ", ".join(names)
+        wanted = " or ".join(map(repr, sorted(ops)))
         raise LitefuseError(
-            f"no custom op or composite is called {op!r}",
+            f"no custom op or composite is called {wanted}",
             where=str(model),
             hint=f"There are: {there}." if there else "The model has none: LiteRT runs all of it.",
         )

@@ -1,42 +1,66 @@
-"""Reader of an op's calls in a SavedModel: it is converted with composites kept and other ops as custom ops."""
+"""Reader of ops' calls in a SavedModel: it is converted with composites kept and these ops as custom ops."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from litefuse.errors import ConversionError
+from litefuse.errors import ConversionError, UnsupportedOpsError
 from litefuse.files.temporary import make_temporary_folder
+from litefuse.options.allowed_ops import OpNotInModelError
 from litefuse.scaffold.call import Call
 from litefuse.scaffold.litert_model import read_calls
+
+if TYPE_CHECKING:
+    from litefuse.result import ConversionResult
 
 __all__ = ["read_saved_model"]
 
 
 def read_saved_model(
-    folder: Path, op: str, tags: Collection[str] | None, on_step: Callable[[str], None]
-) -> tuple[list[Call], list[str]]:
-    """Converts a SavedModel so that the op remains one op, and reads its calls.
+    folder: Path, ops: Collection[str], tags: Collection[str] | None, on_step: Callable[[str], None]
+) -> tuple[dict[str, list[Call]], list[str]]:
+    """Converts a SavedModel so that each of the ops remains one op, and reads its calls.
 
     Args:
         folder: The SavedModel, or another file to convert: a Keras file or a frozen graph.
-        op: The name of a composite or TensorFlow op.
+        ops: The names of composites or TensorFlow ops.
         tags: The tags of its graph; None means the one for serving.
         on_step: Called with each step's name.
 
     Returns:
-        The calls, which have the body of a composite as their reference, and the names of all custom ops and composites
-        in the converted model.
+        The calls of each op, which have the body of a composite as their reference, and the names of all custom ops and
+        composites in the converted model.
 
     Raises:
-        LitefuseError: The model cannot be converted even like this, or the composite cannot be kept.
+        LitefuseError: The model cannot be converted even like this, or a composite cannot be kept.
     """
+    with make_temporary_folder() as work:
+        result = _converted(folder, ops, tags, on_step)
+        path = result.save(Path(work, "converted.tflite"))
+        calls, names = read_calls(path, ops)
+    for composite in result.report.composites:
+        if not calls.get(composite.name, True) and composite.outcome != "fused":
+            reason = composite.reason
+            raise ConversionError(f"the composite cannot be kept as one op: {reason}", where=composite.name)
+    return calls, names
+
+
+def _converted(
+    folder: Path, ops: Collection[str], tags: Collection[str] | None, on_step: Callable[[str], None]
+) -> ConversionResult:
+    """Converts the model with the ops as custom ops, and with others only where LiteRT lacks them."""
     from litefuse.api import convert
 
-    with make_temporary_folder() as work:
-        result = convert(folder, tags=tags, allow_custom_ops=True, composites="keep", on_step=on_step)
-        calls, names = read_calls(result.save(Path(work, "converted.tflite")), op)
-    for composite in result.report.composites:
-        if not calls and composite.name == op and composite.outcome != "fused":
-            raise ConversionError(f"the composite cannot be kept as one op: {composite.reason}", where=op)
-    return calls, names
+    custom = {*ops}
+    while True:
+        try:
+            return convert(folder, tags=tags, allow_custom_ops=custom or False, composites="keep", on_step=on_step)
+        except OpNotInModelError as error:  # they may be composites, or there is none
+            custom -= {*error.ops}
+        except UnsupportedOpsError as error:
+            lacking = {each.op for each in error.ops} - custom
+            if not lacking:
+                raise
+            custom |= lacking
