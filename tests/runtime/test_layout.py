@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 STRUCTS = ("TfLiteTensor", "TfLiteNode", "TfLiteRegistration", "TfLiteContext", "StablehloCompositeParams")
 # Nothing reads what comes after these, or only their being there.
 LAST_FIELD = {
-    "TfLiteTensor": "buffer_handle",
+    "TfLiteTensor": "dims_signature",
     "TfLiteNode": "custom_initial_data_size",
     "TfLiteRegistration": "custom_name",
-    "TfLiteContext": "recommended_num_threads",
+    "TfLiteContext": "ReleaseSubgraphContext",
     "StablehloCompositeParams": "attributes_size",
 }
 

@@ -158,8 +158,9 @@ __all__ = ["convert"]
     "--kernels",
     "plug_ins",
     multiple=True,
-    metavar="FILE.py|MODULE",
-    help="Python code that registers fusions, recognizers, or kernels of custom ops to check with; may be repeated.",
+    metavar="FILE.py|MODULE|LIB.so",
+    help="Python code that registers fusions, recognizers or kernels of custom ops to check with, or a library of "
+    "native kernels; may be repeated.",
 )
 @click.option(
     "--max-ops",
@@ -242,9 +243,9 @@ def convert(
     check_writable(path, "the model", reads=(model, *filter(None, (representative_dataset, recipe))))
 
     from litefuse.api import convert as convert_model
-    from litefuse.plug_ins.modules import import_kernels
+    from litefuse.runtime.loading import load_kernels
 
-    import_kernels(plug_ins)
+    load_kernels(plug_ins)
 
     with progress(f"Converting {model}", quiet=quiet) as on_step:
         result = convert_model(

@@ -21,10 +21,10 @@ from litefuse.cli.run_job import RunJob
 from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.inputs.model_inputs import LEVELS, Manner, ModelInputs
 from litefuse.plug_ins.entry_points import what_was_raised
-from litefuse.plug_ins.modules import import_kernels
 from litefuse.report.sections import Section, count_of
 from litefuse.runtime.inputs import InputSpec, input_specs, load_inputs, no_input
 from litefuse.runtime.interpreter import Interpreter
+from litefuse.runtime.loading import load_kernels
 from litefuse.runtime.npz_strings import stored_strings
 
 __all__ = ["Execution", "execute", "open_model", "run_job", "save_outputs", "summary_rows"]
@@ -64,7 +64,7 @@ def run_job(job: RunJob, announce: Callable[[str], None]) -> list[Section]:
     """
     if job.kernels:
         announce("import the kernels")
-        import_kernels(job.kernels)
+        load_kernels(job.kernels)
     announce("load the model")
     interpreter = open_model(job.model)
     specs = input_specs(interpreter, job.signature)

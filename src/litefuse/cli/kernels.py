@@ -29,8 +29,8 @@ for _command in (build, test):
     "--kernels",
     "sources",
     multiple=True,
-    metavar="FILE.py|MODULE",
-    help="Python code that registers kernels; may be repeated.",
+    metavar="FILE.py|MODULE|LIB.so",
+    help="Python code that registers kernels, or a library of native ones; may be repeated.",
 )
 @json_option("Print the list as JSON.")
 def list_kernels(sources: tuple[str, ...], as_json: bool) -> None:
@@ -40,10 +40,10 @@ def list_kernels(sources: tuple[str, ...], as_json: bool) -> None:
     runs.
     """
     from litefuse.kernels.catalog import available_kernels
-    from litefuse.plug_ins.modules import import_kernels
     from litefuse.report.sections import Section
+    from litefuse.runtime.loading import load_kernels
 
-    import_kernels(sources)
+    load_kernels(sources)
     found = available_kernels()
     if as_json:
         print_json([each.to_json() for each in found])

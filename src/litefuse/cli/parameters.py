@@ -82,8 +82,8 @@ TARGET = _Target()
 KERNELS = click.option(
     "--kernels",
     multiple=True,
-    metavar="FILE.py|MODULE",
-    help="Python code that registers kernels of custom ops; may be repeated.",
+    metavar="FILE.py|MODULE|LIB.so",
+    help="Python code that registers kernels of custom ops, or a library of native ones; may be repeated.",
 )
 
 

@@ -81,9 +81,9 @@ def quantize(
     check_writable(output, "the model", reads=(model, *filter(None, (representative_dataset, recipe))))
 
     from litefuse.api import quantize as quantize_model
-    from litefuse.plug_ins.modules import import_kernels
+    from litefuse.runtime.loading import load_kernels
 
-    import_kernels(kernels)
+    load_kernels(kernels)
     with progress(f"Quantizing {model}", quiet=quiet) as on_step:
         result = quantize_model(
             model,

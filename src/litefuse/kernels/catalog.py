@@ -95,6 +95,6 @@ def _installed() -> Iterator[AvailableKernel]:
 
 def _file(kernel: type[CustomOp]) -> str:
     try:
-        return str(Path(inspect.getfile(kernel)))
+        return kernel.library or str(Path(inspect.getfile(kernel)))
     except (OSError, TypeError):
         return kernel.__module__

@@ -225,6 +225,22 @@ class TfLiteContext(ctypes.Structure):
         ("GetNodeAndRegistration", c_void_p),
         ("ReplaceNodeSubsetsWithDelegateKernels", c_void_p),
         ("recommended_num_threads", c_int),
+        # Of the rest, kernels in C++ may use what the runtime sets; the other pointers are null.
+        ("GetExternalContext", c_void_p),
+        ("SetExternalContext", c_void_p),
+        ("allow_fp32_relax_to_fp16", c_bool),
+        ("profiler", c_void_p),
+        ("AllocatePersistentBuffer", c_void_p),
+        ("AllocateBufferForEval", c_void_p),
+        ("RequestScratchBufferInArena", c_void_p),
+        ("GetScratchBuffer", c_void_p),
+        ("ResizeTensorExplicit", c_void_p),
+        ("PreviewDelegatePartitioning", c_void_p),
+        ("GetTensor", c_void_p),
+        ("GetEvalTensor", c_void_p),
+        ("GetModelMetadata", c_void_p),
+        ("AcquireSubgraphContext", c_void_p),
+        ("ReleaseSubgraphContext", c_void_p),
     )
 
 

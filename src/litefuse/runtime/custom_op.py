@@ -28,6 +28,7 @@ __all__ = [
     "kernel_beyond_native",
     "kernels_by_name",
     "registered_kernels",
+    "registered_libraries",
     "replace_registered",
 ]
 
@@ -98,7 +99,10 @@ class CustomOp:
     """The node's outputs as the model declares them, with their scales; the shapes are None. Set before ``prepare``."""
 
     form: ClassVar[str] = "numpy"
-    """How it computes, for lists of kernels: ``numpy`` or ``compiled``."""
+    """How it computes, for lists of kernels: ``numpy``, ``compiled`` or ``native``."""
+
+    library: ClassVar[str] = ""
+    """The path of the library that runs the op; empty for a kernel in Python."""
 
     @classmethod
     def decode_options(cls, data: bytes) -> dict[str, Any]:
@@ -176,6 +180,7 @@ def custom_op(name: str, *, replace: bool = False) -> Callable[[type[Kernel]], t
                 where=f"{kernel.__module__}.{kernel.__qualname__}",
                 hint=f"Use @custom_op({name!r}, replace=True) to replace it.",
             )
+        _registered.pop(name, None)  # the last registered is the last of them
         _registered[name] = kernel
         return kernel
 
@@ -222,6 +227,15 @@ def is_registered(kernel: type[CustomOp]) -> bool:
 def registered_kernels() -> dict[str, type[CustomOp]]:
     """Returns the kernels that ``custom_op`` registered, by the name of their op."""
     return dict(_registered)
+
+
+def registered_libraries() -> dict[str, list[str]]:
+    """Returns the libraries that registered kernels are in, each with its ops, the last registered first."""
+    libraries: dict[str, list[str]] = {}
+    for name, kernel in reversed(_registered.items()):
+        if kernel.library:
+            libraries.setdefault(kernel.library, []).append(name)
+    return libraries
 
 
 def replace_registered(kernels: Mapping[str, type[CustomOp]]) -> None:

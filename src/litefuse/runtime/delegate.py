@@ -5,10 +5,11 @@ from __future__ import annotations
 import ctypes
 import itertools
 import logging
+import os
 import weakref
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast, overload
 
-from litefuse.errors import InterpreterError, LitefuseError
+from litefuse.errors import InterpreterError, KernelError, LitefuseError
 from litefuse.runtime import abi
 from litefuse.runtime.callbacks import guarded
 from litefuse.runtime.custom_op import CustomOp, find_kernel, kernel_beyond_native, kernels_by_name
@@ -18,6 +19,8 @@ from litefuse.runtime.tensors import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator
+
+    from litefuse.runtime.native import NativeKernels
 
 __all__ = ["Delegate", "delegate"]
 
@@ -42,7 +45,11 @@ _FREE = abi.FREE(_free)
 ctypes.pythonapi.Py_IncRef(ctypes.py_object(_FREE))
 
 
-def delegate(*ops: type[CustomOp]) -> Delegate:
+@overload
+def delegate(*ops: type[CustomOp]) -> Delegate: ...
+@overload
+def delegate(library: str | os.PathLike[str], /) -> NativeKernels: ...
+def delegate(*ops: type[CustomOp] | str | os.PathLike[str]) -> Delegate | NativeKernels:
     """Makes a delegate that runs custom ops in any interpreter.
 
     ::
@@ -54,12 +61,24 @@ def delegate(*ops: type[CustomOp]) -> Delegate:
 
     Args:
         *ops: The kernels to use. Without any, all known ones: registered with ``custom_op``, in ``litefuse.kernels``,
-            or offered by an entry point.
+            or offered by an entry point. Or the path of one library of native kernels.
 
     Raises:
-        KernelError: One of ``ops`` is not a kernel.
+        KernelError: One of ``ops`` is not a kernel, or the library is none.
     """
-    return Delegate(kernels_by_name(ops).get if ops else find_kernel)
+    classes = [each for each in ops if not isinstance(each, str | os.PathLike)]
+    paths = [each for each in ops if isinstance(each, str | os.PathLike)]
+    if not paths:
+        return Delegate(kernels_by_name(classes).get if classes else find_kernel)
+    if len(ops) > 1:
+        raise KernelError(
+            "a library is a delegate of its own",
+            where=", ".join(map(os.fsdecode, paths)),
+            hint="Make one delegate for each library, and one for the classes.",
+        )
+    from litefuse.runtime.native import NativeKernels  # it imports the runtime
+
+    return NativeKernels(paths[0])
 
 
 class Delegate:
@@ -177,6 +196,8 @@ class Delegate:
             kernel = self._find(name)
             if kernel is None and name in self._native:
                 kernel = kernel_beyond_native(name, options)
+            if kernel is not None and kernel.library:  # its library is a delegate of its own
+                kernel = None
             if kernel is not None:
                 yield index, _make_node(known, name, kernel, found_node, options)
             elif found.builtin_code == abi.BuiltinOperator.CUSTOM and name not in self._native:

@@ -7,7 +7,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from litefuse.errors import MissingKernelError
-from litefuse.runtime.custom_op import CustomOp, find_kernel, kernels_by_name, registered_kernels
+from litefuse.runtime.custom_op import (
+    CustomOp,
+    find_kernel,
+    kernels_by_name,
+    registered_kernels,
+    registered_libraries,
+)
 from litefuse.runtime.delegate import Delegate
 from litefuse.runtime.native import NativeKernels, pack
 
@@ -47,8 +53,14 @@ def kernel_delegates(custom_ops: Iterable[type[CustomOp] | str | os.PathLike[str
     explicit = kernels_by_name(classes)
     native = pack()
     named = native.names if native is not None else frozenset[str]()
-    python = Delegate(lambda name: explicit.get(name) or find_kernel(name, without=named), native=named, report=False)
-    return KernelDelegates(python, [*libraries, python, *([] if native is None else [native])], tuple(explicit))
+    registered = [(NativeKernels(path), names) for path, names in registered_libraries().items()]
+    python = Delegate(
+        lambda name: explicit.get(name) or find_kernel(name, without=named),
+        native=named.union(*(names for _, names in registered)),
+        report=False,
+    )
+    behind = [*(library for library, _ in registered), *([] if native is None else [native])]
+    return KernelDelegates(python, [*libraries, python, *behind], tuple(explicit))
 
 
 def missing_kernels(unresolved: Sequence[str], where: str, given: Iterable[str] = ()) -> MissingKernelError:

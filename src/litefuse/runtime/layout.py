@@ -41,10 +41,11 @@ class _Tensor:
     runtime_type: abi.TfLiteType
     shape: tuple[int, ...]
     constant: bool = False
+    signature: tuple[int, ...] = ()
 
 
 TENSORS = (
-    _Tensor("probe_input", np.float32, "FLOAT32", abi.TfLiteType.FLOAT32, (2, 3)),
+    _Tensor("probe_input", np.float32, "FLOAT32", abi.TfLiteType.FLOAT32, (2, 3), signature=(-1, 3)),
     _Tensor("probe_constant", np.int32, "INT32", abi.TfLiteType.INT32, (3,), constant=True),
     _Tensor("probe_output", np.int64, "INT64", abi.TfLiteType.INT64, (5, 1, 2)),
     _Tensor("probe_composite_output", np.float32, "FLOAT32", abi.TfLiteType.FLOAT32, (2, 3)),
@@ -140,12 +141,18 @@ def _examine(context: int) -> Layout:
         "ReplaceNodeSubsetsWithDelegateKernels",
         "ResizeTensor",
         "AddTensors",
+        "GetExternalContext",
+        "SetExternalContext",
+        "PreviewDelegatePartitioning",
+        "GetModelMetadata",
+        "AcquireSubgraphContext",
+        # The last field: it shows that none was inserted before it.
+        "ReleaseSubgraphContext",
     )
     library = _library_of(_field(context, abi.TfLiteContext, "GetExecutionPlan"))
     for name in functions:
         _expect(_library_of(_field(context, abi.TfLiteContext, name)), library, f"TfLiteContext.{name}")
 
-    # It is the last field that is used, and shows that none was inserted before it.
     _expect(_field(context, abi.TfLiteContext, "recommended_num_threads"), 1, "TfLiteContext.recommended_num_threads")
 
     known = abi.TfLiteContext.from_address(context)
@@ -170,6 +177,8 @@ def _examine_tensor(address: int, tensor: _Tensor) -> None:
     expect("buffer_handle", 2**32 - 1)  # -1, none
     _expect(_int_array(_field(address, abi.TfLiteTensor, "dims")), tensor.shape, "TfLiteTensor.dims")
     _expect_string(_field(address, abi.TfLiteTensor, "name"), tensor.name, "TfLiteTensor.name")
+    signature = _field(address, abi.TfLiteTensor, "dims_signature")
+    _expect(_int_array(signature) if signature else (), tensor.signature, "TfLiteTensor.dims_signature")
     if tensor.constant:
         data = _peek(_field(address, abi.TfLiteTensor, "data"), CONSTANT.nbytes)
         _expect(data, CONSTANT.tobytes(), "TfLiteTensor.data")
@@ -191,6 +200,8 @@ def _examine_nodes(known: abi.TfLiteContext, context: int) -> None:
     node, _ = _node(known, context, 0, abi.BuiltinOperator.CUSTOM)
     _expect(_int_array(_field(node, abi.TfLiteNode, "inputs")), (0, 1, -1), "TfLiteNode.inputs")
     _expect(_int_array(_field(node, abi.TfLiteNode, "outputs")), (2,), "TfLiteNode.outputs")
+    _expect(_int_array(_field(node, abi.TfLiteNode, "intermediates")), (), "TfLiteNode.intermediates")
+    _expect(_int_array(_field(node, abi.TfLiteNode, "temporaries")), (), "TfLiteNode.temporaries")
     _expect(_field(node, abi.TfLiteNode, "custom_initial_data_size"), len(OPTIONS), "custom_initial_data_size")
     options = _peek(_field(node, abi.TfLiteNode, "custom_initial_data"), len(OPTIONS))
     _expect(options, OPTIONS, "TfLiteNode.custom_initial_data")
@@ -276,6 +287,7 @@ def probe_model() -> bytes:
     def tensor(spec: _Tensor) -> Any:
         made = schema.TensorT()
         made.name, made.shape = spec.name, list(spec.shape)
+        made.shapeSignature = list(spec.signature) or None
         made.type = getattr(schema.TensorType, spec.flatbuffer_type)
         made.buffer = 1 if spec.constant else 0
         if spec.constant:

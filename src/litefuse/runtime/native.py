@@ -59,7 +59,8 @@ class NativeKernels:
             raise KernelError(
                 f"is no LiteRT delegate: it does not export {' and '.join(missing)}",
                 where=str(path),
-                hint="litefuse kernels new writes the sources of such a library.",
+                hint="litefuse kernels build makes such a library of kernels written for TensorFlow Lite, and "
+                "litefuse kernels new writes the sources of one.",
             )
         self._delegate = litert.load_delegate(absolute)
         self.names = _names(library)

@@ -11,10 +11,10 @@ from litefuse.cpp.sanitized import is_sanitized, sanitizer_environment
 from litefuse.errors import LitefuseError
 from litefuse.inputs.model_inputs import ModelInputs
 from litefuse.inputs.tables import Tables
-from litefuse.plug_ins.modules import import_kernels
 from litefuse.processes.process import run_model
 from litefuse.runtime.custom_op import CustomOp
 from litefuse.runtime.inputs import InputSpec, fit_inputs
+from litefuse.runtime.loading import load_kernels
 from litefuse.runtime.transfer import unpickle_kernels
 from litefuse.verify.converted import ConvertedModel
 from litefuse.verify.coverage import Coverage
@@ -112,7 +112,7 @@ def call_model(job: ModelJob, announce: Callable[[str], None]) -> ModelCalls:
     if job.registered or job.kernel_modules or job.custom_ops:
         announce("import the kernels")
     unpickle_kernels(job.registered or {})
-    import_kernels(job.kernel_modules)
+    load_kernels(job.kernel_modules)
     custom_ops: list[type[CustomOp] | str] = [
         each if isinstance(each, str) else pickle.loads(each) for each in job.custom_ops
     ]

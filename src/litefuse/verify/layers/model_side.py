@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import LitefuseError
-from litefuse.plug_ins.modules import import_kernels
 from litefuse.runtime.custom_op import CustomOp
 from litefuse.runtime.interpreter import Interpreter
+from litefuse.runtime.loading import load_kernels
 from litefuse.runtime.scales import dequantized, quantized
 from litefuse.runtime.transfer import unpickle_kernels
 from litefuse.verify.difference import difference
@@ -91,7 +91,7 @@ def observe_model(job: ObservationJob, announce: Callable[[str], None]) -> Obser
     """
     announce("import the kernels")
     unpickle_kernels(job.job.registered or {})
-    import_kernels(job.job.kernel_modules)
+    load_kernels(job.job.kernel_modules)
     announce("read the model")
     signature = job.calls[-1].signature
     graph = layer_graph(job.job.model, signature)
