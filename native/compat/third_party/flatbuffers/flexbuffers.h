@@ -139,7 +139,7 @@ class Reference {
   uint32_t AsUInt32() const { return static_cast<uint32_t>(AsUInt64()); }
   uint16_t AsUInt16() const { return static_cast<uint16_t>(AsUInt64()); }
   uint8_t AsUInt8() const { return static_cast<uint8_t>(AsUInt64()); }
-  bool AsBool() const { return IsFloat() ? AsDouble() != 0 : AsInt64() != 0; }
+  bool AsBool() const { return AsInt64() != 0; }
   double AsDouble() const;
   float AsFloat() const { return static_cast<float>(AsDouble()); }
   String AsString() const;
@@ -166,6 +166,13 @@ class Reference {
     if (!(real > static_cast<double>(std::numeric_limits<Integer>::min()))) return std::numeric_limits<Integer>::min();
     if (real >= static_cast<double>(std::numeric_limits<Integer>::max())) return std::numeric_limits<Integer>::max();
     return static_cast<Integer>(real);
+  }
+  // Whether it is this key; how long it is otherwise does not matter: hostile keys may all be of the size of the data.
+  bool IsKeyOf(const char* name) const {
+    size_t begin;
+    const size_t size = std::strlen(name) + 1;  // with the zero at its end
+    return type_ == FBT_KEY && bytes_.Follow(position_, width_, &begin) && bytes_.size() - begin >= size &&
+           std::memcmp(bytes_.at(begin), name, size) == 0;
   }
   // Where a scalar stands and of how many bytes it is.
   bool Scalar(size_t* position, size_t* width) const {
@@ -248,7 +255,7 @@ class Map : public Vector {
   Reference operator[](int i) const { return i < 0 ? Reference() : Vector::operator[](static_cast<size_t>(i)); }
   Reference operator[](const char* name) const {
     for (size_t i = 0; i < keys_.size() && i < size(); ++i) {
-      if (std::strcmp(keys_[i].AsKey(), name) == 0) return Vector::operator[](i);
+      if (keys_[i].IsKeyOf(name)) return Vector::operator[](i);
     }
     return Reference();
   }
@@ -274,7 +281,12 @@ class Map : public Vector {
 };
 
 inline double Reference::AsDouble() const {
-  if (IsString()) return std::strtod(AsString().c_str(), nullptr);
+  if (IsString()) {
+    char* end;
+    const char* text = AsString().c_str();
+    const double real = std::strtod(text, &end);
+    return *end == 0 ? real : 0;
+  }
   if (!IsFloat()) return IsUInt() ? static_cast<double>(AsUInt64()) : static_cast<double>(AsInt64());
   size_t position, width;
   uint64_t bits;
@@ -292,7 +304,12 @@ inline double Reference::AsDouble() const {
 
 inline int64_t Reference::AsInt64() const {
   if (IsFloat()) return Cast<int64_t>(AsDouble());
-  if (IsString()) return std::strtoll(AsString().c_str(), nullptr, 10);
+  if (IsString()) {
+    char* end;
+    const char* text = AsString().c_str();
+    const int64_t integer = std::strtoll(text, &end, 10);
+    return *end == 0 ? integer : 0;
+  }
   if (IsVector()) return static_cast<int64_t>(AsVector().size());
   if (!IsIntOrUint() && !IsBool()) return 0;
   size_t position, width;
