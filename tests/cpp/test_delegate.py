@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -127,3 +128,48 @@ def test_what_a_kernel_throws_is_an_error_that_names_it(library: Path) -> None:
     runner = interpreter(library, one_op("Throw"))
     with pytest.raises(RuntimeError, match=r"(?s)the kernel Throw throws.*\(Throw\) failed to invoke"):
         call(runner)
+
+
+def test_kernels_in_the_body_of_a_loop_and_in_two_signatures(library: Path) -> None:
+    main, condition, body, other = Graph(), Graph(), Graph(), Graph()
+    n, x = main.input("n", ()), main.input("x", X.shape)
+    main.builtin(
+        "WHILE", [n, x], [main.output("m", ()), main.output("y", X.shape)], condSubgraphIndex=1, bodySubgraphIndex=2
+    )
+    left = condition.input("n", ())
+    condition.input("x", X.shape)
+    zero = condition.tensor("zero", (), value=0.0)
+    condition.builtin("GREATER", [left, zero], [condition.output("more", (), np.bool_)])
+    left, turned = body.input("n", ()), body.input("x", X.shape)
+    one = body.tensor("one", (), value=1.0)
+    body.builtin("SUB", [left, one], [body.output("less", ())])
+    body.custom("Reverse", [turned], [body.output("y", X.shape)])
+    other.custom("Reverse", [other.input("x", X.shape)], [other.output("y", X.shape)])
+    content = model(main, condition, body, other, signatures={"loop": 0, "once": 3})
+    made = litert.Interpreter(model_content=content, experimental_delegates=[litert.load_delegate(str(library))])
+    loop, once = made.get_signature_runner("loop"), made.get_signature_runner("once")
+    # Each turn adds how many there were before it; the runtime plans the loop's memory anew in each call.
+    assert loop(n=np.array(3, np.float32), x=X)["y"].tolist() == [[6, 1, 4]]
+    assert once(x=X)["y"].tolist() == [[3, -2, 1]]
+    assert once(x=X)["y"].tolist() == [[4, -1, 2]]
+    assert loop(n=np.array(2, np.float32), x=X)["y"].tolist() == [[2, -1, 4]]
+
+
+def test_many_interpreters_in_threads(library: Path) -> None:
+    content = one_op("Reverse")
+    wrong: list[list[list[float]]] = []
+
+    def work() -> None:
+        for _ in range(20):
+            runner = interpreter(library, content)
+            for calls in range(3):
+                found = call(runner)
+                if found != [[3 + calls, -2 + calls, 1 + calls]]:
+                    wrong.append(found)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
