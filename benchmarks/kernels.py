@@ -134,7 +134,7 @@ a call of a kernel in Python costs besides, `python benchmarks/overhead.py` meas
 
 def measure(tf: Any, case: Case, repeats: int) -> dict[str, Any]:
     """Seconds of one call in each way, medians; the ways take turns."""
-    native = invoker(case, [])
+    native = invoker(case, None)
     numpy = invoker(case, [PACK[case.op]])
     outputs = native()
     copies = [(np.empty_like(output), output) for output in outputs]
@@ -162,7 +162,7 @@ def measure(tf: Any, case: Case, repeats: int) -> dict[str, Any]:
 class invoker:  # noqa: N801  a function with a part that is called alone
     """Runs the op in LiteRT; calling it gives the outputs."""
 
-    def __init__(self, case: Case, custom_ops: list[Any]) -> None:
+    def __init__(self, case: Case, custom_ops: list[Any] | None) -> None:
         self._interpreter = Interpreter(one_op_model(case), custom_ops=custom_ops, num_threads=1)
         self._interpreter.allocate_tensors()
         details = self._interpreter.get_input_details()

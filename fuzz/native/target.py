@@ -114,7 +114,7 @@ def load(call: Call) -> Callable[[], list[npt.NDArray[Any]]]:
         What makes the call, and gives the outputs that are read.
     """
     content, places, results = _model(call)
-    interpreter = Interpreter(content, custom_ops=[PACK[call.op]] if call.form == "numpy" else [])
+    interpreter = Interpreter(content, custom_ops=[PACK[call.op]] if call.form == "numpy" else None)
     for index, operand in zip(places, call.inputs, strict=True):
         if operand is not None and operand.resized is not None:
             interpreter.resize_tensor_input(index, operand.resized)

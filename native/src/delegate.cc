@@ -10,6 +10,7 @@
 #include "exact_memory.h"
 #include "litefuse/guarded.h"
 #include "litefuse/registry.h"
+#include "litefuse/trial.h"
 
 namespace {
 
@@ -187,6 +188,7 @@ TfLiteStatus ClaimNodes(TfLiteContext* context, TfLiteDelegate* delegate) {
     if (context->GetNodeAndRegistration(context, index, &node, &registration) != kTfLiteOk) return kTfLiteError;
     const Match match = KernelOf(*node, *registration);
     if (match.kernel == nullptr) continue;
+    if (litefuse::Leaves(match.kernel, context, *node, match.options, match.size)) continue;
     TfLiteRegistration replacement{};
     replacement.init = Init;
     replacement.free = Free;

@@ -87,6 +87,9 @@ CALLS: Mapping[str, Call] = {
     "CaseFoldUTF8": Call([_texts(b"A b", "ﬁÉ".encode())], [object]),
     "Cholesky": Call([_MATRICES], [np.float32]),
     "ConcatV2": Call([_WORDS, _WORDS, _ZERO], [object]),
+    "Convolution2DTransposeBias": Call(
+        [_floats(2, 3, 4, 2), _floats(3, 3, 3, 2), _floats(3)], [np.float32], {"strides": [2, 2], "padding": "SAME"}
+    ),
     "CropAndResize": Call(
         [_floats(2, 4, 5, 3), np.array([[0, 0, 1, 1], [0.2, 0.1, 0.9, 0.7]], np.float32), _ints(1, 0), _ints(3, 2)],
         [np.float32],
@@ -107,6 +110,20 @@ CALLS: Mapping[str, Call] = {
     "ExtractImagePatches": Call([_floats(2, 4, 4, 3)], [np.float32], _PATCHES),
     "IRFFT": Call([_spectrum(2, 5), _ints(8)], [np.float32]),
     "IRFFT2D": Call([_spectrum(2, 4, 5), _ints(4, 8)], [np.float32]),
+    "Landmarks2TransformMatrix": Call(
+        [_floats(1, 4, 3)],
+        [np.float32],
+        {
+            "subset_idxs": [0, 1],
+            "left_rotation_idx": 2,
+            "right_rotation_idx": 3,
+            "target_rotation_radians": 0.5,
+            "output_width": 8,
+            "output_height": 6,
+            "scale_x": 1.5,
+            "scale_y": 2.0,
+        },
+    ),
     "LinSpace": Call([np.array(1, np.float32), np.array(3, np.float32), np.array(5, np.int32)], [np.float32]),
     "MatrixDeterminant": Call([_MATRICES], [np.float32]),
     "MatrixInverse": Call([_MATRICES], [np.float32]),
@@ -114,6 +131,9 @@ CALLS: Mapping[str, Call] = {
     "MatrixTriangularSolve": Call([_MATRICES, _floats(2, 3, 4)], [np.float32]),
     "MaxPool3D": Call([_floats(2, 3, 4, 4, 2)], [np.float32], _POOL_3D),
     "MaxPoolWithArgmax": Call([_floats(2, 5, 4, 3)], [np.float32, np.int64], _POOL),
+    "MaxPoolingWithArgmax2D": Call(
+        [_floats(2, 5, 4, 3)], [np.float32, np.float32], {"pool_size": [2, 2], "strides": [2, 2], "padding": "SAME"}
+    ),
     "MaxUnpooling2D": Call(
         [_floats(1, 2, 2, 1), _ints(0, 3, 9, 15).reshape(1, 2, 2, 1)],
         [np.float32],
@@ -194,6 +214,12 @@ CALLS: Mapping[str, Call] = {
     "StringToNumber": Call([_texts(b"1.5", b"-2")], [np.float32]),
     "StringUpper": Call([_WORDS], [object], {"encoding": ""}),
     "Substr": Call([_WORDS, _ZERO, _ONE], [object], {"unit": "BYTE"}),
+    "TransformLandmarks": Call([_floats(2, 4, 3), _floats(2, 4, 4)], [np.float32]),
+    "TransformTensorBilinear": Call(
+        [_floats(2, 4, 5, 3), np.diag([0.5, 0.5, 1, 1]).astype(np.float32)],
+        [np.float32],
+        {"output_height": 3, "output_width": 4},
+    ),
     "UnicodeDecode": Call([_WORDS], [np.int64, np.int32], _UNICODE),
     "UnicodeDecodeWithOffsets": Call([_WORDS], [np.int64, np.int32, np.int64], _UNICODE),
     "UnicodeEncode": Call([_ints(104, 105, 233), _longs(0, 2, 3)], [object], {"output_encoding": "UTF-8"}),

@@ -51,7 +51,7 @@ def run(
     ]
     results = [graph.output(f"output_{place}", [], dtype) for place, dtype in enumerate(outputs)]
     graph.custom(op, tensors, results, options)
-    interpreter = Interpreter(model(graph), custom_ops=[PACK[op]] if form == "numpy" else [])
+    interpreter = Interpreter(model(graph), custom_ops=[PACK[op]] if form == "numpy" else None)
     interpreter.allocate_tensors()
     answers: list[list[npt.NDArray[Any]]] = []
     for _ in range(2):

@@ -257,7 +257,7 @@ def test_unpooling_refuses(options: Any, message: str, form: str) -> None:
     [
         (np.ones((2, 2, 1), np.float32), np.zeros((2, 2, 1), np.int32), "updates"),
         (np.ones((1, 2, 2, 1), np.float32), np.zeros((1, 2, 1, 1), np.int32), "mask"),
-        (np.ones((1, 2, 2, 1), np.float32), np.zeros((1, 2, 2, 1), np.float32), "mask"),
+        (np.ones((1, 2, 2, 1), np.float32), np.zeros((1, 2, 2, 1), np.float64), "mask"),
         (np.ones((1, 2, 2, 1), np.bool_), np.zeros((1, 2, 2, 1), np.int32), "real numbers"),
     ],
 )

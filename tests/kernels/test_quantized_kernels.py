@@ -53,7 +53,7 @@ def interpreter_of(op: str, x: npt.NDArray[Any], scales: Sequence[Scale | None],
             parameters.scale, parameters.zeroPoint, parameters.quantizedDimension = each
             graph.tensors[index][0].quantization = parameters
     graph.custom(op, operands, results, OPTIONS[op])
-    return Interpreter(model(graph), custom_ops=[PACK[op]] if form == "numpy" else [])
+    return Interpreter(model(graph), custom_ops=[PACK[op]] if form == "numpy" else None)
 
 
 def outputs_of(interpreter: Any, x: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:

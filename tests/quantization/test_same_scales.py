@@ -140,7 +140,7 @@ def calls(path: Path, x: Any, *, form: str) -> dict[str, Any]:
         delegates = [load_delegate(str(native_library()))]
         runner: Any = StockInterpreter(str(path), experimental_delegates=delegates).get_signature_runner()
     else:
-        kernels = [*PACK.values()] if form == "numpy" else []
+        kernels = [*PACK.values()] if form == "numpy" else None
         runner = Interpreter(path, custom_ops=kernels).get_signature_runner()
     found = {name: np.array(value) for name, value in runner(x=x).items()}
     for name, value in runner(x=x).items():

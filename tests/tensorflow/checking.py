@@ -116,7 +116,7 @@ def interpreter(model: bytes, *, custom_ops: Sequence[Any] = (), kernel_pack: bo
     if custom_ops or kernel_pack:
         from litefuse.runtime.interpreter import Interpreter
 
-        return Interpreter(model_content=model, custom_ops=custom_ops)
+        return Interpreter(model_content=model, custom_ops=custom_ops or None)
     from litefuse.runtime.soundness import check_soundness
 
     check_soundness(model, "the converted model")

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import struct
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
-from tests.tensorflow.checking import check, custom_options, normal, op_counts
+from tests.tensorflow.auditing import operators
+from tests.tensorflow.checking import check, normal, op_counts
 
 if TYPE_CHECKING:
     from tests.tensorflow.process import TensorFlow
@@ -71,8 +73,9 @@ def test_max_unpooling(
     (composite,) = result.report.composites
     assert (composite.fused_into, composite.unchecked) == ("MaxUnpooling2D", None)
     assert composite.error == 0.0
-    (options,) = custom_options(result.model_bytes)["MaxUnpooling2D"]
-    assert options == {"pool_size": pool_size, "strides": strides, "padding": padding}
+    (found,) = [op for _, _, name, op in operators(result.model_bytes) if name == "MaxUnpooling2D"]
+    fields = (1 if padding == "SAME" else 2, *reversed(strides), *reversed(pool_size), 0, 0, 0, 0, 0)
+    assert struct.unpack("<10i", bytes(bytearray(found.customOptions))) == fields
 
 
 def test_body_that_is_no_unpooling_is_kept(tensorflow: TensorFlow) -> None:

@@ -220,8 +220,12 @@ TfLiteStatus Invoke(const char* op, TfLiteContext* context, TfLiteNode* node);
 }  // namespace internal
 
 // Defines litefuse_register_<name>(), the registration of the kernel `Class` for the op `name`.
-#define LITEFUSE_DEFINE_KERNEL(name, Class)                                                                       \
-  extern "C" const TfLiteRegistration* litefuse_register_##name(void) {                                            \
+#define LITEFUSE_DEFINE_KERNEL(name, Class) \
+  extern "C" LITEFUSE_DEFINE_KERNEL_AS(litefuse_register_##name, #name, Class)
+
+// Defines a function that returns the registration of the kernel `Class` for an op whose name is `text`.
+#define LITEFUSE_DEFINE_KERNEL_AS(function, text, Class)                                                          \
+  const TfLiteRegistration* function(void) {                                                                      \
     static const TfLiteRegistration registration = [] {                                                            \
       TfLiteRegistration made{};                                                                                   \
       made.init = [](TfLiteContext*, const char* buffer, size_t length) -> void* {                                 \
@@ -229,13 +233,13 @@ TfLiteStatus Invoke(const char* op, TfLiteContext* context, TfLiteNode* node);
       };                                                                                                           \
       made.free = [](TfLiteContext*, void* state) { litefuse::internal::FreeState(state); };                       \
       made.prepare = [](TfLiteContext* context, TfLiteNode* node) {                                                \
-        return litefuse::internal::Prepare(#name, context, node);                                                  \
+        return litefuse::internal::Prepare(text, context, node);                                                   \
       };                                                                                                           \
       made.invoke = [](TfLiteContext* context, TfLiteNode* node) {                                                 \
-        return litefuse::internal::Invoke(#name, context, node);                                                   \
+        return litefuse::internal::Invoke(text, context, node);                                                    \
       };                                                                                                           \
       made.builtin_code = kTfLiteBuiltinCustom;                                                                    \
-      made.custom_name = #name;                                                                                    \
+      made.custom_name = text;                                                                                     \
       made.version = 1;                                                                                            \
       return made;                                                                                                 \
     }();                                                                                                           \

@@ -14,6 +14,7 @@
   KERNEL(AvgPool3D) \
   KERNEL(Bincount) \
   KERNEL(Cholesky) \
+  KERNEL(Convolution2DTransposeBias) \
   KERNEL(CropAndResize) \
   KERNEL(Cross) \
   KERNEL(Cumprod) \
@@ -25,6 +26,7 @@
   KERNEL(ExtractImagePatches) \
   KERNEL(IRFFT) \
   KERNEL(IRFFT2D) \
+  KERNEL(Landmarks2TransformMatrix) \
   KERNEL(LinSpace) \
   KERNEL(MatrixDeterminant) \
   KERNEL(MatrixInverse) \
@@ -32,6 +34,7 @@
   KERNEL(MatrixTriangularSolve) \
   KERNEL(MaxPool3D) \
   KERNEL(MaxPoolWithArgmax) \
+  KERNEL(MaxPoolingWithArgmax2D) \
   KERNEL(MaxUnpooling2D) \
   KERNEL(ReduceJoin) \
   KERNEL(Roll) \
@@ -48,6 +51,8 @@
   KERNEL(StringToNumber) \
   KERNEL(StringUpper) \
   KERNEL(Substr) \
+  KERNEL(TransformLandmarks) \
+  KERNEL(TransformTensorBilinear) \
   KERNEL(UnravelIndex)
 
 #ifdef __cplusplus

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import struct
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["MaxUnpooling"]
 
 _ATTRIBUTES = ("padding", "pool_size", "strides")
+_PADDINGS = {"SAME": 1, "VALID": 2}  # TfLitePadding
 _VALUES = frozenset({"float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"})
 
 
@@ -30,8 +32,8 @@ class MaxUnpooling(Fusion):
     ``f(updates [batch, in_rows, in_cols, depth], mask [batch, in_rows, in_cols, depth] int32 or int64) ->
     [batch, out_rows, out_cols, depth]``; the mask holds the positions that ``tf.nn.max_pool_with_argmax`` gives.
 
-    The annotation's attributes are the op's options: ``pool_size`` and ``strides``, each a list of two ints (rows,
-    columns), and ``padding``, SAME or VALID.
+    The annotation's attributes are ``pool_size`` and ``strides``, each a list of two ints (rows, columns), and
+    ``padding``, SAME or VALID. The op's options are a C struct, LiteRT's ``TfLitePoolParams``.
     Definition: https://www.tensorflow.org/addons/api_docs/python/tfa/layers/MaxUnpooling2D.
     """
 
@@ -51,8 +53,7 @@ class MaxUnpooling(Fusion):
         return _attribute_problem(composite.attributes) or _result_problem(updates, result, composite.attributes)
 
     def rewrite(self, composite: Composite, b: Builder) -> Sequence[ir.Value]:
-        options = {name: composite.attributes[name] for name in _ATTRIBUTES}
-        return b.custom("MaxUnpooling2D", composite.args, composite.result_types, options)
+        return b.custom("MaxUnpooling2D", composite.args, composite.result_types, _options(composite.attributes))
 
     def check_inputs(
         self, composite: Composite, size: int, random: np.random.Generator
@@ -77,6 +78,13 @@ class MaxUnpooling(Fusion):
         return [values.astype(updates.dtype), positions.astype(mask.dtype)]
 
 
+def _options(attributes: Mapping[str, Any]) -> bytes:
+    """Returns a ``TfLitePoolParams``, which LiteRT's kernel and delegates read, and TFLiteConverter writes."""
+    (rows, cols), (row_stride, col_stride) = attributes["pool_size"], attributes["strides"]
+    # Behind them, no activation, and what the runtime computes.
+    return struct.pack("<10i", _PADDINGS[attributes["padding"]], col_stride, row_stride, cols, rows, *[0] * 5)
+
+
 def _attribute_problem(attributes: Mapping[str, Any]) -> str | None:
     unknown = sorted(attributes.keys() - {*_ATTRIBUTES, "tfl_fusable_op"})
     if unknown:
@@ -85,12 +93,17 @@ def _attribute_problem(attributes: Mapping[str, Any]) -> str | None:
     if missing:
         return f"it needs the attribute {', '.join(missing)}; it has {sorted(attributes)}"
     for name in ("pool_size", "strides"):
-        value = attributes[name]
-        if not isinstance(value, list) or len(value) != 2 or any(type(n) is not int or n < 1 for n in value):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+        value: Any = attributes[name]
+        if not _is_pair(value):
             return f"the attribute {name} is {value!r}; MaxUnpooling2D takes two positive ints, rows and columns"
-    if attributes["padding"] not in ("SAME", "VALID"):
+    if attributes["padding"] not in [*_PADDINGS]:
         return f"the attribute padding is {attributes['padding']!r}; MaxUnpooling2D takes SAME or VALID"
     return None
+
+
+def _is_pair(value: Any) -> bool:
+    """Whether an attribute is a list of two positive int32."""
+    return isinstance(value, list) and len(value) == 2 and all(type(n) is int and 0 < n < 2**31 for n in value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
 
 
 def _result_problem(updates: TensorType, result: TensorType, attributes: Mapping[str, Any]) -> str | None:

@@ -17,6 +17,7 @@ from litefuse.errors import InterpreterError
 from litefuse.inspection.facts import CustomOperator, LiteRTModelFacts, SignatureFacts, SubgraphFacts, TensorFacts
 from litefuse.inspection.tensors import dtype_name, stored_tensors
 from litefuse.runtime.flatbuffer import content_of
+from litefuse.runtime.known_custom_ops import XNNPACK_OPS
 from litefuse.runtime.options import decode_map
 from litefuse.runtime.soundness import IDENTIFIER, check_soundness
 
@@ -85,7 +86,7 @@ class _Reader:
             subgraphs=tuple(_subgraph(subgraph) for subgraph in subgraphs),
             op_counts=dict(sorted(counts.items())),
             custom_operators=tuple(
-                CustomOperator(name, kind, count, _options(options), len(options))
+                CustomOperator(name, kind, count, _options(name, options), len(options))
                 for (kind, name, options), count in sorted(custom.items())
             ),
             metadata=tuple(_text(model.Metadata(index).Name()) for index in range(model.MetadataLength())),
@@ -168,9 +169,16 @@ def _signature(signature: Any, subgraphs: list[Any]) -> SignatureFacts:
     )
 
 
-def _options(data: bytes) -> Mapping[str, Any] | None:
-    """Decodes a flexbuffer map to JSON-compatible values; None when the bytes are not a map."""
+def _options(name: str, data: bytes) -> Mapping[str, Any] | None:
+    """Decodes options to JSON-compatible values: a flexbuffer map, or what the pack's kernel of the op reads.
+
+    None if they are neither.
+    """
     options = decode_map(data)
+    if options is None and data and name in XNNPACK_OPS:
+        from litefuse.kernels import PACK  # few models have such ops
+
+        options = PACK[name].decode_options(data) or None if name in PACK else None
     return None if options is None else json.loads(json.dumps(options, default=_hex))  # blobs become text
 
 

@@ -112,6 +112,7 @@ class TfLiteTensor(ctypes.Structure):
     is_variable: bool
     quantization_type: int
     quantization_params: int | None
+    dims_signature: int | None
 
     _fields_ = (
         ("type", c_int),

@@ -70,7 +70,8 @@ class CompiledModel:
 
     Args:
         model: The ``.tflite`` file, or its content.
-        custom_ops: Kernels to use before all others: ``CustomOp`` classes, or paths of shared libraries.
+        custom_ops: Kernels to use before all others: ``CustomOp`` classes, or paths of shared libraries. An empty list
+            turns the pack off.
         accelerators: What LiteRT may use: ``cpu``, ``gpu``, ``npu``.
 
     Attributes:
@@ -86,7 +87,7 @@ class CompiledModel:
         self,
         model: str | os.PathLike[str] | bytes,
         *,
-        custom_ops: Iterable[type[CustomOp] | str | os.PathLike[str]] = (),
+        custom_ops: Iterable[type[CustomOp] | str | os.PathLike[str]] | None = None,
         accelerators: Sequence[str] = ("cpu",),
     ) -> None:
         self._compiled, self._options, self._model, self._environment = (c_void_p() for _ in range(4))

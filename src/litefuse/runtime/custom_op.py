@@ -26,6 +26,7 @@ __all__ = [
     "installed_kernels",
     "is_registered",
     "kernel_beyond_native",
+    "kernel_of_pack",
     "kernels_by_name",
     "registered_kernels",
     "registered_libraries",
@@ -249,7 +250,7 @@ def installed_kernels() -> dict[str, PlugIn]:
     return {plug_in.name: plug_in for plug_in in find_plug_ins(ENTRY_POINT_GROUP)}
 
 
-def find_kernel(name: str, *, without: Container[str] = ()) -> type[CustomOp] | None:
+def find_kernel(name: str, *, without: Container[str] = (), with_pack: bool = True) -> type[CustomOp] | None:
     """Returns the kernel of the custom op ``name``, or None.
 
     It is looked up among those registered with ``custom_op``, then in the pack ``litefuse.kernels``, then among the
@@ -258,6 +259,7 @@ def find_kernel(name: str, *, without: Container[str] = ()) -> type[CustomOp] | 
     Args:
         name: The op's name.
         without: Names that something else runs unless ``custom_op`` registered a kernel for them.
+        with_pack: Whether the pack counts.
 
     Raises:
         KernelError: The entry point of that name does not load, or what it loads is not a kernel of that op.
@@ -265,14 +267,19 @@ def find_kernel(name: str, *, without: Container[str] = ()) -> type[CustomOp] | 
     kernel = _registered.get(name)
     if kernel is None and name in without:
         return None
-    if kernel is None:
-        # Here and not at the top: the pack's kernels are subclasses of CustomOp. Few models have ops that get here.
-        from litefuse.kernels import PACK
-
-        kernel = PACK.get(name)
+    if kernel is None and with_pack:
+        kernel = kernel_of_pack(name)
     if kernel is None and (plug_in := installed_kernels().get(name)) is not None:
         kernel = _load(plug_in)
     return kernel
+
+
+def kernel_of_pack(name: str) -> type[CustomOp] | None:
+    """Returns the pack's kernel of the custom op ``name`` in Python, or None."""
+    # Here and not at the top: the pack's kernels are subclasses of CustomOp. Few models have ops that get here.
+    from litefuse.kernels import PACK
+
+    return PACK.get(name)
 
 
 def kernel_beyond_native(name: str, options: bytes) -> type[CustomOp] | None:
@@ -282,7 +289,7 @@ def kernel_beyond_native(name: str, options: bytes) -> type[CustomOp] | None:
         name: The op's name; a native kernel runs it.
         options: The node's ``custom_options``.
     """
-    # Here and not at the top, as PACK in find_kernel.
+    # Here and not at the top, as PACK in kernel_of_pack.
     from litefuse.kernels.partly_native import is_beyond_native, is_partly_native
 
     if not is_partly_native(name):

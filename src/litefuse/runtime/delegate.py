@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, TypeVar, cast, overload
 from litefuse.errors import InterpreterError, KernelError, LitefuseError
 from litefuse.runtime import abi
 from litefuse.runtime.callbacks import guarded
-from litefuse.runtime.custom_op import CustomOp, find_kernel, kernel_beyond_native, kernels_by_name
+from litefuse.runtime.custom_op import (
+    CustomOp,
+    find_kernel,
+    kernel_beyond_native,
+    kernel_of_pack,
+    kernels_by_name,
+)
+from litefuse.runtime.known_custom_ops import XNNPACK_OPS
 from litefuse.runtime.layout import check_layout
 from litefuse.runtime.node import Node, node_text
 from litefuse.runtime.tensors import name_of
@@ -94,6 +101,7 @@ class Delegate:
         failure: The exception that the last failing kernel raised, or None.
         unclaimed: The names of the custom ops that no kernel runs, in the order of the model.
         unresolved: Those of them that the interpreter does not run either.
+        left: By the names of their ops, why nodes were left to the runtime although the pack has a kernel of the op.
     """
 
     def __init__(
@@ -107,6 +115,7 @@ class Delegate:
         self._native = native
         self.unclaimed: dict[str, None] = {}
         self.unresolved: dict[str, None] = {}
+        self.left: dict[str, KernelError] = {}
         self._find = find
         self._report = report
         # Weak, so that a delegate is freed with its last user, and not when the garbage collector runs.
@@ -194,16 +203,44 @@ class Delegate:
                 case _:
                     continue
             kernel = self._find(name)
-            if kernel is None and name in self._native:
+            native = kernel is None and name in self._native
+            if native:
                 kernel = kernel_beyond_native(name, options)
             if kernel is not None and kernel.library:  # its library is a delegate of its own
                 kernel = None
+            if name in XNNPACK_OPS and self._is_left(context, name, kernel, found_node, options, native=native):
+                continue
             if kernel is not None:
                 yield index, _make_node(known, name, kernel, found_node, options)
             elif found.builtin_code == abi.BuiltinOperator.CUSTOM and name not in self._native:
                 self.unclaimed[name] = None
                 if found.invoke == unresolved:
                     self.unresolved[name] = None
+
+    def _is_left(
+        self,
+        context: int,
+        name: str,
+        kernel: type[CustomOp] | None,
+        node: abi.TfLiteNode,
+        options: bytes,
+        *,
+        native: bool,
+    ) -> bool:
+        """Whether a node is left to the runtime, since the pack's kernel does not take its form.
+
+        XNNPACK has kernels under the same names as the pack. The pack's forms of a kernel take the same nodes: a native
+        one is tried in its place.
+        """
+        own = kernel_of_pack(name)
+        if own is None or not (native or kernel is own):
+            return False
+        try:
+            _make_node(abi.TfLiteContext.from_address(context), name, own, node, options).check(context)
+        except KernelError as error:
+            self.left[name] = error
+            return True
+        return False
 
     def _replace(self, known: abi.TfLiteContext, context: int, index: int, node: Node) -> None:
         """Makes the runtime run ``node`` instead of its node ``index``.

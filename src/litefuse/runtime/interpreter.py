@@ -35,7 +35,8 @@ class Interpreter(litert.Interpreter):
 
     A custom op runs with the kernel given in ``custom_ops``, else with the one registered with ``litefuse.custom_op``,
     in the pack ``litefuse.kernels`` (its native form if that is installed), or offered by an entry point of the group
-    ``litefuse.kernels``. A StableHLO composite that has a kernel runs with it instead of its decomposition.
+    ``litefuse.kernels``. A StableHLO composite that has a kernel runs with it instead of its decomposition. Nodes of an
+    op that XNNPACK runs too are left to it where the pack's kernel does not take their form.
 
     Results without elements are read as empty arrays, where the runtime's own interpreter raises.
 
@@ -49,7 +50,7 @@ class Interpreter(litert.Interpreter):
         model_path: The ``.tflite`` file, or its content as bytes.
         model_content: Its content, in place of a path.
         custom_ops: Kernels to use before all others: ``CustomOp`` classes, or paths of shared libraries that are
-            external delegates of LiteRT.
+            external delegates of LiteRT. If it is given and empty, the pack ``litefuse.kernels`` is not used.
         num_threads: How many threads the runtime's own kernels use.
         experimental_delegates: Further delegates; they are offered the nodes that the kernels leave.
         **options: The other arguments of ``ai_edge_litert.interpreter.Interpreter``.
@@ -64,7 +65,7 @@ class Interpreter(litert.Interpreter):
         model_path: str | os.PathLike[str] | bytes | bytearray | memoryview | None = None,
         model_content: bytes | bytearray | memoryview | None = None,
         *,
-        custom_ops: Iterable[type[CustomOp] | str | os.PathLike[str]] = (),
+        custom_ops: Iterable[type[CustomOp] | str | os.PathLike[str]] | None = None,
         num_threads: int | None = None,
         experimental_delegates: Sequence[Any] | None = None,
         **options: Any,
@@ -137,6 +138,9 @@ class Interpreter(litert.Interpreter):
         self._reported = message
         if (native := _NATIVE_ERROR.search(text)) is not None:
             return KernelError(native["message"], where=f"custom op {native['op']}, node {native['node']!r}")
+        for name, reason in self._kernels.left.items():
+            if f"({name}) failed to prepare" in text:
+                return reason
         unresolved = list(self._kernels.unresolved)
         # Another delegate may run one of them: an op that is invoked has a kernel.
         if not any(f"({name}) failed to prepare" in text for name in unresolved):

@@ -34,28 +34,31 @@ class KernelDelegates(NamedTuple):
     names: tuple[str, ...]
 
 
-def kernel_delegates(custom_ops: Iterable[type[CustomOp] | str | os.PathLike[str]]) -> KernelDelegates:
+def kernel_delegates(custom_ops: Iterable[type[CustomOp] | str | os.PathLike[str]] | None) -> KernelDelegates:
     """Makes the delegates of the kernels that are given and, behind them, of those that are known.
 
     Args:
-        custom_ops: ``CustomOp`` classes, or paths of shared libraries that are external delegates of LiteRT.
+        custom_ops: ``CustomOp`` classes, or paths of shared libraries that are external delegates of LiteRT. If there is
+            none in it, the pack is left out; None keeps it.
 
     Raises:
         KernelError: One of them is no kernel, or no such library.
     """
     classes: list[type[CustomOp]] = []
     libraries: list[NativeKernels] = []
-    for kernel in custom_ops:
+    given = None if custom_ops is None else list(custom_ops)
+    for kernel in given or ():
         if isinstance(kernel, (str, os.PathLike)):
             libraries.append(NativeKernels(kernel))
         else:
             classes.append(kernel)
     explicit = kernels_by_name(classes)
-    native = pack()
+    with_pack = given is None or bool(given)
+    native = pack() if with_pack else None
     named = native.names if native is not None else frozenset[str]()
     registered = [(NativeKernels(path), names) for path, names in registered_libraries().items()]
     python = Delegate(
-        lambda name: explicit.get(name) or find_kernel(name, without=named),
+        lambda name: explicit.get(name) or find_kernel(name, without=named, with_pack=with_pack),
         native=named.union(*(names for _, names in registered)),
         report=False,
     )

@@ -22,6 +22,7 @@ from litefuse.runtime.tensors import (
     quantization_of,
     read_strings,
     shape_of,
+    signature_of,
 )
 
 if TYPE_CHECKING:
@@ -73,6 +74,36 @@ class Node:
     def prepare(self, context: int) -> int:
         """Asks the kernel for its outputs' shapes and passes them to the runtime."""
         self.context = context
+        outputs = self._ask(context)
+        for tensor, spec in zip(outputs, self._specs, strict=True):
+            if spec.shape is None:
+                make_dynamic(tensor)
+            else:
+                resize(context, tensor, spec.shape, where=self.where)
+        self._tensors = 0
+        return Status.OK
+
+    def check(self, context: int) -> None:
+        """Asks the kernel whether it takes the node, with the shapes that the model declares; changes nothing.
+
+        Raises:
+            KernelError: It does not, or its outputs have other shapes than the model declares.
+        """
+        for tensor, spec in zip(self._ask(context), self._specs, strict=True):
+            declared, signature = shape_of(tensor), signature_of(tensor)
+            sizes = signature if len(signature) == len(declared) else declared
+            if spec.shape is None or not declared:
+                continue
+            if len(sizes) != len(spec.shape) or any(
+                size not in {-1, known} for size, known in zip(sizes, spec.shape, strict=True)
+            ):
+                raise KernelError(
+                    f"the output {name_of(tensor)!r} is {list(spec.shape)}, and {list(sizes)} in the model",
+                    where=self.where,
+                )
+
+    def _ask(self, context: int) -> list[TfLiteTensor]:
+        """Asks the kernel for its outputs' shapes; returns the outputs."""
         inputs, outputs = self._find_tensors(TfLiteContext.from_address(context).tensors)
         specs = [self._spec(tensor) for tensor in inputs]
         self._kernel.output_specs = tuple(
@@ -86,13 +117,7 @@ class Node:
             self._refuse(error, "inputs of these types and shapes, or these options")
             raise
         self._specs = self._checked(answer, outputs)
-        for tensor, spec in zip(outputs, self._specs, strict=True):
-            if spec.shape is None:
-                make_dynamic(tensor)
-            else:
-                resize(context, tensor, spec.shape, where=self.where)
-        self._tensors = 0
-        return Status.OK
+        return outputs
 
     def invoke(self, context: int) -> int:
         """Runs the kernel."""

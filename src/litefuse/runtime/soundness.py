@@ -18,6 +18,7 @@ from litefuse.errors import InterpreterError
 from litefuse.runtime import model_tables as fields
 from litefuse.runtime.builtin_ops import INPUTS, OUTPUTS
 from litefuse.runtime.flatbuffer import Table, root
+from litefuse.runtime.known_custom_ops import READERS_OF_OPTIONS
 from litefuse.runtime.model_tables import OpCode
 from litefuse.runtime.options import decode_map
 from litefuse.runtime.tensors import are_strings
@@ -161,7 +162,7 @@ def _check_graph(graph: _Graph, graphs: Sequence[_Graph], codes: Sequence[OpCode
         name = codes[code].name
         who = f"op {position} ({codes[code].custom or name}) of {graph}"
         _check_operands(name, inputs, outputs, who)
-        if codes[code].custom in _READERS_OF_OPTIONS and decode_map(operator.content(fields.CUSTOM_OPTIONS)) is None:
+        if codes[code].custom in READERS_OF_OPTIONS and decode_map(operator.content(fields.CUSTOM_OPTIONS)) is None:
             raise _Unsound(f"{who} has no options that are a flexbuffer map")
         for index in inputs:
             if index != -1 and index not in computed and index not in present and codes[code].custom != _OF_VELA:
@@ -202,8 +203,6 @@ def _check_operands(name: str, inputs: Sequence[int], outputs: Sequence[int], wh
         raise _Unsound(f"{who} lacks its output {outputs.index(-1)}")
 
 
-# The runtime's custom ops whose kernels assume without a check that their options are a flexbuffer map.
-_READERS_OF_OPTIONS = frozenset({"AudioSpectrogram", "Mfcc", "NumericVerify", "TFLite_Detection_PostProcess"})
 # The op of files that Vela compiled, which LiteRT has no kernel for: some operands are memory for it to work in.
 _OF_VELA = "ethos-u"
 

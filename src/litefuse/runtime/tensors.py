@@ -36,6 +36,7 @@ __all__ = [
     "quantization_of",
     "read_strings",
     "shape_of",
+    "signature_of",
 ]
 
 STRING = np.dtype(object)
@@ -122,6 +123,11 @@ def quantization_of(tensor: TfLiteTensor) -> QuantizationParameters | None:
 def shape_of(tensor: TfLiteTensor) -> tuple[int, ...]:
     """Returns the tensor's current sizes."""
     return read_int_array(tensor.dims)
+
+
+def signature_of(tensor: TfLiteTensor) -> tuple[int, ...]:
+    """Returns the sizes that the model declares, -1 for those that may change; empty if it declares none."""
+    return read_int_array(tensor.dims_signature)
 
 
 def array_view(

@@ -90,11 +90,11 @@ class ConvertedModel:
         """Returns a new interpreter of the model, or of a copy of it, with the same kernels."""
         given = self.model if model is None else model
         if self._delegates:
-            return Interpreter(given, custom_ops=self._custom_ops)
+            return Interpreter(given, custom_ops=self._custom_ops or None)
         from ai_edge_litert.interpreter import OpResolverType
 
         plain = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
-        return Interpreter(given, custom_ops=self._custom_ops, experimental_op_resolver_type=plain)
+        return Interpreter(given, custom_ops=self._custom_ops or None, experimental_op_resolver_type=plain)
 
 
 def _real(spec: InputSpec, detail: Mapping[str, Any]) -> InputSpec:

@@ -168,7 +168,7 @@ class _Looking:
         return dequantized(found, detail)
 
     def _run(self, model: str | bytes) -> tuple[Interpreter, Arrays]:
-        interpreter = Interpreter(model, custom_ops=self._custom_ops)
+        interpreter = Interpreter(model, custom_ops=self._custom_ops or None)
         outputs: Arrays = {}
         for call in self._job.calls:
             runner = interpreter.get_signature_runner(call.signature)

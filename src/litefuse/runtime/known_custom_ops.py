@@ -1,0 +1,35 @@
+"""The custom ops that LiteRT's interpreter runs by itself.
+
+Found by running ai-edge-litert 2.3, and by its sources: ``tflite/core/kernels/register.cc`` and, for XNNPACK,
+``tflite/delegates/xnnpack/xnnpack_delegate.cc``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+__all__ = ["READERS_OF_OPTIONS", "RESOLVED_OPS", "XNNPACK_OPS", "runs_in_litert"]
+
+READERS_OF_OPTIONS = frozenset({"AudioSpectrogram", "Mfcc", "NumericVerify", "TFLite_Detection_PostProcess"})
+"""Those whose kernels read their options as a flexbuffer without a check."""
+
+RESOLVED_OPS = READERS_OF_OPTIONS
+"""The ops that the interpreter has kernels of its own for."""
+
+XNNPACK_OPS = frozenset(
+    {
+        *("Convolution2DTransposeBias", "MaxPoolingWithArgmax2D", "MaxUnpooling2D"),  # MediaPipe's
+        *("moe", "odml.scaled_dot_product_attention"),
+    }
+)
+"""The ops that XNNPACK runs, where it takes their forms."""
+
+
+def runs_in_litert(op: str, dtypes: Iterable[str]) -> bool:
+    """Whether LiteRT's interpreter runs a custom op without another's kernel.
+
+    Args:
+        op: The op's name.
+        dtypes: The dtypes of the operands and results of its nodes: XNNPACK takes float32 only.
+    """
+    return op in RESOLVED_OPS or (op in XNNPACK_OPS and {*dtypes} == {"float32"})
