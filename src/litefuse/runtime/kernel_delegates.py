@@ -38,8 +38,8 @@ def kernel_delegates(custom_ops: Iterable[type[CustomOp] | str | os.PathLike[str
     """Makes the delegates of the kernels that are given and, behind them, of those that are known.
 
     Args:
-        custom_ops: ``CustomOp`` classes, or paths of shared libraries that are external delegates of LiteRT. If there is
-            none in it, the pack is left out; None keeps it.
+        custom_ops: ``CustomOp`` classes, or paths of shared libraries that are external delegates of LiteRT. An
+            empty list leaves out the pack, None keeps it.
 
     Raises:
         KernelError: One of them is no kernel, or no such library.
