@@ -1,0 +1,312 @@
+// Elementary functions of float32 for loops that the compiler vectorizes.
+//
+// None of them branches, calls a function or sets errno, so that a loop of them becomes vector instructions with g++
+// and clang, on x86-64 and arm64. g++ needs -O3 -fno-math-errno -fno-trapping-math for it:
+// otherwise it keeps a branch for errno, and a branch for each selection, since a comparison with a NaN may trap. -ffast-math must not be: they rely on
+// infinities, NaNs and the order of sums. Errors are stated in units in the last place (ulp) of the result in float32,
+// over all arguments, with and without fused multiplications. Infinities, NaNs, signed zeros and denormal numbers give
+// what the functions of <cmath> give.
+//
+// The forms for float64 are those of <cmath>.
+#ifndef LITEFUSE_VECTOR_MATH_H_
+#define LITEFUSE_VECTOR_MATH_H_
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include "litefuse/vector_loops.h"
+
+namespace litefuse::math {
+
+namespace internal {
+
+inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
+inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+// Adding it and taking it away rounds to the nearest integer, halves to even; its last bits hold the integer meanwhile.
+inline constexpr float kRound = 12582912.0f;           // 1.5 * 2^23, for less than 2^22
+inline constexpr double kRound64 = 6755399441055744.0;  // 1.5 * 2^52, for less than 2^51
+
+LITEFUSE_INLINE uint32_t Bits(float x) {
+  uint32_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+LITEFUSE_INLINE float FromBits(uint32_t bits) {
+  float x;
+  std::memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+LITEFUSE_INLINE uint64_t Bits(double x) {
+  uint64_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+// The smaller and the larger of two numbers; a NaN in x stays.
+LITEFUSE_INLINE float AtMost(float x, float limit) { return x > limit ? limit : x; }
+LITEFUSE_INLINE float AtLeast(float x, float limit) { return x < limit ? limit : x; }
+
+LITEFUSE_INLINE float Abs(float x) { return FromBits(Bits(x) & 0x7fffffffu); }
+LITEFUSE_INLINE float WithSign(float magnitude, float sign) {
+  return FromBits((Bits(magnitude) & 0x7fffffffu) | (Bits(sign) & 0x80000000u));
+}
+
+// c0 + x * (c1 + x * (c2 + ...)).
+template <typename T>
+LITEFUSE_INLINE T Polynomial(T, T c) {
+  return c;
+}
+template <typename T, typename... Rest>
+LITEFUSE_INLINE T Polynomial(T x, T c, Rest... rest) {
+  return c + x * Polynomial<T>(x, rest...);
+}
+
+// 2^n, from the bits of n + kRound, for n of -126 to 127.
+LITEFUSE_INLINE float PowerOfTwo(uint32_t rounded) { return FromBits((rounded - Bits(kRound) + 127u) << 23); }
+
+// x = n * log(2) + r: n, rounded to an integer, and r between -log(2) / 2 and log(2) / 2.
+struct Halvings {
+  float shifted;  // n + kRound
+  float rest;
+};
+LITEFUSE_INLINE Halvings SplitHalvings(float x) {
+  const float shifted = x * 1.44269504f + kRound;
+  const float n = shifted - kRound;
+  // log(2) in two parts, of which the first has so few bits that its product with n is exact.
+  return {shifted, (x - n * 0.693359375f) - n * -2.12194440e-4f};
+}
+
+// A number as m * 2^e, m between sqrt(1/2) and sqrt(2); for positive finite numbers.
+struct Mantissa {
+  float m;
+  float e;
+};
+LITEFUSE_INLINE Mantissa SplitMantissa(float x) {
+  const bool denormal = x < 1.17549435e-38f;
+  const uint32_t bits = Bits(denormal ? x * 16777216.0f : x) - 0x3f3504f3u;  // of sqrt(1/2)
+  const float e = static_cast<float>(static_cast<int32_t>(bits) >> 23);
+  return {FromBits((bits & 0x007fffffu) + 0x3f3504f3u), denormal ? e - 24.0f : e};
+}
+
+// x = n * pi / 2 + r: n modulo 4, and r between -pi / 4 and pi / 4, computed in float64.
+struct Quarters {
+  uint32_t n;
+  float rest;
+};
+LITEFUSE_INLINE Quarters SplitQuarters(float x) {
+  // x = y * 2^(16 * k), y below 2^42. That power is taken modulo 2 * pi, in two parts, the first of so few bits that
+  // its product with y is exact. They are selected, since a table would be read element by element.
+  const int32_t exponent = static_cast<int32_t>((Bits(x) >> 23) & 0xffu) - 127;
+  const int32_t k = (exponent < 26 ? 0 : exponent - 26) >> 4;
+  const double y = static_cast<double>(x * FromBits(static_cast<uint32_t>(127 - 16 * k) << 23));
+  const bool odd = (k & 1) != 0, second = (k & 2) != 0, third = (k & 4) != 0;
+  const double power01 = odd ? 0x1.304999cp+1 : 1.0, power23 = odd ? 0x1.09f4683p-3 : -0x1.54a767dp+1;
+  const double power45 = odd ? -0x1.082d219p+0 : 0x1.8f1a5c3p+1, power03 = second ? power23 : power01;
+  const double power46 = second ? 0x1.89a58c4p+1 : power45, power = third ? power46 : power03;
+  const double rest01 = odd ? 0x1.6af3cf0b7aae9p-28 : 0.0;
+  const double rest23 = odd ? 0x1.a4a0463fdc21ep-32 : -0x1.830ee719bc742p-31;
+  const double rest45 = odd ? -0x1.760449b593e94p-29 : 0x1.aa5a6835bcfc4p-28, rest03 = second ? rest23 : rest01;
+  const double rest46 = second ? 0x1.dc40bb622ebdap-31 : rest45, power_rest = third ? rest46 : rest03;
+  const double large = y * power, small = y * power_rest;
+  const double shifted = (large + small) * 0.63661977236758134 + kRound64;
+  const double n = shifted - kRound64;
+  // pi / 2 in four parts: the products of n with the first three are exact.
+  const double rest = (((large - n * 0x1.92p+0) - n * 0x1.fbp-12) - n * 0x1.51p-22) - n * 0x1.0b4611a626331p-34;
+  return {static_cast<uint32_t>(Bits(shifted)), static_cast<float>(rest + small)};
+}
+
+// The sine of n quarters and r.
+LITEFUSE_INLINE float SineOf(uint32_t n, float r) {
+  const float z = r * r;
+  const float sine = r + r * z * Polynomial(z, -0.166666552f, 0.0083321901f, -0.000195184082f);
+  const float fourth = Polynomial(z, 0.0416666456f, -0.00138873013f, 2.4430663e-05f);
+  const float cosine = 1.0f + (z * -0.5f + z * z * fourth);
+  const float size = (n & 1u) != 0 ? cosine : sine;
+  return FromBits(Bits(size) ^ ((n & 2u) << 30));
+}
+
+}  // namespace internal
+
+// Rounds to an integer, halves to even.
+LITEFUSE_INLINE float Round(float x) {
+  const float size = internal::Abs(x);
+  const float rounded = (size + 8388608.0f) - 8388608.0f;
+  return size < 8388608.0f ? internal::WithSign(rounded, x) : x;
+}
+
+// The largest integer that is not above x, and the smallest that is not below it.
+LITEFUSE_INLINE float Floor(float x) {
+  const float rounded = Round(x);
+  return rounded > x ? rounded - 1.0f : rounded;
+}
+LITEFUSE_INLINE float Ceil(float x) {
+  const float rounded = Round(x);
+  return rounded < x ? internal::WithSign(rounded + 1.0f, x) : rounded;
+}
+
+// e^x, within 1 ulp.
+LITEFUSE_INLINE float Exp(float x) {
+  using namespace internal;
+  const Halvings split = SplitHalvings(AtLeast(AtMost(x, 89.0f), -104.0f));
+  const float r = split.rest;
+  const float q = Polynomial(r, 0.5f, 0.166665196f, 0.0416664109f, 0.00836881623f, 0.00139398454f);
+  const float p = 1.0f + (r + r * r * q);
+  // 2^n in two factors, for what overflows and for denormal numbers.
+  const int32_t n = static_cast<int32_t>(Bits(split.shifted) - Bits(kRound));
+  const int32_t half = n >> 1;
+  return p * FromBits(static_cast<uint32_t>(half + 127) << 23) *
+         FromBits(static_cast<uint32_t>(n - half + 127) << 23);
+}
+
+// e^x - 1, within 2 ulp.
+LITEFUSE_INLINE float Expm1(float x) {
+  using namespace internal;
+  const Halvings split = SplitHalvings(AtLeast(AtMost(x, 89.0f), -30.0f));
+  const float r = split.rest;
+  const float p = r + r * r * Polynomial(r, 0.5f, 0.166665435f, 0.0416664369f, 0.00836653728f, 0.00139375741f);
+  const float half = PowerOfTwo(Bits(split.shifted) - 1u);
+  const float result = 2.0f * (half * p + (half - 0.5f));
+  return x == 0.0f ? x : result;  // -0 stays
+}
+
+// The natural logarithm, within 1 ulp.
+LITEFUSE_INLINE float Log(float x) {
+  using namespace internal;
+  const Mantissa split = SplitMantissa(x);
+  const float f = split.m - 1.0f;
+  const float p = Polynomial(f, 0.333333313f, -0.250008196f, 0.200012431f, -0.166234121f, 0.142015442f, -0.131595373f,
+                             0.127624288f, -0.0763689429f);
+  const float result = split.e * 0.693359375f + (f + (f * f * (f * p - 0.5f) + split.e * -2.12194440e-4f));
+  const float limit = x == 0.0f ? -kInfinity : (x == kInfinity ? kInfinity : kNan);
+  return x > 0.0f && x < kInfinity ? result : limit;
+}
+
+// log(1 + x), within 2 ulp.
+LITEFUSE_INLINE float Log1p(float x) {
+  using namespace internal;
+  const float u = 1.0f + x;
+  const float log = Log(u);
+  const float lost = u > 0.0f && u < kInfinity ? (x - (u - 1.0f)) / u : 0.0f;  // by rounding u
+  return x == 0.0f ? x : log + lost;
+}
+
+// The hyperbolic tangent, within 3 ulp.
+LITEFUSE_INLINE float Tanh(float x) {
+  const float e = Expm1(-2.0f * internal::Abs(x));
+  return internal::WithSign(e / (e + 2.0f), x);
+}
+
+// 1 / (1 + e^-x), within 3 ulp.
+LITEFUSE_INLINE float Logistic(float x) {
+  const float e = Exp(-internal::Abs(x));
+  return (x < 0.0f ? e : 1.0f) / (1.0f + e);
+}
+
+// The error function, within 6 ulp.
+LITEFUSE_INLINE float Erf(float x) {
+  using namespace internal;
+  const float limited = AtLeast(AtMost(x, 3.93f), -3.93f);
+  const float z = limited * limited;
+  const float p = Polynomial(z, 1.12837911f, 0.190783173f, 0.0527902022f, 0.00377958128f, 0.000284807989f,
+                             2.04197613e-06f);
+  const float q = Polynomial(z, 1.0f, 0.502409935f, 0.114257254f, 0.0149973817f, 0.00116520596f, 3.80040983e-05f);
+  return AtLeast(AtMost(limited * (p / q), 1.0f), -1.0f);
+}
+
+// The sine and the cosine of radians, within 2 ulp up to 2^26; beyond that within 1e-7.
+LITEFUSE_INLINE float Sin(float x) {
+  const internal::Quarters split = internal::SplitQuarters(x);
+  const float result = internal::SineOf(split.n, split.rest);
+  return x == 0.0f ? x : result;
+}
+LITEFUSE_INLINE float Cos(float x) {
+  const internal::Quarters split = internal::SplitQuarters(x);
+  return internal::SineOf(split.n + 1u, split.rest);
+}
+
+// The square root, rounded correctly, and its reciprocal, within 1.5 ulp.
+LITEFUSE_INLINE float Sqrt(float x) { return std::sqrt(x); }
+LITEFUSE_INLINE float Rsqrt(float x) { return 1.0f / std::sqrt(x); }
+
+// sqrt(x^2 + y^2), within 1 ulp, also where a square is beyond float32.
+LITEFUSE_INLINE float Hypot(float x, float y) {
+  using namespace internal;
+  const double real = x, imaginary = y;
+  const float result = static_cast<float>(std::sqrt(real * real + imaginary * imaginary));
+  return Abs(x) == kInfinity || Abs(y) == kInfinity ? kInfinity : result;
+}
+
+// x^y, within 1 ulp; computed in float64.
+LITEFUSE_INLINE float Pow(float x, float y) {
+  using namespace internal;
+  const float size = Abs(x);
+  const Mantissa split = SplitMantissa(size);
+  const double m = split.m;
+  const double s = (m - 1.0) / (m + 1.0);  // log(m) = 2 atanh(s)
+  const double w = s * s;
+  const double log2_m = s * Polynomial(w, 2.8853900817778508, 0.96179669411321733, 0.57707794233325072,
+                                       0.41220925926185947, 0.31990531049077076, 0.282906829465777);
+  double power = static_cast<double>(y) * (static_cast<double>(split.e) + log2_m);
+  // The limits: zero and infinity have no logarithm, and 0 * infinity is none of the cases that are left here.
+  const float limit = size == 0.0f ? -y : y;
+  const float log2_limit = limit > 0.0f ? 130.0f : -160.0f;
+  power = size == 0.0f ? log2_limit : power;
+  power = size == kInfinity ? log2_limit : power;
+  power = power >= -160.0 ? power : -160.0;
+  power = power > 130.0 ? 130.0 : power;
+  const double shifted = power + kRound64;
+  const double f = power - (shifted - kRound64);
+  const double p = Polynomial(f, 0.99999999996137801, 0.69314718072980763, 0.24022651201150397, 0.055504103503293933,
+                              0.0096180268485063537, 0.0013333924053142599, 0.00015469422068391239,
+                              1.5201812623769432e-05);
+  const int32_t n = static_cast<int32_t>(static_cast<uint32_t>(Bits(shifted)));
+  const int32_t half = n >> 1;
+  const float result = static_cast<float>(
+      p * static_cast<double>(FromBits(static_cast<uint32_t>(half + 127) << 23)) *
+      static_cast<double>(FromBits(static_cast<uint32_t>(n - half + 127) << 23)));
+  const float halves = 0.5f * y;
+  const bool integer = Round(y) == y;
+  const bool odd = integer & (Round(halves) != halves);
+  const float signed_result = FromBits(Bits(result) ^ (odd ? Bits(x) & 0x80000000u : 0u));
+  const bool undefined = ((x < 0.0f) & (size < kInfinity) & !integer) | (x != x) | (y != y);
+  const bool one = (y == 0.0f) | (x == 1.0f) | ((size == 1.0f) & (Abs(y) == kInfinity));
+  const float checked = undefined ? kNan : signed_result;
+  return one ? 1.0f : checked;
+}
+
+// x times the share of the normal distribution below x, by the error function, and as tanh approximates it; within
+// 2e-7 * |x|.
+LITEFUSE_INLINE float Gelu(float x) { return 0.5f * x * (1.0f + Erf(0.707106781f * x)); }
+LITEFUSE_INLINE float GeluTanh(float x) {
+  return 0.5f * x * (1.0f + Tanh(0.797884561f * (x + 0.044715f * x * x * x)));
+}
+
+LITEFUSE_INLINE double Round(double x) { return std::nearbyint(x); }
+LITEFUSE_INLINE double Floor(double x) { return std::floor(x); }
+LITEFUSE_INLINE double Ceil(double x) { return std::ceil(x); }
+LITEFUSE_INLINE double Exp(double x) { return std::exp(x); }
+LITEFUSE_INLINE double Expm1(double x) { return std::expm1(x); }
+LITEFUSE_INLINE double Log(double x) { return std::log(x); }
+LITEFUSE_INLINE double Log1p(double x) { return std::log1p(x); }
+LITEFUSE_INLINE double Tanh(double x) { return std::tanh(x); }
+LITEFUSE_INLINE double Logistic(double x) { return 1.0 / (1.0 + std::exp(-x)); }
+LITEFUSE_INLINE double Erf(double x) { return std::erf(x); }
+LITEFUSE_INLINE double Sin(double x) { return std::sin(x); }
+LITEFUSE_INLINE double Cos(double x) { return std::cos(x); }
+LITEFUSE_INLINE double Sqrt(double x) { return std::sqrt(x); }
+LITEFUSE_INLINE double Rsqrt(double x) { return 1.0 / std::sqrt(x); }
+LITEFUSE_INLINE double Hypot(double x, double y) { return std::hypot(x, y); }
+LITEFUSE_INLINE double Pow(double x, double y) { return std::pow(x, y); }
+LITEFUSE_INLINE double Gelu(double x) { return 0.5 * x * (1.0 + std::erf(0.70710678118654752 * x)); }
+LITEFUSE_INLINE double GeluTanh(double x) {
+  return 0.5 * x * (1.0 + std::tanh(0.79788456080286536 * (x + 0.044715 * x * x * x)));
+}
+
+}  // namespace litefuse::math
+
+#endif  // LITEFUSE_VECTOR_MATH_H_
