@@ -1,0 +1,201 @@
+"""Loops and what is in them, as C++."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+from litefuse.generator.indices import Index, Variable
+from litefuse.generator.sizes import ONE, ZERO, Size
+
+__all__ = ["Accumulation", "Branch", "Loop", "Scope", "Writer"]
+
+# Float sums of more elements are made of partial sums of this many: the error stays that of a short sum.
+_PARTIAL = 4096
+
+
+class Accumulation(NamedTuple):
+    """What an innermost loop adds to a variable.
+
+    Attributes:
+        target: The variable.
+        cpp_type: The type in which one loop accumulates.
+        start: The neutral element.
+        clause: The operator in OpenMP's clause ``reduction``.
+        step: Returns the statement that takes in a value, from the names of the variable and the value.
+        value: The value.
+        is_split: Whether long loops are split, for the sake of precision.
+    """
+
+    target: str
+    cpp_type: str
+    start: str
+    clause: str
+    step: Callable[[str, str], str]
+    value: str
+    is_split: bool
+
+
+@dataclass(eq=False)
+class Scope:
+    """The body of a loop, of a branch or of the function.
+
+    Attributes:
+        level: How many scopes are around it.
+        variable: What its loop counts; None if it is not that of a loop.
+        is_branch: Whether it is only run sometimes.
+        items: Its statements in their order.
+        values: What has been computed here, by what it is.
+        positions: The positions of elements that occur here directly; ``Writer`` puts them in.
+    """
+
+    level: int
+    variable: Variable | None = None
+    is_branch: bool = False
+    items: list[str | Loop | Branch] = field(default_factory=list[str])
+    values: dict[object, object] = field(default_factory=dict[object, object])
+
+
+@dataclass(eq=False)
+class Loop:
+    """A loop from ``begin`` to below ``end``."""
+
+    variable: Variable
+    begin: Size
+    end: Size
+    body: Scope
+    accumulation: Accumulation | None = None
+    in_order: bool = False
+
+
+@dataclass(eq=False)
+class Branch:
+    condition: str
+    then: Scope
+    otherwise: Scope
+
+
+Item: TypeAlias = "str | Loop | Branch"
+
+
+@dataclass
+class Writer:
+    """Writes scopes with positions put in, and loops over neighboring axes made one where that is the same.
+
+    Attributes:
+        positions: The positions of elements; ``\\x01number\\x02`` in a statement stands for one.
+    """
+
+    positions: list[Index]
+    lines: list[str] = field(default_factory=list[str])
+
+    def write(self, scope: Scope, indent: int) -> None:
+        for item in scope.items:
+            if isinstance(item, str):
+                self._line(self.filled(item), indent)
+            elif isinstance(item, Branch):
+                self._line(f"if ({self.filled(item.condition)}) {{", indent)
+                self.write(item.then, indent + 1)
+                self._line("} else {", indent)
+                self.write(item.otherwise, indent + 1)
+                self._line("}", indent)
+            else:
+                self._loop(self._merged(item), indent)
+
+    def _line(self, text: str, indent: int) -> None:
+        self.lines.append("  " * indent + text)
+
+    def filled(self, text: str) -> str:
+        pieces = text.split("\x01")
+        return pieces[0] + "".join(
+            f"{written(self.positions[int(number)])}{rest}"
+            for number, _, rest in (piece.partition("\x02") for piece in pieces[1:])
+        )
+
+    def _loop(self, loop: Loop, indent: int) -> None:
+        inner = not any(isinstance(item, (Loop, Branch)) for item in loop.body.items)
+        name, found = loop.variable.name, loop.accumulation
+        if found is None:
+            if inner and not loop.in_order:
+                self._line("#pragma omp simd", indent)
+            self._line(f"for (int64_t {name} = {loop.begin}; {name} < {loop.end}; ++{name}) {{", indent)
+            self.write(loop.body, indent + 1)
+            self._line("}", indent)
+            return
+        begin, end = str(loop.begin), str(loop.end)
+        count = loop.end.known
+        split = found.is_split and (count is None or count > _PARTIAL)
+        if split:
+            self._line(f"for (int64_t part = {begin}; part < {end}; part += {_PARTIAL}) {{", indent)
+            indent += 1
+            self._line(f"const int64_t part_end = std::min<int64_t>(part + {_PARTIAL}, {end});", indent)
+            begin, end = "part", "part_end"
+        else:
+            self._line("{", indent)
+            indent += 1
+        self._line(f"{found.cpp_type} total = {found.start};", indent)
+        if inner:
+            self._line(f"#pragma omp simd reduction({found.clause} : total)", indent)
+        self._line(f"for (int64_t {name} = {begin}; {name} < {end}; ++{name}) {{", indent)
+        self.write(loop.body, indent + 1)
+        self._line(self.filled(found.step("total", found.value)), indent + 1)
+        self._line("}", indent)
+        self._line(found.step(found.target, "total"), indent)
+        self._line("}", indent - 1)
+
+    def _merged(self, loop: Loop) -> Loop:
+        while len(loop.body.items) == 1 and isinstance(loop.body.items[0], Loop):
+            inner = self._merged(loop.body.items[0])
+            outer, own = loop.variable, inner.variable
+            whole = loop.begin == inner.begin == ZERO and loop.end == outer.extent and inner.end == own.extent
+            if not whole or loop.in_order or outer.is_written or own.is_written or inner.end == ONE:
+                loop.body.items[0] = inner
+                return loop
+            found = [self.positions[number] for number in set(_numbers(inner))]
+            if any(
+                dict(position.terms).get(outer, ZERO) != dict(position.terms).get(own, ZERO) * inner.end
+                for position in found
+            ):
+                loop.body.items[0] = inner
+                return loop
+            for number in set(_numbers(inner)):
+                self.positions[number] = self.positions[number].without([outer])
+            inner.end = own.extent = loop.end * inner.end
+            loop = inner
+        return loop
+
+
+def _numbers(item: Item | Scope) -> Iterator[int]:
+    """Yields the numbers of the positions in a loop."""
+    if isinstance(item, str):
+        for piece in item.split("\x01")[1:]:
+            yield int(piece.partition("\x02")[0])
+    elif isinstance(item, Loop):
+        if item.accumulation is not None:
+            yield from _numbers(item.accumulation.value)
+        yield from _numbers(item.body)
+    elif isinstance(item, Branch):
+        yield from _numbers(item.condition)
+        for scope in (item.then, item.otherwise):
+            yield from _numbers(scope)
+    else:
+        for each in item.items:
+            yield from _numbers(each)
+
+
+def written(index: Index) -> str:
+    """Returns an index as C++."""
+    parts: list[str] = []
+    for variable, factor in sorted(index.terms, key=lambda term: term[0].level):
+        sign, size = ("-", Size(-factor.factor, factor.names)) if factor.factor < 0 else ("+", factor)
+        parts += [sign, variable.name if size == ONE else f"{variable.name} * {_grouped(size)}"]
+    if index.constant.factor or not parts:
+        constant = index.constant
+        sign = "-" if constant.factor < 0 and parts else "+"
+        parts += [sign, str(Size(-constant.factor, constant.names) if sign == "-" else constant)]
+    return " ".join(parts[1:]) if parts[0] == "+" else "-" + " ".join(parts[1:])
+
+
+def _grouped(size: Size) -> str:
+    return str(size) if size.known is not None or (len(size.names) == 1 and size.factor == 1) else f"({size})"
