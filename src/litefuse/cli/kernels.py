@@ -71,9 +71,9 @@ def new_kernel(name: str, model: Path, to: Path | None, tags: str | None) -> Non
     Writes a kernel in Python and the same in C++, with the op's inputs, outputs and options, a CMake file, and a test
     that runs and compares both. All of it works as it is; the kernels give zeros until they are edited.
     """
+    from litefuse.cpp.folders import check_empty
     from litefuse.report.sections import Section, count_of
     from litefuse.scaffold.project import module_name, new_project, read_op
-    from litefuse.scaffold.sources import check_empty
 
     folder = to if to is not None else Path(module_name(name))
     check_empty(folder)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -10,6 +11,11 @@ from litefuse.generator.indices import Index, Variable
 from litefuse.generator.sizes import ONE, ZERO, Size
 
 __all__ = ["Accumulation", "Branch", "Loop", "Scope", "Writer"]
+
+# Rows of at most so many elements, of which some operands are the same in each, are computed together, about so many
+# elements at once.
+_SHORT_ROW = 64
+_TOGETHER = 768
 
 # Float sums of more elements are made of partial sums of this many: the error stays that of a short sum.
 _PARTIAL = 4096
@@ -85,9 +91,11 @@ class Writer:
 
     Attributes:
         positions: The positions of elements; ``\\x01number\\x02`` in a statement stands for one.
+        types: The types of the elements of arrays, by their names.
     """
 
     positions: list[Index]
+    types: Mapping[str, str]
     lines: list[str] = field(default_factory=list[str])
 
     def write(self, scope: Scope, indent: int) -> None:
@@ -116,6 +124,8 @@ class Writer:
     def _loop(self, loop: Loop, indent: int) -> None:
         inner = not any(isinstance(item, (Loop, Branch)) for item in loop.body.items)
         name, found = loop.variable.name, loop.accumulation
+        if found is None and self._short_rows(loop, indent):
+            return
         if found is None:
             if inner and not loop.in_order:
                 self._line("#pragma omp simd", indent)
@@ -144,6 +154,65 @@ class Writer:
         self._line(found.step(found.target, "total"), indent)
         self._line("}", indent - 1)
 
+    def _short_rows(self, loop: Loop, indent: int) -> bool:
+        """Writes a loop over short rows, in which some operands are the same for each row, as one over many elements."""
+        row = loop.body.items[0] if len(loop.body.items) == 1 else None
+        if not isinstance(row, Loop) or row.accumulation is not None or loop.in_order or row.in_order:
+            return False
+        outer, own, size = loop.variable, row.variable, row.end.known
+        statements = [item for item in row.body.items if isinstance(item, str)]
+        whole = loop.begin == row.begin == ZERO and row.end == own.extent
+        if not whole or outer.is_written or own.is_written or len(statements) < len(row.body.items):
+            return False
+        if size is None or not 1 < size <= _SHORT_ROW or size % 16 == 0:
+            return False
+        repeated: dict[int, None] = {}
+        for number in dict.fromkeys(_numbers(row)):
+            terms = dict(self.positions[number].terms)
+            by_row, by_element = terms.get(outer, ZERO), terms.get(own, ZERO)
+            if by_row == by_element * row.end:
+                continue
+            if by_row != ZERO:
+                return False
+            repeated[number] = None
+        names = {number: name for item in statements for name, number in _elements(item) if number in repeated}
+        if set(names) != set(repeated) or any(name not in self.types for name in names.values()):
+            return False
+        rows = max(16, _TOGETHER // (16 * size) * 16)
+        together = rows * size
+        self._line("{", indent)
+        tables = {number: f"{name}_rows_{place + 1}" for place, (number, name) in enumerate(names.items())}
+        for number, table in tables.items():
+            self._line(f"{self.types[names[number]]} {table}[{together}];", indent + 1)
+        if tables:
+            self._line(f"for (int64_t row = 0; row < {rows}; ++row) {{", indent + 1)
+            self._line(f"for (int64_t {own.name} = 0; {own.name} < {size}; ++{own.name}) {{", indent + 2)
+            for number, table in tables.items():
+                source = self.filled(f"{names[number]}[\x01{number}\x02]")
+                self._line(f"{table}[row * {size} + {own.name}] = {source};", indent + 3)
+            self._line("}", indent + 2)
+            self._line("}", indent + 1)
+        total = loop.end * row.end
+        name = own.name
+        self._line(f"for (int64_t start = 0; start < {total}; start += {together}) {{", indent + 1)
+        self._line(f"const int64_t count = std::min<int64_t>({together}, {total} - start);", indent + 2)
+        self._line("#pragma omp simd", indent + 2)
+        self._line(f"for (int64_t {name} = 0; {name} < count; ++{name}) {{", indent + 2)
+        start = Variable("start", 0, None)
+        for number in set(_numbers(row)) - set(tables):
+            position = self.positions[number].without([outer])
+            factor = dict(position.terms).get(own, ZERO)
+            terms = (*position.terms, (start, factor)) if factor.factor else position.terms
+            self.positions[number] = Index(terms, position.constant)
+        for item in statements:
+            for number, table in tables.items():
+                item = item.replace(f"{names[number]}[\x01{number}\x02]", f"{table}[{name}]")  # noqa: PLW2901
+            self._line(self.filled(item), indent + 3)
+        for _ in range(3):
+            self._line("}", indent + 2)
+            indent -= 1
+        return True
+
     def _merged(self, loop: Loop) -> Loop:
         while len(loop.body.items) == 1 and isinstance(loop.body.items[0], Loop):
             inner = self._merged(loop.body.items[0])
@@ -164,6 +233,12 @@ class Writer:
             inner.end = own.extent = loop.end * inner.end
             loop = inner
         return loop
+
+
+def _elements(text: str) -> Iterator[tuple[str, int]]:
+    """Yields the names of the arrays and the numbers of the positions in a statement."""
+    for name, number in re.findall(r"(\w+)\[\x01(\d+)\x02\]", text):
+        yield name, int(number)
 
 
 def _numbers(item: Item | Scope) -> Iterator[int]:

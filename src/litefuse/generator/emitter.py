@@ -83,11 +83,13 @@ class Emitter(Loops):
         uses: How many operands each tensor is.
         arrays: The arrays in the heap that the function needs.
         positions: The positions of elements that occur in the code.
+        types: The types of the elements of inputs, constants and arrays, by their names.
     """
 
     uses: dict[Node, int] = field(default_factory=dict[Node, int])
     arrays: list[Array] = field(default_factory=list[Array])
     positions: list[Index] = field(default_factory=list[Index])
+    types: dict[str, str] = field(default_factory=dict[str, str])
     _seen: dict[Node, set[Position]] = field(default_factory=dict[Node, set[Position]])
 
     # Elements
@@ -105,6 +107,7 @@ class Emitter(Loops):
             case Literal():
                 return Scalar(node.text, 0, is_plain=True)
             case Stored():
+                self.types[node.name] = node.cpp_type
                 return self._remembered(node, position, self.element(node.name, node.shape, position))
             case Moved():
                 return self.at(node.source, node.place(self, position))
@@ -294,6 +297,7 @@ class Emitter(Loops):
                 return str(each.values[key]), axes
         with self.at_level(level):
             name = self.new_name(node.label)
+            self.types[name] = node.cpp_type
             count = ONE
             for axis in axes:
                 count = count * node.shape[axis]

@@ -78,6 +78,9 @@ def _references(operator: Any) -> Iterator[tuple[Any, str, int]]:
 def _of_graphs(model: Any, content: bytes, order: list[int]) -> bytes:
     """Packs a model of some of the subgraphs, the first of which is the main one."""
     graphs = [model.subgraphs[index] for index in order]
+    for letter, places in (("y", graphs[0].outputs), ("x", graphs[0].inputs)):
+        for place, index in enumerate(places):
+            graphs[0].tensors[index].name = f"{letter}{place}"
     changed: set[int] = set()
     for graph in graphs:
         for operator in graph.operators or ():

@@ -14,6 +14,10 @@ from litefuse.generator.sizes import ONE, ZERO, Size
 __all__ = ["reduced"]
 
 
+# Rows of float32 are added in float32 if they are no more: the error stays that of a short sum.
+_MOST_IN_FLOAT = 4096
+
+
 class _Kind(NamedTuple):
     """How elements are combined.
 
@@ -125,7 +129,12 @@ def _rows(emitter: Emitter, node: Reduction, name: str, axes: Sequence[int], fix
     if last > max(free):
         _in_two_steps(emitter, node, (name, axes, fixed), max(free))
         return
-    part, whole, start = _types(node)
+    _, whole, start = _types(node)
+    added = ONE
+    for axis in node.axes:
+        added = added * node.source.shape[axis]
+    if whole == "double" and node.dtype == "FLOAT32" and added.known is not None and added.known <= _MOST_IN_FLOAT:
+        whole = node.cpp_type
     sums = name
     if whole != node.cpp_type:
         sums = emitter.new_name("totals")
@@ -154,7 +163,6 @@ def _rows(emitter: Emitter, node: Reduction, name: str, axes: Sequence[int], fix
     emitter.loops(_extents(node, order), add)
     if sums != name:
         emitter.loops(extents, finish)
-    _ = part
 
 
 def _in_two_steps(

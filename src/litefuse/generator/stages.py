@@ -71,7 +71,7 @@ def stage(outputs: Sequence[tuple[Node, str]], sizes: Sizes, prefix: str) -> Sta
             continue
         except RecursionError:
             raise NotGenerated("its expressions are nested too deep") from None
-        writer = Writer(emitter.positions)
+        writer = Writer(emitter.positions, emitter.types)
         writer.write(emitter.stack[0], 1)
         break
     else:

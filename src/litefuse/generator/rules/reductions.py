@@ -51,7 +51,7 @@ def _reduce(graph: Graph, op: BodyOp) -> Node:
 
 def _over(graph: Graph, node: Node, count: Size) -> Node:
     divisor = f"{count.known}.0f" if count.known is not None else f"static_cast<float>({count})"
-    return graph.computed(node.dtype, [node], lambda texts: f"{texts[0]} / {divisor}", label="mean")
+    return graph.computed(node.dtype, [node], lambda texts: f"{texts[0]} / {divisor}", dear=True, label="mean")
 
 
 @rule("ARG_MAX", "ARG_MIN")
