@@ -90,9 +90,7 @@ def generate_kernels(
                 else:
                     kernels[name] = verdict
     library = None
-    kept = {
-        name: kernel_source(name, found[name], own, model) for name, own in identifiers([*kernels]).items()
-    }
+    kept = {name: kernel_source(name, found[name], own, model) for name, own in identifiers([*kernels]).items()}
     if kept:
         on_step("compile")
         try:

@@ -142,7 +142,9 @@ class Graph:
             raise NotGenerated(f"argument {place} is of {tensor.dtype}")
         name = f"x{place}"
         shape = tuple(
-            number(size) if size is not None else self.sizes.define(f"{name}_dim{axis}", f"node.input({place}).dim({axis})")
+            number(size)
+            if size is not None
+            else self.sizes.define(f"{name}_dim{axis}", f"node.input({place}).dim({axis})")
             for axis, size in enumerate(tensor.shape)
         )
         made = Stored(tensor.dtype, shape, name=name, label=name, number=self.next_number())
@@ -307,7 +309,9 @@ class Graph:
         return Computed(dtype, shape, args=tuple(args), text=text, is_dear=dear, label=label, number=self.next_number())
 
     def moved(self, source: Node, shape: Sequence[Size], place: Callable[[Any, Position], Position]) -> Moved:
-        return Moved(source.dtype, tuple(shape), source=source, place=place, label=source.label, number=self.next_number())
+        return Moved(
+            source.dtype, tuple(shape), source=source, place=place, label=source.label, number=self.next_number()
+        )
 
     def reduction(self, source: Node, axes: Sequence[int], kind: str, label: str = "value") -> Node:
         if not axes:

@@ -299,7 +299,9 @@ def _taking(body: Body, graph: Graph) -> str:
     for place, node in enumerate(graph.inputs):
         own = f"node.input({place})"
         conditions += [f"{own}.type() == {_TFLITE_TYPES[node.dtype]}", f"{own}.rank() == {len(node.shape)}"]
-        conditions += [f"{own}.dim({axis}) == {size.known}" for axis, size in enumerate(node.shape) if size.known is not None]
+        conditions += [
+            f"{own}.dim({axis}) == {size.known}" for axis, size in enumerate(node.shape) if size.known is not None
+        ]
     joined = " &&\n           ".join(conditions)
     return f"""
   static bool Takes(const Node& node, const std::vector<uint8_t>& attributes) {{

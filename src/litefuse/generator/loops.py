@@ -228,7 +228,11 @@ class Loops:
             exact = limit.over(factor) if factor.factor > 0 else None
             if exact is None or variable.key is None:
                 continue
-            if not index.without([variable]).plus_size(Size(-index.constant.factor, index.constant.names), self.sizes).is_below(factor):
+            if (
+                not index.without([variable])
+                .plus_size(Size(-index.constant.factor, index.constant.names), self.sizes)
+                .is_below(factor)
+            ):
                 continue
             if exact in variable.facts:
                 return variable.facts[exact]

@@ -83,7 +83,9 @@ def _total(emitter: Emitter, node: Reduction, position: Position) -> str:
     def element(found: Sequence[Index]) -> Accumulation:
         where = _source_position(node, position, dict(zip(axes, found, strict=True)))
         value = emitter.value(node.source, where)
-        return Accumulation(sum_name, part, start, kind.clause, kind.step, value, node.kind == "sum" and part == "float")
+        return Accumulation(
+            sum_name, part, start, kind.clause, kind.step, value, node.kind == "sum" and part == "float"
+        )
 
     emitter.loops(_extents(node, axes), element)
     name = emitter.new_name(node.label)
@@ -176,7 +178,13 @@ def _in_two_steps(
     if node not in steps:
         shape = tuple(node.source.shape[axis] for axis in left)
         rows = Reduction(
-            node.source.dtype, shape, source=node.source, axes=outer, kind=node.kind, label="rows", number=-node.number - 1
+            node.source.dtype,
+            shape,
+            source=node.source,
+            axes=outer,
+            kind=node.kind,
+            label="rows",
+            number=-node.number - 1,
         )
         inner = frozenset(left.index(axis) for axis in node.axes - outer)
         steps[node] = Reduction(

@@ -76,9 +76,7 @@ class _Runner:
         from ai_edge_litert.interpreter import Interpreter, load_delegate
 
         delegates = None if library is None else [load_delegate(str(library))]
-        self._interpreter: Any = Interpreter(
-            model_content=content, num_threads=1, experimental_delegates=delegates
-        )
+        self._interpreter: Any = Interpreter(model_content=content, num_threads=1, experimental_delegates=delegates)
         self._shapes: list[tuple[int, ...]] = []
 
     def set(self, inputs: Mapping[str, npt.NDArray[Any]]) -> None:
@@ -167,7 +165,8 @@ def _compared(inputs: ModelInputs, kernel: _Runner, body: _Runner, manner: Manne
 def _moved(results: list[list[npt.NDArray[Any]]]) -> bool:
     """Whether every result took several values."""
     return all(
-        len({value.tobytes() for array in each for value in array.ravel()[:64]}) > 1 for each in zip(*results, strict=True)
+        len({value.tobytes() for array in each for value in array.ravel()[:64]}) > 1
+        for each in zip(*results, strict=True)
     )
 
 
@@ -208,4 +207,3 @@ def _measured(kernel: _Runner, body: _Runner) -> dict[str, float]:
                 runner.call()
             times.append((time.perf_counter() - started) / count)
     return {"kernel_seconds": median(found[0]), "body_seconds": median(found[1])}
-

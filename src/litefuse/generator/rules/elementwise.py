@@ -147,7 +147,8 @@ def _squared(graph: Graph, node: Node) -> Node:
 
 
 _MATH = {
-    name: name.capitalize() for name in ("EXP", "LOG", "TANH", "LOGISTIC", "SIN", "COS", "SQRT", "RSQRT", "FLOOR", "CEIL")
+    name: name.capitalize()
+    for name in ("EXP", "LOG", "TANH", "LOGISTIC", "SIN", "COS", "SQRT", "RSQRT", "FLOOR", "CEIL")
 }
 
 
@@ -368,4 +369,3 @@ def _quantize(graph: Graph, op: BodyOp) -> Node:
     return graph.computed(
         tensor.dtype, [source], lambda texts: f"Cast<{kind}>(math::Round({texts[0]} / {scale}) + {float(zero)}f)"
     )
-

@@ -109,7 +109,9 @@ def _squeeze(graph: Graph, op: BodyOp) -> Node:
 @rule("EXPAND_DIMS")
 def _expand(graph: Graph, op: BodyOp) -> Node:
     (axis,) = graph.numbers(op.inputs[1], "the axis")
-    known = moved_integers(graph, op, (0,), lambda values: values[0].reshape([1]) if values[0].ndim == 0 else values[0][None])
+    known = moved_integers(
+        graph, op, (0,), lambda values: values[0].reshape([1]) if values[0].ndim == 0 else values[0][None]
+    )
     if known is not None:
         return known
     source = graph.node(op.inputs[0])
@@ -278,7 +280,9 @@ def _joined(graph: Graph, parts: Sequence[Node], axis: int) -> Node:
     kept = [part for part in parts if part.shape[axis] != ZERO] or [parts[0]]
     if len(kept) == 1:
         return kept[0]
-    return Joined(parts[0].dtype, tuple(shape), axis=axis, parts=tuple(kept), label="joined", number=graph.next_number())
+    return Joined(
+        parts[0].dtype, tuple(shape), axis=axis, parts=tuple(kept), label="joined", number=graph.next_number()
+    )
 
 
 @rule("PACK")
@@ -446,7 +450,9 @@ def picked(graph: Graph, source: Node, indices: Node, axis: int) -> Node:
         before, behind = position[:axis], position[axis + rank :]
         return position[axis : axis + rank], lambda found: (*before, found, *behind)
 
-    return Picked(source.dtype, shape, source=source, indices=indices, place=place, label="picked", number=graph.next_number())
+    return Picked(
+        source.dtype, shape, source=source, indices=indices, place=place, label="picked", number=graph.next_number()
+    )
 
 
 @rule("ONE_HOT")

@@ -125,8 +125,10 @@ def _range(graph: Graph, op: BodyOp) -> Node:
     span = graph.sizes.largest(span, ZERO)
     count = graph.sizes.divide(graph.sizes.add(span, number(abs(by) - 1)), number(abs(by))) if abs(by) > 1 else span
     dtype = graph.tensor(op.outputs[0]).dtype
-    return Counted(dtype, (count,), first=f"({start})", step=f"({by})") if (start, by) != (ZERO, 1) else Counted(
-        dtype, (count,)
+    return (
+        Counted(dtype, (count,), first=f"({start})", step=f"({by})")
+        if (start, by) != (ZERO, 1)
+        else Counted(dtype, (count,))
     )
 
 
