@@ -54,7 +54,7 @@ FLOAT64: dict[str, tuple[Callable[..., Any], float]] = {  # with the error that 
     "Expm1": (np.expm1, 2),
     "Log": (np.log, 1),
     "Log1p": (np.log1p, 2),
-    "Tanh": (np.tanh, 3),
+    "Tanh": (np.tanh, 6),
     "Logistic": (special.expit, 3),
     "Erf": (special.erf, 6),
     "Sqrt": (np.sqrt, 0.5),
