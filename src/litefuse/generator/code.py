@@ -175,6 +175,8 @@ class Writer:
             if by_row != ZERO:
                 return False
             repeated[number] = None
+        if any(number in repeated for item in statements for number in _numbers(item.partition("=")[0])):
+            return False  # sums of rows
         names = {number: name for item in statements for name, number in _elements(item) if number in repeated}
         if set(names) != set(repeated) or any(name not in self.types for name in names.values()):
             return False

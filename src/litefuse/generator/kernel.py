@@ -33,7 +33,8 @@ def class_name(name: str) -> str:
     """Returns an identifier in C++ for a composite's name: words with capital letters."""
     words = [word for word in re.split(r"[^A-Za-z0-9]+", name) if word]
     made = "".join(word[0].upper() + word[1:] for word in words) or "Composite"
-    return f"Composite{made}" if made[0].isdigit() else made
+    made = f"Composite{made}" if made[0].isdigit() else made
+    return made if made.endswith("Kernel") else f"{made}Kernel"
 
 
 def kernel_source(name: str, bodies: Sequence[Body], identifier: str, source: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from litefuse.cpp.compiler import build_library
@@ -38,12 +38,15 @@ def identifiers(names: list[str]) -> dict[str, str]:
     return found
 
 
-def build_kernels(folder: Path, sources: Mapping[str, str], *, sanitize: bool = False) -> Path:
+def build_kernels(
+    folder: Path, sources: Mapping[str, str], *, options: Sequence[str] = (), sanitize: bool = False
+) -> Path:
     """Writes the sources of kernels into a folder and compiles them.
 
     Args:
         folder: A folder that exists.
         sources: The sources by the composites' names.
+        options: Further options of the compiler.
         sanitize: Have the library stop at any access outside of its memory.
 
     Returns:
@@ -60,7 +63,7 @@ def build_kernels(folder: Path, sources: Mapping[str, str], *, sanitize: bool = 
     paths.append(folder / "registry.cc")
     write_new(paths[-1], _registry(list(sources)).encode())
     library = folder / library_name()
-    build_library(library, paths, options=OPTIONS, sanitize=sanitize)
+    build_library(library, paths, options=[*OPTIONS, *options], sanitize=sanitize)
     return library
 
 

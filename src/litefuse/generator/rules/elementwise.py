@@ -49,8 +49,6 @@ def activated(graph: Graph, op: BodyOp, node: Node) -> Node:
 
 def _activation(graph: Graph, node: Node, name: str) -> Node:
     dtype = node.dtype
-    if name == "TANH":
-        return graph.computed(dtype, [node], lambda texts: f"math::Tanh({texts[0]})", dear=True)
     least, most = _ACTIVATIONS[name]
     low = literal(least, dtype)
     kind = CPP_TYPES[dtype]
@@ -67,7 +65,6 @@ _ACTIVATIONS: dict[str, tuple[float, float | None]] = {
     "RELU6": (0, 6),
     "RELU_N1_TO_1": (-1, 1),
     "RELU_0_TO_1": (0, 1),
-    "TANH": (0, None),
 }
 
 
@@ -113,7 +110,7 @@ def _floor(graph: Graph, op: BodyOp) -> Node:
     left, right = (graph.node(index) for index in op.inputs)
     dtype = left.dtype
     needs(op, dtype, ("FLOAT32", "INT8", "INT16", "INT32", "INT64"))
-    if dtype != "FLOAT32":
+    if dtype != "FLOAT32" or op.name == "FLOOR_DIV":
         _check_divisor(graph, right)
     return graph.computed(
         dtype, [left, right], _function("FloorDivide" if op.name == "FLOOR_DIV" else "FloorMod", dtype), dear=True
