@@ -425,3 +425,21 @@ def _softmax_with_beta(b: BodyWriter) -> None:
 @case
 def _norms(b: BodyWriter) -> None:
     b.give(b.op("L2_NORMALIZATION", [b.input("float32", None, 8)], "float32", kind="L2Norm"))
+
+
+@case
+def _resized(b: BodyWriter) -> None:
+    x, size = b.input("float32", None, 4, 5, 2), b.constant([7, 3], "int32")
+    for align, half in ((False, False), (True, False), (False, True)):
+        options = {"alignCorners": align, "halfPixelCenters": half}
+        b.give(
+            b.op("RESIZE_BILINEAR", [x, size], "float32", **options),
+            b.op("RESIZE_NEAREST_NEIGHBOR", [x, size], "float32", **options),
+        )
+
+
+@case
+def _bits_of_numbers(b: BodyWriter) -> None:
+    x, k = b.input("float32", None, 2), b.input("int32", None, 3)
+    pairs = b.op("BITCAST", [x], "complex64")
+    b.give(b.op("COMPLEX_ABS", [pairs], "float32"), b.op("BITCAST", [x], "int32"), b.op("BITCAST", [k], "float32"))

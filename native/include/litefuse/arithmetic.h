@@ -8,6 +8,7 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 
@@ -147,6 +148,20 @@ LITEFUSE_INLINE T ShiftRight(T a, T count) {
   constexpr int kBits = static_cast<int>(sizeof(T) * 8);
   const int bits = count < 0 ? 0 : count >= T(kBits) ? kBits - 1 : static_cast<int>(count);
   return std::is_unsigned_v<T> && count >= T(kBits) ? T(0) : static_cast<T>(a >> bits);
+}
+
+// How far apart the samples of a resized image are, by the sizes between which it lies.
+LITEFUSE_INLINE float Spacing(int64_t size, int64_t target, int64_t count) {
+  return count > 1 && target > 0 ? static_cast<float>(size) / static_cast<float>(target) : static_cast<float>(count > 0 ? size : 0);
+}
+
+// The bits of a number as a number of another type of the same size.
+template <typename To, typename From>
+LITEFUSE_INLINE To Bits(From a) {
+  static_assert(sizeof(To) == sizeof(From), "they are of one size");
+  To made;
+  std::memcpy(&made, &a, sizeof(made));
+  return made;
 }
 
 // A number in another type. Floating point becomes the nearest integer towards zero, or the limit of the type; a NaN

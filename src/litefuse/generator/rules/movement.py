@@ -11,7 +11,7 @@ from litefuse.generator.body import BodyOp
 from litefuse.generator.emitter import Emitter
 from litefuse.generator.graph import Graph, NotGenerated, literal, rule
 from litefuse.generator.indices import Index, at_constant
-from litefuse.generator.nodes import CPP_TYPES, Joined, Node, Picked, Position
+from litefuse.generator.nodes import CPP_TYPES, Counted, Joined, Node, Picked, Position
 from litefuse.generator.rules.sizes import moved_integers
 from litefuse.generator.sizes import ONE, ZERO, Size, number
 
@@ -462,8 +462,6 @@ def _one_hot(graph: Graph, op: BodyOp) -> Node:
     axis = int(op.options.axis)
     rank = len(indices.shape) + 1
     axis = graph.axis(axis, rank)
-    from litefuse.generator.nodes import Counted  # noqa: PLC0415
-
     counted = Counted(indices.dtype, (depth,), label="class", number=graph.next_number())
     classes = graph.with_axes(counted, [own for own in range(rank) if own != axis])
     kind = CPP_TYPES[on.dtype]
@@ -472,3 +470,35 @@ def _one_hot(graph: Graph, op: BodyOp) -> Node:
         [graph.with_axes(indices, [axis]), classes, on, off],
         lambda texts: f"({texts[0]} == {texts[1]} ? {kind}({texts[2]}) : {kind}({texts[3]}))",
     )
+
+
+@rule("BITCAST")
+def _bits(graph: Graph, op: BodyOp) -> Node:
+    source = graph.node(op.inputs[0])
+    dtype = graph.tensor(op.outputs[0]).dtype
+    last = len(source.shape) - 1
+    if (source.dtype, dtype) == ("FLOAT32", "COMPLEX64"):
+        graph.sizes.same(source.shape[last], number(2), "BITCAST")
+        real, imaginary = (_at(graph, source, last, place) for place in (0, 1))
+        return graph.computed(dtype, [real, imaginary], lambda texts: f"std::complex<float>({texts[0]}, {texts[1]})")
+    if (source.dtype, dtype) == ("COMPLEX64", "FLOAT32"):
+        parts = [
+            graph.computed("FLOAT32", [source], lambda texts, name=name: f"std::{name}({texts[0]})")
+            for name in ("real", "imag")
+        ]
+        return _joined(graph, [graph.with_axes(part, [last + 1]) for part in parts], last + 1)
+    sizes = {
+        "FLOAT32": 4,
+        "INT32": 4,
+        "UINT32": 4,
+        "FLOAT64": 8,
+        "INT64": 8,
+        "UINT64": 8,
+        "INT16": 2,
+        "UINT16": 2,
+        "INT8": 1,
+        "UINT8": 1,
+    }
+    if sizes.get(source.dtype, 0) != sizes.get(dtype, -1):
+        raise NotGenerated(f"BITCAST of {source.dtype} to {dtype}")
+    return graph.computed(dtype, [source], lambda texts: f"Bits<{CPP_TYPES[dtype]}>({texts[0]})")
