@@ -18,7 +18,11 @@ _SHORT_ROW = 64
 _TOGETHER = 768
 
 # Float sums of more elements are made of partial sums of this many: the error stays that of a short sum.
-_PARTIAL = 4096
+_PARTIAL = 32768
+# Elements are combined in so many partial results at once, which do not wait for one another.
+_LANES = 32
+# The iterations of a loop of no more are written out by the compiler.
+_UNROLLED = 8
 
 
 class Accumulation(NamedTuple):
@@ -127,7 +131,8 @@ class Writer:
         if found is None and self._short_rows(loop, indent):
             return
         if found is None:
-            if inner and not loop.in_order:
+            short = loop.end.known is not None and loop.end.known <= _UNROLLED
+            if inner and not loop.in_order and not short:
                 self._line("#pragma omp simd", indent)
             self._line(f"for (int64_t {name} = {loop.begin}; {name} < {loop.end}; ++{name}) {{", indent)
             self.write(loop.body, indent + 1)
@@ -145,14 +150,40 @@ class Writer:
             self._line("{", indent)
             indent += 1
         self._line(f"{found.cpp_type} total = {found.start};", indent)
-        if inner:
-            self._line(f"#pragma omp simd reduction({found.clause} : total)", indent)
-        self._line(f"for (int64_t {name} = {begin}; {name} < {end}; ++{name}) {{", indent)
-        self.write(loop.body, indent + 1)
-        self._line(self.filled(found.step("total", found.value)), indent + 1)
-        self._line("}", indent)
+        if inner and (count is None or count >= 2 * _LANES) and found.clause in ("+", "max", "min"):
+            self._lanes(loop, found, (begin, end), indent)
+        else:
+            if inner:
+                self._line(f"#pragma omp simd reduction({found.clause} : total)", indent)
+            self._line(f"for (int64_t {name} = {begin}; {name} < {end}; ++{name}) {{", indent)
+            self._step(loop, found, "total", indent + 1)
+            self._line("}", indent)
         self._line(found.step(found.target, "total"), indent)
         self._line("}", indent - 1)
+
+    def _step(self, loop: Loop, found: Accumulation, target: str, indent: int) -> None:
+        self.write(loop.body, indent)
+        self._line(self.filled(found.step(target, found.value)), indent)
+
+    def _lanes(self, loop: Loop, found: Accumulation, bounds: tuple[str, str], indent: int) -> None:
+        """Writes a loop that combines elements in several partial results at once, and then these."""
+        begin, end = bounds
+        name = loop.variable.name
+        self._line(f"{found.cpp_type} lanes[{_LANES}];", indent)
+        self._line(f"for (auto& lane : lanes) lane = {found.start};", indent)
+        self._line(f"int64_t next = {begin};", indent)
+        self._line(f"for (; next + {_LANES} <= {end}; next += {_LANES}) {{", indent)
+        self._line("#pragma omp simd", indent + 1)
+        self._line(f"for (int64_t lane = 0; lane < {_LANES}; ++lane) {{", indent + 1)
+        self._line(f"const int64_t {name} = next + lane;", indent + 2)
+        self._step(loop, found, "lanes[lane]", indent + 2)
+        self._line("}", indent + 1)
+        self._line("}", indent)
+        self._line(f"#pragma omp simd reduction({found.clause} : total)", indent)
+        self._line(f"for (int64_t {name} = next; {name} < {end}; ++{name}) {{", indent)
+        self._step(loop, found, "total", indent + 1)
+        self._line("}", indent)
+        self._line(f"for (const auto lane : lanes) {found.step('total', 'lane')}", indent)
 
     def _short_rows(self, loop: Loop, indent: int) -> bool:
         """Writes a loop over short rows, in which some operands are the same for each row, as one over many elements."""

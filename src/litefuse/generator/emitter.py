@@ -175,7 +175,7 @@ class Emitter(Loops):
 
     def _computed(self, node: Computed, position: Position) -> Scalar:
         if node in self.plan.kept and not self.is_filling(node):
-            return self.kept(node, position, range(len(node.shape)))
+            return self.kept(node, position, range(self.plan.kept[node], len(node.shape)))
         if node.is_dear and (axes := self._repeated(node, position)) is not None and not self.is_filling(node):
             return self.kept(node, position, axes)
         self._count(node, position)

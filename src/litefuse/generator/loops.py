@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from litefuse.generator.code import Accumulation, Loop, Scope, written
-from litefuse.generator.indices import Index, Variable
+from litefuse.generator.indices import Index, Variable, at_constant
 from litefuse.generator.nodes import Node, Reduction
 from litefuse.generator.sizes import ONE, ZERO, Size, Sizes
 
@@ -30,19 +30,19 @@ class Plan:
     Attributes:
         factors: Loops that are two, by their keys: the sizes of the inner ones.
         points: The points at which loops are cut.
-        kept: Tensors that are computed into arrays as a whole.
+        kept: Tensors that are computed into arrays, and the first of the axes of these.
         shared: Dear tensors that several loops need.
         steps: Reductions of rows that were reduced before, in the place of others.
     """
 
     factors: dict[Key, Size] = field(default_factory=dict[Key, Size])
     points: dict[Key, list[Size]] = field(default_factory=dict[Key, list[Size]])
-    kept: set[Node] = field(default_factory=set[Node])
+    kept: dict[Node, int] = field(default_factory=dict[Node, int])
     shared: set[Node] = field(default_factory=set[Node])
     steps: dict[Node, Reduction] = field(default_factory=dict[Node, Reduction])
 
     def keep(self, node: Node) -> None:
-        self.kept.add(node)
+        self.kept[node] = 0
 
 
 @dataclass
@@ -142,6 +142,11 @@ class Loops:
         if begin.known is not None and begin == end:
             return
         body, in_order = what
+        if self.sizes.subtract(end, begin) == ONE and begin.known is not None:
+            made = body(at_constant(begin))
+            if made is not None:
+                self.stack[-1].items.append(made.step(made.target, made.value))
+            return
         name = self.new_name("ijklmn"[min(self._open_loops, 5)])
         variable = Variable(name, self.depth + 1, extent, key, facts)
         scope = Scope(self.depth + 1, variable)

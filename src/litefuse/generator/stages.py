@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from litefuse.generator.code import Writer
 from litefuse.generator.emitter import Array, Emitter
@@ -51,7 +51,8 @@ def stage(outputs: Sequence[tuple[Node, str]], sizes: Sizes, prefix: str) -> Sta
     """
     shape = outputs[0][0].shape
     nodes = _reachable([node for node, _ in outputs])
-    plan = Plan(shared=_shared([node for node, _ in outputs]))
+    shared, kept = _shared([node for node, _ in outputs])
+    plan = Plan(shared=shared, kept=kept)
     uses: dict[Node, int] = {}
     for node in nodes:
         for operand in node.operands:
@@ -116,8 +117,13 @@ def _reachable(nodes: Iterable[Node]) -> list[Node]:
     return list(found)
 
 
-def _shared(outputs: Sequence[Node]) -> set[Node]:
-    """Returns the dear tensors that are needed along rows by reductions of rows and by something else as well."""
+def _shared(outputs: Sequence[Node]) -> tuple[set[Node], dict[Node, int]]:
+    """Returns the dear tensors that reductions need and something else as well.
+
+    Returns:
+        Those of which rows are needed at a time, by reductions of rows; and those of which more is needed, each with
+        the first axis along which it is.
+    """
     regions: dict[Node, set[Node | None]] = {}
     waiting: list[tuple[Node, Node | None]] = [(node, None) for node in outputs]
     while waiting:
@@ -128,23 +134,25 @@ def _shared(outputs: Sequence[Node]) -> set[Node]:
         inside = node if node.is_array() else region
         waiting += [(operand, inside) for operand in node.operands]
 
-    def by_rows(region: Node | None, node: Node) -> bool:
-        if region is None:
-            return True
-        source = region.source if isinstance(region, Reduction) else None
-        last = len(source.shape) - 1 if source is not None else -1
-        return isinstance(region, Reduction) and region.axes == {last} and region.source.shape[-1:] == node.shape[-1:]
-
-    return {
-        node
-        for node, found in regions.items()
-        if isinstance(node, Computed)
-        and node.is_dear
-        and len(found) > 1
-        and node.shape
-        and node.shape[-1] != ONE
-        and all(by_rows(region, node) for region in found)
-    }
+    rows: set[Node] = set()
+    more: dict[Node, int] = {}
+    for node, found in regions.items():
+        if not isinstance(node, Computed) or not node.is_dear or len(found) < 2 or not node.shape:  # noqa: PLR2004
+            continue
+        firsts = [_first_axis(region, node) for region in found if region is not None]
+        last = len(node.shape) - 1
+        if None in firsts or node.shape[last] == ONE:
+            continue
+        first = min(each for each in firsts if each is not None)
+        if first == last:
+            rows.add(node)
+        else:
+            more[node] = first
+    return rows, more
 
 
-_ = replace
+def _first_axis(region: Node, node: Node) -> int | None:
+    """Returns the first axis that a reduction reduces a tensor along; None if it is of other axes."""
+    if isinstance(region, Reduction) and region.source.shape == node.shape:
+        return min(region.axes)
+    return None

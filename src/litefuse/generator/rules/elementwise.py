@@ -12,7 +12,7 @@ from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.generator.body import BodyOp
 from litefuse.generator.graph import Graph, NotGenerated, literal, rule
-from litefuse.generator.nodes import CPP_TYPES, Node
+from litefuse.generator.nodes import CPP_TYPES, Literal, Node
 from litefuse.generator.rules.sizes import folded
 
 __all__ = ["activated", "needs"]
@@ -192,6 +192,11 @@ def _power(graph: Graph, op: BodyOp) -> Node:
     if dtype == "INT32":
         negative = graph.computed("BOOL", [right], lambda texts: f"{texts[0]} < 0")
         graph.check(negative, "an integer to the power of a negative one")
+    if isinstance(right, Literal) and right.text in ("2.0f", "3.0f", "2.0", "3.0"):
+        square = _squared(graph, left)
+        if right.text.startswith("2"):
+            return graph.computed(dtype, [square, right], lambda texts: texts[0])
+        return graph.computed(dtype, [square, left, right], lambda texts: f"({texts[0]} * {texts[1]})")
     return graph.computed(dtype, [left, right], _function("Power", dtype), dear=True)
 
 
@@ -276,21 +281,23 @@ def _leaky(graph: Graph, op: BodyOp) -> Node:
     source = graph.node(op.inputs[0])
     needs(op, source.dtype, ("FLOAT32",))
     slope = literal(op.options.alpha, source.dtype)
-    return graph.computed(source.dtype, [source], lambda t: f"({t[0]} > 0 ? {t[0]} : {t[0]} * {slope})")
+    return graph.computed(source.dtype, [source, source], lambda t: f"({t[0]} > 0 ? {t[0]} : {t[0]} * {slope})")
 
 
 @rule("PRELU")
 def _prelu(graph: Graph, op: BodyOp) -> Node:
     source, slopes = (graph.node(index) for index in op.inputs)
     needs(op, source.dtype, ("FLOAT32",))
-    return graph.computed(source.dtype, [source, slopes], lambda t: f"({t[0]} >= 0 ? {t[0]} : {t[0]} * {t[1]})")
+    return graph.computed(source.dtype, [source, slopes, source], lambda t: f"({t[0]} >= 0 ? {t[0]} : {t[0]} * {t[1]})")
 
 
 @rule("ELU")
 def _elu(graph: Graph, op: BodyOp) -> Node:
     source = graph.node(op.inputs[0])
     needs(op, source.dtype, ("FLOAT32",))
-    return graph.computed(source.dtype, [source], lambda t: f"({t[0]} < 0 ? math::Expm1({t[0]}) : {t[0]})", dear=True)
+    return graph.computed(
+        source.dtype, [source, source], lambda t: f"({t[0]} < 0 ? math::Expm1({t[0]}) : {t[0]})", dear=True
+    )
 
 
 @rule("HARD_SWISH")
@@ -299,7 +306,7 @@ def _hard_swish(graph: Graph, op: BodyOp) -> Node:
     needs(op, source.dtype, ("FLOAT32",))
     return graph.computed(
         source.dtype,
-        [source],
+        [source, source],
         lambda t: f"({t[0]} * AtMost<float>(AtLeast<float>({t[0]} + 3.0f, 0.0f), 6.0f) * (1.0f / 6.0f))",
     )
 

@@ -105,5 +105,8 @@ def _blended(graph: Graph, op: BodyOp, source: Node, axis: int, target: Size) ->
     parts = graph.with_axes(part, [own for own in range(len(source.shape)) if own != axis])
     first, second = (_sampled(graph, source, places, axis) for places in (lower, upper))
     return graph.computed(
-        "FLOAT32", [first, second, parts], lambda t: f"({t[0]} * (1.0f - {t[2]}) + {t[1]} * {t[2]})", label="blended"
+        "FLOAT32",
+        [first, second, parts, parts],
+        lambda t: f"({t[0]} * (1.0f - {t[2]}) + {t[1]} * {t[2]})",
+        label="blended",
     )
