@@ -6,15 +6,15 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from litefuse.cpp.compiler import build_library
+from litefuse.cpp.compiler import LOOP_OPTIONS, build_library
 from litefuse.cpp.folders import copy_kit, filled
 from litefuse.files.whole_file import write_new
 from litefuse.generator.kernel import class_name
 
 __all__ = ["OPTIONS", "build_kernels", "identifiers", "library_name", "write_project"]
 
-#: The compiler's options for generated loops: the pragmas that vectorize sums, and functions that set no error codes.
-OPTIONS = ("-fopenmp-simd", "-fno-math-errno", "-fno-trapping-math")
+#: The compiler's options for generated loops: those of loops, and the pragmas that vectorize sums.
+OPTIONS = ("-fopenmp-simd", *LOOP_OPTIONS)
 
 _TEMPLATES = Path(__file__).with_name("templates")
 
