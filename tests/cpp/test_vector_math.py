@@ -40,9 +40,13 @@ const litefuse::RegisteredKernel* litefuse::RegisteredKernels() {
   EXPORT F##_plain(IN x, IN z, OUT y, int64_t n) {                                                  \\
     for (int64_t i = 0; i < n; ++i) y[i] = litefuse::math::F(x[i], z[i]);                           \\
   }
-ONE(Exp) ONE(Expm1) ONE(Log) ONE(Log1p) ONE(Tanh) ONE(Logistic) ONE(Erf) ONE(Sin) ONE(Cos) ONE(Sqrt) ONE(Rsqrt)
-ONE(Round) ONE(Floor) ONE(Ceil) ONE(Gelu) ONE(GeluTanh) TWO(Pow) TWO(Hypot)
+ONE(TanhOfSoftplus) ONE(Exp) ONE(Expm1) ONE(Log) ONE(Log1p) ONE(Tanh) ONE(Logistic) ONE(Erf) ONE(Sin) ONE(Cos)
+ONE(Sqrt) ONE(Rsqrt) ONE(Round) ONE(Floor) ONE(Ceil) ONE(Gelu) ONE(GeluTanh) TWO(Pow) TWO(Hypot)
 """
+
+
+def tanh_of_softplus(x: Any) -> Any:
+    return np.tanh(np.logaddexp(0, x))
 
 
 def reciprocal_root(x: Any) -> Any:
@@ -56,6 +60,7 @@ FLOAT64: dict[str, tuple[Callable[..., Any], float]] = {  # with the error that 
     "Log1p": (np.log1p, 2),
     "Tanh": (np.tanh, 6),
     "Logistic": (special.expit, 3),
+    "TanhOfSoftplus": (tanh_of_softplus, 4),
     "Erf": (special.erf, 6),
     "Sqrt": (np.sqrt, 0.5),
     "Rsqrt": (reciprocal_root, 1.5),
@@ -66,7 +71,7 @@ FLOAT64: dict[str, tuple[Callable[..., Any], float]] = {  # with the error that 
     "Hypot": (np.hypot, 1),
 }
 # Smaller results are 0.
-SMALLEST = {"Exp": 1.7e-38, "Logistic": 3e-39}
+SMALLEST = {"Exp": 1.7e-38, "Logistic": 3e-39, "TanhOfSoftplus": 3.4e-38}
 SPECIAL = [0, 1, 2, 0.5, 3, 1e-45, 1.1754944e-38, 3.4028235e38, 16777217, np.inf, np.nan]
 
 

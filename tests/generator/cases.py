@@ -152,6 +152,13 @@ def _complex_numbers(b: BodyWriter) -> None:
 
 
 @case
+def _mish(b: BodyWriter) -> None:
+    x = b.input("float32", None, 7)
+    softplus = b.op("LOG", [b.op("ADD", [b.op("EXP", [x], "float32"), b.constant(1.0)], "float32")], "float32")
+    b.give(b.op("MUL", [x, b.op("TANH", [softplus], "float32")], "float32"), b.op("TANH", [x], "float32"))
+
+
+@case
 def _quantized(b: BodyWriter) -> None:
     x = b.scaled(b.input("int8", None, 5), 0.05, 3)
     y = b.op("TANH", [b.op("DEQUANTIZE", [x], "float32")], "float32")

@@ -12,7 +12,7 @@ from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.generator.body import BodyOp
 from litefuse.generator.graph import Graph, NotGenerated, literal, rule
-from litefuse.generator.nodes import CPP_TYPES, Literal, Node
+from litefuse.generator.nodes import CPP_TYPES, Computed, Literal, Node
 from litefuse.generator.rules.sizes import folded
 
 __all__ = ["activated", "needs"]
@@ -154,8 +154,28 @@ def _math(graph: Graph, op: BodyOp) -> Node:
     source = graph.node(op.inputs[0])
     needs(op, source.dtype, _REAL)
     name = _MATH.get(op.name, "Round")
+    if op.name == "TANH" and (argument := _argument_of_softplus(source)) is not None:
+        return graph.computed(source.dtype, [argument], lambda texts: f"math::TanhOfSoftplus({texts[0]})", dear=True)
     dear = op.name not in ("FLOOR", "CEIL", "ROUND")
     return graph.computed(source.dtype, [source], lambda texts: f"math::{name}({texts[0]})", dear=dear)
+
+
+def _argument_of_softplus(node: Node) -> Node | None:
+    """Returns x of log(exp(x) + 1), of which mish takes the hyperbolic tangent: one exponential function does."""
+    if not isinstance(node, Computed) or node.label != "log":
+        return None
+    (total,) = node.args
+    if not isinstance(total, Computed) or total.label != "add" or len(total.args) != 2:
+        return None
+    for power, one in (total.args, total.args[::-1]):
+        if (
+            isinstance(power, Computed)
+            and power.label == "exp"
+            and isinstance(one, Literal)
+            and one.text in ("1.0f", "1.0")
+        ):
+            return power.args[0]
+    return None
 
 
 @rule("SQUARE")
