@@ -147,7 +147,7 @@ def test_a_folder_that_cannot_be_filled_is_left_as_it_was(
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         target.write_bytes(content)
 
-    monkeypatch.setattr("litefuse.scaffold.sources.write_new", copy)
+    monkeypatch.setattr("litefuse.cpp.folders.write_new", copy)
     target = tmp_path / "made"
     if there:
         target.mkdir()

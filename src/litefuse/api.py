@@ -114,7 +114,8 @@ def convert(
             the result of the registered fusion; ``builtin``: the same, but only builtin ops; ``custom``: a custom op
             with its name and attributes; ``keep``: the builtin STABLEHLO_COMPOSITE with its name and attributes, which
             contains the body in LiteRT ops and runs anywhere, and which a kernel or an accelerator may claim;
-            ``inline``: the ops of its body. Layers that are known by name take forms too (``odml.*``).
+            ``generate``: the same, with a C++ kernel that is generated from the body, compiled, compared with it and
+            faster (``kernels`` of the result), or else ``inline``: the ops of its body. Layers that are known by name take forms too (``odml.*``).
         rnn: The form of recurrent layers: ``fused``, ``loop`` (for those without annotation), or ``auto``, the faster.
         target: Where the model is to run: ``cpu``, in LiteRT's interpreter; ``litert``, in its ``CompiledModel`` on the
             CPU; ``gpu``, there on the GPU; ``micro`` (``micro:64K``: with 64 KiB), in tflite-micro; ``ethos-u`` (or
@@ -269,11 +270,15 @@ def convert(
             processes.check_time("export")
             if representative_dataset is not None:
                 job = replace(job, samples=_obtained(representative_dataset, folder.name, preprocess, on_step))
-            if in_process:
-                report = convert_here(job, on_step)
-            else:
+            if not in_process:
                 job = replace(job, plug_ins=find_plug_ins(), fusions=pickle_registered(), kernels=_kernels())
-                report = convert_in_worker(job, on_step)
+            run = convert_here if in_process else convert_in_worker
+            report = run(job, on_step)
+            if job.composites.generates:
+                from litefuse.generating import with_kernels
+
+                made = Path(folder.name, "kernels")
+                report = with_kernels(report, job, made, lambda again: run(again, on_step), on_step)
             if check_file:
                 report = with_file_check(report, job, on_step, in_process=in_process)
             if check and chosen != ("cpu",):
@@ -284,7 +289,8 @@ def convert(
         folder.cleanup()
         raise
     report = replace(report, source=source.name, timings={**timings, **report.timings})
-    return ConversionResult(report, job.output, folder)
+    kernels = Path(folder.name, "kernels")
+    return ConversionResult(report, job.output, folder, kernels if kernels.is_dir() else None)
 
 
 def quantize(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from litefuse.errors import LitefuseError
-from litefuse.files.temporary import TemporaryFolder
+from litefuse.files.temporary import TemporaryFolder, make_temporary_folder
 from litefuse.files.whole_file import final_place, give_usual_mode, whole_file
 
 if TYPE_CHECKING:
@@ -24,9 +24,10 @@ class ConversionResult:
         report: What was fused, what was not and why; variables, ops, sizes, timings.
     """
 
-    def __init__(self, report: Report, path: Path, folder: TemporaryFolder) -> None:
+    def __init__(self, report: Report, path: Path, folder: TemporaryFolder, kernels: Path | None = None) -> None:
         self.report = report
         self._path = path
+        self._kernels = kernels
         self._folder = folder  # removed with this object
 
     @property
@@ -35,12 +36,22 @@ class ConversionResult:
         return self._path
 
     @property
+    def kernels(self) -> Path | None:
+        """The folder of the kernels that were generated: sources, and the library for this machine.
+
+        None if there are none. As with the model, it is temporary until it is saved.
+        """
+        return self._kernels
+
+    @property
     def model_bytes(self) -> bytes:
         """The LiteRT model, read into memory."""
         return self._path.read_bytes()
 
     def save(self, path: str | os.PathLike[str], *, copy: bool = True) -> Path:
         """Writes the model atomically; replaces an existing file.
+
+        Kernels that were generated are written beside it, to a folder of the model's name that ends in ``.kernels``.
 
         Args:
             path: The file to write; its folder must exist.
@@ -56,6 +67,8 @@ class ConversionResult:
         target = Path(path)
         try:
             place = final_place(target)
+            if self._kernels is not None:
+                self._save_kernels(self._kernels, place)
             if not copy and self._path.stat().st_dev == place.parent.stat().st_dev:
                 give_usual_mode(self._path)
                 self._path.replace(place)
@@ -67,6 +80,32 @@ class ConversionResult:
         if not copy:
             self._path = target.absolute()
         return target
+
+    def _save_kernels(self, kernels: Path, model: Path) -> None:
+        """Writes the kernels beside the model; replaces those of an earlier conversion.
+
+        Raises:
+            OSError: They cannot be written.
+            LitefuseError: There is another folder or file in their place.
+        """
+        target = model.with_name(f"{model.stem}.kernels")
+        if kernels == target:
+            return
+        if target.is_symlink() or (target.exists() and not (target / "registry.cc").is_file()):
+            raise LitefuseError(
+                "the kernels cannot be written: something else is in their place",
+                where=str(target),
+                hint="Move it, or give the model another name.",
+            )
+        with make_temporary_folder(model.parent) as work:
+            made, old = Path(work, "new"), Path(work, "old")
+            shutil.copytree(kernels, made, copy_function=shutil.copyfile)
+            readme = made / "README.md"
+            readme.write_text(readme.read_text().replace("model.tflite", model.name))
+            if target.exists():
+                target.rename(old)
+            made.rename(target)
+        self._kernels = target
 
     def __repr__(self) -> str:
         return f"<litefuse.ConversionResult of {self.report.source}: {self.report.size:,} bytes>"

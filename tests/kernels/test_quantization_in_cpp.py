@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from litefuse.cpp.folders import copy_kit
 from litefuse.runtime.scales import QuantizationParameters
-from litefuse.scaffold.sources import copy_kit
 
 pytestmark = pytest.mark.skipif(shutil.which("c++") is None, reason="there is no C++ compiler")
 

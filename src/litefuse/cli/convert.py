@@ -86,8 +86,8 @@ __all__ = ["convert"]
     multiple=True,
     metavar="[NAME=]FORM",
     help="What composites become, all or the named one: fuse (what their fusion makes of them, the default), builtin "
-    "(the same, but no custom op), custom (a custom op), keep (STABLEHLO_COMPOSITE, which carries its body), inline "
-    "(their body). Layers that are known by name: 'odml.*=keep'. May be repeated.",
+    "(the same, but no custom op), custom (a custom op), keep (STABLEHLO_COMPOSITE, which carries its body), generate "
+    "(the same, with a C++ kernel made from the body, in a folder beside the model), inline (their body). Layers that are known by name: 'odml.*=keep'. May be repeated.",
 )
 @click.option(
     "--rnn",
@@ -297,7 +297,8 @@ def convert(
     elif not quiet:
         from litefuse.report.sections import Section, report_sections
 
-        print_sections([*report_sections(result.report, timings=timings), Section(f"Written to {path}")])
+        written = f"Written to {path}" + (f", its kernels to {result.kernels}" if result.kernels is not None else "")
+        print_sections([*report_sections(result.report, timings=timings), Section(written)])
 
 
 def _default_output(model: Path) -> Path:

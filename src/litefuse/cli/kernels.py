@@ -17,7 +17,7 @@ __all__ = ["kernels"]
 
 @click.group
 def kernels() -> None:
-    """List the kernels of custom ops, begin, build, test or export some."""
+    """List the kernels of custom ops; begin, generate, build, test or export some."""
 
 
 for _command in (build, test):
@@ -77,9 +77,9 @@ def new_kernel(name: str, model: Path, to: Path | None, tags: str | None) -> Non
     Writes a kernel in Python and the same in C++, with the op's inputs, outputs and options, a CMake file, and a test
     that runs and compares both. All of it works as it is; the kernels give zeros until they are edited.
     """
+    from litefuse.cpp.folders import check_empty
     from litefuse.report.sections import Section, count_of
     from litefuse.scaffold.project import module_name, new_project, read_ops
-    from litefuse.scaffold.sources import check_empty
 
     folder = to if to is not None else Path(module_name(name))
     check_empty(folder)
@@ -89,6 +89,38 @@ def new_kernel(name: str, model: Path, to: Path | None, tags: str | None) -> Non
     note = f"Next: cd {folder} && pytest, then edit the places that are marked EDIT. README.md tells the way."
     title = f"Written to {project.folder}, for {count_of(project.calls, 'call')} of {name} in {model.name}"
     print_sections([Section(title, [(file,) for file in project.files], note=note)])
+
+
+@kernels.command("generate")
+@click.argument("model", type=PATH)
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--output", "-o", type=PATH, required=True, metavar="DIR", help="The folder to write: new or empty.")
+@click.option("--tags", metavar="A,B", help="The tags of the graph of a SavedModel. Default: serve.")
+@click.option("--always", is_flag=True, help="Keep kernels that are not faster than their bodies, too.")
+def generate(model: Path, names: tuple[str, ...], output: Path, tags: str | None, always: bool) -> None:
+    """Generate C++ kernels for composites of a model from their bodies.
+
+    MODEL is a .tflite file with composites (STABLEHLO_COMPOSITE), or a model to convert, whose composites are kept; the
+    file goes into the folder then. NAME is a composite, or a pattern such as 'norm*'. Default: all of them.
+
+    Each kernel is compiled, compared with the body on inputs that are drawn from it, and measured against it in LiteRT;
+    those that differ or are not faster are declined, with the reason.
+
+    README.md in the folder shows how to build the kernels for a device and to load them.
+    """
+    from litefuse.report.sections import Section
+    from litefuse.scaffold.generated import generate_for
+
+    with progress(f"Generating kernels for {model}") as on_step:
+        found, files = generate_for(model, names, output, tags=split_names(tags), always=always, on_step=on_step)
+    rows = [(name, str(kernel)) for name, kernel in found.kernels.items()]
+    rows += [(name, f"declined: {reason}") for name, reason in found.declined.items()]
+    title = f"Kernels: {len(found.kernels):,} of {len(rows):,} composites"
+    if not found.kernels:
+        print_sections([Section(title, rows, headings=("composite", "outcome"), note="Nothing was written.")])
+        raise SystemExit(1)
+    note = f"Written to {output}: {files} files. README.md tells how they are used."
+    print_sections([Section(title, rows, headings=("composite", "outcome"), note=note)])
 
 
 @kernels.command("export")

@@ -99,9 +99,9 @@ class Replacer:
         if (why := self._forms.inlined_because(annotation.name)) is not None:
             return why
         named = bool(annotation.name.strip()) and annotation.name.isprintable()
-        if form in {"keep", "custom"} and not named:
+        if form in {"keep", "generate", "custom"} and not named:
             return f"its name {annotation.name!r} cannot be that of an op: annotate it with another one"
-        if form == "keep":
+        if form in {"keep", "generate"}:
             return KeptComposite()
         if form == "custom":
             return FusableOp()

@@ -14,7 +14,11 @@ from pathlib import Path
 from litefuse.cpp.sources import native_sources
 from litefuse.errors import KernelError, LitefuseError
 
-__all__ = ["build_library", "find_compiler", "preprocessed"]
+__all__ = ["LOOP_OPTIONS", "build_library", "find_compiler", "preprocessed"]
+
+# For kernels whose loops are to become vector instructions (litefuse/vector_math.h). None of them changes a result but
+# the last, which rounds a multiplication and an addition once: polynomials take down to half the time so.
+LOOP_OPTIONS = ("-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast")
 
 _CANDIDATES = ("c++", "g++", "clang++")
 _SECONDS = 600.0

@@ -23,8 +23,8 @@ __all__ = [
 
 #: The form of a composite: ``fuse``: the result of its fusion; ``builtin``: the same, but only builtin ops; ``custom``:
 #: a custom op with its name and attributes; ``keep``: the builtin STABLEHLO_COMPOSITE with its name and attributes, and
-#: its body as decomposition; ``inline``: its body.
-CompositeForm: TypeAlias = Literal["fuse", "builtin", "custom", "keep", "inline"]
+#: its body as decomposition; ``generate``: the same, with a kernel that is generated from the body; ``inline``: its body.
+CompositeForm: TypeAlias = Literal["fuse", "builtin", "custom", "keep", "generate", "inline"]
 
 FORMS: tuple[CompositeForm, ...] = get_args(CompositeForm)
 
@@ -106,6 +106,11 @@ class CompositeForms:
     def names(self, name: str) -> bool:
         """Whether a form was chosen for this composite, by its name or a pattern."""
         return any(fnmatchcase(name, pattern) for pattern in self.by_name)
+
+    @property
+    def generates(self) -> bool:
+        """Whether kernels are to be generated for some composites."""
+        return "generate" in (self.default, *self.by_name.values())
 
     def unused(self, names: set[str]) -> list[str]:
         """Returns the names and patterns that match none of these names."""

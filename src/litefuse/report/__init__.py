@@ -13,6 +13,7 @@ from litefuse.report.quantized import (
 from litefuse.report.report import (
     CompositeReport,
     FileCheckReport,
+    KernelReport,
     LackingOpReport,
     LayerReport,
     LeftOutReport,
@@ -31,6 +32,7 @@ __all__ = [
     "CurvePoint",
     "FileCheckReport",
     "FloatOp",
+    "KernelReport",
     "LackingOpReport",
     "LayerDifference",
     "LayerForm",

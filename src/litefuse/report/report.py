@@ -12,6 +12,7 @@ from litefuse.report.quantized import FloatOp, LayerDifference, MixedPrecision, 
 __all__ = [
     "CompositeReport",
     "FileCheckReport",
+    "KernelReport",
     "LackingOpReport",
     "LayerReport",
     "LeftOutReport",
@@ -27,6 +28,27 @@ __all__ = [
 
 
 @dataclass(frozen=True)
+class KernelReport:
+    """A kernel that was generated from a composite's body.
+
+    Attributes:
+        error: The largest relative difference from the body.
+        kernel_seconds: How long a call takes with the kernel, on one thread.
+        body_seconds: How long the body takes in LiteRT with XNNPACK, on one thread.
+    """
+
+    error: float
+    kernel_seconds: float
+    body_seconds: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.body_seconds / max(self.kernel_seconds, 1e-9):.1f} times as fast as its body "
+            f"({self.kernel_seconds * 1e6:,.0f} µs, not {self.body_seconds * 1e6:,.0f}), error {self.error:.1g}"
+        )
+
+
+@dataclass(frozen=True)
 class CompositeReport:
     """The outcome of one annotated function.
 
@@ -39,6 +61,7 @@ class CompositeReport:
         reason: Why it was not fused.
         error: The largest relative difference between fused op and body that the self-check found.
         unchecked: Why a fused composite was not self-checked.
+        kernel: The kernel that was generated for it.
     """
 
     name: str
@@ -49,6 +72,7 @@ class CompositeReport:
     reason: str | None = None
     error: float | None = None
     unchecked: str | None = None
+    kernel: KernelReport | None = None
 
 
 @dataclass(frozen=True)

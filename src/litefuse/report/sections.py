@@ -169,6 +169,8 @@ def op_section(counts: Mapping[str, int], title: str) -> Section:
 def _outcome(composite: CompositeReport) -> str:
     if composite.outcome != "fused":
         return f"not fused: {composite.reason}"
+    if composite.kernel is not None:
+        return f"fused into {composite.fused_into}, with a generated kernel: {composite.kernel}"
     if composite.error is not None:
         return f"fused into {composite.fused_into}, checked: error {composite.error:.1g}"
     unchecked = f" (not checked: {composite.unchecked})" if composite.unchecked else ""
@@ -263,7 +265,7 @@ def _alike(composites: Iterable[CompositeReport]) -> list[list[CompositeReport]]
     groups: dict[tuple[object, ...], list[CompositeReport]] = {}
     for each in composites:
         # Checked and unchecked composites must not be grouped.
-        key = (each.name, each.outcome, each.fused_into, each.reason, each.error is None, each.unchecked)
+        key = (each.name, each.outcome, each.fused_into, each.reason, each.error is None, each.unchecked, each.kernel)
         groups.setdefault(key, []).append(each)
     return sorted(groups.values(), key=lambda group: (group[0].outcome == "fused", group[0].name))
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from litefuse.cpp.folders import copy_kit, filled, new_folder
 from litefuse.errors import LitefuseError
 from litefuse.files.whole_file import write_new
 from litefuse.frontends.keras_file import is_keras_file
@@ -16,7 +17,6 @@ from litefuse.scaffold.cpp_kernel import cpp_kernel, cpp_types, known_types
 from litefuse.scaffold.litert_model import bind_constants, one_op_model, read_calls
 from litefuse.scaffold.python_kernel import UNWRITTEN, class_name, python_kernel
 from litefuse.scaffold.saved_model import read_saved_model
-from litefuse.scaffold.sources import copy_kit, filled, new_folder
 
 __all__ = ["Project", "module_name", "new_project", "read_ops"]
 

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from litefuse.cpp.folders import check_empty, new_folder
 from litefuse.errors import LitefuseError
 from litefuse.export.inside_buffers import bring_buffers_inside
 from litefuse.files.temporary import make_temporary_folder
@@ -19,7 +20,6 @@ from litefuse.runtime.flatbuffer import content_of
 from litefuse.scaffold.micro.resolver import KNOWN_CUSTOM_OPS, used_ops
 from litefuse.scaffold.micro.tensors import Port, identifier, main_signature, ports
 from litefuse.scaffold.micro.texts import Application, application_files
-from litefuse.scaffold.sources import check_empty, new_folder
 from litefuse.targets.micro import Micro
 from litefuse.targets.question import Answer
 from litefuse.targets.table import CUSTOM

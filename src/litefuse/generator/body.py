@@ -1,0 +1,190 @@
+"""Reads the decompositions of the composites in a ``.tflite`` file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+from ai_edge_litert import schema_py_generated as schema
+
+from litefuse.errors import InterpreterError
+from litefuse.generator.nodes import CPP_TYPES
+from litefuse.runtime.model_tables import BUILTIN_OPS, TENSOR_TYPES
+from litefuse.runtime.soundness import IDENTIFIER
+
+__all__ = ["Body", "BodyOp", "BodyTensor", "read_bodies"]
+
+_NUMPY = {
+    "FLOAT32": np.float32,
+    "FLOAT64": np.float64,
+    "FLOAT16": np.float16,
+    "BOOL": np.bool_,
+    "COMPLEX64": np.complex64,
+    **{f"INT{bits}": np.dtype(f"int{bits}").type for bits in (8, 16, 32, 64)},
+    **{f"UINT{bits}": np.dtype(f"uint{bits}").type for bits in (8, 16, 32, 64)},
+}
+
+
+@dataclass(frozen=True, eq=False)
+class BodyTensor:
+    """A tensor of a decomposition.
+
+    Attributes:
+        dtype: The name of its type.
+        shape: Its sizes; None for one that is not known.
+        value: Its value, if it is a constant of a type that numpy has.
+        is_constant: Whether it has a value.
+        scale: The scale of quantized numbers, with one for the whole tensor; 0 for numbers that stand for themselves.
+        zero_point: Their zero point.
+        is_quantized: Whether it is quantized in any way.
+    """
+
+    dtype: str
+    shape: tuple[int | None, ...]
+    value: npt.NDArray[Any] | None
+    is_constant: bool
+    scale: float = 0.0
+    zero_point: int = 0
+    is_quantized: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class BodyOp:
+    """An op of a decomposition.
+
+    Attributes:
+        name: Its name, such as ``ADD``.
+        inputs: The indices of its operands; -1 for an absent one.
+        outputs: The indices of its results.
+        options: Its options, an object of the schema; None if it has none.
+    """
+
+    name: str
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    options: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """The decomposition of a composite, as the calls of one kind have it.
+
+    Attributes:
+        name: The composite's name.
+        attributes: The bytes of its attributes.
+        tensors: The tensors.
+        inputs: The indices of the arguments.
+        outputs: The indices of the results.
+        ops: The ops in their order.
+        graph: The index of its subgraph.
+    """
+
+    name: str
+    attributes: bytes
+    tensors: tuple[BodyTensor, ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    ops: tuple[BodyOp, ...]
+    graph: int
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What tells its calls from those of other bodies: attributes, and types and shapes of arguments."""
+        arguments = [self.tensors[index] for index in self.inputs]
+        return (self.attributes, *((each.dtype, each.shape) for each in arguments))
+
+
+def read_bodies(content: bytes, where: str) -> dict[str, list[Body]]:
+    """Reads the decompositions of all composites in a file.
+
+    Args:
+        content: The file's content.
+        where: Its name, for messages.
+
+    Returns:
+        By the composites' names, their different bodies.
+
+    Raises:
+        InterpreterError: It is no LiteRT model, or it is damaged.
+    """
+    if content[4:8] != IDENTIFIER:
+        raise InterpreterError("this is not a LiteRT model", where=where)
+    try:
+        model = schema.ModelT.InitFromPackedBuf(bytearray(content), 0)
+        return _Reader(model, content).bodies()
+    except Exception as error:  # following the offsets and indices of damaged data fails in many ways
+        raise InterpreterError(
+            "the model is damaged", where=where, hint="Is it complete? Convert or download it again."
+        ) from error
+
+
+class _Reader:
+    def __init__(self, model: Any, content: bytes) -> None:
+        self._model = model
+        self._content = content
+
+    def bodies(self) -> dict[str, list[Body]]:
+        found: dict[str, dict[int, Body]] = {}
+        for graph in self._model.subgraphs:
+            for operator in graph.operators or ():
+                if self._name(operator) == "STABLEHLO_COMPOSITE" and operator.builtinOptions2 is not None:
+                    options = operator.builtinOptions2
+                    name = bytes(options.name).decode() if isinstance(options.name, bytes) else str(options.name)
+                    index = int(options.decompositionSubgraphIndex)
+                    attributes = bytes(bytearray(_list(options.compositeAttributes)))
+                    found.setdefault(name, {}).setdefault(index, self._body(name, attributes, index))
+        return {name: list(each.values()) for name, each in found.items()}
+
+    def _name(self, operator: Any) -> str:
+        code = self._model.operatorCodes[operator.opcodeIndex]
+        number = max(int(code.builtinCode), int(code.deprecatedBuiltinCode))
+        return BUILTIN_OPS.get(number, f"BUILTIN_{number}")
+
+    def _body(self, name: str, attributes: bytes, index: int) -> Body:
+        graph = self._model.subgraphs[index]
+        tensors = tuple(self._tensor(each) for each in graph.tensors)
+        ops = tuple(self._op(each) for each in graph.operators or ())
+        inputs, outputs = (tuple(map(int, _list(each))) for each in (graph.inputs, graph.outputs))
+        for op in ops:
+            for tensor in (*op.inputs, *op.outputs):
+                if not -1 <= tensor < len(tensors):
+                    raise IndexError(tensor)
+        return Body(name, attributes, tensors, inputs, outputs, ops, index)
+
+    def _op(self, operator: Any) -> BodyOp:
+        options = operator.builtinOptions if operator.builtinOptions is not None else operator.builtinOptions2
+        inputs, outputs = (tuple(map(int, _list(each))) for each in (operator.inputs, operator.outputs))
+        return BodyOp(self._name(operator), inputs, outputs, options)
+
+    def _tensor(self, tensor: Any) -> BodyTensor:
+        dtype = TENSOR_TYPES.get(int(tensor.type), f"TYPE_{tensor.type}")
+        signature = _list(tensor.shapeSignature) or _list(tensor.shape)
+        shape = tuple(None if size < 0 else int(size) for size in signature)
+        data = self._data(self._model.buffers[tensor.buffer]) if tensor.buffer else b""
+        value = None
+        is_constant = bool(data) or (tensor.buffer and 0 in shape and dtype in CPP_TYPES)
+        if is_constant and dtype in _NUMPY and None not in shape:
+            value = np.frombuffer(data, np.dtype(_NUMPY[dtype])).reshape(cast("tuple[int, ...]", shape))
+        scales = tensor.quantization
+        scale, zero_point, quantized = 0.0, 0, False
+        if scales is not None and scales.scale is not None and len(scales.scale):
+            quantized = True
+            if len(scales.scale) == 1 and scales.details is None:
+                scale = float(scales.scale[0])
+                zero_point = int(scales.zeroPoint[0]) if scales.zeroPoint is not None else 0
+        return BodyTensor(dtype, shape, value, bool(is_constant), scale, zero_point, quantized)
+
+    def _data(self, buffer: Any) -> bytes:
+        if int(buffer.offset or 0) > 1:  # behind the tables
+            return self._content[int(buffer.offset) : int(buffer.offset) + int(buffer.size)]
+        return bytes(bytearray(_list(buffer.data)))
+
+
+def _list(values: Any) -> list[int]:
+    return [] if values is None else [int(value) for value in values]
+
+
+_ = Path

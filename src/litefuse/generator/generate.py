@@ -1,0 +1,131 @@
+"""Generates the kernels for a file's composites, checks them and measures them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import cast
+
+from litefuse.errors import EngineCrashError, LitefuseError
+from litefuse.files.temporary import make_temporary_folder
+from litefuse.generator.body import Body, read_bodies
+from litefuse.generator.graph import NotGenerated
+from litefuse.generator.kernel import kernel_source
+from litefuse.generator.models import body_model, composite_model
+from litefuse.generator.project import build_kernels, identifiers, write_project
+from litefuse.generator.trial import Trial, TrialJob
+from litefuse.processes.process import run_in_worker
+from litefuse.report.report import KernelReport
+
+__all__ = ["Generated", "generate_kernels"]
+
+_TARGET = "litefuse.generator.trial:run_trial"
+
+
+@dataclass(frozen=True)
+class Generated:
+    """What became of the composites of a file.
+
+    Attributes:
+        kernels: The composites that got a kernel, by name.
+        declined: Those that did not, with the reasons.
+        library: The library with the kernels; None if there are none.
+    """
+
+    kernels: dict[str, KernelReport]
+    declined: dict[str, str]
+    library: Path | None
+
+
+def generate_kernels(
+    content: bytes,
+    names: Collection[str] | None,
+    folder: Path,
+    *,
+    model: str,
+    always: bool = False,
+    on_step: Callable[[str], None] = lambda _: None,
+) -> Generated:
+    """Generates kernels for composites of a file, and writes them into a folder that exists and is empty.
+
+    Each is run on inputs that are drawn from the body, and compared with it; and it is measured against the body in
+    LiteRT with XNNPACK, both on one thread. It is declined if it differs, or is not faster.
+
+    Args:
+        content: The ``.tflite`` file.
+        names: The names of composites, or patterns of names; None: all of them.
+        folder: The folder; it stays empty if no kernel is made.
+        model: The file's name.
+        always: Keep kernels that are not faster.
+        on_step: Called with each step's name.
+
+    Raises:
+        InterpreterError: The file is no LiteRT model, or it is damaged.
+        KernelError: The compiler refuses a kernel.
+        LitefuseError: There is no compiler.
+    """
+    on_step("generate")
+    found = read_bodies(content, model)
+    chosen = [name for name in found if names is None or any(fnmatchcase(name, each) for each in names)]
+    declined: dict[str, str] = {}
+    sources: dict[str, str] = {}
+    classes = identifiers(chosen)
+    for name in chosen:
+        try:
+            sources[name] = kernel_source(name, found[name], classes[name], model)
+        except NotGenerated as error:
+            declined[name] = str(error)
+    kernels: dict[str, KernelReport] = {}
+    if sources:
+        with make_temporary_folder() as work:
+            on_step("compile")
+            library = build_kernels(Path(work), sources)
+            for name in sources:
+                verdict = _judged(content, found[name], library, always=always, on_step=on_step)
+                if isinstance(verdict, str):
+                    declined[name] = verdict
+                else:
+                    kernels[name] = verdict
+    library = None
+    kept = {name: kernel_source(name, found[name], own, model) for name, own in identifiers([*kernels]).items()}
+    if kept:
+        on_step("compile")
+        try:
+            library = write_project(folder, kept, model)
+        except BaseException:
+            for path in folder.iterdir():
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+            raise
+    return Generated(kernels, declined, library)
+
+
+def _judged(
+    content: bytes, bodies: list[Body], library: Path, *, always: bool, on_step: Callable[[str], None]
+) -> KernelReport | str:
+    """Returns how a kernel compares with its bodies, or why it is declined."""
+    error = kernel_seconds = body_seconds = 0.0
+    for body in bodies:
+        job = TrialJob(composite_model(content, body), body_model(content, body), library, is_timed=True)
+        try:
+            trial = cast("Trial", run_in_worker(_TARGET, job, on_step))
+        except EngineCrashError as crash:
+            return f"the process that ran the kernel died: {crash.death}"
+        except LitefuseError as failure:
+            return f"the kernel could not be run: {failure.message}"
+        if trial.problem is not None:
+            return trial.problem
+        error = max(error, trial.error)
+        kernel_seconds += trial.kernel_seconds
+        body_seconds += trial.body_seconds
+    if kernel_seconds >= body_seconds and not always:
+        return (
+            f"the kernel is not faster: {microseconds(kernel_seconds)}, and the body takes {microseconds(body_seconds)}"
+        )
+    return KernelReport(error, kernel_seconds, body_seconds)
+
+
+def microseconds(seconds: float) -> str:
+    return f"{seconds * 1e6:,.3g} µs" if seconds < 1e-3 else f"{seconds * 1e6:,.0f} µs"  # noqa: PLR2004  1 ms

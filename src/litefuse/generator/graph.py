@@ -1,0 +1,344 @@
+"""Makes tensors of index functions of a decomposition's ops, by the rules of ``litefuse.generator.rules``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.generator.body import Body, BodyOp, BodyTensor
+from litefuse.generator.indices import Index
+from litefuse.generator.nodes import (
+    CPP_TYPES,
+    Computed,
+    Joined,
+    Literal,
+    Moved,
+    Node,
+    Position,
+    Reduction,
+    Stored,
+)
+from litefuse.generator.sizes import ONE, Size, Sizes, number
+
+__all__ = ["RULES", "Check", "Graph", "NotGenerated", "Rule", "literal", "rule"]
+
+# A constant of more bytes stays in the model: the kernel's source would be too long.
+_LARGEST_CONSTANT = 1 << 18
+# Integer tensors of more elements are no shapes.
+_MOST_SIZES = 64
+
+
+class NotGenerated(Exception):  # noqa: N818  not an error: the composite keeps its body
+    """No kernel can be made of a body; the text says why."""
+
+
+@dataclass(frozen=True, eq=False)
+class Check:
+    """What must not hold of any element, at run time.
+
+    Attributes:
+        node: A tensor of one BOOL.
+        message: The message where it is true.
+    """
+
+    node: Node
+    message: str
+
+
+Rule: TypeAlias = "Callable[[Graph, BodyOp], Node | Sequence[Node]]"
+
+#: The rules by the ops' names.
+RULES: dict[str, Rule] = {}
+
+
+def rule(*names: str) -> Callable[[Rule], Rule]:
+    """Registers a rule for ops."""
+
+    def register(function: Rule) -> Rule:
+        RULES.update(dict.fromkeys(names, function))
+        return function
+
+    return register
+
+
+def literal(value: Any, dtype: str) -> str:
+    """Returns a number as C++."""
+    kind = CPP_TYPES[dtype]
+    if dtype == "BOOL":
+        return "true" if value else "false"
+    if dtype == "COMPLEX64":
+        return f"{kind}({literal(np.real(value), 'FLOAT32')}, {literal(np.imag(value), 'FLOAT32')})"
+    if dtype in ("FLOAT16", "BFLOAT16"):
+        return f"{kind}({literal(value, 'FLOAT32')})"
+    if dtype in ("FLOAT32", "FLOAT64"):
+        real = float(value)
+        if math.isnan(real):
+            return f"std::numeric_limits<{kind}>::quiet_NaN()"
+        if math.isinf(real):
+            return f"{'-' if real < 0 else ''}std::numeric_limits<{kind}>::infinity()"
+        text = str(np.float32(value)) if dtype == "FLOAT32" else repr(real)
+        text = text if any(each in text for each in ".e") else f"{text}.0"
+        return f"{text}f" if dtype == "FLOAT32" else text
+    if dtype == "INT32" and int(value) > -(1 << 31):
+        return str(int(value))
+    if dtype.startswith("INT"):
+        if int(value) == -(1 << 63):
+            return "std::numeric_limits<int64_t>::min()"
+        return f"{kind}({int(value)})"
+    return f"{kind}({int(value)}u)" if dtype != "UINT64" else f"{kind}({int(value)}ull)"
+
+
+@dataclass
+class Graph:
+    """The tensors of a body.
+
+    Attributes:
+        body: The body.
+        sizes: The sizes of the kernel.
+        inputs: The arguments, in their order.
+        constants: The constants that are arrays, by their names in C++.
+        checks: What must not hold.
+    """
+
+    body: Body
+    sizes: Sizes
+    inputs: list[Stored] = field(default_factory=list[Stored])
+    constants: dict[str, tuple[Stored, npt.NDArray[Any]]] = field(
+        default_factory=dict[str, "tuple[Stored, npt.NDArray[Any]]"]
+    )
+    checks: list[Check] = field(default_factory=list[Check])
+    _nodes: dict[int, Node] = field(default_factory=dict[int, Node])
+    _integers: dict[int, npt.NDArray[Any]] = field(default_factory=dict[int, "npt.NDArray[Any]"])
+    _count: int = 0
+
+    @classmethod
+    def of(cls, body: Body) -> Graph:
+        """Makes the tensors of a body.
+
+        Raises:
+            NotGenerated: It has an op, or a form of an op, that there is no rule for.
+        """
+        import litefuse.generator.rules  # noqa: F401, PLC0415  registers the rules
+
+        graph = cls(body, Sizes())
+        for place, index in enumerate(body.inputs):
+            graph._argument(place, index)
+        for op in body.ops:
+            graph._apply(op)
+        return graph
+
+    @property
+    def outputs(self) -> list[Node]:
+        return [self.node(index) for index in self.body.outputs]
+
+    def _argument(self, place: int, index: int) -> None:
+        tensor = self.body.tensors[index]
+        if tensor.dtype not in CPP_TYPES:
+            raise NotGenerated(f"argument {place} is of {tensor.dtype}")
+        name = f"x{place}"
+        shape = tuple(
+            number(size)
+            if size is not None
+            else self.sizes.define(f"{name}_dim{axis}", f"node.input({place}).dim({axis})")
+            for axis, size in enumerate(tensor.shape)
+        )
+        made = Stored(tensor.dtype, shape, name=name, label=name, number=self.next_number())
+        self._nodes[index] = made
+        self.inputs.append(made)
+
+    def _apply(self, op: BodyOp) -> None:
+        found = RULES.get(op.name)
+        if found is None:
+            raise NotGenerated(f"there is no rule for {op.name}")
+        for index in (*op.inputs, *op.outputs):
+            if index >= 0:
+                tensor = self.body.tensors[index]
+                if tensor.dtype not in CPP_TYPES:
+                    raise NotGenerated(f"{op.name} has a tensor of {tensor.dtype}")
+                if tensor.is_quantized and op.name not in ("QUANTIZE", "DEQUANTIZE"):
+                    raise NotGenerated(f"{op.name} computes with integers of quantized numbers")
+        made = found(self, op)
+        nodes = [made] if isinstance(made, Node) else list(made)
+        for index, node in zip(op.outputs, nodes, strict=True):
+            self._result(op, index, node)
+
+    def _result(self, op: BodyOp, index: int, node: Node) -> None:
+        tensor = self.body.tensors[index]
+        if node.dtype != tensor.dtype:
+            raise NotGenerated(f"{op.name} gives {tensor.dtype}, not {node.dtype}")
+        if len(node.shape) == len(tensor.shape):
+            for size, known in zip(node.shape, tensor.shape, strict=True):
+                if known is not None and size.known is not None and size.known != known:
+                    raise NotGenerated(f"{op.name} gives a size of {known}, not {size.known}")
+        if node.number < 0:
+            node.number = self.next_number()
+        if node.label == "value":
+            node.label = op.name.lower()
+        self._nodes[index] = node
+
+    def next_number(self) -> int:
+        """Returns a number for a new tensor."""
+        self._count += 1
+        return self._count
+
+    # What rules ask for
+
+    def tensor(self, index: int) -> BodyTensor:
+        return self.body.tensors[index]
+
+    def node(self, index: int) -> Node:
+        """Returns a tensor.
+
+        Raises:
+            NotGenerated: It is absent, or a constant that is too large.
+        """
+        if index < 0:
+            raise NotGenerated("an op lacks an operand")
+        if index in self._nodes:
+            return self._nodes[index]
+        if index in self._integers:
+            made = self._of_sizes(self._integers[index], self.tensor(index).dtype)
+        else:
+            made = self._constant(index)
+        self._nodes[index] = made
+        return made
+
+    def _constant(self, index: int) -> Node:
+        tensor = self.body.tensors[index]
+        value = tensor.value
+        if value is None:
+            raise NotGenerated(f"a constant is of {tensor.dtype}" if tensor.is_constant else "the body is not in order")
+        if value.nbytes > _LARGEST_CONSTANT:
+            raise NotGenerated(f"a constant has {value.nbytes:,} bytes; up to {_LARGEST_CONSTANT:,} are written as C++")
+        shape = tuple(map(number, value.shape))
+        if value.size and (value == value.flat[0]).all():
+            return Literal(tensor.dtype, shape, text=literal(value.flat[0], tensor.dtype), number=self.next_number())
+        name = f"constant_{len(self.constants) + 1}"
+        made = Stored(tensor.dtype, shape, name=name, label=name, number=self.next_number())
+        self.constants[name] = (made, value)
+        return made
+
+    def _of_sizes(self, values: npt.NDArray[Any], dtype: str) -> Node:
+        def one(size: Size) -> Node:
+            text = literal(size.known, dtype) if size.known is not None else f"static_cast<{CPP_TYPES[dtype]}>({size})"
+            return Literal(dtype, () if values.ndim == 0 else (ONE,), text=text, number=self.next_number())
+
+        if values.ndim == 0:
+            return one(values.item())
+        parts = tuple(one(each) for each in values.ravel())
+        if values.ndim > 1 or not parts:
+            raise NotGenerated("sizes are used as a tensor of another rank than 0 and 1")
+        joined = Joined(dtype, (number(len(parts)),), axis=0, parts=parts, label="sizes", number=self.next_number())
+        return joined
+
+    def integers(self, index: int, what: str) -> npt.NDArray[Any]:
+        """Returns an operand whose values are known in Prepare, as an array of sizes.
+
+        Raises:
+            NotGenerated: It depends on values of the inputs.
+        """
+        found = self.maybe_integers(index)
+        if found is None:
+            raise NotGenerated(f"{what} depends on the values of inputs")
+        return found
+
+    def maybe_integers(self, index: int) -> npt.NDArray[Any] | None:
+        if index in self._integers:
+            return self._integers[index]
+        value = self.body.tensors[index].value if index >= 0 else None
+        if value is None or value.dtype.kind not in "iub" or value.size > _MOST_SIZES:
+            return None
+        made = np.empty(value.shape, object)
+        for place, each in np.ndenumerate(value):
+            made[place] = number(int(each))
+        self._integers[index] = made
+        return made
+
+    def set_integers(self, index: int, values: npt.NDArray[Any]) -> None:
+        """Says which sizes a result consists of."""
+        self._integers[index] = values
+
+    def numbers(self, index: int, what: str) -> list[int]:
+        """Returns an operand that is a constant of integers.
+
+        Raises:
+            NotGenerated: It is none.
+        """
+        found = [size.known for size in self.integers(index, what).ravel()]
+        known = [value for value in found if value is not None]
+        if len(known) != len(found):
+            raise NotGenerated(f"{what} depends on the sizes of inputs")
+        return known
+
+    def axis(self, value: int, rank: int) -> int:
+        if not -rank <= value < max(rank, 1):
+            raise NotGenerated(f"an axis is {value}, of a tensor of rank {rank}")
+        return value % max(rank, 1)
+
+    def broadcast(self, *nodes: Node) -> tuple[Size, ...]:
+        """Returns the shape of an elementwise op's result; sizes that must agree are required to."""
+        rank = max(len(node.shape) for node in nodes)
+        shape: list[Size] = []
+        for axis in range(rank):
+            size = ONE
+            for node in nodes:
+                own = axis - rank + len(node.shape)
+                if own < 0 or node.shape[own] == ONE:
+                    continue
+                other = node.shape[own]
+                size = other if size == ONE else self.sizes.same(size, other, "sizes that are to be the same")
+            shape.append(size)
+        return tuple(shape)
+
+    def computed(
+        self,
+        dtype: str,
+        args: Sequence[Node],
+        text: Callable[[Sequence[str]], str],
+        *,
+        dear: bool = False,
+        label: str = "value",
+        shape: tuple[Size, ...] | None = None,
+    ) -> Computed:
+        shape = self.broadcast(*args) if shape is None else shape
+        return Computed(dtype, shape, args=tuple(args), text=text, is_dear=dear, label=label, number=self.next_number())
+
+    def moved(self, source: Node, shape: Sequence[Size], place: Callable[[Any, Position], Position]) -> Moved:
+        return Moved(
+            source.dtype, tuple(shape), source=source, place=place, label=source.label, number=self.next_number()
+        )
+
+    def reduction(self, source: Node, axes: Sequence[int], kind: str, label: str = "value") -> Node:
+        if not axes:
+            return source
+        shape = tuple(size for axis, size in enumerate(source.shape) if axis not in axes)
+        return Reduction(
+            source.dtype, shape, source=source, axes=frozenset(axes), kind=kind, label=label, number=self.next_number()
+        )
+
+    def with_axes(self, source: Node, axes: Sequence[int]) -> Node:
+        """Returns a tensor with axes of size 1 put in, at these places of the result."""
+        if not axes:
+            return source
+        rank = len(source.shape) + len(axes)
+        sizes = iter(source.shape)
+        shape = [ONE if axis in axes else next(sizes) for axis in range(rank)]
+        return self.moved(
+            source, shape, lambda _, position: tuple(each for axis, each in enumerate(position) if axis not in axes)
+        )
+
+    def constant(self, value: float, dtype: str) -> Literal:
+        return Literal(dtype, (), text=literal(value, dtype), number=self.next_number())
+
+    def check(self, node: Node, message: str) -> None:
+        """Has the kernel fail where any element of a tensor of BOOL is true."""
+        flat = self.reduction(node, range(len(node.shape)), "any") if node.shape else node
+        self.checks.append(Check(flat, message))
+
+
+_ = Index

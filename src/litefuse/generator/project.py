@@ -1,0 +1,118 @@
+"""The folder of generated kernels: sources, what builds them, and the library for this machine."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from litefuse.cpp.compiler import LOOP_OPTIONS, build_library
+from litefuse.cpp.folders import copy_kit, filled
+from litefuse.files.whole_file import write_new
+from litefuse.generator.kernel import class_name
+
+__all__ = ["OPTIONS", "build_kernels", "identifiers", "library_name", "write_project"]
+
+#: The compiler's options for generated loops: those of loops, and the pragmas that vectorize sums.
+OPTIONS = ("-fopenmp-simd", *LOOP_OPTIONS)
+
+_TEMPLATES = Path(__file__).with_name("templates")
+
+
+def library_name() -> str:
+    """Returns the name of the library on this system."""
+    return "libgenerated_kernels.dylib" if sys.platform == "darwin" else "libgenerated_kernels.so"
+
+
+def identifiers(names: list[str]) -> dict[str, str]:
+    """Returns a class's name for each composite, no two of which are the same."""
+    found: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in names:
+        own, count = class_name(name), 1
+        while own.lower() in taken:  # also the names of files
+            count += 1
+            own = f"{class_name(name)}{count}"
+        taken.add(own.lower())
+        found[name] = own
+    return found
+
+
+def build_kernels(
+    folder: Path, sources: Mapping[str, str], *, options: Sequence[str] = (), sanitize: bool = False
+) -> Path:
+    """Writes the sources of kernels into a folder and compiles them.
+
+    Args:
+        folder: A folder that exists.
+        sources: The sources by the composites' names.
+        options: Further options of the compiler.
+        sanitize: Have the library stop at any access outside of its memory.
+
+    Returns:
+        The library.
+
+    Raises:
+        KernelError: They do not compile.
+        LitefuseError: There is no compiler.
+    """
+    paths: list[Path] = []
+    for name, own in identifiers(list(sources)).items():
+        paths.append(folder / f"{own}.cc")
+        write_new(paths[-1], sources[name].encode())
+    paths.append(folder / "registry.cc")
+    write_new(paths[-1], _registry(list(sources)).encode())
+    library = folder / library_name()
+    build_library(library, paths, options=[*OPTIONS, *options], sanitize=sanitize)
+    return library
+
+
+def write_project(folder: Path, sources: Mapping[str, str], model: str) -> Path:
+    """Writes kernels, all that builds them elsewhere, and the library for this machine into a folder that exists.
+
+    Args:
+        folder: The folder.
+        sources: The sources by the composites' names.
+        model: The name of the model's file.
+
+    Returns:
+        The library.
+
+    Raises:
+        KernelError: They do not compile.
+        LitefuseError: There is no compiler.
+    """
+    library = build_kernels(folder, sources)
+    kernels = "\n".join(f"- `{own}.cc`: {name}" for name, own in identifiers(list(sources)).items())
+    names = {"MODEL": model, "KERNELS": kernels, "LIBRARY": library.name, "OPTIONS": " ".join(OPTIONS)}
+    for name, template in (("CMakeLists.txt", "CMakeLists.txt.in"), ("README.md", "readme.md.in")):
+        write_new(folder / name, filled((_TEMPLATES / template).read_text(), names).encode())
+    copy_kit(folder / "kit")
+    return library
+
+
+def _registry(names: list[str]) -> str:
+    found = identifiers(names)
+    declared = "\n".join(
+        f'extern "C" const TfLiteRegistration* litefuse_register_{own}(void);' for own in found.values()
+    )
+    rows = "\n".join(f"      {{{_text(name)}, litefuse_register_{own}}}," for name, own in found.items())
+    return f"""// The kernels that the library's delegate runs, by the names of the composites.
+#include "litefuse/registry.h"
+
+{declared}
+
+const litefuse::RegisteredKernel* litefuse::RegisteredKernels() {{
+  static const RegisteredKernel kernels[] = {{
+{rows}
+      {{nullptr, nullptr}},
+  }};
+  return kernels;
+}}
+"""
+
+
+def _text(name: str) -> str:
+    """Returns a string literal in C++: letters as they are, all other bytes by their numbers."""
+    pieces = [chr(byte) if chr(byte).isascii() and chr(byte).isalnum() else f"\\{byte:03o}" for byte in name.encode()]
+    return '"' + "".join(pieces) + '"'

@@ -1,0 +1,155 @@
+"""Ops on shapes: integers that are known in Prepare."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from litefuse.generator.body import BodyOp
+from litefuse.generator.graph import Graph, NotGenerated, rule
+from litefuse.generator.indices import Index
+from litefuse.generator.nodes import Counted, Literal, Node
+from litefuse.generator.sizes import ZERO, Size, Sizes, number
+
+__all__ = ["folded", "moved_integers"]
+
+_INTEGERS = ("INT32", "INT64", "BOOL")
+
+
+def _floor_divided(sizes: Sizes, left: Size, right: Size) -> Size:
+    return sizes.divide(left, right)
+
+
+_BINARY: dict[str, Callable[[Sizes, Size, Size], Size]] = {
+    "ADD": lambda sizes, a, b: sizes.add(a, b),
+    "SUB": lambda sizes, a, b: sizes.subtract(a, b),
+    "MUL": lambda _, a, b: a * b,
+    "DIV": _floor_divided,
+    "FLOOR_DIV": _floor_divided,
+    "FLOOR_MOD": lambda sizes, a, b: sizes.remainder(a, b),
+    "MAXIMUM": lambda sizes, a, b: sizes.largest(a, b),
+    "MINIMUM": lambda sizes, a, b: sizes.smallest(a, b),
+    "EQUAL": lambda sizes, a, b: sizes.compared("==", a, b, lambda x, y: x == y),
+    "NOT_EQUAL": lambda sizes, a, b: sizes.compared("!=", a, b, lambda x, y: x != y),
+    "LESS": lambda sizes, a, b: sizes.compared("<", a, b, lambda x, y: x < y),
+    "LESS_EQUAL": lambda sizes, a, b: sizes.compared("<=", a, b, lambda x, y: x <= y),
+    "GREATER": lambda sizes, a, b: sizes.compared(">", a, b, lambda x, y: x > y),
+    "GREATER_EQUAL": lambda sizes, a, b: sizes.compared(">=", a, b, lambda x, y: x >= y),
+}
+
+
+def folded(graph: Graph, op: BodyOp) -> Node | None:
+    """Returns the result of an op whose operands are sizes, and notes the sizes that it consists of."""
+    if graph.tensor(op.outputs[0]).dtype not in _INTEGERS or any(
+        graph.tensor(index).dtype not in _INTEGERS for index in op.inputs
+    ):
+        return None
+    found = [graph.maybe_integers(index) for index in op.inputs]
+    values = [each for each in found if each is not None]
+    if len(values) < len(found) or not values:
+        return None
+    if op.name == "CAST":
+        graph.set_integers(op.outputs[0], values[0])
+        return graph.node(op.outputs[0])
+    if op.name not in _BINARY or any(each.ndim > 1 for each in values):
+        return None
+    left, right = np.broadcast_arrays(*values)
+    if op.name in ("DIV", "FLOOR_DIV", "FLOOR_MOD") and any(
+        each.known is None and each.factor < 0 for each in (*left.ravel(), *right.ravel())
+    ):
+        return None
+    made = np.empty(left.shape, object)
+    for place in np.ndindex(*left.shape):
+        known = (left[place].known, right[place].known)
+        if op.name in ("DIV", "FLOOR_DIV", "FLOOR_MOD") and (
+            known[1] == 0 or any(each is not None and each < 0 for each in known)
+        ):
+            return None
+        made[place] = _BINARY[op.name](graph.sizes, left[place], right[place])
+    graph.set_integers(op.outputs[0], made)
+    return graph.node(op.outputs[0])
+
+
+def moved_integers(
+    graph: Graph, op: BodyOp, sources: Sequence[int], compute: Callable[[list[Any]], Any]
+) -> Node | None:
+    """Returns the result of an op that moves elements of sizes, and notes the sizes that it consists of.
+
+    Args:
+        graph: The graph.
+        op: The op.
+        sources: The places of the operands whose elements are moved.
+        compute: Returns the result from their arrays.
+    """
+    found = [graph.maybe_integers(op.inputs[place]) for place in sources]
+    values = [each for each in found if each is not None]
+    if len(values) < len(found) or graph.tensor(op.outputs[0]).dtype not in _INTEGERS:
+        return None
+    made = compute(values)
+    result = made if isinstance(made, np.ndarray) and made.dtype == object else None
+    if result is None:
+        result = np.empty((), object)
+        result[()] = made
+    if result.ndim > 1:
+        return None
+    graph.set_integers(op.outputs[0], result)
+    return graph.node(op.outputs[0])
+
+
+@rule("SHAPE")
+def _shape(graph: Graph, op: BodyOp) -> Node:
+    shape = graph.node(op.inputs[0]).shape
+    values = np.empty(len(shape), object)
+    values[:] = shape
+    graph.set_integers(op.outputs[0], values)
+    return graph.node(op.outputs[0])
+
+
+@rule("RANK")
+def _rank(graph: Graph, op: BodyOp) -> Node:
+    values = np.empty((), object)
+    values[()] = number(len(graph.node(op.inputs[0]).shape))
+    graph.set_integers(op.outputs[0], values)
+    return graph.node(op.outputs[0])
+
+
+@rule("RANGE")
+def _range(graph: Graph, op: BodyOp) -> Node:
+    start, limit, step = (graph.integers(index, "the range").item() for index in op.inputs)
+    by = step.known
+    if by is None or by == 0:
+        raise NotGenerated("the step of a range is not known")
+    span = graph.sizes.subtract(limit, start) if by > 0 else graph.sizes.subtract(start, limit)
+    span = graph.sizes.largest(span, ZERO)
+    count = graph.sizes.divide(graph.sizes.add(span, number(abs(by) - 1)), number(abs(by))) if abs(by) > 1 else span
+    dtype = graph.tensor(op.outputs[0]).dtype
+    return (
+        Counted(dtype, (count,), first=f"({start})", step=f"({by})")
+        if (start, by) != (ZERO, 1)
+        else Counted(dtype, (count,))
+    )
+
+
+@rule("FILL", "BROADCAST_TO")
+def _fill(graph: Graph, op: BodyOp) -> Node:
+    shape_at, value_at = (0, 1) if op.name == "FILL" else (1, 0)
+    shape = tuple(graph.integers(op.inputs[shape_at], "the shape").ravel())
+    value = graph.node(op.inputs[value_at])
+    if op.name == "FILL":
+        value = graph.moved(value, (), lambda _, position: (Index(),) * len(value.shape)) if value.shape else value
+    target = graph.computed(value.dtype, [], lambda _: "0", shape=shape)
+    whole = graph.broadcast(target, value)
+    return graph.computed(value.dtype, [value], lambda texts: texts[0], shape=whole)
+
+
+@rule("BROADCAST_ARGS")
+def _broadcast(graph: Graph, op: BodyOp) -> Node:
+    shapes = [tuple(graph.integers(index, "the shape").ravel()) for index in op.inputs]
+    nodes = [Literal("INT32", shape) for shape in shapes]
+    whole = graph.broadcast(*nodes)
+    values = np.empty(len(whole), object)
+    values[:] = whole
+    graph.set_integers(op.outputs[0], values)
+    return graph.node(op.outputs[0])

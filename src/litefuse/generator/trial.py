@@ -1,0 +1,214 @@
+"""Runs a generated kernel and the body that it is for: do they compute the same, and which is faster?"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from itertools import chain
+from pathlib import Path
+from random import Random
+from statistics import median
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.errors import LitefuseError
+from litefuse.inputs.model_inputs import LEVELS, OTHER_NUMBERS, Manner, ModelInputs
+from litefuse.verify.difference import difference
+
+__all__ = ["TOLERANCE", "Trial", "TrialJob", "run_trial"]
+
+#: The largest difference of real numbers, relative to the largest; others must be equal. As for fusions.
+TOLERANCE = 1e-5
+# The batch sizes and the sizes of other dynamic dimensions, in turn; the calls of the same sizes show whether anything
+# is left over from the one before.
+_SIZES = ((3, 3), (3, 3), (2, 5), (1, 8), (17, 17), (1, 1))
+# What the kernel says where it takes sizes that agree, and the body repeats what is of size 1.
+_SIZES_DIFFER = "sizes that are to be the same"
+# The sizes of dynamic dimensions for the measurement: the first whose inputs have no more elements.
+_MEASURED = (256, 128, 64, 32, 16, 8, 4, 2, 1)
+_MOST_ELEMENTS = 1 << 20
+# Each is called for this long, in so many rounds.
+_SECONDS = 0.4
+_ROUNDS = 9
+
+
+class TrialJob(NamedTuple):
+    """What to run.
+
+    Attributes:
+        composite: The model of the composite.
+        body: The model of its body.
+        library: The library with the kernel.
+        is_timed: Whether to measure.
+    """
+
+    composite: bytes
+    body: bytes
+    library: Path
+    is_timed: bool
+
+
+class Trial(NamedTuple):
+    """How a kernel compares with the body.
+
+    Attributes:
+        error: The largest difference.
+        problem: Why the kernel cannot be taken; None if it computes the same.
+        kernel_seconds: How long a call takes with the kernel, on one thread; 0 if that was not measured.
+        body_seconds: How long the body takes in LiteRT with XNNPACK.
+    """
+
+    error: float = 0.0
+    problem: str | None = None
+    kernel_seconds: float = 0.0
+    body_seconds: float = 0.0
+
+
+class _Refused(Exception):  # noqa: N818  not an error: other inputs may do
+    pass
+
+
+class _Runner:
+    """An interpreter that is called with inputs of any shape."""
+
+    def __init__(self, content: bytes, library: Path | None) -> None:
+        from ai_edge_litert.interpreter import Interpreter, load_delegate
+
+        delegates = None if library is None else [load_delegate(str(library))]
+        self._interpreter: Any = Interpreter(model_content=content, num_threads=1, experimental_delegates=delegates)
+        self._shapes: list[tuple[int, ...]] = []
+
+    def set(self, inputs: Mapping[str, npt.NDArray[Any]]) -> None:
+        try:
+            details = self._interpreter.get_input_details()
+            arrays = [inputs[detail["name"]] for detail in details]
+            shapes = [array.shape for array in arrays]
+            if shapes != self._shapes:
+                for detail, shape in zip(details, shapes, strict=True):
+                    self._interpreter.resize_tensor_input(detail["index"], shape)
+                self._shapes = []
+                self._interpreter.allocate_tensors()
+                self._shapes = shapes
+            for detail, array in zip(details, arrays, strict=True):
+                self._interpreter.set_tensor(detail["index"], array)
+        except (RuntimeError, ValueError) as error:
+            raise _Refused(" ".join(str(error).split())) from None
+
+    def call(self) -> None:
+        try:
+            self._interpreter.invoke()
+        except RuntimeError as error:
+            raise _Refused(" ".join(str(error).split())) from None
+
+    def results(self) -> list[npt.NDArray[Any]]:
+        return [self._interpreter.get_tensor(detail["index"]) for detail in self._interpreter.get_output_details()]
+
+
+def run_trial(job: TrialJob, announce: Callable[[str], None] = lambda _: None) -> Trial:
+    """Runs both on the same inputs, which are drawn from the body, twice in a row and with several sizes; measures."""
+    announce("check-kernel")
+    inputs = ModelInputs(job.body)
+    kernel, body = _Runner(job.composite, job.library), _Runner(job.body, None)
+    problem = "the body does not run on random inputs"
+    for limit in LEVELS:
+        try:
+            trial = _compared(inputs, kernel, body, Manner(limit))
+        except _Refused as error:
+            problem = f"the body does not run on random inputs: {error}"
+            continue
+        if trial.problem is not None or not job.is_timed:
+            return trial
+        announce("time-kernel")
+        return _timed(trial, inputs, kernel, body, Manner(limit))
+    return Trial(problem=problem)
+
+
+def _compared(inputs: ModelInputs, kernel: _Runner, body: _Runner, manner: Manner) -> Trial:
+    (key,) = inputs.signatures
+    drawer = inputs.drawer(key, Random(0))
+    worst, ran = 0.0, 0
+    results: list[list[npt.NDArray[Any]]] = []
+    refusal = ""
+    others = ((_SIZES[1], each) for each in OTHER_NUMBERS)
+    for (batch, size), how in chain(((sizes, manner) for sizes in _SIZES), others):
+        if ran >= len(_SIZES) and _moved(results):
+            break
+        arrays = drawer.draw(inputs.shapes(key, batch=batch, size=size), how)
+        try:
+            body.set(arrays)
+            body.call()
+        except _Refused as error:
+            refusal = str(error)
+            continue  # sizes and numbers that the body does not take
+        try:
+            kernel.set(arrays)
+            kernel.call()
+        except _Refused as error:
+            if _SIZES_DIFFER in str(error):
+                continue
+            return Trial(problem=f"the kernel refuses what the body takes: {error}")
+        ran += 1
+        expected = body.results()
+        for number, (found, right) in enumerate(zip(kernel.results(), expected, strict=True)):
+            away = difference(found, right)
+            if not away.error <= TOLERANCE:
+                what = away.problem or f"it differs by {away.error:.2g}"
+                return Trial(away.error, f"the kernel does not compute what the body computes: output {number}: {what}")
+            worst = max(worst, away.error)
+        results.append(expected)
+    if not ran:
+        raise _Refused(refusal)
+    if inputs.moving[key] and not _moved(results):
+        return Trial(problem="its results did not move with the inputs that were drawn, so that they show nothing")
+    return Trial(worst)
+
+
+def _moved(results: list[list[npt.NDArray[Any]]]) -> bool:
+    """Whether every result took several values."""
+    return all(
+        any((array != array.flat[0]).any() for array in each if array.size)
+        or len({array.flat[0].tobytes() for array in each if array.size}) > 1
+        for each in zip(*results, strict=True)
+    )
+
+
+def _timed(trial: Trial, inputs: ModelInputs, kernel: _Runner, body: _Runner, manner: Manner) -> Trial:
+    (key,) = inputs.signatures
+    drawer = inputs.drawer(key, Random(1))
+    for size in _MEASURED:
+        # A batch of large items is one of them.
+        sizes = [inputs.shapes(key, batch=1, size=size), inputs.shapes(key, batch=size, size=size)]
+        if sum(math.prod(shape) for shape in sizes[0].values()) < 1 << 16:
+            sizes.reverse()
+        shapes = next((each for each in sizes if sum(map(math.prod, each.values())) <= _MOST_ELEMENTS), None)
+        if shapes is None and size > 1:
+            continue
+        arrays = drawer.draw(shapes or sizes[0], manner)
+        try:
+            for runner in (body, kernel):
+                runner.set(arrays)
+                runner.call()
+            return trial._replace(**_measured(kernel, body))
+        except (_Refused, LitefuseError):
+            continue
+    return trial._replace(problem="it could not be measured: the body takes none of the sizes that were tried")
+
+
+def _measured(kernel: _Runner, body: _Runner) -> dict[str, float]:
+    """Calls both in turn, and returns how long a call takes: medians, which another process does not disturb."""
+    counts: list[int] = []
+    for runner in (kernel, body):
+        started = time.perf_counter()
+        runner.call()
+        counts.append(max(1, int(_SECONDS / _ROUNDS / max(time.perf_counter() - started, 1e-6))))
+    found: tuple[list[float], list[float]] = ([], [])
+    for _ in range(_ROUNDS):
+        for runner, count, times in zip((kernel, body), counts, found, strict=True):
+            started = time.perf_counter()
+            for _ in range(count):
+                runner.call()
+            times.append((time.perf_counter() - started) / count)
+    return {"kernel_seconds": median(found[0]), "body_seconds": median(found[1])}

@@ -1,0 +1,75 @@
+"""Kernels for the composites of a file, or of a model that is converted for that, in a new folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from litefuse.cpp.folders import check_empty, new_folder
+from litefuse.errors import InterpreterError, LitefuseError
+from litefuse.files.whole_file import write_new
+from litefuse.frontends.keras_file import is_keras_file
+from litefuse.generator.body import read_bodies
+from litefuse.generator.generate import Generated, generate_kernels
+from litefuse.saved_model.graph_def import is_graph_file
+
+__all__ = ["generate_for"]
+
+
+def generate_for(
+    model: Path,
+    names: Collection[str],
+    folder: Path,
+    *,
+    tags: Collection[str] | None = None,
+    always: bool = False,
+    on_step: Callable[[str], None] = lambda _: None,
+) -> tuple[Generated, int]:
+    """Generates kernels into a new folder; see :func:`~litefuse.generator.generate.generate_kernels`.
+
+    Args:
+        model: A ``.tflite`` file, or a model to convert, whose file is written into the folder as well.
+        names: The composites, or patterns of names; empty for all.
+        folder: The folder, which must not exist or be empty.
+        tags: The tags of the graph of a SavedModel; None means the one for serving.
+        always: Keep kernels that are not faster.
+        on_step: Called with each step's name.
+
+    Returns:
+        What became of them, and how many files were written.
+
+    Raises:
+        LitefuseError: The model has no such composite, or the folder cannot be written.
+    """
+    check_empty(folder)
+    content, is_converted = _content(model, tags, on_step)
+    name = f"{model.stem if model.is_file() else model.name}.tflite"
+    found = read_bodies(content, str(model))
+    missing = [each for each in names or ["*"] if not any(fnmatchcase(there, each) for there in found)]
+    if missing:
+        raise LitefuseError(
+            f"no composite is called {' or '.join(map(repr, missing))}" if names else "there is no composite",
+            where=str(model),
+            hint=f"There are: {', '.join(sorted(found))}." if found else "The model has none.",
+        )
+    there = folder.is_dir()
+    with new_folder(folder):
+        made = generate_kernels(content, names or None, folder, model=name, always=always, on_step=on_step)
+        if made.library is not None and is_converted:
+            write_new(folder / name, content)
+    if made.library is None and not there:
+        folder.rmdir()
+    return made, sum(path.is_file() for path in folder.rglob("*"))
+
+
+def _content(model: Path, tags: Collection[str] | None, on_step: Callable[[str], None]) -> tuple[bytes, bool]:
+    """Returns the ``.tflite`` file, and whether it was converted for that."""
+    if model.is_dir() or is_keras_file(model) or is_graph_file(model):
+        from litefuse.api import convert
+
+        return convert(model, tags=tags, composites="keep", on_step=on_step).model_bytes, True
+    try:
+        return model.read_bytes(), False
+    except OSError as error:
+        raise InterpreterError(f"the file cannot be read: {error.strerror or error}", where=str(model)) from error
