@@ -53,7 +53,7 @@ def build_library(
     options: Sequence[str] = (),
     compiler: str | None = None,
     sanitize: bool = False,
-    kit: str = "*.cc",
+    kit: Sequence[str] = ("*.cc",),
 ) -> None:
     """Compiles sources with litefuse's kit, optimized, to a shared library without dependencies beyond the C library.
 
@@ -65,7 +65,7 @@ def build_library(
         compiler: The compiler's command; see ``find_compiler``.
         sanitize: Have the library stop at the first access outside of its memory, and at undefined behavior. It loads
             into a process that has been started with the address sanitizer's library preloaded.
-        kit: Which sources of the kit go along; all need ``delegate.cc``, and those with classes of kernels the others.
+        kit: Which sources of the kit go along; all need those of the delegate, and classes of kernels the others.
 
     Raises:
         KernelError: A source does not compile; the message has what the compiler printed.
@@ -78,7 +78,7 @@ def build_library(
         command += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-g"]
     elif sys.platform != "darwin":
         command += ["-static-libgcc", "-static-libstdc++", "-Wl,--exclude-libs,ALL", "-Wl,--no-undefined"]
-    command += [*options, *map(str, sources), *map(str, sorted((native / "src").glob(kit)))]
+    command += [*options, *map(str, sources), *(str(path) for each in kit for path in sorted((native / "src").glob(each)))]
     with tempfile.TemporaryDirectory(dir=output.parent, prefix=f".{output.name}.") as folder:
         made = Path(folder, output.name)
         done = _run([*command, "-o", str(made)])

@@ -95,7 +95,7 @@ def build_kernels(
                 options=flags,
                 compiler=compiler,
                 sanitize=sanitize,
-                kit="*.cc" if any("litefuse/options.h" in text for text in texts) else "delegate.cc",
+                kit=["*.cc"] if any("litefuse/options.h" in text for text in texts) else ["delegate.cc", "trial.cc"],
             )
             names = _names(library, compiler, sanitize=sanitize)
             if not names:
