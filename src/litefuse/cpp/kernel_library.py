@@ -179,7 +179,10 @@ def _write_sources(
     found: Sequence[RegistrationsInSource],
     explicit: Mapping[str, str],
 ) -> list[Path]:
-    """Writes one source for each of the user's, which includes it, so that its static functions can be called too."""
+    """Writes one source for each of the user's, which includes it, so that its static functions can be called too.
+
+    The last has the table of them all.
+    """
     written: list[Path] = []
     declared, called = "", ""
     for number, (file, registrations) in enumerate(zip(files, found, strict=True)):
@@ -209,14 +212,14 @@ def _write_sources(
             declared += f"void litefuse_add_{part}_{number}(litefuse::Registrations& all);\n"
     for part in ("named", "others"):
         called += "".join(f"    litefuse_add_{part}_{number}(*made);\n" for number in range(len(files)))
-    registry = folder / "registry.cc"
-    registry.write_text(
-        f'#include "litefuse/registrations.h"\n\n{declared}\n'
-        "const litefuse::RegisteredKernel* litefuse::RegisteredKernels() {\n"
+    table = (
+        f"\n{declared}\nconst litefuse::RegisteredKernel* litefuse::RegisteredKernels() {{\n"
         f"  static const RegisteredKernel* const table = [] {{\n    auto* made = new Registrations;\n{called}"
         "    return made->Table();\n  }();\n  return table;\n}\n"
     )
-    return [*written, registry]
+    with written[-1].open("a") as source:
+        source.write(table)
+    return written
 
 
 def _named_after_function(

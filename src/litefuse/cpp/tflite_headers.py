@@ -116,7 +116,7 @@ def explained(error: KernelError, headers: TfliteHeaders, files: Sequence[Path])
         hint = f"litefuse's own headers lack {', '.join(unknown)}. Give the real ones: {checkout}."
     elif "undefined reference" in error.message or "undefined symbol" in error.message:
         hint = "Name all the sources that the kernels need, in one call."
-    generated = not error.where or "registry.cc" in error.where
+    generated = not error.where or error.where.startswith("kernels_0.cc")
     lines = error.message.splitlines()
     more = [f"... and {len(lines) - _MOST_LINES} lines more"] if len(lines) > _MOST_LINES else []
     message = "\n".join([*lines[:_MOST_LINES], *more])
