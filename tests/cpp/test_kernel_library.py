@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from litefuse.cpp import kernel_library
 from litefuse.cpp.kernel_library import build_kernels
 from litefuse.cpp.sanitized import sanitizer_environment
 from litefuse.errors import KernelError, LitefuseError
@@ -116,7 +117,12 @@ int main() {{ return 0; }}
     assert NativeKernels(tmp_path / "lib.so").names == set(names)
 
 
-def test_a_name_of_add_custom_takes_the_place_of_the_functions(tmp_path: Path) -> None:
+def elsewhere(library: Path) -> bool:
+    assert library.is_file()
+    return False
+
+
+def test_a_name_of_add_custom_takes_the_place_of_the_functions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = one(
         tmp_path,
         """
@@ -127,6 +133,10 @@ int main() { tflite::MutableOpResolver resolver; resolver.AddCustom("Sin", Regis
 """,
         '#include "tensorflow/lite/kernels/register.h"',
     )
+    assert build_kernels([source], tmp_path / "lib.so", options=QUICK) == ("Atan", "Sin")
+    # What a cross compiler makes is not loaded.
+    monkeypatch.setattr(kernel_library, "runs_here", elsewhere)
+    monkeypatch.setattr(kernel_library, "_names", None)
     assert build_kernels([source], tmp_path / "lib.so", options=QUICK) == ("Atan", "Sin")
 
 

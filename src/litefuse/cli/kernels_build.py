@@ -54,7 +54,7 @@ def build(
     """
     check_writable(output, "the library", reads=sources)
 
-    from litefuse.cpp.kernel_library import build_kernels
+    from litefuse.cpp.kernel_library import build_kernels, runs_here
     from litefuse.report.sections import Section, count_of
 
     with progress(f"Compiling {', '.join(path.name for path in sources)}"):
@@ -69,7 +69,9 @@ def build(
             sanitize=sanitize,
         )
     note = f"Next: litefuse run MODEL.tflite --kernels {output}"
-    if sanitize:
+    if not runs_here(output):
+        note = "It is for another machine: give it to an interpreter there as an external delegate."
+    elif sanitize:
         note = f"Next: litefuse kernels test {output} MODEL, which starts a process that can load it."
     print_sections(
         [Section(f"Written to {output}: {count_of(len(names), 'kernel')}", [(name,) for name in names], note=note)]

@@ -16,7 +16,7 @@ from litefuse.cpp.tflite_headers import TfliteHeaders, explained, tflite_headers
 from litefuse.errors import KernelError, LitefuseError
 from litefuse.files.whole_file import whole_file
 
-__all__ = ["build_kernels"]
+__all__ = ["build_kernels", "runs_here"]
 
 _RESOLVER = "::tflite::ops::builtin::BuiltinOpResolver"
 
@@ -61,7 +61,8 @@ def build_kernels(
         sanitize: Have it stop at the first access outside of its memory, and at undefined behavior.
 
     Returns:
-        The names of the ops, in the order of the registrations.
+        The names of the ops, in the order of the registrations; of a library for another machine, which cannot be asked
+        here, those that the sources have as text.
 
     Raises:
         KernelError: A source does not compile, or none of them registers a kernel.
@@ -97,7 +98,9 @@ def build_kernels(
                 sanitize=sanitize,
                 kit=["*.cc"] if any("litefuse/options.h" in text for text in texts) else ["delegate.cc", "trial.cc"],
             )
-            names = _names(library, compiler, sanitize=sanitize)
+            names = _names_in_text(found, explicit)
+            if runs_here(library):
+                names = _names(library, compiler, sanitize=sanitize)
             if not names:
                 raise _no_kernels(files, found)
     except KernelError as error:
@@ -232,6 +235,26 @@ def _quoted(text: str) -> str:
     """Returns a literal of C++: what is not plain ASCII as octal numbers, which end after three digits."""
     plain = set(range(0x20, 0x7F)) - {*b'"\\?'}
     return '"' + "".join(chr(byte) if byte in plain else f"\\{byte:03o}" for byte in text.encode()) + '"'
+
+
+def runs_here(library: Path) -> bool:
+    """Whether a library is for this machine, not for that of a cross compiler."""
+    return _machine(library) == _machine(Path(sys.executable))
+
+
+def _machine(path: Path) -> bytes:
+    """Returns for what machine a program or a library is: the class and the machine of its ELF header, or its magic."""
+    with path.open("rb") as file:
+        header = file.read(20)
+    return header[4:5] + header[18:20] if header.startswith(b"\x7fELF") else header[:8]
+
+
+def _names_in_text(found: Sequence[RegistrationsInSource], explicit: Mapping[str, str]) -> tuple[str, ...]:
+    names = list(explicit)
+    for each in found:
+        names += [op for op, _ in each.named] if each.fillers else []
+        names += [*each.kit, *(function.op for function in _named_after_function(each.getters, explicit))]
+    return tuple(dict.fromkeys(names))
 
 
 def _names(library: Path, compiler: str | None, *, sanitize: bool) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ _FILLS = re.compile(
     r"(?P<path>(?::: )?(?:\w+ :: )*\w+) \( (?:::? )?(?:\w+ :: )*(?:Mutable|Builtin)OpResolver\w* (?P<how>[*&]) ?"
     r"(?:const )?\w* ?\)"
 )
-_ADD = re.compile(r'AddCustom \( (?P<text>"(?:[^"\\]|\\.)*") , (?:::? )?(?:\w+ :: )*(?P<function>\w+) \(')
+_ADD = re.compile(r'AddCustom \( (?P<text>"(?:[^"\\]|\\.)*") , (?:(?:::? )?(?:\w+ :: )*(?P<function>\w+) \()?')
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,8 @@ class RegistrationsInSource:
     Attributes:
         getters: The functions without arguments that give a registration.
         fillers: The functions that add registrations to a resolver, their only argument.
-        named: The ops that calls of AddCustom name, with the names of the functions that give their registrations.
+        named: The ops that calls of AddCustom name, with the names of the functions that give their registrations;
+            empty where none does.
         kit: The ops of kernels that are defined with LITEFUSE_DEFINE_KERNEL.
     """
 
@@ -108,7 +109,7 @@ def find_registrations(preprocessed: str, is_own: Callable[[Path], bool]) -> Reg
         elif filler is not None and not re.match(r"(?:return|=|:) ", filler["path"]):
             path = _joined(names, filler["path"])
             fillers.setdefault(path, RegisteringFunction(path, filler["how"]))
-    named = [(_unquoted(each["text"]), each["function"]) for each in _ADD.finditer(" ".join(tokens))]
+    named = [(_unquoted(each["text"]), each["function"] or "") for each in _ADD.finditer(" ".join(tokens))]
     return RegistrationsInSource(
         tuple(getters.values()), tuple(fillers.values()), tuple(dict.fromkeys(named)), tuple(dict.fromkeys(kit))
     )
