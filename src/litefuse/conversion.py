@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from litefuse.composites.fuse_composites import FuseComposites
 from litefuse.composites.outcome import CheckResult, CheckTerms
@@ -184,6 +185,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         lacking = {each.op for each in (*lowering.decomposed, *lowering.emitted)}
         check_allowed(allowed, lacking, known | _names_of(composites))
     summary, quantization = _write(module, lowering, job, steps)
+    foreign, own = _by_kernel(summary.custom_ops, job.output)
     steps.begin("")
     return Report(
         source=str(job.source),
@@ -196,9 +198,10 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
         near_layers=naming.near_layers(),
         variables=findings.variables,
         op_counts=summary.op_counts,
-        custom_ops=summary.custom_ops,
-        pack_kernels=tuple(name for name in summary.custom_ops if name in PACK),
-        python_kernels=_python_kernels(summary.custom_ops, lowering.emitted),
+        custom_ops=foreign,
+        runtime_ops=own,
+        pack_kernels=tuple(name for name in foreign if name in PACK),
+        python_kernels=_python_kernels(foreign, lowering.emitted),
         lacking_ops=_lacking_ops(lowering.decomposed, lowering.emitted),
         needless_custom_ops=tuple(sorted(allowed - {*summary.custom_ops})),
         narrowed=(
@@ -293,14 +296,16 @@ def run_quantization(job: ConversionJob, announce: Callable[[str], None]) -> Rep
         partial.replace(job.output)
     finally:
         partial.unlink(missing_ok=True)
+    foreign, own = _by_kernel(summary.custom_ops, job.output)
     steps.begin("")
     return Report(
         source=str(job.source),
         signatures=signatures,
         op_counts=summary.op_counts,
-        custom_ops=summary.custom_ops,
-        pack_kernels=tuple(name for name in summary.custom_ops if name in PACK),
-        python_kernels=_python_kernels(summary.custom_ops, ()),
+        custom_ops=foreign,
+        runtime_ops=own,
+        pack_kernels=tuple(name for name in foreign if name in PACK),
+        python_kernels=_python_kernels(foreign, ()),
         quantization=quantization,
         size=job.output.stat().st_size,
         timings=steps.timings,
@@ -353,6 +358,18 @@ def _lacking_ops(decomposed: Sequence[Decomposed], emitted: Sequence[CustomOpFor
         found[LackingOpReport(each.op, outcome, each.reason)] += 1
     ordered = sorted(found, key=lambda each: (each.op, each.outcome, each.reason))
     return tuple(replace(each, count=found[each]) for each in ordered)
+
+
+def _by_kernel(custom_ops: tuple[str, ...], path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Returns those of a file's custom ops that need kernels, and those that LiteRT runs by itself."""
+    if not custom_ops:
+        return (), ()
+    from litefuse.runtime.flatbuffer import content_of  # few models have custom ops
+    from litefuse.runtime.operators import ops_that_run_in_litert
+
+    with content_of(path) as content:
+        own = ops_that_run_in_litert(content)
+    return tuple(name for name in custom_ops if name not in own), tuple(name for name in custom_ops if name in own)
 
 
 def _python_kernels(custom_ops: Sequence[str], emitted: Sequence[CustomOpForm]) -> tuple[str, ...]:

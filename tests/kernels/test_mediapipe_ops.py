@@ -12,13 +12,19 @@ import numpy as np
 import pytest
 
 from litefuse.errors import KernelError, MissingKernelError
+from litefuse.inputs.graph import Model
+from litefuse.inspection.litert_model import inspect_litert_model
 from litefuse.kernels import PACK
 from litefuse.runtime.interpreter import Interpreter
+from litefuse.runtime.known_custom_ops import RESOLVED_OPS
+from litefuse.targets.cpu import Cpu
+from litefuse.targets.table import refused_by_table
 from tests.kernels.one_op import FORMS, run
-from tests.runtime.models import Graph, model
+from tests.runtime.models import Graph, model, unary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     import numpy.typing as npt
 
@@ -323,7 +329,8 @@ def test_an_empty_list_of_kernels_turns_the_pack_off() -> None:
     content = model(graph)
     for given in (None, [PACK["Roll"]]):
         Interpreter(content, custom_ops=given).allocate_tensors()
-    for empty in ([], (), iter(())):
+    nothing: list[Any] = [[], (), iter(())]
+    for empty in nothing:
         with pytest.raises(MissingKernelError, match="ExtractImagePatches"):
             Interpreter(content, custom_ops=empty).allocate_tensors()
 
@@ -365,10 +372,34 @@ def test_wrong_forms(
 
 @pytest.mark.parametrize("form", FORMS)
 def test_no_images(form: str) -> None:
-    empty = np.zeros((0, 4, 4, 2), np.float32)
+    empty: npt.NDArray[Any] = np.zeros((0, 4, 4, 2), np.float32)
     best, places = run("MaxPoolingWithArgmax2D", [empty], [np.float32] * 2, pool(VALID, (2, 2), (2, 2)), form=form)
     (unpooled,) = run("MaxUnpooling2D", [best, places], [np.float32], pool(VALID, (2, 2), (2, 2)), form=form)
     assert (best.shape, unpooled.shape) == ((0, 2, 2, 2), (0, 4, 4, 2))
     given = [empty, drawn(3, 3, 3, 2), drawn(3)]
     (larger,) = run("Convolution2DTransposeBias", given, [np.float32], transposition(1, (2, 2)), form=form)
     assert larger.shape == (0, 8, 8, 3)
+
+
+def test_nothing_is_asked_for_what_the_runtime_has(tmp_path: Path) -> None:
+    """XNNPACK runs the ops in float32, and the interpreter one of its own; of other types, they need kernels."""
+    path = tmp_path / "model.tflite"
+    path.write_bytes(encoder_and_decoder())
+    assert {each.name: each.in_runtime for each in inspect_litert_model(path).custom_operators} == dict.fromkeys(
+        ("Convolution2DTransposeBias", "MaxPoolingWithArgmax2D", "MaxUnpooling2D"), True
+    )
+    (unpooling,) = [each for each in inspect_litert_model(path).custom_operators if each.name == "MaxUnpooling2D"]
+    assert unpooling.options == {"padding": "VALID", "strides": [2, 2], "pool_size": [2, 2], "activation": "NONE"}
+    assert not [*refused_by_table(Model(path.read_bytes()), Cpu.table)]
+    path.write_bytes(encoder_and_decoder(np.int32))
+    asked = {each.name for each in inspect_litert_model(path).custom_operators if not each.in_runtime}
+    assert asked == {"MaxPoolingWithArgmax2D", "MaxUnpooling2D"}
+    assert {each.op for each in refused_by_table(Model(path.read_bytes()), Cpu.table)} == asked
+
+
+@pytest.mark.parametrize("op", sorted(RESOLVED_OPS))
+def test_the_interpreter_has_these_ops(op: str) -> None:
+    interpreter = litert.Interpreter(model_content=unary(op, {"a": 1}))
+    with pytest.raises(RuntimeError) as caught:  # it has a kernel, which refuses the inputs
+        interpreter.allocate_tensors()
+    assert "unresolved" not in str(caught.value)

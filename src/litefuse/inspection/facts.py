@@ -206,8 +206,9 @@ class CustomOperator:
         name: The custom op's name, or the composite's.
         kind: ``custom``, or ``composite`` for a StableHLO composite that carries its decomposition.
         count: Their number.
-        options: The decoded options; None when they are not a flexbuffer map.
+        options: The decoded options; None when they are neither a flexbuffer map nor a C struct that is known.
         options_size: The size of the options in bytes.
+        in_runtime: Whether LiteRT's interpreter or XNNPACK runs a custom op by itself.
     """
 
     name: str
@@ -215,6 +216,7 @@ class CustomOperator:
     count: int
     options: Mapping[str, Any] | None
     options_size: int
+    in_runtime: bool = False
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from litefuse.inspection.facts import CustomOperator, LiteRTModelFacts, Signatur
 from litefuse.inspection.tensors import dtype_name, stored_tensors
 from litefuse.runtime.flatbuffer import content_of
 from litefuse.runtime.known_custom_ops import XNNPACK_OPS
+from litefuse.runtime.operators import ops_that_run_in_litert
 from litefuse.runtime.options import decode_map
 from litefuse.runtime.soundness import IDENTIFIER, check_soundness
 
@@ -76,6 +77,7 @@ class _Reader:
                 counts[name] += 1
                 if key is not None:
                     custom[key] += 1
+        own = ops_that_run_in_litert(self.data) if custom else frozenset[str]()
         return LiteRTModelFacts(
             source=source,
             size=len(self.data),
@@ -86,7 +88,9 @@ class _Reader:
             subgraphs=tuple(_subgraph(subgraph) for subgraph in subgraphs),
             op_counts=dict(sorted(counts.items())),
             custom_operators=tuple(
-                CustomOperator(name, kind, count, _options(name, options), len(options))
+                CustomOperator(
+                    name, kind, count, _options(name, options), len(options), kind == "custom" and name in own
+                )
                 for (kind, name, options), count in sorted(custom.items())
             ),
             metadata=tuple(_text(model.Metadata(index).Name()) for index in range(model.MetadataLength())),

@@ -189,4 +189,4 @@ def _custom_row(operator: CustomOperator) -> tuple[str, ...]:
         options = _attribute_text(operator.options) or "no options"
     else:
         options = f"{count_of(operator.options_size, 'byte')} of options" if operator.options_size else "no options"
-    return f"{operator.count:,}", operator.name, options
+    return f"{operator.count:,}", operator.name, options + ("; LiteRT runs it" if operator.in_runtime else "")

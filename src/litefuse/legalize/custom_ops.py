@@ -21,7 +21,8 @@ from litefuse.options.allowed_ops import closest
 __all__ = ["RUNTIME_KERNELS", "CustomOpForm", "EmitCustomOps"]
 
 RUNTIME_KERNELS = frozenset({"AudioSpectrogram", "Mfcc"})
-"""The ops that become custom ops of their names and options, of which LiteRT's resolver of builtin ops has kernels."""
+"""The TensorFlow ops that become custom ops of their names and options, of which LiteRT's interpreter has kernels; see
+``runtime.known_custom_ops``."""
 
 # Limits of frequencies, which the kernel of Mfcc reads as integers (tflite/kernels/mfcc.cc).
 _LIMITS = ("lower_frequency_limit", "upper_frequency_limit")

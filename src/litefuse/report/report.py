@@ -297,6 +297,7 @@ class Report:
         variables: Every variable that the signatures capture.
         op_counts: The number of each op in the output, over all its subgraphs; custom ops by their names.
         custom_ops: The custom ops that the output needs kernels for.
+        runtime_ops: The custom ops that LiteRT's interpreter or XNNPACK runs by itself.
         pack_kernels: The custom ops whose kernels are in litefuse's pack.
         python_kernels: The custom ops whose kernels in the pack are only in Python, so that they run with litefuse's
             interpreter and delegate but not on a device.
@@ -329,6 +330,7 @@ class Report:
     variables: tuple[VariableReport, ...] = ()
     op_counts: Mapping[str, int] = field(default_factory=dict[str, int])
     custom_ops: tuple[str, ...] = ()
+    runtime_ops: tuple[str, ...] = ()
     pack_kernels: tuple[str, ...] = ()
     python_kernels: tuple[str, ...] = ()
     lacking_ops: tuple[LackingOpReport, ...] = ()

@@ -101,6 +101,9 @@ def report_sections(report: Report, *, timings: bool = False) -> list[Section]:
         if report.pack_kernels:
             note = f"The model needs the kernels: {', '.join(report.pack_kernels)} (litefuse's pack)."
         sections.append(Section("Custom ops that need kernels", rows, note=note))
+    if report.runtime_ops:
+        rows = [(name, count_of(report.op_counts.get(name, 0), "op")) for name in report.runtime_ops]
+        sections.append(Section("Custom ops that LiteRT runs by itself", rows))
     if timings:
         rows = [(step, f"{time * 1000:,.1f}") for step, time in report.timings.items()]
         sections.append(Section("Time by step", rows, headings=("step", "ms"), right=frozenset({1})))
@@ -136,8 +139,6 @@ def _file_check_rows(check: FileCheckReport | None) -> list[tuple[str, str]]:
 
 
 def _kernel_notes(report: Report, op: str) -> list[str]:
-    if any((each.op, each.outcome) == (op, "runtime") for each in report.lacking_ops):
-        return ["LiteRT has the kernel"]
     if op not in report.pack_kernels:
         return []
     return ["litefuse's pack has the kernel" + (", in Python only" if op in report.python_kernels else "")]

@@ -17,7 +17,7 @@ class Cpu(Target):
 
     name = "cpu"
     traits = TargetTraits("LiteRT")
-    table = OpTable("LiteRT's schema")
+    table = OpTable("LiteRT's schema", runs_own=True)
 
     def ask(self, question: Question, announce: Callable[[str], None]) -> Answer:
         del question, announce

@@ -34,7 +34,7 @@ class LiteRT(Target):
         variables=False,
         lacking=frozenset({"UNIDIRECTIONAL_SEQUENCE_LSTM", "UNIDIRECTIONAL_SEQUENCE_RNN"}),
     )
-    table = OpTable("what LiteRT 2.3 loads", variables=False)
+    table = OpTable("what LiteRT 2.3 loads", variables=False, runs_own=True)
     hints = (
         Hint("", "variable tensors", "convert with --target litert: recurrent layers stay loops"),
         Hint("", "custom op", "convert with --builtins-only, or use litefuse.CompiledModel, which has the kernels"),

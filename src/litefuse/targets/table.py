@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+from litefuse.runtime.known_custom_ops import runs_in_litert
 from litefuse.targets.question import Refusal
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class OpTable:
         every: Limits on each op, besides its own.
         variables: Whether variable tensors are taken.
         custom: The custom ops that are taken.
+        runs_own: Whether the custom ops are taken, too, that LiteRT's interpreter runs by itself.
     """
 
     source: str
@@ -63,6 +65,7 @@ class OpTable:
     every: Limits = _ANY
     variables: bool = True
     custom: frozenset[str] = frozenset()
+    runs_own: bool = False
 
 
 def refused_by_table(model: Model, table: OpTable) -> Iterator[Refusal]:
@@ -83,7 +86,9 @@ def refused_by_table(model: Model, table: OpTable) -> Iterator[Refusal]:
 
 def _reasons(graph: Graph, op: Op, table: OpTable) -> Iterator[str]:
     if op.custom:
-        if op.name not in table.custom:
+        tensors = [graph.tensor(index) for index in (*op.inputs, *op.outputs) if index >= 0]
+        runs = table.runs_own and runs_in_litert(op.name, (str(each.dtype) for each in tensors))
+        if op.name not in table.custom and not runs:
             yield CUSTOM
         return
     if table.ops is not None and op.name not in table.ops:

@@ -135,6 +135,6 @@ class MaxUnpooling2D(CustomOp):
             raise KernelError(
                 f"mask holds {mask[outside][0]:g}, which lies outside of a window of {pool_rows} x {pool_cols}"
             )
-        first: Any = np.arange(mask.shape[1])[:, np.newaxis, np.newaxis] * row_stride
-        left: Any = np.arange(mask.shape[2])[:, np.newaxis] * col_stride
+        first: Any = np.arange(int(mask.shape[1]))[:, np.newaxis, np.newaxis] * row_stride
+        left: Any = np.arange(int(mask.shape[2]))[:, np.newaxis] * col_stride
         return (first + at // pool_cols) * cols + left + at % pool_cols
