@@ -78,7 +78,11 @@ def build_library(
         command += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-g"]
     elif sys.platform != "darwin":
         command += ["-static-libgcc", "-static-libstdc++", "-Wl,--exclude-libs,ALL", "-Wl,--no-undefined"]
-    command += [*options, *map(str, sources), *(str(path) for each in kit for path in sorted((native / "src").glob(each)))]
+    command += [
+        *options,
+        *map(str, sources),
+        *(str(path) for each in kit for path in sorted((native / "src").glob(each))),
+    ]
     with tempfile.TemporaryDirectory(dir=output.parent, prefix=f".{output.name}.") as folder:
         made = Path(folder, output.name)
         done = _run([*command, "-o", str(made)])
