@@ -502,3 +502,11 @@ def _bits(graph: Graph, op: BodyOp) -> Node:
     if sizes.get(source.dtype, 0) != sizes.get(dtype, -1):
         raise NotGenerated(f"BITCAST of {source.dtype} to {dtype}")
     return graph.computed(dtype, [source], lambda texts: f"Bits<{CPP_TYPES[dtype]}>({texts[0]})")
+
+
+@rule("SAME")
+def _same(graph: Graph, op: BodyOp) -> Node:
+    """What a composite within the body gives."""
+    if (known := moved_integers(graph, op, (0,), lambda values: values[0])) is not None:
+        return known
+    return graph.node(op.inputs[0])
