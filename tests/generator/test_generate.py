@@ -80,7 +80,7 @@ def test_the_model_computes_the_same_with_the_kernels(made: tuple[Generated, Pat
     assert result.library == next(folder.glob("libgenerated_kernels.*"))
     plain = Interpreter(model_content=CONTENT)
     native = Interpreter(model_content=CONTENT, experimental_delegates=[load_delegate(str(result.library))])
-    ours = litefuse.Interpreter(CONTENT, custom_ops=[result.library])
+    ours = litefuse.Interpreter(CONTENT, custom_ops=[str(result.library)])
     for seed in range(2):
         expected = outputs(plain, arrays(seed))
         for interpreter in (native, ours):
@@ -123,11 +123,15 @@ def test_the_folder_has_what_builds_the_kernels_elsewhere(made: tuple[Generated,
 
 
 def test_a_kernel_that_is_wrong_is_declined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = RULES["GATHER"]
+    right: Any = RULES["GATHER"]
 
     def wrong(graph: Any, op: Any) -> Any:
         node = right(graph, op)
-        return graph.computed(node.dtype, [node], lambda texts: f"({texts[0]} * 1.001f)")
+
+        def scaled(texts: Any) -> str:
+            return f"({texts[0]} * 1.001f)"
+
+        return graph.computed(node.dtype, [node], scaled)
 
     monkeypatch.setitem(RULES, "GATHER", wrong)
     result = generate_kernels(CONTENT, ["look.*"], tmp_path, model="m", always=True)
@@ -155,7 +159,11 @@ def test_a_kernel_that_is_slow_or_fails_is_declined(
         return answer
 
     monkeypatch.setattr(generate, "run_in_worker", run)
-    monkeypatch.setattr(generate, "build_kernels", lambda folder, _: folder / "none.so")
+
+    def build(folder: Path, _: Any) -> Path:
+        return folder / "none.so"
+
+    monkeypatch.setattr(generate, "build_kernels", build)
     result = generate_kernels(CONTENT, ["Divide"], tmp_path, model="m")
     assert result.kernels == {}
     assert result.declined["Divide"].startswith(reason)

@@ -1,7 +1,8 @@
-"""Each rule computes what LiteRT computes: bodies of one op or a few, in the stock runtime, with and without kernels."""
+"""Each rule computes what LiteRT computes: bodies of an op or a few, in the stock runtime, with and without kernels."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,6 +32,9 @@ _TAKE_ANY = (
     *(f"casts_of_float{bits}" for bits in (16, 32, 64)),
 )
 
+# Whether the kernels are compiled with sanitizers, whose library has to be preloaded then.
+_SANITIZED = bool(os.environ.get("LITEFUSE_SANITIZED_KERNELS"))
+
 # Sums in another order, whose results are much smaller than what is added.
 _SUMS = ("sum", "mean")
 
@@ -54,7 +58,7 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Generated:
     # One file, not optimized, since that is what takes time.
     first, *others = sources
     together = {first: "\n".join(sources.values()), **dict.fromkeys(others, "")}
-    library = build_kernels(tmp_path_factory.mktemp("kernels"), together, options=["-O0"])
+    library = build_kernels(tmp_path_factory.mktemp("kernels"), together, options=["-O0"], sanitize=_SANITIZED)
     return Generated(content, {name: found[0] for name, found in bodies.items()}, library)
 
 

@@ -12,8 +12,8 @@ import pytest
 from ai_edge_litert.interpreter import Interpreter, load_delegate
 
 import litefuse
-from litefuse.errors import LitefuseError, NotFusedError
 from litefuse.cpp.compiler import build_library
+from litefuse.errors import LitefuseError, NotFusedError
 from litefuse.generator import generate, project
 from litefuse.generator.trial import Trial
 from litefuse.inspection.litert_model import inspect_litert_model

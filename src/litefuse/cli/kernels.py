@@ -102,8 +102,8 @@ def generate(model: Path, names: tuple[str, ...], output: Path, tags: str | None
 
     README.md in the folder shows how to build the kernels for a device and to load them.
     """
-    from litefuse.scaffold.generated import generate_for
     from litefuse.report.sections import Section
+    from litefuse.scaffold.generated import generate_for
 
     with progress(f"Generating kernels for {model}") as on_step:
         found, files = generate_for(model, names, output, tags=split_names(tags), always=always, on_step=on_step)

@@ -15,9 +15,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from litefuse.generator.code import Branch, Loop, Scope, written
-from litefuse.generator.indices import Index, Variable, at_constant
-from litefuse.generator.loops import Again, Loops, Plan
+from litefuse.generator.code import Branch, Scope
+from litefuse.generator.indices import Index, Variable
+from litefuse.generator.loops import Again, Loops
 from litefuse.generator.nodes import (
     ArgumentReduction,
     Computed,
@@ -33,7 +33,7 @@ from litefuse.generator.nodes import (
     Stored,
     broadcast_position,
 )
-from litefuse.generator.sizes import ONE, ZERO, Size, Sizes
+from litefuse.generator.sizes import ONE, ZERO, Size
 
 __all__ = ["Array", "Emitter", "Scalar"]
 
@@ -349,6 +349,3 @@ def merged_position(fixed: Position, axes: Sequence[int], found: Sequence[Index]
     for axis, index in zip(axes, found, strict=True):
         position[axis] = index
     return tuple(position)
-
-
-_ = (at_constant, written, Loop, Plan, Sizes)

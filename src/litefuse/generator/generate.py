@@ -131,4 +131,4 @@ def _judged(
 
 
 def microseconds(seconds: float) -> str:
-    return f"{seconds * 1e6:,.3g} µs" if seconds < 1e-3 else f"{seconds * 1e6:,.0f} µs"  # noqa: PLR2004  1 ms
+    return f"{seconds * 1e6:,.3g} µs" if seconds < 1e-3 else f"{seconds * 1e6:,.0f} µs"

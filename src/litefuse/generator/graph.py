@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from litefuse.generator.body import Body, BodyOp, BodyTensor
-from litefuse.generator.indices import Index
 from litefuse.generator.nodes import (
     CPP_TYPES,
     Computed,
@@ -123,7 +122,7 @@ class Graph:
         Raises:
             NotGenerated: It has an op, or a form of an op, that there is no rule for.
         """
-        import litefuse.generator.rules  # noqa: F401, PLC0415  registers the rules
+        import litefuse.generator.rules  # noqa: F401  # pyright: ignore[reportUnusedImport]  registers the rules
 
         graph = cls(body, Sizes())
         for place, index in enumerate(body.inputs):
@@ -233,8 +232,7 @@ class Graph:
         parts = tuple(one(each) for each in values.ravel())
         if values.ndim > 1 or not parts:
             raise NotGenerated("sizes are used as a tensor of another rank than 0 and 1")
-        joined = Joined(dtype, (number(len(parts)),), axis=0, parts=parts, label="sizes", number=self.next_number())
-        return joined
+        return Joined(dtype, (number(len(parts)),), axis=0, parts=parts, label="sizes", number=self.next_number())
 
     def integers(self, index: int, what: str) -> npt.NDArray[Any]:
         """Returns an operand whose values are known in Prepare, as an array of sizes.
@@ -254,8 +252,8 @@ class Graph:
         if value is None or value.dtype.kind not in "iub" or value.size > _MOST_SIZES:
             return None
         made = np.empty(value.shape, object)
-        for place, each in np.ndenumerate(value):
-            made[place] = number(int(each))
+        for place in range(value.size):
+            made.flat[place] = number(int(cast("int", value.flat[place])))
         self._integers[index] = made
         return made
 
@@ -339,6 +337,3 @@ class Graph:
         """Has the kernel fail where any element of a tensor of BOOL is true."""
         flat = self.reduction(node, range(len(node.shape)), "any") if node.shape else node
         self.checks.append(Check(flat, message))
-
-
-_ = Index

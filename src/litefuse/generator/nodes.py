@@ -15,7 +15,7 @@ from litefuse.generator.indices import Index
 from litefuse.generator.sizes import ONE, Size
 
 if TYPE_CHECKING:
-    from litefuse.generator.emitter import Emitter, Scalar
+    from litefuse.generator.emitter import Emitter
 
 __all__ = [
     "CPP_TYPES",
@@ -206,6 +206,3 @@ def broadcast_position(node: Node, position: Position) -> Position:
     """Returns the position in an operand that is broadcast."""
     own = position[len(position) - len(node.shape) :]
     return tuple(Index() if size == ONE else index for size, index in zip(node.shape, own, strict=True))
-
-
-_ = Scalar if TYPE_CHECKING else None

@@ -54,6 +54,7 @@ ZERO, ONE = Size(0), Size(1)
 
 
 def number(value: int) -> Size:
+    """Returns a size that is known."""
     return Size(int(value))
 
 

@@ -6,7 +6,7 @@ from litefuse.generator.body import BodyOp
 from litefuse.generator.graph import Graph, NotGenerated, rule
 from litefuse.generator.nodes import Node
 from litefuse.generator.rules.elementwise import activated, needs
-from litefuse.generator.rules.movement import reshaped
+from litefuse.generator.rules.reshapes import reshaped
 from litefuse.generator.sizes import ONE, Size
 
 __all__: list[str] = []
@@ -39,7 +39,7 @@ def _fully_connected(graph: Graph, op: BodyOp) -> Node:
     graph.sizes.same(source.shape[-1], factors, "the factors of a product")
     rank = len(source.shape)
     made = _product(graph, graph.with_axes(source, [rank - 1]), weights, factors)
-    if len(op.inputs) > 2 and op.inputs[2] >= 0:  # noqa: PLR2004  the bias
+    if len(op.inputs) > 2 and op.inputs[2] >= 0:
         bias = graph.node(op.inputs[2])
         made = graph.computed("FLOAT32", [made, bias], lambda texts: f"({texts[0]} + {texts[1]})")
     return activated(graph, op, made)
@@ -65,5 +65,5 @@ def _turned(graph: Graph, node: Node) -> Node:
 
 
 @rule("CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV", "CONV_3D", "CONV_3D_TRANSPOSE")
-def _convolution(graph: Graph, op: BodyOp) -> Node:
+def _convolution(_: Graph, op: BodyOp) -> Node:
     raise NotGenerated(_REASON.format(op.name))
