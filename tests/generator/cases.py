@@ -171,6 +171,14 @@ def _sum_of_several(b: BodyWriter) -> None:
     b.give(b.op("ADD_N", [x, y, x], "float32"))
 
 
+@case
+def _repeated_rows(b: BodyWriter) -> None:
+    x, y, z = b.input("float32", None, None, 64), b.input("float32", None, 1, 64), b.input("float32", 3, 1)
+    first = b.op("MUL", [b.op("TANH", [x], "float32"), y], "float32")
+    total = b.op("SUM", [first, b.constant([1], "int32")], "float32", kind="Reducer", keepDims=True)
+    b.give(first, b.op("SUB", [b.op("ADD", [first, total], "float32"), y], "float32"), b.op("MUL", [x, z], "float32"))
+
+
 # Movement
 
 

@@ -86,6 +86,8 @@ def drawn(body: Body, name: str, sizes: tuple[int, int], seed: int) -> list[npt.
     for place, index in enumerate(body.inputs):
         tensor = body.tensors[index]
         shape = [sizes[min(axis, 1)] if size is None else size for axis, size in enumerate(tensor.shape)]
+        if name == "repeated_rows" and place == 0:
+            shape[1] = 3
         dtype = np.dtype(tensor.dtype.lower())
         if dtype.kind == "f":
             array = random.normal(scale=2, size=shape)
@@ -126,6 +128,20 @@ def test_rule(generated: Generated, name: str) -> None:
         for number, (one, other) in enumerate(zip(found, expected, strict=True)):
             away = difference(one, other)
             assert away.error <= (1e-5 if name in _SUMS else 1e-6), (sizes, number, away, one, other)
+
+
+def test_sizes_that_are_1_are_repeated_as_in_the_body(generated: Generated) -> None:
+    body = generated.bodies["repeated_rows"]
+    specification = Run(body_model(generated.content, body), None)
+    kernel = Run(composite_model(generated.content, body), generated.library)
+    random = np.random.default_rng(0)
+    for first, second, third in ((2, 3, 2), (2, 1, 1), (1, 3, 4), (5, 1, 5), (1, 1, 1)):
+        shapes = ((first, second, 64), (third, 1, 64), (3, 1))
+        arrays = [random.normal(size=shape).astype(np.float32) for shape in shapes]
+        for one, other in zip(kernel(arrays), specification(arrays), strict=True):
+            assert difference(one, other).error <= 1e-6, (first, second, third)
+    with pytest.raises(RuntimeError, match="are not broadcast"):
+        kernel([np.zeros(shape, np.float32) for shape in ((2, 3, 64), (3, 1, 64), (3, 1))])
 
 
 def test_an_empty_batch_gives_empty_results(generated: Generated) -> None:

@@ -31,7 +31,6 @@ from litefuse.generator.nodes import (
     Reduction,
     Running,
     Stored,
-    broadcast_position,
 )
 from litefuse.generator.sizes import ONE, ZERO, Size
 
@@ -179,10 +178,18 @@ class Emitter(Loops):
         if node.is_dear and (axes := self._repeated(node, position)) is not None and not self.is_filling(node):
             return self.kept(node, position, axes)
         self._count(node, position)
-        found = [self.at(each, broadcast_position(each, position)) for each in node.args]
+        found = [self.at(each, self._in_operand(each, node.shape, position)) for each in node.args]
         level = max((each.level for each in found), default=0)
         texts = [self.hoisted(arg, each, level) for arg, each in zip(node.args, found, strict=True)]
         return self._remembered(node, position, Scalar(node.text(texts), level, is_plain=False))
+
+    def _in_operand(self, node: Node, whole: Sequence[Size], position: Position) -> Position:
+        """Returns the position in an operand that is broadcast."""
+        behind = len(whole) - len(node.shape)
+        return tuple(
+            index.times(self.sizes.repeats(size, to))
+            for size, to, index in zip(node.shape, whole[behind:], position[behind:], strict=True)
+        )
 
     def _count(self, node: Computed, position: Position) -> None:
         """Notes that an element is computed; elements at many positions are to be kept instead."""

@@ -28,6 +28,8 @@ __all__ = ["RULES", "Check", "Graph", "NotGenerated", "Rule", "literal", "rule"]
 
 # A constant of more bytes stays in the model: the kernel's source would be too long.
 _LARGEST_CONSTANT = 1 << 18
+# Rows of as many elements are computed one by one.
+_LONG_ROW = 64
 # Integer tensors of more elements are no shapes.
 _MOST_SIZES = 64
 
@@ -279,18 +281,29 @@ class Graph:
         return value % max(rank, 1)
 
     def broadcast(self, *nodes: Node) -> tuple[Size, ...]:
-        """Returns the shape of an elementwise op's result; sizes that must agree are required to."""
+        """Returns the shape of an elementwise op's result.
+
+        Sizes that are not known either agree, or one of them is 1 and repeated. In short rows, which are computed
+        together, they are required to agree.
+        """
         rank = max(len(node.shape) for node in nodes)
         shape: list[Size] = []
-        for axis in range(rank):
+        row = 1
+        for axis in reversed(range(rank)):
             size = ONE
             for node in nodes:
                 own = axis - rank + len(node.shape)
                 if own < 0 or node.shape[own] == ONE:
                     continue
                 other = node.shape[own]
-                size = other if size == ONE else self.sizes.same(size, other, "sizes that are to be the same")
-            shape.append(size)
+                if size == ONE:
+                    size = other
+                elif row < _LONG_ROW or (size.known is not None and other.known is not None):
+                    size = self.sizes.same(size, other, "sizes that are to be the same")
+                else:
+                    size = self.sizes.repeated(size, other)
+            shape.insert(0, size)
+            row *= max(size.factor, 1)
         return tuple(shape)
 
     def computed(
