@@ -16,8 +16,8 @@ from litefuse.errors import KernelError, LitefuseError
 
 __all__ = ["LOOP_OPTIONS", "build_library", "find_compiler"]
 
-# For kernels whose loops are to become vector instructions (litefuse/vector_math.h). They change no result. Contractions
-# would: where a result is rounded to an integer, by one.
+# For kernels whose loops are to become vector instructions (litefuse/vector_math.h). They change no result;
+# contractions of multiplications and additions would, where it is rounded to an integer, by one.
 LOOP_OPTIONS = ("-fno-math-errno", "-fno-trapping-math")
 
 _CANDIDATES = ("c++", "g++", "clang++")
