@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -81,8 +81,8 @@ def all_composites(tf: Any) -> Any:
 
 
 def _serve(function: Callable[..., Any], *inputs: Any) -> dict[str, Any]:
-    results: Any = function(*inputs)
-    several: tuple[Any, ...] = results if isinstance(results, tuple) else (results,)
+    results = function(*inputs)
+    several = cast("tuple[Any, ...]", results) if isinstance(results, tuple) else (results,)
     return {f"y{place}": result for place, result in enumerate(several)}
 
 
