@@ -20,6 +20,7 @@ from typing import Any
 
 import conversion
 import floor
+import generated_kernels
 import growth
 import large
 import latency
@@ -100,6 +101,12 @@ SECTIONS = {
     ),
     "kernels": Section(
         "Kernels", lambda _, repeats: kernels.measure_kernels(repeats), lambda rows, _: kernels.document(rows), 30
+    ),
+    "generated": Section(
+        "Generated kernels",
+        generated_kernels.measure_generated_kernels,
+        lambda rows, _: generated_kernels.document(rows),
+        15,
     ),
     "startup": Section("Start", startup.measure_startup, lambda rows, _: startup.document(rows), 5),
 }

@@ -207,7 +207,7 @@ def test_a_shape_for_an_input_that_there_is_not(tmp_path: Path) -> None:
 def test_forms_of_composites_that_there_are_not(tmp_path: Path) -> None:
     outcome = run("convert", SAVED_MODEL, "-o", tmp_path / "m.tflite", "--composites", "my_op=fused")
     assert outcome.code == 2
-    assert "--composites takes fuse, builtin, custom, keep, inline" in outcome.err
+    assert "--composites takes fuse, builtin, custom, keep, generate, inline" in outcome.err
     refused(run("convert", SAVED_MODEL, "-o", tmp_path / "m.tflite", "--composites", "gelu=keep"), "'gelu'")
 
 

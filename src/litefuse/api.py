@@ -115,7 +115,8 @@ def convert(
             with its name and attributes; ``keep``: the builtin STABLEHLO_COMPOSITE with its name and attributes, which
             contains the body in LiteRT ops and runs anywhere, and which a kernel or an accelerator may claim;
             ``generate``: the same, with a C++ kernel that is generated from the body, compiled, compared with it and
-            faster (``kernels`` of the result), or else ``inline``: the ops of its body. Layers that are known by name take forms too (``odml.*``).
+            faster (``kernels`` of the result), or else ``inline``: the ops of its body. Layers that are known by name
+            take forms too (``odml.*``).
         rnn: The form of recurrent layers: ``fused``, ``loop`` (for those without annotation), or ``auto``, the faster.
         target: Where the model is to run: ``cpu``, in LiteRT's interpreter; ``litert``, in its ``CompiledModel`` on the
             CPU; ``gpu``, there on the GPU; ``micro`` (``micro:64K``: with 64 KiB), in tflite-micro; ``ethos-u`` (or

@@ -28,13 +28,13 @@ const litefuse::RegisteredKernel* litefuse::RegisteredKernels() {
 #define OUT float* LITEFUSE_RESTRICT
 #define ONE(F)                                                                                      \\
   LITEFUSE_LOOP(F##Loop, (IN x, OUT y, int64_t n), (x, y, n)) {                                     \\
-    for (int64_t i = 0; i < n; ++i) y[i] = litefuse::math::F(x[i]);                                 \\
+    for (int64_t i = 0; i < n; ++i) y[i] = math::F(x[i]);                                 \\
   }                                                                                                 \\
   EXPORT F(IN x, OUT y, int64_t n) { F##Loop(x, y, n); }                                            \\
   EXPORT F##_plain(IN x, OUT y, int64_t n) { for (int64_t i = 0; i < n; ++i) y[i] = litefuse::math::F(x[i]); }
 #define TWO(F)                                                                                      \\
   LITEFUSE_LOOP(F##Loop, (IN x, IN z, OUT y, int64_t n), (x, z, y, n)) {                            \\
-    for (int64_t i = 0; i < n; ++i) y[i] = litefuse::math::F(x[i], z[i]);                           \\
+    for (int64_t i = 0; i < n; ++i) y[i] = math::F(x[i], z[i]);                           \\
   }                                                                                                 \\
   EXPORT F(IN x, IN z, OUT y, int64_t n) { F##Loop(x, z, y, n); }                                   \\
   EXPORT F##_plain(IN x, IN z, OUT y, int64_t n) {                                                  \\

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import flatbuffers
 import numpy as np
@@ -16,7 +16,9 @@ __all__ = ["BodyWriter", "file_of"]
 
 # The first versions of ops that have none of version 1, or not for integers.
 _VERSIONS = {"BROADCAST_TO": 2, "DEQUANTIZE": 2}
-_TYPES = {name.lower(): number for name, number in vars(schema.TensorType).items() if name.isupper()}
+_TYPES: dict[str, int] = {
+    name.lower(): number for name, number in vars(cast("type", schema.TensorType)).items() if name.isupper()
+}
 
 
 @dataclass
@@ -84,7 +86,7 @@ def file_of(*bodies: BodyWriter) -> bytes:
     """Returns a model that calls each composite once."""
     model = schema.ModelT()
     model.version, model.buffers, model.operatorCodes = 3, [schema.BufferT()], []
-    main = schema.SubGraphT()
+    main: Any = schema.SubGraphT()
     main.name, main.tensors, main.inputs, main.outputs, main.operators = "main", [], [], [], []
     model.subgraphs = [main]
     codes: dict[str, int] = {}
@@ -126,7 +128,7 @@ def file_of(*bodies: BodyWriter) -> bytes:
         call.builtinOptions2 = schema.StableHLOCompositeOptionsT()
         call.builtinOptions2.name = body.name
         call.builtinOptions2.decompositionSubgraphIndex = number + 1
-        builder = flexbuffers.Builder()
+        builder: Any = flexbuffers.Builder()
         with builder.Map():
             for key, value in body.attributes.items():
                 builder.Key(key)
@@ -149,8 +151,9 @@ def file_of(*bodies: BodyWriter) -> bytes:
                     body.tensors[index].shapeSignature,
                     body.tensors[index].quantization,
                 )
-                own.append(len(main.tensors))
-                of_call.append(len(main.tensors))
+                position = len(list(main.tensors))
+                own.append(position)
+                of_call.append(position)
                 main.tensors.append(copy)
         main.operators.append(call)
     output = flatbuffers.Builder(1024)

@@ -171,6 +171,14 @@ def _sum_of_several(b: BodyWriter) -> None:
     b.give(b.op("ADD_N", [x, y, x], "float32"))
 
 
+@case
+def _repeated_rows(b: BodyWriter) -> None:
+    x, y, z = b.input("float32", None, None, 64), b.input("float32", None, 1, 64), b.input("float32", 3, 1)
+    first = b.op("MUL", [b.op("TANH", [x], "float32"), y], "float32")
+    total = b.op("SUM", [first, b.constant([1], "int32")], "float32", kind="Reducer", keepDims=True)
+    b.give(first, b.op("SUB", [b.op("ADD", [first, total], "float32"), y], "float32"), b.op("MUL", [x, z], "float32"))
+
+
 # Movement
 
 
@@ -450,3 +458,17 @@ def _bits_of_numbers(b: BodyWriter) -> None:
     x, k = b.input("float32", None, 2), b.input("int32", None, 3)
     pairs = b.op("BITCAST", [x], "complex64")
     b.give(b.op("COMPLEX_ABS", [pairs], "float32"), b.op("BITCAST", [x], "int32"), b.op("BITCAST", [k], "float32"))
+
+
+@case
+def _small_products(b: BodyWriter) -> None:
+    x, y = b.input("float32", None, 4), b.input("float32", None, 2, 3)
+    weights, bias = b.constant([[1, 2, 3, 4], [0, -1, 0, 2], [5, 5, -5, 1]]), b.constant([0.5, 0, -1])
+    matrix = b.constant([[1, 2], [3, 4], [5, 6]])
+    b.give(
+        b.op("FULLY_CONNECTED", [x, weights, bias], "float32", fusedActivationFunction=1),
+        b.op("FULLY_CONNECTED", [x, weights, -1], "float32", keepNumDims=True),
+        b.op("BATCH_MATMUL", [y, matrix], "float32", kind="BatchMatMul"),
+        b.op("BATCH_MATMUL", [y, y], "float32", kind="BatchMatMul", adjX=True),
+        b.op("BATCH_MATMUL", [y, y], "float32", kind="BatchMatMul", adjY=True),
+    )

@@ -1,7 +1,8 @@
-"""Each rule computes what LiteRT computes: bodies of one op or a few, in the stock runtime, with and without kernels."""
+"""Each rule computes what LiteRT computes: bodies of an op or a few, in the stock runtime, with and without kernels."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,6 +32,9 @@ _TAKE_ANY = (
     *(f"casts_of_float{bits}" for bits in (16, 32, 64)),
 )
 
+# Whether the kernels are compiled with sanitizers, whose library has to be preloaded then.
+_SANITIZED = bool(os.environ.get("LITEFUSE_SANITIZED_KERNELS"))
+
 # Sums in another order, whose results are much smaller than what is added.
 _SUMS = ("sum", "mean")
 
@@ -54,7 +58,7 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Generated:
     # One file, not optimized, since that is what takes time.
     first, *others = sources
     together = {first: "\n".join(sources.values()), **dict.fromkeys(others, "")}
-    library = build_kernels(tmp_path_factory.mktemp("kernels"), together, options=["-O0"])
+    library = build_kernels(tmp_path_factory.mktemp("kernels"), together, options=["-O0"], sanitize=_SANITIZED)
     return Generated(content, {name: found[0] for name, found in bodies.items()}, library)
 
 
@@ -82,6 +86,8 @@ def drawn(body: Body, name: str, sizes: tuple[int, int], seed: int) -> list[npt.
     for place, index in enumerate(body.inputs):
         tensor = body.tensors[index]
         shape = [sizes[min(axis, 1)] if size is None else size for axis, size in enumerate(tensor.shape)]
+        if name == "repeated_rows" and place == 0:
+            shape[1] = 3
         dtype = np.dtype(tensor.dtype.lower())
         if dtype.kind == "f":
             array = random.normal(scale=2, size=shape)
@@ -122,6 +128,20 @@ def test_rule(generated: Generated, name: str) -> None:
         for number, (one, other) in enumerate(zip(found, expected, strict=True)):
             away = difference(one, other)
             assert away.error <= (1e-5 if name in _SUMS else 1e-6), (sizes, number, away, one, other)
+
+
+def test_sizes_that_are_1_are_repeated_as_in_the_body(generated: Generated) -> None:
+    body = generated.bodies["repeated_rows"]
+    specification = Run(body_model(generated.content, body), None)
+    kernel = Run(composite_model(generated.content, body), generated.library)
+    random = np.random.default_rng(0)
+    for first, second, third in ((2, 3, 2), (2, 1, 1), (1, 3, 4), (5, 1, 5), (1, 1, 1)):
+        shapes = ((first, second, 64), (third, 1, 64), (3, 1))
+        arrays = [random.normal(size=shape).astype(np.float32) for shape in shapes]
+        for one, other in zip(kernel(arrays), specification(arrays), strict=True):
+            assert difference(one, other).error <= 1e-6, (first, second, third)
+    with pytest.raises(RuntimeError, match="are not broadcast"):
+        kernel([np.zeros(shape, np.float32) for shape in ((2, 3, 64), (3, 1, 64), (3, 1))])
 
 
 def test_an_empty_batch_gives_empty_results(generated: Generated) -> None:

@@ -6,7 +6,10 @@
 //
 // defines the function `static void AddRows(const float* x, ...)`. On x86-64, where a compiler takes no more than SSE2
 // for granted, its body is compiled twice, and a call takes the better one that the processor has. Elsewhere, and where
-// the whole file is compiled for such processors, it is one function.
+// the whole file is compiled for such processors, it is compiled once.
+//
+// In the body, `math` has the functions of litefuse/vector_math.h, with fused multiplications where the processor has
+// them. Other multiplications and additions round as they stand there.
 #ifndef LITEFUSE_VECTOR_LOOPS_H_
 #define LITEFUSE_VECTOR_LOOPS_H_
 
@@ -17,6 +20,13 @@
 #define LITEFUSE_INLINE inline
 #define LITEFUSE_RESTRICT
 #endif
+
+namespace litefuse::math {
+
+template <bool kFused>
+struct Functions;
+
+}  // namespace litefuse::math
 
 #if defined(__GNUC__) && defined(__x86_64__) && !(defined(__AVX2__) && defined(__FMA__))
 
@@ -29,24 +39,35 @@ inline bool HasAvx2() {
 
 }  // namespace litefuse::internal
 
-#define LITEFUSE_LOOP(name, parameters, arguments)                                \
-  static LITEFUSE_INLINE void name##Body parameters;                              \
-  __attribute__((target("avx2,fma"), noinline)) static void name##Avx2 parameters { \
-    name##Body arguments;                                                         \
-  }                                                                               \
-  __attribute__((noinline)) static void name##Base parameters { name##Body arguments; } \
-  static inline void name parameters {                                            \
-    if (litefuse::internal::HasAvx2()) {                                          \
-      name##Avx2 arguments;                                                       \
-    } else {                                                                      \
-      name##Base arguments;                                                       \
-    }                                                                             \
-  }                                                                               \
+#define LITEFUSE_LOOP(name, parameters, arguments)                                        \
+  template <typename math>                                                                \
+  static LITEFUSE_INLINE void name##Body parameters;                                      \
+  __attribute__((target("avx2,fma"), noinline)) static void name##Avx2 parameters {       \
+    name##Body<litefuse::math::Functions<true>> arguments;                                \
+  }                                                                                       \
+  __attribute__((noinline)) static void name##Base parameters {                           \
+    name##Body<litefuse::math::Functions<false>> arguments;                               \
+  }                                                                                       \
+  static inline void name parameters {                                                    \
+    if (litefuse::internal::HasAvx2()) {                                                  \
+      name##Avx2 arguments;                                                               \
+    } else {                                                                              \
+      name##Base arguments;                                                               \
+    }                                                                                     \
+  }                                                                                       \
+  template <typename math>                                                                \
   static LITEFUSE_INLINE void name##Body parameters
 
 #else
 
-#define LITEFUSE_LOOP(name, parameters, arguments) static inline void name parameters
+#define LITEFUSE_LOOP(name, parameters, arguments)                                        \
+  template <typename math>                                                                \
+  static LITEFUSE_INLINE void name##Body parameters;                                      \
+  static inline void name parameters {                                                    \
+    name##Body<litefuse::math::Functions<litefuse::math::kFuses>> arguments;              \
+  }                                                                                       \
+  template <typename math>                                                                \
+  static LITEFUSE_INLINE void name##Body parameters
 
 #endif
 

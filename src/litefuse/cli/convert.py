@@ -87,7 +87,8 @@ __all__ = ["convert"]
     metavar="[NAME=]FORM",
     help="What composites become, all or the named one: fuse (what their fusion makes of them, the default), builtin "
     "(the same, but no custom op), custom (a custom op), keep (STABLEHLO_COMPOSITE, which carries its body), generate "
-    "(the same, with a C++ kernel made from the body, in a folder beside the model), inline (their body). Layers that are known by name: 'odml.*=keep'. May be repeated.",
+    "(the same, with a C++ kernel made from the body, in a folder beside the model), inline (their body). Layers that "
+    "are known by name: 'odml.*=keep'. May be repeated.",
 )
 @click.option(
     "--rnn",

@@ -16,9 +16,9 @@ from litefuse.errors import KernelError, LitefuseError
 
 __all__ = ["LOOP_OPTIONS", "build_library", "find_compiler", "preprocessed"]
 
-# For kernels whose loops are to become vector instructions (litefuse/vector_math.h). None of them changes a result but
-# the last, which rounds a multiplication and an addition once: polynomials take down to half the time so.
-LOOP_OPTIONS = ("-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast")
+# For kernels whose loops are to become vector instructions (litefuse/vector_math.h). They change no result;
+# contractions of multiplications and additions would, where it is rounded to an integer, by one.
+LOOP_OPTIONS = ("-fno-math-errno", "-fno-trapping-math")
 
 _CANDIDATES = ("c++", "g++", "clang++")
 _SECONDS = 600.0

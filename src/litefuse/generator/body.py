@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -141,18 +140,52 @@ class _Reader:
     def _name(self, operator: Any) -> str:
         code = self._model.operatorCodes[operator.opcodeIndex]
         number = max(int(code.builtinCode), int(code.deprecatedBuiltinCode))
+        if number == schema.BuiltinOperator.CUSTOM:
+            name = code.customCode or b""
+            return f"the custom op {name.decode('utf-8', 'replace') if isinstance(name, bytes) else name}"
         return BUILTIN_OPS.get(number, f"BUILTIN_{number}")
 
     def _body(self, name: str, attributes: bytes, index: int) -> Body:
+        tensors: list[BodyTensor] = []
+        ops: list[BodyOp] = []
+        inputs, outputs = self._add(index, tensors, ops, ())
+        return Body(name, attributes, tuple(tensors), inputs, outputs, tuple(ops), index)
+
+    def _add(
+        self, index: int, tensors: list[BodyTensor], ops: list[BodyOp], within: tuple[int, ...]
+    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Adds a subgraph's tensors and ops, with those of the composites in it; returns its inputs and outputs."""
+        if index in within:
+            raise ValueError("a composite is within itself")
         graph = self._model.subgraphs[index]
-        tensors = tuple(self._tensor(each) for each in graph.tensors)
-        ops = tuple(self._op(each) for each in graph.operators or ())
-        inputs, outputs = (tuple(map(int, _list(each))) for each in (graph.inputs, graph.outputs))
-        for op in ops:
-            for tensor in (*op.inputs, *op.outputs):
-                if not -1 <= tensor < len(tensors):
-                    raise IndexError(tensor)
-        return Body(name, attributes, tensors, inputs, outputs, ops, index)
+        first, count = len(tensors), len(graph.tensors)
+        tensors += map(self._tensor, graph.tensors)
+
+        def placed(values: Any) -> tuple[int, ...]:
+            found = _list(values)
+            if any(not -1 <= value < count for value in found):
+                raise IndexError(found)
+            return tuple(first + value if value >= 0 else -1 for value in found)
+
+        for operator in graph.operators or ():
+            op = self._op(operator)
+            own = (placed(operator.inputs), placed(operator.outputs))
+            if op.name == "STABLEHLO_COMPOSITE" and op.options is not None and -1 not in own[0]:
+                inner = self._add(int(op.options.decompositionSubgraphIndex), tensors, ops, (*within, index))
+                if (len(inner[0]), len(inner[1])) != (len(own[0]), len(own[1])):
+                    raise ValueError("a composite has another number of operands or results than its body")
+                ops += [BodyOp("SAME", (one,), (to,), None) for one, to in zip(inner[1], own[1], strict=True)]
+                self._renamed(ops, dict(zip(inner[0], own[0], strict=True)))
+            else:
+                ops.append(BodyOp(op.name, *own, op.options))
+        return placed(graph.inputs), placed(graph.outputs)
+
+    @staticmethod
+    def _renamed(ops: list[BodyOp], names: dict[int, int]) -> None:
+        """Has ops take other tensors."""
+        for place, op in enumerate(ops):
+            if any(index in names for index in op.inputs):
+                ops[place] = replace(op, inputs=tuple(names.get(index, index) for index in op.inputs))
 
     def _op(self, operator: Any) -> BodyOp:
         options = operator.builtinOptions if operator.builtinOptions is not None else operator.builtinOptions2
@@ -185,6 +218,3 @@ class _Reader:
 
 def _list(values: Any) -> list[int]:
     return [] if values is None else [int(value) for value in values]
-
-
-_ = Path

@@ -63,7 +63,7 @@ class Scope:
     level: int
     variable: Variable | None = None
     is_branch: bool = False
-    items: list[str | Loop | Branch] = field(default_factory=list[str])
+    items: list[str | Loop | Branch] = field(default_factory=list["str | Loop | Branch"])
     values: dict[object, object] = field(default_factory=dict[object, object])
 
 
@@ -81,6 +81,8 @@ class Loop:
 
 @dataclass(eq=False)
 class Branch:
+    """What is run where a condition holds, and what where it does not."""
+
     condition: str
     then: Scope
     otherwise: Scope
@@ -91,7 +93,7 @@ Item: TypeAlias = "str | Loop | Branch"
 
 @dataclass
 class Writer:
-    """Writes scopes with positions put in, and loops over neighboring axes made one where that is the same.
+    r"""Writes scopes with positions put in, and loops over neighboring axes made one where that is the same.
 
     Attributes:
         positions: The positions of elements; ``\\x01number\\x02`` in a statement stands for one.
@@ -186,7 +188,7 @@ class Writer:
         self._line(f"for (const auto lane : lanes) {found.step('total', 'lane')}", indent)
 
     def _short_rows(self, loop: Loop, indent: int) -> bool:
-        """Writes a loop over short rows, in which some operands are the same for each row, as one over many elements."""
+        """Writes a loop over short rows, in which some operands are the same in each, as one over many elements."""
         row = loop.body.items[0] if len(loop.body.items) == 1 else None
         if not isinstance(row, Loop) or row.accumulation is not None or loop.in_order or row.in_order:
             return False

@@ -15,9 +15,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from litefuse.generator.code import Branch, Loop, Scope, written
-from litefuse.generator.indices import Index, Variable, at_constant
-from litefuse.generator.loops import Again, Loops, Plan
+from litefuse.generator.code import Branch, Scope
+from litefuse.generator.indices import Index, Variable
+from litefuse.generator.loops import Again, Loops
 from litefuse.generator.nodes import (
     ArgumentReduction,
     Computed,
@@ -31,9 +31,8 @@ from litefuse.generator.nodes import (
     Reduction,
     Running,
     Stored,
-    broadcast_position,
 )
-from litefuse.generator.sizes import ONE, ZERO, Size, Sizes
+from litefuse.generator.sizes import ONE, ZERO, Size
 
 __all__ = ["Array", "Emitter", "Scalar"]
 
@@ -179,10 +178,18 @@ class Emitter(Loops):
         if node.is_dear and (axes := self._repeated(node, position)) is not None and not self.is_filling(node):
             return self.kept(node, position, axes)
         self._count(node, position)
-        found = [self.at(each, broadcast_position(each, position)) for each in node.args]
+        found = [self.at(each, self._in_operand(each, node.shape, position)) for each in node.args]
         level = max((each.level for each in found), default=0)
         texts = [self.hoisted(arg, each, level) for arg, each in zip(node.args, found, strict=True)]
         return self._remembered(node, position, Scalar(node.text(texts), level, is_plain=False))
+
+    def _in_operand(self, node: Node, whole: Sequence[Size], position: Position) -> Position:
+        """Returns the position in an operand that is broadcast."""
+        behind = len(whole) - len(node.shape)
+        return tuple(
+            index.times(self.sizes.repeats(size, to))
+            for size, to, index in zip(node.shape, whole[behind:], position[behind:], strict=True)
+        )
 
     def _count(self, node: Computed, position: Position) -> None:
         """Notes that an element is computed; elements at many positions are to be kept instead."""
@@ -349,6 +356,3 @@ def merged_position(fixed: Position, axes: Sequence[int], found: Sequence[Index]
     for axis, index in zip(axes, found, strict=True):
         position[axis] = index
     return tuple(position)
-
-
-_ = (at_constant, written, Loop, Plan, Sizes)

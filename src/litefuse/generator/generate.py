@@ -79,27 +79,30 @@ def generate_kernels(
         except NotGenerated as error:
             declined[name] = str(error)
     kernels: dict[str, KernelReport] = {}
-    if sources:
-        with make_temporary_folder() as work:
-            on_step("compile")
-            library = build_kernels(Path(work), sources)
-            for name in sources:
-                verdict = _judged(content, found[name], library, always=always, on_step=on_step)
-                if isinstance(verdict, str):
-                    declined[name] = verdict
-                else:
-                    kernels[name] = verdict
-    library = None
-    kept = {name: kernel_source(name, found[name], own, model) for name, own in identifiers([*kernels]).items()}
-    if kept:
+    if not sources:
+        return Generated(kernels, declined, None)
+    with make_temporary_folder() as work:
         on_step("compile")
+        library = build_kernels(Path(work), sources)
+        for name in sources:
+            verdict = _judged(content, found[name], library, always=always, on_step=on_step)
+            if isinstance(verdict, str):
+                declined[name] = verdict
+            else:
+                kernels[name] = verdict
+        if not kernels:
+            return Generated(kernels, declined, None)
+        if len(kernels) < len(sources):
+            on_step("compile")
+            library = None
+        kept = {name: kernel_source(name, found[name], own, model) for name, own in identifiers([*kernels]).items()}
         try:
-            library = write_project(folder, kept, model)
+            written = write_project(folder, kept, model, library)
         except BaseException:
             for path in folder.iterdir():
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
             raise
-    return Generated(kernels, declined, library)
+    return Generated(kernels, declined, written)
 
 
 def _judged(
@@ -128,4 +131,4 @@ def _judged(
 
 
 def microseconds(seconds: float) -> str:
-    return f"{seconds * 1e6:,.3g} µs" if seconds < 1e-3 else f"{seconds * 1e6:,.0f} µs"  # noqa: PLR2004  1 ms
+    return f"{seconds * 1e6:,.3g} µs" if seconds < 1e-3 else f"{seconds * 1e6:,.0f} µs"

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from litefuse.generator.body import Body, BodyOp, BodyTensor
-from litefuse.generator.indices import Index
 from litefuse.generator.nodes import (
     CPP_TYPES,
     Computed,
@@ -29,6 +28,8 @@ __all__ = ["RULES", "Check", "Graph", "NotGenerated", "Rule", "literal", "rule"]
 
 # A constant of more bytes stays in the model: the kernel's source would be too long.
 _LARGEST_CONSTANT = 1 << 18
+# Rows of as many elements are computed one by one.
+_LONG_ROW = 64
 # Integer tensors of more elements are no shapes.
 _MOST_SIZES = 64
 
@@ -123,7 +124,7 @@ class Graph:
         Raises:
             NotGenerated: It has an op, or a form of an op, that there is no rule for.
         """
-        import litefuse.generator.rules  # noqa: F401, PLC0415  registers the rules
+        import litefuse.generator.rules  # noqa: F401  # pyright: ignore[reportUnusedImport]  registers the rules
 
         graph = cls(body, Sizes())
         for place, index in enumerate(body.inputs):
@@ -233,8 +234,7 @@ class Graph:
         parts = tuple(one(each) for each in values.ravel())
         if values.ndim > 1 or not parts:
             raise NotGenerated("sizes are used as a tensor of another rank than 0 and 1")
-        joined = Joined(dtype, (number(len(parts)),), axis=0, parts=parts, label="sizes", number=self.next_number())
-        return joined
+        return Joined(dtype, (number(len(parts)),), axis=0, parts=parts, label="sizes", number=self.next_number())
 
     def integers(self, index: int, what: str) -> npt.NDArray[Any]:
         """Returns an operand whose values are known in Prepare, as an array of sizes.
@@ -254,8 +254,8 @@ class Graph:
         if value is None or value.dtype.kind not in "iub" or value.size > _MOST_SIZES:
             return None
         made = np.empty(value.shape, object)
-        for place, each in np.ndenumerate(value):
-            made[place] = number(int(each))
+        for place in range(value.size):
+            made.flat[place] = number(int(cast("int", value.flat[place])))
         self._integers[index] = made
         return made
 
@@ -281,18 +281,29 @@ class Graph:
         return value % max(rank, 1)
 
     def broadcast(self, *nodes: Node) -> tuple[Size, ...]:
-        """Returns the shape of an elementwise op's result; sizes that must agree are required to."""
+        """Returns the shape of an elementwise op's result.
+
+        Sizes that are not known either agree, or one of them is 1 and repeated. In short rows, which are computed
+        together, they are required to agree.
+        """
         rank = max(len(node.shape) for node in nodes)
         shape: list[Size] = []
-        for axis in range(rank):
+        row = 1
+        for axis in reversed(range(rank)):
             size = ONE
             for node in nodes:
                 own = axis - rank + len(node.shape)
                 if own < 0 or node.shape[own] == ONE:
                     continue
                 other = node.shape[own]
-                size = other if size == ONE else self.sizes.same(size, other, "sizes that are to be the same")
-            shape.append(size)
+                if size == ONE:
+                    size = other
+                elif row < _LONG_ROW or (size.known is not None and other.known is not None):
+                    size = self.sizes.same(size, other, "sizes that are to be the same")
+                else:
+                    size = self.sizes.repeated(size, other)
+            shape.insert(0, size)
+            row *= max(size.factor, 1)
         return tuple(shape)
 
     def computed(
@@ -339,6 +350,3 @@ class Graph:
         """Has the kernel fail where any element of a tensor of BOOL is true."""
         flat = self.reduction(node, range(len(node.shape)), "any") if node.shape else node
         self.checks.append(Check(flat, message))
-
-
-_ = Index

@@ -110,4 +110,5 @@ def _index(terms: Iterable[tuple[Variable, Size]], constant: Size) -> Index:
 
 
 def at_constant(value: int | Size) -> Index:
+    """Returns an index that does not vary."""
     return Index((), value if isinstance(value, Size) else number(value))

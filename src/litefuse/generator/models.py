@@ -31,7 +31,8 @@ def composite_model(content: bytes, body: Body) -> bytes:
     for index in (*body.inputs, *body.outputs):
         graph.tensors.append(_without_value(decomposition.tensors[index]))
     count = len(body.inputs)
-    graph.inputs, graph.outputs = list(range(count)), list(range(count, len(graph.tensors)))
+    total = count + len(body.outputs)
+    graph.inputs, graph.outputs = list(range(count)), list(range(count, total))
     call = _call_of(model, body)
     operator.inputs, operator.outputs = list(graph.inputs), list(graph.outputs)
     operator.opcodeIndex = call.opcodeIndex

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from litefuse.generator.indices import Index
-from litefuse.generator.sizes import ONE, Size
+from litefuse.generator.sizes import Size
 
 if TYPE_CHECKING:
-    from litefuse.generator.emitter import Emitter, Scalar
+    from litefuse.generator.emitter import Emitter
 
 __all__ = [
     "CPP_TYPES",
@@ -200,12 +200,3 @@ class Running(Node):
 
     def is_array(self) -> bool:
         return True
-
-
-def broadcast_position(node: Node, position: Position) -> Position:
-    """Returns the position in an operand that is broadcast."""
-    own = position[len(position) - len(node.shape) :]
-    return tuple(Index() if size == ONE else index for size, index in zip(node.shape, own, strict=True))
-
-
-_ = Scalar if TYPE_CHECKING else None

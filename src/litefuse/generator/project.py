@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -56,24 +57,28 @@ def build_kernels(
         KernelError: They do not compile.
         LitefuseError: There is no compiler.
     """
-    paths: list[Path] = []
-    for name, own in identifiers(list(sources)).items():
-        paths.append(folder / f"{own}.cc")
-        write_new(paths[-1], sources[name].encode())
-    paths.append(folder / "registry.cc")
-    write_new(paths[-1], _registry(list(sources)).encode())
+    paths = _write_sources(folder, sources)
     library = folder / library_name()
     build_library(library, paths, options=[*OPTIONS, *options], sanitize=sanitize)
     return library
 
 
-def write_project(folder: Path, sources: Mapping[str, str], model: str) -> Path:
+def _write_sources(folder: Path, sources: Mapping[str, str]) -> list[Path]:
+    texts = {f"{own}.cc": sources[name] for name, own in identifiers(list(sources)).items()}
+    texts["registry.cc"] = _registry(list(sources))
+    for name, text in texts.items():
+        write_new(folder / name, text.encode())
+    return [folder / name for name in texts]
+
+
+def write_project(folder: Path, sources: Mapping[str, str], model: str, library: Path | None = None) -> Path:
     """Writes kernels, all that builds them elsewhere, and the library for this machine into a folder that exists.
 
     Args:
         folder: The folder.
         sources: The sources by the composites' names.
         model: The name of the model's file.
+        library: The library of these kernels if they have been compiled.
 
     Returns:
         The library.
@@ -82,13 +87,18 @@ def write_project(folder: Path, sources: Mapping[str, str], model: str) -> Path:
         KernelError: They do not compile.
         LitefuseError: There is no compiler.
     """
-    library = build_kernels(folder, sources)
+    if library is None:
+        made = build_kernels(folder, sources)
+    else:
+        _write_sources(folder, sources)
+        made = folder / library.name
+        shutil.copyfile(library, made)
     kernels = "\n".join(f"- `{own}.cc`: {name}" for name, own in identifiers(list(sources)).items())
-    names = {"MODEL": model, "KERNELS": kernels, "LIBRARY": library.name, "OPTIONS": " ".join(OPTIONS)}
+    names = {"MODEL": model, "KERNELS": kernels, "LIBRARY": made.name, "OPTIONS": " ".join(OPTIONS)}
     for name, template in (("CMakeLists.txt", "CMakeLists.txt.in"), ("README.md", "readme.md.in")):
         write_new(folder / name, filled((_TEMPLATES / template).read_text(), names).encode())
     copy_kit(folder / "kit")
-    return library
+    return made
 
 
 def _registry(names: list[str]) -> str:

@@ -9,7 +9,7 @@ from litefuse.generator.code import Accumulation
 from litefuse.generator.emitter import Array, Emitter, Scalar, merged_position
 from litefuse.generator.indices import Index, at_constant
 from litefuse.generator.nodes import ArgumentReduction, Node, Position, Reduction, Running
-from litefuse.generator.sizes import ONE, ZERO, Size
+from litefuse.generator.sizes import ONE, Size
 
 __all__ = ["reduced"]
 
@@ -30,13 +30,21 @@ class _Kind(NamedTuple):
     step: Callable[[str, str], str]
 
 
+def _adding(sign: str) -> Callable[[str, str], str]:
+    return lambda to, value: f"{to} {sign}= {value};"
+
+
+def _choosing(sign: str) -> Callable[[str, str], str]:
+    return lambda to, value: f"{to} = {to} {sign} {value} ? {to} : {value};"
+
+
 _KINDS = {
-    "sum": _Kind("+", lambda to, value: f"{to} += {value};"),
-    "product": _Kind("*", lambda to, value: f"{to} *= {value};"),
-    "max": _Kind("max", lambda to, value: f"{to} = {to} > {value} ? {to} : {value};"),
-    "min": _Kind("min", lambda to, value: f"{to} = {to} < {value} ? {to} : {value};"),
-    "any": _Kind("|", lambda to, value: f"{to} |= {value};"),
-    "all": _Kind("&", lambda to, value: f"{to} &= {value};"),
+    "sum": _Kind("+", _adding("+")),
+    "product": _Kind("*", _adding("*")),
+    "max": _Kind("max", _choosing(">")),
+    "min": _Kind("min", _choosing("<")),
+    "any": _Kind("|", _adding("|")),
+    "all": _Kind("&", _adding("&")),
 }
 
 
@@ -45,7 +53,11 @@ def reduced(emitter: Emitter, node: Reduction | ArgumentReduction | Running, pos
     if isinstance(node, ArgumentReduction):
         return _argument(emitter, node, position)
     if isinstance(node, Running):
-        array, axes = emitter.array(node, position, {node.axis}, lambda *found: _run(emitter, node, *found[1:]))
+
+        def run(_: Node, name: str, axes: Sequence[int], fixed: Position) -> None:
+            _run(emitter, node, name, axes, fixed)
+
+        array, axes = emitter.array(node, position, {node.axis}, run)
         return emitter.element(array, [node.shape[axis] for axis in axes], [position[axis] for axis in axes])
     kept = [axis for axis in range(len(node.source.shape)) if axis not in node.axes]
     first = min(node.axes)
@@ -53,7 +65,11 @@ def reduced(emitter: Emitter, node: Reduction | ArgumentReduction | Running, pos
     must = {number for number, axis in enumerate(kept) if axis > first and node.shape[number] != ONE}
     level, axes = emitter.array_place(node, position, must)
     if axes:
-        array, axes = emitter.array(node, position, must, lambda *found: _rows(emitter, node, *found[1:]))
+
+        def rows(_: Node, name: str, axes: Sequence[int], fixed: Position) -> None:
+            _rows(emitter, node, name, axes, fixed)
+
+        array, axes = emitter.array(node, position, must, rows)
         return emitter.element(array, [node.shape[axis] for axis in axes], [position[axis] for axis in axes])
     scope = emitter.scope_of(level)
     with emitter.at_level(scope.level):
@@ -258,6 +274,3 @@ def _argument(emitter: Emitter, node: ArgumentReduction, position: Position) -> 
     found = Scalar(name, scope.level, is_plain=True)
     scope.values[node, position] = found
     return found
-
-
-_ = (Node, ZERO)

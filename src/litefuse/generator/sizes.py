@@ -54,6 +54,7 @@ ZERO, ONE = Size(0), Size(1)
 
 
 def number(value: int) -> Size:
+    """Returns a size that is known."""
     return Size(int(value))
 
 
@@ -74,6 +75,8 @@ class Sizes:
     equal: dict[str, Size] = field(default_factory=dict[str, Size])
     _named: dict[tuple[object, ...], Size] = field(default_factory=dict[tuple[object, ...], Size])
     _sums: dict[str, tuple[Size, Size]] = field(default_factory=dict[str, tuple[Size, Size]])
+
+    _repeated: dict[Size, frozenset[Size]] = field(default_factory=dict[Size, frozenset[Size]])
 
     def define(self, name: str, expression: str) -> Size:
         """Names a size that is given by an expression."""
@@ -165,6 +168,27 @@ class Sizes:
                     break
             self.require(f"{left} == {right}", f"{what}: {left} and {right} differ")
         return right if left.known is None and right.known is not None else left
+
+    def repeated(self, left: Size, right: Size) -> Size:
+        """Returns the size of what is broadcast: of two sizes one is 1, or they agree."""
+        left, right = self.canonical(left), self.canonical(right)
+        if left == right or right in self._repeated.get(left, ()):
+            return left
+        if left in self._repeated.get(right, ()):
+            return right
+        self.require(f"{left} == {right} || {left} == 1 || {right} == 1", f"{left} and {right} are not broadcast")
+        found = self._derived(("repeated", left, right), f"{left} == 1 ? {right} : {left}")
+        parts = {left, right, *self._repeated.get(left, ()), *self._repeated.get(right, ())}
+        self._repeated[found] = frozenset(parts)
+        return found
+
+    def repeats(self, size: Size, whole: Size) -> Size:
+        """Returns the factor of an index along an axis that is broadcast to another size: 0 if it is of size 1."""
+        if size == ONE:
+            return ZERO
+        if size.known is not None or self.canonical(size) == self.canonical(whole):
+            return ONE
+        return self._derived(("repeats", size), f"{size} == 1 ? 0 : 1")
 
     def canonical(self, size: Size) -> Size:
         """Returns a size with what must be equal to others replaced by these."""

@@ -137,7 +137,7 @@ def _shared(outputs: Sequence[Node]) -> tuple[set[Node], dict[Node, int]]:
     rows: set[Node] = set()
     more: dict[Node, int] = {}
     for node, found in regions.items():
-        if not isinstance(node, Computed) or not node.is_dear or len(found) < 2 or not node.shape:  # noqa: PLR2004
+        if not isinstance(node, Computed) or not node.is_dear or len(found) < 2 or not node.shape:
             continue
         firsts = [_first_axis(region, node) for region in found if region is not None]
         last = len(node.shape) - 1

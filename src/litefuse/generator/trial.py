@@ -11,7 +11,6 @@ from random import Random
 from statistics import median
 from typing import Any, NamedTuple
 
-import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import LitefuseError

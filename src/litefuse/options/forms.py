@@ -23,7 +23,8 @@ __all__ = [
 
 #: The form of a composite: ``fuse``: the result of its fusion; ``builtin``: the same, but only builtin ops; ``custom``:
 #: a custom op with its name and attributes; ``keep``: the builtin STABLEHLO_COMPOSITE with its name and attributes, and
-#: its body as decomposition; ``generate``: the same, with a kernel that is generated from the body; ``inline``: its body.
+#: its body as decomposition; ``generate``: the same, with a kernel that is generated from the body; ``inline``: its
+#: body.
 CompositeForm: TypeAlias = Literal["fuse", "builtin", "custom", "keep", "generate", "inline"]
 
 FORMS: tuple[CompositeForm, ...] = get_args(CompositeForm)

@@ -1,5 +1,5 @@
 """The rules of ops: what an element of a result is, by the elements of the operands. One module for each family."""
 
-from litefuse.generator.rules import elementwise, images, movement, reductions, sizes
+from litefuse.generator.rules import elementwise, images, movement, products, reductions, reshapes, sizes, slices
 
-__all__ = ["elementwise", "images", "movement", "reductions", "sizes"]
+__all__ = ["elementwise", "images", "movement", "products", "reductions", "reshapes", "sizes", "slices"]

@@ -1,12 +1,13 @@
 """Elementwise ops.
 
-What they compute is what LiteRT's kernels compute, which is written in ``litefuse/arithmetic.h`` where C++'s operators do
-something else.
+What they compute is what LiteRT's kernels compute, which is written in ``litefuse/arithmetic.h`` where C++'s operators
+do something else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import cast
 
 from ai_edge_litert import schema_py_generated as schema
 
@@ -22,6 +23,7 @@ _HALF = ("FLOAT16", "BFLOAT16")
 
 
 def needs(op: BodyOp, dtype: str, allowed: Sequence[str]) -> None:
+    """Raises ``NotGenerated`` unless a type is one of those that LiteRT has the op for."""
     if dtype not in allowed:
         raise NotGenerated(f"{op.name} of {dtype}")
 
@@ -38,8 +40,7 @@ def _function(name: str, dtype: str) -> Callable[[Sequence[str]], str]:
 def activated(graph: Graph, op: BodyOp, node: Node) -> Node:
     """Applies the activation that an op is fused with."""
     number = getattr(op.options, "fusedActivationFunction", 0)
-    kinds = vars(schema.ActivationFunctionType)
-    name = next((key for key, value in kinds.items() if value == number and key.isupper()), str(number))
+    name = _ACTIVATION_NAMES.get(int(number), str(number))
     if name == "NONE":
         return node
     if name not in _ACTIVATIONS or node.dtype not in (*_REAL, "INT32", "INT64"):
@@ -59,6 +60,10 @@ def _activation(graph: Graph, node: Node, name: str) -> Node:
         dtype, [node], lambda texts: f"AtMost<{kind}>(AtLeast<{kind}>({texts[0]}, {low}), {high})", label="relu"
     )
 
+
+_ACTIVATION_NAMES: dict[int, str] = {
+    number: name for name, number in vars(cast("type", schema.ActivationFunctionType)).items() if name.isupper()
+}
 
 _ACTIVATIONS: dict[str, tuple[float, float | None]] = {
     "RELU": (0, None),

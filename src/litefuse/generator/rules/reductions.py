@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import operator
+from functools import reduce
+from typing import Any
+
 from litefuse.generator.body import BodyOp
 from litefuse.generator.graph import Graph, NotGenerated, literal, rule
-from litefuse.generator.nodes import CPP_TYPES, ArgumentReduction, Node, Running
+from litefuse.generator.nodes import ArgumentReduction, Node, Running
 from litefuse.generator.rules.elementwise import activated, needs
 from litefuse.generator.rules.sizes import moved_integers
 from litefuse.generator.sizes import ONE, Size
@@ -28,11 +32,9 @@ def _reduce(graph: Graph, op: BodyOp) -> Node:
     numbers = graph.numbers(op.inputs[1], "the axes")
     if op.name == "REDUCE_PROD" and numbers in ([0], [-1]):
 
-        def product(values: list[object]) -> object:
-            found = ONE
-            for size in values[0].ravel():  # type: ignore[attr-defined]  # pyright: ignore
-                found = found * size
-            return found
+        def product(values: list[Any]) -> Size:
+            sizes: list[Size] = list(values[0].ravel())
+            return reduce(operator.mul, sizes, ONE)
 
         if not op.options.keepDims and (known := moved_integers(graph, op, (0,), product)) is not None:
             return known
@@ -117,6 +119,3 @@ def _l2(graph: Graph, op: BodyOp) -> Node:
     return activated(
         graph, op, graph.computed("FLOAT32", [source, norm], lambda texts: f"({texts[0]} / {texts[1]})", dear=True)
     )
-
-
-_ = CPP_TYPES

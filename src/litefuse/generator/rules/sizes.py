@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from litefuse.generator.body import BodyOp
 from litefuse.generator.graph import Graph, NotGenerated, rule
@@ -55,19 +56,20 @@ def folded(graph: Graph, op: BodyOp) -> Node | None:
         return graph.node(op.outputs[0])
     if op.name not in _BINARY or any(each.ndim > 1 for each in values):
         return None
-    left, right = np.broadcast_arrays(*values)
+    left, right = cast("list[npt.NDArray[Any]]", np.broadcast_arrays(*values))
     if op.name in ("DIV", "FLOOR_DIV", "FLOOR_MOD") and any(
         each.known is None and each.factor < 0 for each in (*left.ravel(), *right.ravel())
     ):
         return None
     made = np.empty(left.shape, object)
-    for place in np.ndindex(*left.shape):
-        known = (left[place].known, right[place].known)
+    for place in range(made.size):
+        one = cast("Size", left.flat[place])
+        other = cast("Size", right.flat[place])
         if op.name in ("DIV", "FLOOR_DIV", "FLOOR_MOD") and (
-            known[1] == 0 or any(each is not None and each < 0 for each in known)
+            other.known == 0 or any(each is not None and each < 0 for each in (one.known, other.known))
         ):
             return None
-        made[place] = _BINARY[op.name](graph.sizes, left[place], right[place])
+        made.flat[place] = _BINARY[op.name](graph.sizes, one, other)
     graph.set_integers(op.outputs[0], made)
     return graph.node(op.outputs[0])
 
@@ -88,9 +90,10 @@ def moved_integers(
     if len(values) < len(found) or graph.tensor(op.outputs[0]).dtype not in _INTEGERS:
         return None
     made = compute(values)
-    result = made if isinstance(made, np.ndarray) and made.dtype == object else None
-    if result is None:
-        result = np.empty((), object)
+    result: npt.NDArray[Any] = np.empty((), object)
+    if isinstance(made, np.ndarray):
+        result = cast("npt.NDArray[Any]", made)
+    else:
         result[()] = made
     if result.ndim > 1:
         return None
@@ -138,7 +141,7 @@ def _fill(graph: Graph, op: BodyOp) -> Node:
     shape = tuple(graph.integers(op.inputs[shape_at], "the shape").ravel())
     value = graph.node(op.inputs[value_at])
     if op.name == "FILL":
-        value = graph.moved(value, (), lambda _, position: (Index(),) * len(value.shape)) if value.shape else value
+        value = graph.moved(value, (), lambda _, __: (Index(),) * len(value.shape)) if value.shape else value
     target = graph.computed(value.dtype, [], lambda _: "0", shape=shape)
     whole = graph.broadcast(target, value)
     return graph.computed(value.dtype, [value], lambda texts: texts[0], shape=whole)
