@@ -2,7 +2,9 @@
 
 import tensorflow as tf
 
-NAME = 'name: "RowStandardize" attr { key: "tfl_fusable_op" value { b: true } } attr { key: "epsilon" value { f: 0.001 } }'
+NAME = (
+    'name: "RowStandardize" attr { key: "tfl_fusable_op" value { b: true } } attr { key: "epsilon" value { f: 0.001 } }'
+)
 
 
 @tf.function(experimental_implements=NAME)

@@ -9,7 +9,7 @@ import litefuse
 class SortedGaps(litefuse.CustomOp):
     """The gaps between the sorted numbers of each row, up to a limit."""
 
-    def prepare(self, scores, *, limit):
+    def prepare(self, scores):
         rows, size = scores.shape
         return litefuse.TensorSpec((rows, size - 1), scores.dtype)
 

@@ -81,7 +81,8 @@ class Driven:
         dims = self.library.driven_dims(self.node, 0)
         shape = dims[1 : dims[0] + 1]
         count = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
-        return np.frombuffer(ctypes.string_at(self.library.driven_data(self.node, 0), count), dtype).reshape(shape)
+        found: Array = np.frombuffer(ctypes.string_at(self.library.driven_data(self.node, 0), count), dtype)
+        return found.reshape(shape)
 
 
 def _built(folder: Path, runtime: str) -> ctypes.CDLL:
