@@ -109,6 +109,8 @@ def explained(error: KernelError, headers: TfliteHeaders, files: Sequence[Path])
     checkout = "a checkout of LiteRT (git clone https://github.com/google-ai-edge/LiteRT) by --tflite-headers DIR"
     if any(each.startswith(("tflite/", "tensorflow/lite/")) for each in missing) and headers.own:
         hint = f"litefuse has no header {', '.join(missing)} of its own. Give the real ones: {checkout}."
+    elif missing and missing[0].startswith(("tflite/", "tensorflow/lite/")):
+        hint = f"The checkout has no {missing[0]}: its names may begin with the other of tflite/ and tensorflow/lite/."
     elif missing:
         from_where = [f" ({where})" for start, where in _OTHERS.items() if missing[0].startswith(start)]
         hint = f"Name the folder that has {', '.join(missing)}{''.join(from_where)} with -I DIR."

@@ -186,6 +186,49 @@ inline TfLiteStatus GetQuantizedConvolutionMultipler(TfLiteContext* context, con
   return GetQuantizedConvolutionMultipler(context, input, filter, output, multiplier);
 }
 
+// The same for each channel of a quantized convolution, and the bounds of its activation. `multiplier` and `shift` are for
+// uint8, which has one scale.
+inline TfLiteStatus PopulateConvolutionQuantizationParams(
+    TfLiteContext* context, const TfLiteTensor* input, const TfLiteTensor* filter, const TfLiteTensor* bias,
+    TfLiteTensor* output, const TfLiteFusedActivation& activation, int32_t* multiplier, int* shift,
+    int32_t* output_activation_min, int32_t* output_activation_max, int32_t* per_channel_multiplier,
+    int32_t* per_channel_shift, int num_channels) {
+  TF_LITE_ENSURE_EQ(context, input->quantization.type, kTfLiteAffineQuantization);
+  TF_LITE_ENSURE_EQ(context, filter->quantization.type, kTfLiteAffineQuantization);
+  const auto* affine = static_cast<const TfLiteAffineQuantization*>(filter->quantization.params);
+  TF_LITE_ENSURE(context, affine != nullptr && affine->scale != nullptr);
+  const bool is_per_channel = affine->scale->size > 1;
+  if (is_per_channel) {
+    TF_LITE_ENSURE(context, input->type == kTfLiteInt8 || input->type == kTfLiteInt16);
+    TF_LITE_ENSURE(context, filter->type == kTfLiteInt8 || filter->type == kTfLiteInt4);
+    TF_LITE_ENSURE_EQ(context, affine->scale->size, num_channels);
+    TF_LITE_ENSURE_EQ(context, num_channels, SizeOfDimension(filter, affine->quantized_dimension));
+  }
+  for (int i = 0; i < num_channels; ++i) {
+    const double scale = static_cast<double>(affine->scale->data[is_per_channel ? i : 0]);
+    const double real = static_cast<double>(input->params.scale) * scale / static_cast<double>(output->params.scale);
+    QuantizeMultiplier(real, &per_channel_multiplier[i], &per_channel_shift[i]);
+  }
+  if (input->type == kTfLiteUInt8) {
+    double real;
+    TF_LITE_ENSURE_STATUS(GetQuantizedConvolutionMultipler(context, input, filter, bias, output, &real));
+    QuantizeMultiplier(real, multiplier, shift);
+    *shift = -*shift;
+  }
+  if (input->type != kTfLiteInt8 && input->type != kTfLiteUInt8 && input->type != kTfLiteInt16) return kTfLiteOk;
+  return CalculateActivationRangeQuantized(context, activation, output, output_activation_min, output_activation_max);
+}
+inline TfLiteStatus PopulateConvolutionQuantizationParams(
+    TfLiteContext* context, const TfLiteTensor* input, const TfLiteTensor* filter, const TfLiteTensor* bias,
+    TfLiteTensor* output, const TfLiteFusedActivation& activation, int32_t* multiplier, int* shift,
+    int32_t* output_activation_min, int32_t* output_activation_max, int32_t* per_channel_multiplier,
+    int32_t* per_channel_shift) {
+  const auto* affine = static_cast<const TfLiteAffineQuantization*>(filter->quantization.params);
+  return PopulateConvolutionQuantizationParams(context, input, filter, bias, output, activation, multiplier, shift,
+                                               output_activation_min, output_activation_max, per_channel_multiplier,
+                                               per_channel_shift, affine->scale->size);
+}
+
 inline std::string GetShapeDebugString(const TfLiteIntArray* shape) {
   std::string text;
   for (int i = 0; i < shape->size; ++i) text += (i == 0 ? "" : ",") + std::to_string(shape->data[i]);
