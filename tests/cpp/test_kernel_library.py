@@ -81,8 +81,10 @@ def one(folder: Path, register: str, before: str = "") -> Path:
 
 def test_functions_of_every_form_are_found(tmp_path: Path) -> None:
     registration = "{ static TfLiteRegistration r = {nullptr, nullptr, nullptr, Invoke}; return &r; }"
+    folder = tmp_path / "ünï dir"
+    folder.mkdir()
     source = one(
-        tmp_path,
+        folder,
         f"""
 // TfLiteRegistration* Register_Comment() {registration}
 #if 0
@@ -112,9 +114,9 @@ int main() {{ return 0; }}
         "TfLiteStatus Invoke(TfLiteContext*, TfLiteNode*);\n"
         "#define MAKE(x) TfLiteRegistration* Register_##x() { static TfLiteRegistration r{}; return &r; }\n",
     )
-    names = build_kernels([source], tmp_path / "lib.so", register={'"Ünï\\"': "::named()"}, options=QUICK)
+    names = build_kernels([source], folder / "lïb.so", register={'"Ünï\\"': "::named()"}, options=QUICK)
     assert names == ('"Ünï\\"', "Deep", "Reference", "Value", "Outside", "C", "Static", "Macro", "Auto")
-    assert NativeKernels(tmp_path / "lib.so").names == set(names)
+    assert NativeKernels(folder / "lïb.so").names == set(names)
 
 
 def elsewhere(library: Path) -> bool:
@@ -130,14 +132,18 @@ TfLiteRegistration* Register_ATAN() { static TfLiteRegistration r{}; r.invoke = 
 TfLiteRegistration* Register_SIN() { static TfLiteRegistration r{}; r.invoke = Invoke; return &r; }
 void Fill(tflite::ops::builtin::BuiltinOpResolver& resolver) { resolver.AddCustom("Atan", Register_ATAN(), 1, 3); }
 int main() { tflite::MutableOpResolver resolver; resolver.AddCustom("Sin", Register_SIN()); }
+namespace my { class Resolver final : public tflite::MutableOpResolver {
+ public: Resolver() { static TfLiteRegistration r{}; r.invoke = Invoke; AddCustom("Tan", &r); }
+}; }
+struct Other : tflite::MutableOpResolver { explicit Other(int) {} };
 """,
         '#include "tensorflow/lite/kernels/register.h"',
     )
-    assert build_kernels([source], tmp_path / "lib.so", options=QUICK) == ("Atan", "Sin")
+    assert build_kernels([source], tmp_path / "lib.so", options=QUICK) == ("Atan", "Sin", "Tan")
     # What a cross compiler makes is not loaded.
     monkeypatch.setattr(kernel_library, "runs_here", elsewhere)
     monkeypatch.setattr(kernel_library, "_names", None)
-    assert build_kernels([source], tmp_path / "lib.so", options=QUICK) == ("Atan", "Sin")
+    assert build_kernels([source], tmp_path / "lib.so", options=QUICK) == ("Atan", "Sin", "Tan")
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@
 #include <list>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "litefuse/registry.h"
@@ -39,6 +40,12 @@ class Registrations {
   template <typename Resolver>
   void AddAll(const Resolver& resolver) {
     for (const auto& each : resolver.customs()) Add(each.name, each.given, each.registration);
+  }
+
+  // Those that a class of resolvers adds in its constructor.
+  template <typename Resolver>
+  void AddResolver() {
+    if constexpr (std::is_default_constructible_v<Resolver>) AddAll(Resolver());
   }
 
   // The table, which ends with an entry without a name. Nothing is added after it was asked for.

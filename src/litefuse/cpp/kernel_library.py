@@ -47,7 +47,8 @@ def build_kernels(
     The sources need no change. They include LiteRT's headers by either of their names (``tensorflow/lite/...``,
     ``tflite/...``, ``flatbuffers/flexbuffers.h``), for which litefuse has its own. Each kernel gets the name that a
     call of ``AddCustom`` gives it; else that of the function that gives its registration: ``X`` of ``Register_X()`` and
-    ``RegisterX()``. A function whose only argument is a ``MutableOpResolver`` is called, for what it adds.
+    ``RegisterX()``. A function whose only argument is a ``MutableOpResolver`` is called for what it adds, and so is the
+    constructor of a class of resolvers.
 
     Args:
         sources: The ``.cc`` files.
@@ -85,7 +86,9 @@ def build_kernels(
         found = [find_registrations(text, _OwnFiles(file, headers)) for file, text in zip(files, texts, strict=True)]
         explicit = _explicit(register or {}, found)
         _check_names(found, explicit)
-        if not explicit and not any(each.fillers or each.kit or any(f.op for f in each.getters) for each in found):
+        if not explicit and not any(
+            each.fillers or each.resolvers or each.kit or any(f.op for f in each.getters) for each in found
+        ):
             raise _no_kernels(files, found)
         with tempfile.TemporaryDirectory(prefix="litefuse-kernels-") as folder, whole_file(target) as library:
             written = _write_sources(Path(folder), files, found, explicit)
@@ -199,6 +202,8 @@ def _write_sources(
             first += (
                 f"  {{\n    {_RESOLVER} resolver;\n    ::{each.path}({argument});\n    all.AddAll(resolver);\n  }}\n"
             )
+        for path in registrations.resolvers:
+            first += f"  all.AddResolver<::{path}>();\n"
         for op in registrations.kit:
             first += f"  all.Add({_quoted(op)}, ::litefuse_register_{op}());\n"
         for each in _named_after_function(registrations.getters, explicit):
@@ -252,7 +257,7 @@ def _machine(path: Path) -> bytes:
 def _names_in_text(found: Sequence[RegistrationsInSource], explicit: Mapping[str, str]) -> tuple[str, ...]:
     names = list(explicit)
     for each in found:
-        names += [op for op, _ in each.named] if each.fillers else []
+        names += [op for op, _ in each.named] if each.fillers or each.resolvers else []
         names += [*each.kit, *(function.op for function in _named_after_function(each.getters, explicit))]
     return tuple(dict.fromkeys(names))
 

@@ -33,6 +33,9 @@ _FILLS = re.compile(
     r"(?P<path>(?::: )?(?:\w+ :: )*\w+) \( (?:::? )?(?:\w+ :: )*(?:Mutable|Builtin)OpResolver\w* (?P<how>[*&]) ?"
     r"(?:const )?\w* ?\)"
 )
+_RESOLVER = re.compile(
+    r"(?:class|struct) (?P<path>\w+) (?:final )?: (?:public )?(?:::? )?(?:\w+ :: )*(?:Mutable|Builtin)OpResolver\w*$"
+)
 _ADD = re.compile(r'AddCustom \( (?P<text>"(?:[^"\\]|\\.)*") , (?:(?:::? )?(?:\w+ :: )*(?P<function>\w+) \()?')
 
 
@@ -67,6 +70,7 @@ class RegistrationsInSource:
     Attributes:
         getters: The functions without arguments that give a registration.
         fillers: The functions that add registrations to a resolver, their only argument.
+        resolvers: The classes of resolvers, whose constructors add registrations.
         named: The ops that calls of AddCustom name, with the names of the functions that give their registrations;
             empty where none does.
         kit: The ops of kernels that are defined with LITEFUSE_DEFINE_KERNEL.
@@ -74,6 +78,7 @@ class RegistrationsInSource:
 
     getters: tuple[RegisteringFunction, ...]
     fillers: tuple[RegisteringFunction, ...]
+    resolvers: tuple[str, ...]
     named: tuple[tuple[str, str], ...]
     kit: tuple[str, ...]
 
@@ -94,6 +99,7 @@ def find_registrations(preprocessed: str, is_own: Callable[[Path], bool]) -> Reg
     fillers: dict[str, RegisteringFunction] = {}
     tokens = list(_tokens(preprocessed, is_own))
     kit: list[str] = []
+    resolvers: list[str] = []
     for head, names in _definitions(tokens):
         # Neither can be called by its name alone.
         if "template" in head.split(" ") or "operator" in head.split(" "):
@@ -109,9 +115,15 @@ def find_registrations(preprocessed: str, is_own: Callable[[Path], bool]) -> Reg
         elif filler is not None and not re.match(r"(?:return|=|:) ", filler["path"]):
             path = _joined(names, filler["path"])
             fillers.setdefault(path, RegisteringFunction(path, filler["how"]))
+        elif (resolver := _RESOLVER.search(head)) is not None:
+            resolvers.append(_joined(names, resolver["path"]))
     named = [(_unquoted(each["text"]), each["function"] or "") for each in _ADD.finditer(" ".join(tokens))]
     return RegistrationsInSource(
-        tuple(getters.values()), tuple(fillers.values()), tuple(dict.fromkeys(named)), tuple(dict.fromkeys(kit))
+        tuple(getters.values()),
+        tuple(fillers.values()),
+        tuple(dict.fromkeys(resolvers)),
+        tuple(dict.fromkeys(named)),
+        tuple(dict.fromkeys(kit)),
     )
 
 
