@@ -77,7 +77,8 @@ def verify_model(
             largest expected value; of other values, the share that differs.
         tags: The tags of the graph in a SavedModel.
         custom_ops: Kernels to use before all others.
-        kernel_modules: Files and names of modules that register kernels, imported in the process that runs the model.
+        kernel_modules: Files and names of modules that register kernels, and libraries of native ones, loaded in the
+            process that runs the model.
         allow_side_effects: Run the original even if its signatures have ops that write or read files, run code or open
             connections; see :mod:`litefuse.verify.effects`.
         layers: Also compare the tensors inside the model, in the call that differs most, with those of the same names

@@ -70,8 +70,8 @@ def check(
         tolerance: The allowed error of an output, relative to its largest value.
         timeout: How long the software of each target may take, in seconds; None for its default.
         memory: The maximum memory of each process in bytes, without mapped files. Only on Linux. None for no limit.
-        kernel_modules: Files and names of modules that register kernels of custom ops, with which the file runs on the
-            CPU.
+        kernel_modules: Files and names of modules that register kernels of custom ops, and libraries of native ones,
+            with which the file runs on the CPU.
         on_step: Called with each step.
 
     Returns:

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "tflite/kernels/internal/compatibility.h"
