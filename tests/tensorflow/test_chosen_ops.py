@@ -11,8 +11,10 @@ import pytest
 import litefuse
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.runtime.options import decode_map
+from litefuse.scaffold.project import read_op
 from tests.tensorflow.auditing import operators
 from tests.tensorflow.checking import check, normal, op_counts
+from tests.tensorflow.converted_ops import lone
 from tests.tensorflow.saved_models import serving, stock_convert
 from tests.tensorflow.test_composites import implements
 
@@ -219,6 +221,14 @@ def test_an_op_in_a_composite_is_computed_as_the_body_has_it(tensorflow: TensorF
 def gelu(tf: Any) -> Any:
     half = tf.function(lambda x: x * (1.0 + tf.math.erf(x)), experimental_implements="bias_gelu", autograph=False)
     return serving(tf, lambda x: {"y": half(x)}, ("x", [None, 3], "float32"))
+
+
+def test_the_beginnings_of_a_kernel_for_an_op_that_is_rewritten(tensorflow: TensorFlow) -> None:
+    (call,) = read_op(tensorflow.save(lone, "Erf", "float32"), "Erf", None, lambda _: None)
+    assert [(each.dtype, each.shape) for each in (*call.inputs, *call.outputs) if each] == [
+        ("float32", (None, 3, 3)),
+        ("float32", (None, 3, 3)),
+    ]
 
 
 @pytest.mark.parametrize("names", [["While"], ["Const"]])
