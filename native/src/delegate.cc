@@ -143,7 +143,7 @@ TfLiteStatus Call(TfLiteContext* context, TfLiteNode* node, TfLiteStatus (*funct
   auto* claimed = static_cast<ClaimedNode*>(node->user_data);
   claimed->node.temporaries = node->temporaries;
 #ifdef LITEFUSE_EXACT_MEMORY
-  const litefuse::ExactMemory exact(context, claimed->node);
+  const litefuse::ExactMemory exact(context, claimed->node, function == claimed->kernel->prepare);
 #endif
   const TfLiteStatus status = Guarded([&] { return function(context, &claimed->node); },
                                       [&](const char* what) {

@@ -25,7 +25,9 @@ namespace litefuse {
 // memory of their own anyway.
 class ExactMemory {
  public:
-  ExactMemory(TfLiteContext* context, const TfLiteNode& node) : context_(context) {
+  // In `Prepare`, only constants have memory; pointers of others may be those of an arena that is gone.
+  ExactMemory(TfLiteContext* context, const TfLiteNode& node, bool in_prepare)
+      : context_(context), in_prepare_(in_prepare) {
     for (const TfLiteIntArray* each : {node.inputs, node.outputs, node.temporaries}) {
       for (int i = 0; each != nullptr && i < each->size; ++i) Replace(each->data[i]);
     }
@@ -56,6 +58,7 @@ class ExactMemory {
     if (index < 0) return;
     TfLiteTensor& tensor = context_->tensors[index];
     if (tensor.data.raw == nullptr || tensor.allocation_type == kTfLiteDynamic) return;
+    if (in_prepare_ && tensor.allocation_type != kTfLiteMmapRo) return;
     for (const Copy& each : copies_) {
       if (each.index == index) return;
     }
@@ -65,6 +68,7 @@ class ExactMemory {
   }
 
   TfLiteContext* context_;
+  bool in_prepare_;
   std::vector<Copy> copies_;
 };
 
