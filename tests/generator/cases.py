@@ -152,6 +152,18 @@ def _complex_numbers(b: BodyWriter) -> None:
 
 
 @case
+def _mean_of_groups(b: BodyWriter) -> None:
+    x, scale = b.input("float32", None, None, 12), b.input("float32", 12)
+    sizes = b.op("SHAPE", [x], "int32", outType=2)
+    parts = b.op("SLICE", [sizes, b.constant([0], "int32"), b.constant([2], "int32")], "int32")
+    shape = b.op("CONCATENATION", [parts, b.constant([3, 4], "int32")], "int32", axis=0)
+    groups = b.op("RESHAPE", [x, shape], "float32")
+    mean = b.op("MEAN", [groups, b.constant([1, 3], "int32")], "float32", kind="Reducer", keepDims=True)
+    centered = b.op("RESHAPE", [b.op("SUB", [groups, mean], "float32"), sizes], "float32")
+    b.give(b.op("MUL", [b.op("TANH", [centered], "float32"), scale], "float32"))
+
+
+@case
 def _mish(b: BodyWriter) -> None:
     x = b.input("float32", None, 7)
     softplus = b.op("LOG", [b.op("ADD", [b.op("EXP", [x], "float32"), b.constant(1.0)], "float32")], "float32")
