@@ -439,6 +439,22 @@ def _running_sums(b: BodyWriter) -> None:
 
 
 @case
+def _running_sums_of_one(b: BodyWriter) -> None:
+    x = b.input("float32", None, 1)
+    for exclusive in (False, True):
+        b.give(b.op("CUMSUM", [x, b.constant(1, "int32")], "float32", kind="Cumsum", exclusive=exclusive))
+
+
+@case
+def _last_of_running_sums(b: BodyWriter) -> None:
+    x = b.input("float32", None, 4)
+    total = b.op("CUMSUM", [x, b.constant(1, "int32")], "float32", kind="Cumsum")
+    places = [b.constant(each, "int32") for each in ([0, 3], [0, 4], [1, 1])]
+    last = b.op("STRIDED_SLICE", [total, *places], "float32", beginMask=1, endMask=1)
+    b.give(b.op("SUB", [x, last], "float32"), b.op("MUL", [b.op("TANH", [last], "float32"), x], "float32"))
+
+
+@case
 def _softmaxes(b: BodyWriter) -> None:
     x = b.input("float32", None, 3, 40)
     b.give(b.op("SOFTMAX", [x], "float32", beta=1.0), b.op("LOG_SOFTMAX", [x], "float32"))

@@ -57,8 +57,7 @@ def reduced(emitter: Emitter, node: Reduction | ArgumentReduction | Running, pos
         def run(_: Node, name: str, axes: Sequence[int], fixed: Position) -> None:
             _run(emitter, node, name, axes, fixed)
 
-        array, axes = emitter.array(node, position, {node.axis}, run)
-        return emitter.element(array, [node.shape[axis] for axis in axes], [position[axis] for axis in axes])
+        return emitter.of_array(node, position, {node.axis}, run)
     kept = [axis for axis in range(len(node.source.shape)) if axis not in node.axes]
     first = min(node.axes)
     # Along axes behind one that is reduced, whole rows are added, as they lie in memory.
@@ -69,8 +68,7 @@ def reduced(emitter: Emitter, node: Reduction | ArgumentReduction | Running, pos
         def rows(_: Node, name: str, axes: Sequence[int], fixed: Position) -> None:
             _rows(emitter, node, name, axes, fixed)
 
-        array, axes = emitter.array(node, position, must, rows)
-        return emitter.element(array, [node.shape[axis] for axis in axes], [position[axis] for axis in axes])
+        return emitter.of_array(node, position, must, rows)
     scope = emitter.scope_of(level)
     with emitter.at_level(scope.level):
         name = _total(emitter, node, position)
