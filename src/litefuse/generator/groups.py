@@ -57,7 +57,9 @@ def spread_groups(loop: Loop, positions: list[Index], filled: Callable[[str], st
     Returns:
         The arrays that are needed before the loop; none if it has not this form.
     """
-    groups = loop.body.items[0] if len(loop.body.items) == 1 else None
+    groups, *behind = loop.body.items or [""]
+    if any(not isinstance(item, str) or "\x01" in item for item in behind):
+        return []
     if not isinstance(groups, Loop) or groups.accumulation is not None or groups.in_order:
         return []
     *lifted, row = groups.body.items
@@ -90,7 +92,7 @@ def spread_groups(loop: Loop, positions: list[Index], filled: Callable[[str], st
         statements = [re.sub(single, lambda _, each=each: f"{each.name}[{channel}]", item) for item in statements]
     row.end = own.extent = Size(count * size)
     row.body.items[:] = statements
-    loop.body.items[:] = [row]
+    loop.body.items[:] = [row, *behind]
     return found
 
 
