@@ -40,6 +40,7 @@ def quantize_file(
         QuantizationError: The result is not what was required.
     """
     from litefuse.quantization.edited_file import edit_file
+    from litefuse.quantization.integer_composites import take_conversions_in
     from litefuse.quantization.integer_selections import limit_selections
     from litefuse.quantization.quantize import quantize_model
 
@@ -61,6 +62,7 @@ def quantize_file(
         )
         if "SELECT_V2" in traits_of(job.target).avoided:
             edit_file(target, limit_selections)
+        edit_file(target, lambda model: take_conversions_in(model, lambda name: job.composites[name] == "generate"))
         target.replace(path)
     finally:
         target.unlink(missing_ok=True)

@@ -151,7 +151,7 @@ def file_of(*bodies: BodyWriter) -> bytes:
                     body.tensors[index].shapeSignature,
                     body.tensors[index].quantization,
                 )
-                position = len(list(main.tensors))
+                position = len(cast("list[Any]", main.tensors))
                 own.append(position)
                 of_call.append(position)
                 main.tensors.append(copy)

@@ -152,6 +152,18 @@ def _complex_numbers(b: BodyWriter) -> None:
 
 
 @case
+def _mean_of_groups(b: BodyWriter) -> None:
+    x, scale = b.input("float32", None, None, 12), b.input("float32", 12)
+    sizes = b.op("SHAPE", [x], "int32", outType=2)
+    parts = b.op("SLICE", [sizes, b.constant([0], "int32"), b.constant([2], "int32")], "int32")
+    shape = b.op("CONCATENATION", [parts, b.constant([3, 4], "int32")], "int32", axis=0)
+    groups = b.op("RESHAPE", [x, shape], "float32")
+    mean = b.op("MEAN", [groups, b.constant([1, 3], "int32")], "float32", kind="Reducer", keepDims=True)
+    centered = b.op("RESHAPE", [b.op("SUB", [groups, mean], "float32"), sizes], "float32")
+    b.give(b.op("MUL", [b.op("TANH", [centered], "float32"), scale], "float32"))
+
+
+@case
 def _mish(b: BodyWriter) -> None:
     x = b.input("float32", None, 7)
     softplus = b.op("LOG", [b.op("ADD", [b.op("EXP", [x], "float32"), b.constant(1.0)], "float32")], "float32")
@@ -424,6 +436,22 @@ def _running_sums(b: BodyWriter) -> None:
         for axis, e, r in ((0, False, False), (1, True, False), (1, False, True), (0, True, True))
     ]
     b.give(*found)
+
+
+@case
+def _running_sums_of_one(b: BodyWriter) -> None:
+    x = b.input("float32", None, 1)
+    for exclusive in (False, True):
+        b.give(b.op("CUMSUM", [x, b.constant(1, "int32")], "float32", kind="Cumsum", exclusive=exclusive))
+
+
+@case
+def _last_of_running_sums(b: BodyWriter) -> None:
+    x = b.input("float32", None, 4)
+    total = b.op("CUMSUM", [x, b.constant(1, "int32")], "float32", kind="Cumsum")
+    places = [b.constant(each, "int32") for each in ([0, 3], [0, 4], [1, 1])]
+    last = b.op("STRIDED_SLICE", [total, *places], "float32", beginMask=1, endMask=1)
+    b.give(b.op("SUB", [x, last], "float32"), b.op("MUL", [b.op("TANH", [last], "float32"), x], "float32"))
 
 
 @case

@@ -175,6 +175,7 @@ def test_json_holds_every_fact() -> None:
         "reason": "no fusion is registered for 'mystery'",
         "error": None,
         "unchecked": None,
+        "kernel": None,
     }
     assert data["variables"][1]["writer"] == "AssignAddVariableOp in embed"
     assert data["timings"] == {"read": 0.5, "lower": 1.25}

@@ -103,7 +103,7 @@ def iou_matrix(tf: Any, first: Any, second: Any) -> Any:
 
 def group_norm_silu(tf: Any, x: Any, scale: Any, offset: Any) -> Any:
     shape = tf.shape(x)
-    groups = tf.reshape(x, [shape[0], shape[1], shape[2], 8, x.shape[-1] // 8])
+    groups = tf.reshape(x, [shape[0], shape[1], shape[2], 32, x.shape[-1] // 32])
     mean, variance = tf.nn.moments(groups, [1, 2, 4], keepdims=True)
     normal = tf.reshape((groups - mean) * tf.math.rsqrt(variance + 1e-5), shape)
     return tf.nn.silu(normal * scale + offset)
@@ -259,9 +259,9 @@ COMPOSITES: dict[str, Composite] = {
         "GroupNorm + SiLU",
         group_norm_silu,
         (
-            Input("x", (None, None, None, 64), (2, 3, 5), (1, 64, 64)),
-            Input("scale", (64,), (), ()),
-            Input("offset", (64,), (), ()),
+            Input("x", (None, None, None, 128), (2, 3, 5), (1, 64, 64)),
+            Input("scale", (128,), (), ()),
+            Input("offset", (128,), (), ()),
         ),
     ),
     "ResidualLayerNorm": Composite(

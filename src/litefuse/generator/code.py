@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 from litefuse.generator.indices import Index, Variable
 from litefuse.generator.sizes import ONE, ZERO, Size
 
-__all__ = ["Accumulation", "Branch", "Loop", "Scope", "Writer"]
+__all__ = ["Accumulation", "Branch", "Loop", "Scope", "Writer", "numbers_in"]
 
 # Rows of at most so many elements, of which some operands are the same in each, are computed together, about so many
 # elements at once.
@@ -115,7 +115,7 @@ class Writer:
                 self.write(item.otherwise, indent + 1)
                 self._line("}", indent)
             else:
-                self._loop(self._merged(item), indent)
+                self._spread(self._merged(item), indent)
 
     def _line(self, text: str, indent: int) -> None:
         self.lines.append("  " * indent + text)
@@ -126,6 +126,21 @@ class Writer:
             f"{written(self.positions[int(number)])}{rest}"
             for number, _, rest in (piece.partition("\x02") for piece in pieces[1:])
         )
+
+    def _spread(self, loop: Loop, indent: int) -> None:
+        """Writes a loop, and before it the values of groups that it is to have for each channel."""
+        from litefuse.generator.groups import spread_groups  # it needs this module
+
+        for each in spread_groups(loop, self.positions, self.filled):
+            self.types = {**self.types, each.name: each.cpp_type}
+            self._line(f"{each.cpp_type} {each.name}[{each.channels}];", indent)
+            group, member, size = each.group, each.member, each.members
+            self._line(f"for (int64_t {group} = 0; {group} < {each.channels // size}; ++{group}) {{", indent)
+            self._line(f"for (int64_t {member} = 0; {member} < {size}; ++{member}) {{", indent + 1)
+            self._line(f"{each.name}[{group} * {size} + {member}] = {each.element};", indent + 2)
+            self._line("}", indent + 1)
+            self._line("}", indent)
+        self._loop(loop, indent)
 
     def _loop(self, loop: Loop, indent: int) -> None:
         inner = not any(isinstance(item, (Loop, Branch)) for item in loop.body.items)
@@ -200,7 +215,7 @@ class Writer:
         if size is None or not 1 < size <= _SHORT_ROW or size % 16 == 0:
             return False
         repeated: dict[int, None] = {}
-        for number in dict.fromkeys(_numbers(row)):
+        for number in dict.fromkeys(numbers_in(row)):
             terms = dict(self.positions[number].terms)
             by_row, by_element = terms.get(outer, ZERO), terms.get(own, ZERO)
             if by_row == by_element * row.end:
@@ -208,7 +223,7 @@ class Writer:
             if by_row != ZERO:
                 return False
             repeated[number] = None
-        if any(number in repeated for item in statements for number in _numbers(item.partition("=")[0])):
+        if any(number in repeated for item in statements for number in numbers_in(item.partition("=")[0])):
             return False  # sums of rows
         names = {number: name for item in statements for name, number in _elements(item) if number in repeated}
         if set(names) != set(repeated) or any(name not in self.types for name in names.values()):
@@ -234,7 +249,7 @@ class Writer:
         self._line("#pragma omp simd", indent + 2)
         self._line(f"for (int64_t {name} = 0; {name} < count; ++{name}) {{", indent + 2)
         start = Variable("start", 0, None)
-        for number in set(_numbers(row)) - set(tables):
+        for number in set(numbers_in(row)) - set(tables):
             position = self.positions[number].without([outer])
             factor = dict(position.terms).get(own, ZERO)
             terms = (*position.terms, (start, factor)) if factor.factor else position.terms
@@ -256,14 +271,14 @@ class Writer:
             if not whole or loop.in_order or outer.is_written or own.is_written or inner.end == ONE:
                 loop.body.items[0] = inner
                 return loop
-            found = [self.positions[number] for number in set(_numbers(inner))]
+            found = [self.positions[number] for number in set(numbers_in(inner))]
             if any(
                 dict(position.terms).get(outer, ZERO) != dict(position.terms).get(own, ZERO) * inner.end
                 for position in found
             ):
                 loop.body.items[0] = inner
                 return loop
-            for number in set(_numbers(inner)):
+            for number in set(numbers_in(inner)):
                 self.positions[number] = self.positions[number].without([outer])
             inner.end = own.extent = loop.end * inner.end
             loop = inner
@@ -276,22 +291,22 @@ def _elements(text: str) -> Iterator[tuple[str, int]]:
         yield name, int(number)
 
 
-def _numbers(item: Item | Scope) -> Iterator[int]:
+def numbers_in(item: Item | Scope) -> Iterator[int]:
     """Yields the numbers of the positions in a loop."""
     if isinstance(item, str):
         for piece in item.split("\x01")[1:]:
             yield int(piece.partition("\x02")[0])
     elif isinstance(item, Loop):
         if item.accumulation is not None:
-            yield from _numbers(item.accumulation.value)
-        yield from _numbers(item.body)
+            yield from numbers_in(item.accumulation.value)
+        yield from numbers_in(item.body)
     elif isinstance(item, Branch):
-        yield from _numbers(item.condition)
+        yield from numbers_in(item.condition)
         for scope in (item.then, item.otherwise):
-            yield from _numbers(scope)
+            yield from numbers_in(scope)
     else:
         for each in item.items:
-            yield from _numbers(each)
+            yield from numbers_in(each)
 
 
 def written(index: Index) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from litefuse.generator.code import Branch, Scope
 from litefuse.generator.indices import Index, Variable
@@ -42,6 +42,10 @@ _LONGEST = 90
 _MOST_POSITIONS = 6
 # Arrays of at most so many elements are on the stack.
 _ON_STACK = 64
+
+
+#: Computes an array of a tensor in its scope: given its name, its axes, and the position along the others.
+Fill: TypeAlias = "Callable[[Node, str, Sequence[int], Position], None]"
 
 
 class Scalar(NamedTuple):
@@ -265,8 +269,14 @@ class Emitter(Loops):
 
     def kept(self, node: Node, position: Position, must: Iterable[int]) -> Scalar:
         """Returns an element of a tensor that is computed into an array first."""
-        array, axes = self.array(node, position, must, self._fill)
-        return self.element(array, [node.shape[axis] for axis in axes], [position[axis] for axis in axes])
+        return self.of_array(node, position, must, self._fill)
+
+    def of_array(self, node: Node, position: Position, must: Iterable[int], fill: Fill) -> Scalar:
+        """Returns an element of a tensor, of which an array along some axes is computed before; see ``_array``."""
+        name, axes, level = self._array(node, position, must, fill)
+        found = self.element(name, [node.shape[axis] for axis in axes], [position[axis] for axis in axes])
+        # Where the index does not vary, the array still does.
+        return found._replace(level=max(found.level, level))
 
     def _fill(self, node: Node, name: str, axes: Sequence[int], fixed: Position) -> None:
         def element(found: Sequence[Index]) -> None:
@@ -277,23 +287,17 @@ class Emitter(Loops):
         with self.filling(node):
             self.loops([(("fill", node.number, axis), node.shape[axis]) for axis in axes], element)
 
-    def array(
-        self,
-        node: Node,
-        position: Position,
-        must: Iterable[int],
-        fill: Callable[[Node, str, Sequence[int], Position], None],
-    ) -> tuple[str, list[int]]:
+    def _array(self, node: Node, position: Position, must: Iterable[int], fill: Fill) -> tuple[str, list[int], int]:
         """Computes an array of a tensor's elements along some axes, where it can be used as often as possible.
 
         Args:
             node: The tensor.
             position: Where it is needed.
             must: The axes that the array has in any case.
-            fill: Computes it, in its scope: given its name, its axes, and the position along the others.
+            fill: Computes it.
 
         Returns:
-            Its name, and its axes.
+            Its name, its axes, and the level at which it is.
         """
         level, axes = self.array_place(node, position, must)
         fixed = tuple(Index() if axis in axes else index for axis, index in enumerate(position))
@@ -301,7 +305,7 @@ class Emitter(Loops):
         key = ("array", node, tuple(axes), fixed)
         for each in self.stack[: level + 1]:
             if key in each.values:
-                return str(each.values[key]), axes
+                return str(each.values[key]), axes, each.level
         with self.at_level(level):
             name = self.new_name(node.label)
             self.types[name] = node.cpp_type
@@ -314,7 +318,7 @@ class Emitter(Loops):
                 self.arrays.append(Array(name, node.cpp_type, count))
             fill(node, name, axes, fixed)
         scope.values[key] = name
-        return name, axes
+        return name, axes, level
 
     def array_place(self, node: Node, position: Position, must: Iterable[int]) -> tuple[int, list[int]]:
         """Returns the level at which an array is computed, and its axes."""

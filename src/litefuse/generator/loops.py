@@ -173,7 +173,7 @@ class Loops:
         known = scope.values.get(("integer", text))
         if known is None:
             name = self.new_name(label)
-            scope.items.append(f"const int64_t {name} = {text};")
+            scope.items.append(f"[[maybe_unused]] const int64_t {name} = {text};")
             known = Index(((Variable(name, scope.level, None, below=loops), ONE),))
             scope.values["integer", text] = known
         assert isinstance(known, Index)

@@ -18,6 +18,10 @@ __all__ = ["reduced"]
 _MOST_IN_FLOAT = 4096
 
 
+# So many rows are added in float32, before their sum is added in float64.
+_BLOCK_OF_ROWS = 256
+
+
 class _Kind(NamedTuple):
     """How elements are combined.
 
@@ -57,8 +61,7 @@ def reduced(emitter: Emitter, node: Reduction | ArgumentReduction | Running, pos
         def run(_: Node, name: str, axes: Sequence[int], fixed: Position) -> None:
             _run(emitter, node, name, axes, fixed)
 
-        array, axes = emitter.array(node, position, {node.axis}, run)
-        return emitter.element(array, [node.shape[axis] for axis in axes], [position[axis] for axis in axes])
+        return emitter.of_array(node, position, {node.axis}, run)
     kept = [axis for axis in range(len(node.source.shape)) if axis not in node.axes]
     first = min(node.axes)
     # Along axes behind one that is reduced, whole rows are added, as they lie in memory.
@@ -69,8 +72,7 @@ def reduced(emitter: Emitter, node: Reduction | ArgumentReduction | Running, pos
         def rows(_: Node, name: str, axes: Sequence[int], fixed: Position) -> None:
             _rows(emitter, node, name, axes, fixed)
 
-        array, axes = emitter.array(node, position, must, rows)
-        return emitter.element(array, [node.shape[axis] for axis in axes], [position[axis] for axis in axes])
+        return emitter.of_array(node, position, must, rows)
     scope = emitter.scope_of(level)
     with emitter.at_level(scope.level):
         name = _total(emitter, node, position)
@@ -154,22 +156,22 @@ def _rows(emitter: Emitter, node: Reduction, name: str, axes: Sequence[int], fix
     if whole == "double" and node.dtype == "FLOAT32" and added.known is not None and added.known <= _MOST_IN_FLOAT:
         whole = node.cpp_type
     sums = name
+    count = ONE
+    for size in shape:
+        count = count * size
     if whole != node.cpp_type:
         sums = emitter.new_name("totals")
-        count = ONE
-        for size in shape:
-            count = count * size
         emitter.arrays.append(Array(sums, whole, count))
     extents = [(("rows", node.number, axis), size) for axis, size in zip(axes, shape, strict=True)]
 
     def begin(found: Sequence[Index]) -> None:
         emitter.stack[-1].items.append(f"{emitter.element(sums, shape, found).text} = {start};")
 
-    def add(found: Sequence[Index]) -> None:
+    def add_to(name: str, found: Sequence[Index]) -> None:
         by_axis = dict(zip(order, found, strict=True))
         place = merged_position(fixed, axes, [by_axis[axis] for axis in free])
         value = emitter.value(node.source, _source_position(node, place, by_axis))
-        to = emitter.element(sums, shape, [by_axis[axis] for axis in free]).text
+        to = emitter.element(name, shape, [by_axis[axis] for axis in free]).text
         emitter.stack[-1].items.append(_KINDS[node.kind].step(to, value))
 
     def finish(found: Sequence[Index]) -> None:
@@ -178,9 +180,53 @@ def _rows(emitter: Emitter, node: Reduction, name: str, axes: Sequence[int], fix
 
     order = sorted([*free, *node.axes])
     emitter.loops(extents, begin)
-    emitter.loops(_extents(node, order), add)
+    before = [axis for axis in order if axis < min(free)]
+    if whole == "double" and node.kind == "sum" and node.dtype == "FLOAT32" and before:
+        partial = emitter.new_name("partial")
+        emitter.arrays.append(Array(partial, node.cpp_type, count))
+        _in_blocks(emitter, node, (partial, sums, count), (before, order[len(before) :]), add_to)
+    else:
+        emitter.loops(_extents(node, order), lambda found: add_to(sums, found))
     if sums != name:
         emitter.loops(extents, finish)
+
+
+def _in_blocks(
+    emitter: Emitter,
+    node: Reduction,
+    arrays: tuple[str, str, Size],
+    axes: tuple[Sequence[int], Sequence[int]],
+    add_to: Callable[[str, Sequence[Index]], None],
+) -> None:
+    """Writes the loops of sums of rows: blocks of rows are added in float, and their sums in double.
+
+    Args:
+        emitter: The emitter.
+        node: The reduction.
+        arrays: The array of a block's sums, that of the sums, and how many they are.
+        axes: The axes that count the rows, and the others, in their order.
+        add_to: Adds an element to an array.
+    """
+    partial, sums, count = arrays
+    before, behind = axes
+    rows = emitter.new_name("rows_left")
+    flush = f"for (int64_t sum = 0; sum < {count}; ++sum) {{ {sums}[sum] += {partial}[sum]; {partial}[sum] = 0; }}"
+    emitter.stack[-1].items += [
+        f"for (int64_t sum = 0; sum < {count}; ++sum) {partial}[sum] = 0;",
+        f"int64_t {rows} = {_BLOCK_OF_ROWS};",
+    ]
+
+    def block(outer: Sequence[Index]) -> None:
+        emitter.loops(_extents(node, behind), lambda inner: add_to(partial, [*outer, *inner]))
+        emitter.stack[-1].items += [
+            f"if (--{rows} == 0) {{",
+            f"  {flush}",
+            f"  {rows} = {_BLOCK_OF_ROWS};",
+            "}",
+        ]
+
+    emitter.loops(_extents(node, before), block)
+    emitter.stack[-1].items.append(flush)
 
 
 def _in_two_steps(

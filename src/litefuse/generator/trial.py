@@ -182,10 +182,9 @@ def _timed(trial: Trial, inputs: ModelInputs, kernel: _Runner, body: _Runner, ma
         sizes = [inputs.shapes(key, batch=1, size=size), inputs.shapes(key, batch=size, size=size)]
         if sum(math.prod(shape) for shape in sizes[0].values()) < 1 << 16:
             sizes.reverse()
-        shapes = next((each for each in sizes if sum(map(math.prod, each.values())) <= _MOST_ELEMENTS), None)
-        if shapes is None and size > 1:
+        if sum(map(math.prod, sizes[0].values())) > _MOST_ELEMENTS and size > 1:
             continue
-        arrays = drawer.draw(shapes or sizes[0], manner)
+        arrays = drawer.draw(sizes[0], manner)
         try:
             for runner in (body, kernel):
                 runner.set(arrays)

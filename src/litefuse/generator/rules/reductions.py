@@ -73,11 +73,16 @@ def _running(graph: Graph, op: BodyOp) -> Node:
     source = graph.node(op.inputs[0])
     needs(op, source.dtype, ("FLOAT32", "INT32", "INT64"))
     (axis,) = graph.numbers(op.inputs[1], "the axis")
+    axis = graph.axis(axis, len(source.shape))
+    if source.shape[axis] == ONE:
+        zero = literal(0, source.dtype)
+        exclusive = bool(op.options.exclusive)
+        return graph.computed(source.dtype, [source], lambda texts: zero if exclusive else texts[0])
     return Running(
         source.dtype,
         source.shape,
         source=source,
-        axis=graph.axis(axis, len(source.shape)),
+        axis=axis,
         exclusive=bool(op.options.exclusive),
         reverse=bool(op.options.reverse),
         number=graph.next_number(),

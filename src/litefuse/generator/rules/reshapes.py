@@ -66,7 +66,7 @@ def _groups(graph: Graph, source: Sequence[Size], target: Sequence[Size]) -> lis
 
 @rule("RESHAPE")
 def _reshape(graph: Graph, op: BodyOp) -> Node:
-    if len(op.inputs) > 1:
+    if op.inputs[1:]:
         sizes = list(graph.integers(op.inputs[1], "the shape of a reshape").ravel())
     else:
         sizes = [number(int(size)) for size in op.options.newShape]
