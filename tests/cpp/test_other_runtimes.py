@@ -79,10 +79,11 @@ class Driven:
 
     def output(self, dtype: npt.DTypeLike = np.float32) -> Array:
         dims = self.library.driven_dims(self.node, 0)
-        shape = dims[1 : dims[0] + 1]
+        shape: list[int] = dims[1 : dims[0] + 1]
         count = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
-        found: Array = np.frombuffer(ctypes.string_at(self.library.driven_data(self.node, 0), count), dtype)
-        return found.reshape(shape)
+        found: Array = np.empty(shape, dtype)
+        ctypes.memmove(found.ctypes.data, self.library.driven_data(self.node, 0), count)
+        return found
 
 
 def _built(folder: Path, runtime: str) -> ctypes.CDLL:

@@ -11,7 +11,7 @@ import pytest
 import litefuse
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.runtime.options import decode_map
-from litefuse.scaffold.project import read_op
+from litefuse.scaffold.project import read_ops
 from tests.tensorflow.auditing import operators
 from tests.tensorflow.checking import check, normal, op_counts
 from tests.tensorflow.converted_ops import lone
@@ -224,7 +224,7 @@ def gelu(tf: Any) -> Any:
 
 
 def test_the_beginnings_of_a_kernel_for_an_op_that_is_rewritten(tensorflow: TensorFlow) -> None:
-    (call,) = read_op(tensorflow.save(lone, "Erf", "float32"), "Erf", None, lambda _: None)
+    (call,) = read_ops(tensorflow.save(lone, "Erf", "float32"), ["Erf"], None, lambda _: None)["Erf"]
     assert [(each.dtype, each.shape) for each in (*call.inputs, *call.outputs) if each] == [
         ("float32", (None, 3, 3)),
         ("float32", (None, 3, 3)),
