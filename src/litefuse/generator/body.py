@@ -59,17 +59,19 @@ class BodyOp:
         inputs: The indices of its operands; -1 for an absent one.
         outputs: The indices of its results.
         options: Its options, an object of the schema; None if it has none.
+        parts: The condition and the body of a loop.
     """
 
     name: str
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     options: Any
+    parts: tuple[Body, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class Body:
-    """The decomposition of a composite, as the calls of one kind have it.
+    """The decomposition of a composite, as the calls of one kind have it; or a part of it.
 
     Attributes:
         name: The composite's name.
@@ -145,10 +147,10 @@ class _Reader:
             return f"the custom op {name.decode('utf-8', 'replace') if isinstance(name, bytes) else name}"
         return BUILTIN_OPS.get(number, f"BUILTIN_{number}")
 
-    def _body(self, name: str, attributes: bytes, index: int) -> Body:
+    def _body(self, name: str, attributes: bytes, index: int, within: tuple[int, ...] = ()) -> Body:
         tensors: list[BodyTensor] = []
         ops: list[BodyOp] = []
-        inputs, outputs = self._add(index, tensors, ops, ())
+        inputs, outputs = self._add(index, tensors, ops, within)
         return Body(name, attributes, tuple(tensors), inputs, outputs, tuple(ops), index)
 
     def _add(
@@ -156,7 +158,7 @@ class _Reader:
     ) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Adds a subgraph's tensors and ops, with those of the composites in it; returns its inputs and outputs."""
         if index in within:
-            raise ValueError("a composite is within itself")
+            raise ValueError("a subgraph is within itself")
         graph = self._model.subgraphs[index]
         first, count = len(tensors), len(graph.tensors)
         tensors += map(self._tensor, graph.tensors)
@@ -176,6 +178,10 @@ class _Reader:
                     raise ValueError("a composite has another number of operands or results than its body")
                 ops += [BodyOp("SAME", (one,), (to,), None) for one, to in zip(inner[1], own[1], strict=True)]
                 self._renamed(ops, dict(zip(inner[0], own[0], strict=True)))
+            elif op.name == "WHILE" and op.options is not None:
+                parts = [int(op.options.condSubgraphIndex), int(op.options.bodySubgraphIndex)]
+                read = tuple(self._body("", b"", part, (*within, index)) for part in parts)
+                ops.append(BodyOp(op.name, *own, op.options, read))
             else:
                 ops.append(BodyOp(op.name, *own, op.options))
         return placed(graph.inputs), placed(graph.outputs)

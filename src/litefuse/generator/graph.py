@@ -24,7 +24,7 @@ from litefuse.generator.nodes import (
 )
 from litefuse.generator.sizes import ONE, Size, Sizes, number
 
-__all__ = ["RULES", "Check", "Graph", "NotGenerated", "Rule", "literal", "rule"]
+__all__ = ["RULES", "Check", "Graph", "NotGenerated", "Rule", "Value", "literal", "rule"]
 
 # A constant of more bytes stays in the model: the kernel's source would be too long.
 _LARGEST_CONSTANT = 1 << 18
@@ -50,6 +50,9 @@ class Check:
     node: Node
     message: str
 
+
+#: A tensor, and the sizes that it consists of, if it is known in Prepare.
+Value: TypeAlias = "tuple[Node, npt.NDArray[Any] | None]"
 
 Rule: TypeAlias = "Callable[[Graph, BodyOp], Node | Sequence[Node]]"
 
@@ -115,6 +118,7 @@ class Graph:
     checks: list[Check] = field(default_factory=list[Check])
     _nodes: dict[int, Node] = field(default_factory=dict[int, Node])
     _integers: dict[int, npt.NDArray[Any]] = field(default_factory=dict[int, "npt.NDArray[Any]"])
+    _of_constants: dict[tuple[int, int], Node] = field(default_factory=dict[tuple[int, int], Node])
     _count: int = 0
 
     @classmethod
@@ -210,6 +214,13 @@ class Graph:
         return made
 
     def _constant(self, index: int) -> Node:
+        # A part of the body that is computed several times has its constants once.
+        key = (id(self.body), index)
+        if key not in self._of_constants:
+            self._of_constants[key] = self._new_constant(index)
+        return self._of_constants[key]
+
+    def _new_constant(self, index: int) -> Node:
         tensor = self.body.tensors[index]
         value = tensor.value
         if value is None:
@@ -274,6 +285,32 @@ class Graph:
         if len(known) != len(found):
             raise NotGenerated(f"{what} depends on the sizes of inputs")
         return known
+
+    def computed_part(self, part: Body, arguments: Sequence[Value]) -> list[Value]:
+        """Computes a part of the body, such as one turn of a loop, from other arguments than the body's.
+
+        Args:
+            part: The part.
+            arguments: Its arguments.
+
+        Returns:
+            Its results.
+
+        Raises:
+            NotGenerated: It has an op, or a form of an op, that there is no rule for.
+        """
+        outer = self.body, self._nodes, self._integers
+        self.body, self._nodes, self._integers = part, {}, {}
+        try:
+            for index, (node, integers) in zip(part.inputs, arguments, strict=True):
+                self._nodes[index] = node
+                if integers is not None:
+                    self._integers[index] = integers
+            for op in part.ops:
+                self._apply(op)
+            return [(self.node(index), self.maybe_integers(index)) for index in part.outputs]
+        finally:
+            self.body, self._nodes, self._integers = outer
 
     def axis(self, value: int, rank: int) -> int:
         if not -rank <= value < max(rank, 1):

@@ -265,6 +265,8 @@ def _compared(graph: Graph, op: BodyOp) -> Node:
 
 @rule("LOGICAL_AND", "LOGICAL_OR")
 def _logical(graph: Graph, op: BodyOp) -> Node:
+    if (known := folded(graph, op)) is not None:
+        return known
     # Bits, so that both sides are computed: that vectorizes.
     sign = "&" if op.name == "LOGICAL_AND" else "|"
     args = [graph.node(index) for index in op.inputs]

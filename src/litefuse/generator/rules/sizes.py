@@ -38,6 +38,8 @@ _BINARY: dict[str, Callable[[Sizes, Size, Size], Size]] = {
     "LESS_EQUAL": lambda sizes, a, b: sizes.compared("<=", a, b, lambda x, y: x <= y),
     "GREATER": lambda sizes, a, b: sizes.compared(">", a, b, lambda x, y: x > y),
     "GREATER_EQUAL": lambda sizes, a, b: sizes.compared(">=", a, b, lambda x, y: x >= y),
+    "LOGICAL_AND": lambda sizes, a, b: sizes.smallest(a, b),
+    "LOGICAL_OR": lambda sizes, a, b: sizes.largest(a, b),
 }
 
 
