@@ -22,7 +22,7 @@ const litefuse::RegisteredKernel* litefuse::RegisteredKernels() {
 def test_a_library_is_a_delegate_with_its_kernels(tmp_path: Path) -> None:
     source = tmp_path / "registry.cc"
     source.write_text(REGISTRY)
-    build_library(tmp_path / "lib.so", [source], kit="delegate.cc")
+    build_library(tmp_path / "lib.so", [source], kit=["delegate.cc", "trial.cc"])
     assert NativeKernels(tmp_path / "lib.so").names == {"Nothing"}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["lib.so", "registry.cc"]
 
@@ -31,7 +31,7 @@ def test_what_the_compiler_prints_is_in_the_error_and_nothing_is_left(tmp_path: 
     source = tmp_path / "wrong.cc"
     source.write_text("int wrong( { return missing; }")
     with pytest.raises(KernelError, match=r"(?s)wrong\.cc.*error:"):
-        build_library(tmp_path / "lib.so", [source], kit="delegate.cc")
+        build_library(tmp_path / "lib.so", [source], kit=["delegate.cc", "trial.cc"])
     assert list(tmp_path.iterdir()) == [source]
 
 

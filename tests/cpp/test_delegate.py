@@ -22,7 +22,7 @@ X = np.array([[1, -2, 3]], np.float32)
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("registrations") / "lib.so"
-    build_library(path, [SOURCE], kit="delegate.cc")
+    build_library(path, [SOURCE], kit=["delegate.cc", "trial.cc"])
     return path
 
 

@@ -11,7 +11,8 @@ from litefuse.cpp.compiler import find_compiler
 
 __all__ = ["can_load", "is_sanitized", "sanitizer_environment"]
 
-_MARK = b"__asan_init"
+# What GCC's libraries need, and what those of other compilers call.
+_MARKS = (b"\0libasan.so", b"\0__asan_init\0")
 _RUNTIME = "libasan"
 
 
@@ -19,7 +20,7 @@ def is_sanitized(library: str | os.PathLike[str]) -> bool:
     """Whether a library was built with the address sanitizer; False if it cannot be read."""
     try:
         with Path(library).open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            return content.find(_MARK) >= 0
+            return any(content.find(each) >= 0 for each in _MARKS)
     except (OSError, ValueError):  # an empty file cannot be mapped
         return False
 
