@@ -39,7 +39,7 @@ class Chain:
         name: The composite's name. Chains of one name have the same body.
         graph: The graph of a signature.
         ops: The places of its ops, in their order.
-        stays: Those of them that stay in the graph as well: they compute sizes that other ops need before they run.
+        stays: Those of them that stay in the graph as well: their results depend on shapes alone.
         inputs: The tensors that the composite takes.
         outputs: The tensors that it gives.
     """
@@ -100,6 +100,23 @@ def needs_of(graph: Body) -> list[set[int]]:
     return needs
 
 
+def _of_sizes(graph: Body) -> set[int]:
+    """Returns the ops whose results depend on shapes alone.
+
+    LiteRT computes them before it runs, such as the shape for a later reshape. Of a composite it does not, and results
+    of a body that are such do not follow a resize.
+    """
+    found: set[int] = set()
+    known = {index for index, tensor in enumerate(graph.tensors) if tensor.is_constant}
+    for place, op in enumerate(graph.ops):
+        if op.name in RULES and (
+            op.name in ("SHAPE", "RANK") or known.issuperset(each for each in op.inputs if each >= 0)
+        ):
+            found.add(place)
+            known.update(op.outputs)
+    return found
+
+
 class _Groups:
     """The growing groups of ops of a graph. Taken as one op each, they make no circle."""
 
@@ -109,6 +126,7 @@ class _Groups:
         self._graph = graph
         self._needs = needs_of(graph)
         self._group: dict[int, tuple[int, ...]] = {}
+        self._of_sizes = _of_sizes(graph)
 
     def chains(self) -> list[Chain]:
         for place, op in enumerate(self._graph.ops):
@@ -169,25 +187,23 @@ class _Groups:
         return tuple(index for place in members for index in self._graph.ops[place].outputs if index in others)
 
     def _chain(self, members: tuple[int, ...]) -> Chain | None:
-        graph = self._generated(members)
-        assert graph is not None
-        body = graph.body
-        # What LiteRT knows before it runs, such as the shape of a later reshape, it knows no more of a composite.
-        known = {index for index in body.outputs if graph.maybe_integers(index) is not None}
+        body = self._body(members)
+        inside = {index: place for place in members for index in self._graph.ops[place].outputs}
         stays: set[int] = set()
-        waiting = [place for place in members if known.intersection(self._graph.ops[place].outputs)]
+        outputs = set(body.outputs)
+        waiting = [inside[index] for index in body.outputs if inside[index] in self._of_sizes]
         while waiting:
             place = waiting.pop()
-            if place not in stays:
-                stays.add(place)
-                waiting += [each for each in self._needs[place] if each in members]
-        outputs = tuple(
-            index for place in members if place not in stays for index in self._graph.ops[place].outputs
-            if index in body.outputs
-        )  # fmt: skip
-        if not outputs or len(members) - len(stays) < _FEWEST_OPS:
+            stays.add(place)
+            for index in self._graph.ops[place].inputs:
+                if inside.get(index) in self._of_sizes - stays:
+                    waiting.append(inside[index])
+                elif index in inside:
+                    outputs.add(index)  # whose shape is asked for
+        ordered = tuple(index for index, place in inside.items() if index in outputs and place not in stays)
+        if not ordered or len(members) - len(stays) < _FEWEST_OPS:
             return None
-        return Chain("", self._graph, members, frozenset(stays), body.inputs, outputs)
+        return Chain("", self._graph, members, frozenset(stays), body.inputs, ordered)
 
 
 def _is_inside(tensor: BodyTensor) -> bool:
