@@ -1,4 +1,4 @@
-"""Builds libraries of kernels in a short time: not optimized, and with the kit compiled once."""
+"""Builds libraries of kernels in a short time: not optimized, and each source compiled once."""
 
 from __future__ import annotations
 
@@ -18,15 +18,18 @@ _FOLDER = tempfile.TemporaryDirectory()
 
 
 @cache
-def _kit() -> tuple[str, ...]:
-    """Compiles the kit."""
+def _compiled(text: str) -> str:
+    """Returns the object file of a source."""
+    source = Path(_FOLDER.name, f"{len(list(Path(_FOLDER.name).iterdir()))}.cc")
+    source.write_text(text)
     native = native_sources()
-    sources = [str(path) for path in sorted((native / "src").glob("*.cc"))]
-    flags = ["-std=c++17", "-O0", "-fPIC", "-fvisibility=hidden", f"-I{native / 'include'}"]
-    subprocess.run([*find_compiler(None), *flags, "-c", *sources], cwd=_FOLDER.name, check=True)
-    return tuple(str(path) for path in sorted(Path(_FOLDER.name).glob("*.o")))
+    flags = ["-std=c++17", "-O0", "-fPIC", "-fvisibility=hidden", f"-I{native / 'include'}", f"-I{native / 'src'}"]
+    subprocess.run([*find_compiler(None), *flags, "-c", str(source)], cwd=_FOLDER.name, check=True)
+    return str(source.with_suffix(".o"))
 
 
 def build_quickly(output: Path, sources: Sequence[Path], *, options: Sequence[str] = (), **more: Any) -> None:
-    """``build_library`` without optimization, with the compiled kit."""
-    build_library(output, sources, options=[*options, "-O0", *_kit()], kit=(), **more)
+    """``build_library`` without optimization, of what has not been compiled before."""
+    kit = sorted((native_sources() / "src").glob("*.cc"))
+    objects = [_compiled(path.read_text()) for path in (*sources, *kit)]
+    build_library(output, [], options=[*options, *objects], kit=(), **more)

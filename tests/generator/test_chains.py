@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,9 @@ from litefuse.generator.chains import Chain, find_chains
 from litefuse.generator.graph import RULES
 from litefuse.generator.outlining import outline
 from litefuse.generator.trial import Trial
-from litefuse.generator.whole import WholeTrial
+from litefuse.generator.whole import WholeJob, WholeTrial, run_whole
 from litefuse.inspection.litert_model import inspect_litert_model
+from litefuse.runtime.native_library import native_library
 from tests.generator.builds import build_quickly
 from tests.runtime.models import Graph, model
 
@@ -311,6 +313,7 @@ def test_chains_that_xnnpack_leaves_come_first(tmp_path: Path) -> None:
 
 
 def test_signatures_stay_and_the_kernels_compute_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    importlib.import_module("litefuse.generator.rules")  # registers them
     right: Any = RULES["EXP"]
 
     def wrong(graph: Any, op: Any) -> Any:
@@ -358,14 +361,18 @@ def test_signatures_stay_and_the_kernels_compute_the_same(tmp_path: Path, monkey
 def untimed(monkeypatch: pytest.MonkeyPatch, *answers: Any) -> None:
     """Has each kernel that computes the same count as faster, and so the model unless there are other answers."""
     in_worker = generate.run_in_worker
+    whole_in_worker = chain_kernels.run_in_worker
     given = list(answers)
 
     def trial(target: str, job: Any, announce: Any) -> Trial:
         found = in_worker(target, job._replace(is_timed=False), announce)
         return found._replace(kernel_seconds=1e-3, body_seconds=2e-3)
 
-    def whole(*_: Any) -> WholeTrial:
-        answer = given.pop(0) if given else WholeTrial(1e-3, 2e-3)
+    def whole(target: str, job: Any, announce: Any) -> WholeTrial:
+        if not given:
+            found = whole_in_worker(target, job._replace(is_timed=False), announce)
+            return found._replace(with_seconds=1e-3, without_seconds=2e-3)
+        answer = given.pop(0)
         if isinstance(answer, Exception):
             raise answer
         return answer
@@ -414,7 +421,7 @@ def test_a_model_that_is_not_faster_stays_byte_for_byte(tmp_path: Path, monkeypa
 def test_the_chain_that_gains_least_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "m.tflite"
     path.write_bytes(around_a_product())
-    untimed(monkeypatch, WholeTrial(2e-3, 1e-3, "the model does not compute the same"))
+    untimed(monkeypatch, WholeTrial(2e-3, 1e-3, "the model does not compute the same"), WholeTrial(1e-3, 2e-3))
     quick(monkeypatch)
     reports = generate_chains(path, tmp_path / "kernels", model="m.tflite")
     assert sorted((each.kernel is None, each.reason) for each in reports) == [
@@ -423,6 +430,18 @@ def test_the_chain_that_gains_least_is_left_out(tmp_path: Path, monkeypatch: pyt
     ]
     assert inspect_litert_model(path).op_counts["STABLEHLO_COMPOSITE"] == 1
     assert len((tmp_path / "kernels" / "names").read_text().split()) == 1
+
+
+def test_a_model_that_computes_something_else_is_noticed(tmp_path: Path) -> None:
+    paths = tmp_path / "m.tflite", tmp_path / "o.tflite"
+    library = native_library()
+    assert library is not None
+    for path, factor in zip(paths, (2.0, 2.001), strict=True):
+        g = Writer()
+        path.write_bytes(g.file(g.op("MUL", g.op("TANH", g.x()), g.constant(factor))))
+    for outlined, expected in zip(paths, (None, "the model does not compute the same with the kernels"), strict=True):
+        problem = run_whole(WholeJob(paths[0], outlined, library, None, is_timed=False)).problem
+        assert (problem is None) if expected is None else str(problem).startswith(expected)
 
 
 def test_nothing_found(tmp_path: Path) -> None:

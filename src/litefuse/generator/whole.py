@@ -37,19 +37,21 @@ class WholeJob(NamedTuple):
         outlined: The one with composites in the place of chains.
         kernels: The library with the kernels of the chains.
         library: The library with the kernels of other composites, for both.
+        is_timed: Whether to measure.
     """
 
     plain: Path
     outlined: Path
     kernels: Path
     library: Path | None
+    is_timed: bool = True
 
 
 class WholeTrial(NamedTuple):
     """How the model with kernels compares with the one without.
 
     Attributes:
-        with_seconds: How long a call of each signature takes with them, on one thread.
+        with_seconds: How long a call of each signature takes with them, on one thread; 0 if that was not measured.
         without_seconds: How long it takes without, in LiteRT with XNNPACK.
         problem: Why they cannot be taken; None if it computes the same and is faster.
     """
@@ -105,11 +107,15 @@ def run_whole(job: WholeJob, announce: Callable[[str], None] = lambda _: None) -
         problem = _prepared(inputs, key, outlined, plain)
         if problem is not None:
             return WholeTrial(problem=problem)
+        if not job.is_timed:
+            continue
         found = _measured(outlined, plain, _SECONDS / len(inputs.signatures))
         seconds = [total + each for total, each in zip(seconds, found, strict=True)]
         if found[0] > found[1] * (1 + _MOST_LOSS):
             times = f"{found[0] * 1e6:,.0f} µs, without {found[1] * 1e6:,.0f} µs"
             return WholeTrial(problem=f"the signature {key!r} takes longer with the kernels: {times}")
+    if not job.is_timed:
+        return WholeTrial()
     trial = WholeTrial(seconds[0], seconds[1])
     if trial.without_seconds * (1 - _LEAST_GAIN) <= trial.with_seconds < trial.without_seconds:
         return trial._replace(problem="the model as a whole gains less than can be measured")
