@@ -168,6 +168,8 @@ def test_options_without_their_names_are_wrong_usage(tmp_path: Path) -> None:
         ((), "shapes", {}),
         ((), "batch", None),
         (("--batch", "2"), "batch", 2),
+        ((), "generate_kernels", False),
+        (("--generate-kernels",), "generate_kernels", True),
         ((), "composites", {}),
         (("--composites", "keep"), "composites", {"*": "keep"}),
         (

@@ -49,6 +49,7 @@ def convert(
     narrow: bool = False,
     widen: bool = False,
     composites: CompositeForm | Mapping[str, CompositeForm] = "fuse",
+    generate_kernels: bool = False,
     rnn: RnnForm = "auto",
     target: str | Iterable[str] = "cpu",
     quantize: Quantization | None = None,
@@ -117,6 +118,8 @@ def convert(
             ``generate``: the same, with a C++ kernel that is generated from the body, compiled, compared with it and
             faster (``kernels`` of the result), or else ``inline``: the ops of its body. Layers that are known by name
             take forms too (``odml.*``).
+        generate_kernels: Generate kernels for chains of ops that are no composites, too. Those that are faster become
+            STABLEHLO_COMPOSITEs, as with ``generate``, if they make the model as a whole faster.
         rnn: The form of recurrent layers: ``fused``, ``loop`` (for those without annotation), or ``auto``, the faster.
         target: Where the model is to run: ``cpu``, in LiteRT's interpreter; ``litert``, in its ``CompiledModel`` on the
             CPU; ``gpu``, there on the GPU; ``micro`` (``micro:64K``: with 64 KiB), in tflite-micro; ``ethos-u`` (or
@@ -275,11 +278,13 @@ def convert(
                 job = replace(job, plug_ins=find_plug_ins(), fusions=pickle_registered(), kernels=_kernels())
             run = convert_here if in_process else convert_in_worker
             report = run(job, on_step)
-            if job.composites.generates:
+            if job.composites.generates or generate_kernels:
                 from litefuse.generating import with_kernels
 
                 made = Path(folder.name, "kernels")
-                report = with_kernels(report, job, made, lambda again: run(again, on_step), on_step)
+                report = with_kernels(
+                    report, job, made, lambda again: run(again, on_step), on_step, chains=generate_kernels
+                )
             if check_file:
                 report = with_file_check(report, job, on_step, in_process=in_process)
             if check and chosen != ("cpu",):

@@ -1,14 +1,18 @@
-"""The step of a conversion that generates kernels for composites (``composites="generate"``)."""
+"""The step of a conversion that generates kernels, for composites (``composites="generate"``) and chains of ops."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from litefuse.errors import NotFusedError
 from litefuse.job import ConversionJob
 from litefuse.report import CompositeReport, Report
+
+if TYPE_CHECKING:
+    from litefuse.generator.generate import Generated
 
 __all__ = ["with_kernels"]
 
@@ -19,6 +23,8 @@ def with_kernels(
     folder: Path,
     convert: Callable[[ConversionJob], Report],
     on_step: Callable[[str], None],
+    *,
+    chains: bool = False,
 ) -> Report:
     """Generates kernels for the composites whose form says so, and returns the report with the result.
 
@@ -31,14 +37,27 @@ def with_kernels(
         folder: The folder to write the kernels to, which does not exist; it is not made where there are none.
         convert: Converts.
         on_step: Called with each step's name.
+        chains: Generate kernels for chains of the other ops, too.
 
     Raises:
         NotFusedError: A composite that had to be fused has no kernel.
         LitefuseError: There is no C++ compiler.
     """
     wanted = {each.name for each in report.composites if _is_kept(each, job)}
-    if not wanted:
-        return report
+    found: Generated | None = None
+    if wanted:
+        report, found = _of_composites(report, job, wanted, folder, convert, on_step)
+    return _of_chains(report, job, folder, found, on_step) if chains else report
+
+
+def _of_composites(
+    report: Report,
+    job: ConversionJob,
+    wanted: set[str],
+    folder: Path,
+    convert: Callable[[ConversionJob], Report],
+    on_step: Callable[[str], None],
+) -> tuple[Report, Generated]:
     from litefuse.generator.generate import generate_kernels
 
     folder.mkdir()
@@ -58,7 +77,21 @@ def with_kernels(
         else each
         for each in report.composites
     )
-    return replace(report, composites=composites)
+    return replace(report, composites=composites), found
+
+
+def _of_chains(
+    report: Report, job: ConversionJob, folder: Path, found: Generated | None, on_step: Callable[[str], None]
+) -> Report:
+    from litefuse.generator.chain_kernels import generate_chains
+    from litefuse.inspection.litert_model import inspect_litert_model
+
+    others = found if found is not None and found.library is not None else None
+    chains = generate_chains(job.output, folder, model="model.tflite", others=others, on_step=on_step)
+    if any(each.kernel is not None for each in chains):
+        counts = inspect_litert_model(job.output).op_counts
+        report = replace(report, op_counts=counts, size=job.output.stat().st_size)
+    return replace(report, chains=chains)
 
 
 def _is_kept(composite: CompositeReport, job: ConversionJob) -> bool:

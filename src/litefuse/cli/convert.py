@@ -91,6 +91,11 @@ __all__ = ["convert"]
     "are known by name: 'odml.*=keep'. May be repeated.",
 )
 @click.option(
+    "--generate-kernels",
+    is_flag=True,
+    help="Make C++ kernels for chains of other ops, too, where these make the model as a whole faster.",
+)
+@click.option(
     "--rnn",
     type=click.Choice(RNN_FORMS),
     default="auto",
@@ -197,6 +202,7 @@ def convert(
     narrow: bool,
     widen: bool,
     composites: tuple[str, ...],
+    generate_kernels: bool,
     rnn: RnnForm,
     targets: tuple[str, ...],
     quantize: Quantization | None,
@@ -262,6 +268,7 @@ def convert(
             narrow=narrow,
             widen=widen,
             composites=_forms(composites),
+            generate_kernels=generate_kernels,
             rnn=rnn,
             target=targets,
             quantize=quantize,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,9 @@ from litefuse.generator.nodes import CPP_TYPES
 from litefuse.runtime.model_tables import BUILTIN_OPS, TENSOR_TYPES
 from litefuse.runtime.soundness import IDENTIFIER
 
-__all__ = ["Body", "BodyOp", "BodyTensor", "read_bodies"]
+__all__ = ["Body", "BodyOp", "BodyTensor", "read_bodies", "read_signatures"]
+
+Found = TypeVar("Found")
 
 _NUMPY = {
     "FLOAT32": np.float32,
@@ -39,6 +42,8 @@ class BodyTensor:
         scale: The scale of quantized numbers, with one for the whole tensor; 0 for numbers that stand for themselves.
         zero_point: Their zero point.
         is_quantized: Whether it is quantized in any way.
+        is_variable: Whether it keeps its value between calls.
+        name: Its name.
     """
 
     dtype: str
@@ -48,6 +53,8 @@ class BodyTensor:
     scale: float = 0.0
     zero_point: int = 0
     is_quantized: bool = False
+    is_variable: bool = False
+    name: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,11 +118,30 @@ def read_bodies(content: bytes, where: str) -> dict[str, list[Body]]:
     Raises:
         InterpreterError: It is no LiteRT model, or it is damaged.
     """
+    return _read(content, where, _Reader.bodies)
+
+
+def read_signatures(content: bytes, where: str) -> list[Body]:
+    """Reads the graphs of a file's signatures, in which composites are ops like others.
+
+    Args:
+        content: The file's content.
+        where: Its name, for messages.
+
+    Returns:
+        The graphs; of a file without signatures, its first one.
+
+    Raises:
+        InterpreterError: It is no LiteRT model, or it is damaged.
+    """
+    return _read(content, where, _Reader.signatures)
+
+
+def _read(content: bytes, where: str, read: Callable[[_Reader], Found]) -> Found:
     if content[4:8] != IDENTIFIER:
         raise InterpreterError("this is not a LiteRT model", where=where)
     try:
-        model = schema.ModelT.InitFromPackedBuf(bytearray(content), 0)
-        return _Reader(model, content).bodies()
+        return read(_Reader(schema.ModelT.InitFromPackedBuf(bytearray(content), 0), content))
     except Exception as error:  # following the offsets and indices of damaged data fails in many ways
         raise InterpreterError(
             "the model is damaged", where=where, hint="Is it complete? Convert or download it again."
@@ -138,6 +164,16 @@ class _Reader:
                     attributes = bytes(bytearray(_list(options.compositeAttributes)))
                     found.setdefault(name, {}).setdefault(index, self._body(name, attributes, index))
         return {name: list(each.values()) for name, each in found.items()}
+
+    def signatures(self) -> list[Body]:
+        numbers = {int(each.subgraphIndex) for each in self._model.signatureDefs or ()} or {0}
+        found: list[Body] = []
+        for index in sorted(numbers):
+            graph = self._model.subgraphs[index]
+            inputs, outputs = (tuple(_list(each)) for each in (graph.inputs, graph.outputs))
+            ops = tuple(map(self._op, graph.operators or ()))
+            found.append(Body("", b"", tuple(map(self._tensor, graph.tensors)), inputs, outputs, ops, index))
+        return found
 
     def _name(self, operator: Any) -> str:
         code = self._model.operatorCodes[operator.opcodeIndex]
@@ -214,7 +250,9 @@ class _Reader:
             if len(scales.scale) == 1 and scales.details is None:
                 scale = float(scales.scale[0])
                 zero_point = int(scales.zeroPoint[0]) if scales.zeroPoint is not None else 0
-        return BodyTensor(dtype, shape, value, bool(is_constant), scale, zero_point, quantized)
+        name = tensor.name.decode("utf-8", "replace") if isinstance(tensor.name, bytes) else tensor.name or ""
+        variable = bool(tensor.isVariable)
+        return BodyTensor(dtype, shape, value, bool(is_constant), scale, zero_point, quantized, variable, name)
 
     def _data(self, buffer: Any) -> bytes:
         if int(buffer.offset or 0) > 1:  # behind the tables

@@ -11,6 +11,7 @@ from litefuse.report.quantized import (
     OutputDifference,
 )
 from litefuse.report.report import (
+    ChainReport,
     CompositeReport,
     FileCheckReport,
     KernelReport,
@@ -28,6 +29,7 @@ from litefuse.report.report import (
 )
 
 __all__ = [
+    "ChainReport",
     "CompositeReport",
     "CurvePoint",
     "FileCheckReport",

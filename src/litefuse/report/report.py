@@ -10,6 +10,7 @@ from litefuse.options.forms import Quantization
 from litefuse.report.quantized import FloatOp, LayerDifference, MixedPrecision, MovingRange, OpKinds, OutputDifference
 
 __all__ = [
+    "ChainReport",
     "CompositeReport",
     "FileCheckReport",
     "KernelReport",
@@ -73,6 +74,31 @@ class CompositeReport:
     error: float | None = None
     unchecked: str | None = None
     kernel: KernelReport | None = None
+
+
+@dataclass(frozen=True)
+class ChainReport:
+    """The outcome of a chain of ops that nobody marked, with ``generate_kernels``.
+
+    Attributes:
+        name: The name of the composite that was made of it, or was tried; chains that compute the same have one name.
+        first: The name of its first op.
+        last: The name of its last op.
+        layer: The name of the tensor that it computes last.
+        ops: The number of its ops.
+        count: How many such chains there are.
+        kernel: The kernel that was generated for it; None if its ops stayed as they were.
+        reason: Why they did.
+    """
+
+    name: str
+    first: str
+    last: str
+    layer: str
+    ops: int
+    count: int
+    kernel: KernelReport | None = None
+    reason: str | None = None
 
 
 @dataclass(frozen=True)
@@ -290,6 +316,7 @@ class Report:
         signatures: The keys of its signatures.
         left_out: The signatures of the model that were not converted.
         composites: Every annotated function that the signatures reach, and every recognized layer.
+        chains: The chains of ops that kernels were tried for, with ``generate_kernels``; None without.
         loops: Every loop and unrolled recurrent layer that remains, outside of annotated functions.
         recognizers: Every recognizer of a plug-in or of the program itself.
         layers: Every layer that litefuse knows by name, with what it became.
@@ -323,6 +350,7 @@ class Report:
     signatures: tuple[str, ...] = ()
     left_out: tuple[LeftOutReport, ...] = ()
     composites: tuple[CompositeReport, ...] = ()
+    chains: tuple[ChainReport, ...] | None = None
     loops: tuple[LoopReport, ...] = ()
     recognizers: tuple[RecognizerReport, ...] = ()
     layers: tuple[LayerReport, ...] = ()

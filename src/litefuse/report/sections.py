@@ -9,6 +9,7 @@ from itertools import repeat
 from typing import Literal, TypeAlias
 
 from litefuse.report.report import (
+    ChainReport,
     CompositeReport,
     FileCheckReport,
     LackingOpReport,
@@ -72,6 +73,7 @@ def report_sections(report: Report, *, timings: bool = False) -> list[Section]:
             ],
         ),
         _composite_section(report.composites),
+        *([_chain_section(report.chains)] if report.chains is not None else []),
         *([_loop_section(report.loops)] if report.loops else []),
         *([_recognizer_section(report.recognizers)] if report.recognizers else []),
         *([_layer_section(report)] if report.layers or report.near_layers else []),
@@ -224,6 +226,28 @@ def _composite_section(composites: Sequence[CompositeReport]) -> Section:
         headings=("name", "function", "calls", "outcome"),
         right=frozenset({2}),
         judgements=judgements,
+    )
+
+
+def _chain_section(chains: Sequence[ChainReport]) -> Section:
+    if not chains:
+        return Section("Chains of ops: none that a kernel can be generated for")
+    ordered = sorted(chains, key=lambda each: each.kernel is None)
+    rows = [
+        (
+            each.name,
+            f"{each.ops:,} ops, {each.first} to {each.last} ({each.layer})",
+            f"{each.count:,}",
+            f"generated kernel: {each.kernel}" if each.kernel is not None else f"left as it was: {each.reason}",
+        )
+        for each in ordered
+    ]
+    return Section(
+        f"Chains of ops: {sum(each.kernel is not None for each in chains):,} of {len(chains):,} with a kernel",
+        rows,
+        headings=("name", "chain", "times", "outcome"),
+        right=frozenset({2}),
+        judgements=["good" if each.kernel is not None else None for each in ordered],
     )
 
 
