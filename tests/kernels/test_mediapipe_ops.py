@@ -309,7 +309,7 @@ def test_a_node_of_another_form_is_left_to_the_runtime(form: str, monkeypatch: p
     content = model(graph, signatures={"serve": 0})
     stock = outputs(litert.Interpreter(model_content=content), drawn(1, 5, 5, 2))
     if form == "numpy":
-        monkeypatch.setattr("litefuse.runtime.interpreter.pack", lambda: None)
+        monkeypatch.setattr("litefuse.runtime.kernel_delegates.pack", lambda: None)
     ours = outputs(Interpreter(content), drawn(1, 5, 5, 2))
     assert ours["larger"].shape == (1, 10, 10, 3)
     np.testing.assert_array_equal(ours["larger"], stock["larger"])
