@@ -215,6 +215,16 @@ def test_bodies_that_cannot_be_told_apart_are_declined() -> None:
         kernel_source("S", read_bodies(content, "m")["S"], "S", "m")
 
 
+def test_names_from_a_file_write_no_code() -> None:
+    hostile = "a\nint code;\r\u2028 \\"
+    content = file_of(scale(BodyWriter(hostile, {}), None, 8))
+    (bodies,) = read_bodies(content, "m").values()
+    source = kernel_source(hostile, bodies, "A", hostile)
+    lines = [line for line in source.splitlines() if "int code" in line]
+    assert lines
+    assert all(line.startswith("// ") for line in lines)
+
+
 def test_the_same_body_twice_is_one_form() -> None:
     content = file_of(scale(BodyWriter("S"), None, 8), scale(BodyWriter("S"), None, 8))
     assert kernel_source("S", read_bodies(content, "m")["S"], "S", "m").count("public litefuse::Kernel") == 1

@@ -55,7 +55,7 @@ def kernel_source(name: str, bodies: Sequence[Body], identifier: str, source: st
         if forms.setdefault(body.key, text) != text:
             raise NotGenerated("bodies of the same attributes, types and shapes differ")
     texts = list(forms.values())
-    parts = [_HEAD.format(name=name, source=source, formula="")]
+    parts = [_HEAD.format(name=_in_comment(name), source=_in_comment(source))]
     for place, text in enumerate(texts):
         own = identifier if len(texts) == 1 else f"{identifier}{place + 1}"
         parts.append(text.replace("@CLASS@", own))
@@ -63,6 +63,11 @@ def kernel_source(name: str, bodies: Sequence[Body], identifier: str, source: st
         parts.append(_choice(identifier, len(texts)))
     parts.append(f"}}  // namespace\n\nLITEFUSE_DEFINE_KERNEL({identifier}, {identifier})\n")
     return "\n".join(parts)
+
+
+def _in_comment(name: str) -> str:
+    """Returns a name from a file as it may stand in a comment: a newline in it would end that, and begin code."""
+    return "".join(each if each.isprintable() else " " for each in name)
 
 
 def _openness(body: Body) -> int:
