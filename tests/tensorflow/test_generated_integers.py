@@ -12,9 +12,10 @@ from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter, load_delegate
 
 import litefuse
-from litefuse.generator import generate
+from litefuse.generator import generate, project
 from litefuse.generator.trial import Trial
 from litefuse.options.forms import Quantization
+from tests.generator.builds import build_quickly
 from tests.tensorflow.checking import check_calls
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ WAVE = 'name: "Wave" attr { key: "tfl_fusable_op" value { b: true } }'
 
 @pytest.fixture(autouse=True)
 def untimed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Has each kernel that computes the same count as twice as fast."""
+    """Has each kernel that computes the same count as twice as fast, and is compiled quickly."""
     in_worker = generate.run_in_worker
 
     def trial(target: str, job: Any, announce: Any) -> Trial:
@@ -33,6 +34,7 @@ def untimed(monkeypatch: pytest.MonkeyPatch) -> None:
         return made._replace(kernel_seconds=1e-3, body_seconds=2e-3)
 
     monkeypatch.setattr(generate, "run_in_worker", trial)
+    monkeypatch.setattr(project, "build_library", build_quickly)
 
 
 def waves(tf: Any) -> Any:

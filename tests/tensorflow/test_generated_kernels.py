@@ -12,16 +12,14 @@ import pytest
 from ai_edge_litert.interpreter import Interpreter, load_delegate
 
 import litefuse
-from litefuse.cpp.compiler import build_library
 from litefuse.errors import LitefuseError, NotFusedError
 from litefuse.generator import generate, project
 from litefuse.generator.trial import Trial
 from litefuse.inspection.litert_model import inspect_litert_model
+from tests.generator.builds import build_quickly
 from tests.test_cli import run
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tests.tensorflow.process import TensorFlow
 
 
@@ -63,7 +61,7 @@ def saved_model(tensorflow: TensorFlow) -> Path:
 
 @pytest.fixture(autouse=True)
 def untimed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Has each kernel that computes the same count as twice as fast, and is compiled once."""
+    """Has each kernel that computes the same count as twice as fast, and is compiled quickly."""
     in_worker = generate.run_in_worker
 
     def trial(target: str, job: Any, announce: Any) -> Trial:
@@ -71,19 +69,8 @@ def untimed(monkeypatch: pytest.MonkeyPatch) -> None:
             kernel_seconds=1e-3, body_seconds=2e-3
         )
 
-    def build(output: Path, sources: Sequence[Path], **options: Any) -> None:
-        key = tuple(path.read_text() for path in sources)
-        if key not in _built:
-            build_library(output, sources, **options)
-            _built[key] = output.read_bytes()
-        output.write_bytes(_built[key])
-
     monkeypatch.setattr(generate, "run_in_worker", trial)
-    monkeypatch.setattr(project, "build_library", build)
-
-
-# The libraries by their sources: the compiler takes longer than all the rest.
-_built: dict[tuple[str, ...], bytes] = {}
+    monkeypatch.setattr(project, "build_library", build_quickly)
 
 
 def test_composites_get_kernels_or_their_bodies(saved_model: Path, tmp_path: Path, tensorflow: TensorFlow) -> None:
