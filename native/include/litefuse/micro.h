@@ -64,16 +64,7 @@ class MicroHost final : public portable::Host {
     view->is_variable = tensor->is_variable;
     view->data = view->is_constant ? tensor->data.data : nullptr;
     if (tensor->quantization.type != kTfLiteAffineQuantization || tensor->quantization.params == nullptr) return true;
-    const auto* affine = static_cast<const TfLiteAffineQuantization*>(tensor->quantization.params);
-    if (affine->scale != nullptr) {
-      view->scale_count = affine->scale->size;
-      view->scales = affine->scale->data;
-    }
-    if (affine->zero_point != nullptr) {
-      view->zero_point_count = affine->zero_point->size;
-      view->zero_points = affine->zero_point->data;
-    }
-    view->axis = affine->quantized_dimension;
+    portable::ShowScales(*static_cast<const TfLiteAffineQuantization*>(tensor->quantization.params), view);
     return true;
   }
 

@@ -122,16 +122,7 @@ class OperatorHost final : public portable::Host {
     view->is_variable = TfLiteOpaqueTensorIsVariable(tensor) != 0;
     const TfLiteQuantization quantization = TfLiteOpaqueTensorGetQuantization(tensor);
     if (quantization.type != kTfLiteAffineQuantization || quantization.params == nullptr) return true;
-    const auto* affine = static_cast<const TfLiteAffineQuantization*>(quantization.params);
-    if (affine->scale != nullptr) {
-      view->scale_count = affine->scale->size;
-      view->scales = affine->scale->data;
-    }
-    if (affine->zero_point != nullptr) {
-      view->zero_point_count = affine->zero_point->size;
-      view->zero_points = affine->zero_point->data;
-    }
-    view->axis = affine->quantized_dimension;
+    portable::ShowScales(*static_cast<const TfLiteAffineQuantization*>(quantization.params), view);
     return true;
   }
 

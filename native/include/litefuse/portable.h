@@ -30,6 +30,20 @@ struct TensorView {
   int axis = 0;
 };
 
+// Tells the scales of a tensor: a TfLiteAffineQuantization of the runtime's own headers.
+template <typename Affine>
+void ShowScales(const Affine& affine, TensorView* view) {
+  if (affine.scale != nullptr) {
+    view->scale_count = affine.scale->size;
+    view->scales = affine.scale->data;
+  }
+  if (affine.zero_point != nullptr) {
+    view->zero_point_count = affine.zero_point->size;
+    view->zero_points = affine.zero_point->data;
+  }
+  view->axis = affine.quantized_dimension;
+}
+
 // A node of the runtime, for the time of one call.
 class Host {
  public:

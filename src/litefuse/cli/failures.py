@@ -10,7 +10,7 @@ import click
 
 from litefuse.errors import LitefuseError
 
-__all__ = ["ExitCode", "error_json", "json_asked_for", "json_option"]
+__all__ = ["VERDICT_CODES", "ExitCode", "error_json", "json_asked_for", "json_option"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _ASKED = "litefuse.json"
@@ -29,6 +29,10 @@ class ExitCode(IntEnum):
     """One of the models to compare cannot be loaded or called."""
     NOT_ACCELERATED = 5
     """A target refuses an op, and was required not to."""
+
+
+#: The exit codes of comparisons, by their verdicts.
+VERDICT_CODES = {"equal": ExitCode.DONE, "differs": ExitCode.FAILED, "inconclusive": ExitCode.INCONCLUSIVE}
 
 
 def json_option(help_text: str) -> Callable[[_Command], _Command]:

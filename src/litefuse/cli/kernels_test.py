@@ -6,13 +6,11 @@ from pathlib import Path
 
 import click
 
-from litefuse.cli.failures import ExitCode, json_option
+from litefuse.cli.failures import VERDICT_CODES, json_option
 from litefuse.cli.output import print_json, print_sections, progress
 from litefuse.cli.parameters import PATH, split_names
 
 __all__ = ["test"]
-
-_EXIT_CODES = {"equal": ExitCode.DONE, "differs": ExitCode.FAILED, "inconclusive": ExitCode.INCONCLUSIVE}
 
 
 @click.command("test")
@@ -58,4 +56,4 @@ def test(
         print_json({"verdict": verdict, "calls": [each.to_json() for each in checked]})
     else:
         print_sections(check_sections(str(library), checked, tolerance))
-    raise click.exceptions.Exit(_EXIT_CODES[verdict])
+    raise click.exceptions.Exit(VERDICT_CODES[verdict])

@@ -6,13 +6,11 @@ from pathlib import Path
 
 import click
 
-from litefuse.cli.failures import ExitCode, json_option
+from litefuse.cli.failures import VERDICT_CODES, json_option
 from litefuse.cli.output import print_json, print_sections, progress
 from litefuse.cli.parameters import KERNELS, PATH, parse_shape, split_names
 
 __all__ = ["verify"]
-
-_EXIT_CODES = {"equal": ExitCode.DONE, "differs": ExitCode.FAILED, "inconclusive": ExitCode.INCONCLUSIVE}
 
 
 @click.command
@@ -120,4 +118,4 @@ def verify(
         print_json(verification.to_json())
     else:
         print_sections(verification_sections(verification))
-    raise click.exceptions.Exit(_EXIT_CODES[verification.verdict])
+    raise click.exceptions.Exit(VERDICT_CODES[verification.verdict])

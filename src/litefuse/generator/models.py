@@ -12,7 +12,7 @@ from ai_edge_litert import schema_py_generated as schema
 from litefuse.generator.body import Body
 from litefuse.runtime.soundness import IDENTIFIER
 
-__all__ = ["body_model", "composite_model"]
+__all__ = ["body_model", "composite_model", "subgraph_references"]
 
 
 def body_model(content: bytes, body: Body) -> bytes:
@@ -65,11 +65,12 @@ def _reached(model: Any, root: int) -> list[int]:
     order = [root]
     for index in order:
         for operator in model.subgraphs[index].operators or ():
-            order += [found for _, _, found in _references(operator) if found not in order]
+            order += [found for _, _, found in subgraph_references(operator) if found not in order]
     return order
 
 
-def _references(operator: Any) -> Iterator[tuple[Any, str, int]]:
+def subgraph_references(operator: Any) -> Iterator[tuple[Any, str, int]]:
+    """Yields an op's references to subgraphs, such as a loop's body: the object, the field and the index."""
     for holder in (operator.builtinOptions, operator.builtinOptions2):
         for field, value in cast("dict[str, Any]", vars(holder)).items() if holder is not None else ():
             if field.endswith("ubgraphIndex") and isinstance(value, int) and value >= 0:
@@ -85,7 +86,7 @@ def _of_graphs(model: Any, content: bytes, order: list[int]) -> bytes:
     changed: set[int] = set()
     for graph in graphs:
         for operator in graph.operators or ():
-            for holder, field, index in list(_references(operator)):
+            for holder, field, index in list(subgraph_references(operator)):
                 if id(holder) not in changed:
                     setattr(holder, field, order.index(index))
             changed |= {id(each) for each in (operator.builtinOptions, operator.builtinOptions2)}

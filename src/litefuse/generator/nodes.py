@@ -154,49 +154,39 @@ class Counted(Node):
 
 
 @dataclass(eq=False)
-class Reduction(Node):
-    """A tensor without the axes that are summed up, or what ``kind`` says: sum, product, max, min, any, all."""
+class Collected(Node):
+    """A tensor that takes a loop over elements of another, so that it is an array."""
 
     source: Node = field(kw_only=True)
+
+    @property
+    def operands(self) -> tuple[Node, ...]:
+        return (self.source,)
+
+    def is_array(self) -> bool:
+        return True
+
+
+@dataclass(eq=False)
+class Reduction(Collected):
+    """A tensor without the axes that are summed up, or what ``kind`` says: sum, product, max, min, any, all."""
+
     axes: frozenset[int] = field(kw_only=True)
     kind: str = field(kw_only=True)
 
-    @property
-    def operands(self) -> tuple[Node, ...]:
-        return (self.source,)
-
-    def is_array(self) -> bool:
-        return True
-
 
 @dataclass(eq=False)
-class ArgumentReduction(Node):
+class ArgumentReduction(Collected):
     """The index of the first greatest or least element along an axis, which the result lacks."""
 
-    source: Node = field(kw_only=True)
     axis: int = field(kw_only=True)
     sign: str = field(kw_only=True)
 
-    @property
-    def operands(self) -> tuple[Node, ...]:
-        return (self.source,)
-
-    def is_array(self) -> bool:
-        return True
-
 
 @dataclass(eq=False)
-class Running(Node):
+class Running(Collected):
     """Sums of all elements up to each along an axis."""
 
-    source: Node = field(kw_only=True)
     axis: int = field(kw_only=True)
     exclusive: bool = False
     reverse: bool = False
-
-    @property
-    def operands(self) -> tuple[Node, ...]:
-        return (self.source,)
-
-    def is_array(self) -> bool:
-        return True

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Mapping
 from itertools import chain
 from pathlib import Path
 from random import Random
-from statistics import median
 from typing import Any, NamedTuple
 
 import numpy.typing as npt
 
 from litefuse.errors import LitefuseError
+from litefuse.generator.timing import timed_in_turn
 from litefuse.inputs.model_inputs import LEVELS, OTHER_NUMBERS, Manner, ModelInputs
 from litefuse.verify.difference import difference
 
@@ -29,9 +28,8 @@ _SIZES_DIFFER = "sizes that are to be the same"
 # The sizes of dynamic dimensions for the measurement: the first whose inputs have no more elements.
 _MEASURED = (256, 128, 64, 32, 16, 8, 4, 2, 1)
 _MOST_ELEMENTS = 1 << 20
-# Each is called for this long, in so many rounds.
+# Each is called for this long.
 _SECONDS = 0.4
-_ROUNDS = 9
 
 
 class TrialJob(NamedTuple):
@@ -189,24 +187,8 @@ def _timed(trial: Trial, inputs: ModelInputs, kernel: _Runner, body: _Runner, ma
             for runner in (body, kernel):
                 runner.set(arrays)
                 runner.call()
-            return trial._replace(**_measured(kernel, body))
+            seconds = timed_in_turn(kernel.call, body.call, _SECONDS)
+            return trial._replace(kernel_seconds=seconds[0], body_seconds=seconds[1])
         except (_Refused, LitefuseError):
             continue
     return trial._replace(problem="it could not be measured: the body takes none of the sizes that were tried")
-
-
-def _measured(kernel: _Runner, body: _Runner) -> dict[str, float]:
-    """Calls both in turn, and returns how long a call takes: medians, which another process does not disturb."""
-    counts: list[int] = []
-    for runner in (kernel, body):
-        started = time.perf_counter()
-        runner.call()
-        counts.append(max(1, int(_SECONDS / _ROUNDS / max(time.perf_counter() - started, 1e-6))))
-    found: tuple[list[float], list[float]] = ([], [])
-    for _ in range(_ROUNDS):
-        for runner, count, times in zip((kernel, body), counts, found, strict=True):
-            started = time.perf_counter()
-            for _ in range(count):
-                runner.call()
-            times.append((time.perf_counter() - started) / count)
-    return {"kernel_seconds": median(found[0]), "body_seconds": median(found[1])}

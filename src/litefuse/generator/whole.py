@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from random import Random
-from statistics import median
 from typing import Any, NamedTuple
 
 import numpy.typing as npt
 
+from litefuse.generator.timing import timed_in_turn
 from litefuse.inputs.model_inputs import LEVELS, Manner, ModelInputs
 from litefuse.verify.difference import difference
 
@@ -22,7 +20,6 @@ _TOLERANCE = 1e-4
 # The batch and the other dynamic sizes, the larger first; a model may take only some.
 _SIZES = (8, 4, 1)
 _SECONDS = 1.0
-_ROUNDS = 9
 # What is not faster by more may be noise.
 _LEAST_GAIN = 0.02
 # And so may be what one of several signatures loses.
@@ -109,7 +106,7 @@ def run_whole(job: WholeJob, announce: Callable[[str], None] = lambda _: None) -
             return WholeTrial(problem=problem)
         if not job.is_timed:
             continue
-        found = _measured(outlined, plain, _SECONDS / len(inputs.signatures))
+        found = timed_in_turn(outlined.call, plain.call, _SECONDS / len(inputs.signatures))
         seconds = [total + each for total, each in zip(seconds, found, strict=True)]
         if found[0] > found[1] * (1 + _MOST_LOSS):
             times = f"{found[0] * 1e6:,.0f} µs, without {found[1] * 1e6:,.0f} µs"
@@ -148,23 +145,6 @@ def _prepared(inputs: ModelInputs, key: str, outlined: _Caller, plain: _Caller) 
                         return f"the model does not compute the same with the kernels: output {name!r}: {what}"
             return None
     return f"LiteRT does not run the model: {refusal}"
-
-
-def _measured(outlined: _Caller, plain: _Caller, budget: float) -> tuple[float, float]:
-    """Calls both in turn, and returns how long a call takes: medians, which another process does not disturb."""
-    counts: list[int] = []
-    for caller in (outlined, plain):
-        started = time.perf_counter()
-        caller.call()
-        counts.append(max(1, math.floor(budget / _ROUNDS / max(time.perf_counter() - started, 1e-6))))
-    found: tuple[list[float], list[float]] = ([], [])
-    for _ in range(_ROUNDS):
-        for caller, count, times in zip((outlined, plain), counts, found, strict=True):
-            started = time.perf_counter()
-            for _ in range(count):
-                caller.call()
-            times.append((time.perf_counter() - started) / count)
-    return median(found[0]), median(found[1])
 
 
 def _line(error: Exception) -> str:

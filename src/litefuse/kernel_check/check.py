@@ -17,7 +17,7 @@ from litefuse.scaffold.call import Call
 from litefuse.scaffold.litert_model import bind_constants, one_op_model, with_signature
 from litefuse.scaffold.project import read_ops
 from litefuse.verify.against_original import verify_model
-from litefuse.verify.verification import Verdict, Verification
+from litefuse.verify.verification import Verdict, Verification, worst_verdict
 
 __all__ = ["CheckedCall", "check_kernels", "worst"]
 
@@ -137,5 +137,4 @@ def _checked(op: str, call: Call, library: str, work: Path, tolerance: float, se
 
 def worst(checked: Sequence[CheckedCall]) -> Verdict:
     """Returns the verdict on all calls."""
-    verdicts = {each.verdict for each in checked}
-    return "differs" if "differs" in verdicts else "inconclusive" if "inconclusive" in verdicts else "equal"
+    return worst_verdict(each.verdict for each in checked)

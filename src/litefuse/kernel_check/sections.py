@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from litefuse.kernel_check.check import CheckedCall, worst
-from litefuse.report.sections import Judgement, Section
+from litefuse.report.sections import Section
+from litefuse.verify.sections import JUDGEMENTS
 from litefuse.verify.verification import Verdict
 
 __all__ = ["check_sections"]
-
-_JUDGEMENTS: Mapping[Verdict, Judgement] = {"equal": "good", "differs": "bad", "inconclusive": "unclear"}
 
 
 def check_sections(library: str, checked: Sequence[CheckedCall], tolerance: float) -> list[Section]:
@@ -26,7 +25,7 @@ def check_sections(library: str, checked: Sequence[CheckedCall], tolerance: floa
             [_row(each) for each in checked],
             headings=("op", "inputs", "compared with", "calls", "error", ""),
             right=frozenset({3, 4}),
-            judgements=[_JUDGEMENTS[each.verdict] for each in checked],
+            judgements=[JUDGEMENTS[each.verdict] for each in checked],
             note=notes[worst(checked)],
         )
     ]

@@ -41,7 +41,7 @@ class NativeKernels:
         self.path = Path(path)
         if not self.path.is_file():
             raise KernelError("no such file", where=str(path))
-        if is_sanitized(self.path) and not can_load():
+        if not can_load() and is_sanitized(self.path):
             preloaded = sanitizer_environment()["LD_PRELOAD"]
             raise KernelError(
                 "was built with the address sanitizer, which this process was not started with",

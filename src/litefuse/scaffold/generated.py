@@ -9,10 +9,9 @@ from pathlib import Path
 from litefuse.cpp.folders import check_empty, new_folder
 from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.files.whole_file import write_new
-from litefuse.frontends.keras_file import is_keras_file
 from litefuse.generator.body import read_bodies
 from litefuse.generator.generate import Generated, generate_kernels
-from litefuse.saved_model.graph_def import is_graph_file
+from litefuse.scaffold.saved_model import has_to_be_converted
 
 __all__ = ["generate_for"]
 
@@ -65,7 +64,7 @@ def generate_for(
 
 def _content(model: Path, tags: Collection[str] | None, on_step: Callable[[str], None]) -> tuple[bytes, bool]:
     """Returns the ``.tflite`` file, and whether it was converted for that."""
-    if model.is_dir() or is_keras_file(model) or is_graph_file(model):
+    if has_to_be_converted(model):
         from litefuse.api import convert
 
         return convert(model, tags=tags, composites="keep", on_step=on_step).model_bytes, True

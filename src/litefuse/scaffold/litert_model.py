@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,6 +12,7 @@ import flatbuffers
 from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.errors import InterpreterError
+from litefuse.generator.models import subgraph_references
 from litefuse.runtime.options import decode_map
 from litefuse.runtime.soundness import IDENTIFIER
 from litefuse.scaffold.call import Call, CallTensor, Scales
@@ -244,7 +245,7 @@ def _decomposition(model: Any, root: int, inputs: Sequence[CallTensor | None]) -
         for operator in model.subgraphs[waiting.pop()].operators or ():
             if _builtin_code(model, operator) == schema.BuiltinOperator.CUSTOM:
                 return None
-            for _, _, index in _references(operator):
+            for _, _, index in subgraph_references(operator):
                 if index not in order:
                     order[index] = len(order)
                     waiting.append(index)
@@ -254,20 +255,10 @@ def _decomposition(model: Any, root: int, inputs: Sequence[CallTensor | None]) -
     copy.signatureDefs, copy.metadata = [], []
     for graph in copy.subgraphs:
         for operator in graph.operators or ():
-            for holder, field, index in list(_references(operator)):
+            for holder, field, index in list(subgraph_references(operator)):
                 setattr(holder, field, order[index])
     used = {0, *(tensor.buffer for graph in copy.subgraphs for tensor in graph.tensors)}
     for index, buffer in enumerate(copy.buffers):
         if index not in used:
             buffer.data = None
     return _pack(copy)
-
-
-def _references(operator: Any) -> Iterator[tuple[Any, str, int]]:
-    """Yields an op's references to subgraphs, such as a loop's body."""
-    for holder in (operator.builtinOptions, operator.builtinOptions2):
-        if holder is None:
-            continue
-        for field, value in cast("dict[str, Any]", vars(holder)).items():
-            if field.endswith("ubgraphIndex") and isinstance(value, int) and value >= 0:
-                yield holder, field, value

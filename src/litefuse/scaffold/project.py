@@ -10,13 +10,11 @@ from pathlib import Path
 from litefuse.cpp.folders import copy_kit, filled, new_folder
 from litefuse.errors import LitefuseError
 from litefuse.files.whole_file import write_new
-from litefuse.frontends.keras_file import is_keras_file
-from litefuse.saved_model.graph_def import is_graph_file
 from litefuse.scaffold.call import Call
 from litefuse.scaffold.cpp_kernel import cpp_kernel, cpp_types, known_types
 from litefuse.scaffold.litert_model import bind_constants, one_op_model, read_calls
 from litefuse.scaffold.python_kernel import UNWRITTEN, class_name, python_kernel
-from litefuse.scaffold.saved_model import read_saved_model
+from litefuse.scaffold.saved_model import has_to_be_converted, read_saved_model
 
 __all__ = ["Project", "module_name", "new_project", "read_ops"]
 
@@ -54,7 +52,7 @@ def read_ops(
     Raises:
         LitefuseError: The model cannot be read, or has none of the ops.
     """
-    if model.is_dir() or is_keras_file(model) or is_graph_file(model):
+    if has_to_be_converted(model):
         calls, names = read_saved_model(model, ops, tags, on_step)
     else:
         calls, names = read_calls(model, ops)

@@ -8,14 +8,21 @@ from typing import TYPE_CHECKING
 
 from litefuse.errors import ConversionError, UnsupportedOpsError
 from litefuse.files.temporary import make_temporary_folder
+from litefuse.frontends.keras_file import is_keras_file
 from litefuse.options.allowed_ops import OpNotInModelError
+from litefuse.saved_model.graph_def import is_graph_file
 from litefuse.scaffold.call import Call
 from litefuse.scaffold.litert_model import read_calls
 
 if TYPE_CHECKING:
     from litefuse.result import ConversionResult
 
-__all__ = ["read_saved_model"]
+__all__ = ["has_to_be_converted", "read_saved_model"]
+
+
+def has_to_be_converted(model: Path) -> bool:
+    """Whether a model is one of TensorFlow's or Keras's: a folder, a Keras file or a frozen graph."""
+    return model.is_dir() or is_keras_file(model) or is_graph_file(model)
 
 
 def read_saved_model(

@@ -17,7 +17,8 @@ from litefuse.result import ConversionResult
 from litefuse.runtime.transfer import kernel_by_value, registered_by_value
 from litefuse.verify.layers.layers import Layers
 from litefuse.verify.layers.look import look_into, worst_call
-from litefuse.verify.model_process import ModelCalls, ModelJob, run_job
+from litefuse.verify.model_process import ModelCalls, ModelJob
+from litefuse.verify.model_run import run_job
 from litefuse.verify.original import Arrays, RefusedCallError
 from litefuse.verify.reference import CallReference, name_and_content, opened, path_of
 from litefuse.verify.verdicts import Evidence, verdicts

@@ -7,11 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from litefuse.cpp.sanitized import is_sanitized, sanitizer_environment
 from litefuse.errors import LitefuseError
 from litefuse.inputs.model_inputs import ModelInputs
 from litefuse.inputs.tables import Tables
-from litefuse.processes.process import run_model
 from litefuse.runtime.custom_op import CustomOp
 from litefuse.runtime.inputs import InputSpec, fit_inputs
 from litefuse.runtime.loading import load_kernels
@@ -21,7 +19,7 @@ from litefuse.verify.coverage import Coverage
 from litefuse.verify.drawn_rounds import Plan, drawn_rounds
 from litefuse.verify.original import Arrays, Call
 
-__all__ = ["MODEL", "ModelCalls", "ModelJob", "call_model", "run_job"]
+__all__ = ["MODEL", "ModelCalls", "ModelJob", "call_model"]
 
 
 #: The function to run in the process of a model.
@@ -89,18 +87,6 @@ class ModelCalls(NamedTuple):
     coverage: tuple[Coverage, ...] = ()
     limit: int | None = None
     beyond: tuple[tuple[Call, str], ...] = ()
-
-
-def run_job(job: ModelJob, where: str) -> ModelCalls:
-    """Runs :func:`call_model` in a process, which loads libraries that were built with the address sanitizer, too.
-
-    Raises:
-        ModelCrashError: The process died.
-        LitefuseError: What :func:`call_model` raises.
-    """
-    libraries = [each for each in (*job.custom_ops, *job.kernel_modules) if isinstance(each, str)]
-    environment = sanitizer_environment() if any(map(is_sanitized, libraries)) else None
-    return run_model(MODEL, job, where, environment=environment)
 
 
 def call_model(job: ModelJob, announce: Callable[[str], None]) -> ModelCalls:

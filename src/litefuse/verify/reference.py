@@ -20,7 +20,8 @@ from litefuse.result import ConversionResult
 from litefuse.verify.layers.look import LookIntoOriginal, litert_original, observation_of_original
 from litefuse.verify.layers.model_side import Observation
 from litefuse.verify.layers.original_side import Match
-from litefuse.verify.model_process import ModelJob, run_job
+from litefuse.verify.model_process import ModelJob
+from litefuse.verify.model_run import run_job
 from litefuse.verify.original import Arrays, Call, OriginalJob
 from litefuse.verify.original_tables import original_tables
 from litefuse.verify.side_effects import refuse_side_effects

@@ -9,7 +9,7 @@ from litefuse.verify.coverage import Coverage
 from litefuse.verify.layers.sections import layer_sections
 from litefuse.verify.verification import OutputVerdict, Verdict, Verification
 
-__all__ = ["verification_sections"]
+__all__ = ["JUDGEMENTS", "verification_sections"]
 
 _HEADINGS = ("signature", "output", "dtype", "shape", "error", "call", "", "")
 
@@ -38,14 +38,15 @@ def verification_sections(verification: Verification) -> list[Section]:
             [_row(each) for each in outputs],
             headings=_HEADINGS,
             right=frozenset({4, 5}),
-            judgements=[_JUDGEMENTS[each.verdict] for each in outputs],
+            judgements=[JUDGEMENTS[each.verdict] for each in outputs],
             note=note,
         ),
         *([] if verification.layers is None else layer_sections(verification.layers, verification.tolerance)),
     ]
 
 
-_JUDGEMENTS: Mapping[Verdict, Judgement] = {"equal": "good", "differs": "bad", "inconclusive": "unclear"}
+#: How the verdicts are shown.
+JUDGEMENTS: Mapping[Verdict, Judgement] = {"equal": "good", "differs": "bad", "inconclusive": "unclear"}
 
 
 def _of_kind(verification: Verification, kind: str) -> list[Coverage]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -11,10 +11,16 @@ from litefuse.verify.coverage import Coverage
 if TYPE_CHECKING:
     from litefuse.verify.layers.layers import Layers
 
-__all__ = ["OutputVerdict", "Verdict", "Verification"]
+__all__ = ["OutputVerdict", "Verdict", "Verification", "worst_verdict"]
 
 Verdict: TypeAlias = Literal["equal", "differs", "inconclusive"]
 """The verdict of a comparison; inconclusive if the compared outputs could not have differed."""
+
+
+def worst_verdict(verdicts: Iterable[Verdict]) -> Verdict:
+    """Returns the verdict on a whole, from those on its parts: that on the worst."""
+    found = {*verdicts}
+    return "differs" if "differs" in found else "inconclusive" if "inconclusive" in found else "equal"
 
 
 @dataclass(frozen=True)
@@ -76,8 +82,7 @@ class Verification:
     @property
     def verdict(self) -> Verdict:
         """The verdict on the whole: that on the worst output."""
-        found = {each.verdict for each in self.outputs}
-        return "differs" if "differs" in found else "inconclusive" if "inconclusive" in found else "equal"
+        return worst_verdict(each.verdict for each in self.outputs)
 
     @property
     def ok(self) -> bool:
