@@ -57,8 +57,13 @@ def test_scales_of_the_tensor_and_of_slices(tmp_path: Path) -> None:
     path.write_bytes(model(graph))
     assert inspect_litert_model(path).tensors == (
         StoredTensor(0, "größe", "int8", (1, 3), 0, QuantizationFacts(1, (0.5, 0.5), (-3, -3))),
-        StoredTensor(0, "y", "int8", (None, 3)),
-        StoredTensor(0, "slices", "int8", (2, 4), 8, QuantizationFacts(4, (0.1, 0.3), (0, 1), axis=1)),
+        StoredTensor(0, "y", "int8", (None, 3), index=1),
+        StoredTensor(
+            *(0, "slices", "int8", (2, 4), 8, QuantizationFacts(4, (0.1, 0.3), (0, 1), axis=1)),
+            index=2,
+            buffer=1,
+            is_constant=True,
+        ),
     )
     text = sections_text(litert_model_sections(inspect_litert_model(path)))
     assert lines(text)[-8:] == [

@@ -11,8 +11,11 @@ __all__ = [
     "AnnotatedFunction",
     "CustomOperator",
     "FileFacts",
+    "FileSizes",
     "InspectionJob",
+    "LayerSize",
     "LiteRTModelFacts",
+    "OperatorFacts",
     "QuantizationFacts",
     "ResourceFacts",
     "SavedModelFacts",
@@ -249,6 +252,10 @@ class StoredTensor:
         shape: Its shape; None for an unknown dimension.
         size: The bytes of its value in the file; 0 if it is not a constant. Several tensors may share one value.
         quantization: How it is quantized; None if it is not.
+        index: Its index in the subgraph.
+        buffer: The index of the buffer with its value; tensors with the same one share the value.
+        is_constant: Whether its value is in the file, or in one that belongs to it.
+        is_variable: Whether it keeps its value between calls.
     """
 
     subgraph: int
@@ -257,6 +264,80 @@ class StoredTensor:
     shape: tuple[int | None, ...]
     size: int = 0
     quantization: QuantizationFacts | None = None
+    index: int = 0
+    buffer: int = 0
+    is_constant: bool = False
+    is_variable: bool = False
+
+
+@dataclass(frozen=True)
+class OperatorFacts:
+    """An operator of a LiteRT model.
+
+    Attributes:
+        subgraph: The index of its subgraph.
+        index: Its position in the subgraph, which is the order of execution.
+        name: Its name in the schema, such as ``CONV_2D``; a custom op's own name.
+        kind: ``builtin``, ``custom``, or ``composite`` for a StableHLO composite that carries its decomposition.
+        composite: The name of the composite; else empty.
+        inputs: The indices of its inputs among the subgraph's tensors; -1 for one that is omitted.
+        outputs: The indices of its outputs.
+        options: Its options by the names of the schema, enumerations by the names of their values, such as
+            ``{"padding": "SAME", "fused_activation_function": "RELU"}``; those of a custom op as its kernel sees them,
+            or the entry ``bytes`` alone if their format is unknown. All values are such that JSON has.
+        callees: The indices of the subgraphs that it runs, in the order of its options: of a WHILE condition and body.
+        layer: The layer that it is from; empty if neither its name nor those of what it reads tell.
+        version: The version of the op.
+    """
+
+    subgraph: int
+    index: int
+    name: str
+    kind: Literal["builtin", "custom", "composite"]
+    composite: str
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    options: Mapping[str, Any]
+    callees: tuple[int, ...]
+    layer: str
+    version: int
+
+
+@dataclass(frozen=True)
+class LayerSize:
+    """The bytes of the constants of a layer that have one dtype.
+
+    Attributes:
+        layer: The layer; empty for constants whose layer is unknown.
+        dtype: The dtype, such as ``int8``.
+        bytes: Their size in the file.
+    """
+
+    layer: str
+    dtype: str
+    bytes: int
+
+
+@dataclass(frozen=True)
+class FileSizes:
+    """The bytes of a file. They add up to its size.
+
+    Attributes:
+        layers: The constants, the largest first. A buffer that several tensors share counts once, for the first.
+        metadata: The contents of its metadata.
+        unread: Buffers that belong to no tensor and no metadata.
+        structure: The rest: operators, tensors, names, options, and the space between buffers.
+    """
+
+    layers: tuple[LayerSize, ...]
+    metadata: int
+    unread: int
+    structure: int
+
+    @property
+    def total(self) -> int:
+        """The size of the file."""
+        return sum(each.bytes for each in self.layers) + self.metadata + self.unread + self.structure
 
 
 @dataclass(frozen=True)
@@ -273,6 +354,8 @@ class LiteRTModelFacts:
         custom_operators: The custom ops and composites with their options.
         metadata: The names of its metadata.
         tensors: Its tensors, in the order of the file.
+        operators: Its operators, in the order of the file.
+        sizes: The bytes of its parts.
     """
 
     source: str
@@ -284,6 +367,8 @@ class LiteRTModelFacts:
     custom_operators: tuple[CustomOperator, ...] = ()
     metadata: tuple[str, ...] = field(default=())
     tensors: tuple[StoredTensor, ...] = ()
+    operators: tuple[OperatorFacts, ...] = ()
+    sizes: FileSizes | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Returns the facts as plain dictionaries and lists, ready for ``json.dumps``."""

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import mmap
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -15,14 +12,15 @@ from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.errors import InterpreterError
 from litefuse.inspection.facts import CustomOperator, LiteRTModelFacts, SignatureFacts, SubgraphFacts, TensorFacts
+from litefuse.inspection.operator_options import known_options
+from litefuse.inspection.operators import operators_of
+from litefuse.inspection.sizes import file_sizes
 from litefuse.inspection.tensors import dtype_name, stored_tensors
 from litefuse.runtime.flatbuffer import content_of
-from litefuse.runtime.known_custom_ops import XNNPACK_OPS
 from litefuse.runtime.operators import ops_that_run_in_litert
-from litefuse.runtime.options import decode_map
 from litefuse.runtime.soundness import IDENTIFIER, check_soundness
 
-__all__ = ["inspect_litert_model", "is_litert_model"]
+__all__ = ["facts_of", "inspect_litert_model", "is_litert_model"]
 
 # One kind of custom operator: its kind, its name, its options.
 _OperatorKey: TypeAlias = tuple[Literal["custom", "composite"], str, bytes]
@@ -47,23 +45,35 @@ def inspect_litert_model(path: Path) -> LiteRTModelFacts:
         raise InterpreterError("this is not a LiteRT model, or cannot be read", where=str(path))
     try:
         with content_of(path) as data:
-            check_soundness(data, str(path))
-            return _Reader(data).facts(str(path))
+            return facts_of(data, str(path))
     except OSError as error:
         raise InterpreterError(f"the file cannot be read: {error.strerror or error}", where=str(path)) from error
-    except InterpreterError:
-        raise
+
+
+def facts_of(content: Any, source: str = "") -> LiteRTModelFacts:
+    """Inspects the content of a ``.tflite`` file.
+
+    Args:
+        content: The content: bytes or a memory map.
+        source: The name of the file.
+
+    Raises:
+        InterpreterError: The model is damaged.
+    """
+    check_soundness(content, source)
+    try:
+        return _Reader(content).facts(source)
     except Exception as error:  # following the offsets of damaged data fails in many ways
         raise InterpreterError(
             "the model is damaged",
-            where=str(path),
+            where=source,
             hint="Is it complete? Convert or download it again.",
         ) from error
 
 
 @dataclass(frozen=True)
 class _Reader:
-    data: mmap.mmap
+    data: Any
 
     def facts(self, source: str) -> LiteRTModelFacts:
         model = schema.Model.GetRootAs(self.data, 0)
@@ -77,6 +87,7 @@ class _Reader:
                 counts[name] += 1
                 if key is not None:
                     custom[key] += 1
+        tensors, operators = tuple(stored_tensors(model, subgraphs)), operators_of(self.data)
         own = ops_that_run_in_litert(self.data) if custom else frozenset[str]()
         return LiteRTModelFacts(
             source=source,
@@ -89,12 +100,14 @@ class _Reader:
             op_counts=dict(sorted(counts.items())),
             custom_operators=tuple(
                 CustomOperator(
-                    name, kind, count, _options(name, options), len(options), kind == "custom" and name in own
+                    name, kind, count, known_options(name, options), len(options), kind == "custom" and name in own
                 )
                 for (kind, name, options), count in sorted(custom.items())
             ),
             metadata=tuple(_text(model.Metadata(index).Name()) for index in range(model.MetadataLength())),
-            tensors=tuple(stored_tensors(model, subgraphs)),
+            tensors=tensors,
+            operators=operators,
+            sizes=file_sizes(self.data, tensors, operators),
         )
 
     def _operator(self, model: Any, operator: Any) -> tuple[str, _OperatorKey | None]:
@@ -171,20 +184,3 @@ def _signature(signature: Any, subgraphs: list[Any]) -> SignatureFacts:
         inputs=tuple(_tensor(subgraph, each.TensorIndex(), _text(each.Name())) for each in inputs),
         outputs=tuple(_tensor(subgraph, each.TensorIndex(), _text(each.Name())) for each in outputs),
     )
-
-
-def _options(name: str, data: bytes) -> Mapping[str, Any] | None:
-    """Decodes options to JSON-compatible values: a flexbuffer map, or what the pack's kernel of the op reads.
-
-    None if they are neither.
-    """
-    options = decode_map(data)
-    if options is None and data and name in XNNPACK_OPS:
-        from litefuse.kernels import PACK  # few models have such ops
-
-        options = PACK[name].decode_options(data) or None if name in PACK else None
-    return None if options is None else json.loads(json.dumps(options, default=_hex))  # blobs become text
-
-
-def _hex(value: Any) -> str:
-    return f"0x{bytes(value).hex()}"

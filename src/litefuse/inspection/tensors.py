@@ -23,19 +23,34 @@ def dtype_name(number: int) -> str:
 def stored_tensors(model: Any, subgraphs: Sequence[Any]) -> Iterator[StoredTensor]:
     """Yields all tensors of a model, which is an object of the schema."""
     for number, subgraph in enumerate(subgraphs):
+        computed = _computed(subgraph)
         for index in range(subgraph.TensorsLength()):
             tensor = subgraph.Tensors(index)
             sizes = [tensor.Shape(axis) for axis in range(tensor.ShapeLength())]
             if tensor.ShapeSignatureLength():
                 sizes = [tensor.ShapeSignature(axis) for axis in range(tensor.ShapeSignatureLength())]
+            size = _data_size(model, tensor)
             yield StoredTensor(
                 subgraph=number,
                 name=(tensor.Name() or b"").decode("utf-8", "replace"),
                 dtype=dtype_name(tensor.Type()),
                 shape=tuple(None if size < 0 else size for size in sizes),
-                size=_data_size(model, tensor),
+                size=size,
                 quantization=_quantization(model, subgraph, tensor.Quantization()),
+                index=index,
+                buffer=tensor.Buffer(),
+                is_constant=bool(size or tensor.ExternalBuffer() or (0 in sizes and index not in computed)),
+                is_variable=bool(tensor.IsVariable()),
             )
+
+
+def _computed(subgraph: Any) -> set[int]:
+    """Returns the tensors whose values are given or computed."""
+    found = {subgraph.Inputs(index) for index in range(subgraph.InputsLength())}
+    for index in range(subgraph.OperatorsLength()):
+        operator = subgraph.Operators(index)
+        found.update(operator.Outputs(output) for output in range(operator.OutputsLength()))
+    return found
 
 
 def _data_size(model: Any, tensor: Any) -> int:

@@ -11,17 +11,17 @@ from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.runtime.flatbuffer import Table
 
-__all__ = ["BUILTIN_OPS", "TENSOR_TYPES", "OpCode", "sizes_of"]
+__all__ = ["BUILTIN_OPS", "TENSOR_TYPES", "OpCode", "names_of", "sizes_of"]
 
 # Model
-OPERATOR_CODES, SUBGRAPHS, BUFFERS, SIGNATURES = 1, 2, 4, 7
+VERSION, OPERATOR_CODES, SUBGRAPHS, DESCRIPTION, BUFFERS, METADATA_BUFFER, METADATA, SIGNATURES = range(8)
 # OperatorCode
 DEPRECATED_CODE, CUSTOM_CODE, CODE_VERSION, CODE = range(4)
 # SubGraph
 TENSORS, GRAPH_INPUTS, GRAPH_OUTPUTS, OPERATORS, GRAPH_NAME = range(5)
 # Operator; the fields of its options of either kind follow those of their types.
 OPCODE, OP_INPUTS, OP_OUTPUTS, OPTIONS_TYPE, OPTIONS, CUSTOM_OPTIONS = range(6)
-OPTIONS_2_TYPE, OPTIONS_2 = 11, 12
+INTERMEDIATES, LARGE_OPTIONS_OFFSET, LARGE_OPTIONS_SIZE, OPTIONS_2_TYPE, OPTIONS_2 = range(8, 13)
 # Tensor
 SHAPE, TYPE, BUFFER, TENSOR_NAME, QUANTIZATION, IS_VARIABLE = range(6)
 SHAPE_SIGNATURE, HAS_RANK, EXTERNAL_BUFFER = 7, 8, 10
@@ -33,16 +33,19 @@ DATA, OFFSET, SIZE = 0, 1, 2
 SIGNATURE_INPUTS, SIGNATURE_OUTPUTS, SIGNATURE_KEY, SIGNATURE_GRAPH = 0, 1, 2, 4
 # TensorMap
 MAP_NAME, MAP_INDEX = 0, 1
+# Metadata
+METADATA_NAME, METADATA_CONTENT = 0, 1
 
 
-def _names(enumeration: object) -> dict[int, str]:
+def names_of(enumeration: object) -> dict[int, str]:
+    """Returns the names of the values of an enumeration of the schema, by their numbers."""
     return {number: name for name, number in vars(cast("type", enumeration)).items() if name.isupper()}
 
 
 #: The names of LiteRT's ops, such as ``CONV_2D``, by their numbers.
-BUILTIN_OPS = _names(schema.BuiltinOperator)
+BUILTIN_OPS = names_of(schema.BuiltinOperator)
 #: The names of its types, such as ``FLOAT32``, by their numbers.
-TENSOR_TYPES = _names(schema.TensorType)
+TENSOR_TYPES = names_of(schema.TensorType)
 
 
 class OpCode(NamedTuple):
