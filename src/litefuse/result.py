@@ -109,3 +109,15 @@ class ConversionResult:
 
     def __repr__(self) -> str:
         return f"<litefuse.ConversionResult of {self.report.source}: {self.report.size:,} bytes>"
+
+    def _repr_html_(self) -> str:
+        from litefuse.report.html import sections_html
+        from litefuse.report.sections import Section, report_sections
+
+        kept = "" if os.path.lexists(self._path) else ", which is no longer there"
+        if not kept and self._path.is_relative_to(self._folder.name):
+            kept = ", until save() keeps it elsewhere"
+        rows = [("file", f"{self._path}{kept}")]
+        if self._kernels is not None:
+            rows.append(("kernels", str(self._kernels)))
+        return sections_html([Section("Converted", rows), *report_sections(self.report)])

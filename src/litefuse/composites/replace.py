@@ -66,6 +66,7 @@ class Replacer:
                 list(replacement.arguments),
                 list(function.type.results),
                 outcome.function,
+                [op.name for op in operations(function) if op.name not in _NOT_OF_BODY],
             )
             faster = self._forms.faster and not self._forms.is_chosen(annotation.name)
             reason = _build(fusion, composite, replacement, body, inline_faster=faster)
@@ -152,6 +153,7 @@ def _not_builtin(custom_ops: Sequence[str]) -> str:
 
 
 _UNNAMED = frozenset({"func.return", "tfl.no_value", "tfl.pseudo_const"})  # not ops in a model
+_NOT_OF_BODY = frozenset({"func.return", "tf.Const"})
 
 
 def _empty_copy(function: func.FuncOp) -> func.FuncOp:

@@ -183,6 +183,12 @@ class SavedModelFacts:
         """Returns the facts as plain dictionaries and lists, ready for ``json.dumps``."""
         return asdict(self)
 
+    def _repr_html_(self) -> str:
+        from litefuse.inspection.sections import saved_model_sections
+        from litefuse.report.html import sections_html
+
+        return sections_html(saved_model_sections(self))
+
 
 @dataclass(frozen=True)
 class SubgraphFacts:
@@ -373,3 +379,9 @@ class LiteRTModelFacts:
     def to_json(self) -> dict[str, Any]:
         """Returns the facts as plain dictionaries and lists, ready for ``json.dumps``."""
         return asdict(self)
+
+    def _repr_html_(self) -> str:
+        from litefuse.inspection.sections import litert_model_sections
+        from litefuse.report.html import sections_html
+
+        return sections_html(litert_model_sections(self))

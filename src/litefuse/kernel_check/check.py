@@ -63,6 +63,12 @@ class CheckedCall:
             "verification": compared,
         }
 
+    def _repr_html_(self) -> str:
+        from litefuse.kernel_check.sections import call_section
+        from litefuse.report.html import sections_html
+
+        return sections_html([call_section(self)])
+
 
 def check_kernels(
     library: str | os.PathLike[str],

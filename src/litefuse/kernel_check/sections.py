@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from litefuse.kernel_check.check import CheckedCall, worst
-from litefuse.report.sections import Section
+from litefuse.report.sections import Judgement, Section
 from litefuse.verify.sections import JUDGEMENTS
 from litefuse.verify.verification import Verdict
 
-__all__ = ["check_sections"]
+__all__ = ["call_section", "check_sections"]
+
+_HEADINGS = ("op", "inputs", "compared with", "calls", "error", "")
+_NUMBERS = frozenset({3, 4})
 
 
 def check_sections(library: str, checked: Sequence[CheckedCall], tolerance: float) -> list[Section]:
@@ -23,12 +26,18 @@ def check_sections(library: str, checked: Sequence[CheckedCall], tolerance: floa
         Section(
             f"The kernels of {library}",
             [_row(each) for each in checked],
-            headings=("op", "inputs", "compared with", "calls", "error", ""),
-            right=frozenset({3, 4}),
+            headings=_HEADINGS,
+            right=_NUMBERS,
             judgements=[JUDGEMENTS[each.verdict] for each in checked],
             note=notes[worst(checked)],
         )
     ]
+
+
+def call_section(checked: CheckedCall) -> Section:
+    """Returns the section of one call with its error and verdict."""
+    judgements: list[Judgement] = [JUDGEMENTS[checked.verdict]]
+    return Section("A kernel", [_row(checked)], headings=_HEADINGS, right=_NUMBERS, judgements=judgements)
 
 
 def _row(checked: CheckedCall) -> tuple[str, ...]:

@@ -35,12 +35,12 @@ _FORMS_OF_QUANTIZATION = {
 }
 
 
-def quantization_sections(quantization: QuantizationReport, size: int) -> list[Section]:
+def quantization_sections(quantization: QuantizationReport, size: int | None) -> list[Section]:
     """Returns the sections about the quantization of a model.
 
     Args:
         quantization: The quantization.
-        size: The size of the quantized model in bytes.
+        size: The size of the quantized model in bytes; None if it is not known.
     """
     sections = [_effect_section(quantization, size)]
     if quantization.mixed is not None:
@@ -52,12 +52,13 @@ def quantization_sections(quantization: QuantizationReport, size: int) -> list[S
     return sections
 
 
-def _effect_section(quantization: QuantizationReport, size: int) -> Section:
+def _effect_section(quantization: QuantizationReport, size: int | None) -> Section:
     difference = "not measured"
     if quantization.error is not None:
         difference = f"{quantization.error:.1g} on {quantization.inputs}"
+    now = "" if size is None else f", {size / quantization.size_before:.0%} now"
     rows = [
-        ("size", f"{count_of(quantization.size_before, 'byte')} before, {size / quantization.size_before:.0%} now"),
+        ("size", f"{count_of(quantization.size_before, 'byte')} before{now}"),
         ("largest difference", f"{difference}: {quantization.unchecked}" if quantization.unchecked else difference),
     ]
     rows += [("weights", quantization.weights)] if quantization.weights else []

@@ -75,6 +75,12 @@ class CompositeReport:
     unchecked: str | None = None
     kernel: KernelReport | None = None
 
+    def _repr_html_(self) -> str:
+        from litefuse.report.html import sections_html
+        from litefuse.report.sections import composite_section
+
+        return sections_html([composite_section([self])])
+
 
 @dataclass(frozen=True)
 class ChainReport:
@@ -205,6 +211,12 @@ class QuantizationReport:
     layers: tuple[LayerDifference, ...] = ()
     mixed: MixedPrecision | None = None
     weights: str = ""
+
+    def _repr_html_(self) -> str:
+        from litefuse.report.html import sections_html
+        from litefuse.report.quantized_sections import quantization_sections
+
+        return sections_html(quantization_sections(self, None))
 
 
 @dataclass(frozen=True)
@@ -382,3 +394,9 @@ class Report:
         from litefuse.report.text import report_text
 
         return report_text(self)
+
+    def _repr_html_(self) -> str:
+        from litefuse.report.html import sections_html
+        from litefuse.report.sections import report_sections
+
+        return sections_html(report_sections(self))

@@ -20,7 +20,7 @@ from litefuse.report.report import (
     VariableReport,
 )
 
-__all__ = ["Judgement", "Section", "count_of", "op_section", "report_sections", "shape_text"]
+__all__ = ["Judgement", "Section", "composite_section", "count_of", "op_section", "report_sections", "shape_text"]
 
 Judgement: TypeAlias = Literal["good", "warn", "bad", "unclear"] | None
 """The judgement of a row: good, worth knowing, bad, or unclear; None if it has none."""
@@ -72,7 +72,7 @@ def report_sections(report: Report, *, timings: bool = False) -> list[Section]:
                 *_file_check_rows(report.file_check),
             ],
         ),
-        _composite_section(report.composites),
+        composite_section(report.composites),
         *([_chain_section(report.chains)] if report.chains is not None else []),
         *([_loop_section(report.loops)] if report.loops else []),
         *([_recognizer_section(report.recognizers)] if report.recognizers else []),
@@ -203,7 +203,8 @@ def _lacking_section(ops: Sequence[LackingOpReport]) -> Section:
     return Section(title, rows, right=frozenset({1}), judgements=judgements, note=note)
 
 
-def _composite_section(composites: Sequence[CompositeReport]) -> Section:
+def composite_section(composites: Sequence[CompositeReport]) -> Section:
+    """Returns the section of composites: those that are alike together, and those that are not fused first."""
     if not composites:
         return Section("Composites: none")
     fused = sum(composite.outcome == "fused" for composite in composites)

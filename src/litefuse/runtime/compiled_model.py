@@ -133,6 +133,19 @@ class CompiledModel:
     def __del__(self) -> None:
         self.close()
 
+    def _repr_html_(self) -> str:
+        from litefuse.report.html import sections_html
+        from litefuse.report.sections import Section
+        from litefuse.runtime.signature_sections import ShownTensor, signature_section
+
+        sections = [Section(self._where, note="" if self._compiled else "It is closed.")]
+        for each in self.signatures.values():
+            inputs, outputs = (
+                [ShownTensor(name, dtype, shape) for name, shape, dtype in part] for part in (each.inputs, each.outputs)
+            )
+            sections.append(signature_section(f"Signature {each.key}", inputs, outputs))
+        return sections_html(sections)
+
     def close(self) -> None:
         """Frees what LiteRT holds; the object cannot be used afterwards."""
         litert.release("LiteRtDestroyCompiledModel", self._compiled)

@@ -127,6 +127,13 @@ class Interpreter(litert.Interpreter):
             raise InterpreterError(wanted, where=self._where, hint=f"The model has: {', '.join(keys) or 'none'}.")
         return SignatureRunner(self, signature_key, lambda run: self._kernels.run(run, self._explain_running))
 
+    def _repr_html_(self) -> str:
+        from litefuse.report.html import sections_html
+        from litefuse.report.sections import Section
+        from litefuse.runtime.signature_sections import interpreter_sections
+
+        return sections_html([Section(self._where), *interpreter_sections(self)])
+
     def _explain_loading(self, error: Exception) -> Exception:
         hint = "Is it a complete .tflite file, of this runtime's version or an older one?"
         return InterpreterError(_message(error), where=self._where, hint=hint)

@@ -124,6 +124,12 @@ class Verification:
 
         return sections_text(verification_sections(self))
 
+    def _repr_html_(self) -> str:
+        from litefuse.report.html import sections_html
+        from litefuse.verify.sections import verification_sections
+
+        return sections_html(verification_sections(self))
+
 
 def _finite(error: float) -> float | None:
     return error if error != float("inf") else None

@@ -115,6 +115,12 @@ class Layers:
             "layers": [each.to_json() for each in self.layers],
         }
 
+    def _repr_html_(self) -> str:
+        from litefuse.report.html import sections_html
+        from litefuse.verify.layers.sections import layer_sections
+
+        return sections_html(layer_sections(self, None))
+
 
 def _finite(error: float | None) -> float | None:
     return error if error is not None and math.isfinite(error) else None

@@ -12,8 +12,13 @@ _HEADINGS = ("layer", "op", "dtype", "shape", "error", "added", "")
 _LISTED = 6
 
 
-def layer_sections(layers: Layers, tolerance: float) -> list[Section]:
-    """Returns the sections of layers: the first that differs, and the error of each that is compared."""
+def layer_sections(layers: Layers, tolerance: float | None) -> list[Section]:
+    """Returns the sections of layers: the first that differs, and the error of each that is compared.
+
+    Args:
+        layers: The layers.
+        tolerance: The error above which a layer differs, for the text; None if it is not known.
+    """
     title = f"Layers of call {layers.call}, {layers.signature}"
     if layers.problem:
         return [Section(title, note=layers.problem)]
@@ -52,9 +57,9 @@ def _judgement(layer: Layer) -> Judgement:
     return None if layer.differs and not layer.reaches else "bad" if layer.differs else "good"
 
 
-def _findings(layers: Layers, tolerance: float) -> list[tuple[str, str]]:
+def _findings(layers: Layers, tolerance: float | None) -> list[tuple[str, str]]:
     first, step = layers.first, layers.largest_step
-    found = [("first that differs", f"none by more than {tolerance:g}")]
+    found = [("first that differs", "none" if tolerance is None else f"none by more than {tolerance:g}")]
     if first is not None:
         found = [("first that differs", f"{first.name} ({first.op}), by {first.error:.2g}")]
         if first.through:

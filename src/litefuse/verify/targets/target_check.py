@@ -117,3 +117,9 @@ class TargetCheck:
         from litefuse.verify.targets.sections import target_sections
 
         return sections_text(target_sections(self))
+
+    def _repr_html_(self) -> str:
+        from litefuse.report.html import sections_html
+        from litefuse.verify.targets.sections import target_sections
+
+        return sections_html(target_sections(self))
