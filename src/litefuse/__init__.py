@@ -10,6 +10,7 @@ from litefuse.errors import LitefuseError
 if TYPE_CHECKING:
     from litefuse.api import convert, quantize
     from litefuse.fusions import Fusion, fusion
+    from litefuse.page.saving import save_report
     from litefuse.recognizers import Recognizer, recognizer
     from litefuse.report import Report
     from litefuse.result import ConversionResult
@@ -45,6 +46,7 @@ __all__ = [
     "fusion",
     "quantize",
     "recognizer",
+    "save_report",
     "verify_model",
 ]
 
@@ -71,6 +73,7 @@ _LAZY = {
     "fusion": "litefuse.fusions",
     "quantize": "litefuse.api",
     "recognizer": "litefuse.recognizers",
+    "save_report": "litefuse.page.saving",
     "verify_model": "litefuse.verify.against_original",
 }
 

@@ -9,6 +9,7 @@ import click
 
 from litefuse.cli.failures import ExitCode, json_option
 from litefuse.cli.output import print_json, print_sections, progress
+from litefuse.cli.pages import HTML, check_page, given_options
 from litefuse.cli.parameters import KERNELS, MEMORY, PATH, SECONDS, TARGET, parse_shape
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ __all__ = ["check"]
 @click.option("--timeout", type=SECONDS, metavar="SECONDS", help="How long each target's software may take (300).")
 @MEMORY
 @KERNELS
+@HTML
 @json_option("Print the result as JSON.")
 def check(
     model: Path,
@@ -51,6 +53,7 @@ def check(
     timeout: float | None,
     memory: int | None,
     kernels: tuple[str, ...],
+    html: Path | None,
     as_json: bool,
 ) -> None:
     """Check a LiteRT file for what is to run it.
@@ -64,6 +67,7 @@ def check(
     The exit code is 0 if each target takes the file, 1 if one refuses it or gives other numbers, 3 if that is not
     known, 4 if the file cannot be checked, and, with --require-accelerated, 5 if a target refuses an op.
     """
+    check_page(html, (model,))
     shapes = dict(parse_shape(each) for each in shape)
 
     from litefuse.verify.targets.check import check as check_model
@@ -81,6 +85,10 @@ def check(
             kernel_modules=kernels,
             on_step=on_step,
         )
+    if html is not None:
+        from litefuse.page.saving import save_report
+
+        save_report(html, model, check=found, options=given_options())
     if as_json:
         print_json(found.to_json())
     else:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from litefuse.cli.failures import json_option
 from litefuse.cli.output import check_writable, print_json, print_sections, progress
+from litefuse.cli.pages import HTML, attempted, check_page, given_options
 from litefuse.cli.parameters import (
     ALL,
     PATH,
@@ -22,6 +24,10 @@ from litefuse.cli.quantization_options import integer_io, quantization_option_gr
 from litefuse.options.forms import FORMS, QUANTIZATIONS, RNN_FORMS, CompositeForm, Quantization, RnnForm
 from litefuse.options.limits import MAX_CONSTANT_BYTES, MAX_OPS
 from litefuse.options.quantization import Granularity, Rotation, WeightBits
+
+if TYPE_CHECKING:
+    from litefuse.benchmarking.measurement import Benchmark
+    from litefuse.result import ConversionResult
 
 __all__ = ["convert"]
 
@@ -185,6 +191,7 @@ __all__ = ["convert"]
 )
 @process_limit_options
 @click.option("--in-process", is_flag=True, help="Convert in this process, for a debugger in conversion code.")
+@HTML
 @json_option("Print the report as JSON on the standard output, and nothing else there; an error as well.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 @click.option("--timings", is_flag=True, help="Print the time of every step.")
@@ -231,6 +238,7 @@ def convert(
     timeout: float | None,
     memory: int | None,
     in_process: bool,
+    html: Path | None,
     as_json: bool,
     quiet: bool,
     timings: bool,
@@ -247,7 +255,9 @@ def convert(
     composites, --require-fused=lstm,gelu for these two.
     """
     path = output if output is not None else _default_output(model)
-    check_writable(path, "the model", reads=(model, *filter(None, (representative_dataset, recipe))))
+    read = (model, *filter(None, (representative_dataset, recipe)))
+    check_writable(path, "the model", reads=read)
+    check_page(html, read)
 
     from litefuse.api import convert as convert_model
     from litefuse.runtime.loading import load_kernels
@@ -300,6 +310,9 @@ def convert(
             on_step=on_step,
         )
         result.save(path, copy=False)
+        if html is not None:
+            arrays = {"input_arrays": split_names(input_arrays), "output_arrays": split_names(output_arrays)}
+            _write_page(html, result, model, split_names(tags), arrays, plug_ins, on_step)
     if as_json:
         print_json(result.report.to_json())
     elif not quiet:
@@ -307,6 +320,38 @@ def convert(
 
         written = f"Written to {path}" + (f", its kernels to {result.kernels}" if result.kernels is not None else "")
         print_sections([*report_sections(result.report, timings=timings), Section(written)])
+
+
+def _write_page(
+    html: Path,
+    result: ConversionResult,
+    model: Path,
+    tags: list[str] | None,
+    arrays: Mapping[str, list[str] | None],
+    kernels: tuple[str, ...],
+    on_step: Callable[[str], None],
+) -> None:
+    from litefuse.page.saving import save_report
+
+    def measured() -> Benchmark:
+        from litefuse.benchmarking.benchmark import benchmark
+
+        on_step("measure")
+        return benchmark(result.path, kernel_modules=kernels)
+
+    notes: list[str] = []
+    save_report(
+        html,
+        result,
+        model,
+        benchmark=attempted("The time was not measured", measured, notes),
+        tags=tags,
+        **arrays,
+        signatures=result.report.signatures,
+        options=given_options(),
+        notes=notes,
+        on_step=on_step,
+    )
 
 
 def _default_output(model: Path) -> Path:

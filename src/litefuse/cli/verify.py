@@ -8,6 +8,7 @@ import click
 
 from litefuse.cli.failures import VERDICT_CODES, json_option
 from litefuse.cli.output import print_json, print_sections, progress
+from litefuse.cli.pages import HTML, check_page, given_options
 from litefuse.cli.parameters import KERNELS, PATH, parse_shape, split_names
 
 __all__ = ["verify"]
@@ -49,6 +50,7 @@ __all__ = ["verify"]
     help="Run ORIGINAL even if it has ops that write or read files, run code or open connections.",
 )
 @click.option("--layers", is_flag=True, help="Compare the tensors inside, and show the first that differs.")
+@HTML
 @json_option("Print the errors as JSON.")
 def verify(
     model: Path,
@@ -65,6 +67,7 @@ def verify(
     kernels: tuple[str, ...],
     allow_side_effects: bool,
     layers: bool,
+    html: Path | None,
     as_json: bool,
 ) -> None:
     """Compare a LiteRT model with the original.
@@ -91,6 +94,9 @@ def verify(
         raise click.BadParameter("--expected needs --inputs")
     if expected is not None and layers:
         raise click.BadParameter("--layers needs ORIGINAL, of which it compares the layers")
+    if html is not None and original is not None and original.suffix != ".tflite":
+        layers = True  # a page shows where they differ
+    check_page(html, (model, original, inputs, expected))
     shapes = dict(parse_shape(each) for each in shape)
 
     from litefuse.runtime.inputs import load_arrays
@@ -113,6 +119,17 @@ def verify(
             kernel_modules=kernels,
             allow_side_effects=allow_side_effects,
             layers=layers,
+        )
+    if html is not None:
+        from litefuse.page.saving import save_report
+
+        save_report(
+            html,
+            model,
+            original if layers else None,
+            verification=verification,
+            tags=split_names(tags),
+            options=given_options(),
         )
     if as_json:
         print_json(verification.to_json())

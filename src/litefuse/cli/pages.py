@@ -1,0 +1,76 @@
+"""Pages of commands: the option ``--html``, and what goes on a page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from litefuse.cli.output import check_writable
+from litefuse.cli.parameters import PATH
+from litefuse.errors import LitefuseError
+
+__all__ = ["HTML", "attempted", "check_page", "given_options"]
+
+_Found = TypeVar("_Found")
+
+HTML = click.option(
+    "--html",
+    type=PATH,
+    metavar="FILE.html",
+    help="Also write a page about it: graphs before and after, sizes, times, errors. It needs the extra report.",
+)
+
+
+def check_page(html: Path | None, reads: Iterable[Path | None]) -> None:
+    """Checks before the work that a page can be written.
+
+    Args:
+        html: The page; None for none.
+        reads: The files that the work reads.
+
+    Raises:
+        LitefuseError: It cannot, or a package is missing.
+    """
+    if html is None:
+        return
+    from litefuse.page.writing import check_possible
+
+    check_writable(html, "the page", reads=tuple(filter(None, reads)))
+    check_possible()
+
+
+def attempted(what: str, find: Callable[[], _Found], notes: list[str]) -> _Found | None:
+    """Returns what goes on a page, or None: a page without it says why.
+
+    Args:
+        what: What is missing then, such as ``The time was not measured``.
+        find: Finds it.
+        notes: Gets the sentence that says why not.
+    """
+    try:
+        return find()
+    except LitefuseError as error:
+        notes.append(f"{what}: {error}")
+        return None
+
+
+def given_options() -> dict[str, str]:
+    """Returns the options that the user gave to the running command, and their values."""
+    context = click.get_current_context()
+    found: dict[str, str] = {}
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        if context.get_parameter_source(name) is not click.core.ParameterSource.COMMANDLINE:
+            continue
+        if isinstance(parameter, click.Option):
+            found[max(parameter.opts, key=len)] = _shown(context.params.get(name))
+    return found
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    return str(value)

@@ -1,0 +1,140 @@
+"""What a page shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from litefuse.page.converted import Converted, Place
+from litefuse.page.graph import Model
+from litefuse.report import Report
+
+if TYPE_CHECKING:
+    from litefuse.benchmarking.measurement import Benchmark, Measurement
+    from litefuse.verify.targets.target_check import TargetCheck
+    from litefuse.verify.verification import Verification
+
+__all__ = ["Content", "Kind", "Measure"]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number that some ops of the file have.
+
+    Attributes:
+        name: Its name.
+        unit: ``s``, ``bytes``, or empty for a number that is not summed up.
+        values: The numbers, by the nodes.
+    """
+
+    name: str
+    unit: str
+    values: Mapping[Place, float]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A class that some ops of the file are in.
+
+    Attributes:
+        name: What the classes are.
+        classes: Their titles.
+        values: The indices of the classes, by the nodes.
+    """
+
+    name: str
+    classes: tuple[str, ...]
+    values: Mapping[Place, int]
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a page shows.
+
+    Attributes:
+        converted: The LiteRT file.
+        sha256: Its hash, in hexadecimal.
+        original: The graphs of the TensorFlow model; None if that is not known.
+        original_name: The name of that model; may be empty.
+        links: The nodes of the original that each node of the file computes.
+        report: The report of the conversion.
+        verification: The comparison with the original.
+        check: The check for targets.
+        benchmark: The measurement of the file, first, and perhaps of another.
+        options: The options that the user gave, as names and texts.
+        versions: The versions of litefuse and of what it ran, as names and texts.
+        notes: What could not be found out, and why.
+    """
+
+    converted: Converted
+    sha256: str
+    original: Model | None = None
+    original_name: str = ""
+    links: Mapping[Place, tuple[Place, ...]] = field(default_factory=dict[Place, tuple[Place, ...]])
+    report: Report | None = None
+    verification: Verification | None = None
+    check: TargetCheck | None = None
+    benchmark: Benchmark | None = None
+    options: tuple[tuple[str, str], ...] = ()
+    versions: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def measurements(self) -> tuple[Measurement, ...]:
+        """What was measured of the file itself, one for each signature."""
+        if self.benchmark is None:
+            return ()
+        found = self.benchmark.measurements
+        return tuple(each for each in found if each.model == found[0].model)
+
+    def measures(self) -> tuple[Measure, ...]:
+        """Returns the numbers of ops: times, bytes, errors."""
+        ops = self.converted.ops
+        seconds: dict[Place, float] = {}
+        for measurement in self.measurements:
+            for op in measurement.ops:
+                place = ops.get((op.subgraph, op.op))
+                if place is not None and op.seconds is not None:
+                    seconds[place] = max(seconds.get(place, 0.0), op.seconds)
+        errors: dict[Place, float] = {}
+        layers = self.verification.layers if self.verification is not None else None
+        for layer in () if layers is None else layers.compared:
+            place = self.converted.results.get(layer.tensor)
+            if place is not None and layer.error is not None:
+                errors[place] = max(errors.get(place, 0.0), layer.error)
+        sizes = {place: float(size) for place, size in self.converted.constant_bytes.items()}
+        found = (Measure("time", "s", seconds), Measure("bytes", "bytes", sizes), Measure("error", "", errors))
+        return tuple(each for each in found if each.values)
+
+    def kinds(self) -> tuple[Kind, ...]:
+        """Returns the classes of ops: what runs them, and why targets refuse them."""
+        found = [_kernels(self), *_refused(self)]
+        return tuple(each for each in found if each.values)
+
+
+def _kernels(content: Content) -> Kind:
+    classes: dict[str, int] = {}
+    values: dict[Place, int] = {}
+    for measurement in content.measurements:
+        for op in measurement.ops:
+            place = content.converted.ops.get((op.subgraph, op.op))
+            if place is None:
+                continue
+            title = op.kernel if op.partition is None else f"{op.kernel}, partition {op.partition}"
+            values[place] = classes.setdefault(title, len(classes))
+    return Kind("runs in", tuple(classes), values)
+
+
+def _refused(content: Content) -> list[Kind]:
+    kinds: list[Kind] = []
+    for report in content.check.reports if content.check is not None else ():
+        classes: dict[str, int] = {}
+        values: dict[Place, int] = {}
+        for each in report.refused:
+            for name in each.places:
+                place = content.converted.results.get(name)
+                if place is not None:
+                    values[place] = classes.setdefault(each.reason, len(classes))
+        kinds.append(Kind(f"refused by {report.target}", tuple(classes), values))
+    return kinds

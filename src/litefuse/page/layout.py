@@ -1,0 +1,144 @@
+"""Places for the boxes of a view, and ways for its edges, by fast-sugiyama's layered layout."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from litefuse.errors import LitefuseError
+
+__all__ = ["BOX_HEIGHT", "BOX_WIDTH", "Layout", "check_installed", "laid_out"]
+
+#: The size of a box, and the space beside and below one, in the drawing's units.
+BOX_WIDTH, BOX_HEIGHT = 168, 38
+_BESIDE, _BELOW = 24, 26
+# Larger views, of which nobody has an overview, are laid out in rows: the layout's time grows with the square.
+_LARGEST = 3000
+_IN_ROW = 6
+
+Way: TypeAlias = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The layout of a view.
+
+    Attributes:
+        places: The middle of each box's upper edge, x and y.
+        ways: For each edge the points that it leads through, without its ends; empty for a straight line.
+        width: The width of the drawing.
+        height: Its height.
+    """
+
+    places: tuple[tuple[int, int], ...]
+    ways: tuple[Way, ...]
+    width: int
+    height: int
+
+
+def check_installed() -> None:
+    """Checks that the package for the layout is there.
+
+    Raises:
+        LitefuseError: It is not.
+    """
+    try:
+        importlib.import_module("fast_sugiyama")
+    except ImportError as error:
+        raise LitefuseError(
+            f"a page with graphs needs the package fast-sugiyama, which cannot be imported: {error}",
+            hint="Install the extra: pip install 'litefuse[report]'. It needs Python 3.11 or newer.",
+        ) from error
+
+
+def laid_out(count: int, edges: Sequence[tuple[int, int]]) -> Layout:
+    """Lays out boxes in rows, so that edges lead down.
+
+    Args:
+        count: The number of boxes.
+        edges: Pairs of indices of boxes. An edge to a box of a lower index is drawn, but does not count for the rows:
+            the boxes come in the order in which they compute, so it closes a circle.
+    """
+    down = [each for each in edges if each[0] < each[1]]
+    if not down or count > _LARGEST:
+        return _in_rows(count, edges)
+    linked = sorted({number for edge in down for number in edge})
+    points, links = _drawn(linked, down, count)
+    rows = {y: row for row, y in enumerate(sorted({y for _, y in points.values()}, reverse=True))}
+    left = min(x for x, _ in points.values())
+    places = {
+        number: (round(x - left) + BOX_WIDTH // 2, rows[y] * (BOX_HEIGHT + _BELOW)) for number, (x, y) in points.items()
+    }
+    bottom = len(rows) * (BOX_HEIGHT + _BELOW)
+    for place, number in enumerate(number for number in range(count) if number not in places):
+        column, row = place % _IN_ROW, place // _IN_ROW
+        places[number] = column * (BOX_WIDTH + _BESIDE) + BOX_WIDTH // 2, bottom + row * (BOX_HEIGHT + _BELOW)
+    ways = _ways(count, links)
+    return _sized(
+        [places[number] for number in range(count)],
+        [tuple(places[each] for each in ways.get((source, target), ())) for source, target in edges],
+    )
+
+
+def _drawn(
+    linked: Sequence[int], edges: Sequence[tuple[int, int]], count: int
+) -> tuple[dict[int, tuple[float, float]], dict[int, list[int]]]:
+    """Returns the places and the links of boxes, and of the points that long edges lead through.
+
+    These points have numbers from ``count`` on.
+    """
+    package: Any = importlib.import_module("fast_sugiyama")
+    # In each part, the package numbers these points from the number of nodes on.
+    numbers = {box: number for number, box in enumerate(linked)}
+    drawn = package.from_edges([(numbers[a], numbers[b]) for a, b in edges], vertex_spacing=BOX_WIDTH + _BESIDE)
+    points: dict[int, tuple[float, float]] = {}
+    links: dict[int, list[int]] = {}
+    next_point = count
+    for positions, _, _, pairs in drawn.align_layouts_vertical_top().align_layouts_horizontal(BOX_WIDTH + _BESIDE):
+        own = {
+            number: linked[number] if number < len(linked) else number - len(linked) + next_point
+            for number, _ in positions
+        }
+        points.update({own[number]: place for number, place in positions})
+        for source, target in pairs or ():
+            links.setdefault(own[source], []).append(own[target])
+        next_point = max([next_point, *(each + 1 for each in own.values())])
+    return points, links
+
+
+def _ways(count: int, links: dict[int, list[int]]) -> dict[tuple[int, int], list[int]]:
+    """Returns the points of edges that lead through some, by their ends."""
+    ways: dict[tuple[int, int], list[int]] = {}
+    for source in [each for each in links if each < count]:
+        for first in links[source]:
+            through, target = list[int](), first
+            while target >= count:
+                through.append(target)
+                target = links[target][0]
+            if through:
+                ways[source, target] = through
+    return ways
+
+
+def _in_rows(count: int, edges: Sequence[tuple[int, int]]) -> Layout:
+    places = [
+        (
+            number % _IN_ROW * (BOX_WIDTH + _BESIDE) + BOX_WIDTH // 2,
+            number // _IN_ROW * (BOX_HEIGHT + _BELOW),
+        )
+        for number in range(count)
+    ]
+    return _sized(places, [()] * len(edges))
+
+
+def _sized(places: Sequence[tuple[int, int]], ways: Sequence[Way]) -> Layout:
+    xs = [x for x, _ in places] + [x for way in ways for x, _ in way]
+    ys = [y for _, y in places]
+    return Layout(
+        tuple(places),
+        tuple(ways),
+        max(xs, default=0) + BOX_WIDTH // 2,
+        max(ys, default=0) + BOX_HEIGHT,
+    )

@@ -1,0 +1,143 @@
+"""Finds the nodes of the original that each op of a LiteRT file computes, by their names.
+
+A converter names a result after the node that it computes, and that of several nodes which it fused after all of them.
+A node that nothing is named after, such as one that was folded into weights, is linked to the ops that the nodes which
+read it are linked to.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from litefuse.page.converted import Place
+from litefuse.page.graph import Model, Node
+from litefuse.verify.layers.names import named_nodes
+
+__all__ = ["links"]
+
+# A node of which so many ops or more are made by those that read it has no place of its own in the file.
+_SPREAD = 4
+# An op that stands for a layer, as a recurrent one does, is linked to so many of its nodes at most.
+_OF_LAYER = 400
+
+
+def links(original: Model, converted: Model) -> dict[Place, tuple[Place, ...]]:
+    """Returns the linked nodes of the original, for each node of the file that has some.
+
+    Args:
+        original: The TensorFlow model.
+        converted: The file.
+    """
+    direct = _direct(original, converted)
+    ops: defaultdict[Place, list[Place]] = defaultdict(list)
+    for place, linked in direct.items():
+        for each in linked:
+            ops[each].append(place)
+    found = {place: [*linked] for place, linked in direct.items()}
+    for graph_number, graph in enumerate(original.graphs):
+        readers: defaultdict[int, list[int]] = defaultdict(list)
+        for number in reversed(range(len(graph.nodes))):
+            place = graph_number, number
+            if place not in ops and graph.nodes[number].mark not in {"input", "output"}:
+                into = [
+                    *dict.fromkeys(each for reader in readers[number] for each in ops.get((graph_number, reader), ()))
+                ]
+                if 0 < len(into) < _SPREAD:
+                    ops[place] = into
+                    for each in into:
+                        found[each].append(place)
+            for each in graph.nodes[number].inputs:
+                readers[each].append(number)
+    return {place: tuple(linked) for place, linked in found.items()}
+
+
+def _direct(original: Model, converted: Model) -> dict[Place, tuple[Place, ...]]:
+    """Returns the nodes that each node of the file is named after."""
+    composites = _Composites(original, converted)
+    by_name: defaultdict[str, list[Place]] = defaultdict(list)
+    by_scope: defaultdict[str, list[Place]] = defaultdict(list)
+    inputs: defaultdict[str, list[Place]] = defaultdict(list)
+    for graph_number, graph in enumerate(original.graphs):
+        for number, node in enumerate(graph.nodes):
+            place = graph_number, number
+            if node.mark == "input":
+                inputs[node.name].append(place)
+            elif node.mark != "output":
+                by_name[node.name].append(place)
+                for scope in _scopes(node.layer):
+                    by_scope[scope].append(place)
+    found: dict[Place, tuple[Place, ...]] = {}
+    for graph_number, graph in enumerate(converted.graphs):
+        for number, node in enumerate(graph.nodes):
+            if node.mark == "input":
+                linked = _named_like(node, inputs)
+            elif node.mark == "output":
+                continue
+            else:
+                linked = _linked(node.name, by_name) or composites.of(node) or _of_scope(node, by_scope)
+            if linked:
+                found[graph_number, number] = tuple(dict.fromkeys(linked))
+    return found
+
+
+class _Composites:
+    """The calls of composites, which fused ops are named after, with a number where the name is taken."""
+
+    def __init__(self, original: Model, converted: Model) -> None:
+        self._calls: defaultdict[str, list[Place]] = defaultdict(list)
+        for graph_number, graph in enumerate(original.graphs):
+            for number, node in enumerate(graph.nodes):
+                if node.mark == "composite":
+                    self._calls[node.op].append((graph_number, number))
+        self._ops: defaultdict[str, list[str]] = defaultdict(list)
+        for graph in converted.graphs:
+            for node in graph.nodes:
+                for name in named_nodes(node.name, self._calls):
+                    self._ops[name].append(node.name)
+
+    def of(self, node: Node) -> list[Place]:
+        """Returns the calls that an op may be: one if there are as many ops as calls, else all."""
+        for name in named_nodes(node.name, self._calls):
+            calls, ops = self._calls[name], self._ops[name]
+            return [calls[ops.index(node.name)]] if len(calls) == len(ops) else calls
+        return []
+
+
+def _linked(name: str, nodes: dict[str, list[Place]]) -> list[Place]:
+    """Returns the nodes that a name lists; those of a call have its name in front."""
+    found: list[Place] = []
+    for part in name.split(";"):
+        steps = part.split("/")
+        for begin in range(len(steps)):
+            named = [*named_nodes("/".join(steps[begin:]), nodes)]
+            if named:
+                found += [place for each in named for place in nodes[each]]
+                break
+    return found
+
+
+def _named_like(node: Node, inputs: dict[str, list[Place]]) -> list[Place]:
+    """Returns the arguments of an input's name: ``serving_default_x:0`` is that of ``x``."""
+    name = node.name.partition(":")[0]
+    exact = inputs.get(name)
+    if exact:
+        return exact
+    return next((places for key, places in inputs.items() if name.endswith(f"_{key}")), [])
+
+
+def _of_scope(node: Node, scopes: dict[str, list[Place]]) -> list[Place]:
+    """Returns the nodes of the scope that a result is named after, or else of the op's layer."""
+    for name in (*node.name.split(";"), node.layer):
+        found = scopes.get(name) or scopes.get(name.rpartition("/")[0] if name != node.layer else "")
+        if found:
+            return found[:_OF_LAYER]
+    return []
+
+
+def _scopes(layer: str) -> Iterator[str]:
+    steps: Iterable[str] = layer.split("/") if layer else ()
+    scope = ""
+    for step in steps:
+        scope = f"{scope}/{step}" if scope else step
+        yield scope

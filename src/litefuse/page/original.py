@@ -1,0 +1,241 @@
+"""Graphs of a TensorFlow model: its functions, with their nodes in the layers that their names tell.
+
+Constants and reads of variables are not drawn as nodes: what reads them says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from litefuse.errors import SavedModelError
+from litefuse.inspection.graph import FunctionGraph, attribute_value
+from litefuse.page.graph import Entry, Graph, Mark, Model, Node
+from litefuse.saved_model import DataType, SavedModel, load
+from litefuse.saved_model.dtypes import shape_from_proto
+from litefuse.saved_model.messages import FunctionDef, NodeDef
+
+__all__ = ["OriginalJob", "read_original"]
+
+# Nodes of all functions together; what is beyond is counted.
+_NODES = 30_000
+_CONSTANTS = frozenset({"Const", "ReadVariableOp", "NoOp"})
+_CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
+# The attributes that name the dtype of a result, the likeliest first.
+_DTYPES = ("output_type", "out_type", "DstT", "dtype", "T", "Tparams", "Tout", "output_types")
+# Attributes that say how a node is computed, or what its operands' types say.
+_UNTOLD = frozenset({"T", "Tin", "Tout", "Tidx", "Tshape", "dtype", "config_proto", "executor_type", "config", "f"})
+
+
+@dataclass(frozen=True)
+class OriginalJob:
+    """A request to read the graphs of a TensorFlow model.
+
+    Attributes:
+        source: The folder of a SavedModel, or the file of a frozen graph.
+        tags: The tags of the meta graph; None means the one for serving.
+        inputs: The input tensors of a frozen graph; None means its placeholders.
+        outputs: Its output tensors; None means the only one that nothing reads.
+        signatures: The keys of the signatures to show; None means all.
+    """
+
+    source: Path
+    tags: tuple[str, ...] | None = None
+    inputs: tuple[str, ...] | None = None
+    outputs: tuple[str, ...] | None = None
+    signatures: tuple[str, ...] | None = None
+
+
+def read_original(job: OriginalJob, announce: Callable[[str], None]) -> Model:
+    """Reads the graphs that signatures reach.
+
+    Args:
+        job: The request.
+        announce: Called with the name of each step at its start.
+
+    Raises:
+        SavedModelError: The model cannot be read.
+    """
+    announce("read")
+    model = load(job.source, job.tags, input_arrays=job.inputs, output_arrays=job.outputs)
+    return graphs_of(model, job.signatures)
+
+
+def graphs_of(model: SavedModel, signatures: Iterable[str] | None = None) -> Model:
+    """Returns the graphs of a model that is read.
+
+    Args:
+        model: The model.
+        signatures: The keys of the signatures to show; None means all.
+    """
+    chosen = {key: each for key, each in model.signatures.items() if signatures is None or key in {*signatures}}
+    found = FunctionGraph.of(model.functions, [each.function for each in chosen.values()])
+    composites = {each.function: each.name for each in found.annotated()}
+    attributes = {each.function: each.attributes for each in found.annotated()}
+    graphs: list[Graph] = []
+    left = _NODES
+    # The functions that are reached first are those that tell most.
+    for name in found.reached:
+        graph = _Reader(model.functions[name], model.functions, composites).graph(left)
+        if name in composites:
+            told = tuple((key, _shown(value)) for key, value in attributes[name].items())
+            graph = replace(graph, title=composites[name], facts=(("composite", composites[name]), *told))
+        left -= len(graph.nodes)
+        graphs.append(graph)
+    by_name = {each.name: each for each in graphs}
+    entries = tuple(Entry(key, _beyond_wrappers(each.function, by_name)) for key, each in chosen.items())
+    return Model(entries, tuple(graphs))
+
+
+def _beyond_wrappers(name: str, graphs: Mapping[str, Graph]) -> str:
+    """Returns the first function that does more than call another, which is no composite."""
+    seen: set[str] = set()
+    while name in graphs and name not in seen:
+        seen.add(name)
+        real = [each for each in graphs[name].nodes if each.mark not in {"input", "output"} and each.op != "Identity"]
+        if len(real) != 1 or real[0].mark != "call" or len(real[0].opens) != 1 or real[0].opens[0] not in graphs:
+            break
+        name = real[0].opens[0]
+    return name
+
+
+@dataclass
+class _Reader:
+    """Reads one function.
+
+    Attributes:
+        function: The function.
+        library: All functions.
+        composites: The names of composites by their functions.
+    """
+
+    function: FunctionDef
+    library: Mapping[str, FunctionDef]
+    composites: Mapping[str, str]
+
+    def graph(self, most: int) -> Graph:
+        """Returns its graph, of so many nodes at most."""
+        signature = self.function.signature
+        nodes: list[Node] = []
+        numbers: dict[str, int] = {}
+        constants: dict[str, str] = {}
+        for index, arg in enumerate(signature.input_arg):
+            dtype = str(DataType.from_proto(arg.type)) if arg.type else ""
+            if dtype in {"resource", "variant"}:
+                constants[arg.name] = arg.name
+                continue
+            numbers[arg.name] = len(nodes)
+            shape = self._argument_shape(index)
+            nodes.append(Node(f"{dtype}{shape}", arg.name, mark="input", facts=(("type", f"{dtype}{shape}"),)))
+        waiting = list(_in_order(self.function.node_def))
+        for node in waiting:
+            if node.op in _CONSTANTS:
+                constants[node.name] = _constant(node, constants)
+                continue
+            if len(nodes) >= most:
+                continue
+            numbers[node.name] = len(nodes)
+            nodes.append(self._node(node, numbers, constants))
+        for name, tensor in self.function.ret.items():
+            if len(nodes) < most:
+                source = numbers.get(tensor.partition(":")[0])
+                nodes.append(Node(name, name, inputs=() if source is None else (source,), mark="output"))
+        drawn = sum(node.op not in _CONSTANTS for node in waiting)
+        out = drawn - sum(each.mark not in {"input", "output"} for each in nodes)
+        return Graph(signature.name, signature.name, tuple(nodes), left_out=out)
+
+    def _argument_shape(self, index: int) -> str:
+        attributes = self.function.arg_attr[index].attr if index in self.function.arg_attr else {}
+        shapes = attributes["_output_shapes"].list.shape if "_output_shapes" in attributes else ()
+        return _shape(shapes[0]) if len(shapes) else ""
+
+    def _node(self, node: NodeDef, numbers: Mapping[str, int], constants: Mapping[str, str]) -> Node:
+        read = [each.partition(":")[0] for each in node.input if not each.startswith("^")]
+        sources = dict.fromkeys(numbers[each] for each in read if each in numbers)
+        opens = tuple(dict.fromkeys(_callees(node, self.library)))
+        op = node.op
+        mark: Mark = "" if not opens else "call" if op in _CALLS or op in self.library else "control"
+        if mark == "call" and len(opens) == 1 and opens[0] in self.composites:
+            op, mark = self.composites[opens[0]], "composite"
+        layer, _, _ = node.name.rpartition("/")
+        held = [constants[each] for each in dict.fromkeys(read) if each in constants]
+        return Node(op, node.name, layer, tuple(sources), opens, mark, tuple(_facts(node, held)))
+
+
+def _facts(node: NodeDef, held: Iterable[str]) -> Iterable[tuple[str, str]]:
+    dtype = next((_shown(told) for key in _DTYPES if (told := _told(node, key))), "")
+    if "_output_shapes" in node.attr:
+        shapes = ", ".join(_shape(each) for each in node.attr["_output_shapes"].list.shape)
+        yield "result", f"{dtype} {shapes}".strip()
+    elif dtype:
+        yield "dtype", dtype
+    for each in held:
+        yield "reads", each
+    for key, value in sorted(node.attr.items()):
+        if not key.startswith("_") and key not in _UNTOLD and value.WhichOneof("value") not in {"func", None}:
+            yield key, _shown(_told(node, key))
+
+
+def _told(node: NodeDef, key: str) -> Any:
+    """Returns an attribute's value; None if there is none, or it has an unknown dtype."""
+    try:
+        return attribute_value(node.attr[key]) if key in node.attr else None
+    except SavedModelError:
+        return None
+
+
+def _constant(node: NodeDef, constants: Mapping[str, str]) -> str:
+    if node.op == "Const" and "value" in node.attr:
+        tensor = node.attr["value"].tensor
+        return f"constant {DataType.from_proto(tensor.dtype)}{_shape(tensor.tensor_shape)}"
+    if node.op == "ReadVariableOp" and len(node.input):
+        name = node.input[0].partition(":")[0]
+        shapes = node.attr["_output_shapes"].list.shape if "_output_shapes" in node.attr else ()
+        return f"variable {constants.get(name, name)} {_shape(shapes[0]) if len(shapes) else ''}".strip()
+    return node.name
+
+
+def _shape(proto: Any) -> str:
+    shape = shape_from_proto(proto)
+    return "[...]" if shape is None else f"[{','.join('?' if size is None else str(size) for size in shape)}]"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_shown, value))}]"  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _callees(node: NodeDef, library: Mapping[str, FunctionDef]) -> Iterable[str]:
+    if node.op in library:
+        yield node.op
+    for name, value in node.attr.items():
+        if not name.startswith("_"):
+            called = [value.func.name] if value.HasField("func") else [each.name for each in value.list.func]
+            yield from (each for each in called if each in library)
+
+
+def _in_order(nodes: Iterable[NodeDef]) -> Iterator[NodeDef]:
+    """Yields nodes, each after those that it reads; a circle begins with any of its nodes."""
+    by_name = {node.name: node for node in nodes}
+    seen: set[str] = set()
+    for first, node in by_name.items():
+        if first in seen:
+            continue
+        seen.add(first)
+        pending = [(first, iter(_sources(node)))]
+        while pending:
+            name, rest = pending[-1]
+            source = next((each for each in rest if each in by_name and each not in seen), None)
+            if source is None:
+                pending.pop()
+                yield by_name[name]
+            else:
+                seen.add(source)
+                pending.append((source, iter(_sources(by_name[source]))))
+
+
+def _sources(node: NodeDef) -> list[str]:
+    return [each.lstrip("^").partition(":")[0] for each in node.input]

@@ -1,0 +1,97 @@
+"""Public function ``save_report()``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from litefuse.frontends import source_of
+from litefuse.page.writing import Findings, check_possible, read_graphs, write_page
+from litefuse.result import ConversionResult
+
+if TYPE_CHECKING:
+    from litefuse.benchmarking.measurement import Benchmark
+    from litefuse.verify.targets.target_check import TargetCheck
+    from litefuse.verify.verification import Verification
+
+__all__ = ["save_report"]
+
+
+def save_report(
+    target: str | os.PathLike[str],
+    model: ConversionResult | str | os.PathLike[str],
+    original: object = None,
+    *,
+    verification: Verification | None = None,
+    check: TargetCheck | None = None,
+    benchmark: Benchmark | None = None,
+    tags: Iterable[str] | None = None,
+    input_arrays: Iterable[str] | None = None,
+    output_arrays: Iterable[str] | None = None,
+    signatures: Iterable[str] | None = None,
+    options: Mapping[str, str] | None = None,
+    notes: Iterable[str] = (),
+    on_step: Callable[[str], None] = lambda _: None,
+) -> Path:
+    """Writes a page about a LiteRT file: one HTML file that needs no server and loads nothing.
+
+    It shows the graph of the file, and beside it that of the original, both folded by layer and function and linked by
+    the names of nodes; the bytes of each layer, and what else is given: the report of the conversion, how far the
+    outputs and layers are from the original's, the time of each op, and the ops that targets refuse. Without a script,
+    it has the same as tables. The extra ``report`` is needed.
+
+    Args:
+        target: The file to write, whole or not at all; its folder must exist.
+        model: The result of a conversion, or the file of a LiteRT model of any converter.
+        original: What it was converted from, as :func:`litefuse.convert` takes it. None: of a result, the folder or
+            file that was converted, if it is still there.
+        verification: Of :func:`litefuse.verify_model`, with ``layers=True`` for the errors of layers.
+        check: Of :func:`litefuse.check`.
+        benchmark: Of :func:`litefuse.benchmark`, of this file first.
+        tags: The tags of the meta graph of a SavedModel; None means the one for serving.
+        input_arrays: The input tensors of a frozen graph; None means its placeholders.
+        output_arrays: Its output tensors; None means the only one that nothing reads.
+        signatures: The keys of the original's signatures to show; None means all.
+        options: The options of the conversion, to be shown.
+        notes: Sentences to be shown below the answers.
+        on_step: Called with the name of each step at its start.
+
+    Returns:
+        The path of the page.
+
+    Raises:
+        LitefuseError: A package is missing, one of the models cannot be read, or the page cannot be written.
+    """
+    check_possible()
+    path = Path(target)
+    found = Findings(
+        verification=verification,
+        check=check,
+        benchmark=benchmark,
+        options=tuple((options or {}).items()),
+        notes=tuple(notes),
+    )
+    if isinstance(model, ConversionResult):
+        found = replace(found, report=model.report)
+        if original is None and Path(model.report.source).exists():
+            original = model.report.source
+        file = model.path
+    else:
+        file = Path(os.fspath(model))
+    if original is not None:
+        on_step("read")
+        graphs = read_graphs(
+            original,
+            tags=tags,
+            inputs=input_arrays,
+            outputs=output_arrays,
+            signatures=signatures,
+            on_step=on_step,
+        )
+        found = replace(found, original=graphs, original_name=source_of(original).name)
+    on_step("write")
+    write_page(path, file, found)
+    return path

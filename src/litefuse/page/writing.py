@@ -1,0 +1,172 @@
+"""Writes a page: reads the models, and measures and compares what is to be shown."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import platform
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from litefuse.errors import LitefuseError
+from litefuse.files.temporary import make_temporary_folder
+from litefuse.files.whole_file import whole_file
+from litefuse.frontends import source_of
+from litefuse.page import layout, treemap
+from litefuse.page.content import Content
+from litefuse.page.converted import read_converted
+from litefuse.page.document import document
+from litefuse.page.graph import Model
+from litefuse.page.links import links
+from litefuse.page.original import OriginalJob
+from litefuse.processes.process import run_in_worker
+
+if TYPE_CHECKING:
+    from litefuse.benchmarking.measurement import Benchmark
+    from litefuse.report import Report
+    from litefuse.verify.targets.target_check import TargetCheck
+    from litefuse.verify.verification import Verification
+
+__all__ = ["Findings", "check_possible", "read_graphs", "write_page"]
+
+_PACKAGES = (
+    "litefuse",
+    "ai-edge-litert",
+    "litert-converter",
+    "litert-quantizer",
+    "tensorflow-cpu",
+    "tensorflow",
+    "keras",
+)
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What is known about a file, to be shown on its page.
+
+    Attributes:
+        report: The report of its conversion.
+        verification: The comparison with its original.
+        check: The check for targets.
+        benchmark: The measurement of its time.
+        original: The graphs of its original.
+        original_name: The name of that.
+        options: The options that the user gave.
+        notes: What could not be found out, and why.
+    """
+
+    report: Report | None = None
+    verification: Verification | None = None
+    check: TargetCheck | None = None
+    benchmark: Benchmark | None = None
+    original: Model | None = None
+    original_name: str = ""
+    options: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def check_possible() -> None:
+    """Checks before the work that a page can be made.
+
+    Raises:
+        LitefuseError: A package is missing.
+    """
+    layout.check_installed()
+    treemap.check_installed()
+
+
+def read_graphs(
+    model: object,
+    *,
+    tags: Iterable[str] | None = None,
+    inputs: Iterable[str] | None = None,
+    outputs: Iterable[str] | None = None,
+    signatures: Iterable[str] | None = None,
+    on_step: Callable[[str], None] = lambda _: None,
+) -> Model:
+    """Reads the graphs of a TensorFlow model, in a process of their own.
+
+    Args:
+        model: The model, as :func:`litefuse.convert` takes it.
+        tags: The tags of the meta graph; None means the one for serving.
+        inputs: The input tensors of a frozen graph; None means its placeholders.
+        outputs: Its output tensors; None means the only one that nothing reads.
+        signatures: The keys of the signatures to show; None means all.
+        on_step: Called with the name of each step at its start.
+
+    Raises:
+        LitefuseError: It cannot be read.
+    """
+    source = source_of(model)
+    with ExitStack() as stack:
+        temporary = stack.enter_context(make_temporary_folder())
+        folder = source.folder(Path(temporary, "saved_model"))
+        stack.enter_context(source.opened(folder, on_step))
+        job = OriginalJob(folder, _tuple(tags), _tuple(inputs), _tuple(outputs), _tuple(signatures))
+        found: Model = run_in_worker("litefuse.page.original:read_original", job, on_step)
+        return found
+
+
+def write_page(target: Path, model: Path, findings: Findings) -> None:
+    """Writes the page of a LiteRT file, whole or not at all.
+
+    Args:
+        target: The file to write.
+        model: The LiteRT file.
+        findings: What is known about it.
+
+    Raises:
+        LitefuseError: A package is missing, the file cannot be read, or the page cannot be written.
+    """
+    check_possible()
+    converted = read_converted(model)
+    original = findings.original
+    content = Content(
+        converted=converted,
+        sha256=_digest(model),
+        original=original,
+        original_name=findings.original_name,
+        links={} if original is None else links(original, converted.model),
+        report=findings.report,
+        verification=findings.verification,
+        check=findings.check,
+        benchmark=findings.benchmark,
+        options=findings.options,
+        versions=tuple(_versions()),
+        notes=findings.notes,
+    )
+    text = document(content)
+    try:
+        with whole_file(target) as partial:
+            # Names may have halves of surrogate pairs, which UTF-8 lacks.
+            partial.write_text(text, encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise LitefuseError(f"the page cannot be written: {error.strerror or error}", where=str(target)) from error
+
+
+def _digest(model: Path) -> str:
+    try:
+        digest = hashlib.sha256()
+        with model.open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+        return digest.hexdigest()
+    except OSError as error:
+        raise LitefuseError(f"the file cannot be read: {error.strerror or error}", where=str(model)) from error
+
+
+def _versions() -> Iterable[tuple[str, str]]:
+    for name in _PACKAGES:
+        try:
+            yield name, importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    yield "Python", platform.python_version()
+    yield "system", f"{platform.system()} {platform.machine()}"
+
+
+def _tuple(values: Iterable[Any] | None) -> tuple[Any, ...] | None:
+    return None if values is None else tuple(values)
