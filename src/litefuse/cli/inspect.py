@@ -16,11 +16,24 @@ __all__ = ["inspect"]
 @click.command
 @click.argument("model", type=PATH)
 @click.option("--tags", metavar="A,B", help="The tags of the graph of a SavedModel. Default: serve.")
-@click.option("--all", "everything", is_flag=True, help="List all variables and call sites, or quantized tensors.")
+@click.option(
+    "--ops", is_flag=True, help="List each op: layer, types, options. Of a SavedModel: the nodes of functions."
+)
+@click.option("--tensors", is_flag=True, help="List each tensor of a .tflite file: type, bytes, scales, zero points.")
+@click.option("--sizes", is_flag=True, help="Show what the bytes of a .tflite file are for: layers, largest tensors.")
+@click.option("--all", "everything", is_flag=True, help="Shorten no list and no name.")
 @process_limit_options
 @json_option("Print the facts as JSON.")
 def inspect(
-    model: Path, tags: str | None, everything: bool, timeout: float | None, memory: int | None, as_json: bool
+    model: Path,
+    tags: str | None,
+    ops: bool,
+    tensors: bool,
+    sizes: bool,
+    everything: bool,
+    timeout: float | None,
+    memory: int | None,
+    as_json: bool,
 ) -> None:
     """Show what a model holds.
 
@@ -38,8 +51,14 @@ def inspect(
         if as_json:
             print_json(litert_facts.to_json())
         else:
-            print_sections(litert_model_sections(litert_facts, everything=everything))
+            lists = [name for name, asked in (("ops", ops), ("tensors", tensors), ("sizes", sizes)) if asked]
+            print_sections(litert_model_sections(litert_facts, lists, everything=everything))
         return
+    for option, asked in (("--tensors", tensors), ("--sizes", sizes)):
+        if asked:
+            raise click.UsageError(
+                f"{option} is for .tflite files. Variables of a SavedModel with their sizes are shown without it."
+            )
 
     from dataclasses import replace
 
@@ -63,7 +82,7 @@ def inspect(
         make_temporary_folder() as temporary,
         source.opened(folder := source.folder(Path(temporary, "saved_model")), on_step),
     ):
-        job = InspectionJob(folder, chosen)
+        job = InspectionJob(folder, chosen, nodes=ops)
         found: SavedModelFacts = run_in_worker("litefuse.inspection.saved_model:inspect_model", job, on_step)
     facts = replace(found, source=source.name)
     if as_json:

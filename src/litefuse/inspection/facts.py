@@ -15,6 +15,7 @@ __all__ = [
     "InspectionJob",
     "LayerSize",
     "LiteRTModelFacts",
+    "NodeFacts",
     "OperatorFacts",
     "QuantizationFacts",
     "ResourceFacts",
@@ -34,10 +35,12 @@ class InspectionJob:
     Attributes:
         source: The SavedModel's folder.
         tags: The tags of the meta graph; None means the one for serving.
+        nodes: Whether to list the nodes of functions.
     """
 
     source: Path
     tags: tuple[str, ...] | None = None
+    nodes: bool = False
 
 
 @dataclass(frozen=True)
@@ -67,11 +70,13 @@ class SignatureFacts:
         key: Its name.
         inputs: Its inputs.
         outputs: Its outputs.
+        subgraph: The index of its subgraph in a LiteRT model; None in a SavedModel.
     """
 
     key: str
     inputs: tuple[TensorFacts, ...]
     outputs: tuple[TensorFacts, ...]
+    subgraph: int | None = None
 
 
 @dataclass(frozen=True)
@@ -146,6 +151,21 @@ class FileFacts:
 
 
 @dataclass(frozen=True)
+class NodeFacts:
+    """A node of a function.
+
+    Attributes:
+        function: The function.
+        name: Its name.
+        op: Its op; for a call of a function, the function's name may be the op.
+    """
+
+    function: str
+    name: str
+    op: str
+
+
+@dataclass(frozen=True)
 class SavedModelFacts:
     """The contents of a SavedModel.
 
@@ -163,6 +183,7 @@ class SavedModelFacts:
         assets: The assets.
         resources: The other resources.
         problem: The first problem that prevents a conversion, if one was found; verdicts are unknown then.
+        nodes: The nodes of the functions that the signatures reach, if they were asked for.
     """
 
     source: str
@@ -178,6 +199,7 @@ class SavedModelFacts:
     assets: tuple[FileFacts, ...] = ()
     resources: tuple[ResourceFacts, ...] = ()
     problem: str | None = None
+    nodes: tuple[NodeFacts, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Returns the facts as plain dictionaries and lists, ready for ``json.dumps``."""
@@ -199,12 +221,16 @@ class SubgraphFacts:
         inputs: Its inputs.
         outputs: Its outputs.
         op_count: The number of its operators.
+        input_indices: The indices of its inputs among its tensors.
+        output_indices: The indices of its outputs.
     """
 
     name: str
     inputs: tuple[TensorFacts, ...]
     outputs: tuple[TensorFacts, ...]
     op_count: int
+    input_indices: tuple[int, ...] = ()
+    output_indices: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

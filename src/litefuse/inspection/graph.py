@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from litefuse.inspection.facts import AnnotatedFunction
+from litefuse.inspection.facts import AnnotatedFunction, NodeFacts
 from litefuse.saved_model import DataType
 from litefuse.saved_model.dtypes import shape_from_proto
 from litefuse.saved_model.messages import AttrValue, FunctionDef, NodeDef
@@ -58,6 +58,12 @@ class FunctionGraph:
             {name: tuple(sites) for name, sites in call_sites.items()},
             dict(counts.most_common()),
         )
+
+    def nodes(self) -> Iterator[NodeFacts]:
+        """Yields the nodes of the reached functions."""
+        for name in self.reached:
+            for node in self.library[name].node_def:
+                yield NodeFacts(name, node.name, node.op)
 
     def annotated(self) -> list[AnnotatedFunction]:
         """Returns all functions of the library that are annotated as composites, reached or not."""

@@ -172,6 +172,8 @@ def _subgraph(subgraph: Any) -> SubgraphFacts:
         inputs=tuple(_tensor(subgraph, subgraph.Inputs(index)) for index in range(subgraph.InputsLength())),
         outputs=tuple(_tensor(subgraph, subgraph.Outputs(index)) for index in range(subgraph.OutputsLength())),
         op_count=subgraph.OperatorsLength(),
+        input_indices=tuple(subgraph.Inputs(index) for index in range(subgraph.InputsLength())),
+        output_indices=tuple(subgraph.Outputs(index) for index in range(subgraph.OutputsLength())),
     )
 
 
@@ -183,4 +185,5 @@ def _signature(signature: Any, subgraphs: list[Any]) -> SignatureFacts:
         key=_text(signature.SignatureKey()),
         inputs=tuple(_tensor(subgraph, each.TensorIndex(), _text(each.Name())) for each in inputs),
         outputs=tuple(_tensor(subgraph, each.TensorIndex(), _text(each.Name())) for each in outputs),
+        subgraph=signature.SubgraphIndex(),
     )

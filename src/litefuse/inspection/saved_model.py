@@ -76,6 +76,7 @@ def inspect_model(job: InspectionJob, announce: Callable[[str], None]) -> SavedM
             ResourceFacts(each.name, each.registered_name or each.kind) for each in model.resources.values()
         ),
         problem=problem,
+        nodes=tuple(graph.nodes()) if job.nodes else (),
     )
 
 

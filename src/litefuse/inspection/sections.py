@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import repeat
 from typing import Any
 
@@ -16,6 +17,7 @@ from litefuse.inspection.facts import (
     TensorFacts,
     VariableFacts,
 )
+from litefuse.inspection.listings import node_sections, operator_sections, size_sections, stored_tensor_sections
 from litefuse.inspection.tensor_sections import tensor_sections
 from litefuse.report.sections import Judgement, Section, count_of, op_section, shape_text
 
@@ -43,6 +45,8 @@ def saved_model_sections(facts: SavedModelFacts, *, everything: bool = False) ->
             ],
         )
     ]
+    if facts.nodes:
+        return [*sections, *node_sections(facts.nodes, everything=everything)]
     if facts.problem:
         sections.append(_bad_news("As it is, it cannot be converted", [(line,) for line in facts.problem.splitlines()]))
     sections += _signature_sections(facts.signatures)
@@ -60,18 +64,24 @@ def saved_model_sections(facts: SavedModelFacts, *, everything: bool = False) ->
     return sections
 
 
-def litert_model_sections(facts: LiteRTModelFacts, *, everything: bool = False) -> list[Section]:
+def litert_model_sections(
+    facts: LiteRTModelFacts, lists: Collection[str] = (), *, everything: bool = False
+) -> list[Section]:
     """Returns the sections about a LiteRT model.
 
     Args:
         facts: The facts.
-        everything: Whether to list all quantized tensors.
+        lists: Of ``ops``, ``tensors`` and ``sizes``, those to show in place of the summary.
+        everything: Whether to shorten no list and no name.
     """
     head = [("size", count_of(facts.size, "byte"))]
     if facts.description:
         head.append(("description", facts.description))
     if facts.metadata:
         head.append(("metadata", ", ".join(facts.metadata)))
+    if lists:
+        listed = [each(facts, everything=everything) for name, each in _LISTS.items() if name in lists]
+        return [Section(facts.source, head), *itertools.chain.from_iterable(listed)]
     sections = [Section(facts.source, head), *_signature_sections(facts.signatures)]
     if not facts.signatures and facts.subgraphs:
         sections.append(
@@ -100,6 +110,9 @@ def litert_model_sections(facts: LiteRTModelFacts, *, everything: bool = False) 
         if found:
             sections.append(Section(title, [_custom_row(each) for each in found], right=frozenset({0})))
     return sections
+
+
+_LISTS = {"ops": operator_sections, "tensors": stored_tensor_sections, "sizes": size_sections}
 
 
 def _bad_news(title: str, rows: Sequence[Sequence[str]]) -> Section:

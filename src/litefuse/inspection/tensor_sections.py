@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from litefuse.inspection.facts import QuantizationFacts, StoredTensor
 from litefuse.report.sections import Section, count_of, shape_text
 
-__all__ = ["tensor_sections"]
+__all__ = ["quantization_text", "tensor_sections"]
 
 # How many quantized tensors are listed, unless all are asked for.
 _LISTED = 12
@@ -48,6 +48,14 @@ def tensor_sections(tensors: Sequence[StoredTensor], *, everything: bool = False
             )
         )
     return sections
+
+
+def quantization_text(quantization: QuantizationFacts) -> str:
+    """Describes scales and zero points, such as ``scale 0.1 to 0.3, zero point 0 (48 scales, along axis 0)``."""
+    scale = _range(*(f"{each:.6g}" for each in quantization.scale))
+    zero_point = _range(*map(str, quantization.zero_point))
+    count = "" if quantization.count == 1 else f" (scales: {_scales(quantization)})"
+    return f"scale {scale}, zero point {zero_point}{count}"
 
 
 def _row(tensor: StoredTensor, quantization: QuantizationFacts) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from litefuse.report.printable import printable
 from litefuse.report.sections import Section
 
 __all__ = ["sections_renderable"]
@@ -22,11 +23,11 @@ def sections_renderable(sections: Iterable[Section]) -> RenderableType:
     for section in sections:
         if parts:
             parts.append(Text())
-        parts.append(Text(section.title, style="bold"))
+        parts.append(Text(printable(section.title), style="bold"))
         if section.rows:
             parts.append(Padding(_table(section), (0, 0, 0, 2)))
         if section.note:
-            parts.append(Padding(Text(section.note, style="dim"), (0, 0, 0, 2)))
+            parts.append(Padding(Text(printable(section.note), style="dim"), (0, 0, 0, 2)))
     return Group(*parts)
 
 
@@ -40,6 +41,6 @@ def _table(section: Section) -> Table:
     for number, row in enumerate(section.rows):
         judgement = section.judgements[number] if number < len(section.judgements) else None
         style = _STYLES.get(judgement or "", "")
-        cells = [Text(cell, style=style if column == count - 1 else "") for column, cell in enumerate(row)]
+        cells = [Text(printable(cell), style=style if column == count - 1 else "") for column, cell in enumerate(row)]
         table.add_row(*cells)
     return table

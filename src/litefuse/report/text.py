@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from litefuse.report.printable import printable
 from litefuse.report.report import Report
 from litefuse.report.sections import Section, report_sections
 
@@ -25,9 +26,10 @@ def sections_text(sections: Iterable[Section]) -> str:
 
 def _section_lines(section: Section) -> list[str]:
     rows: list[Sequence[str]] = [section.headings, *section.rows] if section.headings else [*section.rows]
+    rows = [[printable(cell) for cell in row] for row in rows]
     count = max((len(row) for row in rows), default=0)
     widths = [max(len(row[column]) for row in rows if column < len(row)) for column in range(count)]
-    lines = [section.title]
+    lines = [printable(section.title)]
     for row in rows:
         cells = [
             cell.rjust(width) if column in section.right else cell.ljust(width)
@@ -35,5 +37,5 @@ def _section_lines(section: Section) -> list[str]:
         ]
         lines.append((_INDENT + _GAP.join(cells)).rstrip())
     if section.note:
-        lines.append(_INDENT + section.note)
+        lines.append(_INDENT + printable(section.note))
     return lines
