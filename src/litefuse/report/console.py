@@ -1,46 +1,66 @@
-"""Reports for a terminal: the content of the plain text with colors and line wrapping."""
+"""Reports for a terminal: the content of the plain text with colors, in lines that fit."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from rich.console import Group, RenderableType
-from rich.padding import Padding
-from rich.table import Table
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.text import Text
 
+from litefuse.report.layout import GAP, INDENT, TableLine, table_lines, wrapped
 from litefuse.report.printable import printable
-from litefuse.report.sections import Section
+from litefuse.report.sections import Judgement, Section
 
 __all__ = ["sections_renderable"]
 
 _STYLES = {"good": "green", "warn": "yellow", "bad": "bold red", "unclear": "magenta"}
+_TITLES = {"good": "bold green", "warn": "bold yellow", "bad": "bold red", "unclear": "bold magenta"}
 
 
 def sections_renderable(sections: Iterable[Section]) -> RenderableType:
-    """Returns a renderable of the sections, one below the other."""
-    parts: list[RenderableType] = []
-    for section in sections:
-        if parts:
-            parts.append(Text())
-        parts.append(Text(printable(section.title), style="bold"))
-        if section.rows:
-            parts.append(Padding(_table(section), (0, 0, 0, 2)))
-        if section.note:
-            parts.append(Padding(Text(printable(section.note), style="dim"), (0, 0, 0, 2)))
-    return Group(*parts)
+    """Returns a renderable of the sections, one below the other, as wide as the terminal."""
+    return _Sections(tuple(sections))
 
 
-def _table(section: Section) -> Table:
-    count = max(len(row) for row in section.rows)
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=bool(section.headings))
-    for column in range(count):
-        heading = section.headings[column] if column < len(section.headings) else ""
-        justify = "right" if column in section.right else "left"
-        table.add_column(Text(heading, style="dim"), justify=justify, overflow="fold")
-    for number, row in enumerate(section.rows):
-        judgement = section.judgements[number] if number < len(section.judgements) else None
-        style = _STYLES.get(judgement or "", "")
-        cells = [Text(printable(cell), style=style if column == count - 1 else "") for column, cell in enumerate(row)]
-        table.add_row(*cells)
-    return table
+@dataclass(frozen=True)
+class _Sections:
+    sections: Sequence[Section]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for number, section in enumerate(self.sections):
+            if number:
+                yield Text()
+            yield from _section_lines(section, options.max_width)
+
+
+def _section_lines(section: Section, width: int) -> list[Text]:
+    title = _TITLES.get(section.judgement or "", "bold")
+    lines = [_line(each, title) for each in wrapped(printable(section.title), width)]
+    inside = width - len(INDENT)
+    lines += [_table_line(section, line) for line in table_lines(section, inside)]
+    if section.note:
+        lines += [_line(INDENT + each, "dim") for each in wrapped(printable(section.note), inside)]
+    return lines
+
+
+def _table_line(section: Section, line: TableLine) -> Text:
+    text = _line(INDENT, "")
+    count = max(map(len, section.rows), default=0)
+    for column, cell in enumerate(line.cells):
+        style = "dim" if line.row is None else ""
+        if line.row is not None and column == count - 1:
+            style = _STYLES.get(_judgement(section, line.row) or "", "")
+        text.append(f"{GAP if column else ''}", "")
+        text.append(cell, style)
+    text.rstrip()
+    return text
+
+
+def _judgement(section: Section, row: int) -> Judgement:
+    return section.judgements[row] if row < len(section.judgements) else None
+
+
+def _line(text: str, style: str) -> Text:
+    # Lines are broken already: rich must not break or crop them, as it would where its widths of letters differ.
+    return Text(text, style=style, no_wrap=True, overflow="ignore")

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-__all__ = ["one_line", "printable", "shortened"]
+import unicodedata
 
-_ELLIPSIS = "…"
+__all__ = ["fitting", "one_line", "printable", "shortened", "text_width"]
 
 
 def printable(text: str) -> str:
-    """Escapes what a terminal would not print but obey: control characters, and those that change the direction.
+    r"""Returns a text with control characters and the like as escapes, such as ``\x1b``: names may be hostile.
 
-    Newlines stay.
+    Line feeds stay.
     """
-    if text.isprintable():
+    if text.isascii() and text.isprintable():
         return text
-    return "".join(each if each.isprintable() or each == "\n" else _escaped(each) for each in text)
+    return "".join(each if _is_harmless(each) else ascii(each)[1:-1] for each in text)
+
+
+def _is_harmless(letter: str) -> bool:
+    return letter == "\n" or letter.isprintable() or unicodedata.category(letter) == "Zs"
 
 
 def one_line(text: str) -> str:
@@ -22,17 +26,36 @@ def one_line(text: str) -> str:
     return printable(text).replace("\n", "\\n")
 
 
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode()
+def text_width(text: str) -> int:
+    """Returns how many columns of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(map(_letter_width, text))
+
+
+def _letter_width(letter: str) -> int:
+    if unicodedata.combining(letter):
+        return 0
+    return 2 if unicodedata.east_asian_width(letter) in {"W", "F"} else 1
 
 
 def shortened(text: str, width: int) -> str:
-    """Makes a text fit a number of characters: an ellipsis takes the place of its middle.
+    """Returns a text of at most this width, with an ellipsis in place of its middle.
 
     Names of layers begin alike and differ at the end, so two thirds of what stays is the end.
     """
-    if len(text) <= width:
+    if text_width(text) <= width:
         return text
-    kept = max(width - len(_ELLIPSIS), 2)
-    end = kept - kept // 3
-    return f"{text[: kept // 3]}{_ELLIPSIS}{text[-end:]}"
+    front = fitting(text, (width - 1) // 3)
+    back = fitting(text[::-1], width - 1 - text_width(front))[::-1]
+    return f"{front}…{back}"
+
+
+def fitting(text: str, width: int) -> str:
+    """Returns the longest beginning of a text of at most this width."""
+    taken = 0
+    for index, letter in enumerate(text):
+        taken += _letter_width(letter)
+        if taken > width:
+            return text[:index]
+    return text

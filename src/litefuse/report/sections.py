@@ -42,6 +42,7 @@ class Section:
         right: The right-aligned columns.
         judgements: The judgement of each row; may be empty.
         note: A line below the table; may be empty.
+        judgement: The judgement of the whole, which the title shows.
     """
 
     title: str
@@ -50,6 +51,7 @@ class Section:
     right: frozenset[int] = frozenset()
     judgements: Sequence[Judgement] = ()
     note: str = ""
+    judgement: Judgement = None
 
 
 def report_sections(report: Report, *, timings: bool = False) -> list[Section]:

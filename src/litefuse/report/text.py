@@ -2,40 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
+from litefuse.report.layout import GAP, INDENT, table_lines
 from litefuse.report.printable import printable
 from litefuse.report.report import Report
 from litefuse.report.sections import Section, report_sections
 
 __all__ = ["report_text", "sections_text"]
 
-_INDENT = "  "
-_GAP = "  "
-
 
 def report_text(report: Report) -> str:
-    """Formats a conversion's report: what was fused and what was not, variables, ops, size, time."""
+    """Formats a conversion's report: the answer first, then what was fused and what was not, variables, ops."""
     return sections_text(report_sections(report))
 
 
 def sections_text(sections: Iterable[Section]) -> str:
-    """Formats sections with aligned columns; without trailing spaces, and without a newline at the end."""
+    """Formats sections with aligned columns and one line for each row, without trailing spaces or a last newline."""
     return "\n\n".join("\n".join(_section_lines(section)) for section in sections)
 
 
 def _section_lines(section: Section) -> list[str]:
-    rows: list[Sequence[str]] = [section.headings, *section.rows] if section.headings else [*section.rows]
-    rows = [[printable(cell) for cell in row] for row in rows]
-    count = max((len(row) for row in rows), default=0)
-    widths = [max(len(row[column]) for row in rows if column < len(row)) for column in range(count)]
     lines = [printable(section.title)]
-    for row in rows:
-        cells = [
-            cell.rjust(width) if column in section.right else cell.ljust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=False))
-        ]
-        lines.append((_INDENT + _GAP.join(cells)).rstrip())
+    lines += [(INDENT + GAP.join(line.cells)).rstrip() for line in table_lines(section)]
     if section.note:
-        lines.append(_INDENT + printable(section.note))
+        lines += [(INDENT + line).rstrip() for line in printable(section.note).split("\n")]
     return lines
