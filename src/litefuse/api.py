@@ -16,6 +16,7 @@ from litefuse.frontends import source_of
 from litefuse.job import ConversionJob
 from litefuse.options.forms import QUANTIZATIONS, RNN_FORMS, CompositeForm, CompositeForms, Quantization, RnnForm
 from litefuse.options.input_shapes import InputShapes
+from litefuse.options.ir_dump import IrDump
 from litefuse.options.limits import MAX_CONSTANT_BYTES, MAX_OPS, Limits
 from litefuse.options.quantization import Granularity, QuantizedIo, RecipeEntries, Rotation, WeightBits
 from litefuse.plug_ins.entry_points import find_plug_ins
@@ -77,6 +78,8 @@ def convert(
     timeout: float | None = None,
     memory: int | None = None,
     in_process: bool = False,
+    dump_ir: str | os.PathLike[str] | None = None,
+    dump_ir_after: str | Iterable[str] = (),
     temporary_folder: str | os.PathLike[str] | None = None,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> ConversionResult:
@@ -176,6 +179,9 @@ def convert(
         memory: The maximum memory of each of its processes in bytes, without mapped files such as the checkpoint. Only
             on Linux. None for no limit.
         in_process: Convert in this process, to debug conversion code. TensorFlow must not be loaded.
+        dump_ir: A folder for the MLIR module after each pass that changes it, as text without large constants, and for
+            ``index.txt``, which has the time of every pass. It is new, empty or from an earlier conversion.
+        dump_ir_after: The names of passes: write the module only after these.
         temporary_folder: The folder for the model until it is saved; None: the system's folder for temporary files. A
             large model is saved faster on the same file system.
         on_step: Called with the name of each step at its start, and where samples are run, with the number of those
@@ -201,6 +207,7 @@ def convert(
             "timeout and memory limit the process of the conversion, which in_process does without",
             hint="Leave out in_process=True (on the command line, --in-process), or the limits.",
         )
+    dump = IrDump.of(dump_ir, dump_ir_after)
     source = source_of(model)
     allowed = _switch(allow_custom_ops, "allow_custom_ops")
     if builtins_only and allowed:
@@ -240,6 +247,10 @@ def convert(
             "quantization_layers is for what quantization changes, which was not asked for",
             hint="Pass quantize as well (on the command line, --quantize).",
         )
+    if dump is not None:
+        from litefuse.pipeline.module_dump import prepare_dump_folder
+
+        prepare_dump_folder(dump.folder)
     folder = make_temporary_folder(temporary_folder)
     job = ConversionJob(
         source=source.folder(Path(folder.name, "saved_model")),
@@ -266,6 +277,7 @@ def convert(
         check_fusions=check_fusions,
         check_custom_ops=check_custom_ops,
         limits=Limits(max_ops, max_constant_bytes),
+        dump_ir=dump,
     )
     if not in_process and memory is None:
         prepare_worker("litefuse.conversion")

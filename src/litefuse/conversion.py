@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from litefuse.composites.fuse_composites import FuseComposites
@@ -33,6 +32,7 @@ from litefuse.pipeline.composites import freeze_and_fuse
 from litefuse.pipeline.layer_naming import LayerNaming
 from litefuse.pipeline.lowering import lower_module
 from litefuse.pipeline.stages import Lowering, State
+from litefuse.pipeline.steps import SELF_CHECK, ModuleSaved, SavedBefore, Steps
 from litefuse.pipeline.targets import check_lowered, fixed_shapes
 from litefuse.pipeline.unrolled import kept, with_unrolled
 from litefuse.pipeline.variable_values import VariableValues
@@ -57,33 +57,6 @@ from litefuse.weights import Weights
 __all__ = ["run_conversion", "run_job", "run_quantization"]
 
 
-class _ModuleSaved(Exception):  # noqa: N818  not an error: it ends a conversion that was to save the module only
-    """The module was saved, as the job requested."""
-
-
-@dataclass
-class _Steps:
-    """Announces the steps and measures them."""
-
-    announce: Callable[[str], None]
-    job: ConversionJob
-    module: ir.Module | None = None
-    timings: dict[str, float] = field(default_factory=dict[str, float])
-    _started: float = 0.0
-    _current: str = ""
-
-    def begin(self, step: str) -> None:
-        now = time.perf_counter()
-        if self._current:
-            self.timings[self._current] = self.timings.get(self._current, 0.0) + now - self._started
-        self._current, self._started = step, now
-        if step == self.job.save_module_before and self.module is not None:
-            with self.job.output.open("wb") as file:
-                self.module.operation.write_bytecode(file)
-            raise _ModuleSaved
-        self.announce(step)
-
-
 @dataclass(frozen=True)
 class _SelfCheck:
     """The self-check as a separate step; the runtime is loaded for the first composite."""
@@ -100,7 +73,7 @@ class _SelfCheck:
     ) -> CheckResult:
         from litefuse.verify.self_check import self_check
 
-        self.on_step("self-check")
+        self.on_step(SELF_CHECK)
         result = self_check(module, composite, replacement, terms, lowering=self.lowering)
         self.on_step(FuseComposites.name)
         return result
@@ -124,15 +97,23 @@ def run_conversion(job: ConversionJob, announce: Callable[[str], None] = lambda 
     Raises:
         LitefuseError: The model cannot be read, converted or written.
     """
-    steps = _Steps(announce, job)
+    saved_before = SavedBefore(job.save_module_before, job.output) if job.save_module_before is not None else None
+    dump = None
+    if job.dump_ir is not None:
+        from litefuse.pipeline.module_dump import ModuleDump  # few conversions are looked into
+        from litefuse.pipeline.step_names import check_step_names
+
+        check_step_names(job.dump_ir.after)
+        dump = ModuleDump(job.dump_ir)
+    steps = Steps(announce, saved_before=saved_before, dump=dump)
     try:
-        with limited(job.limits), mlir_context():
+        with limited(job.limits), mlir_context(), steps.failing():
             return _convert(job, steps)
-    except _ModuleSaved:
+    except ModuleSaved:
         return Report(str(job.source))
 
 
-def _convert(job: ConversionJob, steps: _Steps) -> Report:
+def _convert(job: ConversionJob, steps: Steps) -> Report:
     COUNTS.clear()
     dtypes = {**(NARROWED if job.narrow else {}), **(WIDENED if job.widen else {})}
     retyping = Retyping(op_registry(), dtypes)
@@ -219,7 +200,7 @@ def _convert(job: ConversionJob, steps: _Steps) -> Report:
 
 
 def _import(
-    job: ConversionJob, steps: _Steps, retyping: Retyping | None
+    job: ConversionJob, steps: Steps, retyping: Retyping | None
 ) -> tuple[SavedModel, ImportedModule, InputShapes]:
     """Reads the model, changes dtypes if requested, imports it and sets the shapes of its inputs."""
     steps.begin("read")
@@ -236,7 +217,7 @@ def _import(
 
 
 def _write(
-    module: ir.Module, lowering: Lowering, job: ConversionJob, steps: _Steps
+    module: ir.Module, lowering: Lowering, job: ConversionJob, steps: Steps
 ) -> tuple[ModelSummary, QuantizationReport | None]:
     """Writes the model, quantized if requested; returns its summary.
 
@@ -281,7 +262,7 @@ def run_quantization(job: ConversionJob, announce: Callable[[str], None]) -> Rep
 
     take_plug_ins(job.plug_ins)
     unpickle_kernels(job.kernels)
-    steps = _Steps(announce, job)
+    steps = Steps(announce)
     steps.begin("quantize")
     partial = job.output.with_name(job.output.name + ".part")
     quantization = None

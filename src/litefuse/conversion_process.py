@@ -98,7 +98,8 @@ def _save_module(job: ConversionJob, step: str) -> str | None:
         return None  # the crash is reported without the module
     try:
         # The steps over samples say how many are done behind their name.
-        run_in_worker(_JOB_RUNNER, replace(job, output=path, save_module_before=step.partition(":")[0]))
+        again = replace(job, output=path, dump_ir=None, save_module_before=step.partition(":")[0])
+        run_in_worker(_JOB_RUNNER, again)
     except LitefuseError:
         shutil.rmtree(path.parent)
         return None

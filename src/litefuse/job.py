@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from litefuse.options.forms import CompositeForms, Quantization, RnnForm
 from litefuse.options.input_shapes import InputShapes
+from litefuse.options.ir_dump import IrDump
 from litefuse.options.limits import Limits
 from litefuse.options.quantization import QuantizationOptions, QuantizedIo
 from litefuse.plug_ins.entry_points import PlugIn
@@ -53,6 +54,7 @@ class ConversionJob:
         fusions: The fusions registered by the caller, pickled: a list of (names, class).
         kernels: The kernels registered by the caller, each pickled, by their ops.
         mapped_from: Weights of at least this many bytes stay in the mapped checkpoint until they are written.
+        dump_ir: The modules to write as text; None: none.
         save_module_before: Only write the module as it is before this step, as MLIR bytecode, to ``output``.
     """
 
@@ -85,4 +87,5 @@ class ConversionJob:
     fusions: bytes | None = None
     kernels: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     mapped_from: int = 1 << 13
+    dump_ir: IrDump | None = None
     save_module_before: str | None = None

@@ -190,6 +190,16 @@ __all__ = ["convert"]
     help="How many bytes of constants may be made beyond those that the model's files hold, such as 1G. Default: 256M.",
 )
 @process_limit_options
+@click.option(
+    "--dump-ir",
+    type=PATH,
+    metavar="DIR",
+    help="Write the MLIR module after each pass that changes it, as text, and index.txt with the time of every pass. "
+    "DIR is new, empty or from an earlier conversion.",
+)
+@click.option(
+    "--after", multiple=True, metavar="PASS", help="With --dump-ir, write it only after this pass; may be repeated."
+)
 @click.option("--in-process", is_flag=True, help="Convert in this process, for a debugger in conversion code.")
 @HTML
 @json_option("Print the report as JSON on the standard output, and nothing else there; an error as well.")
@@ -237,6 +247,8 @@ def convert(
     max_constant_bytes: int,
     timeout: float | None,
     memory: int | None,
+    dump_ir: Path | None,
+    after: tuple[str, ...],
     in_process: bool,
     html: Path | None,
     as_json: bool,
@@ -254,6 +266,8 @@ def convert(
     The values of --allow-custom-ops and --require-fused follow an equals sign: --require-fused stands for all
     composites, --require-fused=lstm,gelu for these two.
     """
+    if after and dump_ir is None:
+        raise click.BadParameter("--after needs --dump-ir")
     path = output if output is not None else _default_output(model)
     read = (model, *filter(None, (representative_dataset, recipe)))
     check_writable(path, "the model", reads=read)
@@ -306,6 +320,8 @@ def convert(
             timeout=timeout,
             memory=memory,
             in_process=in_process,
+            dump_ir=dump_ir,
+            dump_ir_after=after,
             temporary_folder=path.parent,
             on_step=on_step,
         )

@@ -15,6 +15,7 @@ from litefuse.ir.mlir import ir
 from litefuse.ir.passes import Pass, run_passes
 from litefuse.options.forms import CompositeForms, RnnForm
 from litefuse.pipeline.before_fusion import constant_variables, explicit_state
+from litefuse.pipeline.steps import REMOVE_UNUSED
 from litefuse.recognizers import registered_recognizers
 from litefuse.recognizers.recognition import Recognition
 from litefuse.recognizers.recognize import RecognizeComposites
@@ -89,6 +90,7 @@ def freeze_and_fuse(
     # Again for the ops that programs of JAX are translated to.
     run_passes(module, [*withhold, *explicit_state(), *withhold], on_step)
     # Removes the functions that sink-handles replaced by copies: nothing calls them, and their effects must not count.
+    on_step(REMOVE_UNUSED)
     run_mlir_passes(module, "symbol-dce")
     run_passes(module, [*constant_variables(values, verdicts), recognize, fuse], on_step)
     return Findings(

@@ -16,6 +16,7 @@ from litefuse.pipeline.stages import (
     dense_lists,
     initial_state,
 )
+from litefuse.pipeline.steps import INLINE, LOWER, REMOVE_UNUSED
 from litefuse.shapes.forward_values import ForwardValues
 from litefuse.simplify.simplify import Simplify
 
@@ -37,16 +38,18 @@ def lower_module(module: ir.Module, lowering: Lowering, on_step: Callable[[str],
     unsettled = _inline_and_fold(module, on_step)
     # Replacements enable more, and lists become tensors, whose shapes are new.
     if run_passes(module, dense_lists(), on_step) or unsettled:
+        on_step(ForwardValues.name)
         ForwardValues().run(module)
         run_passes(module, [Simplify()], on_step)
     if run_passes(module, lowering.naming, on_step):
-        run_mlir_passes(module, "inline{default-pipeline=}", "symbol-dce")
+        _inline(module, on_step)
     run_passes(module, before_engine(lowering), on_step)
+    on_step(REMOVE_UNUSED)
     run_mlir_passes(module, "symbol-dce")
     by_symbol = functions(module)
     for entry in lowering.entry_points:
         set_signature(by_symbol[entry.symbol], entry.symbol, entry.inputs, entry.outputs)
-    on_step("lower")
+    on_step(LOWER)
     lower(module)
     run_passes(module, after_engine(lowering), on_step)
 
@@ -58,11 +61,16 @@ def _inline_and_fold(module: ir.Module, on_step: Callable[[str], None]) -> bool:
         Whether another shape inference may find more.
     """
     while True:
-        # By default the inliner also runs the dialects' folding, whose mistakes keep-zero-operands prevents.
-        run_mlir_passes(module, "inline{default-pipeline=}", "symbol-dce")
+        _inline(module, on_step)
         on_step(ForwardValues.name)
         ForwardValues().run(module)  # where shapes contradict each other, the module is invalid; inference reports why
         shapes = Simplify()
         run_passes(module, [shapes], on_step)
         if not run_passes(module, [FoldBranches()], on_step):
             return shapes.unsettled
+
+
+def _inline(module: ir.Module, on_step: Callable[[str], None]) -> None:
+    on_step(INLINE)
+    # By default the inliner also runs the dialects' folding, whose mistakes keep-zero-operands prevents.
+    run_mlir_passes(module, "inline{default-pipeline=}", "symbol-dce")

@@ -1,0 +1,46 @@
+"""What users ask to see of the modules that a conversion passes through."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from litefuse.errors import LitefuseError
+
+__all__ = ["IrDump"]
+
+
+@dataclass(frozen=True)
+class IrDump:
+    """A request for the modules of a conversion, as text.
+
+    Attributes:
+        folder: The absolute path of the folder to write them to.
+        after: The names of the passes after which the module is written; empty for all that change it.
+    """
+
+    folder: Path
+    after: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, folder: str | os.PathLike[str] | None, after: str | Iterable[str] = ()) -> IrDump | None:
+        """Checks the user's request; returns None if there is none.
+
+        Raises:
+            LitefuseError: Passes are named, but no folder.
+        """
+        given = cast("object", after)
+        names = (given,) if isinstance(given, str) else tuple(cast("Iterable[object]", given))
+        if not all(isinstance(name, str) for name in names):
+            raise LitefuseError(f"dump_ir_after takes the names of passes, which are strings, not {after!r}")
+        if folder is None:
+            if names:
+                raise LitefuseError(
+                    "passes are named after which the module is to be written, but no folder",
+                    hint="Pass dump_ir as well (on the command line, --dump-ir DIR).",
+                )
+            return None
+        return cls(Path(os.fspath(folder)).absolute(), cast("tuple[str, ...]", names))
