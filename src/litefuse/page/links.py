@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from litefuse.page.converted import Place
-from litefuse.page.graph import Model, Node
+from litefuse.page.graph import Graph, Model, Node
 from litefuse.verify.layers.names import named_nodes
 
 __all__ = ["links"]
@@ -55,6 +55,7 @@ def links(original: Model, converted: Model) -> dict[Place, tuple[Place, ...]]:
 def _direct(original: Model, converted: Model) -> dict[Place, tuple[Place, ...]]:
     """Returns the nodes that each node of the file is named after."""
     composites = _Composites(original, converted)
+    results = _results(original, converted)
     by_name: defaultdict[str, list[Place]] = defaultdict(list)
     by_scope: defaultdict[str, list[Place]] = defaultdict(list)
     inputs: defaultdict[str, list[Place]] = defaultdict(list)
@@ -75,10 +76,40 @@ def _direct(original: Model, converted: Model) -> dict[Place, tuple[Place, ...]]
             elif node.mark == "output":
                 continue
             else:
-                linked = _linked(node.name, by_name) or composites.of(node) or _of_scope(node, by_scope)
+                linked = _linked(node.name, by_name) or composites.of(node)
+                linked = linked or results.get((graph_number, number)) or _of_scope(node, by_scope)
             if linked:
                 found[graph_number, number] = tuple(dict.fromkeys(linked))
     return found
+
+
+def _results(original: Model, converted: Model) -> dict[Place, list[Place]]:
+    """Returns the nodes that compute the results of signatures, by the ops that do, which are named after results."""
+    graphs = {graph.name: number for number, graph in enumerate(original.graphs)}
+    makers = {
+        (entry.signature, name): (graphs[entry.graph], source)
+        for entry in original.entries
+        for name, source in _makers(original.graphs[graphs[entry.graph]])
+    }
+    numbers = {graph.name: number for number, graph in enumerate(converted.graphs)}
+    found: dict[Place, list[Place]] = {}
+    for entry in converted.entries:
+        for name, source in _makers(converted.graphs[numbers[entry.graph]]):
+            if (maker := makers.get((entry.signature, name))) is not None:
+                found[numbers[entry.graph], source] = [maker]
+    return found
+
+
+def _makers(graph: Graph) -> Iterator[tuple[str, int]]:
+    """Yields the names of results and the nodes that compute them."""
+    for node in graph.nodes:
+        for each in node.inputs if node.mark == "output" else ():
+            source, before = each, graph.nodes[each].inputs
+            # What a node reads comes before it, but for circles.
+            while graph.nodes[source].op == "Identity" and before and before[0] < source:
+                source = before[0]
+                before = graph.nodes[source].inputs
+            yield node.name, source
 
 
 class _Composites:

@@ -85,20 +85,57 @@ def graphs_of(model: SavedModel, signatures: Iterable[str] | None = None) -> Mod
         left -= len(graph.nodes)
         graphs.append(graph)
     by_name = {each.name: each for each in graphs}
-    entries = tuple(Entry(key, _beyond_wrappers(each.function, by_name)) for key, each in chosen.items())
-    return Model(entries, tuple(graphs))
+    entries: list[Entry] = []
+    for key, each in chosen.items():
+        results = [
+            (model.functions[each.function].signature.output_arg[index].name, spec.name)
+            for index, spec in zip(each.output_indices, each.outputs, strict=True)
+        ]
+        name, names = each.function, dict(results)
+        seen = {name}
+        while (inner := _wrapped(name, by_name)) is not None and inner not in seen:
+            names = _inner_names(names, model.functions[name], model.functions[inner])
+            name = inner
+            seen.add(name)
+        entries.append(Entry(key, name))
+        by_name[name] = _with_results(by_name[name], names)
+    return Model(tuple(entries), tuple(by_name.values()))
 
 
-def _beyond_wrappers(name: str, graphs: Mapping[str, Graph]) -> str:
-    """Returns the first function that does more than call another, which is no composite."""
-    seen: set[str] = set()
-    while name in graphs and name not in seen:
-        seen.add(name)
-        real = [each for each in graphs[name].nodes if each.mark not in {"input", "output"} and each.op != "Identity"]
-        if len(real) != 1 or real[0].mark != "call" or len(real[0].opens) != 1 or real[0].opens[0] not in graphs:
-            break
-        name = real[0].opens[0]
-    return name
+def _wrapped(name: str, graphs: Mapping[str, Graph]) -> str | None:
+    """Returns the function that another does nothing but call, if it is no composite; else None."""
+    real = [each for each in graphs[name].nodes if each.mark not in {"input", "output"} and each.op != "Identity"]
+    if len(real) != 1 or real[0].mark != "call" or len(real[0].opens) != 1:
+        return None
+    return real[0].opens[0] if real[0].opens[0] in graphs else None
+
+
+def _inner_names(names: Mapping[str, str], outer: FunctionDef, inner: FunctionDef) -> dict[str, str]:
+    """Returns the names that a signature has for the results of a function, by those of its wrapper's results."""
+    nodes = {node.name: node for node in outer.node_def}
+    found: dict[str, str] = {}
+    for result, name in names.items():
+        tensor, seen = outer.ret.get(result, ""), set[str]()
+        while (node := nodes.get(tensor.partition(":")[0])) is not None and node.op == "Identity":
+            if node.name in seen or not node.input:
+                break
+            seen.add(node.name)
+            tensor = node.input[0]
+        index = tensor.rpartition(":")[2]
+        if node is not None and index.isdecimal() and int(index) < len(inner.signature.output_arg):
+            found[inner.signature.output_arg[int(index)].name] = name
+    return found
+
+
+def _with_results(graph: Graph, names: Mapping[str, str]) -> Graph:
+    """Returns a graph whose results have a signature's names."""
+    nodes = (
+        replace(each, op=names[each.name], name=names[each.name])
+        if each.mark == "output" and each.name in names
+        else each
+        for each in graph.nodes
+    )
+    return replace(graph, nodes=tuple(nodes))
 
 
 @dataclass
