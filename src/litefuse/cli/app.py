@@ -26,6 +26,7 @@ from litefuse.cli.output import OutputError, print_json
 from litefuse.cli.quantize import quantize
 from litefuse.cli.report import report
 from litefuse.cli.run import run
+from litefuse.cli.show import show
 from litefuse.cli.verify import verify
 from litefuse.errors import LitefuseError, NotAcceleratedError
 
@@ -87,7 +88,7 @@ def _output_errors() -> Generator[None]:
 @click.group(
     name="litefuse",
     cls=_Group,
-    commands=[convert, quantize, inspect, run, verify, check, report, export_micro, demo, fusions, kernels],
+    commands=[convert, quantize, inspect, run, verify, check, report, show, export_micro, demo, fusions, kernels],
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, message="litefuse %(version)s", help="Print the version.")

@@ -1,0 +1,101 @@
+"""``litefuse show``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from litefuse.cli.output import progress
+from litefuse.cli.parameters import KERNELS, PATH, split_names
+from litefuse.errors import LitefuseError
+
+if TYPE_CHECKING:
+    from litefuse.explorer.node_data import NodeData
+
+__all__ = ["show"]
+
+
+@click.command
+@click.argument("model", type=PATH, metavar="MODEL.tflite")
+@click.option("--bytes", "sizes", is_flag=True, help="At each op: the bytes of its constants.")
+@click.option("--verify", "original", type=PATH, metavar="ORIGINAL", help="At each op: how far it is from ORIGINAL's.")
+@click.option("--node-data", type=PATH, multiple=True, metavar="FILE.json", help="More node data; may be repeated.")
+@click.option("--write-node-data", type=PATH, metavar="FOLDER", help="Write node data there, and open nothing.")
+@click.option("--port", type=click.IntRange(1, 65535), metavar="N", help="The port of the server. Default: a free one.")
+@click.option("--no-open", is_flag=True, help="Open no browser; the address is printed.")
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(min=0),
+    default=1e-4,
+    metavar="E",
+    help="With --verify: the error up to which ops are green (1e-4).",
+)
+@click.option("--tags", metavar="A,B", help="With --verify: the tags of the graph of a SavedModel. Default: serve.")
+@KERNELS
+def show(
+    model: Path,
+    sizes: bool,
+    original: Path | None,
+    node_data: tuple[Path, ...],
+    write_node_data: Path | None,
+    port: int | None,
+    no_open: bool,
+    tolerance: float,
+    tags: str | None,
+    kernels: tuple[str, ...],
+) -> None:
+    """Show a LiteRT model in Model Explorer.
+
+    Its graph opens in a browser, folded by the names of layers: custom ops by their names, with their options; the
+    bodies of composites beside it. --bytes and --verify color the nodes, and sum up layers.
+
+    Model Explorer is a package of its own: pip install "litefuse[explorer]". With --write-node-data, it is not needed:
+    the files are for the one that you have.
+
+    ORIGINAL is what `litefuse verify` takes: run one that you trust.
+    """
+    if write_node_data is not None and not (sizes or original):
+        raise click.UsageError("--write-node-data writes what is chosen: add --bytes or --verify.")
+    from litefuse.explorer.node_data import byte_data, read_node_data
+    from litefuse.explorer.node_data import write_node_data as write
+    from litefuse.explorer.viewer import check_installed, show_model
+
+    if write_node_data is None:
+        check_installed()
+    data = [read_node_data(each) for each in node_data]
+    if sizes:
+        data.insert(0, byte_data(model))
+    if original is not None:
+        data.insert(0, _errors(model, original, tolerance, tags, kernels))
+    for each in data:
+        if each.left_out:
+            click.echo(f"{each.name}: {each.left_out:,} values are left out, since their ids are not unique", err=True)
+    if write_node_data is None:
+        show_model(model, data, port=port, opens=not no_open)
+        return
+    for path in write(write_node_data, data[: len(data) - len(node_data)]):
+        click.echo(path)
+
+
+def _errors(model: Path, original: Path, tolerance: float, tags: str | None, kernels: tuple[str, ...]) -> NodeData:
+    """Compares the layers of a model with the original's."""
+    from litefuse.explorer.node_data import error_data
+    from litefuse.verify.against_original import verify_model
+
+    with progress(f"Verifying {model}"):
+        verification = verify_model(
+            model,
+            original,
+            tolerance=tolerance,
+            coverage_seconds=0.0,  # one call shows the layers
+            tags=split_names(tags),
+            kernel_modules=kernels,
+            layers=True,
+        )
+    layers = verification.layers
+    if layers is None or layers.problem:
+        reason = "there was no call" if layers is None else layers.problem
+        raise LitefuseError(f"the layers cannot be compared: {reason}", where=str(model))
+    return error_data(model, layers, tolerance)
