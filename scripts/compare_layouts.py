@@ -1,6 +1,6 @@
 """Compares packages that lay out layered graphs: ``python -m scripts.compare_layouts MODEL.tflite [OPS]``.
 
-The graph is that of the file's ops, the first OPS of them (600). For each package: seconds, crossings of edges drawn as
+The graph is that of the file's ops, OPS of them (600): where it has fewer, they are repeated, the first after the last. For each package: seconds, crossings of edges drawn as
 straight lines, the mean length of an edge, pairs of boxes that overlap, edges that do not lead down, and the drawing's
 size. Boxes are all of one size. A package that is not installed is left out; ``dot`` is the program of Graphviz.
 """
@@ -47,17 +47,13 @@ def main() -> None:
 
 
 def edges_of(model: Path, count: int) -> Edges:
-    """Returns the pairs of the first ops of a file of which one reads what the other computes."""
-    graph = Model(model.read_bytes()).graphs[0]
-    makers = {result: number for number, op in enumerate(graph.ops[:count]) for result in op.outputs}
-    return list(
-        dict.fromkeys(
-            (makers[each], number)
-            for number, op in enumerate(graph.ops[:count])
-            for each in op.inputs
-            if each in makers
-        )
-    )
+    """Returns the pairs of ops of a file of which one reads what the other computes."""
+    ops = Model(model.read_bytes()).graphs[0].ops
+    makers = {result: number for number, op in enumerate(ops) for result in op.outputs}
+    once = {(makers[each], number): None for number, op in enumerate(ops) for each in op.inputs if each in makers}
+    once[len(ops) - 1, len(ops)] = None
+    whole = [(a + copy, b + copy) for copy in range(0, count, len(ops)) for a, b in once]
+    return [(a, b) for a, b in whole if max(a, b) < count]
 
 
 def fast_sugiyama(edges: Edges) -> Positions:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -327,7 +327,7 @@ def convert(
         )
         result.save(path, copy=False)
         if html is not None:
-            arrays = {"input_arrays": split_names(input_arrays), "output_arrays": split_names(output_arrays)}
+            arrays = split_names(input_arrays), split_names(output_arrays)
             _write_page(html, result, model, split_names(tags), arrays, plug_ins, on_step)
     if as_json:
         print_json(result.report.to_json())
@@ -343,7 +343,7 @@ def _write_page(
     result: ConversionResult,
     model: Path,
     tags: list[str] | None,
-    arrays: Mapping[str, list[str] | None],
+    arrays: tuple[list[str] | None, list[str] | None],
     kernels: tuple[str, ...],
     on_step: Callable[[str], None],
 ) -> None:
@@ -362,7 +362,8 @@ def _write_page(
         model,
         benchmark=attempted("The time was not measured", measured, notes),
         tags=tags,
-        **arrays,
+        input_arrays=arrays[0],
+        output_arrays=arrays[1],
         signatures=result.report.signatures,
         options=given_options(),
         notes=notes,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from litefuse.page.graph import Graph
 
@@ -61,6 +62,10 @@ def folded(graph: Graph) -> list[View]:
     return folding.views
 
 
+# The nodes of a view, the depth of their scope, its name, the view that it is in, and what is told its index.
+_Pending: TypeAlias = tuple[Sequence[int], int, str, int, Callable[[int], None] | None]
+
+
 @dataclass
 class _Folding:
     graph: Graph
@@ -70,7 +75,7 @@ class _Folding:
 
     def view(self, first_nodes: Sequence[int], first_depth: int, title: str, first_parent: int) -> None:
         """Adds the view of a scope, and those of the scopes in it."""
-        pending = [(first_nodes, first_depth, title, first_parent, None)]
+        pending: list[_Pending] = [(first_nodes, first_depth, title, first_parent, None)]
         while pending:
             nodes, depth, title, parent, opener = pending.pop()
             index = len(self.views)

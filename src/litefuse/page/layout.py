@@ -19,6 +19,8 @@ _LARGEST = 3000
 _IN_ROW = 6
 
 Way: TypeAlias = tuple[tuple[int, int], ...]
+# The places of nodes, the size, and the edges of a part that is connected.
+_Part: TypeAlias = tuple[list[tuple[int, tuple[float, float]]], float, float, list[tuple[int, int]] | None]
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,8 @@ def _drawn(
     points: dict[int, tuple[float, float]] = {}
     links: dict[int, list[int]] = {}
     next_point = count
-    for positions, _, _, pairs in drawn.align_layouts_vertical_top().align_layouts_horizontal(BOX_WIDTH + _BESIDE):
+    parts: list[_Part] = drawn.align_layouts_vertical_top().align_layouts_horizontal(BOX_WIDTH + _BESIDE)
+    for positions, _, _, pairs in parts:
         own = {
             number: linked[number] if number < len(linked) else number - len(linked) + next_point
             for number, _ in positions

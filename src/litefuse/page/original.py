@@ -15,7 +15,7 @@ from litefuse.inspection.graph import FunctionGraph, attribute_value
 from litefuse.page.graph import Entry, Graph, Mark, Model, Node
 from litefuse.saved_model import DataType, SavedModel, load
 from litefuse.saved_model.dtypes import shape_from_proto
-from litefuse.saved_model.messages import FunctionDef, NodeDef
+from litefuse.saved_model.messages import AttrValue, FunctionDef, NodeDef
 
 __all__ = ["OriginalJob", "read_original"]
 
@@ -184,9 +184,9 @@ class _Reader:
         return Graph(signature.name, signature.name, tuple(nodes), left_out=out)
 
     def _argument_shape(self, index: int) -> str:
-        attributes = self.function.arg_attr[index].attr if index in self.function.arg_attr else {}
-        shapes = attributes["_output_shapes"].list.shape if "_output_shapes" in attributes else ()
-        return _shape(shapes[0]) if len(shapes) else ""
+        if index not in self.function.arg_attr:
+            return ""
+        return _first_shape(self.function.arg_attr[index].attr)
 
     def _node(self, node: NodeDef, numbers: Mapping[str, int], constants: Mapping[str, str]) -> Node:
         read = [each.partition(":")[0] for each in node.input if not each.startswith("^")]
@@ -229,9 +229,14 @@ def _constant(node: NodeDef, constants: Mapping[str, str]) -> str:
         return f"constant {DataType.from_proto(tensor.dtype)}{_shape(tensor.tensor_shape)}"
     if node.op == "ReadVariableOp" and len(node.input):
         name = node.input[0].partition(":")[0]
-        shapes = node.attr["_output_shapes"].list.shape if "_output_shapes" in node.attr else ()
-        return f"variable {constants.get(name, name)} {_shape(shapes[0]) if len(shapes) else ''}".strip()
+        return f"variable {constants.get(name, name)} {_first_shape(node.attr)}".strip()
     return node.name
+
+
+def _first_shape(attributes: Mapping[str, AttrValue]) -> str:
+    """Returns the shape of the first result; empty if it is not told."""
+    shapes = [*attributes["_output_shapes"].list.shape] if "_output_shapes" in attributes else []
+    return _shape(shapes[0]) if shapes else ""
 
 
 def _shape(proto: Any) -> str:
@@ -241,7 +246,7 @@ def _shape(proto: Any) -> str:
 
 def _shown(value: Any) -> str:
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_shown, value))}]"  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+        return ", ".join(map(_shown, value))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

@@ -462,11 +462,15 @@
   function find(text) {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     if (!words.length) return [];
+    const [word] = words;
+    const near = (name) => {
+      const last = lastPart(name);
+      return name === word ? 0 : last === word ? 1 : last.startsWith(word) ? 2 : name.includes(word) ? 3 : 4;
+    };
     const score = (entry) => {
       const name = entry.text.toLowerCase();
-      const last = lastPart(name);
-      return (name === words[0] ? 0 : last === words[0] ? 1 : last.startsWith(words[0]) ? 2 : name.includes(words[0]) ? 3 : 4) +
-        (entry.node ? 0.5 : 0) + (entry.side === AFTER ? 0 : 0.1) + Math.min(name.length, 400) / 10000;
+      return Math.min(...name.split(";").map(near)) + (entry.node ? 0.5 : 0) + (entry.side === AFTER ? 0 : 0.1) +
+        Math.min(name.length, 400) / 10000;
     };
     return index.filter((entry) => words.every((word) => entry.folded.includes(word)))
       .map((entry) => [score(entry), entry]).sort((one, other) => one[0] - other[0]).slice(0, 60).map((each) => each[1]);
