@@ -9,6 +9,8 @@ from litefuse.errors import LitefuseError
 
 if TYPE_CHECKING:
     from litefuse.api import convert, quantize
+    from litefuse.differences.compare import diff
+    from litefuse.differences.model_diff import ModelDiff
     from litefuse.fusions import Fusion, fusion
     from litefuse.page.saving import save_report
     from litefuse.recognizers import Recognizer, recognizer
@@ -32,6 +34,7 @@ __all__ = [
     "Fusion",
     "Interpreter",
     "LitefuseError",
+    "ModelDiff",
     "Recognizer",
     "Report",
     "TargetCheck",
@@ -42,6 +45,7 @@ __all__ = [
     "convert",
     "custom_op",
     "delegate",
+    "diff",
     "export_micro",
     "fusion",
     "quantize",
@@ -59,6 +63,7 @@ _LAZY = {
     "CustomOp": "litefuse.runtime.custom_op",
     "Fusion": "litefuse.fusions",
     "Interpreter": "litefuse.runtime.interpreter",
+    "ModelDiff": "litefuse.differences.model_diff",
     "Recognizer": "litefuse.recognizers",
     "Report": "litefuse.report",
     "TargetCheck": "litefuse.verify.targets.target_check",
@@ -69,6 +74,7 @@ _LAZY = {
     "convert": "litefuse.api",
     "custom_op": "litefuse.runtime.custom_op",
     "delegate": "litefuse.runtime.delegate",
+    "diff": "litefuse.differences.compare",
     "export_micro": "litefuse.scaffold.micro.export",
     "fusion": "litefuse.fusions",
     "quantize": "litefuse.api",

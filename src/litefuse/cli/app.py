@@ -17,6 +17,7 @@ from litefuse import __version__
 from litefuse.cli.check import check
 from litefuse.cli.convert import convert
 from litefuse.cli.demo import demo
+from litefuse.cli.diff import diff
 from litefuse.cli.export_micro import export_micro
 from litefuse.cli.failures import ExitCode, error_json, json_asked_for
 from litefuse.cli.fusions import fusions
@@ -34,7 +35,7 @@ __all__ = ["app"]
 
 
 # The commands that compare: an error is not a result of the comparison.
-_COMPARING = frozenset({"check", "verify"})
+_COMPARING = frozenset({"check", "diff", "verify"})
 
 
 class _Group(click.Group):
@@ -88,7 +89,7 @@ def _output_errors() -> Generator[None]:
 @click.group(
     name="litefuse",
     cls=_Group,
-    commands=[convert, quantize, inspect, run, verify, check, report, show, export_micro, demo, fusions, kernels],
+    commands=[convert, quantize, inspect, run, verify, check, diff, report, show, export_micro, demo, fusions, kernels],
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, message="litefuse %(version)s", help="Print the version.")

@@ -53,6 +53,8 @@ class TensorFacts:
         shape: Its shape; None for an unknown dimension, or instead of the tuple for an unknown rank.
         scale: The scale if it is quantized: an integer represents ``scale * (integer - zero_point)``; else None.
         zero_point: See ``scale``.
+        index: Its index among the tensors of its subgraph in a LiteRT model; None in a SavedModel. It does not count
+            when facts are compared.
     """
 
     name: str
@@ -60,6 +62,7 @@ class TensorFacts:
     shape: tuple[int | None, ...] | None
     scale: float | None = None
     zero_point: int | None = None
+    index: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)

@@ -154,7 +154,7 @@ def _tensor(subgraph: Any, index: int, name: str | None = None) -> TensorFacts:
     shape = None if not sizes and not tensor.HasRank() else tuple(None if size < 0 else size for size in sizes)
     dtype = dtype_name(tensor.Type())
     scale, zero_point = _quantization(tensor.Quantization())
-    return TensorFacts(_text(tensor.Name()) if name is None else name, dtype, shape, scale, zero_point)
+    return TensorFacts(_text(tensor.Name()) if name is None else name, dtype, shape, scale, zero_point, index)
 
 
 def _quantization(parameters: Any) -> tuple[float | None, int | None]:

@@ -1,0 +1,264 @@
+"""Sections of a report about the differences of two files. The first line is the answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
+from typing import Any, cast
+
+from litefuse.differences.model_diff import Category, ModelDiff, OperatorChange, TensorChange, ValueChange, WeightChange
+from litefuse.report.printable import one_line, shortened
+from litefuse.report.sections import Judgement, Section, count_of, shape_text
+
+__all__ = ["answer", "diff_sections"]
+
+_COLUMNS = 80
+_LISTED = 20
+_SIGNS = {"added": "+", "removed": "-", "changed": "~", "moved": ">"}
+_JUDGEMENTS: Mapping[str, Judgement] = {"added": "good", "removed": "bad", "changed": "warn", "moved": "unclear"}
+
+
+_NAMES: Mapping[Category, str] = {
+    "signatures": "signatures",
+    "operators": "ops",
+    "tensors": "tensors",
+    "weights": "weights",
+    "order": "the order of ops",
+    "names": "names of tensors",
+    "metadata": "metadata",
+    "properties": "other values",
+}
+
+
+def answer(difference: ModelDiff) -> str:
+    """Returns the answer in a line."""
+    if difference.verdict == "identical":
+        return "Identical: the same bytes"
+    if difference.verdict == "same":
+        return "The same computation in another layout: nothing else differs"
+    said = "The same computation; differs in" if difference.same_computation else "Differs in"
+    line = f"{said} {', '.join(_category(each, difference) for each in difference.categories)}"
+    return line if len(line) <= _COLUMNS else f"{said} {', '.join(map(_NAMES.__getitem__, difference.categories))}"
+
+
+def diff_sections(difference: ModelDiff, *, everything: bool = False) -> list[Section]:
+    """Returns the sections.
+
+    Args:
+        difference: The differences.
+        everything: Whether to shorten no list and no name.
+    """
+    texts = _Texts(everything)
+    before, after = difference.before, difference.after
+    change = f" ({after.size - before.size:+,})" if after.size != before.size else ""
+    head = [
+        ("before", texts.fit(before.name, 66)),
+        ("", f"{count_of(before.size, 'byte')}, SHA-256 {before.sha256[:32]}..."),
+        ("after", texts.fit(after.name, 66)),
+        ("", f"{count_of(after.size, 'byte')}{change}, SHA-256 {after.sha256[:32]}..."),
+    ]
+    sections = [Section(answer(difference), head)]
+    if difference.signatures:
+        sections.append(_values("Signatures", difference.signatures, texts))
+    if difference.op_counts:
+        rows = [(each.what, f"{each.before:,}", "->", f"{each.after:,}") for each in difference.op_counts]
+        sections.append(Section("Numbers of ops", texts.listed(rows), right=frozenset({1, 3}), note=texts.left(rows)))
+    sections += _operator_sections(difference.operators, texts)
+    sections += _tensor_sections(difference.tensors, texts)
+    if difference.weights:
+        sections.append(_weight_section(difference, texts))
+    if difference.names:
+        rows = [row for each in difference.names for row in _pair("", each.before, each.after, texts)]
+        title = f"Other names: {count_of(len(difference.names), 'tensor')}"
+        sections.append(Section(title, texts.listed(rows, 2 * _LISTED), note=texts.left(rows, 2 * _LISTED)))
+    if difference.metadata:
+        sections.append(_values("Metadata", difference.metadata, texts))
+    if difference.properties:
+        sections.append(_values("Other values", difference.properties, texts))
+    if difference.sizes:
+        sections.append(_size_section(difference, texts))
+    return sections
+
+
+class _Texts:
+    """How long lists and names may be."""
+
+    def __init__(self, everything: bool) -> None:
+        self.everything = everything
+
+    def fit(self, text: str, width: int) -> str:
+        text = one_line(text)
+        return text if self.everything else shortened(text, width)
+
+    def listed(self, rows: Sequence[Any], count: int = _LISTED) -> Sequence[Any]:
+        return rows if self.everything else rows[:count]
+
+    def left(self, rows: Sequence[Any], count: int = _LISTED) -> str:
+        left = 0 if self.everything else max(len(rows) - count, 0)
+        return f"and {count_of(left, 'line')} more; --all lists them" if left else ""
+
+
+def _category(category: Category, difference: ModelDiff) -> str:
+    if category == "operators":
+        kinds = [each.change for each in difference.operators]
+        counts = [f"{kinds.count(kind):,} {kind}" for kind in ("added", "removed", "changed") if kind in kinds]
+        return f"ops ({', '.join(counts)})"
+    if category == "tensors":
+        return f"tensors ({len(difference.tensors):,})"
+    if category == "weights":
+        return f"weights ({len(difference.weights):,} of {len(difference.weights) + difference.same_weights:,})"
+    count = f" ({len(difference.names):,})" if category == "names" else ""
+    return f"{_NAMES[category]}{count}"
+
+
+def _values(title: str, values: Sequence[ValueChange], texts: _Texts) -> Section:
+    rows = [row for each in values for row in _pair(each.what, each.before, each.after, texts)]
+    return Section(title, texts.listed(rows, 2 * _LISTED), note=texts.left(rows, 2 * _LISTED))
+
+
+def _pair(what: str, before: Any, after: Any, texts: _Texts) -> Iterable[tuple[str, ...]]:
+    """Returns what differs on one line if it fits, else on two or three."""
+    one, other = _text(before), _text(after)
+    prefix = f"{one_line(what)}: " if what else ""
+    line = f"{prefix}{one} -> {other}"
+    if len(line) <= _COLUMNS - 2:
+        return [(line,)]
+    rows = [(texts.fit(one_line(what), _COLUMNS - 2),)] if what else []
+    indent = "  " if what else ""
+    return [
+        *rows,
+        (f"{indent}   {texts.fit(one, _COLUMNS - 7)}",),
+        (f"{indent}-> {texts.fit(other, _COLUMNS - 7)}",),
+    ]
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, dict) and "scales" in value:
+        return _scales(cast("dict[str, Any]", value))
+    if isinstance(value, list) and all(each is None or type(each) is int for each in cast("list[Any]", value)):
+        return shape_text(cast("list[int | None]", value))
+    return one_line(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+
+
+def _scales(value: Mapping[str, Any]) -> str:
+    """Describes the scales of a tensor."""
+
+    def number(key: str) -> str:
+        found = value.get(key, 0)
+        return f"{found:.6g}" if isinstance(found, (int, float)) else f"{found[0]:.6g} to {found[1]:.6g}"
+
+    zeros = number("zero_point").replace("0 to 0", "0")
+    text = f"scale {number('scale')}, zero point {zeros}"
+    if value["scales"] == 1:
+        return text
+    where = f"for blocks of {value['block']}" if "block" in value else f"along axis {value['axis']}"
+    differing = f", {value['differing']:,} of them others" if "differing" in value else ""
+    return f"{value['scales']:,} scales {where}: {text.removeprefix('scale ')}{differing}"
+
+
+def _operator_sections(operators: Sequence[OperatorChange], texts: _Texts) -> list[Section]:
+    if not operators:
+        return []
+    rows: list[tuple[str, ...]] = []
+    judgements: list[Judgement] = []
+    for each in texts.listed(operators, 2 * _LISTED):
+        place = " -> ".join(_place(place) for place in (each.place_before, each.place_after) if place is not None)
+        room = _COLUMNS - 8 - len(place)
+        rows.append((_SIGNS[each.change], f"{texts.fit(each.name, room)} {place}"))
+        where = each.layer or each.result
+        if where:
+            rows.append(("", f"  in {texts.fit(where, _COLUMNS - 12)}"))
+        for value in each.values:
+            rows += [("", f"  {row[0]}") for row in _pair(value.what, value.before, value.after, _narrow(texts))]
+        judgements.extend(repeat(_JUDGEMENTS[each.change], len(rows) - len(judgements)))
+    kinds = [each.change for each in operators]
+    counts = ", ".join(f"{kinds.count(kind):,} {kind}" for kind in _SIGNS if kind in kinds)
+    note = texts.left(operators, 2 * _LISTED).replace("line", "op")
+    return [Section(f"Ops: {counts}", rows, judgements=judgements, note=note)]
+
+
+class _Narrow(_Texts):
+    def fit(self, text: str, width: int) -> str:
+        return super().fit(text, width - 5)
+
+
+def _narrow(texts: _Texts) -> _Texts:
+    return _Narrow(texts.everything)
+
+
+def _place(place: tuple[int, int]) -> str:
+    graph, index = place
+    return f"#{index}" if not graph else f"#{index} of subgraph {graph}"
+
+
+def _tensor_sections(tensors: Sequence[TensorChange], texts: _Texts) -> list[Section]:
+    if not tensors:
+        return []
+    # Tensors of operators that only one file has are many, and say less than those that changed.
+    ordered = sorted(tensors, key=lambda each: (each.change != "changed", -each.size))
+    rows: list[tuple[str, ...]] = []
+    judgements: list[Judgement] = []
+    for each in texts.listed(ordered):
+        size = f", {count_of(each.size, 'byte')}" if each.size else ""
+        rows.append((_SIGNS[each.change], f"{texts.fit(each.name or '(no name)', _COLUMNS - 8 - len(size))}{size}"))
+        for value in each.values:
+            rows += [("", f"  {row[0]}") for row in _pair(value.what, value.before, value.after, _narrow(texts))]
+        judgements.extend(repeat(_JUDGEMENTS[each.change], len(rows) - len(judgements)))
+    kinds = [each.change for each in tensors]
+    counts = ", ".join(f"{kinds.count(kind):,} {kind}" for kind in ("added", "removed", "changed") if kind in kinds)
+    note = texts.left(ordered).replace("line", "tensor")
+    return [Section(f"Tensors: {counts}", rows, judgements=judgements, note=note)]
+
+
+def _weight_section(difference: ModelDiff, texts: _Texts) -> Section:
+    rows = [_weight_row(each, texts) for each in difference.weights]
+    total = len(difference.weights) + difference.same_weights
+    return Section(
+        f"Weights: {len(difference.weights):,} of {total:,} differ",
+        texts.listed(rows),
+        headings=("tensor", "dtype", "differing", "largest", "relative"),
+        right=frozenset({2, 3, 4}),
+        note=texts.left(rows).replace("line", "tensor")
+        or "relative: the largest difference by the largest magnitude before",
+    )
+
+
+def _weight_row(weight: WeightChange, texts: _Texts) -> tuple[str, ...]:
+    dtype = weight.dtype_before
+    if weight.dtype_after != dtype:
+        dtype += f" -> {weight.dtype_after}"
+    name = texts.fit(weight.name or "(no name)", 20 if weight.dtype_after != weight.dtype_before else 30)
+    if weight.problem:
+        return name, dtype, weight.problem
+    return (
+        name,
+        dtype,
+        f"{weight.differing:,}/{weight.elements:,}",
+        "" if weight.max_difference is None else f"{weight.max_difference:.2g}",
+        "" if weight.relative is None else f"{weight.relative:.2g}",
+    )
+
+
+def _size_section(difference: ModelDiff, texts: _Texts) -> Section:
+    names = {"metadata": "(metadata)", "unread": "(buffers that nothing reads)", "files": "(associated files)"}
+    names["structure"] = "(structure: ops, tensors, names)"
+    rows = [
+        (
+            texts.fit(each.layer or names.get(each.part, "(no layer)"), 32),
+            each.dtype,
+            f"{each.before:,}",
+            f"{each.after:,}",
+            f"{each.after - each.before:+,}",
+        )
+        for each in difference.sizes
+    ]
+    return Section(
+        "Bytes",
+        texts.listed(rows),
+        headings=("layer", "dtype", "before", "after", "change"),
+        right=frozenset({2, 3, 4}),
+        note=texts.left(rows),
+    )
