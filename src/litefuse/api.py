@@ -22,6 +22,7 @@ from litefuse.options.quantization import Granularity, QuantizedIo, RecipeEntrie
 from litefuse.plug_ins.entry_points import find_plug_ins
 from litefuse.processes.limits import ProcessLimits, processes_limited
 from litefuse.processes.process import prepare_worker, run_in_worker
+from litefuse.progress.show import shown_progress
 from litefuse.quantization.asking import check_max_error, check_quantization, check_samples, check_target
 from litefuse.recognizers.transfer import pickle_registered
 from litefuse.result import ConversionResult
@@ -81,6 +82,7 @@ def convert(
     dump_ir: str | os.PathLike[str] | None = None,
     dump_ir_after: str | Iterable[str] = (),
     temporary_folder: str | os.PathLike[str] | None = None,
+    progress: bool = False,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> ConversionResult:
     """Converts a TensorFlow model to LiteRT, with its composites fused.
@@ -184,6 +186,8 @@ def convert(
         dump_ir_after: The names of passes: write the module only after these.
         temporary_folder: The folder for the model until it is saved; None: the system's folder for temporary files. A
             large model is saved faster on the same file system.
+        progress: Show the stages and their times, in a terminal while they last, in a notebook below the cell, and
+            elsewhere as lines on standard error.
         on_step: Called with the name of each step at its start, and where samples are run, with the number of those
             that are done and the time that is left.
 
@@ -282,7 +286,11 @@ def convert(
     if not in_process and memory is None:
         prepare_worker("litefuse.conversion")
     try:
-        with processes_limited(processes), source.opened(job.source, on_step) as timings:
+        with (
+            processes_limited(processes),
+            shown_progress(f"Converting {source.name}", show=progress, also=on_step) as on_step,
+            source.opened(job.source, on_step) as timings,
+        ):
             processes.check_time("export")
             if representative_dataset is not None:
                 job = replace(job, samples=_obtained(representative_dataset, folder.name, preprocess, on_step))
@@ -332,6 +340,7 @@ def quantize(
     timeout: float | None = None,
     memory: int | None = None,
     temporary_folder: str | os.PathLike[str] | None = None,
+    progress: bool = False,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> ConversionResult:
     """Quantizes a LiteRT model of any converter, as :func:`convert` does with what it converts.
@@ -359,6 +368,7 @@ def quantize(
         timeout: The maximum time in seconds.
         memory: The maximum memory of each process in bytes.
         temporary_folder: The folder for the model until it is saved.
+        progress: Show the stages and their times.
         on_step: Called with the name of each step at its start.
 
     Returns:
@@ -414,7 +424,10 @@ def quantize(
         kernels=_kernels(),
     )
     try:
-        with processes_limited(ProcessLimits(timeout, memory)):
+        with (
+            processes_limited(ProcessLimits(timeout, memory)),
+            shown_progress(f"Quantizing {source}", show=progress, also=on_step) as on_step,
+        ):
             if representative_dataset is not None:
                 job = replace(job, samples=_obtained(representative_dataset, folder.name, preprocess, on_step))
             report = cast("Report", run_in_worker(_QUANTIZATION_RUNNER, job, on_step))

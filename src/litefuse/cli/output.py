@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import threading
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
@@ -96,7 +95,7 @@ def print_sections(sections: Iterable[Section]) -> None:
 
 @contextmanager
 def progress(title: str, *, quiet: bool = False) -> Generator[Callable[[str], None]]:
-    """Shows the current step of work that takes longer than a second on standard error, if that is a terminal.
+    """Shows the stages of work that takes longer than a second on standard error, if that is a terminal.
 
     Args:
         title: The description of the work.
@@ -105,28 +104,7 @@ def progress(title: str, *, quiet: bool = False) -> Generator[Callable[[str], No
     Yields:
         The function to call with each step.
     """
-    if quiet or not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich.console import Console
-    from rich.markup import escape
+    from litefuse.progress.show import shown_progress
 
-    status = Console(stderr=True).status(escape(title))
-    lock = threading.Lock()
-    finished = False
-
-    def start() -> None:
-        with lock:
-            if not finished:
-                status.start()
-
-    timer = threading.Timer(_PATIENCE, start)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield lambda step: status.update(escape(f"{title}: {step}" if step else title))
-    finally:
-        timer.cancel()
-        with lock:
-            finished = True
-            status.stop()
+    with shown_progress(title, show=not quiet and sys.stderr.isatty(), patience=_PATIENCE) as on_step:
+        yield on_step

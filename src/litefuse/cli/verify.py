@@ -103,7 +103,7 @@ def verify(
     from litefuse.verify.against_original import verify_model
     from litefuse.verify.sections import verification_sections
 
-    with progress(f"Verifying {model}"):
+    with progress(f"Verifying {model}") as on_step:
         verification = verify_model(
             model,
             original,
@@ -119,6 +119,7 @@ def verify(
             kernel_modules=kernels,
             allow_side_effects=allow_side_effects,
             layers=layers,
+            on_step=on_step,
         )
     if html is not None:
         from litefuse.page.saving import save_report

@@ -18,6 +18,7 @@ from litefuse.generator.models import body_model, composite_model
 from litefuse.generator.project import build_kernels, identifiers, write_project
 from litefuse.generator.trial import Trial, TrialJob
 from litefuse.processes.process import run_in_worker
+from litefuse.progress.step import Step
 from litefuse.report.report import KernelReport
 
 __all__ = ["Generated", "generate_kernels"]
@@ -84,8 +85,9 @@ def generate_kernels(
     with make_temporary_folder() as work:
         on_step("compile")
         library = build_kernels(Path(work), sources)
-        for name in sources:
-            verdict = _judged(content, found[name], library, always=always, on_step=on_step)
+        for number, name in enumerate(sources):
+            counted = _counted(on_step, name, number, len(sources))
+            verdict = _judged(content, found[name], library, always=always, on_step=counted)
             if isinstance(verdict, str):
                 declined[name] = verdict
             else:
@@ -103,6 +105,11 @@ def generate_kernels(
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
             raise
     return Generated(kernels, declined, written)
+
+
+def _counted(on_step: Callable[[str], None], name: str, number: int, total: int) -> Callable[[str], None]:
+    """Adds to steps which kernel they are for, and how many are done."""
+    return lambda step: on_step(Step(f"{step}: {name}, {number + 1} of {total}", number, total))
 
 
 def _judged(

@@ -107,11 +107,11 @@ def check_kernels(
         there = ", ".join(sorted(names))
         raise KernelError(f"it has no kernel for {unknown[0]!r}", where=str(library), hint=f"It has: {there}.")
     found: list[CheckedCall] = []
-    on_step(f"read {model}")
+    on_step("read")
     with make_temporary_folder() as folder:
         for op, calls in sorted(read_ops(Path(model), [*(ops or names)], tags, on_step).items()):
             for call in calls:
-                on_step(f"compare {op}")
+                on_step(f"compare: {op}")
                 work = Path(folder, str(len(found)))
                 found.append(_checked(op, call, os.fspath(library), work, tolerance, seed))
     return found

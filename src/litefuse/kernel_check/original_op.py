@@ -41,7 +41,7 @@ def save_original(job: OriginalOp, announce: Callable[[str], None]) -> None:
         LitefuseError: TensorFlow is not installed, has no such op, or does not take its inputs and attributes.
     """
     tf = load_tensorflow(announce)
-    announce(f"call {job.op} in TensorFlow")
+    announce(f"call the original: {job.op}")
     definition = _definition(job.op)
     if definition is None:
         raise LitefuseError(f"TensorFlow has no op {job.op!r}")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from litefuse.progress.step import Step
+
 __all__ = ["SampleProgress"]
 
 # The least time between two messages, in seconds.
@@ -38,7 +40,7 @@ class SampleProgress:
         if self._total is not None:
             left = (now - self._begun) / self._done * (self._total - self._done)
             text += f" of {self._total:,}, {_duration(left)} left"
-        self._announce(text)
+        self._announce(Step(text, self._done, self._total or 0))
 
 
 def _duration(seconds: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from litefuse.errors import InterpreterError, LitefuseError, ModelCrashError
 from litefuse.inputs.drawer import LEVELS
+from litefuse.progress.show import shown_progress
 from litefuse.result import ConversionResult
 from litefuse.runtime.transfer import kernel_by_value, registered_by_value
 from litefuse.verify.layers.layers import Layers
@@ -49,6 +50,8 @@ def verify_model(
     kernel_modules: Iterable[str] = (),
     allow_side_effects: bool = False,
     layers: bool = False,
+    progress: bool = False,
+    on_step: Callable[[str], None] = lambda _: None,
 ) -> Verification:
     """Calls a converted model and the original with the same inputs, and compares their outputs.
 
@@ -84,6 +87,8 @@ def verify_model(
             connections; see :mod:`litefuse.verify.effects`.
         layers: Also compare the tensors inside the model, in the call that differs most, with those of the same names
             in the original. The model that gets the verdict runs without that.
+        progress: Show the progress, as :func:`litefuse.convert` does.
+        on_step: Called with each step.
 
     Returns:
         The verdict on each output: equal, differs, or inconclusive, because the output did not move or there was no
@@ -118,32 +123,55 @@ def verify_model(
         tolerance=tolerance,
         seconds=coverage_seconds,
     )
-    seen: Layers | None = None
-    if expected is not None:
-        what, refused = "the outputs that are expected", dict[str, str]()
-        ran = run_job(job, name)
-        wanted = [[{each: np.asarray(value) for each, value in expected.items()}]]
+    with shown_progress(f"Verifying {name}", show=progress, also=on_step) as announce:
+        if expected is None:
+            return _against(original, job, name, tags, announce, allow_side_effects=allow_side_effects, layers=layers)
+        ran = run_job(job, name, announce)
         ran = ran._replace(rounds=[ran.rounds[0][:1]], found=[ran.found[0][:1]])
+        wanted = [[{each: np.asarray(value) for each, value in expected.items()}]]
+        return _verification(job, name, "the outputs that are expected", ran, _judged(job, ran, wanted, {}))
+
+
+def _against(
+    original: object,
+    job: ModelJob,
+    name: str,
+    tags: Iterable[str] | None,
+    on_step: Callable[[str], None],
+    *,
+    allow_side_effects: bool,
+    layers: bool,
+) -> Verification:
+    """Compares a model with an original."""
+    with opened(original, tags, job, allow_side_effects=allow_side_effects, announce=on_step) as reference:
+        job = replace(job, tables=reference.tables)
+        ran, wanted = _call_both(job, name, reference.call, on_step)
+        ran, wanted, refused = _beyond(job, name, ran, wanted, reference.call, on_step)
         judged = _judged(job, ran, wanted, refused)
-    else:
-        with opened(original, tags, job, allow_side_effects=allow_side_effects) as reference:
-            what = reference.name
-            job = replace(job, tables=reference.tables)
-            ran, wanted = _call_both(job, name, reference.call)
-            ran, wanted, refused = _beyond(job, name, ran, wanted, reference.call)
-            judged = _judged(job, ran, wanted, refused)
-            if layers:
-                number, look = worst_call(judged), reference.look(ran.outputs)
-                seen = look_into(job, name, ran.rounds, _flat(wanted), number, tolerance, look)
+        seen: Layers | None = None
+        if layers:
+            number, look = worst_call(judged), reference.look(ran.outputs)
+            seen = look_into(job, name, ran.rounds, _flat(wanted), number, job.tolerance, look, on_step)
+        return _verification(job, name, reference.name, ran, judged, seen)
+
+
+def _verification(
+    job: ModelJob,
+    name: str,
+    original: str,
+    ran: ModelCalls,
+    outputs: tuple[OutputVerdict, ...],
+    layers: Layers | None = None,
+) -> Verification:
     return Verification(
         model=name,
-        original=what,
-        tolerance=tolerance,
+        original=original,
+        tolerance=job.tolerance,
         calls=sum(map(len, ran.rounds)),
-        outputs=judged,
+        outputs=outputs,
         coverage=ran.coverage,
         limit=ran.limit,
-        layers=seen,
+        layers=layers,
     )
 
 
@@ -155,7 +183,9 @@ def _judged(
     return tuple(verdicts(_flat(ran.rounds), _flat(ran.found), _flat(wanted), evidence))
 
 
-def _call_both(job: ModelJob, name: str, call: CallReference) -> tuple[ModelCalls, list[list[Arrays]]]:
+def _call_both(
+    job: ModelJob, name: str, call: CallReference, on_step: Callable[[str], None]
+) -> tuple[ModelCalls, list[list[Arrays]]]:
     """Returns the outputs of the model and of the original.
 
     Drawn inputs that one of the two refuses or crashes on are drawn again, in narrower limits.
@@ -163,7 +193,7 @@ def _call_both(job: ModelJob, name: str, call: CallReference) -> tuple[ModelCall
     refused: LitefuseError | None = None
     while True:
         try:
-            ran = run_job(job, name)
+            ran = run_job(job, name, on_step)
         except ModelCrashError as error:
             refused, level = refused or error, job.level + 1
         except LitefuseError as error:
@@ -179,7 +209,12 @@ def _call_both(job: ModelJob, name: str, call: CallReference) -> tuple[ModelCall
 
 
 def _beyond(
-    job: ModelJob, name: str, ran: ModelCalls, wanted: list[list[Arrays]], call: CallReference
+    job: ModelJob,
+    name: str,
+    ran: ModelCalls,
+    wanted: list[list[Arrays]],
+    call: CallReference,
+    on_step: Callable[[str], None],
 ) -> tuple[ModelCalls, list[list[Arrays]], dict[str, str]]:
     """Adds calls that pick rows that only the original's tables have, and says which of these the model refuses."""
     refused: dict[str, str] = {}
@@ -189,7 +224,7 @@ def _beyond(
         except (RefusedCallError, InterpreterError):
             continue  # they have no such rows, either
         try:
-            found = run_job(replace(job, rounds=((each,),)), name).found
+            found = run_job(replace(job, rounds=((each,),)), name, on_step).found
         except InterpreterError:
             refused[each.signature] = what
             continue

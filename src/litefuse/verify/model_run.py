@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import cast
 
 from litefuse.cpp.sanitized import is_sanitized, sanitizer_environment
@@ -11,12 +12,13 @@ from litefuse.verify.model_process import MODEL, ModelCalls, ModelJob
 __all__ = ["run_job"]
 
 
-def run_job(job: ModelJob, where: str) -> ModelCalls:
+def run_job(job: ModelJob, where: str, announce: Callable[[str], None] = lambda _: None) -> ModelCalls:
     """Calls a model in a process, which loads libraries that were built with the address sanitizer, too.
 
     Args:
         job: The job.
         where: The model, for messages.
+        announce: Called with each step.
 
     Raises:
         ModelCrashError: The process died.
@@ -24,4 +26,4 @@ def run_job(job: ModelJob, where: str) -> ModelCalls:
     """
     libraries = [each for each in (*job.custom_ops, *job.kernel_modules) if isinstance(each, str)]
     environment = sanitizer_environment() if any(map(is_sanitized, libraries)) else None
-    return cast("ModelCalls", run_model(MODEL, job, where, environment=environment))
+    return cast("ModelCalls", run_model(MODEL, job, where, announce, environment=environment))

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import LitefuseError
+from litefuse.progress.step import Step
 
 __all__ = [
     "Arrays",
@@ -90,9 +91,12 @@ def call_original(job: OriginalJob, announce: Callable[[str], None]) -> list[lis
         LitefuseError: TensorFlow is missing, or does not load the model, or refuses a call.
     """
     tf = load_tensorflow(announce)
-    announce("call the original")
     where = str(job.model)
-    return [call_functions(tf, load_functions(tf, job, calls), calls, where) for calls in job.rounds]
+    found: list[list[Arrays]] = []
+    for number, calls in enumerate(job.rounds):
+        announce(Step(f"call the original: round {number + 1} of {len(job.rounds)}", number, len(job.rounds)))
+        found.append(call_functions(tf, load_functions(tf, job, calls), calls, where))
+    return found
 
 
 def load_tensorflow(announce: Callable[[str], None]) -> Any:

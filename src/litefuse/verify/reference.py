@@ -71,7 +71,12 @@ def path_of(model: object) -> Path | None:
 
 @contextmanager
 def opened(
-    original: object, tags: Iterable[str] | None, job: ModelJob, *, allow_side_effects: bool
+    original: object,
+    tags: Iterable[str] | None,
+    job: ModelJob,
+    *,
+    allow_side_effects: bool,
+    announce: Callable[[str], None] = lambda _: None,
 ) -> Generator[Reference]:
     """Opens an original.
 
@@ -80,20 +85,20 @@ def opened(
         tags: The tags of the graph in a SavedModel.
         job: How a LiteRT model is called.
         allow_side_effects: Whether to call an original with side effects.
+        announce: Called with each step.
 
     Raises:
         LitefuseError: It cannot be read.
     """
     if _is_litert(original):
-        yield _litert_reference(original, job)
+        yield _litert_reference(original, job, announce)
         return
     source = source_of(original)
     with make_temporary_folder() as temporary:
         folder = source.folder(Path(temporary, "saved_model"))
-        with source.opened(folder, lambda _: None):
-            yield _tensorflow_reference(
-                folder, None if tags is None else tuple(tags), source.name, allow_side_effects=allow_side_effects
-            )
+        with source.opened(folder, announce):
+            chosen = None if tags is None else tuple(tags)
+            yield _tensorflow_reference(folder, chosen, source.name, announce, allow_side_effects=allow_side_effects)
 
 
 def _is_litert(model: object) -> TypeGuard[ConversionResult | str | os.PathLike[str] | bytes]:
@@ -103,7 +108,9 @@ def _is_litert(model: object) -> TypeGuard[ConversionResult | str | os.PathLike[
     return path.is_file() and (path.suffix == ".tflite" or is_litert_model(path))
 
 
-def _litert_reference(model: ConversionResult | str | os.PathLike[str] | bytes, job: ModelJob) -> Reference:
+def _litert_reference(
+    model: ConversionResult | str | os.PathLike[str] | bytes, job: ModelJob, announce: Callable[[str], None]
+) -> Reference:
     name, content = name_and_content(model)
     inputs = ModelInputs.of_file(content)
 
@@ -112,7 +119,7 @@ def _litert_reference(model: ConversionResult | str | os.PathLike[str] | bytes, 
 
     def call(rounds: Sequence[Sequence[Call]], outputs: Outputs) -> list[list[Arrays]]:
         given = replace(job_of(outputs), rounds=tuple(map(tuple, rounds)))
-        return run_job(given, name).found
+        return run_job(given, name, lambda step: announce(f"call the original: {step}")).found
 
     def look(outputs: Outputs) -> LookIntoOriginal:
         return litert_original(job_of(outputs), name)
@@ -121,7 +128,12 @@ def _litert_reference(model: ConversionResult | str | os.PathLike[str] | bytes, 
 
 
 def _tensorflow_reference(
-    folder: Path, tags: tuple[str, ...] | None, name: str, *, allow_side_effects: bool
+    folder: Path,
+    tags: tuple[str, ...] | None,
+    name: str,
+    announce: Callable[[str], None],
+    *,
+    allow_side_effects: bool,
 ) -> Reference:
     def call(rounds: Sequence[Sequence[Call]], outputs: Outputs) -> list[list[Arrays]]:
         if not allow_side_effects:
@@ -140,7 +152,7 @@ def _tensorflow_reference(
 
     def _run(target: str, job: object) -> Any:
         try:
-            return run_alone(target, job, environment=_ENVIRONMENT, imported="tensorflow")
+            return run_alone(target, job, environment=_ENVIRONMENT, imported="tensorflow", announce=announce)
         except EngineCrashError as error:
             raise LitefuseError(f"the process that ran the original died: {error.message}", where=name) from error
 

@@ -16,6 +16,7 @@ from litefuse.files.temporary import make_temporary_folder
 from litefuse.files.whole_file import write_new
 from litefuse.inputs.graph import Model, Signature
 from litefuse.inspection.litert_model import inspect_litert_model
+from litefuse.progress.show import shown_progress
 from litefuse.runtime.flatbuffer import content_of
 from litefuse.scaffold.micro.resolver import KNOWN_CUSTOM_OPS, used_ops
 from litefuse.scaffold.micro.tensors import Port, identifier, main_signature, ports
@@ -76,6 +77,7 @@ def export_micro(
     arena_size: int | None = None,
     seed: int = 0,
     timeout: float | None = None,
+    progress: bool = False,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> MicroProject:
     """Writes an application that runs a LiteRT model on a microcontroller, with tflite-micro.
@@ -94,6 +96,7 @@ def export_micro(
             ops that tflite-micro has no kernels for, it must be given, and these kernels be written.
         seed: The seed of the inputs, which are drawn from the model.
         timeout: How long tflite-micro may take, in seconds; None for its default.
+        progress: Show the progress, as :func:`litefuse.convert` does.
         on_step: Called with each step.
 
     Returns:
@@ -122,7 +125,10 @@ def export_micro(
             behind = Model(data).has_buffers_behind
         if behind:
             bring_buffers_inside(path)
-        with file_checks(path, seed=seed, timeout=timeout, on_step=on_step) as checks:
+        with (
+            shown_progress(f"Exporting {name}", show=progress, also=on_step) as announce,
+            file_checks(path, seed=seed, timeout=timeout, on_step=announce) as checks,
+        ):
             made = _application(checks, path.read_bytes(), name, source, arena_size)
     finally:
         temporary.cleanup()

@@ -47,6 +47,7 @@ def look_into(
     number: int,
     tolerance: float,
     look_into_original: LookIntoOriginal,
+    announce: Callable[[str], None] = lambda _: None,
 ) -> Layers:
     """Compares the layers of one call. What cannot be read is a sentence in the result.
 
@@ -58,6 +59,7 @@ def look_into(
         number: The number of the call to compare, from 1.
         tolerance: The allowed error.
         look_into_original: Finds what the layers are compared with.
+        announce: Called with each step.
     """
     calls = _until(rounds, number)
     signature = calls[-1].signature
@@ -66,7 +68,7 @@ def look_into(
         own.mkdir()
         others.mkdir()
         try:
-            observed = cast("Observation", run_model(_MODEL, ObservationJob(job, calls, own), where))
+            observed = cast("Observation", run_model(_MODEL, ObservationJob(job, calls, own), where, announce))
         except LitefuseError as error:
             return Layers(signature, number, problem=f"The layers of the model cannot be looked at: {error.message}.")
         if not any(each.name for each in observed.graph.tensors):

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import LitefuseError
+from litefuse.progress.step import Step
 from litefuse.runtime.custom_op import CustomOp
 from litefuse.runtime.interpreter import Interpreter
 from litefuse.runtime.loading import load_kernels
@@ -98,7 +99,6 @@ def observe_model(job: ObservationJob, announce: Callable[[str], None]) -> Obser
     looking = _Looking(job, graph)
     announce("run the model")
     looking.run_unobserved()
-    announce("look into the model")
     copy = ObservedCopy(job.job.model, job.folder / "observed.tflite", graph.subgraph)
     wanted = {
         tensor.index: tensor
@@ -106,7 +106,9 @@ def observe_model(job: ObservationJob, announce: Callable[[str], None]) -> Obser
         if tensor.readable and (job.names is None or tensor.name in job.names)
     }
     seen: dict[int, Seen] = {}
-    for chunk in chunks(wanted.values(), looking.size_of):
+    parts = [*chunks(wanted.values(), looking.size_of)]
+    for number, chunk in enumerate(parts):
+        announce(Step(f"look into the model: part {number + 1} of {len(parts)}", number, len(parts)))
         looking.look(copy, chunk, seen)
     copy.path.unlink()
     announce("close the model")

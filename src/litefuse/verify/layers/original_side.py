@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import LitefuseError
+from litefuse.progress.step import Step
 from litefuse.verify.difference import difference, kind_of
 from litefuse.verify.layers.chunks import chunks
 from litefuse.verify.layers.flat_graph import flatten
@@ -116,7 +117,9 @@ def observe_original(job: OriginalObservationJob, announce: Callable[[str], None
     expected = call_functions(tf, load_functions(tf, job.job, calls), calls, where)[-1]
     found: dict[int, _Named] = {}
     files = _Files(job.folder)
-    for chunk in chunks(job.wanted, lambda each: 8 * math.prod(each.shape)):
+    parts = [*chunks(job.wanted, lambda each: 8 * math.prod(each.shape))]
+    for number, chunk in enumerate(parts):
+        announce(Step(f"look into the original: part {number + 1} of {len(parts)}", number, len(parts)))
         # Each begins with the state that the model was saved with.
         functions = load_functions(tf, job.job, calls)
         call_functions(tf, functions, calls[:-1], where)

@@ -17,6 +17,8 @@ from litefuse.inspection.litert_model import inspect_litert_model
 from litefuse.plug_ins.entry_points import find_plug_ins
 from litefuse.processes.limits import ProcessLimits, process_limits, processes_limited
 from litefuse.processes.process import run_alone
+from litefuse.progress.show import shown_progress
+from litefuse.progress.step import Step
 from litefuse.quantization.signatures import sign_file
 from litefuse.runtime.flatbuffer import content_of
 from litefuse.runtime.transfer import registered_by_value
@@ -50,6 +52,7 @@ def check(
     timeout: float | None = None,
     memory: int | None = None,
     kernel_modules: Iterable[str] = (),
+    progress: bool = False,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> TargetCheck:
     """Checks a LiteRT file for targets, with the software that runs or compiles it there.
@@ -72,6 +75,7 @@ def check(
         memory: The maximum memory of each process in bytes, without mapped files. Only on Linux. None for no limit.
         kernel_modules: Files and names of modules that register kernels of custom ops, and libraries of native ones,
             with which the file runs on the CPU.
+        progress: Show the progress, as :func:`litefuse.convert` does.
         on_step: Called with each step.
 
     Returns:
@@ -84,17 +88,22 @@ def check(
     """
     chosen = [targets] if isinstance(targets, str) else list(dict.fromkeys(targets or ()))
     asked, broken = _found(chosen)
-    with file_checks(
-        model,
-        shapes=shapes,
-        seed=seed,
-        tolerance=tolerance,
-        timeout=timeout,
-        memory=memory,
-        kernel_modules=kernel_modules,
-        on_step=on_step,
-    ) as checks:
-        found = [(each, checks.report(each)) for each in asked]
+    found: list[tuple[Target, TargetReport]] = []
+    with (
+        shown_progress(f"Checking {name_and_content(model)[0]}", show=progress, also=on_step) as announce,
+        file_checks(
+            model,
+            shapes=shapes,
+            seed=seed,
+            tolerance=tolerance,
+            timeout=timeout,
+            memory=memory,
+            kernel_modules=kernel_modules,
+            on_step=lambda step: announce(Step(step, len(found), len(asked))),
+        ) as checks,
+    ):
+        for each in asked:
+            found.append((each, checks.report(each)))  # noqa: PERF401  their number is announced meanwhile
     if chosen:
         return TargetCheck(checks.name, tuple(report for _, report in found))
     return TargetCheck(
@@ -212,7 +221,7 @@ class FileChecks:
         if missing := target.missing():
             return self._by_table(report, target, by_table, missing)
         calls = self._called(dynamic=target.traits.dynamic)
-        self._on_step(f"{target.name}: start")
+        self._on_step(f"ask: {target.name}")
         answer = self.asked[target.name] = self._answer(target, calls)
         if answer.unavailable:
             return self._by_table(report, target, by_table, answer.unavailable)
@@ -261,7 +270,7 @@ class FileChecks:
 
         def announce(step: str) -> None:
             steps.append(step)
-            self._on_step(f"{target.name}: {step}")
+            self._on_step(f"ask: {target.name}, {step}")
 
         # The time that is left to a conversion counts as well.
         seconds = [each for each in (self._timeout or target.seconds, process_limits().remaining) if each is not None]

@@ -63,7 +63,7 @@ def with_target_checks(
     """
     begun = time.perf_counter()
     announce(_STEP)
-    found = check(path, [each for each in targets if each != "cpu"]).reports
+    found = check(path, [each for each in targets if each != "cpu"], on_step=announce).reports
     refusing = [each for each in found if each.refused or each.verdict not in _TAKEN]
     if required and refusing:
         raise NotAcceleratedError(

@@ -1,0 +1,135 @@
+"""The stages that users see, and the steps that each is made of.
+
+A conversion has some 70 steps, most of which are passes; a user sees the stages, of which it has up to ten.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+__all__ = ["ANY_STAGE", "STAGES", "STEPS", "detail_of", "stage_of"]
+
+#: The stages, each with its steps. Where steps of one name are in several stages, they are among :data:`ANY_STAGE`.
+STAGES: Mapping[str, tuple[str, ...]] = {
+    "Reading": ("start", "export", "read", "import", "import the kernels", "load the library", "load the model"),
+    "Reading samples": ("samples",),
+    "Analyzing": (
+        "set-input-shapes",
+        "withhold-chosen-ops",
+        "lower-for",
+        "limit-ops",
+        "lower-xla-call-module",
+        "lower-case",
+        "lower-conditions",
+        "lower-inplace-ops",
+        "decompose-resource-ops",
+        "lift-reads",
+        "sink-handles",
+        "check-handles",
+        "freeze-variables",
+        "infer-loop-types",
+        "expand-block-cells",
+    ),
+    "Fusing": ("recognize-composites", "fuse-composites", "name-layers"),
+    "Checking fusions": ("self-check",),
+    "Translating ops": (
+        "initialize-variables",
+        "initialize-tables",
+        "inline",
+        "simplify",
+        "fold-branches",
+        "lower-tensor-lists",
+        "mark-branches",
+        "keep-generators",
+        "fold-float64",
+        "narrow-float64",
+        "hoist-projections",
+        "unroll-loops",
+        "read-reversed",
+        "pair-fake-quantization",
+        "rewrite-before-lowering",
+        "cut-constants",
+        "place-weights",
+        "keep-zero-operands",
+        "lower",
+        "type-results",
+        "check-pairs",
+        "expand-powers",
+        "fold-constants",
+        "fold-weights",
+        "multiply-matrices",
+        "cancel-layout-changes",
+        "embedding-lookups",
+        "copy-branch-results",
+        "emit-composite-ops",
+        "prepare-shapes",
+        "initialize-states",
+        "defer-branches",
+        "fill-buffers",
+        "drop-loop-variables",
+        "outline-loops",
+        "decompose-ops",
+        "merge-handles",
+        "keep-copies",
+        "separate-reads",
+        "check-constants",
+        "emit-custom-ops",
+        "complex-pairs",
+        "type-static-shapes",
+        "unpack-reversals",
+        "emit-equal-ops",
+        "flatten-ids",
+        "plain-slices",
+        "plain-operands",
+        "lower-ranks",
+        "join-reshapes",
+        "drop-constants",
+        "call-once",
+        "name-tensors",
+    ),
+    "Writing": ("write", "write the outputs"),
+    "Quantizing": ("quantize",),
+    "Generating kernels": ("generate", "find-chains", "compile"),
+    "Checking kernels": ("check-kernel", "compare"),
+    "Timing kernels": ("time-kernel", "time-model"),
+    "Checking the file": ("check-file",),
+    "Asking targets": ("check-target", "ask"),
+    "Calling the model": (
+        "allocate the tensors",
+        "invoke",
+        "run the model",
+        "run again",
+        "call it on the CPU",
+        "close the model",
+    ),
+    "Calling the original": ("load TensorFlow", "call the original"),
+    "Looking inside": ("read the model", "look into the model", "look into the original"),
+}
+
+#: Steps that belong to whatever stage they are in.
+ANY_STAGE = frozenset({"refine-call-types", "symbol-dce", "forward-values"})
+
+#: The stage of each step.
+STEPS: Mapping[str, str] = {step: stage for stage, steps in STAGES.items() for step in steps}
+
+_NAME = re.compile(r"[^:,]*")
+
+
+def stage_of(step: str) -> str | None:
+    """Returns the stage of a step; None if it is in whatever stage there is.
+
+    Args:
+        step: The step's name, which a colon or comma and a detail may follow.
+    """
+    return STEPS.get(_name(step))
+
+
+def detail_of(step: str) -> str:
+    """Returns the detail in a step, such as the sample that is run; empty if it has none."""
+    return step[len(_name(step)) :].lstrip(":, ")
+
+
+def _name(step: str) -> str:
+    found = _NAME.match(step)
+    return found[0] if found else ""
