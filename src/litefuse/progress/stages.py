@@ -95,7 +95,9 @@ STAGES: Mapping[str, tuple[str, ...]] = {
     "Timing kernels": ("time-kernel", "time-model"),
     "Checking the file": ("check-file",),
     "Asking targets": ("check-target", "ask"),
+    "Measuring": ("measure",),
     "Calling the model": (
+        "verify",
         "allocate the tensors",
         "invoke",
         "run the model",
