@@ -26,6 +26,7 @@ import large
 import latency
 import layers
 import on_jax
+import pages
 import recurrent
 import speed
 import startup
@@ -107,6 +108,12 @@ SECTIONS = {
         generated_kernels.measure_generated_kernels,
         lambda rows, _: generated_kernels.document(rows),
         15,
+    ),
+    "pages": Section(
+        "Pages, differences and measurements of each model",
+        lambda folder, _: pages.measure_pages(folder),
+        lambda rows, _: pages.document(rows),
+        0,
     ),
     "startup": Section("Start", startup.measure_startup, lambda rows, _: startup.document(rows), 5),
 }

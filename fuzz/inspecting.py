@@ -1,4 +1,4 @@
-"""Looking into mutants, as ``litefuse inspect`` and ``litefuse check`` do."""
+"""Looking into mutants, as ``litefuse inspect``, ``litefuse check`` and ``litefuse report`` do."""
 
 from __future__ import annotations
 
@@ -10,6 +10,13 @@ from litefuse.inputs.graph import Model
 from litefuse.inspection.facts import InspectionJob
 from litefuse.inspection.litert_model import inspect_litert_model
 from litefuse.inspection.sections import litert_model_sections, saved_model_sections
+from litefuse.page.content import Content
+from litefuse.page.converted import read_converted
+from litefuse.page.document import document
+from litefuse.page.folding import folded
+from litefuse.page.graph import Model as OriginalModel
+from litefuse.page.links import links
+from litefuse.page.original import OriginalJob
 from litefuse.processes.process import run_in_worker
 from litefuse.quantization.signatures import sign_file
 from litefuse.targets import OWN, find_target
@@ -24,6 +31,10 @@ def inspect_saved_model(folder: Path) -> None:
     facts = run_in_worker("litefuse.inspection.saved_model:inspect_model", InspectionJob(folder))
     json.dumps(facts.to_json())
     saved_model_sections(facts, everything=True)
+    original: OriginalModel = run_in_worker("litefuse.page.original:read_original", OriginalJob(folder))
+    for graph in original.graphs:
+        folded(graph)
+    links(original, original)
 
 
 def inspect_model(content: bytes) -> None:
@@ -36,5 +47,6 @@ def inspect_model(content: bytes) -> None:
         model = Model(Path(file.name).read_bytes())
         for target in map(find_target, OWN):
             located(model, [*refused_by_table(model, target.table)], (), target.hints)
+        document(Content(read_converted(Path(file.name)), ""))
     json.dumps(facts.to_json())
     litert_model_sections(facts)

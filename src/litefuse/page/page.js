@@ -524,7 +524,7 @@
   // Colours, theme, help, and names in tables that lead to the graph.
   const choice = document.getElementById("colours"), legend = document.getElementById("legend");
   for (const each of [...kinds, ...measures]) choice.append(element("option", { value: each.name }, each.name));
-  choice.addEventListener("change", () => {
+  const recolour = () => {
     colouring = choice.value;
     const kind = kinds.find((each) => each.name === colouring);
     legend.replaceChildren(...(kind ? kind.classes.map((title, number) => {
@@ -532,9 +532,10 @@
       patch.style.background = `hsl(${hue(number)} 62% 62% / .75)`;
       return element("span", {}, patch, title);
     }) : colouring ? [element("span", {}, "the redder, the more")] : []));
-    panes[AFTER].draw();
+    if (panes[AFTER].graph) panes[AFTER].draw();
     mark();
-  });
+  };
+  choice.addEventListener("change", recolour);
   document.getElementById("theme").addEventListener("click", () => {
     const root = document.documentElement;
     const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
@@ -571,6 +572,9 @@
     pane.open(entry ? entry[1] : 0);
     for (let inner = pane.only(); inner >= 0; inner = pane.only()) pane.open(pane.graph.number, inner);
   }
+  // What runs where is seen at once, if it is not all in one place.
+  choice.value = kinds.find((each) => each.classes.length > 1)?.name ?? "";
+  recolour();
   const wanted = location.hash.match(/^#(before|after)=(.*)$/);
   if (wanted) {
     try { jump(wanted[1], decodeURIComponent(wanted[2])); } catch { /* another's fragment */ }
