@@ -12,6 +12,7 @@ HEAVY = ("litert_converter", "ai_edge_litert", "numpy", "google.protobuf", "tens
 
 def test_public_names() -> None:
     assert litefuse.__all__ == [
+        "Benchmark",
         "CompiledModel",
         "ConversionResult",
         "CustomOp",
@@ -24,6 +25,7 @@ def test_public_names() -> None:
         "TargetCheck",
         "TensorSpec",
         "Verification",
+        "benchmark",
         "check",
         "compiled",
         "convert",

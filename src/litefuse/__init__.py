@@ -9,6 +9,8 @@ from litefuse.errors import LitefuseError
 
 if TYPE_CHECKING:
     from litefuse.api import convert, quantize
+    from litefuse.benchmarking.benchmark import benchmark
+    from litefuse.benchmarking.measurement import Benchmark
     from litefuse.differences.compare import diff
     from litefuse.differences.model_diff import ModelDiff
     from litefuse.fusions import Fusion, fusion
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from litefuse.verify.verification import Verification
 
 __all__ = [
+    "Benchmark",
     "CompiledModel",
     "ConversionResult",
     "CustomOp",
@@ -40,6 +43,7 @@ __all__ = [
     "TargetCheck",
     "TensorSpec",
     "Verification",
+    "benchmark",
     "check",
     "compiled",
     "convert",
@@ -58,6 +62,7 @@ __version__ = "0.1.0"
 
 # Names whose modules are imported on first access: the command line starts without them.
 _LAZY = {
+    "Benchmark": "litefuse.benchmarking.measurement",
     "CompiledModel": "litefuse.runtime.compiled_model",
     "ConversionResult": "litefuse.result",
     "CustomOp": "litefuse.runtime.custom_op",
@@ -69,6 +74,7 @@ _LAZY = {
     "TargetCheck": "litefuse.verify.targets.target_check",
     "TensorSpec": "litefuse.runtime.custom_op",
     "Verification": "litefuse.verify.verification",
+    "benchmark": "litefuse.benchmarking.benchmark",
     "check": "litefuse.verify.targets.check",
     "compiled": "litefuse.runtime.compiled",
     "convert": "litefuse.api",

@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from litefuse import __version__
+from litefuse.cli.benchmark import benchmark
 from litefuse.cli.check import check
 from litefuse.cli.convert import convert
 from litefuse.cli.demo import demo
@@ -89,7 +90,7 @@ def _output_errors() -> Generator[None]:
 @click.group(
     name="litefuse",
     cls=_Group,
-    commands=[convert, quantize, inspect, run, verify, check, diff, report, show, export_micro, demo, fusions, kernels],
+    commands=[convert, quantize, inspect, run, verify, check, benchmark, diff, report, show, export_micro, demo, fusions, kernels],
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, message="litefuse %(version)s", help="Print the version.")

@@ -163,6 +163,7 @@ class TfLiteNode(ctypes.Structure):
     builtin_data: int | None
     custom_initial_data: int | None
     custom_initial_data_size: int
+    delegate: int | None
 
     _fields_ = (
         ("inputs", c_void_p),
@@ -214,6 +215,7 @@ class TfLiteContext(ctypes.Structure):
     GetNodeAndRegistration: int
     ReplaceNodeSubsetsWithDelegateKernels: int
     ResizeTensor: int
+    profiler: int | None
 
     _fields_ = (
         ("tensors_size", c_size_t),
@@ -250,6 +252,7 @@ class TfLiteDelegate(ctypes.Structure):
 
     Prepare: int | None
     flags: int
+    opaque_delegate_builder: int | None
 
     _fields_ = (
         ("data_", c_void_p),

@@ -13,11 +13,12 @@ from litefuse.errors import InterpreterError, KernelError
 from litefuse.runtime.custom_op import CustomOp
 from litefuse.runtime.kernel_delegates import kernel_delegates, missing_kernels
 from litefuse.runtime.model_content import check, path_and_content
+from litefuse.runtime.prepared_call import PreparedCall
 from litefuse.runtime.reading import ReadingBinding, read_tensor
 from litefuse.runtime.steps import StepsOfRuntime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -76,6 +77,7 @@ class Interpreter(litert.Interpreter):
         self._reported = ""
         kernels = kernel_delegates(custom_ops)
         self._kernel_names, self._kernels = kernels.names, kernels.python
+        self._kernel_delegates = kernels
         delegates = [*kernels.delegates, *(experimental_delegates or ())]
 
         def load() -> None:
@@ -133,6 +135,40 @@ class Interpreter(litert.Interpreter):
         from litefuse.runtime.signature_sections import interpreter_sections
 
         return sections_html([Section(self._where), *interpreter_sections(self)])
+
+    def prepare_call(self, signature_key: str | None, inputs: Mapping[str, npt.NDArray[Any]]) -> PreparedCall:
+        """Plans the memory for a call of one signature, which can then be repeated without copying the outputs.
+
+        Args:
+            signature_key: The signature; None for the first subgraph of a model that has none, whose inputs have the
+                names of tensors.
+            inputs: An array for each of its inputs, by their names.
+
+        Raises:
+            MissingKernelError: The model has custom ops without a kernel.
+        """
+        if signature_key is None:
+            subgraph = 0
+            tensors = {each["name"]: each["index"] for each in self.get_input_details()}
+        else:
+            subgraph = self._interpreter.GetSubgraphIndexFromSignature(signature_key)
+            details = self.get_signature_runner(signature_key).get_input_details()
+            tensors = {name: each["index"] for name, each in details.items()}
+        given = {name: _with_strings(value) for name, value in inputs.items()}
+        return PreparedCall(
+            self._interpreter, subgraph, tensors, given, lambda run: self._kernels.run(run, self._explain_running)
+        )
+
+    def kernels_of_delegate(self, address: int) -> str | None:
+        """Returns which of the kernels a delegate runs: ``Python``, ``litefuse`` or the name of a library's file.
+
+        Args:
+            address: The address of its ``TfLiteDelegate``.
+
+        Returns:
+            None if it is none of this interpreter's delegates of kernels.
+        """
+        return self._kernel_delegates.names_by_address().get(address)
 
     def _explain_loading(self, error: Exception) -> Exception:
         hint = "Is it a complete .tflite file, of this runtime's version or an older one?"

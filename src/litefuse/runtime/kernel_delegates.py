@@ -16,6 +16,7 @@ from litefuse.runtime.custom_op import (
 )
 from litefuse.runtime.delegate import Delegate
 from litefuse.runtime.native import NativeKernels, pack
+from litefuse.runtime.native_library import native_library
 
 __all__ = ["KernelDelegates", "kernel_delegates", "missing_kernels"]
 
@@ -32,6 +33,17 @@ class KernelDelegates(NamedTuple):
     python: Delegate
     delegates: list[Any]
     names: tuple[str, ...]
+
+    def names_by_address(self) -> dict[int, str]:
+        """Returns what each delegate's kernels are, by its address: ``Python``, ``litefuse`` or a library's file."""
+        own = native_library()
+        found: dict[int, str] = {}
+        for each in self.delegates:
+            name = "Python"
+            if isinstance(each, NativeKernels):
+                name = "litefuse" if each.path == own else each.path.name
+            found[each._get_native_delegate_pointer()] = name  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  the runtime's protocol
+        return found
 
 
 def kernel_delegates(custom_ops: Iterable[type[CustomOp] | str | os.PathLike[str]] | None) -> KernelDelegates:

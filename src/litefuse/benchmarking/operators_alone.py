@@ -1,0 +1,153 @@
+"""Entry point of the process that finds out which operators XNNPACK makes of each op of a model.
+
+XNNPACK takes the nodes that the plan of a subgraph has. Shown plans of one node each, it makes a partition of each
+node, and reports the operators of that alone.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from ctypes import c_int, c_void_p
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from litefuse.benchmarking.calls import warm_up
+from litefuse.benchmarking.file_ops import FileOp, ops_of_file
+from litefuse.benchmarking.job import ModelJob
+from litefuse.benchmarking.node_calls import XNNPACK, kernel_of
+from litefuse.benchmarking.node_times import NodeClock, TimedCall, undisturbed
+from litefuse.benchmarking.nodes import Node, NodeObserver
+from litefuse.benchmarking.opened import OpenedModel, import_kernels, inputs_of
+from litefuse.benchmarking.operator_profiler import OperatorProfiler
+from litefuse.runtime import abi
+
+__all__ = ["ALONE", "AloneJob", "OpAlone", "operators_alone"]
+
+#: The function to run in the process.
+ALONE = "litefuse.benchmarking.operators_alone:operators_alone"
+
+# The most calls in which ops are timed.
+_CALLS = 200
+
+_PREPARE = ctypes.PYFUNCTYPE(c_int, c_void_p, c_void_p)
+_PLAN = ctypes.CFUNCTYPE(c_int, c_void_p, ctypes.POINTER(c_void_p))
+
+
+class AloneJob(NamedTuple):
+    """A model, and the ops to look at.
+
+    Attributes:
+        model: The model and its signature.
+        ops: The indices of ops, by that of their subgraph.
+    """
+
+    model: ModelJob
+    ops: Mapping[int, tuple[int, ...]]
+
+
+class OpAlone(NamedTuple):
+    """What XNNPACK makes of an op if it takes no other with it.
+
+    Attributes:
+        operators: The names of the operators, in the order in which they run.
+        seconds: Their mean time in a call of the model, all runs together.
+    """
+
+    operators: tuple[str, ...]
+    seconds: float
+
+
+def operators_alone(job: AloneJob, announce: Callable[[str], None]) -> dict[tuple[int, int], OpAlone]:
+    """Returns what XNNPACK makes of each op, by the indices of its subgraph and of the op.
+
+    Ops that XNNPACK does not take alone, or that do not run, are left out.
+
+    Raises:
+        LitefuseError: The model cannot be loaded or called.
+    """
+    import_kernels(job.model, announce)
+    file, inputs = ops_of_file(job.model.model), inputs_of(job.model)
+    observer = NodeObserver(file.tensors)
+    whole = OpenedModel(job.model, inputs, announce, [observer])
+    delegate = next((node.delegate for node in observer.nodes() if kernel_of(whole, node) == XNNPACK), 0)
+    # The delegate belongs to that model, which must not run any more: what it keeps for its nodes is replaced.
+    found = _called(job, inputs, file.ops, file.tensors, delegate, announce) if delegate else {}
+    announce("close the models")
+    return found
+
+
+def _called(
+    job: AloneJob,
+    inputs: Any,
+    ops: Sequence[Sequence[FileOp]],
+    tensors: Sequence[Sequence[str]],
+    delegate: int,
+    announce: Callable[[str], None],
+) -> dict[tuple[int, int], OpAlone]:
+    """Calls the model with partitions of one op each."""
+    found: dict[Node, list[str]] = {}
+    clocks: list[NodeClock] = []
+
+    def add(name: str, _microseconds: int, position: int) -> None:
+        node = clocks[0].running if clocks else None
+        if node is not None:
+            names = found.setdefault(node, [])
+            if position == len(names):  # a loop reports them again
+                names.append(name)
+
+    profiler = OperatorProfiler(add)
+
+    def split(context: int) -> None:
+        subgraph = [index for index, _ in observer.contexts()][-1]
+        _offer_alone(context, delegate, observer.plan(context), job.ops.get(subgraph, ()), ops[subgraph])
+
+    observer = NodeObserver(tensors, profiler=profiler.address, prepared=split)
+    model = OpenedModel(replace(job.model, xnnpack=False), inputs, announce, [observer])
+    clock = NodeClock(observer.nodes())
+    clocks.append(clock)
+    announce("time the ops one by one")
+    model.set_inputs()
+    model.invoke()
+    observer.set_profiler(0)
+    warm_up(model, job.model)
+    calls: list[TimedCall] = []
+    end = time.perf_counter() + job.model.seconds
+    while len(calls) < min(job.model.calls, _CALLS):
+        model.set_inputs()
+        calls.append(clock.call(model.invoke))
+        if time.perf_counter() >= end:
+            break
+    clock.remove()
+    counted = [calls[position] for position in undisturbed([call.seconds for call in calls])]
+    seconds = {each.node: each.seconds for each in clock.times(counted)}
+    return {(node.subgraph, max(node.ops)): OpAlone(tuple(names), seconds[node]) for node, names in found.items()}
+
+
+def _offer_alone(
+    context: int, delegate: int, plan: Sequence[int], wanted: Iterable[int], ops: Sequence[FileOp]
+) -> None:
+    """Offers a delegate nodes of a subgraph one by one, each with the ops that unpack constants for it."""
+    known = abi.TfLiteContext.from_address(context)
+    prepare = _PREPARE(abi.TfLiteDelegate.from_address(delegate).Prepare or 0)
+    original = known.GetExecutionPlan
+    there = frozenset(plan)
+    unpacked = {output: index for index, op in enumerate(ops) if op.unpacks for output in op.outputs}
+    for index in wanted:
+        if index not in there:
+            continue
+        before = dict.fromkeys(unpacked[each] for each in ops[index].inputs if each in unpacked)
+        shown = abi.int_array(*(each for each in before if each in there), index)
+        address = ctypes.addressof(shown)
+
+        def show(_context: int, plan: Any, address: int = address) -> int:
+            plan[0] = address
+            return abi.Status.OK
+
+        function = _PLAN(show)
+        known.GetExecutionPlan = abi.address_of(function)
+        try:
+            prepare(context, delegate)
+        finally:
+            known.GetExecutionPlan = original
