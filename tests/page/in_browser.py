@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 import litefuse
 from litefuse.demo import SAVED_MODEL
+from litefuse.demo.kernel import MyCustomFusedOp
 from tests.page.test_document import HOSTILE, small
 from tests.runtime.models import model
 
@@ -27,11 +28,15 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A page of the demo, with times and errors of layers."""
+    """A page of the demo, with times."""
     folder = tmp_path_factory.mktemp("page")
     result = litefuse.convert(SAVED_MODEL)
     file = result.save(folder / "demo.tflite")
-    return litefuse.save_report(folder / "demo.html", result, benchmark=litefuse.benchmark(file, calls=3))
+    return litefuse.save_report(
+        folder / "demo.html",
+        result,
+        benchmark=litefuse.benchmark(file, calls=3, custom_ops=[MyCustomFusedOp]),
+    )
 
 
 @pytest.fixture

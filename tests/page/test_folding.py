@@ -102,6 +102,11 @@ def test_numbers_of_points_are_no_numbers_of_boxes() -> None:
     assert len(layout.ways[5]) == 1
 
 
+def test_the_order_of_boxes_does_not_count() -> None:
+    layout = laid_out(3, [(2, 0), (0, 1)])
+    assert layout.places[2][1] < layout.places[0][1] < layout.places[1][1]
+
+
 def test_circles_are_drawn() -> None:
     layout = laid_out(3, [(0, 1), (1, 2), (2, 0)])
     assert layout.places[0][1] < layout.places[1][1] < layout.places[2][1]

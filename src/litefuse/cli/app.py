@@ -90,7 +90,22 @@ def _output_errors() -> Generator[None]:
 @click.group(
     name="litefuse",
     cls=_Group,
-    commands=[convert, quantize, inspect, run, verify, check, benchmark, diff, report, show, export_micro, demo, fusions, kernels],
+    commands=[
+        convert,
+        quantize,
+        inspect,
+        run,
+        verify,
+        check,
+        benchmark,
+        diff,
+        report,
+        show,
+        export_micro,
+        demo,
+        fusions,
+        kernels,
+    ],
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, message="litefuse %(version)s", help="Print the version.")

@@ -8,6 +8,7 @@ import click
 
 from litefuse.cli.failures import json_option
 from litefuse.cli.output import print_json, print_sections, progress
+from litefuse.cli.pages import HTML, check_page, given_options
 from litefuse.cli.parameters import KERNELS, PATH, parse_shape, process_limit_options
 
 __all__ = ["benchmark"]
@@ -56,6 +57,7 @@ def _parse_top(_context: click.Context, _parameter: click.Parameter, value: str)
 @click.option("--no-xnnpack", is_flag=True, help="Keep LiteRT from using XNNPACK.")
 @KERNELS
 @process_limit_options
+@HTML
 @json_option("Print all that was measured as JSON.")
 def benchmark(
     model: Path,
@@ -73,6 +75,7 @@ def benchmark(
     kernels: tuple[str, ...],
     timeout: float | None,
     memory: int | None,
+    html: Path | None,
     as_json: bool,
 ) -> None:
     """Measure how long a LiteRT model takes, and which ops take the time.
@@ -89,6 +92,7 @@ def benchmark(
     """
     if inputs is not None and (random is not None or shape):
         raise click.BadParameter("--inputs excludes --random and --shape")
+    check_page(html, (model, other, inputs))
     shapes = dict(parse_shape(each) for each in shape)
 
     from litefuse.benchmarking.benchmark import benchmark as measure
@@ -113,6 +117,10 @@ def benchmark(
             timeout=timeout,
             memory=memory,
         )
+    if html is not None:
+        from litefuse.page.saving import save_report
+
+        save_report(html, model, benchmark=found, options=given_options())
     if as_json:
         print_json(found.to_json())
     else:

@@ -161,7 +161,7 @@ def _graph_frame(content: Content) -> str:
         "The tables below have the same layers and ops.</p>"
         f'<div class="scripted"><p class="note">{note}{escaped(left)}</p>'
         '<label>Color ops by <select id="colours"><option value="">their form</option></select></label>'
-        '<div id="legend"></div><div class="panes" id="panes"></div><div id="details" aria-live="polite"></div></div>'
+        '<div id="legend" class="legend"></div><div class="panes" id="panes"></div><div id="details" aria-live="polite"></div></div>'
     )
 
 
@@ -180,7 +180,7 @@ def _size(content: Content) -> str:
     ]
     told = tables.table(["layer", "dtype", "bytes"], rows, numbers=[2])
     return (
-        f'<div id="legend-of-sizes" style="display:flex;gap:14px;flex-wrap:wrap" class="note">{colors}</div>'
+        f'<div class="legend">{colors}</div>'
         f"{treemap(sizes.layers)}<details><summary>Bytes by layer and dtype</summary>{told}</details>"
     )
 

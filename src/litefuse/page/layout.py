@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -60,10 +60,9 @@ def laid_out(count: int, edges: Sequence[tuple[int, int]]) -> Layout:
 
     Args:
         count: The number of boxes.
-        edges: Pairs of indices of boxes. An edge to a box of a lower index is drawn, but does not count for the rows:
-            the boxes come in the order in which they compute, so it closes a circle.
+        edges: Pairs of indices of boxes. An edge that closes a circle is drawn, but does not count for the rows.
     """
-    down = [each for each in edges if each[0] < each[1]]
+    down = _without_circles(count, edges)
     if not down or count > _LARGEST:
         return _in_rows(count, edges)
     linked = sorted({number for edge in down for number in edge})
@@ -82,6 +81,30 @@ def laid_out(count: int, edges: Sequence[tuple[int, int]]) -> Layout:
         [places[number] for number in range(count)],
         [tuple(places[each] for each in ways.get((source, target), ())) for source, target in edges],
     )
+
+
+def _without_circles(count: int, edges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Returns the edges but for those that lead back to a box on the way to them."""
+    after: list[list[int]] = [[] for _ in range(count)]
+    for source, target in edges:
+        after[source].append(target)
+    back: set[tuple[int, int]] = set()
+    seen: set[int] = set()
+    for first in range(count):
+        if first in seen:
+            continue
+        way: dict[int, Iterator[int]] = {first: iter(after[first])}
+        while way:
+            box, rest = next(reversed(way.items()))
+            target = next(rest, None)
+            if target is None:
+                seen.add(box)
+                del way[box]
+            elif target in way:
+                back.add((box, target))
+            elif target not in seen:
+                way[target] = iter(after[target])
+    return [each for each in edges if each not in back]
 
 
 def _drawn(

@@ -151,10 +151,12 @@ def _linked(name: str, nodes: dict[str, list[Place]]) -> list[Place]:
 def _named_like(node: Node, inputs: dict[str, list[Place]]) -> list[Place]:
     """Returns the arguments of an input's name: ``serving_default_x:0`` is that of ``x``."""
     name = node.name.partition(":")[0]
-    exact = inputs.get(name)
-    if exact:
-        return exact
-    return next((places for key, places in inputs.items() if name.endswith(f"_{key}")), [])
+    if name in inputs:
+        return inputs[name]
+    for key, places in inputs.items():
+        if name.endswith(f"_{key}"):
+            return places
+    return []
 
 
 def _of_scope(node: Node, scopes: dict[str, list[Place]]) -> list[Place]:

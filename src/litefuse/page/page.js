@@ -60,7 +60,9 @@
   const kinds = data.kinds; // name, the titles of its classes, and the class of some nodes of the file
   for (const kind of kinds) kind.of = new Map(kind.values.map(([graph, node, value]) => [nodeAt(AFTER, graph, node), value]));
 
-  const hue = (number) => (number * 137.5 + 210) % 360;
+  const classColour = (number) => `hsl(${(number * 137.5 + 210) % 360} 62% 58%)`;
+  // A color over that of boxes, which hide the edges behind them.
+  const tinted = (color, share) => `color-mix(in srgb, ${color} ${(share * 100).toFixed(1)}%, var(--box))`;
   const shown = (measure, value) => {
     if (measure.unit === "s") return value >= 1e-3 ? `${(value * 1e3).toFixed(2)} ms` : `${(value * 1e6).toFixed(1)} µs`;
     if (measure.unit === "bytes") return counted(value, "byte");
@@ -72,14 +74,14 @@
     const kind = kinds.find((each) => each.name === colouring);
     if (kind) {
       const found = nodes.map((node) => kind.of.get(node)).find((each) => each !== undefined);
-      return found === undefined ? "" : `hsl(${hue(found)} 62% 62% / .75)`;
+      return found === undefined ? "" : tinted(classColour(found), 0.6);
     }
     const measure = measures.find((each) => each.name === colouring);
     if (!measure) return "";
     const values = nodes.map((node) => measure.of.get(node)).filter((each) => each !== undefined);
     if (!values.length) return "";
     const value = measure.unit ? values.reduce((sum, each) => sum + each, 0) : Math.max(...values);
-    return `rgb(222 70 40 / ${(0.06 + 0.84 * Math.min(1, value / (measure.most || 1))).toFixed(3)})`;
+    return tinted("rgb(222 70 40)", 0.06 + 0.79 * Math.min(1, value / (measure.most || 1)));
   };
 
   class Pane {
@@ -529,7 +531,7 @@
     const kind = kinds.find((each) => each.name === colouring);
     legend.replaceChildren(...(kind ? kind.classes.map((title, number) => {
       const patch = element("i");
-      patch.style.background = `hsl(${hue(number)} 62% 62% / .75)`;
+      patch.style.background = tinted(classColour(number), 0.6);
       return element("span", {}, patch, title);
     }) : colouring ? [element("span", {}, "the redder, the more")] : []));
     if (panes[AFTER].graph) panes[AFTER].draw();

@@ -33,7 +33,7 @@ class Cell:
 
     def __str__(self) -> str:
         classes = " ".join(filter(None, ("number" if self.number else "", self.judgement)))
-        bar = "" if self.share is None else f' <span class="bar" style="width:{self.share * 90:.0f}px"></span>'
+        bar = "" if self.share is None else f' <span class="bar"><i style="width:{self.share:.0%}"></i></span>'
         return f"<td{_class(classes)}>{self.html}{bar}</td>"
 
 
