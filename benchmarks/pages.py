@@ -105,13 +105,13 @@ def document(rows: Sequence[dict[str, Any]]) -> list[str]:
         ]
         for row in rows
     ]
-    heads = ["Model", "nodes before", "after", "page", "written in", "opens in", "a layer found in", "explained", "ratio"]
+    heads = ["Model", "nodes before", "after", "page", "written in", "opens in", "layer found in", "explained", "ratio"]
     return [*paragraph(_ABOUT), *table(heads, cells, text=1)]
 
 
 _ABOUT = """
-`litefuse report` of each model, with its original: the time includes that of TensorFlow, which verifies it layer by layer,
-and that of measuring its ops. The page opens in headless Chromium; a layer is looked for by its name, until it is shown
-before and after. Explained is the share of a call that the times of ops and partitions add up to; the ratio is the time
-with int8 weights to that without.
+`litefuse report` of each model, with its original: the time includes that of TensorFlow, which verifies it layer by
+layer, and that of measuring its ops. The page opens in headless Chromium; a layer is looked for by its name, until it
+is shown before and after. Explained is the share of a call that the times of ops and partitions add up to; the ratio is
+the time with int8 weights to that without.
 """

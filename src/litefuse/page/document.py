@@ -161,7 +161,8 @@ def _graph_frame(content: Content) -> str:
         "The tables below have the same layers and ops.</p>"
         f'<div class="scripted"><p class="note">{note}{escaped(left)}</p>'
         '<label>Color ops by <select id="colours"><option value="">their form</option></select></label>'
-        '<div id="legend" class="legend"></div><div class="panes" id="panes"></div><div id="details" aria-live="polite"></div></div>'
+        '<div id="legend" class="legend"></div><div class="panes" id="panes"></div>'
+        '<div id="details" aria-live="polite"></div></div>'
     )
 
 

@@ -13,8 +13,6 @@ from litefuse.verify.targets.target_check import RefusedOps
 
 __all__ = ["located"]
 
-_SHOWN = 5
-
 
 def located(
     model: Model, refusals: Iterable[Refusal], by_table: Sequence[Refusal], hints: Sequence[Hint]
@@ -62,7 +60,7 @@ def located(
         found.setdefault(key, []).extend(places)
     return tuple(
         RefusedOps(
-            op, reason, max(len(names), 1), tuple(names[:_SHOWN]), (op, reason) not in inexact, _hint(op, reason, hints)
+            op, reason, max(len(names), 1), tuple(names), (op, reason) not in inexact, _hint(op, reason, hints)
         )
         for (op, reason), names in found.items()
     )

@@ -10,7 +10,7 @@ from litefuse.verify.targets.target_check import RefusedOps, TargetCheck, Target
 __all__ = ["target_sections", "verdict_text"]
 
 # A report is read by people: more are in JSON.
-_KINDS, _NAMED = 12, 3
+_KINDS, _NAMED, _PLACES = 12, 3, 5
 
 _JUDGEMENTS: Mapping[str, Judgement] = {
     "accelerated": "good",
@@ -122,8 +122,9 @@ def _rows(refused: RefusedOps) -> Iterator[tuple[tuple[str, str], Judgement]]:
     else:
         yield ("the file", refused.reason), "bad"
     if refused.places:
-        more = f", and {refused.count - len(refused.places):,} more" if refused.count > len(refused.places) else ""
-        yield ("", f"at {', '.join(map(_shortened, refused.places))}{more}"), None
+        listed = refused.places[:_PLACES]
+        more = f", and {refused.count - len(listed):,} more" if refused.count > len(listed) else ""
+        yield ("", f"at {', '.join(map(_shortened, listed))}{more}"), None
 
 
 def _shortened(name: str) -> str:

@@ -24,7 +24,7 @@ class RefusedOps:
         op: Their name; empty for the file as a whole.
         reason: Why they are refused.
         count: How many there are.
-        places: The names of results of some, which are those of the model's layers.
+        places: The names of their results, of some at least, which are those of the model's layers.
         exact: Whether it is these ops; otherwise the target does not say which of those with this name.
         hint: What helps; may be empty.
     """
