@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from litefuse.benchmarking.measurement import Latency, Measurement, Memory, OpTime
 from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.explorer.node_data import (
     NodeData,
     byte_data,
     error_data,
+    op_seconds,
     read_node_data,
     time_data,
     write_node_data,
@@ -119,6 +121,21 @@ def test_times_stand_at_the_ops(many: Path) -> None:
         time_data(many, {(0, 3): 1.0})
     with pytest.raises(LitefuseError, match="no op -1"):
         time_data(many, {(0, -1): 1.0})
+
+
+def op(subgraph: int, index: int, seconds: float | None, runs: float = 1.0) -> OpTime:
+    return OpTime(subgraph, index, "ADD", "y", "", seconds, runs, "LiteRT")
+
+
+def measurement(*ops: OpTime) -> Measurement:
+    return Measurement("m", "s", (), True, 1, True, 0.0, 0.0, Latency.of([1.0]), Memory(1), 1.0, ops)
+
+
+def test_the_times_of_a_benchmark() -> None:
+    first = measurement(op(0, 0, 0.5), op(0, 1, None), op(0, 2, 0.0, runs=0.0), op(2, 0, 0.1))
+    second = measurement(op(1, 0, 0.25), op(2, 0, 0.2), op(0, 3, None))
+    assert op_seconds([first, second]) == ({(0, 0): 0.5, (2, 0): 0.2, (1, 0): 0.25}, 2)
+    assert op_seconds([]) == ({}, 0)
 
 
 LAYERS = (

@@ -86,8 +86,8 @@ def test_the_server_has_the_model_and_the_data(demo_model: Path, tmp_path: Path)
             wait_for(port, server)
             assert "Model Explorer" in fetched(port, "/")
             answers = [json.loads(fetched(port, f"/api/v1/load_node_data?node_data_index={each}")) for each in (0, 1)]
-            assert json.loads(answers[0]["content"]) == byte_data(demo_model).graphs
-            assert json.loads(answers[1]["content"]) == json.loads(more.read_text())
+            assert json.loads(answers[0]["content"]) == json.loads(more.read_text())
+            assert json.loads(answers[1]["content"]) == byte_data(demo_model).graphs
             convert: dict[str, Any] = {
                 "cmdId": "convert",
                 "extensionId": "builtin_tflite_flatbuffer",
@@ -107,7 +107,7 @@ def test_the_server_has_the_model_and_the_data(demo_model: Path, tmp_path: Path)
         assert found is not None, printed
         shown = json.loads(unquote(found[0].partition("data=")[2]))
         assert shown["models"] == [{"url": str(copy), "adapterId": "builtin_tflite_flatbuffer"}]
-        assert shown["nodeData"] == ["node_data://bytes of constants/0", "node_data://100% mine/1"]
+        assert shown["nodeData"] == ["node_data://100% mine/0", "node_data://bytes of constants/1"]
 
 
 def scaled(factor: float) -> bytes:
@@ -126,8 +126,11 @@ def test_node_data_are_written_without_the_package(tmp_path: Path, monkeypatch: 
     one, other, folder = tmp_path / "one.tflite", tmp_path / "other.tflite", tmp_path / "data"
     one.write_bytes(scaled(2.0))
     other.write_bytes(scaled(2.5))
-    code, out, err = run("show", one, "--bytes", "--verify", other, "--write-node-data", folder)
-    assert (code, out.splitlines()) == (0, [str(folder / f"{each}.json") for each in ("error", "bytes")]), err
+    code, out, err = run("show", one, "--bytes", "--time", "--verify", other, "--write-node-data", folder)
+    assert (code, out.splitlines()) == (0, [str(folder / f"{each}.json") for each in ("bytes", "time", "error")]), err
+    times = json.loads((folder / "time.json").read_text())["serve"]["results"]
+    assert {*times} <= {"0", "1", "2"}
+    assert all(each["value"] >= 0 for each in times.values())
     errors = json.loads((folder / "error.json").read_text())["serve"]["results"]
     assert errors["0"]["value"] == 0.0
     assert errors["1"]["value"] == pytest.approx(0.2)  # 0.5 of 2.5

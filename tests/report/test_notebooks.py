@@ -10,6 +10,7 @@ from typing import ClassVar
 import pytest
 
 import litefuse
+from litefuse.benchmarking.measurement import Benchmark, Input, Latency, Measurement, Memory, OpTime
 from litefuse.composites.fuse_composites import FuseComposites
 from litefuse.fusions.builder import Builder
 from litefuse.fusions.composite import Composite
@@ -51,6 +52,21 @@ LAYERS = Layers(HOSTILE, 1, (LAYER,), (HOSTILE,))
 TENSOR = TensorFacts(HOSTILE, HOSTILE, (1, None))
 SIGNATURE = SignatureFacts(HOSTILE, (TENSOR,), (TENSOR,))
 VERIFICATION = Verification(HOSTILE, HOSTILE, 1e-4, 2, (OUTPUT,), layers=LAYERS)
+MEASURED = Measurement(
+    HOSTILE,
+    HOSTILE,
+    (Input(HOSTILE, HOSTILE, (1,)),),
+    drawn=False,
+    threads=1,
+    xnnpack=True,
+    load=0.1,
+    cold=0.1,
+    warm=Latency.of([0.1]),
+    memory=Memory(5),
+    profiled=0.1,
+    notes=(HOSTILE,),
+    ops=(OpTime(0, 0, HOSTILE, HOSTILE, HOSTILE, 0.1, 1.0, HOSTILE),),
+)
 QUANTIZED = QuantizationReport("int8", 0, 0.5, HOSTILE, HOSTILE, (OutputDifference(HOSTILE, HOSTILE, 1.0, 1.0),) * 2)
 REPORT = Report(HOSTILE, (HOSTILE,), op_counts={HOSTILE: 1}, custom_ops=(HOSTILE,), size=5)
 REFUSED = RefusedOps(HOSTILE, HOSTILE, 2, (HOSTILE,), hint=HOSTILE)
@@ -60,6 +76,7 @@ REFUSED = RefusedOps(HOSTILE, HOSTILE, 2, (HOSTILE,), hint=HOSTILE)
     "value",
     [
         REPORT,
+        Benchmark((MEASURED,), cpu=HOSTILE, versions={HOSTILE: HOSTILE}),
         CompositeReport(HOSTILE, HOSTILE, 1, "inlined", reason=HOSTILE),
         QUANTIZED,
         VERIFICATION,

@@ -308,3 +308,9 @@ class Benchmark:
         from litefuse.report.text import sections_text
 
         return sections_text(benchmark_sections(self))
+
+    def _repr_html_(self) -> str:
+        from litefuse.benchmarking.sections import benchmark_sections
+        from litefuse.report.html import sections_html
+
+        return sections_html(benchmark_sections(self))

@@ -16,11 +16,15 @@ if TYPE_CHECKING:
 
 __all__ = ["show"]
 
+# How long calls are measured for the times of ops.
+_SECONDS = 1.0
+
 
 @click.command
 @click.argument("model", type=PATH, metavar="MODEL.tflite")
 @click.option("--bytes", "sizes", is_flag=True, help="At each op: the bytes of its constants.")
 @click.option("--verify", "original", type=PATH, metavar="ORIGINAL", help="At each op: how far it is from ORIGINAL's.")
+@click.option("--time", "times", is_flag=True, help="At each op: how long it takes in a call, in microseconds.")
 @click.option("--node-data", type=PATH, multiple=True, metavar="FILE.json", help="More node data; may be repeated.")
 @click.option("--write-node-data", type=PATH, metavar="FOLDER", help="Write node data there, and open nothing.")
 @click.option("--port", type=click.IntRange(1, 65535), metavar="N", help="The port of the server. Default: a free one.")
@@ -38,6 +42,7 @@ def show(
     model: Path,
     sizes: bool,
     original: Path | None,
+    times: bool,
     node_data: tuple[Path, ...],
     write_node_data: Path | None,
     port: int | None,
@@ -49,15 +54,15 @@ def show(
     """Show a LiteRT model in Model Explorer.
 
     Its graph opens in a browser, folded by the names of layers: custom ops by their names, with their options; the
-    bodies of composites beside it. --bytes and --verify color the nodes, and sum up layers.
+    bodies of composites beside it. --bytes, --time and --verify color the nodes; Model Explorer sums up layers.
 
     Model Explorer is a package of its own: pip install "litefuse[explorer]". With --write-node-data, it is not needed:
     the files are for the one that you have.
 
     ORIGINAL is what `litefuse verify` takes: run one that you trust.
     """
-    if write_node_data is not None and not (sizes or original):
-        raise click.UsageError("--write-node-data writes what is chosen: add --bytes or --verify.")
+    if write_node_data is not None and not (sizes or times or original):
+        raise click.UsageError("--write-node-data writes what is chosen: add --bytes, --time or --verify.")
     from litefuse.explorer.node_data import byte_data, read_node_data
     from litefuse.explorer.node_data import write_node_data as write
     from litefuse.explorer.viewer import check_installed, show_model
@@ -65,18 +70,36 @@ def show(
     if write_node_data is None:
         check_installed()
     data = [read_node_data(each) for each in node_data]
+    # Model Explorer colors the nodes by the last of these, until another one is chosen.
+    computed: list[NodeData] = []
     if sizes:
-        data.insert(0, byte_data(model))
+        computed.append(byte_data(model))
+    if times:
+        computed.append(_times(model, kernels))
     if original is not None:
-        data.insert(0, _errors(model, original, tolerance, tags, kernels))
+        computed.append(_errors(model, original, tolerance, tags, kernels))
+    data += computed
     for each in data:
         if each.left_out:
             click.echo(f"{each.name}: {each.left_out:,} values are left out, since their ids are not unique", err=True)
     if write_node_data is None:
         show_model(model, data, port=port, opens=not no_open)
         return
-    for path in write(write_node_data, data[: len(data) - len(node_data)]):
+    for path in write(write_node_data, computed):
         click.echo(path)
+
+
+def _times(model: Path, kernels: tuple[str, ...]) -> NodeData:
+    """Measures the ops of a model."""
+    from litefuse.benchmarking.benchmark import benchmark
+    from litefuse.explorer.node_data import op_seconds, time_data
+
+    with progress(f"Measuring {model}"):
+        measured = benchmark(model, seconds=_SECONDS, kernel_modules=kernels)
+    seconds, unknown = op_seconds(measured.measurements)
+    if unknown:
+        click.echo(f"the time of {unknown:,} ops is not known: XNNPACK runs them in one with others", err=True)
+    return time_data(model, seconds)
 
 
 def _errors(model: Path, original: Path, tolerance: float, tags: str | None, kernels: tuple[str, ...]) -> NodeData:

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from litefuse.benchmarking.measurement import Measurement
 from litefuse.errors import LitefuseError
 from litefuse.explorer.nodes import ExplorerGraph, explorer_graphs
 from litefuse.files.whole_file import whole_file
 from litefuse.verify.layers.graph import layer_graph
 from litefuse.verify.layers.layers import Layers
 
-__all__ = ["NodeData", "byte_data", "error_data", "read_node_data", "time_data", "write_node_data"]
+__all__ = ["NodeData", "byte_data", "error_data", "op_seconds", "read_node_data", "time_data", "write_node_data"]
 
 # The colors that Model Explorer mixes from the least value to the largest; those between stay apart in gray as well.
 _GRADIENT = [{"stop": 0, "bgColor": "#fff3e0"}, {"stop": 1, "bgColor": "#e65100"}]
@@ -78,6 +79,29 @@ def time_data(model: Path, seconds: Mapping[tuple[int, int], float]) -> NodeData
     graphs = explorer_graphs(model)
     values = {place: round(time * 1e6, 2) for place, time in seconds.items()}
     return _node_data("time (µs)", "time.json", graphs, values, {"gradient": _GRADIENT}, where=str(model))
+
+
+def op_seconds(measurements: Iterable[Measurement]) -> tuple[dict[tuple[int, int], float], int]:
+    """Returns the time of each op in a call of the model, and how many ops have none of their own.
+
+    Args:
+        measurements: Those of a benchmark, one for each signature. Of an op in several of them, the longest time
+            counts.
+
+    Returns:
+        Seconds by the indices of the subgraph and the op; the number of ops of which only the time of a partition is
+        known, which several ops share.
+    """
+    seconds: dict[tuple[int, int], float] = {}
+    unknown: set[tuple[int, int]] = set()
+    for measurement in measurements:
+        for op in measurement.ops:
+            place = (op.subgraph, op.op)
+            if op.seconds is None:
+                unknown.add(place)
+            elif op.runs:
+                seconds[place] = max(seconds.get(place, 0.0), op.seconds)
+    return seconds, len(unknown - seconds.keys())
 
 
 def error_data(model: Path, layers: Layers, tolerance: float) -> NodeData:
