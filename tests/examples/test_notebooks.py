@@ -46,7 +46,7 @@ def code_cells(content: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def test_the_notebooks() -> None:
-    assert NAMES == ["composite_kernels", "keras_lstm"]
+    assert NAMES == ["composite_kernels", "keras_lstm", "slow_model"]
 
 
 @pytest.mark.parametrize("name", NAMES)
