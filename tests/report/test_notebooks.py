@@ -172,6 +172,18 @@ def test_a_compiled_model_and_one_that_is_closed() -> None:
     assert shown(compiled).texts["p"] == ["It is closed."]
 
 
+def test_strings_and_handles() -> None:
+    graph = Graph()
+    text, handle = graph.input("text", (2,), "STRING"), graph.input("handle", (), "RESOURCE")
+    graph.custom("Foo", [text, handle], [graph.output("y", (2,))])
+    rows = shown(litefuse.Interpreter(model(graph, signatures={"s": 0}))).rows
+    assert rows == [
+        ["in", "handle", "no numbers or strings"],
+        ["in", "text", "string [2]"],
+        ["out", "y", "float32 [2]"],
+    ]
+
+
 def test_an_interpreter_of_a_model_without_signatures() -> None:
     graph = Graph()
     x, y = graph.input(HOSTILE[:-1], (2,)), graph.output("y", (2,))

@@ -20,7 +20,7 @@ class ShownTensor(NamedTuple):
 
     Attributes:
         name: Its name.
-        dtype: Its numpy dtype; None if the runtime does not tell it.
+        dtype: Its numpy dtype; None if numpy has none for it.
         shape: Its sizes, -1 for one that is dynamic.
     """
 
@@ -30,7 +30,7 @@ class ShownTensor(NamedTuple):
 
     def __str__(self) -> str:
         if self.dtype is None:
-            return "unknown type"
+            return "no numbers or strings"
         dtype = "string" if self.dtype.kind in "OSU" else str(self.dtype)
         return f"{dtype} {shape_text([None if size < 0 else size for size in self.shape])}"
 
@@ -69,4 +69,6 @@ def _listed(found: Iterable[Mapping[str, Any]]) -> list[ShownTensor]:
 
 def _shown(details: Mapping[str, Any], name: str) -> ShownTensor:
     shape = details["shape_signature"] if len(details["shape_signature"]) else details["shape"]
-    return ShownTensor(name, np.dtype(details["dtype"]), tuple(int(size) for size in shape))
+    dtype = np.dtype(details["dtype"])
+    # Strings are bytes here; handles of variables and tables are objects.
+    return ShownTensor(name, None if dtype.kind == "O" else dtype, tuple(int(size) for size in shape))
