@@ -36,6 +36,7 @@ def test_public_names() -> None:
         "fusion",
         "quantize",
         "recognizer",
+        "save_report",
         "verify_model",
     ]
 
