@@ -130,15 +130,18 @@ def error_data(model: Path, layers: Layers, tolerance: float) -> NodeData:
         if layer.error is None:
             continue
         place = (graph.subgraph, producers[tensor.index])
-        errors[place] = _worst(errors.get(place, 0.0), layer.error)
-    colors = {
+        errors[place] = _worst(errors.get(place, 0.0), float(f"{layer.error:.3g}"))
+    shown = {
         "thresholds": [
             {"value": tolerance, "bgColor": _EQUAL},
             {"value": tolerance * _NEARLY, "bgColor": _NEAR},
             {"value": _LARGEST, "bgColor": _FAR},
-        ]
+        ],
+        # Errors do not add up.
+        "hideAggregatedStats": ["sum", "avg"],
+        "hideInChildrenStatsTable": True,
     }
-    return _node_data("error", "error.json", graphs, errors, colors)
+    return _node_data("error", "error.json", graphs, errors, shown)
 
 
 def _worst(error: float, other: float) -> float:
@@ -150,7 +153,7 @@ def _node_data(
     file_name: str,
     graphs: Sequence[ExplorerGraph],
     values: Mapping[tuple[int, int], float],
-    colors: Mapping[str, Any],
+    shown: Mapping[str, Any],
     *,
     where: str = "",
 ) -> NodeData:
@@ -166,7 +169,7 @@ def _node_data(
         if graph.id is None or key is None:
             left_out += 1
             continue
-        results = found.setdefault(graph.id, {"results": {}, **colors})["results"]
+        results = found.setdefault(graph.id, {"results": {}, **shown})["results"]
         results[key] = {"value": value} if math.isfinite(value) else {"value": str(value), "bgColor": _FAR}
     return NodeData(name, file_name, found, left_out)
 
