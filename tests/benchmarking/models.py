@@ -6,7 +6,7 @@ import numpy as np
 
 from tests.runtime.models import Graph, model
 
-__all__ = ["composed", "activated", "loop", "several_signatures"]
+__all__ = ["activated", "composed", "loop", "several_signatures"]
 
 
 def composed(op: str = "Double") -> bytes:

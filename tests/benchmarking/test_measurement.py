@@ -43,13 +43,13 @@ def measurement(*ops: OpTime, partitions: tuple[Partition, ...] = ()) -> Measure
 def test_the_quantiles_are_times_of_calls() -> None:
     latency = Latency.of([each / 100 for each in range(100, 0, -1)])
     assert (latency.count, latency.minimum, latency.maximum) == (100, 0.01, 1.0)
-    assert (latency.p50, latency.p90, latency.p99) == (0.505, 0.9, 0.99)
+    assert (latency.p50, latency.p90, latency.p95, latency.p99) == (0.505, 0.9, 0.95, 0.99)
     assert latency.mean == pytest.approx(0.505)
     assert latency.std == pytest.approx(0.290115, rel=1e-5)
 
 
 def test_one_call_has_no_deviation() -> None:
-    assert Latency.of([2.0]) == Latency(1, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 0.0)
+    assert Latency.of([2.0]) == Latency(1, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 0.0)
 
 
 def test_a_ratio_is_the_median_of_the_ratios_of_pairs() -> None:

@@ -1,6 +1,7 @@
 """Measures LiteRT models: how long calls take, and which ops, layers and kernels take the time.
 
-``benchmark``    what ``litefuse.benchmark`` does: starts the processes, and puts together what they find
+``benchmark``    what ``litefuse.benchmark`` does
+``subject``      a model that is measured: starts the processes, and puts together what they find
 ``measurement``  the result, as data
 ``sections``     the result as a report
 ``machine``      what it was measured on
@@ -24,4 +25,10 @@ What becomes of it:
 ``file_ops``   the ops of the file: their kinds, names and layers
 ``operators``  which of XNNPACK's operators belongs to which op
 ``op_times``   the times of the ops, and the partitions of delegates
+
+On a device:
+
+``on_device``    measures models there
+``android``      adb, and LiteRT's tool that it runs
+``tool_output``  what the tool tells
 """

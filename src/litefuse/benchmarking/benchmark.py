@@ -4,34 +4,29 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.benchmarking.calls import CALLS, PAIR
-from litefuse.benchmarking.file_ops import FileOps, checked_ops
-from litefuse.benchmarking.job import CallTimes, ModelJob, NodeCalls, PairJob
+from litefuse.benchmarking.android import find_device
+from litefuse.benchmarking.calls import PAIR
+from litefuse.benchmarking.job import ModelJob, PairJob
 from litefuse.benchmarking.machine import cores, processor, versions
-from litefuse.benchmarking.measurement import Benchmark, Latency, Measurement, Ratio
-from litefuse.benchmarking.node_calls import NODES, NodeJob
-from litefuse.benchmarking.op_times import Alone, needs_alone, op_times
-from litefuse.benchmarking.operators_alone import ALONE, AloneJob, OpAlone
-from litefuse.benchmarking.sizes import tried_inputs
-from litefuse.errors import InterpreterError, LimitError, LitefuseError, MissingKernelError
+from litefuse.benchmarking.measurement import Benchmark, Ratio
+from litefuse.benchmarking.on_device import measured_on_device
+from litefuse.benchmarking.subject import Subject
+from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.processes.limits import ProcessLimits, processes_limited
 from litefuse.result import ConversionResult
 from litefuse.runtime.transfer import kernel_by_value, registered_by_value
 from litefuse.verify.model_run import run_with_kernels
-from litefuse.verify.reference import name_and_content
 
 if TYPE_CHECKING:
     from litefuse.runtime.custom_op import CustomOp
 
 __all__ = ["benchmark"]
-
-Model = ConversionResult | str | os.PathLike[str] | bytes
 
 
 def benchmark(
@@ -52,6 +47,8 @@ def benchmark(
     kernel_modules: Iterable[str] = (),
     timeout: float | None = None,
     memory: int | None = None,
+    adb: str | None = None,
+    benchmark_binary: str | os.PathLike[str] | None = None,
 ) -> Benchmark:
     """Measures how long calls of a LiteRT model take, how much memory, and which ops take the time.
 
@@ -85,6 +82,9 @@ def benchmark(
             processes that run the models.
         timeout: The time in seconds in which all has to be done; None for no limit.
         memory: The maximum memory of each process in bytes, without mapped files; None for no limit.
+        adb: The serial number of an Android device to measure on, or an empty string for the only one that is
+            connected; None for this machine. Kernels are those that the tool has.
+        benchmark_binary: The file of LiteRT's tool ``benchmark_model`` for the device.
 
     Returns:
         The measurements of each signature.
@@ -111,143 +111,38 @@ def benchmark(
         seconds=seconds,
     )
     wanted = None if signatures is None else tuple(signatures)
-    models = [_OfModel.read(each, wanted) for each in ([model] if other is None else [model, other])]
-    _check_inputs(job, models)
+    subjects = [Subject(each, wanted) for each in ([model] if other is None else [model, other])]
+    _check_inputs(job, subjects)
+    pairs = _pairs(subjects)
     with processes_limited(ProcessLimits(timeout, memory)):
-        found = [[each.measured(job, key, ops=ops) for key in each.keys] for each in models]
-        ratios = {} if other is None else _ratios(models, found)
-    return Benchmark(
-        tuple(measurement for of_model in found for measurement, _ in of_model),
-        ratios,
-        cpu=processor(),
-        cores=cores(),
-        versions=versions(),
-    )
-
-
-class _OfModel:
-    """A model to measure.
-
-    Attributes:
-        name: Its name in messages.
-        content: Its file, or its content.
-        file: Its ops.
-        keys: The keys of the signatures to measure; one empty key for a model without signatures.
-    """
-
-    def __init__(self, name: str, content: str | bytes, file: FileOps, keys: Sequence[str]) -> None:
-        self.name, self.content, self.file, self.keys = name, content, file, keys
-
-    @classmethod
-    def read(cls, model: Model, wanted: Sequence[str] | None) -> _OfModel:
-        name, content = name_and_content(model)
-        file = checked_ops(content, name)
-        there = [*file.subgraphs]
-        if unknown := [key for key in wanted or () if key not in there or not key]:
-            has = ", ".join(filter(None, there)) or "none"
-            raise InterpreterError(f"no signature {unknown[0]!r}", where=name, hint=f"The model has: {has}.")
-        return cls(name, content, file, there if wanted is None else wanted)
-
-    def measured(self, job: ModelJob, key: str, *, ops: bool) -> tuple[Measurement, ModelJob]:
-        """Measures a signature; returns the job whose inputs the model took, too."""
-        job, times = self._called(replace(job, model=self.content, signature=key or None), key)
-        measurement = Measurement(
-            self.name,
-            job.signature,
-            times.inputs,
-            job.inputs is None,
-            job.threads,
-            job.xnnpack,
-            times.load,
-            times.cold,
-            Latency.of(times.warm),
-            times.memory,
-            notes=tuple(_notes(job, times)),
-        )
-        return (self._with_ops(measurement, job, key) if ops else measurement), job
-
-    def _called(self, job: ModelJob, key: str) -> tuple[ModelJob, CallTimes]:
-        """Calls the model, with other drawn inputs if it refuses some."""
-        shapes = {name: shape for name, shape in (job.shapes or {}).items() if name in self.file.inputs[key]}
-        refused: LitefuseError | None = None
-        for size, limit in tried_inputs(self.file.inputs[key].values(), job):
-            tried = replace(job, shapes=shapes, size=size, limit=limit)
-            try:
-                return tried, cast("CallTimes", self._run(CALLS, tried, tried))
-            except (LimitError, MissingKernelError):
-                raise
-            except InterpreterError as error:
-                refused = refused or error
-        assert refused is not None
-        raise refused
-
-    def _with_ops(self, measurement: Measurement, job: ModelJob, key: str) -> Measurement:
-        half = replace(job, seconds=job.seconds / 2, warm_up=min(job.warm_up, 1))
-        notes = [*measurement.notes]
-        try:
-            timed = cast("NodeCalls", self._run(NODES, NodeJob(half), half))
-        except LimitError:
-            raise
-        except LitefuseError:
-            try:
-                timed = cast("NodeCalls", self._run(NODES, NodeJob(half, operators=False), half))
-            except LimitError:
-                raise
-            except LitefuseError as error:
-                return replace(measurement, notes=(*notes, f"The ops could not be timed: {error.message}."))
-        found, partitions = op_times(self.file, key, timed.nodes, self._alone(half, timed))
-        if timed.seconds > 1.5 * measurement.warm.mean or measurement.warm.mean > 1.5 * timed.seconds:
-            notes.append(
-                f"Calls took {timed.seconds * 1e3:.3g} ms while the ops were timed, and "
-                f"{measurement.warm.mean * 1e3:.3g} ms before: "
-                "the machine was busy, or the ops are too short to be timed well."
+        if adb is not None:
+            device = find_device(adb, benchmark_binary)
+            on_device, ratios = measured_on_device(device, subjects, pairs, job, ops=ops)
+            return Benchmark(
+                tuple(chain.from_iterable(on_device)), ratios, device.name, device.processor, versions=versions()
             )
-        return replace(
-            measurement,
-            memory=replace(measurement.memory, arena=timed.arena),
-            profiled=timed.seconds,
-            ops=found,
-            partitions=partitions,
-            notes=tuple(notes),
-        )
-
-    def _alone(self, job: ModelJob, timed: NodeCalls) -> Alone:
-        ops = needs_alone(timed.nodes)
-        if not ops:
-            return Alone({})
-        try:
-            found = self._run(ALONE, AloneJob(replace(job, seconds=job.seconds / 2), ops), job)
-        except LimitError:
-            raise
-        except LitefuseError as error:
-            return Alone({}, f"XNNPACK could not be asked about single ops: {error.message}")
-        return Alone(cast("dict[tuple[int, int], OpAlone]", found))
-
-    def _run(self, target: str, argument: object, job: ModelJob) -> object:
-        return run_with_kernels(target, argument, self.name, (*job.custom_ops, *job.kernel_modules))
+        found = [[each.measured(job, key, ops=ops) for key in each.keys] for each in subjects]
+        jobs = [
+            dict(zip(each.keys, (own for _, own in of), strict=True)) for each, of in zip(subjects, found, strict=True)
+        ]
+        ratios = {first: _in_turn(subjects, jobs[0][first], jobs[1][second]) for first, second in pairs}
+    measurements = tuple(measurement for of in found for measurement, _ in of)
+    return Benchmark(measurements, ratios, cpu=processor(), cores=cores(), versions=versions())
 
 
-def _ratios(models: Sequence[_OfModel], found: Sequence[Sequence[tuple[Measurement, ModelJob]]]) -> dict[str, Ratio]:
-    """Calls the signatures that two models share in turn; the only ones of both, whatever their keys are."""
-    first, second = (dict(zip(each.keys, of_model, strict=True)) for each, of_model in zip(models, found, strict=True))
-    pairs = [(key, first[key][1], second[key][1]) for key in first if key in second]
-    if not pairs and len(first) == len(second) == 1:
-        pairs = [(key, one[1], other[1]) for (key, one), other in zip(first.items(), second.values(), strict=True)]
-    ratios: dict[str, Ratio] = {}
-    for key, one, other in pairs:
-        name = f"{models[0].name} and {models[1].name}"
-        times = run_with_kernels(PAIR, PairJob(one, other), name, (*one.custom_ops, *one.kernel_modules))
-        ratios[key] = Ratio.of(*cast("tuple[list[float], list[float]]", times))
-    return ratios
+def _pairs(subjects: Sequence[Subject]) -> list[tuple[str, str]]:
+    """Returns the keys of the signatures that two models share; those of the only ones, whatever they are."""
+    if len(subjects) == 1:
+        return []
+    first, second = (each.keys for each in subjects)
+    shared = [(key, key) for key in first if key in second]
+    return shared or ([(first[0], second[0])] if len(first) == len(second) == 1 else [])
 
 
-def _notes(job: ModelJob, times: CallTimes) -> list[str]:
-    notes: list[str] = []
-    if job.limit is not None:
-        notes.append(f"Integers below {job.limit} alone were drawn, since others are refused.")
-    if len(times.warm) < 5:
-        notes.append(f"Only {len(times.warm)} calls were measured; give more time (--seconds) for percentiles.")
-    return notes
+def _in_turn(subjects: Sequence[Subject], first: ModelJob, second: ModelJob) -> Ratio:
+    name = " and ".join(each.name for each in subjects)
+    times = run_with_kernels(PAIR, PairJob(first, second), name, (*first.custom_ops, *first.kernel_modules))
+    return Ratio.of(*cast("tuple[list[float], list[float]]", times))
 
 
 def _check(*, threads: int, calls: int, warm_up: int, seconds: float) -> None:
@@ -258,17 +153,17 @@ def _check(*, threads: int, calls: int, warm_up: int, seconds: float) -> None:
         )
 
 
-def _check_inputs(job: ModelJob, models: Sequence[_OfModel]) -> None:
+def _check_inputs(job: ModelJob, subjects: Sequence[Subject]) -> None:
     """Checks the names of inputs whose shapes are given, and that inputs are for one signature."""
-    names = {name for each in models for key in each.keys for name in each.file.inputs[key]}
+    names = {name for each in subjects for key in each.keys for name in each.file.inputs[key]}
     if unknown := sorted((job.shapes or {}).keys() - names):
         raise InterpreterError(
             f"the model has no input {', '.join(map(repr, unknown))}",
-            where=models[0].name,
+            where=subjects[0].name,
             hint=f"The inputs are: {', '.join(sorted(names)) or 'none'}.",
         )
-    if job.inputs is not None and any(len(each.keys) > 1 for each in models):
-        keys = ", ".join(max((each.keys for each in models), key=len))
+    if job.inputs is not None and any(len(each.keys) > 1 for each in subjects):
+        keys = ", ".join(max((each.keys for each in subjects), key=len))
         raise LitefuseError("inputs are for one signature", hint=f"Name it; the model has {keys}.")
 
 

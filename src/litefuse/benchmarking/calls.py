@@ -11,15 +11,16 @@ from typing import Any
 
 import numpy.typing as npt
 
-from litefuse.benchmarking.job import Arrays, CallTimes, ModelJob, PairJob
+from litefuse.benchmarking.job import Arrays, CallTimes, InputJob, ModelJob, PairJob
 from litefuse.benchmarking.measurement import Input, Memory
 from litefuse.benchmarking.opened import OpenedModel, import_kernels, inputs_of
 
-__all__ = ["CALLS", "PAIR", "call_in_turn", "call_model", "warm_up"]
+__all__ = ["CALLS", "INPUTS", "PAIR", "call_in_turn", "call_model", "described", "draw_inputs", "warm_up"]
 
 #: The functions to run in the process.
 CALLS = "litefuse.benchmarking.calls:call_model"
 PAIR = "litefuse.benchmarking.calls:call_in_turn"
+INPUTS = "litefuse.benchmarking.calls:draw_inputs"
 
 _now = time.perf_counter
 
@@ -50,6 +51,21 @@ def call_model(job: ModelJob, announce: Callable[[str], None]) -> CallTimes:
     after = _Resident.now()
     announce("close the model")
     return CallTimes(described(inputs), load, cold, warm, _memory(job, before, after))
+
+
+def draw_inputs(job: InputJob, announce: Callable[[str], None]) -> Arrays:
+    """Returns the inputs of the calls that a job asks for.
+
+    Raises:
+        LitefuseError: A kernel cannot be imported, an input does not fit, or the model has to take them and does not.
+    """
+    import_kernels(job.model, announce)
+    announce("draw the inputs")
+    inputs = inputs_of(job.model)
+    if job.called:
+        _timed(OpenedModel(job.model, inputs, announce))
+        announce("close the model")
+    return inputs
 
 
 def call_in_turn(job: PairJob, announce: Callable[[str], None]) -> tuple[list[float], list[float]]:

@@ -23,6 +23,7 @@ class FileOp(NamedTuple):
         inputs: The indices of its operands in its subgraph; -1 for one that is omitted.
         outputs: The indices of its results.
         unpacks: Whether it only converts a constant, as DEQUANTIZE does of float16.
+        callees: The indices of the subgraphs that it runs.
     """
 
     kind: str
@@ -31,6 +32,7 @@ class FileOp(NamedTuple):
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     unpacks: bool
+    callees: tuple[int, ...]
 
 
 class FileOps(NamedTuple):
@@ -41,7 +43,8 @@ class FileOps(NamedTuple):
         tensors: The names of each subgraph's tensors.
         subgraphs: The indices of the subgraphs of each signature: its own, and those that it calls in turn. A model
             without signatures has one with an empty key.
-        inputs: The inputs of each signature by their names; of a model without signatures, by those of the tensors.
+        inputs: The inputs of each signature by their names, in the order of its subgraph; of a model without
+            signatures, by the names of tensors.
     """
 
     ops: tuple[tuple[FileOp, ...], ...]
@@ -61,7 +64,10 @@ def ops_of_file(model: str | os.PathLike[str] | bytes) -> FileOps:
             "": {read.graphs[0].tensor(index).name: index for index in read.graphs[0].inputs}
         }
         inputs = {
-            key: {name: read.graphs[starts[key]].tensor(index) for name, index in each.items()}
+            key: {
+                name: read.graphs[starts[key]].tensor(index)
+                for name, index in sorted(each.items(), key=lambda item: read.graphs[starts[key]].inputs.index(item[1]))
+            }
             for key, each in named.items()
         }
         return FileOps(ops, tensors, {key: _reached(read, start) for key, start in starts.items()}, inputs)
@@ -96,7 +102,7 @@ _UNPACKING = frozenset({"DEQUANTIZE", "DENSIFY"})
 def _op(graph: Graph, op: Op) -> FileOp:
     name = next((graph.tensor(index).name for index in op.outputs if index >= 0), "")
     unpacks = op.name in _UNPACKING and all(map(graph.is_constant, op.inputs))
-    return FileOp(op.composite or op.name, name, layer_of(name), op.inputs, op.outputs, unpacks)
+    return FileOp(op.composite or op.name, name, layer_of(name), op.inputs, op.outputs, unpacks, op.callees)
 
 
 def _reached(model: Model, start: int) -> tuple[int, ...]:

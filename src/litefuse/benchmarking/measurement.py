@@ -35,8 +35,9 @@ class Latency:
         mean: The mean.
         minimum: The shortest.
         p50: The median.
-        p90: The time that nine of ten calls did not exceed.
-        p99: The time that 99 of 100 calls did not exceed.
+        p90: The time that nine of ten calls did not exceed; None if a tool does not tell it.
+        p95: The same for 95 of 100 calls.
+        p99: The same for 99 of 100 calls.
         maximum: The longest.
         std: The standard deviation; 0 for one call.
     """
@@ -45,8 +46,9 @@ class Latency:
     mean: float
     minimum: float
     p50: float
-    p90: float
-    p99: float
+    p90: float | None
+    p95: float | None
+    p99: float | None
     maximum: float
     std: float
 
@@ -60,6 +62,7 @@ class Latency:
             ordered[0],
             statistics.median(ordered),
             quantile(ordered, 0.9),
+            quantile(ordered, 0.95),
             quantile(ordered, 0.99),
             ordered[-1],
             statistics.stdev(ordered) if len(ordered) > 1 else 0.0,

@@ -52,11 +52,11 @@ class OpAlone(NamedTuple):
 
     Attributes:
         operators: The names of the operators, in the order in which they run.
-        seconds: Their mean time in a call of the model, all runs together.
+        seconds: Their mean time in a call of the model, all runs together; None if that is not known where it counts.
     """
 
     operators: tuple[str, ...]
-    seconds: float
+    seconds: float | None
 
 
 def operators_alone(job: AloneJob, announce: Callable[[str], None]) -> dict[tuple[int, int], OpAlone]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 
-from litefuse.benchmarking.measurement import Benchmark, Measurement, OpTime, Partition, Ratio
+from litefuse.benchmarking.measurement import Benchmark, Latency, Measurement, OpTime, Partition, Ratio
 from litefuse.report.sections import Judgement, Section, count_of, shape_text
 
 __all__ = ["benchmark_sections", "time_text"]
@@ -48,9 +48,15 @@ def time_text(seconds: float) -> str:
     return f"{seconds * 1e3:.3f} ms" if seconds >= 1e-4 else f"{seconds * 1e6:.3g} us"
 
 
+def _high(latency: Latency) -> str:
+    """Tells a time that most calls did not exceed: the first of those that are known."""
+    known = {"p90": latency.p90, "p95": latency.p95, "max": latency.maximum}
+    return next(f"{name} {time_text(value)}" for name, value in known.items() if value is not None)
+
+
 def _answer(benchmark: Benchmark) -> str:
     first = benchmark.measurements[0]
-    text = f"{time_text(first.seconds)} a call (p90 {time_text(first.warm.p90)})"
+    text = f"{time_text(first.seconds)} a call ({_high(first.warm)})"
     ratio = next(iter(benchmark.ratios.values()), None)
     if ratio is None:
         return text
@@ -79,7 +85,7 @@ def _overview(benchmark: Benchmark) -> Section:
             _shown(each.model, 30),
             _shown(each.signature or "", 16),
             time_text(each.seconds),
-            time_text(each.warm.p90),
+            _high(each.warm).removeprefix("p90 "),
             _bytes(each.memory.peak),
         )
         for each in benchmark.measurements
@@ -122,7 +128,8 @@ def _facts(measurement: Measurement) -> list[tuple[str, str]]:
     inputs = [f"{_shown(each.name, 30)} {each.dtype} {shape_text(each.shape)}" for each in measurement.inputs]
     shown = [*inputs[:_INPUTS], *([f"and {len(inputs) - _INPUTS} more"] if len(inputs) > _INPUTS else [])]
     names = ("drawn inputs" if measurement.drawn else "inputs", *[""] * len(shown))
-    median = f"{time_text(warm.p50)} (median), {time_text(warm.minimum)} to {time_text(warm.p99)} (p99)"
+    most = f"{time_text(warm.maximum)} (the longest)" if warm.p99 is None else f"{time_text(warm.p99)} (p99)"
+    median = f"{time_text(warm.p50)} (median), {time_text(warm.minimum)} to {most}"
     rows = [
         *zip(names, shown, strict=False),
         ("load", time_text(measurement.load)),

@@ -9,7 +9,7 @@ import click
 from litefuse.cli.failures import json_option
 from litefuse.cli.output import print_json, print_sections, progress
 from litefuse.cli.pages import HTML, check_page, given_options
-from litefuse.cli.parameters import KERNELS, PATH, parse_shape, process_limit_options
+from litefuse.cli.parameters import ALL, KERNELS, PATH, OptionalValueCommand, parse_shape, process_limit_options
 
 __all__ = ["benchmark"]
 
@@ -23,7 +23,7 @@ def _parse_top(_context: click.Context, _parameter: click.Parameter, value: str)
     return int(value)
 
 
-@click.command
+@click.command(cls=OptionalValueCommand)
 @click.argument("model", type=PATH, metavar="MODEL.tflite")
 @click.argument("other", type=PATH, required=False, metavar="[OTHER.tflite]")
 @click.option("--signature", multiple=True, metavar="KEY", help="A signature to call; may be repeated. Default: all.")
@@ -55,6 +55,14 @@ def _parse_top(_context: click.Context, _parameter: click.Parameter, value: str)
     help="List the N slowest ops, kinds and layers, or all (10). 0: do not time the ops.",
 )
 @click.option("--no-xnnpack", is_flag=True, help="Keep LiteRT from using XNNPACK.")
+@click.option(
+    "--adb",
+    metavar="[SERIAL]",
+    help="Measure on an Android device, by LiteRT's benchmark_model; --adb=SERIAL names one of several.",
+)
+@click.option(
+    "--benchmark-binary", type=PATH, metavar="FILE", help="The file of benchmark_model for the device's processor."
+)
 @KERNELS
 @process_limit_options
 @HTML
@@ -72,6 +80,8 @@ def benchmark(
     warm_up: int,
     top: int | None,
     no_xnnpack: bool,
+    adb: str | None,
+    benchmark_binary: Path | None,
     kernels: tuple[str, ...],
     timeout: float | None,
     memory: int | None,
@@ -89,7 +99,11 @@ def benchmark(
 
     Custom ops run with the Python and native kernels of litefuse, of installed plug-ins, and those that --kernels
     registers. All of it runs in child processes.
+
+    With --adb, all is measured on a device, by LiteRT's own tool; --benchmark-binary is its file.
     """
+    if benchmark_binary is not None and adb is None:
+        raise click.BadParameter("--benchmark-binary needs --adb")
     if inputs is not None and (random is not None or shape):
         raise click.BadParameter("--inputs excludes --random and --shape")
     check_page(html, (model, other, inputs))
@@ -116,6 +130,8 @@ def benchmark(
             kernel_modules=kernels,
             timeout=timeout,
             memory=memory,
+            adb="" if adb == ALL else adb,
+            benchmark_binary=benchmark_binary,
         )
     if html is not None:
         from litefuse.page.saving import save_report

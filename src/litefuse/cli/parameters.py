@@ -29,7 +29,7 @@ SECONDS = click.FloatRange(min=0, min_open=True)
 
 #: The value of an option that was given without one.
 ALL = "*"
-_OPTIONAL_VALUES = frozenset({"--allow-custom-ops", "--quantized-io", "--require-fused"})
+_OPTIONAL_VALUES = frozenset({"--adb", "--allow-custom-ops", "--quantized-io", "--require-fused"})
 
 
 class OptionalValueCommand(click.Command):
