@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from litefuse.errors import InterpreterError
 from litefuse.inputs.graph import Graph, Model, Op, Tensor
+from litefuse.inspection.operators import operators_of
 from litefuse.runtime.flatbuffer import content_of
 from litefuse.runtime.model_content import check, path_and_content
 
@@ -19,7 +20,7 @@ class FileOp(NamedTuple):
     Attributes:
         kind: Its name in LiteRT's schema, or that of a custom op or composite.
         name: The name of its first output; empty without outputs.
-        layer: The layer that it is from, as far as the name tells; may be empty.
+        layer: The layer that it is from, as far as names tell; may be empty.
         inputs: The indices of its operands in its subgraph; -1 for one that is omitted.
         outputs: The indices of its results.
         unpacks: Whether it only converts a constant, as DEQUANTIZE does of float16.
@@ -57,7 +58,11 @@ def ops_of_file(model: str | os.PathLike[str] | bytes) -> FileOps:
     """Reads the ops of a valid file, or of its content."""
     with content_of(model) as data:
         read = Model(data)
-        ops = tuple(tuple(_op(graph, op) for op in graph.ops) for graph in read.graphs)
+        layers = {(each.subgraph, each.index): each.layer for each in operators_of(data)}
+        ops = tuple(
+            tuple(_op(graph, op, layers.get((number, index), "")) for index, op in enumerate(graph.ops))
+            for number, graph in enumerate(read.graphs)
+        )
         tensors = tuple(tuple(graph.tensor(index).name for index in range(graph.size)) for graph in read.graphs)
         starts = {key: each.graph for key, each in read.signatures.items()} or {"": 0}
         named = {key: each.inputs for key, each in read.signatures.items()} or {
@@ -85,24 +90,21 @@ def checked_ops(model: str | bytes, where: str) -> FileOps:
         return ops_of_file(content if path is None and content is not None else path or model)
     except OSError as error:
         raise InterpreterError(f"the file cannot be read: {error.strerror or error}", where=where) from error
+    except InterpreterError as error:
+        error.where = error.where or where
+        raise
     except Exception as error:  # following the offsets of other data fails in many ways
         hint = "Is it a complete .tflite file?"
         raise InterpreterError("this is no LiteRT model", where=where, hint=hint) from error
 
 
-def layer_of(name: str) -> str:
-    """Returns the layer of a tensor by its name, which is that of a node, or of several that became one, ``a;b``."""
-    first = name.partition(";")[0].strip()
-    return first.rpartition("/")[0]
-
-
 _UNPACKING = frozenset({"DEQUANTIZE", "DENSIFY"})
 
 
-def _op(graph: Graph, op: Op) -> FileOp:
+def _op(graph: Graph, op: Op, layer: str) -> FileOp:
     name = next((graph.tensor(index).name for index in op.outputs if index >= 0), "")
     unpacks = op.name in _UNPACKING and all(map(graph.is_constant, op.inputs))
-    return FileOp(op.composite or op.name, name, layer_of(name), op.inputs, op.outputs, unpacks, op.callees)
+    return FileOp(op.composite or op.name, name, layer, op.inputs, op.outputs, unpacks, op.callees)
 
 
 def _reached(model: Model, start: int) -> tuple[int, ...]:
