@@ -18,6 +18,7 @@ How they find that out:
 
 ``nodes``              the nodes of a loaded model, and which ops of the file each of them stands for
 ``node_times``         a clock around the function that the runtime calls for a node
+``clocks``             that clock: in C++, or in Python
 ``operator_profiler``  a profiler that XNNPACK tells the times of its operators
 
 What becomes of it:

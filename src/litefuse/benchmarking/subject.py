@@ -155,7 +155,7 @@ def with_ops(measurement: Measurement, file: FileOps, key: str, timed: NodeCalls
     """Adds the times of ops to a measurement."""
     found, partitions = op_times(file, key, timed.nodes, alone)
     notes = [*measurement.notes]
-    slow, fast = timed.seconds * 1e3, measurement.warm.mean * 1e3
+    slow, fast = timed.seconds * 1e3, measurement.seconds * 1e3
     if slow > 1.5 * fast or fast > 1.5 * slow:
         notes.append(
             f"Calls took {slow:.3g} ms while the ops were timed, and {fast:.3g} ms before: the machine was busy, or "
