@@ -33,6 +33,8 @@ def test_what_a_result_holds(result: litefuse.ConversionResult, tmp_path: Path) 
     }
     assert result.report.custom_ops == ("my_custom_fused_op",)
     assert result.report.signatures == ("embed", "serving_default")
+    files = [SAVED_MODEL / "saved_model.pb", *(SAVED_MODEL / "variables").iterdir()]
+    assert result.report.source_size == sum(each.stat().st_size for each in files)
 
 
 def test_saving_replaces_a_file_and_leaves_nothing_else(result: litefuse.ConversionResult, tmp_path: Path) -> None:

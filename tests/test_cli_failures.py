@@ -85,3 +85,10 @@ def test_max_error_is_for_quantization(tmp_path: Path) -> None:
     code, _, message = run("convert", SAVED_MODEL, "-o", tmp_path / "m.tflite", "--max-error", "0.1")
     assert code == 1
     assert "--quantize" in message
+
+
+def test_names_in_errors_do_not_reach_the_terminal_raw(tmp_path: Path) -> None:
+    code, _, message = run("inspect", tmp_path / "a\x1b]0;title\x07b\tc")
+    assert code == 1
+    assert r"a\x1b]0;title\x07b" in message
+    assert message.replace("\n", "").isprintable()

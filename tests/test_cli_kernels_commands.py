@@ -15,7 +15,8 @@ import pytest
 
 from litefuse.cpp.sources import native_sources
 from litefuse.kernels import PACK, native_library
-from litefuse.kernels.catalog import available_kernels
+from litefuse.kernels.catalog import AvailableKernel, available_kernels
+from litefuse.kernels.sections import kernel_section
 from litefuse.plug_ins.entry_points import PlugIn, take_plug_ins
 from litefuse.runtime import custom_op
 from tests.runtime.models import unary
@@ -61,12 +62,27 @@ def test_list(kernel_file: Path) -> None:
     outcome = run("kernels", "list", "--kernels", kernel_file)
     assert outcome.code == 0
     lines = [" ".join(line.split()) for line in outcome.out.splitlines()]
-    assert f"Mine compiled {kernel_file} not stated" in lines
-    assert f"Cross numpy {kernel_file} float32" in lines
-    assert "Cross numpy litefuse all real numbers another goes before it" in lines
-    assert lines.index(f"Cross numpy {kernel_file} float32") < lines.index(
-        "Cross numpy litefuse all real numbers another goes before it"
+    assert f"Mine Python (numba) Python {kernel_file} not stated" in lines
+    own = "C++, Python apps, Python" if native_library() is not None else "Python Python"
+    first = lines.index(f"Cross Python Python {kernel_file} float32")
+    second = lines.index(f"Cross {own} litefuse all real numbers; another goes before it")
+    assert first < second
+    assert "AsString Python Python litefuse all" in lines
+    assert lines[0] == f"Kernels: {len(PACK) + 1} ops"
+
+
+def test_list_without_others_does_not_say_where_they_are_from() -> None:
+    lines = [line.split() for line in run("kernels", "list").out.splitlines()]
+    assert lines[1] == ["op", "languages", "runs", "in", "dtypes"]
+    assert all("litefuse" not in line for line in lines[2:-1])
+
+
+def test_list_shows_what_does_not_load() -> None:
+    section = kernel_section(
+        [AvailableKernel("Gone", "broken", "lost", problem="it does not load"), *available_kernels()[:1]]
     )
+    assert section.rows[0] == ("Gone", "", "", "lost", "it does not load")
+    assert section.judgements[0] == "bad"
 
 
 def test_list_as_json(kernel_file: Path) -> None:

@@ -298,6 +298,7 @@ def convert(
                 job = replace(job, plug_ins=find_plug_ins(), fusions=pickle_registered(), kernels=_kernels())
             run = convert_here if in_process else convert_in_worker
             report = run(job, on_step)
+            source_size = source.size(job.source)
             if job.composites.generates or generate_kernels:
                 from litefuse.generating import with_kernels
 
@@ -314,7 +315,7 @@ def convert(
     except BaseException:
         folder.cleanup()
         raise
-    report = replace(report, source=source.name, timings={**timings, **report.timings})
+    report = replace(report, source=source.name, source_size=source_size, timings={**timings, **report.timings})
     kernels = Path(folder.name, "kernels")
     return ConversionResult(report, job.output, folder, kernels if kernels.is_dir() else None)
 

@@ -289,6 +289,7 @@ def run_quantization(job: ConversionJob, announce: Callable[[str], None]) -> Rep
         python_kernels=_python_kernels(foreign, ()),
         quantization=quantization,
         size=job.output.stat().st_size,
+        source_size=job.source.stat().st_size,
         timings=steps.timings,
     )
 
@@ -373,7 +374,10 @@ def _retyped(retyping: Retyping, dtypes: Mapping[DataType, DataType]) -> tuple[R
 
 def _left_out(saved_model: SavedModel, imported: ImportedModule, *, chosen: bool) -> tuple[LeftOutReport, ...]:
     converted = [entry.symbol for entry in imported.entry_points]
-    return tuple(LeftOutReport(*each) for each in left_out_signatures(saved_model, converted, chosen=chosen).items())
+    return tuple(
+        LeftOutReport(key, reason, usable=key not in saved_model.unusable_signatures)
+        for key, reason in left_out_signatures(saved_model, converted, chosen=chosen).items()
+    )
 
 
 def _known_ops(saved_model: SavedModel, module: ir.Module) -> set[str]:

@@ -117,3 +117,10 @@ def test_lines() -> None:
     assert wrapped("abcdefghij", 4) == ["abcd", "efgh", "ij"]
     assert wrapped("abcdefghij", 4, 2) == ["ab…f", "ghij"]
     assert wrapped("", 4) == [""]
+
+
+def test_texts_give_way_before_names() -> None:
+    section = Section("t", [("Convolution2DTransposeBias", "all floats and complex numbers, in two words " * 2)])
+    lines = shown(section, 60).splitlines()
+    assert lines[1].startswith("  Convolution2DTransposeBias  all floats")
+    assert len(lines) > 3

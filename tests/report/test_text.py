@@ -33,10 +33,17 @@ REPORT = Report(
 )
 
 TEXT = """\
-/models/example
-  signatures  embed, serving_default
+Converted /models/example
   size        12,345 bytes
+  fused       1 of 2 composites: 2 x embedding_matmul is EMBEDDING_LOOKUP
+  equal       not known: no fused op was compared with what it replaces
+  signatures  embed, serving_default
   time        1.75 s
+
+Please note
+  not fused      mystery: no fusion is registered for 'mystery'
+  needs kernels  my_op: LiteRT has none for these custom ops
+  needs kernels  CropAndResize: litefuse's pack has them
 
 Composites: 1 of 2 fused
   name              function  calls  outcome
@@ -81,8 +88,9 @@ def test_time_of_every_step_on_demand() -> None:
 
 def test_an_empty_report() -> None:
     assert report_text(Report("m")) == (
-        "m\n  signatures  none\n  size        0 bytes\n  time        0.00 s\n\n"
-        "Composites: none\n\nVariables: none\n\nOps: 0"
+        "Converted m\n  size        0 bytes\n"
+        "  fused       nothing: no function is marked as a composite, and no layer recognized as one\n"
+        "  signatures  none\n  time        0.00 s\n\nOps: 0"
     )
 
 
@@ -99,7 +107,7 @@ def test_the_console_takes_brackets_for_what_they_are() -> None:
     console = Console(width=80, force_terminal=False, color_system=None)
     with console.capture() as capture:
         console.print(sections_renderable(report_sections(replace(REPORT, source="[bold]x[/bold]"))))
-    assert capture.get().startswith("[bold]x[/bold]\n")
+    assert capture.get().startswith("Converted [bold]x[/bold]\n")
 
 
 def test_colors_tell_fused_from_not_fused() -> None:
@@ -108,6 +116,8 @@ def test_colors_tell_fused_from_not_fused() -> None:
         console.print(sections_renderable(report_sections(REPORT)))
     assert "\x1b[32mfused into EMBEDDING_LOOKUP" in capture.get()
     assert "\x1b[33mnot fused" in capture.get()
+    # The title, as what is worst.
+    assert capture.get().startswith("\x1b[1;33mConverted")
 
 
 def test_composites_that_are_alike_are_counted() -> None:

@@ -54,8 +54,11 @@ class _Group(click.Group):
             if ctx.params.get("debug"):
                 click.echo(getattr(error, "trace", ""), err=True, nl=False)  # from the child process
                 traceback.print_exc()
+            from litefuse.report.printable import printable  # names in messages may be hostile
+
             click.secho("error: ", err=True, fg="red", bold=True, nl=False)
-            click.echo(f"{'' if isinstance(error, LitefuseError) else 'there is not enough memory: '}{error}", err=True)
+            what = "" if isinstance(error, LitefuseError) else "there is not enough memory: "
+            click.echo(printable(f"{what}{error}".expandtabs()), err=True)
             code = _exit_code(error, ctx.invoked_subcommand)
             if json_asked_for(ctx):
                 with _output_errors():

@@ -332,10 +332,12 @@ def convert(
     if as_json:
         print_json(result.report.to_json())
     elif not quiet:
-        from litefuse.report.sections import Section, report_sections
+        from litefuse.report.sections import report_sections
 
-        written = f"Written to {path}" + (f", its kernels to {result.kernels}" if result.kernels is not None else "")
-        print_sections([*report_sections(result.report, timings=timings), Section(written)])
+        sections = report_sections(
+            result.report, timings=timings, written=str(path), original=str(model), kernels=str(result.kernels or "")
+        )
+        print_sections(sections)
 
 
 def _write_page(

@@ -8,19 +8,24 @@ from litefuse.cli.output import print_sections
 
 __all__ = ["fusions"]
 
+_OWN = "litefuse"
+
 
 @click.command
 def fusions() -> None:
     """List the composites that are fused.
 
-    Each with what becomes of it, and the package that the conversion code comes from.
+    Each with what becomes of it, and, where there are other fusions than litefuse's, where the conversion code is from.
     """
     from litefuse.fusions import registered_fusions
     from litefuse.report.sections import Section
 
-    rows = [(name, _first_line(cls), _origin(cls)) for name, cls in registered_fusions().items()]
-    other = ("any other", "With the attribute tfl_fusable_op: true, it becomes a custom op of its name.", "litefuse")
-    print_sections([Section("Fusions", [*rows, other], headings=("composite", "what it becomes", "from"))])
+    found = [(name, _first_line(cls), _origin(cls)) for name, cls in registered_fusions().items()]
+    other = ("any other", "With the attribute tfl_fusable_op: true, it becomes a custom op of its name.", "")
+    has_others = any(origin != _OWN for _, _, origin in found)
+    count = 3 if has_others else 2
+    headings = ("composite", "what it becomes", "from")[:count]
+    print_sections([Section(f"Fusions: {len(found):,}", [row[:count] for row in (*found, other)], headings=headings)])
 
 
 def _first_line(cls: type) -> str:
@@ -32,7 +37,7 @@ def _origin(cls: type) -> str:
     from litefuse.plug_ins.entry_points import find_plug_ins
 
     if cls.__module__.partition(".")[0] == "litefuse":
-        return "litefuse"
+        return _OWN
     for plug_in in find_plug_ins("litefuse.fusions"):
         if cls.__module__ == plug_in.module or cls.__module__.startswith(f"{plug_in.module}."):
             return plug_in.package or plug_in.module

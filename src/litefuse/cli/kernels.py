@@ -36,11 +36,11 @@ for _command in (build, test):
 def list_kernels(sources: tuple[str, ...], as_json: bool) -> None:
     """List the kernels that there are.
 
-    Each with the form that it is in, where it is from, and the dtypes that it takes. Of several for one op the first
-    runs.
+    Each with the languages that it is written in, where it runs, and the dtypes that it takes. Of several for one op
+    the first runs.
     """
     from litefuse.kernels.catalog import available_kernels
-    from litefuse.report.sections import Section
+    from litefuse.kernels.sections import kernel_section
     from litefuse.runtime.loading import load_kernels
 
     load_kernels(sources)
@@ -48,13 +48,7 @@ def list_kernels(sources: tuple[str, ...], as_json: bool) -> None:
     if as_json:
         print_json([each.to_json() for each in found])
         return
-    rows: list[tuple[str, ...]] = []
-    for each in found:
-        first = not rows or all(row[0] != each.op for row in rows)
-        rows.append((each.op, each.form, each.source, each.dtype_text, "" if first else "another goes before it"))
-    print_sections(
-        [Section(f"Kernels: {len({each.op for each in found}):,} ops", rows, ("op", "form", "from", "dtypes", ""))]
-    )
+    print_sections([kernel_section(found)])
 
 
 @kernels.command("new")

@@ -111,6 +111,6 @@ def quantize(
     if as_json:
         print_json(result.report.to_json())
     elif not quiet:
-        from litefuse.report.sections import Section, report_sections
+        from litefuse.report.sections import report_sections
 
-        print_sections([*report_sections(result.report, timings=False), Section(f"Written to {output}")])
+        print_sections(report_sections(result.report, written=str(output), original=str(model)))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from litefuse.errors import LitefuseError
+from litefuse.options.limits import held_bytes
 
 __all__ = ["Source"]
 
@@ -34,6 +35,14 @@ class Source:
     def folder(self, temporary: Path) -> Path:
         """Returns the SavedModel's folder: its own, or else ``temporary``."""
         return temporary if self.path is None else self.path
+
+    def size(self, folder: Path) -> int:
+        """Returns the bytes of the model: of the file that it was read from, or of its SavedModel; 0 if not known."""
+        try:
+            path = Path(self.name)
+            return path.stat().st_size if self.write is not None and path.is_file() else held_bytes(folder)
+        except (OSError, ValueError):  # the name is not one of a file
+            return 0
 
     @contextmanager
     def opened(self, temporary: Path, on_step: Callable[[str], None]) -> Generator[dict[str, float]]:

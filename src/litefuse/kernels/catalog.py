@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from litefuse.errors import KernelError
 from litefuse.kernels import PACK, native_library
-from litefuse.kernels.dtypes import ANY, NUMBERS, REAL
+from litefuse.kernels.dtypes import ANY, COMPLEX, FLOATS, NUMBERS, REAL
 from litefuse.runtime.custom_op import CustomOp, find_kernel, installed_kernels, registered_kernels
 
 __all__ = ["AvailableKernel", "available_kernels"]
 
-_FAMILIES: dict[tuple[str, ...], str] = {ANY: "all but strings", NUMBERS: "all numbers", REAL: "all real numbers"}
+_FAMILIES: Mapping[frozenset[str], str] = {
+    frozenset((*ANY, "string")): "all",
+    frozenset(ANY): "all but strings",
+    frozenset(NUMBERS): "all numbers",
+    frozenset(REAL): "all real numbers",
+    frozenset((*FLOATS, *COMPLEX)): "all floats and complex numbers",
+    frozenset(FLOATS): "all floats",
+    frozenset(COMPLEX): "complex numbers",
+}
 
 
 @dataclass(frozen=True)
@@ -39,7 +47,7 @@ class AvailableKernel:
     @property
     def dtype_text(self) -> str:
         """The dtypes in words; the problem if it does not load."""
-        return self.problem or _FAMILIES.get(self.dtypes) or ", ".join(self.dtypes) or "not stated"
+        return self.problem or _FAMILIES.get(frozenset(self.dtypes)) or ", ".join(self.dtypes) or "not stated"
 
     def to_json(self) -> dict[str, Any]:
         """Returns the fields as a dictionary for ``json.dumps``."""

@@ -27,11 +27,13 @@ class TerminalProgress:
         title: The description of the work.
         tracker: The work.
         patience: The seconds before it is shown: short work shows nothing.
+        compact: Whether to show the current stage only, in one line: for work whose processes print to the terminal,
+            which moves what is shown.
     """
 
-    def __init__(self, title: str, tracker: Tracker, patience: float) -> None:
+    def __init__(self, title: str, tracker: Tracker, patience: float, *, compact: bool = False) -> None:
         self._live = Live(
-            _Stages(title, tracker),
+            _Stages(title, tracker, compact=compact),
             console=Console(stderr=True),
             refresh_per_second=8,
             transient=True,
@@ -63,16 +65,27 @@ class TerminalProgress:
 class _Stages:
     """The title and a line for each stage."""
 
-    def __init__(self, title: str, tracker: Tracker) -> None:
+    def __init__(self, title: str, tracker: Tracker, *, compact: bool) -> None:
         self._title = title
         self._tracker = tracker
+        self._compact = compact
         self._spinner = Spinner("dots", style="cyan")
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         found = self._tracker.snapshot()
         title = Text(printable(self._title), style="bold", no_wrap=True, overflow="ellipsis")
-        heading = Table.grid(padding=(0, 2), expand=False)
-        heading.add_row(title, Text(_clock(found.seconds), style="dim"))
+        time = Text(_clock(found.seconds), style="dim")
+        if self._compact:
+            title.truncate(max(options.max_width // 2, 1), overflow="ellipsis")
+            stage = [each.name for each in found.stages if each.state == "running"]
+            what = Text(", ".join(filter(None, (*stage, printable(found.detail)))), style="dim")
+            line = Text("  ", no_wrap=True, overflow="ellipsis").join([title, time, what])
+            line.truncate(options.max_width - 3, overflow="ellipsis")
+            line.append("  ")  # before what others print there
+            yield line
+            return
+        heading = Table.grid(padding=(0, 2))
+        heading.add_row(title, time)
         yield heading
         yield self._table(found, console, options)
 

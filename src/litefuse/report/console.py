@@ -10,7 +10,7 @@ from rich.text import Text
 
 from litefuse.report.layout import GAP, INDENT, TableLine, table_lines, wrapped
 from litefuse.report.printable import printable
-from litefuse.report.sections import Judgement, Section
+from litefuse.report.section import Judgement, Section
 
 __all__ = ["sections_renderable"]
 

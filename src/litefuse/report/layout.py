@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from litefuse.report.printable import fitting, printable, shortened, text_width
-from litefuse.report.sections import Section
+from litefuse.report.section import Section
 
 __all__ = ["GAP", "INDENT", "TableLine", "table_lines", "wrapped"]
 
@@ -18,6 +18,7 @@ GAP = "  "
 _WIDEST = 60
 # A column gets no narrower.
 _NARROWEST = 8
+_TEXT = 20  # a column of texts, before columns of names are narrowed
 _LEAST = 2  # where there is no room for that
 # The lines that a name and a text may take; longer ones are shortened.
 _NAME_LINES, _TEXT_LINES = 3, 16
@@ -86,10 +87,23 @@ def _widths(rows: Sequence[Sequence[str]], count: int, right: frozenset[int], wi
     if width is None:
         return natural
     available = width - len(GAP) * (count - 1)
-    least = [each if column in right else min(each, _NARROWEST) for column, each in enumerate(natural)]
+    # Texts give way before names, which are harder to read in pieces.
+    texts = {column for row in rows for column, cell in enumerate(row) if " " in cell.strip()} - right
+    least = [min(each, _TEXT) if column in texts else each for column, each in enumerate(natural)]
+    if sum(least) > available:
+        least = [
+            each if column in right else min(each, _TEXT if column in texts else _NARROWEST)
+            for column, each in enumerate(natural)
+        ]
+    if sum(least) > available:
+        least = [each if column in right else min(each, _NARROWEST) for column, each in enumerate(natural)]
     if sum(least) > available:
         least = [min(each, _LEAST) for each in natural]
-    # The widest columns are narrowed to one width.
+    return _narrowed(natural, least, available)
+
+
+def _narrowed(natural: Sequence[int], least: Sequence[int], available: int) -> list[int]:
+    """Narrows the widest columns to one width, so that all fit."""
     low, high = 0, max(natural, default=0)
     while low < high:
         middle = (low + high + 1) // 2
@@ -98,9 +112,8 @@ def _widths(rows: Sequence[Sequence[str]], count: int, right: frozenset[int], wi
         else:
             high = middle - 1
     widths = [max(floor, min(each, low)) for each, floor in zip(natural, least, strict=True)]
-    for column in reversed(range(count)):  # what is left over
-        spare = min(natural[column] - widths[column], max(0, available - sum(widths)))
-        widths[column] += spare
+    for column in reversed(range(len(widths))):  # what is left over
+        widths[column] += min(natural[column] - widths[column], max(0, available - sum(widths)))
     return widths
 
 

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from litefuse.options.forms import INTEGER_FORMS
+from litefuse.report.caveats import quantization_is_far
 from litefuse.report.quantized import FloatOp, LayerDifference, MixedPrecision, MovingRange
 from litefuse.report.report import QuantizationReport
-from litefuse.report.sections import Judgement, Section, count_of
+from litefuse.report.section import Judgement, Section, count_of
 
 __all__ = ["quantization_sections"]
 
@@ -16,8 +17,6 @@ __all__ = ["quantization_sections"]
 _LISTED = 8
 _NAMED = 3
 
-# The difference from quantization above which the report warns.
-_FAR = 0.1
 _FAR_NOTE = (
     "The outputs are far from those before: give other samples, or try another form. --max-error makes it an error."
 )
@@ -62,7 +61,7 @@ def _effect_section(quantization: QuantizationReport, size: int | None) -> Secti
         ("largest difference", f"{difference}: {quantization.unchecked}" if quantization.unchecked else difference),
     ]
     rows += [("weights", quantization.weights)] if quantization.weights else []
-    is_far = quantization.error is not None and not quantization.error <= _FAR
+    is_far = quantization_is_far(quantization)
     judgements: list[Judgement] = [None, "bad" if is_far else None]
     rows += _output_rows(quantization)
     kinds = quantization.kinds

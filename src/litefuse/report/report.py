@@ -136,10 +136,12 @@ class LeftOutReport:
     Attributes:
         signature: Its key.
         reason: Why it was not, and how to convert it.
+        usable: Whether it can be converted; otherwise the model has it, but it cannot be called.
     """
 
     signature: str
     reason: str
+    usable: bool = True
 
 
 @dataclass(frozen=True)
@@ -352,6 +354,8 @@ class Report:
         file_check: The check of the written file; None if it was not requested.
         target_checks: The checks with the software of targets other than ``cpu``, if they were requested.
         size: The output's size in bytes.
+        source_size: The size of the model that was converted: of its file, or of its SavedModel's graph and variables;
+            0 if it is not known.
         timings: Seconds for each step, in order; ``start`` is the wait for the conversion process.
         counts: Machine-independent costs: ``engine_calls``, the number of engine runs, including those for rewritings
             and self-checks; ``copied_bytes``, the bytes of constants passed to it. Weights that stay in the mapped
@@ -383,6 +387,7 @@ class Report:
     file_check: FileCheckReport | None = None
     target_checks: tuple[TargetCheckReport, ...] = ()
     size: int = 0
+    source_size: int = 0
     timings: Mapping[str, float] = field(default_factory=dict[str, float])
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
 

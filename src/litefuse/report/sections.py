@@ -1,17 +1,16 @@
-"""Sections of a report; ``text`` and ``console`` format them."""
+"""The sections of a conversion's report; ``text``, ``console`` and ``html`` format them."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
-from typing import Literal, TypeAlias
 
+from litefuse.report.answer import answer_section
+from litefuse.report.caveats import caveat_section
 from litefuse.report.report import (
     ChainReport,
     CompositeReport,
-    FileCheckReport,
     LackingOpReport,
     LoopReport,
     RecognizerReport,
@@ -19,11 +18,9 @@ from litefuse.report.report import (
     RetypedReport,
     VariableReport,
 )
+from litefuse.report.section import Judgement, Section, count_of, shape_text
 
 __all__ = ["Judgement", "Section", "composite_section", "count_of", "op_section", "report_sections", "shape_text"]
-
-Judgement: TypeAlias = Literal["good", "warn", "bad", "unclear"] | None
-"""The judgement of a row: good, worth knowing, bad, or unclear; None if it has none."""
 
 # A report is read by people: more than this many similar rows are summarized by their number.
 _LISTED = 5
@@ -31,67 +28,38 @@ _OPS_ABREAST = 3
 _OPS_BELOW = 6
 
 
-@dataclass(frozen=True)
-class Section:
-    """A titled table.
-
-    Attributes:
-        title: The title.
-        rows: The cells of each row.
-        headings: The columns' headings; empty if the table needs none.
-        right: The right-aligned columns.
-        judgements: The judgement of each row; may be empty.
-        note: A line below the table; may be empty.
-        judgement: The judgement of the whole, which the title shows.
-    """
-
-    title: str
-    rows: Sequence[Sequence[str]] = ()
-    headings: Sequence[str] = ()
-    right: frozenset[int] = frozenset()
-    judgements: Sequence[Judgement] = ()
-    note: str = ""
-    judgement: Judgement = None
-
-
-def report_sections(report: Report, *, timings: bool = False) -> list[Section]:
-    """Returns the sections of a conversion's report.
+def report_sections(
+    report: Report, *, timings: bool = False, written: str = "", original: str = "", kernels: str = ""
+) -> list[Section]:
+    """Returns the sections of a conversion's report: the answer, what users have to know, and the details.
 
     Args:
         report: The report.
         timings: Whether to list the time of every step.
+        written: The file that the model was written to; empty if it is not written yet.
+        original: The model that was converted, as the user named it.
+        kernels: The folder that generated kernels were written to; empty if there are none.
     """
-    seconds = sum(report.timings.values())
+    caveats = caveat_section(report)
     sections = [
-        Section(
-            report.source,
-            [
-                ("signatures", ", ".join(report.signatures) or "none"),
-                *_target_rows(report),
-                *(("left out", f"{each.signature}: {each.reason}") for each in report.left_out),
-                ("size", count_of(report.size, "byte")),
-                ("time", f"{seconds:.2f} s"),
-                *_file_check_rows(report.file_check),
-            ],
+        answer_section(
+            report, written=written, original=original, kernels=kernels, caveats=caveats and caveats.judgement
         ),
-        composite_section(report.composites),
+        *([] if caveats is None else [caveats]),
+        *([composite_section(report.composites)] if report.composites else []),
         *([_chain_section(report.chains)] if report.chains is not None else []),
         *([_loop_section(report.loops)] if report.loops else []),
         *([_recognizer_section(report.recognizers)] if report.recognizers else []),
         *([_layer_section(report)] if report.layers or report.near_layers else []),
-        _variable_section(report.variables),
+        *([_variable_section(report.variables)] if report.variables else []),
         *([_retyped_section("narrowed", report.narrowed)] if report.narrowed else []),
         *([_retyped_section("widened", report.widened)] if report.widened else []),
         *_quantization_sections(report),
+        *_target_sections(report),
         op_section(report.op_counts, "Ops"),
     ]
     if report.lacking_ops:
         sections.append(_lacking_section(report.lacking_ops))
-    if report.needless_custom_ops:
-        names = ", ".join(report.needless_custom_ops)
-        why = "A composite holds it, or it runs functions, or works on variables, tables or lists, or is a constant."
-        note = f"{names}: the output has no such op. {why}"
-        sections.append(Section("Allowed as custom ops, without effect", note=note))
     if report.custom_ops:
         rows = [
             (
@@ -114,18 +82,14 @@ def report_sections(report: Report, *, timings: bool = False) -> list[Section]:
     return sections
 
 
-def _target_rows(report: Report) -> list[tuple[str, str]]:
-    if report.target == "cpu":
-        return []
-    batch = f"; a batch of {report.batch_taken}, as it takes no dynamic one (--batch)" if report.batch_taken else ""
-    rows = [("target", f"{report.target}{batch}")]
+def _target_sections(report: Report) -> Iterator[Section]:
+    """Yields what the software of targets says, beyond the verdict."""
     for check in report.target_checks:
-        rows.append((f"check {check.target}" if len(report.target_checks) > 1 else "check", check.text))
-        rows += [("", each) for each in check.refused[:_LISTED]]
+        rows = [("refused" if not number else "", each) for number, each in enumerate(check.refused[:_LISTED])]
         if len(check.refused) > _LISTED:
             rows.append(("", f"and {len(check.refused) - _LISTED} more: litefuse check lists them"))
-        rows += check.facts
-    return rows
+        if rows := [*rows, *check.facts]:
+            yield Section(f"Target {check.target}", rows)
 
 
 def _quantization_sections(report: Report) -> list[Section]:
@@ -136,28 +100,10 @@ def _quantization_sections(report: Report) -> list[Section]:
     return quantization_sections(report.quantization, report.size)
 
 
-def _file_check_rows(check: FileCheckReport | None) -> list[tuple[str, str]]:
-    if check is None:
-        return []
-    return [("run", "each signature once, in LiteRT" if check.ran else f"not called: {check.reason}")]
-
-
 def _kernel_notes(report: Report, op: str) -> list[str]:
     if op not in report.pack_kernels:
         return []
     return ["litefuse's pack has the kernel" + (", in Python only" if op in report.python_kernels else "")]
-
-
-def count_of(number: int, thing: str) -> str:
-    """Formats a number of things, such as ``2 calls``; the plural has an s."""
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
-
-
-def shape_text(shape: Sequence[int | None] | None) -> str:
-    """Formats a shape, such as ``[?, 3]``; ``[*]`` for an unknown rank."""
-    if shape is None:
-        return "[*]"
-    return f"[{', '.join('?' if size is None else str(size) for size in shape)}]"
 
 
 def op_section(counts: Mapping[str, int], title: str) -> Section:
@@ -316,21 +262,10 @@ def _retyped_section(how: str, retyped: Sequence[RetypedReport]) -> Section:
     return Section(how.capitalize(), rows, note=note)
 
 
-# The names of Keras, and of the layers of TensorFlow 1.
-_STATISTICS = ("moving_mean", "moving_variance")
-_TRAINING = (
-    "Each call updates statistics of batch normalization, as in training. If that is not meant, export the model with "
-    "training=False."
-)
-
-
 def _variable_section(variables: Sequence[VariableReport]) -> Section:
-    if not variables:
-        return Section("Variables: none")
     counts = Counter(variable.verdict for variable in variables)
     mutable = [variable for variable in variables if variable.verdict == "mutable"]
     return Section(
         f"Variables: {counts['frozen']:,} frozen, {counts['mutable']:,} mutable",
         [(each.name, f"{each.dtype} {shape_text(each.shape)}", f"written by {each.writer}") for each in mutable],
-        note=_TRAINING if any(each.name.rpartition("/")[2] in _STATISTICS for each in mutable) else "",
     )

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from litefuse.report.layout import GAP, INDENT, table_lines
 from litefuse.report.printable import printable
 from litefuse.report.report import Report
-from litefuse.report.sections import Section, report_sections
+from litefuse.report.section import Section
+from litefuse.report.sections import report_sections
 
 __all__ = ["report_text", "sections_text"]
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isfinite
 
 from litefuse.report.sections import Judgement, Section, count_of, shape_text
 from litefuse.verify.coverage import Coverage
 from litefuse.verify.layers.sections import layer_sections
-from litefuse.verify.verification import OutputVerdict, Verdict, Verification
+from litefuse.verify.verification import OutputVerdict, Verdict, Verification, worst_verdict
 
 __all__ = ["JUDGEMENTS", "verification_sections"]
 
@@ -15,7 +16,7 @@ _HEADINGS = ("signature", "output", "dtype", "shape", "error", "call", "", "")
 
 
 def verification_sections(verification: Verification) -> list[Section]:
-    """Returns the sections of a verification: each output with its error, and the verdict on all."""
+    """Returns the sections of a verification: the verdict on all, and each output with its error."""
     outputs = verification.outputs
     differ = [each.verdict for each in outputs].count("differs")
     unclear = [each.verdict for each in outputs].count("inconclusive")
@@ -27,11 +28,8 @@ def verification_sections(verification: Verification) -> list[Section]:
             f"Inconclusive: nothing is known of {count_of(unclear, 'output')} of {len(outputs)}. "
             "Give inputs that move them (--inputs)."
         )
-    facts = [("compared with", verification.original), ("calls", str(verification.calls))]
-    if verification.limit is not None:
-        facts.append(("inputs", f"integers below {verification.limit} alone, since others are refused"))
     return [
-        Section(verification.model, facts),
+        _answer(verification),
         *(_coverage_section(kind, found) for kind in ("rows", "branches") if (found := _of_kind(verification, kind))),
         Section(
             "Outputs",
@@ -43,6 +41,26 @@ def verification_sections(verification: Verification) -> list[Section]:
         ),
         *([] if verification.layers is None else layer_sections(verification.layers, verification.tolerance)),
     ]
+
+
+_TITLES: Mapping[Verdict, str] = {"equal": "Equal", "differs": "Different", "inconclusive": "Inconclusive"}
+
+
+def _answer(verification: Verification) -> Section:
+    """Returns the section with the verdict on all."""
+    outputs = verification.outputs
+    verdict = worst_verdict(each.verdict for each in outputs)
+    equal = [each.verdict for each in outputs].count("equal")
+    facts = [("equal", f"{equal:,} of {count_of(len(outputs), 'output')}, within {verification.tolerance:g}")]
+    judgements: list[Judgement] = [JUDGEMENTS[verdict]]
+    if worst := max((each for each in outputs if isfinite(each.error)), key=lambda each: each.error, default=None):
+        at = f", of {worst.name} in call {worst.call}" if worst.call and worst.error else ""
+        facts.append(("largest error", f"{worst.error:.2g}{at}"))
+    facts.append(("calls", str(verification.calls)))
+    if verification.limit is not None:
+        facts.append(("inputs", f"integers below {verification.limit} alone, since others are refused"))
+    both = f"{verification.model} and {verification.original}"
+    return Section(f"{_TITLES[verdict]}: {both}", facts, judgements=judgements, judgement=JUDGEMENTS[verdict])
 
 
 #: How the verdicts are shown.

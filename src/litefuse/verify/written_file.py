@@ -75,7 +75,8 @@ def check_written_file(path: Path, *, xnnpack: bool = True) -> str | None:
     try:
         _call_once(path, xnnpack=xnnpack)
     except (MissingKernelError, KernelError) as error:
-        return str(error).partition("\n")[0]
+        text = error.message if error.where == str(path) else str(error)  # the file is a temporary one
+        return text.partition("\n")[0]
     except MemoryError:
         return _NO_MEMORY
     except _Unfit as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from litefuse.report.caveats import worst_of
 from litefuse.report.sections import Judgement, Section, count_of, shape_text
 from litefuse.verify.targets.target_check import RefusedOps, TargetCheck, TargetReport, TargetVerdict
 
@@ -28,7 +29,12 @@ def target_sections(check: TargetCheck) -> list[Section]:
     rows = [(each.target, verdict_text(each)) for each in check.reports]
     rows += [(name, f"not checked: {why}") for name, why in check.skipped]
     judgements: list[Judgement] = [_JUDGEMENTS[each.verdict] for each in check.reports]
-    sections = [Section(check.model, rows, judgements=[*judgements, *[None] * len(check.skipped)])]
+    taken = [each.verdict for each in check.reports].count("accelerated")
+    takes = "takes" if taken == 1 else "take"
+    title = f"{check.model}: {taken:,} of {count_of(len(check.reports), 'target')} {takes} all of it"
+    sections = [
+        Section(title, rows, judgements=[*judgements, *[None] * len(check.skipped)], judgement=worst_of(judgements))
+    ]
     for each in check.reports:
         sections += _sections(each)
     return sections
