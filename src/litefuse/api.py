@@ -7,13 +7,14 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from litefuse.conversion_process import convert_here, convert_in_worker, with_file_check
 from litefuse.errors import LitefuseError
 from litefuse.files.temporary import make_temporary_folder
 from litefuse.frontends import source_of
 from litefuse.job import ConversionJob
+from litefuse.metadata.description import Finish
 from litefuse.options.forms import QUANTIZATIONS, RNN_FORMS, CompositeForm, CompositeForms, Quantization, RnnForm
 from litefuse.options.input_shapes import InputShapes
 from litefuse.options.ir_dump import IrDump
@@ -68,6 +69,8 @@ def convert(
     keep_float_ops: Iterable[str] = (),
     recipe: RecipeEntries | None = None,
     max_error: float | None = None,
+    metadata: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    rename: Mapping[str, str] | None = None,
     require_fused: bool | Collection[str] = False,
     require_accelerated: bool = False,
     check_fusions: bool = True,
@@ -162,6 +165,10 @@ def convert(
         recipe: In place of ``quantize``: a recipe of litert-quantizer, the path of its JSON file or its entries.
         max_error: The largest difference that quantization may make to an output, relative to its largest element, else
             ``QuantizationError``; None: any.
+        metadata: TensorFlow Lite Metadata for apps and people, which the file gets: a JSON file, or its entries. The
+            names of associated files, such as labels, are relative to the JSON file, or to the current folder.
+        rename: New names of inputs and outputs by the old ones (``SIGNATURE:NAME`` of one signature alone). Samples,
+            ``shapes`` and other arguments have the old names. The file records them for :func:`verify_model`.
         require_fused: Composites that must be fused, else ``NotFusedError``: True for all, or names.
         require_accelerated: Raise ``NotAcceleratedError`` unless every target takes all ops of the file and computes
             the numbers of the CPU, as its software says. It has to be installed.
@@ -200,6 +207,7 @@ def convert(
         ConversionError: It cannot be converted.
         FileCheckError: LiteRT does not run the written file.
         NotAcceleratedError: A target does not take all of it (``require_accelerated``).
+        MetadataError: ``metadata`` or ``rename`` do not fit their format, or the model.
         QuantizationError: The difference from quantization exceeds ``max_error``, or an op is not integer that had to
             be (``require_integer``).
         LimitError: It exceeds ``max_ops``, ``max_constant_bytes``, ``timeout`` or ``memory``; ``limit`` says which.
@@ -280,6 +288,7 @@ def convert(
         max_error=max_error,
         check_fusions=check_fusions,
         check_custom_ops=check_custom_ops,
+        finish=Finish.of(metadata, rename),
         limits=Limits(max_ops, max_constant_bytes),
         dump_ir=dump,
     )
@@ -337,6 +346,8 @@ def quantize(
     keep_float_ops: Iterable[str] = (),
     recipe: RecipeEntries | None = None,
     max_error: float | None = None,
+    metadata: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    rename: Mapping[str, str] | None = None,
     check_file: bool = True,
     timeout: float | None = None,
     memory: int | None = None,
@@ -365,6 +376,8 @@ def quantize(
         keep_float_ops: Kinds of ops that stay in floating point.
         recipe: A recipe of litert-quantizer, in place of ``form``.
         max_error: The largest difference that is allowed.
+        metadata: Metadata in the place of that which the model has.
+        rename: New names of inputs and outputs; samples have the old ones.
         check_file: Load the written file in LiteRT, and call each of its signatures once.
         timeout: The maximum time in seconds.
         memory: The maximum memory of each process in bytes.
@@ -421,6 +434,7 @@ def quantize(
         quantization_layers=quantization_layers,
         quantization=options,
         max_error=max_error,
+        finish=Finish.of(metadata, rename),
         plug_ins=find_plug_ins(),
         kernels=_kernels(),
     )

@@ -45,6 +45,7 @@ from litefuse.report import (
     LackingOpReport,
     LeftOutReport,
     QuantizationReport,
+    RenamedReport,
     Report,
     RetypedReport,
 )
@@ -165,12 +166,13 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
     if allowed:
         lacking = {each.op for each in (*lowering.decomposed, *lowering.emitted)}
         check_allowed(allowed, lacking, known | _names_of(composites))
-    summary, quantization = _write(module, lowering, job, steps)
+    summary, quantization, renamed = _write(module, lowering, job, steps)
     foreign, own = _by_kernel(summary.custom_ops, job.output)
     steps.begin("")
     return Report(
         source=str(job.source),
         signatures=tuple(entry.symbol for entry in imported.entry_points),
+        renamed=renamed,
         left_out=_left_out(saved_model, imported, chosen=job.signatures is not None),
         composites=composites,
         loops=loops,
@@ -210,6 +212,9 @@ def _import(
     keys = job.signatures or default_signatures(saved_model)
     imported = import_saved_model(saved_model if retyping is None else retyping.model(saved_model, keys), keys)
     steps.module = imported.module
+    if job.finish.rename:
+        names = {each.symbol: {"inputs": [*each.inputs], "outputs": [*each.outputs]} for each in imported.entry_points}
+        job.finish.check_names(names, str(job.source))
     inputs = {entry.symbol: entry.inputs for entry in imported.entry_points}
     shapes = fixed_shapes(job.target, job.input_shapes, imported)
     run_passes(imported.module, [SetInputShapes(shapes, inputs)], steps.begin)
@@ -218,8 +223,8 @@ def _import(
 
 def _write(
     module: ir.Module, lowering: Lowering, job: ConversionJob, steps: Steps
-) -> tuple[ModelSummary, QuantizationReport | None]:
-    """Writes the model, quantized if requested; returns its summary.
+) -> tuple[ModelSummary, QuantizationReport | None, tuple[RenamedReport, ...]]:
+    """Writes the model, quantized if requested; returns its summary, and what was renamed.
 
     The file is written atomically.
     """
@@ -241,10 +246,15 @@ def _write(
             from litefuse.export.inside_buffers import bring_buffers_inside  # few targets need it
 
             bring_buffers_inside(partial)
+        renamed: dict[str, dict[str, dict[str, str]]] = {}
+        if job.finish:
+            from litefuse.metadata.finish import finish_file  # few models need it
+
+            renamed = finish_file(partial, job.finish, where=str(job.source))
         partial.replace(job.output)
     finally:
         partial.unlink(missing_ok=True)
-    return summary, quantization
+    return summary, quantization, RenamedReport.all_of(renamed)
 
 
 def run_quantization(job: ConversionJob, announce: Callable[[str], None]) -> Report:
@@ -258,6 +268,7 @@ def run_quantization(job: ConversionJob, announce: Callable[[str], None]) -> Rep
         LitefuseError: The model cannot be read, quantized or written.
     """
     from litefuse.inspection.litert_model import inspect_litert_model
+    from litefuse.metadata.finish import finish_file
     from litefuse.quantization.preparing import prepare_model
 
     take_plug_ins(job.plug_ins)
@@ -274,6 +285,7 @@ def run_quantization(job: ConversionJob, announce: Callable[[str], None]) -> Rep
         if job.quantize is not None:
             quantization, summary = quantize_file(partial, job, summary, announce, rnn=_rnn_form(job))
         signatures = tuple(each.key for each in inspect_litert_model(partial).signatures)
+        renamed = finish_file(partial, job.finish, files_of=job.source, where=str(job.source))
         partial.replace(job.output)
     finally:
         partial.unlink(missing_ok=True)
@@ -282,6 +294,7 @@ def run_quantization(job: ConversionJob, announce: Callable[[str], None]) -> Rep
     return Report(
         source=str(job.source),
         signatures=signatures,
+        renamed=RenamedReport.all_of(renamed),
         op_counts=summary.op_counts,
         custom_ops=foreign,
         runtime_ops=own,

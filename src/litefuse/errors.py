@@ -11,6 +11,7 @@ The tree::
     │   ├── UnsupportedOpsError     ops that LiteRT lacks are left (all of them are listed)
     │   ├── FusionError             a fusion was registered or written wrongly
     │   ├── NotFusedError           a composite that was required to fuse did not
+    │   ├── MetadataError           metadata, or new names of inputs and outputs, do not fit the format or the model
     │   ├── FileCheckError          the file that was written does not run
     │   ├── NotAcceleratedError     a target that was required to take the whole file does not
     │   ├── QuantizationError       the difference from quantization exceeds the limit
@@ -42,6 +43,7 @@ __all__ = [
     "LimitError",
     "LitefuseError",
     "LoweringError",
+    "MetadataError",
     "MissingKernelError",
     "ModelCrashError",
     "NotAcceleratedError",
@@ -137,6 +139,10 @@ class FusionError(ConversionError):
 
 class NotFusedError(ConversionError):
     """A composite that was required to be fused was not."""
+
+
+class MetadataError(ConversionError):
+    """Metadata or other names of inputs and outputs do not fit the format, or the model."""
 
 
 class FileCheckError(ConversionError):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from litefuse.metadata.description import Finish
 from litefuse.options.forms import CompositeForms, Quantization, RnnForm
 from litefuse.options.input_shapes import InputShapes
 from litefuse.options.ir_dump import IrDump
@@ -49,6 +50,7 @@ class ConversionJob:
         require_integer: Whether it is an error if an op does not compute in integers, in these forms.
         quantization_layers: Whether the difference from quantization is measured inside the model, too.
         max_error: The maximum difference in the outputs from quantization; None: any.
+        finish: Metadata, associated files and other names of inputs and outputs, which the written file gets.
         limits: The limits on the model's size during conversion.
         plug_ins: The entry points of installed packages; None: they are found when needed.
         fusions: The fusions registered by the caller, pickled: a list of (names, class).
@@ -82,6 +84,7 @@ class ConversionJob:
     require_integer: bool = False
     quantization_layers: bool = False
     max_error: float | None = None
+    finish: Finish = field(default_factory=Finish)
     limits: Limits = field(default_factory=Limits)
     plug_ins: tuple[PlugIn, ...] | None = None
     fusions: bytes | None = None

@@ -16,6 +16,8 @@ from litefuse.cli.parameters import (
     PATH,
     TARGET,
     OptionalValueCommand,
+    file_options,
+    parse_renames,
     parse_size,
     process_limit_options,
     split_names,
@@ -154,6 +156,7 @@ __all__ = ["convert"]
     is_flag=True,
     help="Check the custom ops too that composites ask for (tfl_fusable_op), where there are kernels for them.",
 )
+@file_options
 @click.option(
     "--check-file/--no-check-file",
     default=True,
@@ -236,6 +239,8 @@ def convert(
     keep_float_ops: tuple[str, ...],
     recipe: Path | None,
     max_error: float | None,
+    metadata: Path | None,
+    renames: tuple[str, ...],
     require_fused: str | None,
     require_accelerated: bool,
     check_fusions: bool,
@@ -269,7 +274,7 @@ def convert(
     if after and dump_ir is None:
         raise click.BadParameter("--after needs --dump-ir")
     path = output if output is not None else _default_output(model)
-    read = (model, *filter(None, (representative_dataset, recipe)))
+    read = (model, *filter(None, (representative_dataset, recipe, metadata)))
     check_writable(path, "the model", reads=read)
     check_page(html, read)
 
@@ -309,6 +314,8 @@ def convert(
             keep_float_ops=keep_float_ops,
             recipe=recipe,
             max_error=max_error,
+            metadata=metadata,
+            rename=parse_renames(renames),
             require_fused=_all_or_names(require_fused, "--require-fused"),
             require_accelerated=require_accelerated,
             check_fusions=check_fusions,

@@ -16,6 +16,8 @@ __all__ = [
     "SECONDS",
     "TARGET",
     "OptionalValueCommand",
+    "file_options",
+    "parse_renames",
     "parse_shape",
     "parse_size",
     "process_limit_options",
@@ -109,6 +111,37 @@ def process_limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the options that limit the processes of a command."""
     timeout = click.option("--timeout", type=SECONDS, metavar="SECONDS", help="End it if it takes longer.")
     return timeout(MEMORY(command))
+
+
+def file_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options for what a written file gets."""
+    metadata = click.option(
+        "--metadata",
+        type=PATH,
+        metavar="FILE.json",
+        help="TensorFlow Lite Metadata that the file gets: descriptions, labels and other associated files.",
+    )
+    rename = click.option(
+        "--rename",
+        "renames",
+        multiple=True,
+        metavar="[SIGNATURE:]OLD=NEW",
+        help="Another name of an input or output; may be repeated. Samples and --shape have the old names.",
+    )
+    return metadata(rename(command))
+
+
+def parse_renames(texts: tuple[str, ...]) -> dict[str, str]:
+    """Parses new names of inputs and outputs from ``OLD=NEW``."""
+    found: dict[str, str] = {}
+    for text in texts:
+        old, equals, new = text.rpartition("=")
+        if not equals or not old or not new:
+            raise click.BadParameter(f"--rename takes OLD=NEW, not {text!r}")
+        if found.get(old, new) != new:
+            raise click.BadParameter(f"--rename gives {old!r} two names, {found[old]!r} and {new!r}")
+        found[old] = new
+    return found
 
 
 @overload

@@ -8,7 +8,14 @@ import click
 
 from litefuse.cli.failures import json_option
 from litefuse.cli.output import check_writable, print_json, print_sections, progress
-from litefuse.cli.parameters import KERNELS, PATH, OptionalValueCommand, process_limit_options
+from litefuse.cli.parameters import (
+    KERNELS,
+    PATH,
+    OptionalValueCommand,
+    file_options,
+    parse_renames,
+    process_limit_options,
+)
 from litefuse.cli.quantization_options import integer_io, quantization_option_group
 from litefuse.options.forms import QUANTIZATIONS, Quantization
 from litefuse.options.quantization import Granularity, Rotation, WeightBits
@@ -40,6 +47,7 @@ __all__ = ["quantize"]
     metavar="E",
     help="Fail if it changes an output by more, relative to its largest value.",
 )
+@file_options
 @click.option(
     "--check-file/--no-check-file",
     default=True,
@@ -66,6 +74,8 @@ def quantize(
     keep_float_ops: tuple[str, ...],
     recipe: Path | None,
     max_error: float | None,
+    metadata: Path | None,
+    renames: tuple[str, ...],
     check_file: bool,
     kernels: tuple[str, ...],
     timeout: float | None,
@@ -78,7 +88,7 @@ def quantize(
     MODEL.tflite is a model in floating point: litefuse's, the stock converter's or another one's. Options, samples and
     report are those of litefuse convert.
     """
-    check_writable(output, "the model", reads=(model, *filter(None, (representative_dataset, recipe))))
+    check_writable(output, "the model", reads=(model, *filter(None, (representative_dataset, recipe, metadata))))
 
     from litefuse.api import quantize as quantize_model
     from litefuse.runtime.loading import load_kernels
@@ -101,6 +111,8 @@ def quantize(
             keep_float_ops=keep_float_ops,
             recipe=recipe,
             max_error=max_error,
+            metadata=metadata,
+            rename=parse_renames(renames),
             check_file=check_file,
             timeout=timeout,
             memory=memory,

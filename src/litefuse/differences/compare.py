@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from litefuse.differences.model_diff import ModelDiff, SizeChange, ValueChange
 from litefuse.differences.side import Side
 from litefuse.differences.subgraphs import SubgraphComparison, changed_values
 from litefuse.inspection.facts import FileSizes, SignatureFacts, SubgraphFacts, TensorFacts
+from litefuse.metadata.schema import METADATA_NAME
 from litefuse.report.sections import shape_text
 from litefuse.result import ConversionResult
 
@@ -65,7 +66,7 @@ def diff(
         tensors=tuple(graphs.tensors),
         weights=tuple(sorted(graphs.weights, key=lambda each: -(each.relative or 0.0))),
         names=tuple(graphs.names),
-        metadata=tuple(_metadata(a.metadata(), b.metadata())),
+        metadata=tuple(_metadata(a, b)),
         properties=tuple(_properties(a, b, graphs)),
         sizes=tuple(_sizes(a.facts.sizes, b.facts.sizes)),
         op_counts=tuple(_counts(a.facts.op_counts, b.facts.op_counts)),
@@ -145,11 +146,41 @@ def _type(tensor: TensorFacts) -> str:
     return f"{tensor.dtype} {shape_text(tensor.shape)}"
 
 
-def _metadata(ours: Mapping[str, bytes], theirs: Mapping[str, bytes]) -> Iterator[ValueChange]:
+def _metadata(a: Side, b: Side) -> Iterator[ValueChange]:
+    """Yields the metadata that differs: that for apps and people entry by entry, and associated files by name."""
+    ours, theirs = a.metadata(), b.metadata()
     for name in dict.fromkeys((*ours, *theirs)):
         before, after = ours.get(name), theirs.get(name)
         if before != after:
-            yield ValueChange(name, _content(before), _content(after))
+            known = [side.facts.model_metadata for side in (a, b)] if name == METADATA_NAME else [None, None]
+            if known[0] is None or known[1] is None:
+                yield ValueChange(name, _content(before), _content(after))
+            else:
+                yield from _entries(f"{name}: ", known[0], known[1])
+    files, others = a.files(), b.files()
+    for name in dict.fromkeys((*files, *others)):
+        if files.get(name) != others.get(name):
+            yield ValueChange(f"file {name}", files.get(name), others.get(name))
+
+
+def _entries(path: str, before: object, after: object) -> Iterator[ValueChange]:
+    """Yields the entries of two objects or lists that differ, by their paths."""
+    pairs = [_named(before), _named(after)]
+    if pairs[0] is None or pairs[1] is None or type(before) is not type(after):
+        if before != after:
+            yield ValueChange(path.removesuffix("."), before, after)
+        return
+    one, other = pairs[0], pairs[1]
+    for name in dict.fromkeys((*one, *other)):
+        yield from _entries(f"{path}{name}.", one.get(name), other.get(name))
+
+
+def _named(value: object) -> Mapping[str, object] | None:
+    if isinstance(value, Mapping):
+        return cast("Mapping[str, object]", value)
+    if isinstance(value, list):
+        return {str(index): each for index, each in enumerate(cast("list[object]", value))}
+    return None
 
 
 def _content(data: bytes | None) -> Any:
@@ -194,5 +225,6 @@ def _parts(sizes: FileSizes | None) -> dict[tuple[str, str, str], int]:
         **{("layer", each.layer, each.dtype): each.bytes for each in sizes.layers},
         ("metadata", "", ""): sizes.metadata,
         ("unread", "", ""): sizes.unread,
+        ("files", "", ""): sizes.files,
         ("structure", "", ""): sizes.structure,
     }

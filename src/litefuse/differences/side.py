@@ -17,6 +17,7 @@ from litefuse.differences.model_diff import ComparedFile
 from litefuse.errors import InterpreterError
 from litefuse.inspection.facts import OperatorFacts, StoredTensor
 from litefuse.inspection.litert_model import facts_of
+from litefuse.metadata.associated_files import pack_of
 from litefuse.runtime import model_tables as fields
 from litefuse.runtime.flatbuffer import Table, root
 from litefuse.runtime.soundness import IDENTIFIER
@@ -173,6 +174,15 @@ class Side:
             each.text(fields.METADATA_NAME): self.data(each.number(fields.METADATA_CONTENT, "I")).tobytes()
             for each in self._model.tables(fields.METADATA)
         }
+
+    def files(self) -> Mapping[str, str]:
+        """Describes the associated files by their names."""
+        pack = pack_of(self._content)
+        return (
+            {}
+            if pack is None
+            else {name: f"{size:,} bytes, CRC-32 {pack.sums[name]:08x}" for name, size in pack.sizes.items()}
+        )
 
     @property
     def version(self) -> int:

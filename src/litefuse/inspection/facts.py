@@ -362,17 +362,19 @@ class FileSizes:
         metadata: The contents of its metadata.
         unread: Buffers that belong to no tensor and no metadata.
         structure: The rest: operators, tensors, names, options, and the space between buffers.
+        files: Its associated files, with the archive that they are in.
     """
 
     layers: tuple[LayerSize, ...]
     metadata: int
     unread: int
     structure: int
+    files: int = 0
 
     @property
     def total(self) -> int:
         """The size of the file."""
-        return sum(each.bytes for each in self.layers) + self.metadata + self.unread + self.structure
+        return sum(each.bytes for each in self.layers) + self.metadata + self.unread + self.structure + self.files
 
 
 @dataclass(frozen=True)
@@ -391,6 +393,8 @@ class LiteRTModelFacts:
         tensors: Its tensors, in the order of the file.
         operators: Its operators, in the order of the file.
         sizes: The bytes of its parts.
+        model_metadata: Its TensorFlow Lite Metadata, as JSON has it; None if it has none.
+        associated_files: The files in the archive behind the model, such as labels.
     """
 
     source: str
@@ -404,6 +408,8 @@ class LiteRTModelFacts:
     tensors: tuple[StoredTensor, ...] = ()
     operators: tuple[OperatorFacts, ...] = ()
     sizes: FileSizes | None = None
+    model_metadata: Mapping[str, Any] | None = None
+    associated_files: tuple[FileFacts, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Returns the facts as plain dictionaries and lists, ready for ``json.dumps``."""

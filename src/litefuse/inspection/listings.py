@@ -107,6 +107,7 @@ def size_sections(facts: LiteRTModelFacts, *, everything: bool = False) -> list[
         rows.append((f"({left:,} more)", "", sum(each.bytes for each in sizes.layers[len(layers) :])))
     parts = [
         ("metadata", sizes.metadata),
+        ("associated files", sizes.files),
         ("buffers that nothing reads", sizes.unread),
         ("structure: ops, tensors, names", sizes.structure),
     ]

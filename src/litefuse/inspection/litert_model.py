@@ -11,11 +11,20 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.errors import InterpreterError
-from litefuse.inspection.facts import CustomOperator, LiteRTModelFacts, SignatureFacts, SubgraphFacts, TensorFacts
+from litefuse.inspection.facts import (
+    CustomOperator,
+    FileFacts,
+    LiteRTModelFacts,
+    SignatureFacts,
+    SubgraphFacts,
+    TensorFacts,
+)
 from litefuse.inspection.operator_options import known_options
 from litefuse.inspection.operators import operators_of
 from litefuse.inspection.sizes import file_sizes
 from litefuse.inspection.tensors import dtype_name, stored_tensors
+from litefuse.metadata.associated_files import pack_of
+from litefuse.metadata.finish import model_metadata
 from litefuse.runtime.flatbuffer import content_of
 from litefuse.runtime.operators import ops_that_run_in_litert
 from litefuse.runtime.soundness import IDENTIFIER, check_soundness
@@ -88,6 +97,7 @@ class _Reader:
                 if key is not None:
                     custom[key] += 1
         tensors, operators = tuple(stored_tensors(model, subgraphs)), operators_of(self.data)
+        pack = pack_of(self.data)
         own = ops_that_run_in_litert(self.data) if custom else frozenset[str]()
         return LiteRTModelFacts(
             source=source,
@@ -108,6 +118,8 @@ class _Reader:
             tensors=tensors,
             operators=operators,
             sizes=file_sizes(self.data, tensors, operators),
+            model_metadata=model_metadata(self.data),
+            associated_files=() if pack is None else tuple(FileFacts(*each) for each in pack.sizes.items()),
         )
 
     def _operator(self, model: Any, operator: Any) -> tuple[str, _OperatorKey | None]:

@@ -18,6 +18,7 @@ from litefuse.inspection.facts import (
     VariableFacts,
 )
 from litefuse.inspection.listings import node_sections, operator_sections, size_sections, stored_tensor_sections
+from litefuse.inspection.metadata_sections import metadata_sections
 from litefuse.inspection.tensor_sections import tensor_sections
 from litefuse.report.sections import Judgement, Section, count_of, op_section, shape_text
 
@@ -103,6 +104,7 @@ def litert_model_sections(
             right=frozenset({0, 2, 3, 4}),
         )
     )
+    sections += metadata_sections(facts, everything=everything)
     sections.append(op_section(facts.op_counts, "Ops"))
     sections += tensor_sections(facts.tensors, everything=everything)
     for kind, title in (("custom", "Custom ops"), ("composite", "Composites with a decomposition")):

@@ -9,6 +9,7 @@ from typing import Any
 from litefuse.errors import InterpreterError
 from litefuse.inspection.facts import FileSizes, LayerSize, OperatorFacts, StoredTensor
 from litefuse.inspection.layer_names import layer_of
+from litefuse.metadata.associated_files import pack_of
 from litefuse.runtime import model_tables as fields
 from litefuse.runtime.flatbuffer import Table, root
 
@@ -31,6 +32,8 @@ def file_sizes(content: Any, tensors: Sequence[StoredTensor], operators: Sequenc
     try:
         model = root(content)
         spans = [_span(content, each) for each in model.tables(fields.BUFFERS)]
+        pack = pack_of(content)
+        spans.append((len(content) if pack is None else pack.start, len(content)))
         described = {each.number(fields.METADATA_CONTENT, "I") for each in model.tables(fields.METADATA)}
         described.update(model.numbers(fields.METADATA_BUFFER))  # of files from before metadata had names
     except Exception as error:  # following the offsets of damaged data fails in many ways
@@ -44,6 +47,7 @@ def file_sizes(content: Any, tensors: Sequence[StoredTensor], operators: Sequenc
     sizes = _own_bytes(spans)
     found: defaultdict[tuple[str, str], int] = defaultdict(int)
     metadata = unread = 0
+    *sizes, files = sizes
     for buffer, size in enumerate(sizes):
         if buffer in owners:
             found[owners[buffer]] += size
@@ -53,7 +57,7 @@ def file_sizes(content: Any, tensors: Sequence[StoredTensor], operators: Sequenc
             unread += size
     ordered = sorted(found.items(), key=lambda entry: (-entry[1], entry[0]))
     layers = tuple(LayerSize(layer, dtype, size) for (layer, dtype), size in ordered)
-    return FileSizes(layers, metadata, unread, len(content) - sum(sizes))
+    return FileSizes(layers, metadata, unread, len(content) - sum(sizes) - files, files)
 
 
 def _reading_layers(operators: Iterable[OperatorFacts]) -> dict[tuple[int, int], str]:

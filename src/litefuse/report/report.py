@@ -322,6 +322,33 @@ class VariableReport:
 
 
 @dataclass(frozen=True)
+class RenamedReport:
+    """An input or output that was given another name.
+
+    Attributes:
+        signature: The key of its signature.
+        role: ``inputs`` or ``outputs``.
+        original: Its name in the original.
+        name: Its name in the file.
+    """
+
+    signature: str
+    role: str
+    original: str
+    name: str
+
+    @classmethod
+    def all_of(cls, record: Mapping[str, Mapping[str, Mapping[str, str]]]) -> tuple[RenamedReport, ...]:
+        """Makes them of the original names by signature, role and new name."""
+        return tuple(
+            cls(key, role, original, name)
+            for key, roles in record.items()
+            for role, names in roles.items()
+            for name, original in names.items()
+        )
+
+
+@dataclass(frozen=True)
 class Report:
     """The report of a conversion.
 
@@ -329,6 +356,7 @@ class Report:
         source: The model that was converted.
         signatures: The keys of its signatures.
         left_out: The signatures of the model that were not converted.
+        renamed: The inputs and outputs that have other names than in the original.
         composites: Every annotated function that the signatures reach, and every recognized layer.
         chains: The chains of ops that kernels were tried for, with ``generate_kernels``; None without.
         loops: Every loop and unrolled recurrent layer that remains, outside of annotated functions.
@@ -365,6 +393,7 @@ class Report:
     source: str
     signatures: tuple[str, ...] = ()
     left_out: tuple[LeftOutReport, ...] = ()
+    renamed: tuple[RenamedReport, ...] = ()
     composites: tuple[CompositeReport, ...] = ()
     chains: tuple[ChainReport, ...] | None = None
     loops: tuple[LoopReport, ...] = ()

@@ -51,6 +51,7 @@ def report_sections(
         *([_loop_section(report.loops)] if report.loops else []),
         *([_recognizer_section(report.recognizers)] if report.recognizers else []),
         *([_layer_section(report)] if report.layers or report.near_layers else []),
+        *([_renamed_section(report)] if report.renamed else []),
         *([_variable_section(report.variables)] if report.variables else []),
         *([_retyped_section("narrowed", report.narrowed)] if report.narrowed else []),
         *([_retyped_section("widened", report.widened)] if report.widened else []),
@@ -80,6 +81,15 @@ def report_sections(
         rows = [(step, f"{time * 1000:,.1f}") for step, time in report.timings.items()]
         sections.append(Section("Time by step", rows, headings=("step", "ms"), right=frozenset({1})))
     return sections
+
+
+def _renamed_section(report: Report) -> Section:
+    several = len(report.signatures) > 1
+    rows = [
+        (f"{f'{each.signature}: ' if several else ''}{each.role[:-1]}", each.original, f"is {each.name}")
+        for each in report.renamed
+    ]
+    return Section("Renamed", rows)
 
 
 def _target_sections(report: Report) -> Iterator[Section]:

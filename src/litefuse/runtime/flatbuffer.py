@@ -54,6 +54,23 @@ class Table:
         place = self._place(field)
         return struct.unpack_from(f"<{kind}", self.data, place)[0] if place else default
 
+    @property
+    def count(self) -> int:
+        """How many fields the table's layout has."""
+        return len(self._fields)
+
+    def has(self, field: int) -> bool:
+        """Whether a field is in the table."""
+        return bool(self._place(field))
+
+    def place(self, field: int) -> int:
+        """Returns the position of a field; 0 if it has its default value."""
+        return self._place(field)
+
+    def target(self, field: int) -> int:
+        """Returns the start of what a field points to, a table, a vector or a text; 0 if it points to nothing."""
+        return self._target(field)
+
     def length(self, field: int) -> int:
         """Returns the length of a vector or a string; 0 if there is none."""
         target = self._target(field)
@@ -76,6 +93,13 @@ class Table:
 
     def text(self, field: int) -> str:
         return self.content(field).decode("utf-8", "replace")
+
+    def spans(self, field: int) -> list[tuple[int, int]]:
+        """Returns where the texts of a vector begin, and how many bytes each has."""
+        target = self._target(field)
+        places = range(target + 4, target + 4 + 4 * self.length(field), 4)
+        starts = [place + _UINT32.unpack_from(self.data, place)[0] for place in places]
+        return [(start + 4, _UINT32.unpack_from(self.data, start)[0]) for start in starts]
 
     def table(self, field: int) -> Table | None:
         """Returns a table, or the value of a union; None if there is none."""

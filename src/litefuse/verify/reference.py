@@ -24,6 +24,7 @@ from litefuse.verify.model_process import ModelJob
 from litefuse.verify.model_run import run_job
 from litefuse.verify.original import Arrays, Call, OriginalJob
 from litefuse.verify.original_tables import original_tables
+from litefuse.verify.renamed import Names
 from litefuse.verify.side_effects import refuse_side_effects
 
 __all__ = ["CallReference", "Outputs", "Reference", "name_and_content", "opened", "path_of"]
@@ -91,14 +92,37 @@ def opened(
         LitefuseError: It cannot be read.
     """
     if _is_litert(original):
-        yield _litert_reference(original, job, announce)
+        names = Names.of(job.model, name_and_content(original)[1])
+        yield _with_names(_litert_reference(original, job, announce), names)
         return
     source = source_of(original)
     with make_temporary_folder() as temporary:
         folder = source.folder(Path(temporary, "saved_model"))
         with source.opened(folder, announce):
             chosen = None if tags is None else tuple(tags)
-            yield _tensorflow_reference(folder, chosen, source.name, announce, allow_side_effects=allow_side_effects)
+            reference = _tensorflow_reference(
+                folder, chosen, source.name, announce, allow_side_effects=allow_side_effects
+            )
+            yield _with_names(reference, Names.of(job.model))
+
+
+def _with_names(reference: Reference, names: Names) -> Reference:
+    """Returns a reference that takes and gives the names of the model, whose inputs and outputs were renamed."""
+    if not names.record:
+        return reference
+
+    def look(outputs: Outputs) -> LookIntoOriginal:
+        look_into = reference.look(names.outputs(outputs))
+
+        def renamed(calls: Sequence[Call], observed: Observation, place: Path) -> Mapping[int, Match]:
+            return look_into([names.call(each) for each in calls], observed, place)
+
+        return renamed
+
+    def call(rounds: Sequence[Sequence[Call]], outputs: Outputs) -> list[list[Arrays]]:
+        return names.rounds(reference.call, rounds, outputs)
+
+    return reference._replace(call=call, look=look)
 
 
 def _is_litert(model: object) -> TypeGuard[ConversionResult | str | os.PathLike[str] | bytes]:
