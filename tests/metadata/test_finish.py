@@ -302,7 +302,7 @@ def test_convert(folder: Path) -> None:
     (folder / "named.json").write_text(json.dumps({"name": "Demo", "associated_files": [{"name": "labels.txt"}]}))
     outcome = CliRunner().invoke(app, ["convert", *arguments, "--metadata", str(folder / "named.json")])
     assert outcome.exit_code == 0, outcome.stderr
-    assert "  renamed     embed: input ids to tokens\n  renamed     embed: output vectors to y\n" in outcome.stdout
+    assert "  embed: input   ids      is tokens\n  embed: output  vectors  is y\n" in outcome.stdout
     assert [each.name for each in inspect_litert_model(path).signatures[0].inputs] == ["tokens"]
     assert zipfile.ZipFile(path).namelist() == ["labels.txt"]
     shown = CliRunner().invoke(app, ["inspect", str(path)]).stdout
