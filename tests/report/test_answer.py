@@ -64,7 +64,7 @@ def test_what_was_fused_and_whether_it_is_equal() -> None:
     assert row(all_checked, "equal") == ("each fused op computes what it replaces (largest error 1e-06)", "good")
     some = answer_section(Report("m", composites=(GELU, custom)))
     assert row(some, "fused")[0] == "2 of 2 composites: 3 x gelu is GELU, mine (custom op)"
-    text = "1 of 2 fused ops, compared with what they replace (largest error 2e-07); 1 not compared"
+    text = "1 of 2 fused ops, as checked (largest error 2e-07); 1 not compared"
     assert row(some, "equal") == (text, "good")
     none = answer_section(Report("m", composites=(custom,)))
     assert row(none, "equal") == ("not known: no fused op was compared with what it replaces", None)
