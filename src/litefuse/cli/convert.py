@@ -276,7 +276,7 @@ def convert(
     path = output if output is not None else _default_output(model)
     read = (model, *filter(None, (representative_dataset, recipe, metadata)))
     check_writable(path, "the model", reads=read)
-    check_page(html, read)
+    check_page(html, (*read, path))
 
     from litefuse.api import convert as convert_model
     from litefuse.runtime.loading import load_kernels

@@ -35,13 +35,14 @@ class OutputError(Exception):
         self.error = error
 
 
-def check_writable(target: Path, what: str, *, reads: Iterable[Path] = ()) -> None:
+def check_writable(target: Path, what: str, *, reads: Iterable[Path] = (), option: str = "--output") -> None:
     """Checks before the work that its result can be written.
 
     Args:
         target: The file to write.
         what: What will be written, for the message.
         reads: The files and folders that the work reads, which the result must not replace.
+        option: The option that names the file.
 
     Raises:
         LitefuseError: There is no such folder, it is not writable, or the file would replace one that is read.
@@ -64,7 +65,7 @@ def check_writable(target: Path, what: str, *, reads: Iterable[Path] = ()) -> No
         reason = str(error)
     if reason:
         raise LitefuseError(
-            f"{what} cannot be written: {reason}", where=str(target), hint="Name another file with --output."
+            f"{what} cannot be written: {reason}", where=str(target), hint=f"Name another file with {option}."
         )
 
 

@@ -24,12 +24,13 @@ HTML = click.option(
 )
 
 
-def check_page(html: Path | None, reads: Iterable[Path | None]) -> None:
+def check_page(html: Path | None, reads: Iterable[Path | None], option: str = "--html") -> None:
     """Checks before the work that a page can be written.
 
     Args:
         html: The page; None for none.
-        reads: The files that the work reads.
+        reads: The files that the work reads, and others that it writes.
+        option: The option that names the page.
 
     Raises:
         LitefuseError: It cannot, or a package is missing.
@@ -38,7 +39,7 @@ def check_page(html: Path | None, reads: Iterable[Path | None]) -> None:
         return
     from litefuse.page.writing import check_possible
 
-    check_writable(html, "the page", reads=tuple(filter(None, reads)))
+    check_writable(html, "the page", reads=tuple(filter(None, reads)), option=option)
     check_possible()
 
 

@@ -10,6 +10,7 @@ import click
 from litefuse.cli.output import progress
 from litefuse.cli.pages import attempted, check_page, given_options
 from litefuse.cli.parameters import KERNELS, PATH, TARGET, parse_shape, process_limit_options, split_names
+from litefuse.errors import LitefuseError
 
 if TYPE_CHECKING:
     from litefuse.benchmarking.measurement import Benchmark
@@ -71,12 +72,15 @@ def report(
     folded by function and layer and linked by the names of layers; bytes, time and error of each layer, the ops that
     targets refuse, signatures, quantization. It can be searched and zoomed, and has all of it as tables as well.
 
-    ORIGINAL is the folder of a SavedModel, a .keras or .h5 file, or the file of a frozen graph. With it, the outputs
-    and the tensors inside are compared, for which TensorFlow has to be installed, and ORIGINAL trusted. What cannot be
-    found out is missing on the page, which says why.
+    ORIGINAL is the folder of a SavedModel, a .keras or .h5 file, or the file of a frozen graph; or another LiteRT file,
+    such as that before quantization. With it, the outputs and the tensors inside are compared. TensorFlow runs an
+    ORIGINAL of its own: it has to be installed, and ORIGINAL trusted. What cannot be found out is missing on the page,
+    which says why.
     """
     page = output if output is not None else Path(f"{model.stem or 'model'}.html")
-    check_page(page, (model, original))
+    check_page(page, (model, original), "--output")
+    if original is not None and not original.exists():
+        raise LitefuseError("there is no such model", where=str(original))
     shapes = dict(parse_shape(each) for each in shape)
 
     from litefuse.page.saving import save_report

@@ -127,7 +127,7 @@ def verify(
         save_report(
             html,
             model,
-            original if layers else None,
+            original,
             verification=verification,
             tags=split_names(tags),
             options=given_options(),

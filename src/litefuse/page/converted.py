@@ -85,7 +85,11 @@ def read_converted(path: Path) -> Converted:
         graphs.append(Graph(str(number), titles[number], tuple(graph.nodes), left_out=left_out))
     entries = tuple(Entry(key, str(graph)) for key, graph in signatures.items()) or (Entry("", "0"),)
     return Converted(
-        facts, Model(entries, tuple(graphs)), ops, results, {each: size for each, size in sizes.items() if size}
+        facts,
+        Model(entries, tuple(graphs), "LiteRT"),
+        ops,
+        results,
+        {each: size for each, size in sizes.items() if size},
     )
 
 
@@ -134,7 +138,7 @@ class _Subgraph:
         results = [self._tensors[each] for each in operator.outputs if each >= 0]
         mark: Mark = "control" if operator.name in _CONTROL else ""
         mark = "composite" if operator.kind == "composite" else "custom" if operator.kind == "custom" else mark
-        name = ";".join(dict.fromkeys(each.name for each in results)) or f"op {operator.index}"
+        name = ";".join(dict.fromkeys(each.name for each in results)) or f"op {operator.index} of subgraph {operator.subgraph}"
         sources = dict.fromkeys(self._makers[each] for each in operator.inputs if each in self._makers)
         number = len(self.nodes)
         self.nodes.append(

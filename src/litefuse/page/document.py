@@ -155,11 +155,10 @@ def _sections(content: Content) -> Iterator[tuple[str, str, str]]:
 def _graph_frame(content: Content) -> str:
     named = f" of {escaped(content.original_name)}" if content.original_name else ""
     note = "" if content.original is not None else "<p>The original is not known: the page shows the file alone.</p>"
-    left = content.original.note if content.original is not None else ""
     return (
         f'<p class="unscripted note">The graphs{named} need a script, which does not run here. '
         "The tables below have the same layers and ops.</p>"
-        f'<div class="scripted"><p class="note">{note}{escaped(left)}</p>'
+        f'<div class="scripted"><p class="note">{note}</p>'
         '<label>Color ops by <select id="colours"><option value="">their form</option></select></label>'
         '<div id="legend" class="legend"></div><div class="panes" id="panes"></div>'
         '<div id="details" aria-live="polite"></div></div>'
@@ -219,7 +218,7 @@ def _data(content: Content) -> dict[str, Any]:
     outcomes = _outcomes(content.report)
     sides = [_side("After: LiteRT" if content.original is not None else "LiteRT", content.converted.model, {})]
     if content.original is not None:
-        sides.insert(0, _side("Before: TensorFlow", content.original, outcomes))
+        sides.insert(0, _side(f"Before: {content.original.kind}", content.original, outcomes))
     return {
         "sides": sides,
         "links": [[graph, node, [[*each] for each in linked]] for (graph, node), linked in content.links.items()],

@@ -73,9 +73,9 @@ class Model:
     Attributes:
         entries: Where its signatures begin.
         graphs: The graphs.
-        note: What is not shown, and why; may be empty.
+        kind: What it is a model of.
     """
 
     entries: tuple[Entry, ...] = ()
     graphs: tuple[Graph, ...] = field(default_factory=tuple[Graph, ...])
-    note: str = ""
+    kind: Literal["TensorFlow", "LiteRT"] = "TensorFlow"

@@ -6,9 +6,12 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from litefuse.frontends import source_of
+from litefuse.inspection.litert_model import is_litert_model
+from litefuse.page.converted import read_converted
+from litefuse.page.graph import Model
 from litefuse.page.writing import Findings, check_possible, read_graphs, write_page
 from litefuse.result import ConversionResult
 
@@ -46,8 +49,9 @@ def save_report(
     Args:
         target: The file to write, whole or not at all; its folder must exist.
         model: The result of a conversion, or the file of a LiteRT model of any converter.
-        original: What it was converted from, as :func:`litefuse.convert` takes it. None: of a result, the folder or
-            file that was converted, if it is still there.
+        original: What it was converted from, as :func:`litefuse.convert` takes it; or the file of another LiteRT model,
+            such as that before quantization. None: of a result, the folder or file that was converted, if it is still
+            there.
         verification: Of :func:`litefuse.verify_model`, with ``layers=True`` for the errors of layers.
         check: Of :func:`litefuse.check`.
         benchmark: Of :func:`litefuse.benchmark`, of this file first.
@@ -83,7 +87,7 @@ def save_report(
         file = Path(os.fspath(model))
     if original is not None:
         on_step("read")
-        graphs = read_graphs(
+        graphs = _of_file(original) or read_graphs(
             original,
             tags=tags,
             inputs=input_arrays,
@@ -91,7 +95,21 @@ def save_report(
             signatures=signatures,
             on_step=on_step,
         )
-        found = replace(found, original=graphs, original_name=source_of(original).name)
+        found = replace(found, original=graphs, original_name=_name_of(original))
     on_step("write")
     write_page(path, file, found)
     return path
+
+
+def _of_file(original: object) -> Model | None:
+    """Returns the graphs of an original that is a LiteRT file; None for any other."""
+    if not isinstance(original, str | os.PathLike):
+        return None
+    path = Path(cast("str | os.PathLike[str]", original))
+    return read_converted(path).model if is_litert_model(path) else None
+
+
+def _name_of(original: object) -> str:
+    if isinstance(original, str | os.PathLike):
+        return str(Path(cast("str | os.PathLike[str]", original)))
+    return source_of(original).name

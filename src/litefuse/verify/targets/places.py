@@ -59,9 +59,7 @@ def located(
                 inexact.add(key)
         found.setdefault(key, []).extend(places)
     return tuple(
-        RefusedOps(
-            op, reason, max(len(names), 1), tuple(names), (op, reason) not in inexact, _hint(op, reason, hints)
-        )
+        RefusedOps(op, reason, max(len(names), 1), tuple(names), (op, reason) not in inexact, _hint(op, reason, hints))
         for (op, reason), names in found.items()
     )
 
