@@ -138,7 +138,8 @@ class _Subgraph:
         results = [self._tensors[each] for each in operator.outputs if each >= 0]
         mark: Mark = "control" if operator.name in _CONTROL else ""
         mark = "composite" if operator.kind == "composite" else "custom" if operator.kind == "custom" else mark
-        name = ";".join(dict.fromkeys(each.name for each in results)) or f"op {operator.index} of subgraph {operator.subgraph}"
+        name = ";".join(dict.fromkeys(each.name for each in results))
+        name = name or f"op {operator.index} of subgraph {operator.subgraph}"
         sources = dict.fromkeys(self._makers[each] for each in operator.inputs if each in self._makers)
         number = len(self.nodes)
         self.nodes.append(
