@@ -36,7 +36,9 @@ def measured(*models: Any, **options: Any) -> Benchmark:
 def test_a_model_with_a_custom_op(tmp_path: Path) -> None:
     path = tmp_path / "mödel.tflite"
     path.write_bytes(composed())
-    found = measured(path, custom_ops=[Double], threads=2)
+    steps: list[str] = []
+    found = measured(path, custom_ops=[Double], threads=2, on_step=steps.append)
+    assert [each for each in steps if "time" in each] == ["time the ops", "time the ops one by one"]
     (measurement,) = found.measurements
     assert (measurement.model, measurement.signature, measurement.threads) == (str(path), "serve", 2)
     assert measurement.inputs[0].shape == (4, 8)
@@ -132,6 +134,7 @@ def test_a_kernel_that_does_not_end(tmp_path: Path) -> None:
         (activated()[:200], {}, InterpreterError, "damaged"),
         (activated(), {"signatures": ["other"]}, InterpreterError, "no signature 'other'"),
         (activated(), {"shapes": {"z": (1,)}}, InterpreterError, "no input 'z'"),
+        (activated(), {"signatures": []}, LitefuseError, "no signature is named"),
         (activated(), {"threads": 0}, LitefuseError, "not 0 threads"),
         (activated(), {"seconds": float("nan")}, LitefuseError, "nan seconds"),
         (several_signatures(), {"inputs": {"x": np.zeros(2)}}, LitefuseError, "inputs are for one signature"),

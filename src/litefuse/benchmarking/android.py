@@ -7,7 +7,7 @@ import secrets
 import shlex
 import shutil
 import subprocess
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -65,12 +65,15 @@ class Profile(NamedTuple):
     runtime_info: bytes
 
 
-def find_device(serial: str, binary: str | os.PathLike[str] | None) -> Device:
+def find_device(
+    serial: str, binary: str | os.PathLike[str] | None, on_step: Callable[[str], None] = lambda _: None
+) -> Device:
     """Finds adb, the tool and the device.
 
     Args:
         serial: The device's serial number; empty for the only one.
         binary: The tool's file on this machine.
+        on_step: Called with each step when it begins.
 
     Raises:
         LitefuseError: One of them is missing.
@@ -83,7 +86,7 @@ def find_device(serial: str, binary: str | os.PathLike[str] | None) -> Device:
     path = Path(binary)
     if not path.is_file():
         raise LitefuseError("there is no such file to run on the device", where=str(path), hint=_TOOL)
-    device = Device([adb, *(["-s", serial] if serial else [])], path)
+    device = Device([adb, *(["-s", serial] if serial else [])], path, on_step)
     device.read_name()
     return device
 
@@ -94,14 +97,16 @@ class Device:
     Args:
         adb: The command.
         binary: The tool's file on this machine.
+        on_step: Called with each step when it begins.
 
     Attributes:
         name: The device's model.
         processor: Its processor, as far as it tells.
     """
 
-    def __init__(self, adb: Sequence[str], binary: Path) -> None:
+    def __init__(self, adb: Sequence[str], binary: Path, on_step: Callable[[str], None]) -> None:
         self._adb = adb
+        self._on_step = on_step
         self._binary = binary
         self.name = self.processor = ""
 
@@ -199,6 +204,7 @@ class Device:
         command = [*self._adb, *arguments]
         step = f"adb {arguments[0]}"
         limits.check_time(step)
+        self._on_step(step)
         try:
             done = subprocess.run(
                 command,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, cast
 
@@ -49,6 +49,7 @@ def benchmark(
     memory: int | None = None,
     adb: str | None = None,
     benchmark_binary: str | os.PathLike[str] | None = None,
+    on_step: Callable[[str], None] = lambda _: None,
 ) -> Benchmark:
     """Measures how long calls of a LiteRT model take, how much memory, and which ops take the time.
 
@@ -85,6 +86,7 @@ def benchmark(
         adb: The serial number of an Android device to measure on, or an empty string for the only one that is
             connected; None for this machine. Kernels are those that the tool has.
         benchmark_binary: The file of LiteRT's tool ``benchmark_model`` for the device.
+        on_step: Called with the name of each step when it begins.
 
     Returns:
         The measurements of each signature.
@@ -111,12 +113,12 @@ def benchmark(
         seconds=seconds,
     )
     wanted = None if signatures is None else tuple(signatures)
-    subjects = [Subject(each, wanted) for each in ([model] if other is None else [model, other])]
+    subjects = [Subject(each, wanted, on_step) for each in ([model] if other is None else [model, other])]
     _check_inputs(job, subjects)
     pairs = _pairs(subjects)
     with processes_limited(ProcessLimits(timeout, memory)):
         if adb is not None:
-            device = find_device(adb, benchmark_binary)
+            device = find_device(adb, benchmark_binary, on_step)
             on_device, ratios = measured_on_device(device, subjects, pairs, job, ops=ops)
             return Benchmark(
                 tuple(chain.from_iterable(on_device)), ratios, device.name, device.processor, versions=versions()
@@ -125,7 +127,7 @@ def benchmark(
         jobs = [
             dict(zip(each.keys, (own for _, own in of), strict=True)) for each, of in zip(subjects, found, strict=True)
         ]
-        ratios = {first: _in_turn(subjects, jobs[0][first], jobs[1][second]) for first, second in pairs}
+        ratios = {first: _in_turn(subjects, jobs[0][first], jobs[1][second], on_step) for first, second in pairs}
     measurements = tuple(measurement for of in found for measurement, _ in of)
     return Benchmark(measurements, ratios, cpu=processor(), cores=cores(), versions=versions())
 
@@ -139,9 +141,10 @@ def _pairs(subjects: Sequence[Subject]) -> list[tuple[str, str]]:
     return shared or ([(first[0], second[0])] if len(first) == len(second) == 1 else [])
 
 
-def _in_turn(subjects: Sequence[Subject], first: ModelJob, second: ModelJob) -> Ratio:
+def _in_turn(subjects: Sequence[Subject], first: ModelJob, second: ModelJob, on_step: Callable[[str], None]) -> Ratio:
     name = " and ".join(each.name for each in subjects)
-    times = run_with_kernels(PAIR, PairJob(first, second), name, (*first.custom_ops, *first.kernel_modules))
+    kernels = *first.custom_ops, *first.kernel_modules
+    times = run_with_kernels(PAIR, PairJob(first, second), name, kernels, on_step)
     return Ratio.of(*cast("tuple[list[float], list[float]]", times))
 
 

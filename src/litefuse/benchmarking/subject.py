@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -14,8 +14,10 @@ from litefuse.benchmarking.measurement import Latency, Measurement
 from litefuse.benchmarking.node_calls import NODES, NodeJob
 from litefuse.benchmarking.op_times import Alone, needs_alone, op_times
 from litefuse.benchmarking.operators_alone import ALONE, AloneJob, OpAlone
+from litefuse.benchmarking.sections import time_text
 from litefuse.benchmarking.sizes import tried_inputs
 from litefuse.errors import InterpreterError, LimitError, LitefuseError, MissingKernelError
+from litefuse.report.sections import count_of
 from litefuse.result import ConversionResult
 from litefuse.verify.model_run import run_with_kernels
 from litefuse.verify.reference import name_and_content
@@ -38,15 +40,24 @@ class Subject:
     Args:
         model: The model.
         wanted: The keys of the signatures; None for all.
+        on_step: Called with each step of its processes when it begins.
 
     Raises:
         InterpreterError: There is no such model or signature, or it is damaged.
     """
 
-    def __init__(self, model: ConversionResult | str | os.PathLike[str] | bytes, wanted: Sequence[str] | None) -> None:
+    def __init__(
+        self,
+        model: ConversionResult | str | os.PathLike[str] | bytes,
+        wanted: Sequence[str] | None,
+        on_step: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._on_step = on_step
         self.name, self.content = name_and_content(model)
         self.file: FileOps = checked_ops(self.content, self.name)
         there = [*self.file.subgraphs]
+        if wanted is not None and not wanted:
+            raise LitefuseError("no signature is named, and all are measured if signatures is None", where=self.name)
         if unknown := [key for key in wanted or () if key not in there or not key]:
             has = ", ".join(filter(None, there)) or "none"
             raise InterpreterError(f"no signature {unknown[0]!r}", where=self.name, hint=f"The model has: {has}.")
@@ -148,18 +159,19 @@ class Subject:
         return Alone(cast("dict[tuple[int, int], OpAlone]", found))
 
     def _run(self, target: str, argument: object, job: ModelJob) -> object:
-        return run_with_kernels(target, argument, self.name, (*job.custom_ops, *job.kernel_modules))
+        kernels = *job.custom_ops, *job.kernel_modules
+        return run_with_kernels(target, argument, self.name, kernels, self._on_step)
 
 
 def with_ops(measurement: Measurement, file: FileOps, key: str, timed: NodeCalls, alone: Alone) -> Measurement:
     """Adds the times of ops to a measurement."""
     found, partitions = op_times(file, key, timed.nodes, alone)
     notes = [*measurement.notes]
-    slow, fast = timed.seconds * 1e3, measurement.seconds * 1e3
+    slow, fast = timed.seconds, measurement.seconds
     if slow > 1.5 * fast or fast > 1.5 * slow:
         notes.append(
-            f"Calls took {slow:.3g} ms while the ops were timed, and {fast:.3g} ms before: the machine was busy, or "
-            "the ops are too short to be timed well."
+            f"Calls took {time_text(slow)} while the ops were timed, and {time_text(fast)} before: the machine was "
+            "busy, or the ops are too short to be timed well."
         )
     return replace(
         measurement,
@@ -176,5 +188,6 @@ def _notes(job: ModelJob, times: CallTimes) -> list[str]:
     if job.limit is not None:
         notes.append(f"Integers below {job.limit} alone were drawn, since others are refused.")
     if len(times.warm) < _FEW:
-        notes.append(f"Only {len(times.warm)} calls were measured; give more time (--seconds) for percentiles.")
+        measured = count_of(len(times.warm), "call")
+        notes.append(f"No more than {measured} were measured; give more time (--seconds) for percentiles.")
     return notes

@@ -113,7 +113,7 @@ def benchmark(
     from litefuse.benchmarking.sections import benchmark_sections
     from litefuse.runtime.inputs import load_arrays
 
-    with progress(f"Measuring {model}"):
+    with progress(f"Measuring {model}") as show:
         found = measure(
             model,
             other,
@@ -132,6 +132,7 @@ def benchmark(
             memory=memory,
             adb="" if adb == ALL else adb,
             benchmark_binary=benchmark_binary,
+            on_step=show,
         )
     if html is not None:
         from litefuse.page.saving import save_report

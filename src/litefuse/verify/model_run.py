@@ -42,7 +42,7 @@ def run_with_kernels(
         argument: Its argument.
         where: The model, for messages.
         kernels: The kernels that the function loads: pickled classes, paths of libraries, files and modules.
-        announce: Called with the name of each step at its start.
+        announce: Called here with each step that the function announces there.
 
     Raises:
         ModelCrashError: The process died.
