@@ -128,6 +128,28 @@ def test_options_version_and_kind() -> None:
     assert second.values[0] == ValueChange("op", "FULLY_CONNECTED", "Mine")
 
 
+def test_ops_with_the_same_change_are_shown_together() -> None:
+    def chain(kind: int) -> bytes:
+        graph = Graph()
+        x = graph.input("x", (2,))
+        for number in range(5):
+            y = graph.tensor(f"net/layer{number}/Add", (2,))
+            graph.builtin("ADD", [x, x], [y], fusedActivationFunction=kind)
+            x = y
+        return model(graph)
+
+    lines = str(litefuse.diff(chain(0), chain(1))).splitlines()
+    assert lines[6:12] == [
+        "Ops: 5 changed",
+        "  ~  ADD 5 of them: #0 -> #0, ...",
+        "       in net/layer0",
+        "       in net/layer1",
+        "       in net/layer2",
+        "       and 2 more",
+    ]
+    assert lines[12] == "       fused_activation_function: NONE -> RELU"
+
+
 def test_order_counts_for_state_alone() -> None:
     def branches(swapped: bool, op: str) -> bytes:
         graph = Graph()

@@ -156,6 +156,18 @@ def test_renaming_keeps_files(folder: Path) -> None:
     assert run(other, "serve", x=PAIR)["y"].tolist() == [6, 8]
 
 
+def test_archives_that_would_grow_are_not_copied(folder: Path) -> None:
+    path = folder / "m.tflite"
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("large.txt", bytes(1 << 26))
+    before = path.read_bytes()
+    with pytest.raises(MetadataError, match="would become 67,108,864"):
+        finish_file(path, Finish.of(None, {"x": "z"}))
+    assert path.read_bytes() == before
+    finish_file(path, Finish.of(folder / "m.json", {"x": "z"}))  # it is replaced
+    assert zipfile.ZipFile(path).namelist() == ["labels.txt"]
+
+
 SIGNATURES = {
     "one": {"inputs": ["x", "y"], "outputs": ["z"]},
     "two": {"inputs": ["x"], "outputs": ["x:0", "w"]},

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from litefuse.differences.model_diff import ModelDiff, SizeChange, ValueChange
 from litefuse.differences.side import Side
 from litefuse.differences.subgraphs import SubgraphComparison, changed_values
+from litefuse.errors import InterpreterError
 from litefuse.inspection.facts import FileSizes, SignatureFacts, SubgraphFacts, TensorFacts
 from litefuse.metadata.schema import METADATA_NAME
 from litefuse.report.sections import shape_text
@@ -44,6 +45,19 @@ def diff(
         InterpreterError: One of them cannot be read, is no LiteRT model, or is damaged.
     """
     a, b = (Side.of(each.path if isinstance(each, ConversionResult) else each) for each in (before, after))
+    try:
+        return _compared(a, b)
+    except InterpreterError:
+        raise
+    except Exception as error:  # following the offsets of damaged data fails in many ways
+        raise InterpreterError(
+            f"one of the two is damaged, where no other check looks: {error}",
+            where=f"{a.file.name}, {b.file.name}",
+            hint="Are they complete? Convert or download them again.",
+        ) from error
+
+
+def _compared(a: Side, b: Side) -> ModelDiff:
     if a.file.sha256 == b.file.sha256:
         return ModelDiff(a.file, b.file, same_weights=sum(each.is_constant for each in a.facts.tensors))
     graphs = SubgraphComparison(a, b)

@@ -15,6 +15,7 @@ __all__ = ["answer", "diff_sections"]
 
 _COLUMNS = 80
 _LISTED = 20
+_PLACES = 3
 _SIGNS = {"added": "+", "removed": "-", "changed": "~", "moved": ">"}
 _JUDGEMENTS: Mapping[str, Judgement] = {"added": "good", "removed": "bad", "changed": "warn", "moved": "unclear"}
 
@@ -107,7 +108,9 @@ def _category(category: Category, difference: ModelDiff) -> str:
     if category == "tensors":
         return f"tensors ({len(difference.tensors):,})"
     if category == "weights":
-        return f"weights ({len(difference.weights):,} of {len(difference.weights) + difference.same_weights:,})"
+        largest = max((each.relative for each in difference.weights if each.relative is not None), default=0.0)
+        by = f" by up to {largest:.1g}" if largest else ""
+        return f"weights ({len(difference.weights):,} of {len(difference.weights) + difference.same_weights:,}{by})"
     count = f" ({len(difference.names):,})" if category == "names" else ""
     return f"{_NAMES[category]}{count}"
 
@@ -164,20 +167,36 @@ def _operator_sections(operators: Sequence[OperatorChange], texts: _Texts) -> li
         return []
     rows: list[tuple[str, ...]] = []
     judgements: list[Judgement] = []
-    for each in texts.listed(operators, 2 * _LISTED):
+    groups = _groups(operators)
+    for group in texts.listed(groups, 2 * _LISTED):
+        each = group[0]
         place = " -> ".join(_place(place) for place in (each.place_before, each.place_after) if place is not None)
+        if len(group) > 1:
+            place = f"{len(group):,} of them: {place}, ..."
         room = _COLUMNS - 8 - len(place)
         rows.append((_SIGNS[each.change], f"{texts.fit(each.name, room)} {place}"))
-        where = each.layer or each.result
-        if where:
-            rows.append(("", f"  in {texts.fit(where, _COLUMNS - 12)}"))
+        wheres = [where for one in group if (where := one.layer or one.result)]
+        shown = wheres if texts.everything else wheres[:_PLACES]
+        rows += [("", f"  in {texts.fit(where, _COLUMNS - 12)}") for where in shown]
+        if len(shown) < len(wheres):
+            rows.append(("", f"  and {len(wheres) - len(shown):,} more"))
         for value in each.values:
             rows += [("", f"  {row[0]}") for row in _pair(value.what, value.before, value.after, _narrow(texts))]
         judgements.extend(repeat(_JUDGEMENTS[each.change], len(rows) - len(judgements)))
     kinds = [each.change for each in operators]
     counts = ", ".join(f"{kinds.count(kind):,} {kind}" for kind in _SIGNS if kind in kinds)
-    note = texts.left(operators, 2 * _LISTED).replace("line", "op")
+    left = sum(map(len, groups[2 * _LISTED :]))
+    note = f"and {count_of(left, 'op')} more; --all lists them" if left and not texts.everything else ""
     return [Section(f"Ops: {counts}", rows, judgements=judgements, note=note)]
+
+
+def _groups(operators: Sequence[OperatorChange]) -> list[list[OperatorChange]]:
+    """Returns the operators in order, those of one kind with the same change of options together."""
+    groups: dict[Any, list[OperatorChange]] = {}
+    for index, each in enumerate(operators):
+        key = (each.change, each.name, repr(each.values)) if each.values else index
+        groups.setdefault(key, []).append(each)
+    return [*groups.values()]
 
 
 class _Narrow(_Texts):
@@ -219,7 +238,7 @@ def _weight_section(difference: ModelDiff, texts: _Texts) -> Section:
     return Section(
         f"Weights: {len(difference.weights):,} of {total:,} differ",
         texts.listed(rows),
-        headings=("tensor", "dtype", "differing", "largest", "relative"),
+        headings=("constant of", "dtype", "differing", "largest", "relative"),
         right=frozenset({2, 3, 4}),
         note=texts.left(rows).replace("line", "tensor")
         or "relative: the largest difference by the largest magnitude before",
@@ -230,7 +249,9 @@ def _weight_row(weight: WeightChange, texts: _Texts) -> tuple[str, ...]:
     dtype = weight.dtype_before
     if weight.dtype_after != dtype:
         dtype += f" -> {weight.dtype_after}"
-    name = texts.fit(weight.name or "(no name)", 20 if weight.dtype_after != weight.dtype_before else 30)
+    name = texts.fit(
+        weight.layer or weight.name or "(no name)", 20 if weight.dtype_after != weight.dtype_before else 30
+    )
     if weight.problem:
         return name, dtype, weight.problem
     return (

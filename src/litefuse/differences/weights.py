@@ -144,7 +144,8 @@ class _Numbers:
             return (values.astype(np.float64) - self._scales.zeros[place]) * self._scales.scales[place]
         if values.dtype.kind in "iub":
             return values
-        return values.astype(np.complex128 if values.dtype.kind == "c" else np.float64)
+        with np.errstate(invalid="ignore"):  # NaN that signal
+            return values.astype(np.complex128 if values.dtype.kind == "c" else np.float64)
 
     def _unpacked(self, start: int, stop: int) -> npt.NDArray[Any]:
         per_byte = 8 // self._bits

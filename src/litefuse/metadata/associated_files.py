@@ -32,11 +32,13 @@ class Pack(NamedTuple):
 
     Attributes:
         start: Where it begins in the file.
+        size: Its size in bytes.
         sizes: The size of each file in bytes, by its name.
         sums: The CRC-32 of each, by its name.
     """
 
     start: int
+    size: int
     sizes: Mapping[str, int]
     sums: Mapping[str, int]
 
@@ -60,7 +62,10 @@ def pack_of(content: Any) -> Pack | None:
             if bytes(content[start : start + 4]) != b"PK\x03\x04":
                 return None
             return Pack(
-                start, {each.filename: each.file_size for each in found}, {each.filename: each.CRC for each in found}
+                start,
+                len(content) - start,
+                {each.filename: each.file_size for each in found},
+                {each.filename: each.CRC for each in found},
             )
     except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError, OverflowError, RuntimeError):
         return None

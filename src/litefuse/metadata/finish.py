@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from litefuse.errors import MetadataError
-from litefuse.metadata.associated_files import append_files, pack_of
+from litefuse.metadata.associated_files import Pack, append_files, pack_of
 from litefuse.metadata.description import Description, Finish
 from litefuse.metadata.flatbuffer_form import decoded, encoded
 from litefuse.metadata.names import NAMES, Renaming, original_names, recorded, renaming, signature_names
@@ -18,6 +18,10 @@ from litefuse.runtime import model_tables as fields
 from litefuse.runtime.flatbuffer import Table, content_of, root
 
 __all__ = ["finish_file", "model_metadata"]
+
+
+# Files of an archive that is compressed may have so many bytes, though the archive has fewer.
+_MOST_EXPANDED = 1 << 24
 
 
 def finish_file(
@@ -42,6 +46,18 @@ def finish_file(
         MetadataError: The metadata or the names do not fit the model.
         LitefuseError: A file cannot be read or written.
     """
+    try:
+        return _finished(path, finish, files_of, where)
+    except MetadataError:
+        raise
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise MetadataError(f"the model with its metadata cannot be written: {reason}", where=where) from error
+    except Exception as error:  # following the offsets of damaged data fails in many ways
+        raise MetadataError("the model is damaged, so that nothing can be added", where=where) from error
+
+
+def _finished(path: Path, finish: Finish, files_of: Path | None, where: str) -> dict[str, dict[str, dict[str, str]]]:
     description = finish.description
     with content_of(path) as content:
         pack = pack_of(content)
@@ -54,6 +70,7 @@ def finish_file(
         if changes:
             entries[NAMES] = recorded(changes, before)
     files: dict[str, Path | tuple[Path, str]] = {}
+    earlier = pack
     if description is not None:
         files = dict(description.files)
     elif pack is not None:
@@ -62,6 +79,8 @@ def finish_file(
         with content_of(files_of) as content:
             earlier = pack_of(content)
         files = {} if earlier is None else {name: (files_of, name) for name in earlier.sizes}
+    if description is None and earlier is not None:
+        _check_expansion(earlier, where)
     if not entries and (pack is not None or not files):
         return before
     target = path.with_name(path.name + ".finished")
@@ -69,9 +88,6 @@ def finish_file(
         write_with_root(path, target, end, lambda content: _new_root(content, entries, changes))
         append_files(target, files)
         target.replace(path)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise MetadataError(f"the model with its metadata cannot be written: {reason}", where=where) from error
     finally:
         target.unlink(missing_ok=True)
     return json.loads(entries[NAMES]) if NAMES in entries else before
@@ -89,6 +105,17 @@ def model_metadata(content: Any) -> dict[str, Any] | None:
         if each.text(fields.METADATA_NAME) == METADATA_NAME:
             return decoded(buffers[each.number(fields.METADATA_CONTENT, "I")].content(fields.DATA))
     return None
+
+
+def _check_expansion(pack: Pack, where: str) -> None:
+    """Checks that files which are copied from a model's archive are as large as they are there: not compressed."""
+    size = sum(pack.sizes.values())
+    if size > max(2 * pack.size, _MOST_EXPANDED):
+        raise MetadataError(
+            f"the {pack.size:,} bytes of associated files would become {size:,}",
+            where=where,
+            hint="They are compressed, which TensorFlow Lite's readers do not take.",
+        )
 
 
 def _check_counts(description: Description, content: Any) -> None:
