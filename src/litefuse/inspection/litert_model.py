@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -19,17 +20,22 @@ from litefuse.inspection.facts import (
     SubgraphFacts,
     TensorFacts,
 )
-from litefuse.inspection.operator_options import known_options
+from litefuse.inspection.operator_options import custom_options, known_options
 from litefuse.inspection.operators import operators_of
 from litefuse.inspection.sizes import file_sizes
 from litefuse.inspection.tensors import dtype_name, stored_tensors
 from litefuse.metadata.associated_files import pack_of
 from litefuse.metadata.finish import model_metadata
-from litefuse.runtime.flatbuffer import content_of
+from litefuse.runtime import model_tables as fields
+from litefuse.runtime.flatbuffer import content_of, root
+from litefuse.runtime.model_tables import OpCode
 from litefuse.runtime.operators import ops_that_run_in_litert
 from litefuse.runtime.soundness import IDENTIFIER, check_soundness
 
 __all__ = ["facts_of", "inspect_litert_model", "is_litert_model"]
+
+# The fields of the table StableHLOCompositeOptions.
+_COMPOSITE_NAME, _COMPOSITE_ATTRIBUTES = 0, 2
 
 # One kind of custom operator: its kind, its name, its options.
 _OperatorKey: TypeAlias = tuple[Literal["custom", "composite"], str, bytes]
@@ -87,16 +93,10 @@ class _Reader:
     def facts(self, source: str) -> LiteRTModelFacts:
         model = schema.Model.GetRootAs(self.data, 0)
         subgraphs = [model.Subgraphs(index) for index in range(model.SubgraphsLength())]
-        counts: Counter[str] = Counter()
-        custom: Counter[_OperatorKey] = Counter()
-        for subgraph in subgraphs:
-            for index in range(subgraph.OperatorsLength()):
-                operator = subgraph.Operators(index)
-                name, key = self._operator(model, operator)
-                counts[name] += 1
-                if key is not None:
-                    custom[key] += 1
-        tensors, operators = tuple(stored_tensors(model, subgraphs)), operators_of(self.data)
+        tensors, operators = tuple(stored_tensors(self.data)), operators_of(self.data)
+        counts = Counter(each.name for each in operators)
+        is_plain = all(each.kind == "builtin" for each in operators)
+        custom: Counter[_OperatorKey] = Counter(() if is_plain else self._custom_operators())
         pack = pack_of(self.data)
         own = ops_that_run_in_litert(self.data) if custom else frozenset[str]()
         return LiteRTModelFacts(
@@ -122,35 +122,19 @@ class _Reader:
             associated_files=() if pack is None else tuple(FileFacts(*each) for each in pack.sizes.items()),
         )
 
-    def _operator(self, model: Any, operator: Any) -> tuple[str, _OperatorKey | None]:
-        """Returns the operator's name, and for a custom op or composite its kind, name and options."""
-        code = model.OperatorCodes(operator.OpcodeIndex())
-        # Old files have the code only in a field of one byte.
-        number = max(code.BuiltinCode(), code.DeprecatedBuiltinCode())
-        if number == schema.BuiltinOperator.CUSTOM:
-            name = _text(code.CustomCode())
-            return name, ("custom", name, self._custom_options(operator))
-        name = _BUILTINS.get(number, f"BUILTIN_{number}")
-        if number == schema.BuiltinOperator.STABLEHLO_COMPOSITE and operator.BuiltinOptions2() is not None:
-            options = schema.StableHLOCompositeOptions()
-            table = operator.BuiltinOptions2()
-            options.Init(table.Bytes, table.Pos)
-            attributes = bytes(options.CompositeAttributes(i) for i in range(options.CompositeAttributesLength()))
-            return name, ("composite", _text(options.Name()), attributes)
-        return name, None
-
-    def _custom_options(self, operator: Any) -> bytes:
-        offset, size = operator.LargeCustomOptionsOffset(), operator.LargeCustomOptionsSize()
-        if size:  # options beyond 2 GB are stored after the flatbuffer
-            return self.data[offset : offset + size]
-        return bytes(operator.CustomOptions(index) for index in range(operator.CustomOptionsLength()))
-
-
-def _names(enumeration: type) -> dict[int, str]:
-    return {value: name for name, value in vars(enumeration).items() if isinstance(value, int)}
-
-
-_BUILTINS = _names(schema.BuiltinOperator)
+    def _custom_operators(self) -> Iterator[_OperatorKey]:
+        """Yields the kind, the name and the options of each custom op and composite, as they are in the file."""
+        model = root(self.data)
+        codes = [OpCode.read(code) for code in model.tables(fields.OPERATOR_CODES)]
+        for graph in model.tables(fields.SUBGRAPHS):
+            for operator in graph.tables(fields.OPERATORS):
+                code = codes[operator.number(fields.OPCODE, "I")]
+                if code.name == "CUSTOM":
+                    yield "custom", code.custom, custom_options(self.data, operator)
+                elif code.name == "STABLEHLO_COMPOSITE":
+                    options = operator.table(fields.OPTIONS_2)
+                    if options is not None:
+                        yield "composite", options.text(_COMPOSITE_NAME), options.content(_COMPOSITE_ATTRIBUTES)
 
 
 def _text(value: bytes | None) -> str:

@@ -10,9 +10,14 @@ import numpy.typing as npt
 from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.inspection.facts import QuantizationFacts, StoredTensor
-from litefuse.runtime.model_tables import TENSOR_TYPES
+from litefuse.runtime import model_tables as fields
+from litefuse.runtime.flatbuffer import Table, root
+from litefuse.runtime.model_tables import TENSOR_TYPES, sizes_of
 
 __all__ = ["dtype_name", "stored_tensors"]
+
+# The fields of the table BlockwiseQuantization.
+_SCALES, _BLOCK_SIZE = 0, 2
 
 
 def dtype_name(number: int) -> str:
@@ -20,68 +25,74 @@ def dtype_name(number: int) -> str:
     return TENSOR_TYPES[number].lower() if number in TENSOR_TYPES else f"type_{number}"
 
 
-def stored_tensors(model: Any, subgraphs: Sequence[Any]) -> Iterator[StoredTensor]:
-    """Yields all tensors of a model, which is an object of the schema."""
-    for number, subgraph in enumerate(subgraphs):
-        computed = _computed(subgraph)
-        for index in range(subgraph.TensorsLength()):
-            tensor = subgraph.Tensors(index)
-            sizes = [tensor.Shape(axis) for axis in range(tensor.ShapeLength())]
-            if tensor.ShapeSignatureLength():
-                sizes = [tensor.ShapeSignature(axis) for axis in range(tensor.ShapeSignatureLength())]
-            size = _data_size(model, tensor)
+def stored_tensors(content: Any) -> Iterator[StoredTensor]:
+    """Yields all tensors of a model.
+
+    Args:
+        content: The content of a valid ``.tflite`` file: bytes or a memory map.
+    """
+    model = root(content)
+    buffers = model.tables(fields.BUFFERS)
+    for number, graph in enumerate(model.tables(fields.SUBGRAPHS)):
+        tensors, computed = graph.tables(fields.TENSORS), _computed(graph)
+        for index, tensor in enumerate(tensors):
+            sizes, buffer = sizes_of(tensor), tensor.number(fields.BUFFER, "I")
+            size = buffers[buffer].length(fields.DATA) or buffers[buffer].number(fields.SIZE, "Q")
+            is_empty = 0 in sizes and index not in computed
             yield StoredTensor(
                 subgraph=number,
-                name=(tensor.Name() or b"").decode("utf-8", "replace"),
-                dtype=dtype_name(tensor.Type()),
-                shape=tuple(None if size < 0 else size for size in sizes),
+                name=tensor.text(fields.TENSOR_NAME),
+                dtype=dtype_name(tensor.number(fields.TYPE, "b")),
+                shape=sizes,
                 size=size,
-                quantization=_quantization(model, subgraph, tensor.Quantization()),
+                quantization=_quantization(buffers, tensors, tensor.table(fields.QUANTIZATION)),
                 index=index,
-                buffer=tensor.Buffer(),
-                is_constant=bool(size or tensor.ExternalBuffer() or (0 in sizes and index not in computed)),
-                is_variable=bool(tensor.IsVariable()),
+                buffer=buffer,
+                is_constant=bool(size or tensor.number(fields.EXTERNAL_BUFFER, "I") or is_empty),
+                is_variable=bool(tensor.number(fields.IS_VARIABLE, "B")),
             )
 
 
-def _computed(subgraph: Any) -> set[int]:
+def _computed(graph: Table) -> set[int]:
     """Returns the tensors whose values are given or computed."""
-    found = {subgraph.Inputs(index) for index in range(subgraph.InputsLength())}
-    for index in range(subgraph.OperatorsLength()):
-        operator = subgraph.Operators(index)
-        found.update(operator.Outputs(output) for output in range(operator.OutputsLength()))
+    found = {*graph.numbers(fields.GRAPH_INPUTS)}
+    for operator in graph.tables(fields.OPERATORS):
+        found.update(operator.numbers(fields.OP_OUTPUTS))
     return found
 
 
-def _data_size(model: Any, tensor: Any) -> int:
-    """Returns the bytes of a tensor's value in the file."""
-    buffer = model.Buffers(tensor.Buffer())
-    return int(buffer.DataLength() or buffer.Size())
-
-
-def _quantization(model: Any, subgraph: Any, parameters: Any) -> QuantizationFacts | None:
+def _quantization(
+    buffers: Sequence[Table], tensors: Sequence[Table], parameters: Table | None
+) -> QuantizationFacts | None:
     if parameters is None:
         return None
-    if parameters.DetailsType() == schema.QuantizationDetails.BlockwiseQuantization:
-        details = schema.BlockwiseQuantization()
-        table = parameters.Details()
-        details.Init(table.Bytes, table.Pos)
-        scales = _values(model, subgraph.Tensors(details.Scales()))
+    details = parameters.table(fields.QUANTIZATION_DETAILS + 1)
+    if parameters.number(fields.QUANTIZATION_DETAILS, "B") == schema.QuantizationDetails.BlockwiseQuantization:
+        if details is None:
+            return None
+        scales = _values(buffers, tensors[details.number(_SCALES, "i")])
         # Each row of a scales' tensor is for a row of weights, which has a scale for each block.
-        return _facts(scales, np.zeros(0, np.int64), axis=None, block=int(details.BlockSize()))
-    if not parameters.ScaleLength():
+        return _facts(scales, np.zeros(0, np.int64), axis=None, block=details.number(_BLOCK_SIZE, "i"))
+    if not parameters.length(fields.SCALE):
         return None
-    count = parameters.ScaleLength()
-    zeros = parameters.ZeroPointAsNumpy() if parameters.ZeroPointLength() else np.zeros(0, np.int64)
-    axis = parameters.QuantizedDimension() if count > 1 else None
-    return _facts(parameters.ScaleAsNumpy(), zeros, axis=axis, block=None)
+    scales = _vector(parameters, fields.SCALE, "<f4")
+    axis = parameters.number(fields.QUANTIZED_DIMENSION, "i") if len(scales) > 1 else None
+    return _facts(scales, _vector(parameters, fields.ZERO_POINT, "<i8"), axis=axis, block=None)
 
 
-def _values(model: Any, tensor: Any) -> npt.NDArray[Any]:
+def _values(buffers: Sequence[Table], tensor: Table) -> npt.NDArray[Any]:
     """Returns the numbers of a tensor with scales; none where the schema puts them elsewhere."""
-    dtype = {"float16": np.float16, "float32": np.float32}.get(dtype_name(tensor.Type()))
-    buffer = model.Buffers(tensor.Buffer())
-    return np.zeros(0) if dtype is None or not buffer.DataLength() else buffer.DataAsNumpy().view(dtype)
+    dtype = {"float16": "<f2", "float32": "<f4"}.get(dtype_name(tensor.number(fields.TYPE, "b")))
+    data = buffers[tensor.number(fields.BUFFER, "I")].content(fields.DATA)
+    return np.zeros(0) if dtype is None else np.frombuffer(data, dtype)
+
+
+def _vector(table: Table, field: int, dtype: str) -> npt.NDArray[Any]:
+    """Returns a copy of a vector of numbers."""
+    count = table.length(field)
+    size = count * np.dtype(dtype).itemsize
+    start = table.vector(field)
+    return np.frombuffer(bytes(table.data[start : start + size]), dtype, count)
 
 
 def _facts(
