@@ -103,7 +103,7 @@ from litefuse.progress.show import shown_progress
 from litefuse.progress.step import Step
 with shown_progress("Converting a[b]c", patience={patience}) as on_step:
     on_step("read")
-    on_step(Step("quantize: sample 3 of 4", 3, 4))
+    on_step({step})
     deadline = time.monotonic() + {seconds}
     while time.monotonic() < deadline:
         time.sleep(0.05)
@@ -111,11 +111,15 @@ print("after")
 """
 
 
-def in_terminal(patience: float, seconds: float, **environment: str) -> tuple[str, str]:
+_QUANTIZE = """Step("quantize: sample 3 of 4", 3, 4)"""
+_INVOKE = """"invoke, signature 'x'\""""
+
+
+def in_terminal(patience: float, seconds: float, *, step: str = _QUANTIZE, **environment: str) -> tuple[str, str]:
     """What a program writes to a terminal that is its standard error, and to its standard output, which is none."""
     ours, theirs = pty.openpty()
     try:
-        command = [sys.executable, "-c", PROGRAM.format(patience=patience, seconds=seconds)]
+        command = [sys.executable, "-c", PROGRAM.format(patience=patience, seconds=seconds, step=step)]
         env = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80", **environment}
         result = subprocess.run(
             command, stdout=subprocess.PIPE, stderr=theirs, text=True, timeout=60, env=env, check=True
@@ -140,6 +144,14 @@ def test_stages_and_bar_in_a_terminal() -> None:
     assert "━" in shown
     # The cursor goes up and the lines are erased: nothing stays.
     assert "\x1b[1A\x1b[2K" in shown
+
+
+def test_a_stage_in_which_others_print_is_in_one_line() -> None:
+    shown, _ = in_terminal(0.0, 0.4, step=_INVOKE)
+    assert "Calling the model, signature 'x'" in shown
+    assert "sample 3 of 4" not in shown
+    # What is erased at the end is this line alone.
+    assert shown.rpartition("Calling the model")[2].count("\x1b[1A") == 1
 
 
 def test_short_work_shows_nothing_in_a_terminal() -> None:
@@ -252,7 +264,7 @@ def test_stages_of_comparisons(demo_model: Path, capfd: pytest.CaptureFixture[st
     steps: list[str] = []
     embed = {"signatures": ["embed"], "calls": 1}
     shown = stages_of(litefuse.verify_model, capfd, demo_model, demo_model, on_step=steps.append, **embed)
-    assert shown == ["Reading", "Calling the model", "Calling the original"]
+    assert shown == ["Calling the model", "Calling the original"]
     assert "load the model" in steps
     fractions: set[tuple[int, int]] = set()
 

@@ -47,7 +47,7 @@ def test(
     from litefuse.kernel_check.check import check_kernels, worst
     from litefuse.kernel_check.sections import check_sections
 
-    with progress(f"Testing {library}", compact=True) as on_step:
+    with progress(f"Testing {library}") as on_step:
         checked = check_kernels(
             library, model, ops=ops, tags=split_names(tags), tolerance=tolerance, seed=random, on_step=on_step
         )

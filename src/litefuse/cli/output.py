@@ -95,18 +95,17 @@ def print_sections(sections: Iterable[Section]) -> None:
 
 
 @contextmanager
-def progress(title: str, *, quiet: bool = False, compact: bool = False) -> Generator[Callable[[str], None]]:
+def progress(title: str, *, quiet: bool = False) -> Generator[Callable[[str], None]]:
     """Shows the stages of work that takes longer than a second on standard error, if that is a terminal.
 
     Args:
         title: The description of the work.
         quiet: Whether to show nothing.
-        compact: Whether to show the current stage only: for work whose processes print to the terminal, too.
 
     Yields:
         The function to call with each step.
     """
     from litefuse.progress.show import shown_progress
 
-    with shown_progress(title, show=not quiet and sys.stderr.isatty(), patience=_PATIENCE, compact=compact) as on_step:
+    with shown_progress(title, show=not quiet and sys.stderr.isatty(), patience=_PATIENCE) as on_step:
         yield on_step

@@ -88,7 +88,7 @@ def report(
 
     notes: list[str] = []
     chosen = split_names(tags)
-    with progress(f"Reporting on {model}", compact=True) as on_step, processes_limited(ProcessLimits(timeout, memory)):
+    with progress(f"Reporting on {model}") as on_step, processes_limited(ProcessLimits(timeout, memory)):
 
         def compared() -> Verification:
             from litefuse.verify.against_original import verify_model

@@ -103,7 +103,7 @@ def verify(
     from litefuse.verify.against_original import verify_model
     from litefuse.verify.sections import verification_sections
 
-    with progress(f"Verifying {model}", compact=True) as on_step:
+    with progress(f"Verifying {model}") as on_step:
         verification = verify_model(
             model,
             original,

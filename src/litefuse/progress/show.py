@@ -25,7 +25,6 @@ def shown_progress(
     *,
     show: bool = True,
     patience: float = 0.0,
-    compact: bool = False,
     also: Callable[[str], None] | None = None,
 ) -> Generator[Callable[[str], None]]:
     """Shows work stage by stage: on standard error, or in the output of a notebook's cell.
@@ -37,7 +36,6 @@ def shown_progress(
         title: The description of the work.
         show: Whether to show anything.
         patience: In a terminal, the seconds before anything is shown.
-        compact: In a terminal, whether to show the current stage only: for work whose processes print there, too.
         also: Called with each step.
 
     Yields:
@@ -47,7 +45,7 @@ def shown_progress(
         yield also or _ignore
         return
     tracker = Tracker()
-    display = _display(title, tracker, patience, compact=compact)
+    display = _display(title, tracker, patience)
 
     def on_step(step: str) -> None:
         display.update(is_new_stage=tracker.step(step))
@@ -69,7 +67,7 @@ def _ignore(_: str) -> None:
     pass
 
 
-def _display(title: str, tracker: Tracker, patience: float, *, compact: bool) -> _Display:
+def _display(title: str, tracker: Tracker, patience: float) -> _Display:
     from litefuse.progress.notebook import NotebookProgress, in_notebook
 
     if in_notebook():
@@ -77,7 +75,7 @@ def _display(title: str, tracker: Tracker, patience: float, *, compact: bool) ->
     if sys.stderr is not None and sys.stderr.isatty():
         from litefuse.progress.terminal import TerminalProgress
 
-        return TerminalProgress(title, tracker, patience, compact=compact)
+        return TerminalProgress(title, tracker, patience)
     return _Lines(title, tracker)
 
 

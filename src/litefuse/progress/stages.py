@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-__all__ = ["ANY_STAGE", "STAGES", "STEPS", "detail_of", "stage_of"]
+__all__ = ["ANY_STAGE", "PRINTING", "STAGES", "STEPS", "detail_of", "stage_of"]
 
 #: The stages, each with its steps. Where steps of one name are in several stages, they are among :data:`ANY_STAGE`.
 STAGES: Mapping[str, tuple[str, ...]] = {
-    "Reading": ("start", "export", "read", "import", "import the kernels", "load the library", "load the model"),
+    "Reading": ("start", "export", "read", "import", "load the library"),
     "Reading samples": ("samples",),
     "Analyzing": (
         "set-input-shapes",
@@ -95,9 +95,12 @@ STAGES: Mapping[str, tuple[str, ...]] = {
     "Timing kernels": ("time-kernel", "time-model"),
     "Checking the file": ("check-file",),
     "Asking targets": ("check-target", "ask"),
-    "Measuring": ("measure",),
+    "Measuring": ("measure", "draw the inputs", "first call", "warm up", "call", "call in turn", "close the models"),
+    "Timing ops": ("time the ops", "time the ops one by one"),
     "Calling the model": (
         "verify",
+        "import the kernels",
+        "load the model",
         "allocate the tensors",
         "invoke",
         "run the model",
@@ -108,6 +111,9 @@ STAGES: Mapping[str, tuple[str, ...]] = {
     "Calling the original": ("load TensorFlow", "call the original"),
     "Looking inside": ("read the model", "look into the model", "look into the original"),
 }
+
+#: The stages whose processes print what kernels and the runtime print.
+PRINTING = frozenset({"Measuring", "Timing ops", "Calling the model", "Calling the original", "Looking inside"})
 
 #: Steps that belong to whatever stage they are in.
 ANY_STAGE = frozenset({"refine-call-types", "symbol-dce", "forward-values"})

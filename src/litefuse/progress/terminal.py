@@ -12,6 +12,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from litefuse.progress.stages import PRINTING
 from litefuse.progress.tracker import Snapshot, Tracker
 from litefuse.report.printable import printable
 
@@ -27,13 +28,11 @@ class TerminalProgress:
         title: The description of the work.
         tracker: The work.
         patience: The seconds before it is shown: short work shows nothing.
-        compact: Whether to show the current stage only, in one line: for work whose processes print to the terminal,
-            which moves what is shown.
     """
 
-    def __init__(self, title: str, tracker: Tracker, patience: float, *, compact: bool = False) -> None:
+    def __init__(self, title: str, tracker: Tracker, patience: float) -> None:
         self._live = Live(
-            _Stages(title, tracker, compact=compact),
+            _Stages(title, tracker),
             console=Console(stderr=True),
             refresh_per_second=8,
             transient=True,
@@ -52,7 +51,9 @@ class TerminalProgress:
                 self._live.start()
 
     def update(self, *, is_new_stage: bool) -> None:
-        """Does nothing: it is drawn again several times a second."""
+        """Draws a new stage at once; the rest is drawn several times a second."""
+        if is_new_stage and self._live.is_started:
+            self._live.refresh()
 
     def close(self) -> None:
         """Removes what is shown."""
@@ -63,21 +64,27 @@ class TerminalProgress:
 
 
 class _Stages:
-    """The title and a line for each stage."""
+    """The title and a line for each stage.
 
-    def __init__(self, title: str, tracker: Tracker, *, compact: bool) -> None:
+    All is in one line in a stage whose processes print to the terminal, too: that moves what is shown, and more lines
+    than one would stay.
+    """
+
+    def __init__(self, title: str, tracker: Tracker) -> None:
         self._title = title
         self._tracker = tracker
-        self._compact = compact
+        self._in_one_line = False
         self._spinner = Spinner("dots", style="cyan")
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         found = self._tracker.snapshot()
         title = Text(printable(self._title), style="bold", no_wrap=True, overflow="ellipsis")
         time = Text(_clock(found.seconds), style="dim")
-        if self._compact:
+        stage = [each.name for each in found.stages if each.state == "running"]
+        if stage:  # at the end, it is drawn as it was
+            self._in_one_line = stage[0] in PRINTING
+        if self._in_one_line:
             title.truncate(max(options.max_width // 2, 1), overflow="ellipsis")
-            stage = [each.name for each in found.stages if each.state == "running"]
             what = Text(", ".join(filter(None, (*stage, printable(found.detail)))), style="dim")
             line = Text("  ", no_wrap=True, overflow="ellipsis").join([title, time, what])
             line.truncate(options.max_width - 3, overflow="ellipsis")

@@ -123,7 +123,7 @@ def verify_model(
         tolerance=tolerance,
         seconds=coverage_seconds,
     )
-    with shown_progress(f"Verifying {name}", show=progress, compact=True, also=on_step) as announce:
+    with shown_progress(f"Verifying {name}", show=progress, also=on_step) as announce:
         if expected is None:
             return _against(original, job, name, tags, announce, allow_side_effects=allow_side_effects, layers=layers)
         ran = run_job(job, name, announce)
