@@ -6,6 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from litefuse.errors import LitefuseError
+from litefuse.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from litefuse.api import convert, quantize
@@ -57,8 +58,6 @@ __all__ = [
     "save_report",
     "verify_model",
 ]
-
-__version__ = "0.1.0"
 
 # Names whose modules are imported on first access: the command line starts without them.
 _LAZY = {

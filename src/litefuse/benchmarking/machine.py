@@ -10,7 +10,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from litefuse import __version__
+from litefuse.version import __version__
 
 __all__ = ["cores", "processor", "versions"]
 

@@ -8,7 +8,8 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from litefuse import LitefuseError, __version__
+from litefuse.errors import LitefuseError
+from litefuse.version import __version__
 
 if TYPE_CHECKING:
     from types import FrameType

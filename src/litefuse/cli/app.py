@@ -13,7 +13,6 @@ from typing import Any
 
 import click
 
-from litefuse import __version__
 from litefuse.cli.benchmark import benchmark
 from litefuse.cli.check import check
 from litefuse.cli.convert import convert
@@ -31,6 +30,7 @@ from litefuse.cli.run import run
 from litefuse.cli.show import show
 from litefuse.cli.verify import verify
 from litefuse.errors import LitefuseError, NotAcceleratedError
+from litefuse.version import __version__
 
 __all__ = ["app"]
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy.typing as npt
 
-from litefuse import __version__
 from litefuse.cpp.folders import filled
 from litefuse.scaffold.micro.arrays import byte_lines, float_text, number_lines
 from litefuse.scaffold.micro.resolver import KNOWN_CUSTOM_OPS, kernel_function, registration
 from litefuse.scaffold.micro.tensors import Port
+from litefuse.version import __version__
 
 __all__ = ["Application", "application_files"]
 
