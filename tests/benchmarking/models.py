@@ -6,7 +6,7 @@ import numpy as np
 
 from tests.runtime.models import Graph, model
 
-__all__ = ["activated", "composed", "loop", "several_signatures"]
+__all__ = ["activated", "composed", "half_weights", "loop", "several_signatures"]
 
 
 def composed(op: str = "Double") -> bytes:
@@ -32,6 +32,19 @@ def activated() -> bytes:
     graph.builtin("ADD", [x, x], [a])
     graph.builtin("RELU", [a], [b])
     graph.builtin("TANH", [b], [y])
+    return model(graph, signatures={"serve": 0})
+
+
+def half_weights() -> bytes:
+    """Two products with weights of float16, one behind the other, each with an op that makes float32 of them."""
+    graph = Graph()
+    x = graph.input("x", (4, 8))
+    a, w1, w2 = (graph.tensor(name, shape) for name, shape in (("a", (4, 8)), ("w1", (8, 8)), ("w2", (8, 8))))
+    for number, weights in enumerate((w1, w2)):
+        value = np.full((8, 8), number + 1, np.float16)
+        graph.builtin("DEQUANTIZE", [graph.tensor(f"h{number}", (8, 8), np.float16, value=value)], [weights])
+    graph.builtin("FULLY_CONNECTED", [x, w1, -1], [a])
+    graph.builtin("FULLY_CONNECTED", [a, w2, -1], [graph.output("y", (4, 8))])
     return model(graph, signatures={"serve": 0})
 
 

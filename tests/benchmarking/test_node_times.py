@@ -21,7 +21,7 @@ from litefuse.errors import InterpreterError, KernelError
 from litefuse.runtime import abi
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.runtime.transfer import kernel_by_value
-from tests.benchmarking.models import activated, composed, loop, several_signatures
+from tests.benchmarking.models import activated, composed, half_weights, loop, several_signatures
 from tests.runtime.kernels import Double
 from tests.runtime.models import Graph, model
 
@@ -201,6 +201,17 @@ def test_what_xnnpack_makes_of_ops_alone_and_together() -> None:
     assert sum(op.seconds or 0.0 for op in ops) <= partition.seconds * (1 + 1e-9)
     for op in ops:
         assert (op.seconds == 0.0) == (not op.operators)
+
+
+def test_weights_that_xnnpack_unpacks_for_the_ops_behind() -> None:
+    asked = job(half_weights())
+    found = timed(asked)
+    assert [node.kernel for node in found.nodes] == ["XNNPACK"]
+    alone = operators_alone(AloneJob(asked, needs_alone(found.nodes)), lambda _: None)
+    ops, (partition,) = op_times(ops_of_file(half_weights()), "serve", found.nodes, Alone(alone))
+    assert partition.split
+    kinds = {op.kind: (op.seconds == 0.0, op.operators == ()) for op in ops}
+    assert kinds == {"DEQUANTIZE": (True, True), "FULLY_CONNECTED": (False, False)}
 
 
 def test_ops_that_are_not_wanted_or_not_taken_are_left_out() -> None:

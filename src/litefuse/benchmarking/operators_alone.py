@@ -7,11 +7,15 @@ node, and reports the operators of that alone.
 from __future__ import annotations
 
 import ctypes
+import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from ctypes import c_int, c_void_p
 from dataclasses import replace
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from litefuse.benchmarking.calls import warm_up
 from litefuse.benchmarking.file_ops import FileOp, ops_of_file
@@ -99,9 +103,12 @@ def _called(
 
     profiler = OperatorProfiler(add)
 
+    kept: list[Any] = []
+
     def split(context: int) -> None:
         subgraph = [index for index, _ in observer.contexts()][-1]
-        _offer_alone(context, delegate, observer.plan(context), job.ops.get(subgraph, ()), ops[subgraph])
+        wanted = job.ops.get(subgraph, ())
+        kept.append(_offer_alone(context, delegate, observer.plan(context), wanted, ops[subgraph]))
 
     observer = NodeObserver(tensors, profiler=profiler.address, prepared=split)
     model = OpenedModel(replace(job.model, xnnpack=False), inputs, announce, [observer])
@@ -122,32 +129,70 @@ def _called(
     clock.remove()
     counted = [calls[position] for position in undisturbed([call.seconds for call in calls])]
     seconds = {each.node: each.seconds for each in clock.times(counted)}
-    return {(node.subgraph, max(node.ops)): OpAlone(tuple(names), seconds[node]) for node, names in found.items()}
+    alone = {(node.subgraph, node.ops[0]): OpAlone(tuple(names), seconds[node]) for node, names in found.items()}
+    unpacking = {
+        (subgraph, op): OpAlone((), 0.0) for subgraph, of in job.ops.items() for op in of if ops[subgraph][op].unpacks
+    }
+    return {**unpacking, **alone}
 
 
 def _offer_alone(
     context: int, delegate: int, plan: Sequence[int], wanted: Iterable[int], ops: Sequence[FileOp]
-) -> None:
-    """Offers a delegate nodes of a subgraph one by one, each with the ops that unpack constants for it."""
+) -> list[Any]:
+    """Offers a delegate nodes of a subgraph one by one.
+
+    Returns:
+        What has to live as long as the model.
+    """
     known = abi.TfLiteContext.from_address(context)
     prepare = _PREPARE(abi.TfLiteDelegate.from_address(delegate).Prepare or 0)
     original = known.GetExecutionPlan
     there = frozenset(plan)
-    unpacked = {output: index for index, op in enumerate(ops) if op.unpacks for output in op.outputs}
-    for index in wanted:
-        if index not in there:
+    unpacked = {output for op in ops if op.unpacks for output in op.outputs}
+    with _constants(known, unpacked) as kept:
+        for index in wanted:
+            if index not in there or ops[index].unpacks:
+                continue
+            shown = abi.int_array(index)
+            address = ctypes.addressof(shown)
+
+            def show(_context: int, plan: Any, address: int = address) -> int:
+                plan[0] = address
+                return abi.Status.OK
+
+            function = _PLAN(show)
+            known.GetExecutionPlan = abi.address_of(function)
+            try:
+                prepare(context, delegate)
+            finally:
+                known.GetExecutionPlan = original
+    return kept
+
+
+@contextmanager
+def _constants(context: abi.TfLiteContext, tensors: Iterable[int]) -> Generator[list[Any]]:
+    """Shows tensors as constants, zeros, in the context.
+
+    XNNPACK unpacks constants for the ops that need them, but only if both are in one partition. What the values are
+    makes no difference for the operators.
+
+    Yields:
+        The zeros, which have to live as long as what was made of them.
+    """
+    kept: list[Any] = []
+    before: list[tuple[abi.TfLiteTensor, int, int | None, int]] = []
+    size = ctypes.sizeof(abi.TfLiteTensor)
+    for index in tensors:
+        tensor = abi.TfLiteTensor.from_address(context.tensors + index * size)
+        if tensor.type != abi.TfLiteType.FLOAT32:
             continue
-        before = dict.fromkeys(unpacked[each] for each in ops[index].inputs if each in unpacked)
-        shown = abi.int_array(*(each for each in before if each in there), index)
-        address = ctypes.addressof(shown)
-
-        def show(_context: int, plan: Any, address: int = address) -> int:
-            plan[0] = address
-            return abi.Status.OK
-
-        function = _PLAN(show)
-        known.GetExecutionPlan = abi.address_of(function)
-        try:
-            prepare(context, delegate)
-        finally:
-            known.GetExecutionPlan = original
+        zeros = np.zeros(math.prod(abi.read_int_array(tensor.dims)), np.float32)
+        kept.append(zeros)
+        before.append((tensor, tensor.allocation_type, tensor.data, tensor.bytes))
+        tensor.allocation_type = abi.AllocationType.MMAP_RO
+        tensor.data, tensor.bytes = zeros.ctypes.data, zeros.nbytes
+    try:
+        yield kept
+    finally:
+        for tensor, kind, data, count in before:
+            tensor.allocation_type, tensor.data, tensor.bytes = kind, data, count
