@@ -185,7 +185,7 @@ def test_what_is_missing(device: Path, tool: Path, tmp_path: Path, monkeypatch: 
     assert run("benchmark", path, "--benchmark-binary", tool).code == 2
     (device / "fails").touch()
     told = run("benchmark", path, "--adb", "--benchmark-binary", tool, "--ops", "0")
-    refused(told, "adb shell failed (exit code 1)", "unresolved custom op:  [31mNowhere")
+    refused(told, "adb shell failed (exit code 1)", "unresolved custom op: \\x1b[31mNowhere")
     (device / "fails").rename(device / "silent")
     refused(run("benchmark", path, "--adb", "--benchmark-binary", tool), "did not tell how long calls take")
     assert sorted(each.name for each in device.iterdir()) == ["calls", "silent"]

@@ -19,6 +19,7 @@ from litefuse.benchmarking.tool_output import ToolRun, tool_run
 from litefuse.errors import LitefuseError
 from litefuse.files.temporary import make_temporary_folder
 from litefuse.processes.limits import process_limits
+from litefuse.report.printable import printable
 
 __all__ = ["Device", "Profile", "ToolJob", "find_device"]
 
@@ -255,6 +256,6 @@ def _content(value: npt.NDArray[Any]) -> bytes:
 
 
 def _tail(output: str) -> str:
-    """Returns the last lines of an output, without what a terminal could take for commands."""
+    """Returns the last lines of an output, with what a terminal could take for commands as escapes."""
     lines = [line for line in output.splitlines() if line.strip()][-_TAIL:]
-    return "\n".join("".join(each if each.isprintable() else " " for each in line) for line in lines)
+    return printable("\n".join(lines))

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Sequence
 
 from litefuse.benchmarking.measurement import Benchmark, Latency, Measurement, OpTime, Partition, Ratio
+from litefuse.report.printable import one_line, shortened
 from litefuse.report.sections import Judgement, Section, count_of, shape_text
 
 __all__ = ["benchmark_sections", "time_text"]
@@ -222,7 +223,7 @@ def _span(partition: Partition) -> str:
 
 def _lines(notes: Iterable[str]) -> str:
     """Breaks notes into lines that fit a terminal, below a table."""
-    return "\n  ".join(line for note in notes for line in textwrap.wrap(_shown(note, len(note)), _WIDTH))
+    return "\n".join(line for note in notes for line in textwrap.wrap(one_line(note), _WIDTH))
 
 
 def _time(seconds: float, whole: float) -> tuple[str, str]:
@@ -231,12 +232,8 @@ def _time(seconds: float, whole: float) -> tuple[str, str]:
 
 
 def _shown(name: str, most: int = _NAME) -> str:
-    """Escapes what a terminal could take for a command, and shortens a long name in its middle."""
-    text = "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in name)
-    if len(text) <= most:
-        return text
-    head = (most - 3) // 3
-    return f"{text[:head]}...{text[len(text) - (most - 3 - head) :]}"
+    """Returns a name on one line, shortened in its middle if it is long."""
+    return shortened(one_line(name), most)
 
 
 def _bytes(size: int | None) -> str:
