@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -161,3 +162,11 @@ def test_the_comparison_of_two_models(first: list[float], second: list[float], t
     found = Benchmark((made("model"), made("other")), {"": Ratio.of(first, second)})
     assert text in str(found).splitlines()[0]
     assert "Called in turn" in str(found)
+
+
+def test_models_that_were_not_called_in_turn() -> None:
+    text = str(Benchmark((made("model"), made("other"))))
+    assert text.splitlines()[0] == "10 ms a call (p90 10 ms)"
+    assert "no signature of the same name" in text
+    several = Benchmark((made("model"), replace(made("model"), signature="other")))
+    assert str(several).splitlines()[0] == "10 ms a call (p90 10 ms) of model"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,10 @@ import pytest
 
 import litefuse
 from litefuse.benchmarking.measurement import Benchmark
+from litefuse.benchmarking.node_calls import NodeJob
+from litefuse.benchmarking.operators_alone import AloneJob
 from litefuse.errors import InterpreterError, LimitError, LitefuseError, MissingKernelError, ModelCrashError
+from litefuse.verify.model_run import run_with_kernels
 from tests.benchmarking.models import activated, composed, loop, several_signatures
 from tests.runtime.kernels import Double
 from tests.runtime.models import Graph, model
@@ -149,3 +153,40 @@ def test_what_is_refused(content: bytes, options: dict[str, Any], error: type[Ex
 def test_there_is_no_such_file(tmp_path: Path) -> None:
     with pytest.raises(InterpreterError, match="no such file"):
         measured(tmp_path / "none.tflite")
+
+
+def refusing(monkeypatch: pytest.MonkeyPatch, refused: Callable[[object], bool]) -> None:
+    """Has the processes die that are asked what is refused."""
+
+    def run(target: str, argument: object, where: str, *more: Any) -> object:
+        if refused(argument):
+            raise ModelCrashError("the process died", where=where, step="time the ops")
+        return run_with_kernels(target, argument, where, *more)
+
+    monkeypatch.setattr("litefuse.benchmarking.subject.run_with_kernels", run)
+
+
+def test_what_cannot_be_found_out_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    refusing(monkeypatch, lambda argument: isinstance(argument, AloneJob))
+    (measurement,) = measured(activated()).measurements
+    (partition,) = measurement.partitions
+    assert partition.reason == "XNNPACK could not be asked about single ops: the process died"
+    assert len(partition.operators) == 3
+    assert measurement.explained_by_op == 0.0
+    assert measurement.explained is not None
+    assert measurement.explained > 0
+    assert "not split" in str(measured(activated()))
+
+
+def test_ops_are_timed_without_the_operators_of_xnnpack(monkeypatch: pytest.MonkeyPatch) -> None:
+    refusing(monkeypatch, lambda argument: isinstance(argument, NodeJob) and argument.operators)
+    (measurement,) = measured(activated()).measurements
+    assert measurement.partitions[0].reason == "XNNPACK did not tell the times of its operators"
+
+
+def test_a_model_whose_ops_cannot_be_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    refusing(monkeypatch, lambda argument: isinstance(argument, NodeJob))
+    (measurement,) = measured(activated()).measurements
+    assert measurement.ops == ()
+    assert measurement.explained is None
+    assert measurement.notes[-1] == "The ops could not be timed: the process died."

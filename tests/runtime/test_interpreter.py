@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from ai_edge_litert.interpreter import Interpreter as StockInterpreter
 
-from litefuse.errors import InterpreterError, KernelError
+from litefuse.errors import InterpreterError, KernelError, MissingKernelError
 from litefuse.runtime.interpreter import Interpreter
 from tests.runtime.kernels import Double, Scale
 from tests.runtime.models import Graph, model, unary
@@ -321,3 +321,22 @@ def test_empty_inputs_and_outputs(dtype: Any) -> None:
         assert result.dtype == given.dtype
         assert result.shape == given.shape
         assert result.tolist() == given.tolist()
+
+
+def test_a_prepared_call_runs_again_on_the_same_inputs() -> None:
+    graph = Graph()
+    x = graph.input("x", (1, 2), signature=(-1, 2))
+    graph.custom("Double", [x], [graph.output("y", (1, 2), signature=(-1, 2))])
+    interpreter = Interpreter(model(graph, signatures={"serve": 0}), custom_ops=[Double])
+    call = interpreter.prepare_call("serve", {"x": np.ones((3, 2), np.float32)})
+    for _ in range(2):
+        call.set_inputs()
+        call.invoke()
+        assert interpreter.get_tensor(1).tolist() == [[2, 2]] * 3
+    without = Interpreter(model(graph), custom_ops=[Double])
+    call = without.prepare_call(None, {"x": np.full((1, 2), 4, np.float32)})
+    call.set_inputs()
+    call.invoke()
+    assert without.get_tensor(1).tolist() == [[8, 8]]
+    with pytest.raises(MissingKernelError, match="Nowhere"):
+        Interpreter(unary("Nowhere")).prepare_call(None, {"x": np.ones((2, 3), np.float32)})

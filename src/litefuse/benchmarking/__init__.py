@@ -20,6 +20,7 @@ How they find that out:
 ``node_times``         a clock around the function that the runtime calls for a node
 ``clocks``             that clock: in C++, or in Python
 ``operator_profiler``  a profiler that XNNPACK tells the times of its operators
+``xnnpack_delegate``   XNNPACK's delegate, as LiteRT makes it
 
 What becomes of it:
 

@@ -18,13 +18,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from litefuse.benchmarking.calls import warm_up
-from litefuse.benchmarking.file_ops import FileOp, ops_of_file
+from litefuse.benchmarking.file_ops import FileOp, FileOps, ops_of_file
 from litefuse.benchmarking.job import ModelJob
-from litefuse.benchmarking.node_calls import XNNPACK, kernel_of
 from litefuse.benchmarking.node_times import NodeClock, TimedCall, undisturbed
 from litefuse.benchmarking.nodes import Node, NodeObserver
 from litefuse.benchmarking.opened import OpenedModel, import_kernels, inputs_of
 from litefuse.benchmarking.operator_profiler import OperatorProfiler
+from litefuse.benchmarking.xnnpack_delegate import XnnpackDelegate
 from litefuse.runtime import abi
 
 __all__ = ["ALONE", "AloneJob", "OpAlone", "operators_alone"]
@@ -72,25 +72,18 @@ def operators_alone(job: AloneJob, announce: Callable[[str], None]) -> dict[tupl
         LitefuseError: The model cannot be loaded or called.
     """
     import_kernels(job.model, announce)
-    file, inputs = ops_of_file(job.model.model), inputs_of(job.model)
-    observer = NodeObserver(file.tensors)
-    whole = OpenedModel(job.model, inputs, announce, [observer])
-    delegate = next((node.delegate for node in observer.nodes() if kernel_of(whole, node) == XNNPACK), 0)
-    # The delegate belongs to that model, which must not run any more: what it keeps for its nodes is replaced.
-    found = _called(job, inputs, file.ops, file.tensors, delegate, announce) if delegate else {}
-    announce("close the models")
+    file = ops_of_file(job.model.model)
+    xnnpack = XnnpackDelegate(job.model.threads)
+    found = _called(job, file, xnnpack.address, announce) if xnnpack.address else {}
+    announce("close the model")
     return found
 
 
 def _called(
-    job: AloneJob,
-    inputs: Any,
-    ops: Sequence[Sequence[FileOp]],
-    tensors: Sequence[Sequence[str]],
-    delegate: int,
-    announce: Callable[[str], None],
+    job: AloneJob, file: FileOps, delegate: int, announce: Callable[[str], None]
 ) -> dict[tuple[int, int], OpAlone]:
     """Calls the model with partitions of one op each."""
+    ops = file.ops
     found: dict[Node, list[str]] = {}
     clocks: list[NodeClock] = []
 
@@ -110,8 +103,8 @@ def _called(
         wanted = job.ops.get(subgraph, ())
         kept.append(_offer_alone(context, delegate, observer.plan(context), wanted, ops[subgraph]))
 
-    observer = NodeObserver(tensors, profiler=profiler.address, prepared=split)
-    model = OpenedModel(replace(job.model, xnnpack=False), inputs, announce, [observer])
+    observer = NodeObserver(file.tensors, profiler=profiler.address, prepared=split)
+    model = OpenedModel(replace(job.model, xnnpack=False), inputs_of(job.model), announce, [observer])
     clock = NodeClock(observer.nodes())
     clocks.append(clock)
     announce("time the ops one by one")

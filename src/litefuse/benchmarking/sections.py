@@ -58,11 +58,17 @@ def _high(latency: Latency) -> str:
 def _answer(benchmark: Benchmark) -> str:
     first = benchmark.measurements[0]
     text = f"{time_text(first.seconds)} a call ({_high(first.warm)})"
+    if first.signature is not None and any(_is_other_signature(first, each) for each in benchmark.measurements):
+        text += f" of {_shown(first.signature, 24)}"
     ratio = next(iter(benchmark.ratios.values()), None)
     if ratio is None:
         return text
     other = next(each for each in reversed(benchmark.measurements) if each.model != first.model or each is not first)
     return f"{text}, {_comparison(ratio)} {_shown(other.model)}"
+
+
+def _is_other_signature(one: Measurement, other: Measurement) -> bool:
+    return one.model == other.model and one.signature != other.signature
 
 
 def _comparison(ratio: Ratio) -> str:
@@ -96,6 +102,8 @@ def _overview(benchmark: Benchmark) -> Section:
         f" in {count_of(each.pairs, 'pair')} of calls (in 80% of them, {each.low:.2f} to {each.high:.2f})"
         for key, each in benchmark.ratios.items()
     ]
+    if not notes and any(each.model != benchmark.measurements[0].model for each in benchmark.measurements):
+        notes = ["Not called in turn: the models have no signature of the same name."]
     return Section(
         "Models",
         rows,
