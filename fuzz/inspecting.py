@@ -6,10 +6,13 @@ import json
 import tempfile
 from pathlib import Path
 
+from litefuse.differences.compare import diff
 from litefuse.inputs.graph import Model
 from litefuse.inspection.facts import InspectionJob
 from litefuse.inspection.litert_model import inspect_litert_model
 from litefuse.inspection.sections import litert_model_sections, saved_model_sections
+from litefuse.metadata.description import Finish
+from litefuse.metadata.finish import finish_file
 from litefuse.page.content import Content
 from litefuse.page.converted import read_converted
 from litefuse.page.document import document
@@ -19,6 +22,7 @@ from litefuse.page.links import links
 from litefuse.page.original import OriginalJob
 from litefuse.processes.process import run_in_worker
 from litefuse.quantization.signatures import sign_file
+from litefuse.report.text import sections_text
 from litefuse.targets import OWN, find_target
 from litefuse.targets.table import refused_by_table
 from litefuse.verify.targets.places import located
@@ -38,7 +42,7 @@ def inspect_saved_model(folder: Path) -> None:
 
 
 def inspect_model(content: bytes) -> None:
-    """Looks into a LiteRT model, and asks the tables of targets about it."""
+    """Looks into a LiteRT model, asks the tables of targets about it, gives it metadata, and compares both files."""
     with tempfile.NamedTemporaryFile(suffix=".tflite") as file:
         file.write(content)
         file.flush()
@@ -48,5 +52,8 @@ def inspect_model(content: bytes) -> None:
         for target in map(find_target, OWN):
             located(model, [*refused_by_table(model, target.table)], (), target.hints)
         document(Content(read_converted(Path(file.name)), ""))
-    json.dumps(facts.to_json())
-    litert_model_sections(facts)
+        finish_file(Path(file.name), Finish.of({"name": "mutant"}, None))
+        difference = diff(content, Path(file.name))
+    json.dumps([facts.to_json(), difference.to_json()], allow_nan=False)
+    sections_text([*litert_model_sections(facts), *litert_model_sections(facts, ("ops", "tensors", "sizes"))])
+    str(difference)

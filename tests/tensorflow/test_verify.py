@@ -52,6 +52,18 @@ def test_signatures_that_share_state(tensorflow: TensorFlow) -> None:
     assert "add        y       float32" in str(verification)
 
 
+def test_other_names(tensorflow: TensorFlow) -> None:
+    path = tensorflow.save(counting)
+    result = litefuse.convert(path, rename={"x": "image", "add:total": "sum"})
+    verification = litefuse.verify_model(result, path, layers=True)
+    assert verification.ok
+    assert {(each.signature, each.name) for each in verification.outputs} == {
+        ("add", "y"),
+        ("add", "sum"),
+        ("read", "total"),
+    }
+
+
 def test_another_model(tensorflow: TensorFlow, tmp_path: Path) -> None:
     model = litefuse.convert(tensorflow.save(counting)).save(tmp_path / "model.tflite")
     verification = litefuse.verify_model(model, tensorflow.save(counting, 2.1), signatures=["add"], calls=1)
