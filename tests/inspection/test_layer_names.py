@@ -27,6 +27,10 @@ from litefuse.inspection.layer_names import layer_of
         ("functional_1/gru_1/while/gru_cell_1/MatMul_13", "functional_1/gru_1/gru_cell_1"),
         ("functional_1/gru_1/while/TensorArrayV2Write/TensorListSetItem", "functional_1/gru_1"),
         ("functional_1/dense_1/Gelu/mul_2;functional_1/dense_1/Gelu/mul/x", "functional_1/dense_1"),
+        ("functional_1/separable_conv2d_1/separable_conv2d/depthwise2", "functional_1/separable_conv2d_1"),
+        ("sequential/dropout/dropout/Mul", "sequential/dropout"),
+        ("sequential/dropout/Mul", "sequential/dropout"),
+        ("functional_1/conv2d_transpose_1/conv_transpose/input_sizes3", "functional_1/conv2d_transpose_1"),
         # the convolution among fused nodes, in whichever place
         ("m/relu/Relu;m/bn/batchnorm/mul_1;m/conv/convolution;m/bn/batchnorm/Rsqrt1", "m/conv"),
         ("m/bn/batchnorm/mul_1;m/dw/depthwise;m/other/batchnorm/Rsqrt", "m/dw"),

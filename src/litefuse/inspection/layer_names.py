@@ -29,9 +29,11 @@ _OP = re.compile(
 _FUNCTION = re.compile(
     r"(?:while|cond|case|switch_case|loop_body|pfor|map|scan|einsum|moments|batchnorm|zeros|ones|zeros_like|ones_like"
     r"|strided_slice|stack|unstack|split|transpose|range|l2_normalize|norm|truediv|floordiv"
-    r"|Tensordot|Einsum|Gelu|Repeat|GatherV2|Mean|Reshape|MatMul|BatchMatMulV?2?|BiasAdd|Conv2D|Assert|AssertGuard"
+    r"|conv_transpose|embedding_lookup|Tensordot|Einsum|Gelu|Repeat|GatherV2|Mean|Reshape|MatMul|BatchMatMulV?2?|BiasAdd|Conv2D|Assert|AssertGuard"
     r"|TensorArray\w*|TensorList\w*|RaggedT\w*|Ragged[A-SU-Z]\w*)(?:_\d+)?"
 )
+# Those that are called like the layers which open them.
+_NAMESAKE = re.compile(r"(separable_conv2d|dropout)(?:_\d+)?")
 # The nodes that others are fused into: of these is the layer of a fused op.
 _CORE = re.compile(r"(?:\w*conv\w*|\w*matmul\w*|depthwise\w*|\w*einsum\w*|tensordot\w*|dot_general\w*)", re.IGNORECASE)
 # A module of PyTorch, such as torch.nn.modules.conv.Conv2d_0: its names end with the layer, not with an op.
@@ -72,4 +74,6 @@ def _path(node: str) -> str:
         last = parts.pop()
         if _OPERAND.fullmatch(last) and _OP.fullmatch(parts[-1]):
             parts.pop()
+    if len(parts) > 1 and (inner := _NAMESAKE.fullmatch(parts[-1])) and parts[-2].startswith(inner[1]):
+        parts.pop()
     return "/".join(each for each in parts if not _FUNCTION.fullmatch(each))
