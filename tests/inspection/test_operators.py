@@ -91,6 +91,28 @@ def test_layers_of_names_constants_and_neighbours() -> None:
     assert named("StatefulPartitionedCall:0", "lstm_loop3") == ["net/first", "net/first"]
 
 
+def test_layers_of_composites_and_of_shared_constants() -> None:
+    graph, first, second = Graph(), Graph(), Graph()
+    x, shared = graph.input("x", (2,)), graph.tensor("net/norm/Const", (2,), value=[1, 2])
+    a, b, c = (graph.tensor(name, (2,)) for name in ("composite", "composite1", "StatefulPartitionedCall:0"))
+    graph.composite("norm", [x, shared], [a], {}, 1)
+    graph.composite("norm", [a, shared], [b], {}, 2)
+    graph.builtin("ADD", [b, shared], [c])
+    for body, name in ((first, "m"), (second, "net/last/add")):
+        y = body.tensor(name, (2,))
+        body.builtin("ADD", [body.input("a", (2,)), body.input("b", (2,))], [y])
+        body.outputs.append(y)
+    content = edited(model(graph, first, second), "net/first/add_2.norm.decomposition")
+    assert [each.layer for each in operators_of(content)] == ["net/first", "net/last", "net/last", "", "net/last"]
+
+
+def edited(content: bytes, name: str) -> bytes:
+    """The content with another name of the second subgraph."""
+    loaded: Any = schema.ModelT.InitFromObj(schema.Model.GetRootAs(content, 0))
+    loaded.subgraphs[1].name = name
+    return packed(loaded)
+
+
 def test_bytes_by_layer() -> None:
     graph = Graph()
     x, y, z = graph.input("x", (8,)), graph.tensor("net/a/add", (8,)), graph.output("net/b/add", (8,))
