@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from litefuse.errors import NotFusedError
 from litefuse.job import ConversionJob
+from litefuse.metadata.description import Finish
 from litefuse.report import CompositeReport, Report
 
 if TYPE_CHECKING:
@@ -89,6 +90,11 @@ def _of_chains(
     others = found if found is not None and found.library is not None else None
     chains = generate_chains(job.output, folder, model="model.tflite", others=others, on_step=on_step)
     if any(each.kernel is not None for each in chains):
+        if job.finish.description is not None:
+            from litefuse.metadata.finish import finish_file
+
+            # The file was written anew, without what was behind it.
+            finish_file(job.output, Finish(job.finish.description), where=str(job.source))
         counts = inspect_litert_model(job.output).op_counts
         report = replace(report, op_counts=counts, size=job.output.stat().st_size)
     return replace(report, chains=chains)

@@ -17,11 +17,14 @@ import litefuse
 from litefuse.cli.app import app
 from litefuse.demo import SAVED_MODEL
 from litefuse.errors import MetadataError
+from litefuse.generating import with_kernels
 from litefuse.inspection.litert_model import inspect_litert_model
+from litefuse.job import ConversionJob
 from litefuse.metadata.associated_files import pack_of
 from litefuse.metadata.description import Description, Finish
 from litefuse.metadata.finish import finish_file, model_metadata
 from litefuse.metadata.names import original_names, renaming, signature_names
+from litefuse.report import ChainReport, KernelReport, Report
 from tests.differences.edited import edited
 from tests.runtime.models import Graph, model
 
@@ -325,6 +328,28 @@ def test_convert(folder: Path) -> None:
     assert wrong.exit_code == 1
     assert "there is no input or output 'nothing'" in wrong.stderr
     assert not (folder / "x.tflite").exists()
+
+
+def test_generated_kernels_keep_files(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chains become composites in a file that is written anew, without what is behind the flatbuffer."""
+    path = folder / "m.tflite"
+    finish = Finish.of(folder / "m.json", {"x": "z"})
+    finish_file(path, finish)
+
+    def generate(written: Path, *_: object, **__: object) -> list[ChainReport]:
+        content = written.read_bytes()
+        pack = pack_of(content)
+        assert pack is not None
+        written.write_bytes(content[: pack.start])
+        return [ChainReport("chain", "ADD", "MUL", "layer", 2, 1, kernel=KernelReport(0.0, 1.0, 2.0))]
+
+    monkeypatch.setattr("litefuse.generator.chain_kernels.generate_chains", generate)
+    report = Report("m")
+    job = ConversionJob(source=path, output=path, finish=finish)
+    report = with_kernels(report, job, folder / "kernels", lambda _: report, lambda _: None, chains=True)
+    assert zipfile.ZipFile(path).read("labels.txt") == b"cat\ndog\n"
+    assert report.size == path.stat().st_size
+    assert run(path, "serve", z=PAIR)["y"].tolist() == [6, 8]
 
 
 def test_quantize_keeps_metadata_and_files(folder: Path) -> None:
