@@ -213,11 +213,10 @@ def test_signatures() -> None:
 
     found = of(change)
     assert found.signatures == (
-        ValueChange("input x", "float32 [1, 4]", None),
-        ValueChange("input images", None, "float32 [1, 4]"),
+        ValueChange("input x: name", "x", "images"),
         ValueChange("output net/b/MatMul: dtype", "float32", "int32"),
     )
-    assert not found.operators  # the input is paired by its place
+    assert not found.operators
 
     def rename(loaded: Any) -> None:
         loaded.signatureDefs[0].signatureKey = "other"
@@ -227,6 +226,22 @@ def test_signatures() -> None:
         ValueChange("signature serve", "there", None),
         ValueChange("signature other", None, "there"),
     )
+
+
+def test_inputs_in_another_order_and_of_other_types() -> None:
+    def difference(*names: str, dtype: Any = np.float32) -> bytes:
+        graph = Graph()
+        indices = {name: graph.input(name, (2,), dtype if name == "b" else np.float32) for name in names}
+        graph.builtin("SUB", [indices["a"], indices["b"]], [graph.output("y", (2,))])
+        return model(graph, signatures={"serve": 0})
+
+    (change,) = litefuse.diff(difference("a", "b"), difference("b", "a")).signatures
+    assert change == ValueChange("order of inputs", ["a", "b"], ["b", "a"])
+    found = litefuse.diff(difference("a", "b"), difference("a", "b", "c"))
+    assert found.signatures == (ValueChange("input c", None, "float32 [2]"),)
+    assert not found.operators
+    (change,) = litefuse.diff(difference("a", "b"), difference("a", "b", dtype=np.int32)).signatures
+    assert change == ValueChange("input b: dtype", "float32", "int32")
 
 
 def test_an_output_of_another_op() -> None:

@@ -346,7 +346,11 @@ def test_generated_kernels_keep_files(folder: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("litefuse.generator.chain_kernels.generate_chains", generate)
     report = Report("m")
     job = ConversionJob(source=path, output=path, finish=finish)
-    report = with_kernels(report, job, folder / "kernels", lambda _: report, lambda _: None, chains=True)
+
+    def convert(_: ConversionJob) -> Report:
+        raise AssertionError
+
+    report = with_kernels(report, job, folder / "kernels", convert, lambda _: None, chains=True)
     assert zipfile.ZipFile(path).read("labels.txt") == b"cat\ndog\n"
     assert report.size == path.stat().st_size
     assert run(path, "serve", z=PAIR)["y"].tolist() == [6, 8]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from litefuse.differences.model_diff import ModelDiff, SizeChange, ValueChange
@@ -106,21 +106,43 @@ def _signatures(
             continue
         one, other = ours[key], theirs[key]
         prefix = f"{key}: " if len(ours) > 1 or len(theirs) > 1 else ""
-        yield from _values(f"{prefix}input", one.inputs, other.inputs)
-        yield from _values(f"{prefix}output", one.outputs, other.outputs)
+        yield from _values(f"{prefix}input", one.inputs, other.inputs, _partners(one, graphs))
+        yield from _values(f"{prefix}output", one.outputs, other.outputs, _partners(one, graphs))
         yield from _sources(f"{prefix}output", one, other, graphs)
 
 
-def _values(role: str, ours: Sequence[TensorFacts], theirs: Sequence[TensorFacts]) -> Iterator[ValueChange]:
+def _partners(signature: SignatureFacts, graphs: SubgraphComparison) -> Callable[[int | None], int | None]:
+    """Returns a function from the tensors of a signature to the same ones of the second file."""
+    graph = signature.subgraph
+    return lambda index: None if graph is None or index is None else graphs.partner(graph, index)
+
+
+def _values(
+    role: str,
+    ours: Sequence[TensorFacts],
+    theirs: Sequence[TensorFacts],
+    partner: Callable[[int | None], int | None],
+) -> Iterator[ValueChange]:
     """Yields what differs between inputs or outputs: names, order, types."""
     one, other = ({each.name: each for each in side} for side in (ours, theirs))
-    for name in dict.fromkeys((*one, *other)):
-        if name not in one or name not in other:
+    # The same tensor under a name that only one of the files has.
+    places = {each.index: each.name for each in theirs if each.name not in one and each.index is not None}
+    renamed = {
+        each.name: places[found] for each in ours if each.name not in other and (found := partner(each.index)) in places
+    }
+    taken = {*renamed.values()}
+    for name in dict.fromkeys((*one, *(each for each in other if each not in taken))):
+        new = renamed.get(name, name)
+        if name not in one or new not in other:
             before, after = (_type(each[name]) if name in each else None for each in (one, other))
             yield ValueChange(f"{role} {name}", before, after)
-        else:
-            yield from changed_values(f"{role} {name}: ", _facts(one[name]), _facts(other[name]))
-    common = [[each for each in side if each in one and each in other] for side in (one, other)]
+            continue
+        if new != name:
+            yield ValueChange(f"{role} {name}: name", name, new)
+        yield from changed_values(f"{role} {name}: ", _facts(one[name]), _facts(other[new]))
+    names = {new: name for name, new in renamed.items()}
+    common = [[each for each in one if each in other or each in renamed], [names.get(each, each) for each in other]]
+    common[1] = [each for each in common[1] if each in common[0]]
     if common[0] != common[1]:
         yield ValueChange(f"order of {role}s", common[0], common[1])
 
