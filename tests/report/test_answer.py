@@ -159,6 +159,12 @@ def test_the_command_that_compares_it(tmp_path: Path) -> None:
     section = answer_section(report, written="my model.tflite", original=str(original))
     assert section.title == f"Converted {original} to my model.tflite"
     assert row(section, "next")[0] == f"litefuse verify 'my model.tflite' '{original}' compares it with the original"
+    ran = answer_section(replace(report, file_check=FileCheckReport(ran=True)), written="m.tflite")
+    assert ran.rows[-1] == ("", "litefuse benchmark m.tflite measures how fast it is")
+    not_called = answer_section(
+        replace(report, file_check=FileCheckReport(ran=False, reason="why")), written="m.tflite"
+    )
+    assert not_called.rows[-1][0] == "next"
     # What is not on disk cannot be named there, and what is not written neither.
     assert "next" not in names(answer_section(Report("function f\0"), written="m.tflite"))
     assert "next" not in names(answer_section(report))

@@ -69,9 +69,8 @@ def _lines(report: Report, source: str, written: str, kernels: str) -> Iterator[
         if each.usable:
             yield _Line("left out", f"{each.signature}: {each.reason}")
     yield _Line("time", f"{sum(report.timings.values()):.2f} s")
-    if written and (original := _path(source) or _path(report.source)):
-        command = f"litefuse verify {shlex.quote(written)} {shlex.quote(original)}"
-        yield _Line("next", f"{command} compares it with the original")
+    if written:
+        yield from _next(report, _path(source) or _path(report.source), shlex.quote(written))
 
 
 def _size_text(report: Report) -> str:
@@ -178,6 +177,17 @@ def _targets(report: Report) -> Iterator[_Line]:
     for check in report.target_checks:
         name = f"check {check.target}" if len(report.target_checks) > 1 else "check"
         yield _Line(name, check.text, _VERDICTS.get(check.verdict))
+
+
+def _next(report: Report, original: str, written: str) -> Iterator[_Line]:
+    """Says how the whole is compared with the original, and how it is measured if it runs here."""
+    texts: list[str] = []
+    if original:
+        texts.append(f"litefuse verify {written} {shlex.quote(original)} compares it with the original")
+    if report.file_check is not None and report.file_check.ran:
+        texts.append(f"litefuse benchmark {written} measures how fast it is")
+    for number, text in enumerate(texts):
+        yield _Line("" if number else "next", text)
 
 
 def _path(name: str) -> str:
