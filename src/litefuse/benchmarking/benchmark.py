@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.benchmarking.android import find_device
+from litefuse.benchmarking.android import Device, find_device
 from litefuse.benchmarking.calls import PAIR
 from litefuse.benchmarking.job import ModelJob, PairJob
 from litefuse.benchmarking.machine import cores, processor, versions
@@ -19,9 +19,11 @@ from litefuse.benchmarking.on_device import measured_on_device
 from litefuse.benchmarking.subject import Subject
 from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.processes.limits import ProcessLimits, processes_limited
+from litefuse.progress.show import shown_progress
 from litefuse.result import ConversionResult
 from litefuse.runtime.transfer import kernel_by_value, registered_by_value
 from litefuse.verify.model_run import run_with_kernels
+from litefuse.verify.reference import name_and_content
 
 if TYPE_CHECKING:
     from litefuse.runtime.custom_op import CustomOp
@@ -49,6 +51,7 @@ def benchmark(
     memory: int | None = None,
     adb: str | None = None,
     benchmark_binary: str | os.PathLike[str] | None = None,
+    progress: bool = False,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> Benchmark:
     """Measures how long calls of a LiteRT model take, how much memory, and which ops take the time.
@@ -86,6 +89,7 @@ def benchmark(
         adb: The serial number of an Android device to measure on, or an empty string for the only one that is
             connected; None for this machine. Kernels are those that the tool has.
         benchmark_binary: The file of LiteRT's tool ``benchmark_model`` for the device.
+        progress: Show the progress, as :func:`litefuse.convert` does.
         on_step: Called with the name of each step when it begins.
 
     Returns:
@@ -113,21 +117,28 @@ def benchmark(
         seconds=seconds,
     )
     wanted = None if signatures is None else tuple(signatures)
-    subjects = [Subject(each, wanted, on_step) for each in ([model] if other is None else [model, other])]
-    _check_inputs(job, subjects)
+    both = [model] if other is None else [model, other]
+    title = " and ".join(name_and_content(each)[0] for each in both)
+    with shown_progress(f"Measuring {title}", show=progress, also=on_step) as announce:
+        subjects = [Subject(each, wanted, announce) for each in both]
+        _check_inputs(job, subjects)
+        with processes_limited(ProcessLimits(timeout, memory)):
+            device = None if adb is None else find_device(adb, benchmark_binary, announce)
+            return _measured(subjects, job, device, announce, ops=ops)
+
+
+def _measured(
+    subjects: Sequence[Subject], job: ModelJob, device: Device | None, on_step: Callable[[str], None], *, ops: bool
+) -> Benchmark:
     pairs = _pairs(subjects)
-    with processes_limited(ProcessLimits(timeout, memory)):
-        if adb is not None:
-            device = find_device(adb, benchmark_binary, on_step)
-            on_device, ratios = measured_on_device(device, subjects, pairs, job, ops=ops)
-            return Benchmark(
-                tuple(chain.from_iterable(on_device)), ratios, device.name, device.processor, versions=versions()
-            )
-        found = [[each.measured(job, key, ops=ops) for key in each.keys] for each in subjects]
-        jobs = [
-            dict(zip(each.keys, (own for _, own in of), strict=True)) for each, of in zip(subjects, found, strict=True)
-        ]
-        ratios = {first: _in_turn(subjects, jobs[0][first], jobs[1][second], on_step) for first, second in pairs}
+    if device is not None:
+        on_device, ratios = measured_on_device(device, subjects, pairs, job, ops=ops)
+        return Benchmark(
+            tuple(chain.from_iterable(on_device)), ratios, device.name, device.processor, versions=versions()
+        )
+    found = [[each.measured(job, key, ops=ops) for key in each.keys] for each in subjects]
+    jobs = [dict(zip(each.keys, (own for _, own in of), strict=True)) for each, of in zip(subjects, found, strict=True)]
+    ratios = {first: _in_turn(subjects, jobs[0][first], jobs[1][second], on_step) for first, second in pairs}
     measurements = tuple(measurement for of in found for measurement, _ in of)
     return Benchmark(measurements, ratios, cpu=processor(), cores=cores(), versions=versions())
 

@@ -94,8 +94,8 @@ def _times(model: Path, kernels: tuple[str, ...]) -> NodeData:
     from litefuse.benchmarking.benchmark import benchmark
     from litefuse.explorer.node_data import op_seconds, time_data
 
-    with progress(f"Measuring {model}"):
-        measured = benchmark(model, seconds=_SECONDS, kernel_modules=kernels)
+    with progress(f"Measuring {model}") as on_step:
+        measured = benchmark(model, seconds=_SECONDS, kernel_modules=kernels, on_step=on_step)
     seconds, unknown = op_seconds(measured.measurements)
     if unknown:
         click.echo(f"the time of {unknown:,} ops is not known: XNNPACK runs them in one with others", err=True)
@@ -107,7 +107,7 @@ def _errors(model: Path, original: Path, tolerance: float, tags: str | None, ker
     from litefuse.explorer.node_data import error_data
     from litefuse.verify.against_original import verify_model
 
-    with progress(f"Verifying {model}"):
+    with progress(f"Verifying {model}") as on_step:
         verification = verify_model(
             model,
             original,
@@ -116,6 +116,7 @@ def _errors(model: Path, original: Path, tolerance: float, tags: str | None, ker
             tags=split_names(tags),
             kernel_modules=kernels,
             layers=True,
+            on_step=on_step,
         )
     layers = verification.layers
     if layers is None or layers.problem:
