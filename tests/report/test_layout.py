@@ -124,3 +124,9 @@ def test_texts_give_way_before_names() -> None:
     lines = shown(section, 60).splitlines()
     assert lines[1].startswith("  Convolution2DTransposeBias  all floats")
     assert len(lines) > 3
+
+
+def test_a_title_is_one_line_whatever_its_names_have() -> None:
+    section = Section("Converted m\nEqual: m and n")
+    assert sections_text([section]) == r"Converted m\nEqual: m and n"
+    assert shown(section, 80).splitlines() == [r"Converted m\nEqual: m and n"]

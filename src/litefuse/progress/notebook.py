@@ -9,10 +9,10 @@ from __future__ import annotations
 import importlib
 import sys
 import time
-from html import escape
 from typing import Any
 
 from litefuse.progress.tracker import Snapshot, Tracker
+from litefuse.report.html import escaped
 
 __all__ = ["NotebookProgress", "in_notebook"]
 
@@ -75,11 +75,11 @@ class _Shown:
 
     def _repr_html_(self) -> str:
         found = self._snapshot
-        lines = [f"<b>{escape(self._title)}</b> {found.seconds:.1f} s"]
+        lines = [f"<b>{escaped(self._title)}</b> {found.seconds:.1f} s"]
         for name, seconds, state in found.stages:
-            line = f'<span style="color:{_COLORS[state]}">{_MARKS[state]}</span> {escape(name)} {seconds:.1f} s'
+            line = f'<span style="color:{_COLORS[state]}">{_MARKS[state]}</span> {escaped(name)} {seconds:.1f} s'
             if state == "running":
                 bar = f' <progress value="{found.done}" max="{found.total}"></progress>' if found.total else ""
-                line += f"{bar} <small>{escape(found.detail)}</small>"
+                line += f"{bar} <small>{escaped(found.detail)}</small>"
             lines.append(line)
         return f'<div style="line-height:1.4">{"<br>".join(lines)}</div>'

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from litefuse.progress.tracker import Tracker
-from litefuse.report.printable import printable
+from litefuse.report.printable import one_line
 
 __all__ = ["shown_progress"]
 
@@ -89,7 +89,7 @@ class _Lines:
     def update(self, *, is_new_stage: bool) -> None:
         if is_new_stage and sys.stderr is not None:
             found = self._tracker.snapshot()
-            text = f"{printable(self._title)}: {found.stages[-1].name}, after {found.seconds:.1f} s\n"
+            text = f"{one_line(self._title)}: {found.stages[-1].name}, after {found.seconds:.1f} s\n"
             sys.stderr.write(text)  # as a whole: what runs in other processes may print, too
             sys.stderr.flush()
 

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from litefuse.progress.stages import PRINTING
 from litefuse.progress.tracker import Snapshot, Tracker
-from litefuse.report.printable import printable
+from litefuse.report.printable import one_line
 
 __all__ = ["TerminalProgress"]
 
@@ -78,14 +78,14 @@ class _Stages:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         found = self._tracker.snapshot()
-        title = Text(printable(self._title), style="bold", no_wrap=True, overflow="ellipsis")
+        title = Text(one_line(self._title), style="bold", no_wrap=True, overflow="ellipsis")
         time = Text(_clock(found.seconds), style="dim")
         stage = [each.name for each in found.stages if each.state == "running"]
         if stage:  # at the end, it is drawn as it was
             self._in_one_line = stage[0] in PRINTING
         if self._in_one_line:
             title.truncate(max(options.max_width // 2, 1), overflow="ellipsis")
-            what = Text(", ".join(filter(None, (*stage, printable(found.detail)))), style="dim")
+            what = Text(", ".join(filter(None, (*stage, one_line(found.detail)))), style="dim")
             line = Text("  ", no_wrap=True, overflow="ellipsis").join([title, time, what])
             line.truncate(options.max_width - 3, overflow="ellipsis")
             line.append("  ")  # before what others print there
@@ -107,7 +107,7 @@ class _Stages:
                 table.add_row(done, name, f"{seconds:.1f} s")
                 continue
             bar = ProgressBar(found.total, found.done, width=_BAR) if found.total else ""
-            table.add_row(running, name, f"{seconds:.1f} s", bar, Text(printable(found.detail), style="dim"))
+            table.add_row(running, name, f"{seconds:.1f} s", bar, Text(one_line(found.detail), style="dim"))
         return table
 
 

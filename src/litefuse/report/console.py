@@ -9,7 +9,7 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.text import Text
 
 from litefuse.report.layout import GAP, INDENT, TableLine, table_lines, wrapped
-from litefuse.report.printable import printable
+from litefuse.report.printable import one_line, printable
 from litefuse.report.section import Judgement, Section
 
 __all__ = ["sections_renderable"]
@@ -36,7 +36,7 @@ class _Sections:
 
 def _section_lines(section: Section, width: int) -> list[Text]:
     title = _TITLES.get(section.judgement or "", "bold")
-    lines = [_line(each, title) for each in wrapped(printable(section.title), width)]
+    lines = [_line(each, title) for each in wrapped(one_line(section.title), width)]
     inside = width - len(INDENT)
     lines += [_table_line(section, line) for line in table_lines(section, inside)]
     if section.note:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from litefuse.report.layout import GAP, INDENT, table_lines
-from litefuse.report.printable import printable
+from litefuse.report.printable import one_line, printable
 from litefuse.report.report import Report
 from litefuse.report.section import Section
 from litefuse.report.sections import report_sections
@@ -24,7 +24,7 @@ def sections_text(sections: Iterable[Section]) -> str:
 
 
 def _section_lines(section: Section) -> list[str]:
-    lines = [printable(section.title)]
+    lines = [one_line(section.title)]
     lines += [(INDENT + GAP.join(line.cells)).rstrip() for line in table_lines(section)]
     if section.note:
         lines += [(INDENT + line).rstrip() for line in printable(section.note).split("\n")]
