@@ -1,8 +1,9 @@
 """Compares packages that lay out layered graphs: ``python -m scripts.compare_layouts MODEL.tflite [OPS]``.
 
-The graph is that of the file's ops, OPS of them (600): where it has fewer, they are repeated, the first after the last. For each package: seconds, crossings of edges drawn as
-straight lines, the mean length of an edge, pairs of boxes that overlap, edges that do not lead down, and the drawing's
-size. Boxes are all of one size. A package that is not installed is left out; ``dot`` is the program of Graphviz.
+The graph is that of the file's ops, OPS of them (600): where it has fewer, they are repeated, the first after the last.
+For each package: seconds, crossings of edges drawn as straight lines, the mean length of an edge, pairs of boxes that
+overlap, edges that do not lead down, and the drawing's size. Boxes are all of one size. A package that is not installed
+is left out; ``dot`` is the program of Graphviz.
 """
 
 from __future__ import annotations
