@@ -15,7 +15,7 @@ from tests.report.test_text import REPORT
 def test_the_page_shows_the_facts_of_the_text() -> None:
     sections = report_sections(REPORT, timings=True)
     found = parsed(sections_html(sections))
-    assert found.texts["h3"] == [each.title for each in sections]
+    assert [text.lstrip("!") for text in found.texts["h3"]] == [each.title for each in sections]
     assert found.texts["p"] == [each.note for each in sections if each.note]
     expected = [[*row] for each in sections for row in ([each.headings] if each.headings else []) + [*each.rows]]
     signs = tuple(sign for sign, _ in MARKS.values())
@@ -27,6 +27,8 @@ def test_judgements_are_classes_and_signs() -> None:
     found = parsed(sections_html([Section("x", rows, judgements=["good", "warn", "bad", "unclear", None])]))
     assert found.row_classes == ["good", "warn", "bad", "unclear", ""]
     assert found.rows == [["a", "✓1"], ["b", "!2"], ["c", "✗3"], ["d", "?4"], ["e", "5"]]
+    judged = sections_html([Section("x", judgement="bad")], style=False)
+    assert '<h3 class="title bad"><span class="mark" role="img" aria-label="bad" title="bad">✗</span>x</h3>' in judged
     for name in ("good", "warn", "bad", "unclear"):
         assert f".{name} .mark" in SECTIONS_STYLE
 

@@ -33,6 +33,7 @@ color:var(--jp-content-font-color1,var(--vscode-foreground,inherit));overflow-x:
 .{SECTIONS_CLASS} th,.{SECTIONS_CLASS} td{{padding:.15em 1em .15em 0;text-align:left;vertical-align:top;border:0;
 background:none;white-space:pre-wrap;overflow-wrap:anywhere;max-width:48em;min-width:2.5em}}
 .{SECTIONS_CLASS} th{{font-weight:400;opacity:.75}}
+.{SECTIONS_CLASS} th[scope=row]{{min-width:5.5em}}
 .{SECTIONS_CLASS} thead th{{border-bottom:1px solid var(--jp-border-color2,var(--vscode-panel-border,#8886))}}
 .{SECTIONS_CLASS} .right{{text-align:right;font-variant-numeric:tabular-nums}}
 .{SECTIONS_CLASS} .note{{margin:.25em 0;opacity:.75;white-space:pre-wrap;overflow-wrap:anywhere}}
@@ -63,7 +64,9 @@ def sections_html(sections: Iterable[Section], *, level: int = 3, style: bool = 
     if style:
         parts.append(f"<style>{SECTIONS_STYLE}</style>")
     for section in sections:
-        parts += ["<section>", f'<h{level} class="title">{escaped(section.title)}</h{level}>']
+        judged = f" {section.judgement}" if section.judgement else ""
+        title = f"{_mark(section.judgement)}{escaped(section.title)}"
+        parts += ["<section>", f'<h{level} class="title{judged}">{title}</h{level}>']
         if section.rows:
             parts += _table(section)
         if section.note:
@@ -114,15 +117,21 @@ def _row(section: Section, row: Sequence[str], judgement: Judgement, count: int,
     for column, cell in enumerate(row):
         is_last = column == len(row) - 1
         text = escaped(cell)
-        if judgement and is_last:
-            sign, name = MARKS[judgement]
-            text = f'<span class="mark" role="img" aria-label="{name}" title="{name}">{sign}</span>{text}'
+        if is_last:
+            text = _mark(judgement) + text
         # The last cell of a short row has the place of those that are missing.
         span = f' colspan="{count - column}"' if is_last and column < count - 1 else ""
         kind, scope = ("th", ' scope="row"') if has_names and column == 0 and cell and not is_last else ("td", "")
         cells.append(f"<{kind}{scope}{span}{_alignment(section, column)}>{text}</{kind}>")
     mark = f' class="{judgement}"' if judgement else ""
     return f"<tr{mark}>{''.join(cells)}</tr>"
+
+
+def _mark(judgement: Judgement) -> str:
+    if not judgement:
+        return ""
+    sign, name = MARKS[judgement]
+    return f'<span class="mark" role="img" aria-label="{name}" title="{name}">{sign}</span>'
 
 
 def _alignment(section: Section, column: int) -> str:
