@@ -23,6 +23,7 @@ int64_t Now() {
 }
 
 struct Slot {
+  const TfLiteNode* node = nullptr;
   Invoke original = nullptr;
   int64_t time = 0;  // without that of the nodes in the subgraphs that it runs
   int64_t runs = 0;
@@ -38,14 +39,20 @@ struct Clock {
   std::unordered_map<const TfLiteNode*, int32_t> places;
   std::vector<Frame> frames{{-1, 0}};
   int64_t around = 0;
+  size_t next = 0;  // the place of the node that is expected: most run in their order
+
+  int32_t PlaceOf(const TfLiteNode* node) {
+    const size_t place = next < slots.size() && slots[next].node == node ? next : places.find(node)->second;
+    next = place + 1;
+    return static_cast<int32_t>(place);
+  }
 };
 
 std::unique_ptr<Clock> current;
 
 TfLiteStatus TimedInvoke(TfLiteContext* context, TfLiteNode* node) {
-  const int64_t entered = Now();
   Clock& clock = *current;
-  const int32_t place = clock.places.find(node)->second;
+  const int32_t place = clock.PlaceOf(node);
   clock.frames.push_back({place, 0});
   const Invoke original = clock.slots[place].original;
   const int64_t begun = Now();
@@ -55,7 +62,7 @@ TfLiteStatus TimedInvoke(TfLiteContext* context, TfLiteNode* node) {
   slot.time += ended - begun - clock.frames.back().inside;
   ++slot.runs;
   clock.frames.pop_back();
-  clock.frames.back().inside += Now() - entered + clock.around;
+  clock.frames.back().inside += ended - begun + clock.around;
   return status;
 }
 
@@ -74,8 +81,10 @@ LITEFUSE_EXPORT void litefuse_clock_begin(size_t count, void* const* nodes, void
   current->slots.resize(count);
   current->places.reserve(count);
   for (size_t place = 0; place < count; ++place) {
-    current->slots[place].original = reinterpret_cast<Invoke>(originals[place]);
-    current->places[static_cast<const TfLiteNode*>(nodes[place])] = static_cast<int32_t>(place);
+    Slot& slot = current->slots[place];
+    slot.node = static_cast<const TfLiteNode*>(nodes[place]);
+    slot.original = reinterpret_cast<Invoke>(originals[place]);
+    current->places[slot.node] = static_cast<int32_t>(place);
   }
 }
 

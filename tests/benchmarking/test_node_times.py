@@ -53,7 +53,7 @@ def test_partitions_and_a_kernel_between_them() -> None:
     assert places(found) == [(0, (0, 1), "XNNPACK", 1), (0, (2,), "Python", 1), (0, (3, 4), "XNNPACK", 1)]
     assert [len(node.operators) for node in found.nodes] == [2, 0, 2]
     assert found.nodes[0].operators[1][0] == found.nodes[2].operators[1][0] == "Add (ND)"
-    assert found.calls == 2  # the shortest and the longest of four do not count
+    assert found.calls == 2  # the shorter ones of four
     assert 0 < sum(node.seconds for node in found.nodes) <= found.seconds * (1 + 1e-9)
     assert found.arena >= 4 * 8 * 4
 
@@ -219,7 +219,7 @@ def test_ops_that_are_not_wanted_or_not_taken_are_left_out() -> None:
     assert [*operators_alone(AloneJob(asked, {0: (1, 2)}), lambda _: None)] == [(0, 1)]
 
 
-def test_the_shortest_and_the_longest_quarter_of_calls_do_not_count() -> None:
-    assert undisturbed([5.0, 1.0, 9.0, 2.0]) == [3, 0]
+def test_the_shorter_half_of_calls_counts() -> None:
+    assert undisturbed([5.0, 1.0, 9.0, 2.0]) == [1, 3]
     assert undisturbed([3.0]) == [0]
-    assert undisturbed([3.0, 4.0, 2.0]) == [2, 0, 1]
+    assert undisturbed([3.0, 4.0, 2.0]) == [2, 0]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from litefuse.benchmarking.calls import warm_up
 from litefuse.benchmarking.file_ops import ops_of_file
-from litefuse.benchmarking.job import ModelJob, NodeCalls, ProfiledNode
-from litefuse.benchmarking.node_times import NodeClock, TimedCall, undisturbed
+from litefuse.benchmarking.job import Arrays, ModelJob, NodeCalls, ProfiledNode
+from litefuse.benchmarking.node_times import NodeClock, NodeTime, TimedCall, undisturbed
 from litefuse.benchmarking.nodes import Node, NodeObserver, arena_bytes
 from litefuse.benchmarking.opened import OpenedModel, import_kernels, inputs_of
 from litefuse.benchmarking.operator_profiler import OperatorProfiler
@@ -23,6 +23,7 @@ XNNPACK, _KERNEL_OF_XNNPACK = "XNNPACK", "TfLiteXNNPackDelegate"
 
 # The most calls in which ops are timed.
 _CALLS = 200
+_OPERATOR_CALLS = 50
 
 _now = time.perf_counter
 
@@ -42,54 +43,87 @@ class NodeJob(NamedTuple):
 def time_nodes(job: NodeJob, announce: Callable[[str], None]) -> NodeCalls:
     """Loads a model and calls it, with a clock around each node.
 
-    In every second call, XNNPACK reports its operators, which takes time: these calls do not count otherwise.
+    Then it loads it again, with a profiler to which XNNPACK reports its operators: that alone makes XNNPACK slower.
 
     Raises:
         LitefuseError: A kernel cannot be imported, or the model cannot be loaded or called.
     """
     import_kernels(job.model, announce)
+    tensors, inputs = ops_of_file(job.model.model).tensors, inputs_of(job.model)
+    timed, kernels = _timed(job.model, inputs, tensors, announce)
+    has_operators = job.operators and any(kernel == XNNPACK and len(node.ops) > 1 for node, kernel in kernels.items())
+    found = _operators(job.model, inputs, tensors, announce) if has_operators else {}
+    nodes = [
+        ProfiledNode(
+            each.node.subgraph,
+            each.node.ops,
+            kernels[each.node],
+            each.seconds,
+            each.runs,
+            found.get((each.node.subgraph, each.node.ops), ()),
+        )
+        for each in timed.nodes
+    ]
+    return NodeCalls(nodes, timed.calls, sum(each.seconds for each in nodes) + timed.rest, timed.arena)
+
+
+class _Timed(NamedTuple):
+    """The nodes of a model, timed: their times, the number of calls, the seconds between nodes, and the arena."""
+
+    nodes: list[NodeTime]
+    calls: int
+    rest: float
+    arena: int
+
+
+def _timed(
+    job: ModelJob, inputs: Arrays, tensors: Sequence[Sequence[str]], announce: Callable[[str], None]
+) -> tuple[_Timed, dict[Node, str]]:
+    """Times the nodes; returns what runs each of them, too."""
+    observer = NodeObserver(tensors)
+    model = OpenedModel(job, inputs, announce, [observer])
+    announce("first call")
+    model.set_inputs()
+    model.invoke()
+    warm_up(model, job)
+    arena = sum(arena_bytes(context) for _, context in observer.contexts())
+    announce("time the ops")
+    calls: list[TimedCall] = []
+    end = _now() + job.seconds
+    with NodeClock(observer.nodes()) as clock:
+        _called(model, clock)  # its own code is in the caches then
+        while len(calls) < min(job.calls, _CALLS):
+            calls.append(_called(model, clock))
+            if _now() >= end:
+                break
+    kernels = {node: kernel_of(model, node) for node in clock.nodes}
+    counted = [calls[position] for position in undisturbed([call.seconds for call in calls])]
+    rest = sum(max(0.0, call.seconds - call.covered) for call in counted) / len(counted)
+    announce("close the model")
+    return _Timed(clock.times(counted), len(counted), rest, arena), kernels
+
+
+def _operators(
+    job: ModelJob, inputs: Arrays, tensors: Sequence[Sequence[str]], announce: Callable[[str], None]
+) -> dict[tuple[int, tuple[int, ...]], tuple[tuple[str, float], ...]]:
+    """Returns the operators of XNNPACK's nodes, by the subgraph and the ops of the node."""
     operators = _Operators()
     profiler = OperatorProfiler(operators.add)
     # XNNPACK counts the time of its operators if there is a profiler when it takes the nodes.
-    observer = NodeObserver(ops_of_file(job.model.model).tensors, profiler=profiler.address if job.operators else 0)
-    model = OpenedModel(job.model, inputs_of(job.model), announce, [observer])
-    announce("first call")
-    observer.set_profiler(0)
-    model.set_inputs()
-    model.invoke()
-    warm_up(model, job.model)
-    arena = sum(arena_bytes(context) for _, context in observer.contexts())
-    announce("time the ops")
-    clock = operators.clock = NodeClock(observer.nodes())
-    kernels = {node: kernel_of(model, node) for node in clock.nodes}
-    has_operators = job.operators and XNNPACK in kernels.values()
-    calls: list[TimedCall] = []
-    end = _now() + job.model.seconds
-    try:
-        _called(model, clock)  # its own code is in the caches then
-        while len(calls) < min(job.model.calls, _CALLS):
-            calls.append(_called(model, clock))
-            if has_operators:
-                operators.begin_call()
-                observer.set_profiler(profiler.address)
-                _called(model, clock)
-                observer.set_profiler(0)
+    observer = NodeObserver(tensors, profiler=profiler.address)
+    model = OpenedModel(job, inputs, announce, [observer])
+    announce("time the operators of XNNPACK")
+    end = _now() + job.seconds
+    with NodeClock(observer.nodes()) as clock:
+        operators.clock = clock
+        _called(model, clock)
+        for _ in range(min(job.calls, _OPERATOR_CALLS)):
+            operators.begin_call()
+            _called(model, clock)
             if _now() >= end:
                 break
-    finally:
-        clock.remove()
-    counted = [calls[position] for position in undisturbed([call.seconds for call in calls])]
-    times = clock.times(counted)
-    rest = sum(max(0.0, call.seconds - call.covered) for call in counted) / len(counted)
-    found = operators.found()
     announce("close the model")
-    nodes = [
-        ProfiledNode(
-            each.node.subgraph, each.node.ops, kernels[each.node], each.seconds, each.runs, found.get(each.node, ())
-        )
-        for each in times
-    ]
-    return NodeCalls(nodes, len(counted), sum(each.seconds for each in nodes) + rest, arena)
+    return operators.found()
 
 
 def _called(model: OpenedModel, clock: NodeClock) -> TimedCall:
@@ -133,7 +167,7 @@ class _Operators:
             key = node, position, name
             self._calls[-1][key] = self._calls[-1].get(key, 0) + microseconds
 
-    def found(self) -> dict[Node, tuple[tuple[str, float], ...]]:
+    def found(self) -> dict[tuple[int, tuple[int, ...]], tuple[tuple[str, float], ...]]:
         """Returns the operators of each node, in their order, with the seconds of each in a call, on average."""
         if not self._calls:
             return {}
@@ -144,7 +178,9 @@ class _Operators:
                 times = totals.setdefault(node, {})
                 times[position, name] = times.get((position, name), 0) + microseconds
         return {
-            node: tuple((name, total / len(counted) / 1e6) for (_, name), total in sorted(times.items()))
+            (node.subgraph, node.ops): tuple(
+                (name, total / len(counted) / 1e6) for (_, name), total in sorted(times.items())
+            )
             for node, times in totals.items()
             # Otherwise the runtime has made others meanwhile.
             if [position for position, _ in sorted(times)] == list(range(len(times)))

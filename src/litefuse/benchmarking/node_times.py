@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from litefuse.benchmarking.clocks import new_clock
 from litefuse.benchmarking.nodes import Node
 from litefuse.runtime import abi
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = ["NodeClock", "NodeTime", "TimedCall", "undisturbed"]
 
@@ -50,7 +53,7 @@ class NodeTime(NamedTuple):
 
 
 class NodeClock:
-    """Times nodes, from when it is made until :meth:`remove`. There is one at a time.
+    """Times nodes, in a ``with`` statement, or from when it is made until :meth:`remove`. There is one at a time.
 
     Args:
         nodes: The nodes. They must stay where they are: the interpreter is given no more delegates.
@@ -66,6 +69,12 @@ class NodeClock:
         self._clock.reset()
         for node, function in zip(self.nodes, self._clock.functions(), strict=True):
             _registration(node).invoke = function
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
 
     def remove(self) -> None:
         """Gives the nodes their own functions back."""
@@ -99,13 +108,12 @@ class NodeClock:
 
 
 def undisturbed(seconds: Sequence[float]) -> list[int]:
-    """Returns the positions of the calls to count: the middle half, whose mean is near the median of all.
+    """Returns the positions of the calls to count: the shorter half.
 
-    What else the machine does makes some calls many times as long as others.
+    What else the machine does makes some calls many times as long as others, and none shorter.
     """
     ordered = sorted(range(len(seconds)), key=lambda position: seconds[position])
-    cut = len(ordered) // 4
-    return ordered[cut : len(ordered) - cut]
+    return ordered[: (len(ordered) + 1) // 2]
 
 
 def _registration(node: Node) -> abi.TfLiteRegistration:

@@ -105,21 +105,20 @@ def _called(
 
     observer = NodeObserver(file.tensors, profiler=profiler.address, prepared=split)
     model = OpenedModel(replace(job.model, xnnpack=False), inputs_of(job.model), announce, [observer])
-    clock = NodeClock(observer.nodes())
-    clocks.append(clock)
     announce("time the ops one by one")
-    model.set_inputs()
-    model.invoke()
-    observer.set_profiler(0)
-    warm_up(model, job.model)
     calls: list[TimedCall] = []
-    end = time.perf_counter() + job.model.seconds
-    while len(calls) < min(job.model.calls, _CALLS):
+    with NodeClock(observer.nodes()) as clock:
+        clocks.append(clock)
         model.set_inputs()
-        calls.append(clock.call(model.invoke))
-        if time.perf_counter() >= end:
-            break
-    clock.remove()
+        model.invoke()
+        observer.set_profiler(0)
+        warm_up(model, job.model)
+        end = time.perf_counter() + job.model.seconds
+        while len(calls) < min(job.model.calls, _CALLS):
+            model.set_inputs()
+            calls.append(clock.call(model.invoke))
+            if time.perf_counter() >= end:
+                break
     counted = [calls[position] for position in undisturbed([call.seconds for call in calls])]
     seconds = {each.node: each.seconds for each in clock.times(counted)}
     alone = {(node.subgraph, node.ops[0]): OpAlone(tuple(names), seconds[node]) for node, names in found.items()}
