@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from tests.in_part import left_out
+from pathlib import Path
+
+from tests.in_part import left_out, slow_tests
 
 
 def test_most_cases_of_matrices_are_left_out() -> None:
@@ -12,3 +14,15 @@ def test_most_cases_of_matrices_are_left_out() -> None:
     assert len(out) == 23 + 1
     assert out < {*many, *few}
     assert left_out([*many, *few, *one, *quick]) == out
+
+
+def test_two_of_three_slow_tests_are_left_out() -> None:
+    slow = sorted(slow_tests())
+    out = left_out([each if "::" in each else f"{each}::test_of_it[case]" for each in slow])
+    assert len(slow) / 2 < len(out) < len(slow) * 5 / 6
+
+
+def test_slow_tests_are_there() -> None:
+    for each in slow_tests():
+        path, _, function = each.partition("::")
+        assert f"def {function}(" in (Path(__file__).parents[1] / path).read_text() if function else Path(path).exists()
