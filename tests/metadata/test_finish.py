@@ -70,9 +70,10 @@ def behind(content: bytes) -> bytes:
         for each in loaded.buffers:
             if each.size:
                 each.offset = start
-                start += 16
+                start += -(-each.size // 16) * 16
 
-    return edited(content, place).ljust(size, b"\0") + b"".join(each.ljust(16, b"\0") for each in stored)
+    padded = [each.ljust(-(-len(each) // 16) * 16, b"\0") for each in stored]
+    return edited(content, place).ljust(size, b"\0") + b"".join(padded)
 
 
 @pytest.fixture
@@ -169,6 +170,25 @@ def test_archives_that_would_grow_are_not_copied(folder: Path) -> None:
     assert path.read_bytes() == before
     finish_file(path, Finish.of(folder / "m.json", {"x": "z"}))  # it is replaced
     assert zipfile.ZipFile(path).namelist() == ["labels.txt"]
+
+
+def test_what_is_no_request() -> None:
+    for rename in ({1: "x"}, {"x": None}, ["x=y"], "x=y"):
+        wrong: Any = rename
+        with pytest.raises(MetadataError, match="rename takes new names by the old ones"):
+            Finish.of(None, wrong)
+    wrong = 3
+    with pytest.raises(MetadataError, match="metadata takes the path of a JSON file"):
+        Finish.of(wrong, None)
+
+
+def test_metadata_behind_the_flatbuffer(folder: Path) -> None:
+    path = folder / "m.tflite"
+    finish_file(path, Finish.of(METADATA | {"subgraph_metadata": []}, {"x": "z"}))
+    content = path.read_bytes()
+    assert model_metadata(content)
+    assert model_metadata(behind(content)) == model_metadata(content)
+    assert original_names(behind(content)) == original_names(content)
 
 
 SIGNATURES = {

@@ -122,8 +122,16 @@ def append_files(path: Path, files: Mapping[str, Path | tuple[Path, str]]) -> No
         for name, source in files.items():
             entry = zipfile.ZipInfo(name, _TIME)
             entry.external_attr = 0o644 << 16
-            with _opened(source) as data, archive.open(entry, "w", force_zip64=False) as target:
+            entry.file_size = _size_of(source)
+            with _opened(source) as data, archive.open(entry, "w") as target:
                 shutil.copyfileobj(data, target, _CHUNK)
+
+
+def _size_of(source: Path | tuple[Path, str]) -> int:
+    if isinstance(source, Path):
+        return source.stat().st_size
+    with zipfile.ZipFile(source[0]) as archive:
+        return archive.getinfo(source[1]).file_size
 
 
 def _opened(source: Path | tuple[Path, str]) -> Any:

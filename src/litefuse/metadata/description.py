@@ -79,6 +79,15 @@ class Finish:
         Raises:
             MetadataError: The metadata cannot be read or does not fit the schema, or a file of it is missing.
         """
+        names = cast("object", rename)
+        if names is not None and not (
+            isinstance(names, Mapping)
+            and all(isinstance(each, str) for pair in cast("Mapping[object, object]", names).items() for each in pair)
+        ):
+            raise MetadataError(f"rename takes new names by the old ones, not {names!r}", hint="Pass {'old': 'new'}.")
+        given = cast("object", metadata)
+        if not (given is None or isinstance(given, (Mapping, str, os.PathLike))):
+            raise MetadataError(f"metadata takes the path of a JSON file, or its entries, not {given!r}")
         return cls(None if metadata is None else Description.of(metadata), dict(rename or {}))
 
     def __bool__(self) -> bool:

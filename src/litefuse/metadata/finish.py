@@ -16,6 +16,7 @@ from litefuse.metadata.new_root import BUFFER, MAP, METADATA, MODEL, SIGNATURE, 
 from litefuse.metadata.schema import METADATA_NAME
 from litefuse.runtime import model_tables as fields
 from litefuse.runtime.flatbuffer import Table, content_of, root
+from litefuse.runtime.model_tables import buffer_content
 
 __all__ = ["finish_file", "model_metadata"]
 
@@ -103,7 +104,7 @@ def model_metadata(content: Any) -> dict[str, Any] | None:
     buffers = model.tables(fields.BUFFERS)
     for each in model.tables(fields.METADATA):
         if each.text(fields.METADATA_NAME) == METADATA_NAME:
-            return decoded(buffers[each.number(fields.METADATA_CONTENT, "I")].content(fields.DATA))
+            return decoded(buffer_content(content, buffers[each.number(fields.METADATA_CONTENT, "I")]))
     return None
 
 
@@ -148,7 +149,7 @@ def _new_root(content: Any, entries: Mapping[str, bytes], changes: Renaming) -> 
     metadata: list[Block | int] = [each.position for each in kept]
     for name, data in entries.items():
         metadata.append(Block.table(METADATA, {0: Block.text(name), 1: len(buffers)}))
-        buffers.append(Block.table(BUFFER, {0: Block.bytes(data)}))
+        buffers.append(Block.table(BUFFER, {0: Block.blob(data)}))
     values: dict[int, Block | int] = {
         fields.BUFFERS: Block.vector(buffers),
         fields.METADATA: Block.vector(metadata),

@@ -9,7 +9,8 @@ from typing import Any, cast
 
 from litefuse.errors import MetadataError
 from litefuse.runtime import model_tables as fields
-from litefuse.runtime.flatbuffer import Table, root
+from litefuse.runtime.flatbuffer import root
+from litefuse.runtime.model_tables import buffer_content
 
 __all__ = ["NAMES", "Renaming", "original_names", "recorded", "renaming", "signature_names"]
 
@@ -90,7 +91,7 @@ def original_names(content: Any) -> dict[str, dict[str, dict[str, str]]]:
         buffers = model.tables(fields.BUFFERS)
         for each in model.tables(fields.METADATA):
             if each.text(fields.METADATA_NAME) == NAMES:
-                return _read(json.loads(_data(content, buffers[each.number(fields.METADATA_CONTENT, "I")])))
+                return _read(json.loads(buffer_content(content, buffers[each.number(fields.METADATA_CONTENT, "I")])))
     except (ValueError, IndexError, RecursionError):  # somebody else's, or damaged
         pass
     return {}
@@ -148,13 +149,6 @@ def _listed(signatures: Mapping[str, Mapping[str, list[str]]]) -> str:
         )
         or "The model has no signatures."
     )
-
-
-def _data(content: Any, buffer: Table) -> bytes:
-    start, size = buffer.vector(fields.DATA), buffer.length(fields.DATA)
-    if not size and (size := buffer.number(fields.SIZE, "Q")):
-        start = buffer.number(fields.OFFSET, "Q")
-    return bytes(content[start : start + size])
 
 
 def _read(found: object) -> dict[str, dict[str, dict[str, str]]]:

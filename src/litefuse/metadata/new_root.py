@@ -60,7 +60,7 @@ class Block:
         return cls(bytearray(struct.pack("<I", len(data)) + data + b"\0"))
 
     @classmethod
-    def bytes(cls, data: bytes) -> Block:
+    def blob(cls, data: bytes) -> Block:
         """Makes a vector of bytes, which begins at a multiple of 16 as buffers do."""
         return cls(bytearray(struct.pack("<I", len(data)) + data), alignment=_ALIGNMENT)
 

@@ -5,13 +5,13 @@ Source of the numbers: schema.fbs of LiteRT.
 
 from __future__ import annotations
 
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.runtime.flatbuffer import Table
 
-__all__ = ["BUILTIN_OPS", "TENSOR_TYPES", "OpCode", "names_of", "sizes_of"]
+__all__ = ["BUILTIN_OPS", "TENSOR_TYPES", "OpCode", "buffer_content", "names_of", "sizes_of"]
 
 # Model
 VERSION, OPERATOR_CODES, SUBGRAPHS, DESCRIPTION, BUFFERS, METADATA_BUFFER, METADATA, SIGNATURES = range(8)
@@ -81,3 +81,17 @@ def sizes_of(tensor: Table) -> tuple[int | None, ...]:
     """Returns the shape of a tensor; None for a dynamic dimension. Empty if the rank is unknown, too."""
     sizes = tensor.numbers(SHAPE_SIGNATURE) or tensor.numbers(SHAPE)
     return tuple(None if size < 0 else size for size in sizes)
+
+
+def buffer_content(content: Any, buffer: Table) -> bytes:
+    """Returns a copy of the data of a buffer, which may be stored behind the flatbuffer.
+
+    Args:
+        content: The content of the ``.tflite`` file: bytes or a memory map.
+        buffer: The buffer.
+    """
+    size = buffer.number(SIZE, "Q")
+    if buffer.length(DATA) or not size:
+        return buffer.content(DATA)
+    offset = buffer.number(OFFSET, "Q")
+    return bytes(content[offset : offset + size])
