@@ -452,3 +452,24 @@ def test_nothing_found(tmp_path: Path) -> None:
     assert generate_chains(path, tmp_path / "kernels", model="m.tflite") == ()
     assert path.read_bytes() == content
     assert chains.find_chains([]) == []
+
+
+def test_loops_are_in_no_chain() -> None:
+    g = Writer()
+    x = g.x()
+    y = g.op("ABS", g.op("NEG", x))
+    z = g.tensor("loop", (1, 6), signature=(-1, 6))
+    g.builtin("WHILE", [y], [z], condSubgraphIndex=1, bodySubgraphIndex=2)
+    g.outputs.append(g.op("EXP", g.op("TANH", g.op("ABS", z))))
+    condition, body = Writer(), Writer()
+    c = condition.x()
+    condition.builtin(
+        "REDUCE_ANY",
+        [condition.op("EQUAL", c, c, dtype=np.bool_), condition.constant([0, 1], np.int32)],
+        [condition.output("goes_on", (), np.bool_)],
+    )
+    body.outputs.append(body.op("ABS", body.x()))
+    content = model(g, condition, body, signatures={"serving_default": 0})
+    names = {each.graph.ops[place].name for each in find_chains(read_signatures(content, ""), {}) for place in each.ops}
+    assert names <= {"ABS", "NEG", "TANH", "EXP"}
+    assert "EXP" in names
