@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -129,17 +129,29 @@ def _check_counts(description: Description, content: Any) -> None:
             where=description.where,
         )
     for number, (graph, each) in enumerate(zip(graphs, described, strict=False)):
-        for role, field in (("input", fields.GRAPH_INPUTS), ("output", fields.GRAPH_OUTPUTS)):
-            entries = each.get(f"{role}_tensor_metadata")
-            tensors = graph.tables(fields.TENSORS)
-            names = [tensors[index].text(fields.TENSOR_NAME) for index in graph.numbers(field)]
-            if entries is not None and len(entries) != len(names):
+        for role, number_of in (("input", fields.GRAPH_INPUTS), ("output", fields.GRAPH_OUTPUTS)):
+            entries, count = each.get(f"{role}_tensor_metadata"), graph.length(number_of)
+            if entries is not None and len(entries) != count:
                 raise MetadataError(
                     f"subgraph_metadata[{number}].{role}_tensor_metadata has {len(entries)} entries, and the model has "
-                    f"{len(names)} {role}s",
+                    f"{count} {role}{'' if count == 1 else 's'}",
                     where=description.where,
-                    hint=f"They are, in this order, {', '.join(names)}.",
+                    hint=f"In their order: {', '.join(_names(content, number, number_of))}.",
                 )
+
+
+def _names(content: Any, graph: int, role: int) -> Iterator[str]:
+    """Yields the names of a subgraph's inputs or outputs: those of a signature, or else of the tensors."""
+    model = root(content)
+    known: dict[int, str] = {}
+    for each in model.tables(fields.SIGNATURES):
+        if each.number(fields.SIGNATURE_GRAPH, "I") == graph:
+            maps = each.tables(fields.SIGNATURE_INPUTS if role == fields.GRAPH_INPUTS else fields.SIGNATURE_OUTPUTS)
+            known |= {entry.number(fields.MAP_INDEX, "I"): entry.text(fields.MAP_NAME) for entry in maps}
+    table = model.tables(fields.SUBGRAPHS)[graph]
+    tensors = table.tables(fields.TENSORS)
+    for index in table.numbers(role):
+        yield known.get(index) or tensors[index].text(fields.TENSOR_NAME)
 
 
 def _new_root(content: Any, entries: Mapping[str, bytes], changes: Renaming) -> Block:
