@@ -15,6 +15,7 @@ import numpy as np
 
 from litefuse.engine.flatbuffer_tables import entries, field_of, follow
 from litefuse.engine.lowering import write_flatbuffer
+from litefuse.export.op_versions import correct_versions
 from litefuse.ir.call_graph import all_operations
 from litefuse.ir.mlir import ir
 from litefuse.weights import Weights
@@ -76,6 +77,7 @@ def write_model(
                 contents = (weight.contents, weight.shape if of_one_shape else None)
                 stored[index] = places.setdefault(contents, index)
             _correct_tensors(mapped, {index: (weights[buffers[index][1]].shape, stored[index]) for index in buffers})
+            correct_versions(mapped)
             first = {number: entry for index, (entry, number) in buffers.items() if stored[index] == index}
             end = len(mapped)
             layout = _layout(end, {number: weights[number].nbytes for number in first}, max_flatbuffer)
