@@ -101,6 +101,22 @@ def test_an_op_that_was_added() -> None:
     assert [each.change for each in back.operators] == ["removed", "changed"]
 
 
+def test_an_op_whose_name_another_one_has() -> None:
+    def reduced(*, reshapes: bool) -> bytes:
+        graph = Graph()
+        x, axes = graph.input("x", (1, 4)), graph.tensor("axes", (1,), np.int32, value=[1])
+        y = graph.tensor("net/a/Mean" if reshapes else "net/b/Reshape", (1,))
+        graph.builtin("MEAN", [x, axes], [y])
+        if reshapes:
+            graph.builtin("SQUEEZE", [y], [y := graph.tensor("net/b/Reshape", (1,))])
+        graph.builtin("NEG", [y], [graph.output("net/c/Neg", (1,))])
+        return model(graph)
+
+    found = {each.name: each for each in litefuse.diff(reduced(reshapes=True), reduced(reshapes=False)).operators}
+    assert found["SQUEEZE"].change == "removed"
+    assert found["NEG"].values == (ValueChange("input 0", "SQUEEZE 1, output 0", "MEAN 0, output 0"),)
+
+
 def test_an_op_in_another_place() -> None:
     found = litefuse.diff(network(before=True), network(after=True))
     changed = {each.result: each.values for each in found.operators}

@@ -191,12 +191,12 @@ def _operator_sections(operators: Sequence[OperatorChange], texts: _Texts) -> li
 
 
 def _groups(operators: Sequence[OperatorChange]) -> list[list[OperatorChange]]:
-    """Returns the operators in order, those of one kind with the same change of options together."""
+    """Returns the operators, those that only moved last, and those of one kind with the same change together."""
     groups: dict[Any, list[OperatorChange]] = {}
     for index, each in enumerate(operators):
         key = (each.change, each.name, repr(each.values)) if each.values else index
         groups.setdefault(key, []).append(each)
-    return [*groups.values()]
+    return sorted(groups.values(), key=lambda group: group[0].change == "moved")
 
 
 class _Narrow(_Texts):

@@ -74,6 +74,7 @@ class Side:
             raise InterpreterError("this is not a LiteRT model", where=name)
         self._content = content
         self._digests: dict[int, bytes] = {}
+        self._producers: dict[int, dict[int, OperatorFacts]] = {}
         self.facts = facts_of(content, name)
         self.file = ComparedFile(name, len(content), hashlib.sha256(content).hexdigest())
         count = len(self.facts.subgraphs)
@@ -123,6 +124,12 @@ class Side:
     def result(self, operator: OperatorFacts) -> str:
         """Returns the name of the first result of an operator; empty if it has none."""
         return self.tensors[operator.subgraph][operator.outputs[0]].name if operator.outputs else ""
+
+    def producer(self, graph: int, index: int) -> OperatorFacts | None:
+        """Returns the operator that computes a tensor of a subgraph; None if none does."""
+        if graph not in self._producers:
+            self._producers[graph] = {output: each for each in self.operators[graph] for output in each.outputs}
+        return self._producers[graph].get(index)
 
     def data(self, buffer: int) -> npt.NDArray[np.uint8]:
         """Returns the bytes of a buffer, which are not copied."""

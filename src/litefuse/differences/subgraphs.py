@@ -175,7 +175,10 @@ class SubgraphComparison:
                 if same:
                     partners[index] = partner
             if not same:
-                yield ValueChange(f"input {position}", _name(ours, index), _name(theirs, partner))
+                names = _name(ours, index), _name(theirs, partner)
+                if names[0] == names[1]:  # what computes it has another name
+                    names = _producer(self._a, operator.subgraph, index), _producer(self._b, other.subgraph, partner)
+                yield ValueChange(f"input {position}", *names)
         for position, (callee, partner) in enumerate(zip(operator.callees, other.callees, strict=False)):
             if self._pair(callee, partner):
                 self._waiting.append((callee, partner))
@@ -284,7 +287,7 @@ def _name(tensors: Sequence[StoredTensor], index: int) -> str | None:
 
 
 def _producer(side: Side, graph: int, index: int) -> str:
-    found = next((each for each in side.operators[graph] if index in each.outputs), None)
+    found = side.producer(graph, index)
     name = _name(side.tensors[graph], index)
     return (
         f"{name}, of no op" if found is None else f"{_shown(found)} {found.index}, output {found.outputs.index(index)}"
