@@ -40,7 +40,11 @@ def answer(difference: ModelDiff) -> str:
         return "The same computation in another layout: nothing else differs"
     said = "The same computation; differs in" if difference.same_computation else "Differs in"
     line = f"{said} {', '.join(_category(each, difference) for each in difference.categories)}"
-    return line if len(line) <= _COLUMNS else f"{said} {', '.join(map(_NAMES.__getitem__, difference.categories))}"
+    if len(line) <= _COLUMNS:
+        return line
+    names = [_NAMES[each] for each in difference.categories]
+    line = f"{said} {', '.join(names)}"
+    return line if len(line) <= _COLUMNS else f"{said} {', '.join(names[:4])} and {len(names) - 4} more"
 
 
 def diff_sections(difference: ModelDiff, *, everything: bool = False) -> list[Section]:
@@ -68,7 +72,7 @@ def diff_sections(difference: ModelDiff, *, everything: bool = False) -> list[Se
     sections += _operator_sections(difference.operators, texts)
     sections += _tensor_sections(difference.tensors, texts)
     if difference.weights:
-        sections.append(_weight_section(difference, texts))
+        sections += _weight_sections(difference, texts)
     if difference.names:
         rows = [row for each in difference.names for row in _pair("", each.before, each.after, texts)]
         title = f"Other names: {count_of(len(difference.names), 'tensor')}"
@@ -83,10 +87,16 @@ def diff_sections(difference: ModelDiff, *, everything: bool = False) -> list[Se
 
 
 class _Texts:
-    """How long lists and names may be."""
+    """How long lists and names may be.
 
-    def __init__(self, everything: bool) -> None:
+    Attributes:
+        everything: Whether they may be of any length.
+        width: How many columns a line may have, without what is in front of it.
+    """
+
+    def __init__(self, everything: bool, width: int = _COLUMNS - 2) -> None:
         self.everything = everything
+        self.width = width
 
     def fit(self, text: str, width: int) -> str:
         text = one_line(text)
@@ -125,14 +135,14 @@ def _pair(what: str, before: Any, after: Any, texts: _Texts) -> Iterable[tuple[s
     one, other = _text(before), _text(after)
     prefix = f"{one_line(what)}: " if what else ""
     line = f"{prefix}{one} -> {other}"
-    if len(line) <= _COLUMNS - 2:
+    if len(line) <= texts.width:
         return [(line,)]
-    rows = [(texts.fit(one_line(what), _COLUMNS - 2),)] if what else []
     indent = "  " if what else ""
+    room = texts.width - len(indent) - 3
     return [
-        *rows,
-        (f"{indent}   {texts.fit(one, _COLUMNS - 7)}",),
-        (f"{indent}-> {texts.fit(other, _COLUMNS - 7)}",),
+        *([(texts.fit(what, texts.width),)] if what else []),
+        (f"{indent}   {texts.fit(one, room)}",),
+        (f"{indent}-> {texts.fit(other, room)}",),
     ]
 
 
@@ -199,13 +209,9 @@ def _groups(operators: Sequence[OperatorChange]) -> list[list[OperatorChange]]:
     return sorted(groups.values(), key=lambda group: group[0].change == "moved")
 
 
-class _Narrow(_Texts):
-    def fit(self, text: str, width: int) -> str:
-        return super().fit(text, width - 5)
-
-
 def _narrow(texts: _Texts) -> _Texts:
-    return _Narrow(texts.everything)
+    """Returns the lengths of lines below a sign and an indent."""
+    return _Texts(texts.everything, _COLUMNS - 7)
 
 
 def _place(place: tuple[int, int]) -> str:
@@ -232,30 +238,37 @@ def _tensor_sections(tensors: Sequence[TensorChange], texts: _Texts) -> list[Sec
     return [Section(f"Tensors: {counts}", rows, judgements=judgements, note=note)]
 
 
-def _weight_section(difference: ModelDiff, texts: _Texts) -> Section:
-    rows = [_weight_row(each, texts) for each in difference.weights]
+def _weight_sections(difference: ModelDiff, texts: _Texts) -> list[Section]:
+    compared = [each for each in difference.weights if not each.problem]
+    others = [each for each in difference.weights if each.problem]
     total = len(difference.weights) + difference.same_weights
-    return Section(
-        f"Weights: {len(difference.weights):,} of {total:,} differ",
-        texts.listed(rows),
-        headings=("constant of", "dtype", "differing", "largest", "relative"),
-        right=frozenset({2, 3, 4}),
-        note=texts.left(rows).replace("line", "tensor")
-        or "relative: the largest difference by the largest magnitude before",
-    )
+    sections: list[Section] = []
+    if compared:
+        retyped = any(each.dtype_before != each.dtype_after for each in texts.listed(compared))
+        rows = [_weight_row(each, texts, 20 if retyped else 30) for each in compared]
+        note = texts.left(rows).replace("line", "constant")
+        sections.append(
+            Section(
+                f"Weights: {len(compared):,} of {total:,} differ",
+                texts.listed(rows),
+                headings=("constant of", "dtype", "differing", "largest", "relative"),
+                right=frozenset({2, 3, 4}),
+                note=note or "relative: the largest difference by the largest magnitude before",
+            )
+        )
+    if others:
+        lines = [(texts.fit(f"{each.name or '(no name)'}: {each.problem}", texts.width),) for each in others]
+        title = f"Weights that cannot be compared: {len(others):,} of {total:,}"
+        sections.append(Section(title, texts.listed(lines), note=texts.left(lines).replace("line", "constant")))
+    return sections
 
 
-def _weight_row(weight: WeightChange, texts: _Texts) -> tuple[str, ...]:
+def _weight_row(weight: WeightChange, texts: _Texts, width: int) -> tuple[str, ...]:
     dtype = weight.dtype_before
     if weight.dtype_after != dtype:
         dtype += f" -> {weight.dtype_after}"
-    name = texts.fit(
-        weight.layer or weight.name or "(no name)", 20 if weight.dtype_after != weight.dtype_before else 30
-    )
-    if weight.problem:
-        return name, dtype, weight.problem
     return (
-        name,
+        texts.fit(weight.layer or weight.name or "(no name)", width),
         dtype,
         f"{weight.differing:,}/{weight.elements:,}",
         "" if weight.max_difference is None else f"{weight.max_difference:.2g}",
