@@ -56,7 +56,7 @@ def test_the_ops_take_no_longer_than_their_partition() -> None:
 @pytest.mark.parametrize(
     ("timed", "known", "reason"),
     [
-        (node(("Other", US), ("Add", US), seconds=3 * US), alone(US, US), "it is not certain which"),
+        (node(("Other", US), ("Others", US), seconds=3 * US), alone(US, US), "operators are those of the ops"),
         (node(("Multiply", US), ("Add", US), seconds=3 * US), Alone({}, "it died"), "it died"),
         (node(seconds=3 * US), alone(US, US), "XNNPACK did not tell"),
         (node(seconds=3 * US, kernel="Neural"), alone(), "Neural does not tell"),
@@ -70,6 +70,21 @@ def test_a_partition_that_is_not_split_says_why(timed: ProfiledNode, known: Alon
     assert partition.seconds == 3 * US
     assert [(op.seconds, op.partition, op.kernel) for op in ops[:2]] == [(None, 0, timed.kernel)] * 2
     assert [(op.seconds, op.partition, op.kernel) for op in ops[2:]] == [(0.0, None, "none")] * 3
+
+
+def test_a_partition_that_is_split_in_part() -> None:
+    timed = node(("Other", 2 * US), ("Add", US), seconds=5 * US)
+    ops, (partition,) = op_times(file(), "serve", [timed], alone(US, US))
+    assert not partition.split
+    assert partition.reason == "it is not certain which of XNNPACK's operators are those of 1 of 2 ops"
+    assert [op.seconds for op in ops[:2]] == [None, pytest.approx(US)]
+    assert [each.ops for each in partition.operators] == [(), (1,)]
+
+
+def test_a_partition_in_a_branch_that_was_not_taken() -> None:
+    ops, (partition,) = op_times(file(), "serve", [node(seconds=0.0, runs=0.0)], Alone({}))
+    assert (partition.split, partition.reason) == (True, "")
+    assert [(op.seconds, op.runs, op.partition) for op in ops[:2]] == [(0.0, 0.0, 0)] * 2
 
 
 def test_a_node_that_stands_for_one_op_has_its_time() -> None:

@@ -11,6 +11,7 @@ from litefuse.benchmarking.measurement import Operator, OpTime, Partition
 from litefuse.benchmarking.node_calls import XNNPACK
 from litefuse.benchmarking.operators import assigned
 from litefuse.benchmarking.operators_alone import OpAlone
+from litefuse.report.sections import count_of
 
 __all__ = ["Alone", "needs_alone", "op_times"]
 
@@ -107,7 +108,10 @@ def _split(file: FileOps, node: ProfiledNode, alone: Alone, index: int) -> tuple
     seconds = [None if each is None else sum(spent[place] for place in each) for each in places]
     if len(node.ops) == 1:
         seconds = [node.seconds]
-    split = None not in seconds
+    if not node.runs:
+        seconds = [0.0] * len(node.ops)
+    unknown = sum(each is None for each in seconds)
+    split = not unknown
     partition = Partition(
         index,
         node.kernel,
@@ -120,7 +124,7 @@ def _split(file: FileOps, node: ProfiledNode, alone: Alone, index: int) -> tuple
             for place, name in enumerate(names)
         ),
         split,
-        "" if split else _reason(node, alone),
+        "" if split else _reason(node, alone, unknown),
     )
     times = [
         _op_time(file, node, op, time, index, [names[place] for place in each or ()])
@@ -156,9 +160,11 @@ def _spent(
     return [time + scale * more for time, more in zip(counted, cut, strict=True)]
 
 
-def _reason(node: ProfiledNode, alone: Alone) -> str:
+def _reason(node: ProfiledNode, alone: Alone, unknown: int) -> str:
+    """Says why the times of some ops are not known."""
     if node.kernel != XNNPACK:
         return f"{node.kernel} does not tell the times of its ops"
     if not node.operators:
-        return "XNNPACK did not tell the times of its operators" if node.runs else "it did not run"
-    return alone.reason or "it is not certain which of XNNPACK's operators are of which op"
+        return "XNNPACK did not tell the times of its operators"
+    which = f"{unknown} of {count_of(len(node.ops), 'op')}" if unknown < len(node.ops) else "the ops"
+    return alone.reason or f"it is not certain which of XNNPACK's operators are those of {which}"

@@ -1,21 +1,24 @@
 """Which of XNNPACK's operators belongs to which op.
 
-XNNPACK makes the operators of a partition op by op, in their order, and then removes some: an activation that the op
-before it can compute, a padding that the convolution behind it can. It does not say which operator is of which op. So
-the operators that it makes of each op alone are laid beside those of the partition, in all ways that fit: each op has
-either all of its own there, or none. What is the same in all ways is certain.
+XNNPACK makes the operators of a partition op by op, in their order. Then it removes some, such as an activation that
+the op before it can compute or a padding that the convolution behind it can, and makes others of some, such as a square
+of a product. It does not say which operator is of which op. So the operators that it makes of each op alone are laid
+beside those of the partition, in all ways in which as few ops as possible have others there. An op is certain that has
+its own operators in all these ways, at one place; or none in all of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 __all__ = ["assigned"]
 
-# The most operators of an op of which nothing is known.
-_UNKNOWN = 3
-# Partitions with more ways to lay them than this are left alone.
-_WAYS = 1 << 18
+# The most operators of an op of which nothing is known, and of one that has others than alone.
+_UNKNOWN, _OTHERS = 3, 2
+# Partitions with so many more or fewer operators than their ops have alone are left alone.
+_DIFFERENT = 256
+# How far an op may be from the place that it would have if all were as alone.
+_FAR = 32
 
 
 def assigned(operators: Sequence[str], alone: Sequence[tuple[str, ...] | None]) -> list[range | None]:
@@ -32,57 +35,83 @@ def assigned(operators: Sequence[str], alone: Sequence[tuple[str, ...] | None]) 
     """
     if [name for names in alone for name in names or ("?",)] == list(operators):
         return _in_a_row(alone)
-    reached = _reached(operators, alone)
-    if reached is None or len(operators) not in reached[-1]:
+    forward = _costs(operators, alone)
+    end = len(operators)
+    if end not in forward[-1]:
         return [None] * len(alone)
     found: list[range | None] = []
-    ends = {len(operators)}
+    behind = {end: 0}  # the least costs from each place to the end
+    best = forward[-1][end]
     for position in reversed(range(len(alone))):
-        ways = {
-            (start, end)
-            for start in reached[position]
-            for end in _ends(operators, start, alone[position])
-            if end in ends
-        }
-        ends = {start for start, _ in ways}
-        found.append(range(*next(iter(ways))) if len(ways) == 1 else _nothing(ways))
+        names = alone[position]
+        ways: set[tuple[int, int]] = set()
+        certain, before = True, dict[int, int]()
+        for start, cost in forward[position].items():
+            for stop, more, is_own in _steps(operators, start, names):
+                if stop not in behind:
+                    continue
+                rest = more + behind[stop]
+                before[start] = min(rest, before.get(start, rest))
+                if cost + rest == best:
+                    ways.add((start, stop))
+                    certain = certain and is_own
+        behind = before
+        found.append(_place(ways) if certain else None)
     return found[::-1]
 
 
-def _nothing(ways: set[tuple[int, int]]) -> range | None:
-    """An op that has no operator in any of the ways; None if that is not so."""
-    return range(0) if all(start == end for start, end in ways) else None
+def _place(ways: set[tuple[int, int]]) -> range | None:
+    """Returns the only place; an empty one for an op that has no operators in any of the ways; None for several."""
+    if len(ways) == 1:
+        return range(*next(iter(ways)))
+    return range(0) if all(start == stop for start, stop in ways) else None
 
 
 def _in_a_row(alone: Sequence[tuple[str, ...] | None]) -> list[range | None]:
     found: list[range | None] = []
     start = 0
     for names in alone:
-        end = start + len(names or ())
-        found.append(range(start, end))
-        start = end
+        stop = start + len(names or ())
+        found.append(range(start, stop))
+        start = stop
     return found
 
 
-def _reached(operators: Sequence[str], alone: Sequence[tuple[str, ...] | None]) -> list[set[int]] | None:
-    """Returns how many operators the ops before each op may have; None if there are too many ways."""
-    most = [0]  # of operators that the ops behind may have
-    for names in reversed(alone):
-        most.append(most[-1] + (_UNKNOWN if names is None else len(names)))
-    found: list[set[int]] = [{0}]
-    total = 0
-    for names, behind in zip(alone, most[-2::-1], strict=True):
-        ends = {end for start in found[-1] for end in _ends(operators, start, names)}
-        found.append({end for end in ends if len(operators) - end <= behind})
-        total += len(found[-1])
-        if total > _WAYS:
-            return None
-    return found
+def _costs(operators: Sequence[str], alone: Sequence[tuple[str, ...] | None]) -> list[Mapping[int, int]]:
+    """Returns for each op how many of those before it have others than alone, at least, by where its own may begin."""
+    difference = abs(len(operators) - sum(len(names or ()) for names in alone))
+    if difference > _DIFFERENT:
+        return [{}]
+    far = _FAR + difference
+    found: list[dict[int, int]] = [{0: 0}]
+    expected = 0
+    for names in alone:
+        expected += len(names or ())
+        ends: dict[int, int] = {}
+        for start, cost in found[-1].items():
+            for stop, more, _ in _steps(operators, start, names):
+                if abs(stop - expected) <= far:
+                    ends[stop] = min(cost + more, ends.get(stop, cost + more))
+        found.append(ends)
+    return [*found]
 
 
-def _ends(operators: Sequence[str], start: int, names: tuple[str, ...] | None) -> list[int]:
-    """Returns where the operators of an op may end that begin at a position."""
+def _steps(operators: Sequence[str], start: int, names: tuple[str, ...] | None) -> Iterator[tuple[int, int, bool]]:
+    """Yields where the operators of an op may end that begin at a place.
+
+    Yields:
+        The end, the cost, and whether the operators are those of the op: its own, or none.
+    """
+    left = len(operators) - start
     if names is None:
-        return [end for end in range(start, start + _UNKNOWN + 1) if end <= len(operators)]
-    end = start + len(names)
-    return [start, end] if names and tuple(operators[start:end]) == names else [start]
+        yield from ((start + count, 0, True) for count in range(min(_UNKNOWN, left) + 1))
+        return
+    stop = start + len(names)
+    is_own = tuple(operators[start:stop]) == names
+    if is_own:
+        yield stop, 0, True
+    if names:
+        yield start, 1, True
+    yield from (
+        (start + count, 1, False) for count in range(1, min(_OTHERS, left) + 1) if not (is_own and count == len(names))
+    )

@@ -205,7 +205,7 @@ def _partitions(partitions: Sequence[Partition], whole: float, top: int | None) 
             _span(each),
             str(len(each.ops)),
             *_time(each.seconds, whole),
-            "" if each.split else "not split",
+            "" if each.split else "partly split" if any(owner.ops for owner in each.operators) else "not split",
         )
         for each in shown
     ]
