@@ -134,7 +134,7 @@ def test_a_model_on_a_device(device: Path, tool: Path, tmp_path: Path) -> None:
     alone = operators_alone(AloneJob(ModelJob(activated(), "serve", calls=1), {0: (0, 1, 2)}), lambda _: None)
     names = [alone[0, op].operators[0] for op in range(3)]
     operators = [(f"Delegate/{name}:{index}", name, 20 + index, 1) for index, name in enumerate(names)]
-    (device / "times").write_bytes(profile([("[y]:3", XNNPACK, 100, 1), *operators]))
+    (device / "times").write_bytes(profile([("[y]:3", XNNPACK, 65, 1), *operators]))
     (device / "info").write_bytes(runtime_info((0, 3, XNNPACK, [0, 1, 2])))
     found = litefuse.benchmark(path, adb=fake_adb.SERIAL, benchmark_binary=tool, calls=40, warm_up=2, seconds=1)
     (measurement,) = found.measurements

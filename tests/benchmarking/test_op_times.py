@@ -26,8 +26,13 @@ def alone(*seconds: float) -> Alone:
     return Alone({(0, op): OpAlone((names[op],), each) for op, each in enumerate(seconds)})
 
 
+def split(timed: ProfiledNode, known: Alone) -> list[float | None]:
+    ops, _ = op_times(file(), "serve", [timed], known)
+    return [op.seconds for op in ops[:2]]
+
+
 def test_what_xnnpack_cuts_off_is_that_of_the_op_alone() -> None:
-    timed = node(("Multiply", 5 * US), ("Add", 0.0), seconds=7 * US)
+    timed = node(("Multiply", 5 * US), ("Add", 0.0), seconds=6.5 * US)
     ops, (partition,) = op_times(file(), "serve", [timed], alone(5.5 * US, 0.25 * US))
     assert [op.seconds for op in ops[:2]] == pytest.approx([5.5 * US, 0.25 * US])
     assert partition.split
@@ -36,21 +41,22 @@ def test_what_xnnpack_cuts_off_is_that_of_the_op_alone() -> None:
 
 
 def test_it_is_less_than_a_microsecond_for_each_run() -> None:
-    timed = node(("Multiply", 5 * US), ("Add", 0.0), seconds=30 * US)
-    ops, _ = op_times(file(), "serve", [timed], alone(20 * US, 20 * US))  # alone, they wait for their data
-    assert [op.seconds for op in ops[:2]] == pytest.approx([6 * US, 1 * US])
-    timed = node(("Multiply", 5 * US), ("Add", 0.0), seconds=30 * US, runs=3.0)
-    ops, _ = op_times(file(), "serve", [timed], alone(20 * US, 20 * US))
-    assert [op.seconds for op in ops[:2]] == pytest.approx([8 * US, 3 * US])
+    timed = node(("Multiply", 5 * US), ("Add", 0.0), seconds=8 * US)
+    assert split(timed, alone(20 * US, 20 * US)) == pytest.approx([6 * US, 1 * US])  # alone, they wait for their data
+    timed = node(("Multiply", 5 * US), ("Add", 0.0), seconds=12 * US, runs=3.0)
+    assert split(timed, alone(20 * US, 20 * US)) == pytest.approx([8 * US, 3 * US])
 
 
 def test_the_ops_take_no_longer_than_their_partition() -> None:
     timed = node(("Multiply", 5 * US), ("Add", 0.0), seconds=5.5 * US)
-    ops, _ = op_times(file(), "serve", [timed], alone(5.5 * US, 0.5 * US))
-    assert [op.seconds for op in ops[:2]] == pytest.approx([5.25 * US, 0.25 * US])
-    timed = node(("Multiply", 6 * US), ("Add", 2 * US), seconds=4 * US)  # counted in other calls
-    ops, _ = op_times(file(), "serve", [timed], alone(6 * US, 2 * US))
-    assert [op.seconds for op in ops[:2]] == pytest.approx([3 * US, 1 * US])
+    assert split(timed, alone(5.5 * US, 0.5 * US)) == pytest.approx([5.25 * US, 0.25 * US])
+
+
+def test_times_of_slower_and_faster_calls_are_scaled_to_the_partition() -> None:
+    timed = node(("Multiply", 6 * US), ("Add", 2 * US), seconds=4 * US)
+    assert split(timed, alone(6 * US, 2 * US)) == pytest.approx([3 * US, 1 * US])
+    timed = node(("Multiply", 6 * US), ("Add", 2 * US), seconds=17.2 * US)  # 1.2 for the delegate
+    assert split(timed, alone(6 * US, 2 * US)) == pytest.approx([12 * US, 4 * US])
 
 
 @pytest.mark.parametrize(
@@ -73,7 +79,7 @@ def test_a_partition_that_is_not_split_says_why(timed: ProfiledNode, known: Alon
 
 
 def test_a_partition_that_is_split_in_part() -> None:
-    timed = node(("Other", 2 * US), ("Add", US), seconds=5 * US)
+    timed = node(("Other", 2 * US), ("Add", US), seconds=4 * US)
     ops, (partition,) = op_times(file(), "serve", [timed], alone(US, US))
     assert not partition.split
     assert partition.reason == "it is not certain which of XNNPACK's operators are those of 1 of 2 ops"

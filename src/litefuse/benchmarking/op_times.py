@@ -17,6 +17,8 @@ __all__ = ["Alone", "needs_alone", "op_times"]
 
 # What XNNPACK cuts off the time of each run of an operator is less than this, in seconds.
 _TICK = 1e-6
+# What XNNPACK's delegate may take for each run of a partition, and more for each op, in seconds.
+_OVERHEAD, _OVERHEAD_OF_OP = 1e-6, 1e-7
 #: The kernels that run each node of theirs on its own, although the runtime calls them delegates.
 _SINGLE = frozenset({"Python", "litefuse"})
 
@@ -139,12 +141,11 @@ def _spent(
     """Returns the time of each operator of a partition; together at most that of the partition.
 
     XNNPACK counts whole microseconds. What it cuts off is taken from the time of the op alone, as far as the time of
-    the partition has room for it.
+    the partition has room for it. It counts in other calls than those in which the partition was timed: where the
+    machine was slower in some of them, the times are scaled to the partition's, but for what the delegate itself may
+    take.
     """
     counted = [time for _, time in node.operators]
-    whole = sum(counted)
-    if whole >= node.seconds:
-        return [time * node.seconds / whole for time in counted] if whole else counted
     tick = _TICK * node.runs
     cut: list[float] = []
     for place in range(len(counted)):
@@ -156,8 +157,14 @@ def _spent(
         else:
             missing = time - sum(counted[each] for each in own)
             cut.append(min(max(missing / len(own), 0.0), tick))
-    scale = min(1.0, (node.seconds - whole) / sum(cut)) if sum(cut) else 0.0
-    return [time + scale * more for time, more in zip(counted, cut, strict=True)]
+    room = node.seconds - sum(counted)
+    if 0 <= room < sum(cut):
+        return [time + more * room / sum(cut) for time, more in zip(counted, cut, strict=True)]
+    times = [time + more for time, more in zip(counted, cut, strict=True)]
+    whole = sum(times)
+    least = node.seconds - node.runs * (_OVERHEAD + _OVERHEAD_OF_OP * len(node.ops))
+    scale = min(node.seconds, max(whole, least)) / whole if whole else 1.0
+    return [scale * time for time in times]
 
 
 def _reason(node: ProfiledNode, alone: Alone, unknown: int) -> str:
