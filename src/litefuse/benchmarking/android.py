@@ -205,7 +205,7 @@ class Device:
         command = [*self._adb, *arguments]
         step = f"adb {arguments[0]}"
         limits.check_time(step)
-        self._on_step(step)
+        self._on_step(f"adb: {arguments[0]}")
         try:
             done = subprocess.run(
                 command,
