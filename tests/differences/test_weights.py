@@ -54,7 +54,22 @@ def compared(before: bytes, after: bytes) -> WeightChange | None:
 
 def test_numbers() -> None:
     found = compared(constant([1.0, -4.0, 2.0]), constant([1.0, -4.5, 2.25]))
-    assert found == WeightChange("net/a/w", "net/a", "float32", "float32", 3, 2, 0.5, 0.125)
+    assert found == WeightChange(
+        *("net/a/w", "net/a", "float32", "float32", 3, 2, 0.5, 0.125),
+        before=(1.0, -4.0, 2.0),
+        after=(1.0, -4.5, 2.25),
+    )
+
+
+def test_axes_and_sizes_are_shown() -> None:
+    difference = litefuse.diff(constant([0, 2, 1], np.int32), constant([0, 1, 2], np.int32))
+    assert difference.weights[0].before == (0, 2, 1)
+    assert difference.to_json()["weights"][0]["after"] == [0, 1, 2]
+    assert "Small constants: 1 of 1 differ\n  net/a: [0, 2, 1] -> [0, 1, 2]" in str(difference)
+    longer = litefuse.diff(constant([0, 2, 1], np.int32), constant([4], np.int32))
+    assert "  net/a: [0, 2, 1] -> [4]" in str(longer)
+    many = litefuse.diff(constant(range(9), np.int32), constant([0] * 9, np.int32))
+    assert (many.weights[0].before, many.weights[0].differing) == (None, 8)
 
 
 def test_integers_beyond_float64() -> None:

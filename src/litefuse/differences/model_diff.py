@@ -118,6 +118,8 @@ class WeightChange:
         max_difference: The largest difference; None if they cannot be compared, or are no numbers.
         relative: The largest difference divided by the largest magnitude in the first file; None as above.
         problem: Why they cannot be compared one by one; else empty.
+        before: Its numbers in the first file, if there are few: axes, sizes and the like; else None.
+        after: Those in the second file.
     """
 
     name: str
@@ -129,6 +131,8 @@ class WeightChange:
     max_difference: float | None = None
     relative: float | None = None
     problem: str = ""
+    before: tuple[Any, ...] | None = None
+    after: tuple[Any, ...] | None = None
 
 
 @dataclass(frozen=True)

@@ -239,8 +239,9 @@ def _tensor_sections(tensors: Sequence[TensorChange], texts: _Texts) -> list[Sec
 
 
 def _weight_sections(difference: ModelDiff, texts: _Texts) -> list[Section]:
-    compared = [each for each in difference.weights if not each.problem]
-    others = [each for each in difference.weights if each.problem]
+    small = [each for each in difference.weights if _is_small(each)]
+    compared = [each for each in difference.weights if not each.problem and not _is_small(each)]
+    others = [each for each in difference.weights if each.problem and not _is_small(each)]
     total = len(difference.weights) + difference.same_weights
     sections: list[Section] = []
     if compared:
@@ -256,11 +257,28 @@ def _weight_sections(difference: ModelDiff, texts: _Texts) -> list[Section]:
                 note=note or "relative: the largest difference by the largest magnitude before",
             )
         )
+    if small:
+        pairs = [
+            _pair(_constant(each, texts), list(each.before or ()), list(each.after or ()), texts) for each in small
+        ]
+        lines = [row for rows in pairs for row in rows]
+        title = f"Small constants: {len(small):,} of {total:,} differ"
+        sections.append(Section(title, texts.listed(lines, 2 * _LISTED), note=texts.left(lines, 2 * _LISTED)))
     if others:
         lines = [(texts.fit(f"{each.name or '(no name)'}: {each.problem}", texts.width),) for each in others]
         title = f"Weights that cannot be compared: {len(others):,} of {total:,}"
         sections.append(Section(title, texts.listed(lines), note=texts.left(lines).replace("line", "constant")))
     return sections
+
+
+def _is_small(weight: WeightChange) -> bool:
+    """Whether a constant is of a few integers, which say more than their difference."""
+    values = (*(weight.before or ()), *(weight.after or ()))
+    return weight.before is not None and weight.after is not None and all(isinstance(each, int) for each in values)
+
+
+def _constant(weight: WeightChange, texts: _Texts) -> str:
+    return texts.fit(weight.layer or weight.name or "(no name)", 40)
 
 
 def _weight_row(weight: WeightChange, texts: _Texts, width: int) -> tuple[str, ...]:

@@ -167,7 +167,7 @@ class SubgraphComparison:
             elif ours[index].is_constant or theirs[partner].is_constant:
                 same = ours[index].is_constant == theirs[partner].is_constant
                 if same:
-                    same = self._compare_constants(ours[index], theirs[partner], partners)
+                    same = self._compare_constants(ours[index], theirs[partner], partners, operator.layer)
             elif index in partners:
                 same = partners[index] == partner
             else:  # a variable, or an operator that only one of them has
@@ -185,11 +185,13 @@ class SubgraphComparison:
             elif self.graphs.get(callee) != partner:
                 yield ValueChange(f"subgraph {position}", callee, partner)
 
-    def _compare_constants(self, first: StoredTensor, second: StoredTensor, partners: dict[int, int]) -> bool:
-        """Compares constants that operators read; always returns that the operators read the same."""
+    def _compare_constants(
+        self, first: StoredTensor, second: StoredTensor, partners: dict[int, int], reader: str
+    ) -> bool:
+        """Compares constants that an operator of a layer reads; always returns that the operators read the same."""
         key = (first.subgraph, first.index, second.subgraph, second.index)
         if key not in self._compared:
-            layer = layer_of(first.name) or layer_of(second.name)
+            layer = layer_of(first.name) or layer_of(second.name) or reader
             found = self._compared[key] = compare_constants(self._a, self._b, first, second, layer)
             if found is None:
                 self.same_weights += 1

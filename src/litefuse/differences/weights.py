@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import ml_dtypes
@@ -17,6 +18,8 @@ from litefuse.runtime.tensors import decode_strings
 
 __all__ = ["compare_constants"]
 
+# So many numbers are shown one by one.
+_FEW = 8
 # So many elements are in memory as real numbers at once. It is even: of 4-bit numbers, two are in a byte.
 _CHUNK = 1 << 20
 
@@ -53,7 +56,9 @@ def compare_constants(a: Side, b: Side, first: StoredTensor, second: StoredTenso
     if is_same_kind and np.array_equal(raw, other_raw):
         return None
 
-    def change(differing: int | None, problem: str = "", difference: float | None = None, largest: float = 0.0) -> Any:
+    def change(
+        differing: int | None, problem: str = "", difference: float | None = None, largest: float = 0.0
+    ) -> WeightChange:
         relative = None if difference is None else _ratio(difference, largest)
         return WeightChange(
             *(first.name, layer, first.dtype, second.dtype, _elements(first)),
@@ -71,14 +76,18 @@ def compare_constants(a: Side, b: Side, first: StoredTensor, second: StoredTenso
         ours, theirs = _Numbers(raw, first, scales), _Numbers(other_raw, second, other_scales)
     except ValueError as error:
         return change(None, str(error))
+    few = (ours.few(), theirs.few())
     if ours.count != theirs.count:
-        return change(None, f"{theirs.count:,} numbers in place of {ours.count:,}")
-    found = _Difference()
+        found = change(None, f"{theirs.count:,} numbers in place of {ours.count:,}")
+        return replace(found, before=few[0], after=few[1])
+    difference = _Difference()
     for start in range(0, ours.count, _CHUNK):
-        found.add(ours.chunk(start), theirs.chunk(start))
-    if not found.differing:
+        difference.add(ours.chunk(start), theirs.chunk(start))
+    if not difference.differing:
         return None
-    return change(found.differing, "", found.largest, found.magnitude)
+    return replace(
+        change(difference.differing, "", difference.largest, difference.magnitude), before=few[0], after=few[1]
+    )
 
 
 def _are_same(one: TensorScales | None, other: TensorScales | None) -> bool:
@@ -146,6 +155,13 @@ class _Numbers:
             return values
         with np.errstate(invalid="ignore"):  # NaN that signal
             return values.astype(np.complex128 if values.dtype.kind == "c" else np.float64)
+
+    def few(self) -> tuple[Any, ...] | None:
+        """Returns the numbers if there are few; else None."""
+        return tuple(self.chunk(0).tolist()) if self.count <= _FEW and self._is_real() else None
+
+    def _is_real(self) -> bool:
+        return self._dtype is None or self._dtype.kind != "c"
 
     def _unpacked(self, start: int, stop: int) -> npt.NDArray[Any]:
         per_byte = 8 // self._bits
