@@ -89,3 +89,8 @@ def test_the_style_is_for_reports_alone() -> None:
     assert "url(" not in SECTIONS_STYLE
     assert SECTIONS_STYLE in sections_html([])
     assert "<style>" not in sections_html([], style=False)
+
+
+def test_long_words_may_break_and_others_stay_whole() -> None:
+    text = sections_html([Section("x", [("FULLY_CONNECTED", "a/" * 20, "b " * 40)], right=frozenset({1}))])
+    assert f'<th scope="row">FULLY_CONNECTED</th><td class="right long">{"a/" * 20}</td><td>{"b " * 40}</td>' in text

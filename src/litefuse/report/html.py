@@ -31,7 +31,8 @@ color:var(--jp-content-font-color1,var(--vscode-foreground,inherit));overflow-x:
 .{SECTIONS_CLASS} .title{{font-size:1.05em;font-weight:600;margin:.9em 0 .25em;overflow-wrap:anywhere}}
 .{SECTIONS_CLASS} table{{border-collapse:collapse;margin:0;border:0}}
 .{SECTIONS_CLASS} th,.{SECTIONS_CLASS} td{{padding:.15em 1em .15em 0;text-align:left;vertical-align:top;border:0;
-background:none;white-space:pre-wrap;overflow-wrap:anywhere;max-width:48em;min-width:2.5em}}
+background:none;white-space:pre-wrap;max-width:48em}}
+.{SECTIONS_CLASS} .long{{overflow-wrap:anywhere;min-width:12em}}
 .{SECTIONS_CLASS} th{{font-weight:400;opacity:.75}}
 .{SECTIONS_CLASS} th[scope=row]{{min-width:5.5em}}
 .{SECTIONS_CLASS} thead th{{border-bottom:1px solid var(--jp-border-color2,var(--vscode-panel-border,#8886))}}
@@ -41,6 +42,9 @@ background:none;white-space:pre-wrap;overflow-wrap:anywhere;max-width:48em;min-w
 .{SECTIONS_CLASS} .good .mark{{color:var(--good)}}.{SECTIONS_CLASS} .warn .mark{{color:var(--warn)}}
 .{SECTIONS_CLASS} .bad .mark{{color:var(--bad)}}.{SECTIONS_CLASS} .unclear .mark{{color:var(--unclear)}}
 """.strip()
+
+# A cell with a longer word breaks it where there is no place for it; other words stay whole.
+_LONG_WORD = 28
 
 # Characters of these categories are invisible, or change how others are shown: controls, formats such as those that
 # reverse text, parts of surrogate pairs, which UTF-8 lacks, and separators of lines.
@@ -101,7 +105,7 @@ def _table(section: Section) -> list[str]:
     if section.headings:
         headings = [*section.headings, *[""] * (count - len(section.headings))]
         cells = "".join(
-            f'<th scope="col"{_alignment(section, column)}>{escaped(heading)}</th>'
+            f'<th scope="col"{_classes(section, column, heading)}>{escaped(heading)}</th>'
             for column, heading in enumerate(headings)
         )
         parts.append(f"<thead><tr>{cells}</tr></thead>")
@@ -122,7 +126,7 @@ def _row(section: Section, row: Sequence[str], judgement: Judgement, count: int,
         # The last cell of a short row has the place of those that are missing.
         span = f' colspan="{count - column}"' if is_last and column < count - 1 else ""
         kind, scope = ("th", ' scope="row"') if has_names and column == 0 and cell and not is_last else ("td", "")
-        cells.append(f"<{kind}{scope}{span}{_alignment(section, column)}>{text}</{kind}>")
+        cells.append(f"<{kind}{scope}{span}{_classes(section, column, cell)}>{text}</{kind}>")
     mark = f' class="{judgement}"' if judgement else ""
     return f"<tr{mark}>{''.join(cells)}</tr>"
 
@@ -134,5 +138,7 @@ def _mark(judgement: Judgement) -> str:
     return f'<span class="mark" role="img" aria-label="{name}" title="{name}">{sign}</span>'
 
 
-def _alignment(section: Section, column: int) -> str:
-    return ' class="right"' if column in section.right else ""
+def _classes(section: Section, column: int, text: str) -> str:
+    is_long = max(map(len, text.split()), default=0) > _LONG_WORD
+    names = [*(["right"] if column in section.right else []), *(["long"] if is_long else [])]
+    return f' class="{" ".join(names)}"' if names else ""
