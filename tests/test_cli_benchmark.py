@@ -19,7 +19,8 @@ from litefuse.benchmarking.measurement import (
     Partition,
     Ratio,
 )
-from litefuse.benchmarking.sections import benchmark_sections, time_text
+from litefuse.benchmarking.sections import benchmark_sections
+from litefuse.report.section import time_text
 from litefuse.report.text import sections_text
 from tests.benchmarking.models import activated, composed, loop
 from tests.test_cli import refused, run

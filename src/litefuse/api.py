@@ -177,7 +177,7 @@ def convert(
             (``tfl_fusable_op``) is not checked, since its body may be a placeholder, unless ``check_custom_ops``. The
             registered kernels are used, litefuse's and those of plug-ins.
         check_custom_ops: Check these too, if there are kernels for them.
-        check_file: Load the written file in LiteRT, and call each of its signatures once, else ``FileCheckError``. A
+        check_file: Load the written file in LiteRT, and call each of its signatures, else ``FileCheckError``. A
             model with custom ops without kernels is not called; the report says so.
         check: Ask the software of other targets than ``cpu``, where installed; see :func:`litefuse.check`.
         max_ops: The maximum number of ops of the model with its calls inlined: a small file may describe any number.
@@ -378,7 +378,7 @@ def quantize(
         max_error: The largest difference that is allowed.
         metadata: Metadata in the place of that which the model has.
         rename: New names of inputs and outputs; samples have the old ones.
-        check_file: Load the written file in LiteRT, and call each of its signatures once.
+        check_file: Load the written file in LiteRT, and call each of its signatures.
         timeout: The maximum time in seconds.
         memory: The maximum memory of each process in bytes.
         temporary_folder: The folder for the model until it is saved.

@@ -83,11 +83,12 @@ def with_file_check(report: Report, job: ConversionJob, on_step: Callable[[str],
     if in_process:
         from litefuse.verify.written_file import check_job
 
-        not_called = check_job(check, on_step)
+        called = check_job(check, on_step)
     else:
-        not_called = check_in_worker(check, str(job.source), on_step)
+        called = check_in_worker(check, str(job.source), on_step)
+    file_check = FileCheckReport(called.problem is None, called.problem, dict(called.seconds))
     timings = {**report.timings, CHECK_FILE: time.perf_counter() - begun}
-    return replace(report, timings=timings, file_check=FileCheckReport(not_called is None, not_called))
+    return replace(report, timings=timings, file_check=file_check)
 
 
 def _save_module(job: ConversionJob, step: str) -> str | None:

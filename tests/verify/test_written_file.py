@@ -12,7 +12,7 @@ from litefuse.demo import SAVED_MODEL
 from litefuse.errors import FileCheckError, LimitError
 from litefuse.processes.limits import ProcessLimits, processes_limited
 from litefuse.verify.failing_op import deadly_op
-from litefuse.verify.file_check import CHECK_FILE, FileCheckJob, check_in_worker
+from litefuse.verify.file_check import CHECK_FILE, FileCall, FileCheckJob, check_in_worker
 from litefuse.verify.written_file import check_written_file
 from tests.runtime.models import Graph, model
 
@@ -49,8 +49,11 @@ def reversed_over_nothing() -> Graph:
 def test_a_file_that_runs(tmp_path: Path) -> None:
     steps: list[str] = []
     path = written(tmp_path, chain("ABS", "NEG"))
-    assert check_written_file(path) is None
-    assert check_in_worker(FileCheckJob(path, {}, None), "", steps.append) is None
+    called = check_written_file(path)
+    assert called.problem is None
+    assert [key for key, _ in called.seconds] == [key for key, _ in check_written_file(path).seconds] != []
+    assert check_written_file(path, xnnpack=False) == FileCall()
+    assert check_in_worker(FileCheckJob(path, {}, None), "", steps.append).problem is None
     assert steps == [CHECK_FILE]
 
 
@@ -65,7 +68,7 @@ def test_a_file_that_never_ends_is_kept(tmp_path: Path, monkeypatch: pytest.Monk
     whole.builtin("WHILE", [x], [y], condSubgraphIndex=1, bodySubgraphIndex=2)
     path = tmp_path / "model.tflite"
     path.write_bytes(model(whole, condition, body, signatures={"serve": 0}))
-    reason = check_in_worker(FileCheckJob(path, {}, None), "", lambda _: None)
+    reason = check_in_worker(FileCheckJob(path, {}, None), "", lambda _: None).problem
     assert reason == "it ran for more than 2 seconds; try it with litefuse run"
     with processes_limited(ProcessLimits(timeout=1)), pytest.raises(LimitError, match="timeout"):
         check_in_worker(FileCheckJob(path, {}, None), "", lambda _: None)
@@ -85,7 +88,7 @@ def test_an_op_that_the_runtime_refuses_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ops", [("ABS", "Absent"), ("Absent",)])
 def test_what_has_no_kernel_is_not_called(tmp_path: Path, ops: tuple[str, ...]) -> None:
-    reason = check_written_file(written(tmp_path, chain(*ops)))
+    reason = check_written_file(written(tmp_path, chain(*ops))).problem
     assert reason is not None
     assert "there is no kernel for the custom ops Absent" in reason
 
@@ -107,7 +110,7 @@ def test_a_model_that_asks_for_much_memory_is_kept(tmp_path: Path) -> None:
     sizes = graph.tensor("sizes", (2,), np.int32, value=np.array([30_000, 30_000], np.int32))
     value, y = graph.input("x", ()), graph.output("y", (1, 1), signature=(-1, -1))
     graph.builtin("FILL", [sizes, value], [y])
-    reason = check_in_worker(FileCheckJob(written(tmp_path, graph), {}, None), "", lambda _: None)
+    reason = check_in_worker(FileCheckJob(written(tmp_path, graph), {}, None), "", lambda _: None).problem
     assert reason is not None
     assert "memory" in reason or "GiB" in reason
 
@@ -116,10 +119,10 @@ def test_a_model_that_asks_for_much_memory_is_kept(tmp_path: Path) -> None:
 def test_a_refusal_under_a_limit_of_memory_may_be_for_want_of_it(tmp_path: Path) -> None:
     with processes_limited(ProcessLimits(memory=400 << 20)):
         good = FileCheckJob(written(tmp_path, chain("ABS", "NEG")), {}, None)
-        assert check_in_worker(good, "", lambda _: None) is None
+        assert check_in_worker(good, "", lambda _: None).problem is None
         graph = Graph()
         graph.builtin("SUB", [graph.input("x", (2, 3)), graph.input("y", (2, 4))], [graph.output("z", (2, 3))])
-        reason = check_in_worker(FileCheckJob(written(tmp_path, graph), {}, None), "", lambda _: None)
+        reason = check_in_worker(FileCheckJob(written(tmp_path, graph), {}, None), "", lambda _: None).problem
     assert reason is not None
     assert "within the limit memory" in reason
 
@@ -188,7 +191,7 @@ def test_sizes_that_values_of_inputs_decide_about_are_not_judged(tmp_path: Path,
     inner = [callee.input("a", (2, 35)), callee.input("b", (2,), np.int32)]
     callee.builtin("RESHAPE", inner, [callee.output("c", (70, 1))])
     path.write_bytes(model(graph, *([callee] * 2 if where == "within" else []), signatures={"serve": 0}))
-    reason = check_written_file(path)
+    reason = check_written_file(path).problem
     assert reason is not None
     assert "values of its inputs decide about sizes at the op RESHAPE" in reason
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 from litefuse.benchmarking.measurement import Benchmark, Latency, Measurement, OpTime, Partition, Ratio
 from litefuse.report.printable import one_line, shortened
-from litefuse.report.sections import Judgement, Section, count_of, shape_text
+from litefuse.report.section import Judgement, Section, count_of, shape_text, time_text
 
-__all__ = ["benchmark_sections", "time_text"]
+__all__ = ["benchmark_sections"]
 
 _TOP = 10
 # The most characters of a name; tables have to fit a terminal of 80 columns.
@@ -36,17 +36,6 @@ def benchmark_sections(benchmark: Benchmark, top: int | None = _TOP) -> list[Sec
     for each in benchmark.measurements:
         sections += _of_model(each, top, named=several)
     return sections
-
-
-def time_text(seconds: float) -> str:
-    """Formats a time with three digits, such as ``0.920 ms``."""
-    if seconds >= 10:
-        return f"{seconds:,.1f} s"
-    if seconds >= 0.1:
-        return f"{seconds * 1e3:,.0f} ms"
-    if seconds >= 1e-3:
-        return f"{seconds * 1e3:.3g} ms"
-    return f"{seconds * 1e3:.3f} ms" if seconds >= 1e-4 else f"{seconds * 1e6:.3g} us"
 
 
 def _high(latency: Latency) -> str:

@@ -14,9 +14,9 @@ from litefuse.benchmarking.measurement import Latency, Measurement
 from litefuse.benchmarking.node_calls import NODES, NodeJob
 from litefuse.benchmarking.op_times import Alone, needs_alone, op_times
 from litefuse.benchmarking.operators_alone import ALONE, AloneJob, OpAlone
-from litefuse.benchmarking.sections import time_text
 from litefuse.benchmarking.sizes import tried_inputs
 from litefuse.errors import InterpreterError, LimitError, LitefuseError, MissingKernelError
+from litefuse.report.section import time_text
 from litefuse.report.sections import count_of
 from litefuse.result import ConversionResult
 from litefuse.verify.model_run import run_with_kernels

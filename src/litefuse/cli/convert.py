@@ -160,7 +160,7 @@ __all__ = ["convert"]
 @click.option(
     "--check-file/--no-check-file",
     default=True,
-    help="Keep the file only when it runs: call each of its signatures once in LiteRT.",
+    help="Keep the file only when it runs: call each of its signatures in LiteRT.",
 )
 @click.option(
     "--check/--no-check",

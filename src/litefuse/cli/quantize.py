@@ -51,7 +51,7 @@ __all__ = ["quantize"]
 @click.option(
     "--check-file/--no-check-file",
     default=True,
-    help="Keep the file only when it runs: call each of its signatures once in LiteRT.",
+    help="Keep the file only when it runs: call each of its signatures in LiteRT.",
 )
 @KERNELS
 @process_limit_options

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from litefuse.report.caveats import quantization_is_far
 from litefuse.report.report import CompositeReport, QuantizationReport, Report
-from litefuse.report.section import Judgement, Section, count_of, listed
+from litefuse.report.section import Judgement, Section, count_of, listed, time_text
 
 __all__ = ["answer_section"]
 
@@ -160,7 +160,11 @@ def _run(report: Report) -> Iterator[_Line]:
     if check is None:
         return
     if check.ran:
-        yield _Line("run", f"LiteRT called {_each(len(report.signatures))} once", "good")
+        yield _Line("run", f"LiteRT called {_each(len(report.signatures))}", "good")
+        if check.seconds:
+            several = len(report.signatures) > 1
+            told = (f"{time_text(each)}{f' ({key})' if several else ''}" for key, each in check.seconds.items())
+            yield _Line("speed", f"a call takes about {listed(told)} on this machine")
     else:
         yield _Line("run", f"not called: {check.reason}", "warn")
 

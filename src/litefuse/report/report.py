@@ -228,10 +228,13 @@ class FileCheckReport:
     Attributes:
         ran: Whether LiteRT loaded it and each of its signatures was called once.
         reason: Why it could not be called here.
+        seconds: How long a call took on this machine, on all of its cores, by signature: of those that are quick enough
+            to be called again. :func:`litefuse.benchmark` measures.
     """
 
     ran: bool
     reason: str | None = None
+    seconds: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-__all__ = ["Judgement", "Section", "count_of", "listed", "shape_text"]
+__all__ = ["Judgement", "Section", "count_of", "listed", "shape_text", "time_text"]
 
 Judgement: TypeAlias = Literal["good", "warn", "bad", "unclear"] | None
 """The judgement of a row: good, worth knowing, bad, or unclear; None if it has none."""
@@ -55,3 +55,14 @@ def shape_text(shape: Sequence[int | None] | None) -> str:
     if shape is None:
         return "[*]"
     return f"[{', '.join('?' if size is None else str(size) for size in shape)}]"
+
+
+def time_text(seconds: float) -> str:
+    """Formats a time with three digits, such as ``0.920 ms``."""
+    if seconds >= 10:
+        return f"{seconds:,.1f} s"
+    if seconds >= 0.1:
+        return f"{seconds * 1e3:,.0f} ms"
+    if seconds >= 1e-3:
+        return f"{seconds * 1e3:.3g} ms"
+    return f"{seconds * 1e3:.3f} ms" if seconds >= 1e-4 else f"{seconds * 1e6:.3g} us"

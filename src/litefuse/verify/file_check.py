@@ -11,7 +11,7 @@ from litefuse.plug_ins.entry_points import PlugIn
 from litefuse.processes.limits import ProcessLimits, process_limits, processes_limited, tells_of_no_memory
 from litefuse.processes.process import run_in_worker
 
-__all__ = ["CHECK_FILE", "KEEP", "FileCheckJob", "check_in_worker"]
+__all__ = ["CHECK_FILE", "KEEP", "FileCall", "FileCheckJob", "check_in_worker"]
 
 #: The name of the step.
 CHECK_FILE = "check-file"
@@ -39,7 +39,20 @@ class FileCheckJob(NamedTuple):
     xnnpack: bool = True
 
 
-def check_in_worker(job: FileCheckJob, where: str, announce: Callable[[str], None]) -> str | None:
+class FileCall(NamedTuple):
+    """The outcome of calling a file.
+
+    Attributes:
+        problem: Why it could not be called; None if all of it ran.
+        seconds: The keys of signatures that were called again, and how long a call took. There are none where XNNPACK
+            was not used, which runs a file elsewhere.
+    """
+
+    problem: str | None = None
+    seconds: tuple[tuple[str, float], ...] = ()
+
+
+def check_in_worker(job: FileCheckJob, where: str, announce: Callable[[str], None]) -> FileCall:
     """Calls a file in a worker process, for half a minute at most; see :func:`~.written_file.check_written_file`.
 
     Args:
@@ -48,7 +61,7 @@ def check_in_worker(job: FileCheckJob, where: str, announce: Callable[[str], Non
         announce: Called with the name of the step when it begins.
 
     Returns:
-        None if all of it ran, or why it could not be called.
+        How long it took, or why it could not be called.
 
     Raises:
         FileCheckError: LiteRT refuses it, or crashes on it.
@@ -58,19 +71,19 @@ def check_in_worker(job: FileCheckJob, where: str, announce: Callable[[str], Non
     is_ours = limits.remaining is None or limits.remaining > _SECONDS
     try:
         with processes_limited(ProcessLimits(_SECONDS, limits.memory) if is_ours else limits):
-            return cast("str | None", run_in_worker(_TARGET, job._replace(xnnpack=limits.memory is None), announce))
+            return cast("FileCall", run_in_worker(_TARGET, job._replace(xnnpack=limits.memory is None), announce))
     except FileCheckError:
         if limits.memory is None:
             raise
-        return "LiteRT refuses it within the limit memory; try it with litefuse run"
+        return FileCall("LiteRT refuses it within the limit memory; try it with litefuse run")
     except LimitError as error:
         if error.limit == "timeout" and not is_ours:
             raise
         took = f"it ran for more than {_SECONDS:g} seconds" if error.limit == "timeout" else error.message
-        return f"{took}; try it with litefuse run"
+        return FileCall(f"{took}; try it with litefuse run")
     except EngineCrashError as error:
         if tells_of_no_memory(error.message):
-            return "it takes more than 1.5 GiB besides its weights; try it with litefuse run"
+            return FileCall("it takes more than 1.5 GiB besides its weights; try it with litefuse run")
         from litefuse.verify.failing_op import deadly_op
 
         site = deadly_op(job)
