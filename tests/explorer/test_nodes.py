@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -26,45 +24,27 @@ from litefuse.explorer.nodes import explorer_graphs
 from litefuse.verify.layers.layers import Layer, Layers
 from tests.runtime.models import Graph, model
 
-# In a process of its own: the adapter brings TensorFlow's libraries along.
-CONVERT = """
-import sys
-import ai_edge_model_explorer_adapter as adapter
-print(adapter.ConvertFlatbufferDirectlyToJson(adapter.VisualizeConfig(), sys.argv[1]))
-"""
+# The graphs that Model Explorer makes of files: by file and graph, the id, the label and the results of each node.
+# tests/explorer/on_model_explorer.py records and compares them.
+RECORDED: dict[str, dict[str, list[tuple[str, str, list[str]]]]] = json.loads(
+    Path(__file__).with_name("graphs.json").read_text(encoding="utf-8")
+)
 
 
-def graphs_of(path: Path) -> dict[str, Any]:
-    """The graphs that Model Explorer makes of a file, by their ids."""
-    done = subprocess.run(
-        [sys.executable, "-c", CONVERT, str(path)], capture_output=True, text=True, timeout=120, check=True
-    )
-    (collection,) = json.loads(done.stdout)
-    return {each["id"]: each for each in collection["subgraphs"]}
-
-
-def labels(data: NodeData, graphs: dict[str, Any]) -> dict[tuple[str, str, str], Any]:
+def labels(data: NodeData, file: str) -> dict[tuple[str, str, str], Any]:
     """The values by graph, by the label of the node that Model Explorer shows them at, and by the name of its result.
 
     As Model Explorer does it, a key is first looked up among the names of results, then among the ids of nodes.
     """
     found: dict[tuple[str, str, str], Any] = {}
     for graph_id, content in data.graphs.items():
-        nodes = {node["id"]: node for node in graphs[graph_id]["nodes"]}
-        by_result = {name: node["id"] for node in nodes.values() for name in results(node)}
+        assert graph_id is not None
+        nodes = {key: (label, results) for key, label, results in RECORDED[file][graph_id]}
+        by_result = {name: key for key, (_, results) in nodes.items() for name in results}
         for key, result in content["results"].items():
-            node = nodes[by_result.get(key, key)]
-            found[graph_id, node["label"], (results(node) or [""])[0]] = result["value"]
+            label, results = nodes[by_result.get(key, key)]
+            found[graph_id, label, (results or [""])[0]] = result["value"]
     return found
-
-
-def results(node: dict[str, Any]) -> list[str]:
-    return [
-        attribute["value"]
-        for output in node["outputsMetadata"]
-        for attribute in output["attrs"]
-        if attribute["key"] == "tensor_name"
-    ]
 
 
 def many_kinds() -> bytes:
@@ -91,11 +71,11 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_graphs_and_ops_of_model_explorer(many: Path, demo_model: Path) -> None:
-    for path in (many, demo_model):
-        shown, own = graphs_of(path), explorer_graphs(path)
+    for path, name in ((many, "many"), (demo_model, "demo")):
+        shown, own = RECORDED[name], explorer_graphs(path)
         assert [each.id for each in own] == [*shown]
         for each in own:
-            ids = {node["id"]: node["label"] for node in shown[each.id or ""]["nodes"]}
+            ids = {key: label for key, label, _ in shown[each.id or ""]}
             assert [*map(str, range(len(each.keys)))] == [*each.keys]
             assert {*each.keys} <= {*ids}
             others = {label for key, label in ids.items() if key not in each.keys}
@@ -104,15 +84,15 @@ def test_the_graphs_and_ops_of_model_explorer(many: Path, demo_model: Path) -> N
 
 def test_bytes_stand_at_the_ops(many: Path, demo_model: Path) -> None:
     # The weight that two ops use counts once.
-    assert labels(byte_data(many), graphs_of(many)) == {("serve", "add", "y"): 12, ("other", "add", "b"): 8}
-    found = labels(byte_data(demo_model), graphs_of(demo_model))
+    assert labels(byte_data(many), "many") == {("serve", "add", "y"): 12, ("other", "add", "b"): 8}
+    found = labels(byte_data(demo_model), "demo")
     assert found["embed", "embedding_lookup", "embedding_matmul"] == 20 * 4 * 4
     assert found["serving_default", "conv_2d", "BiasAdd;Conv2D;BiasAdd/ReadVariableOp1"] == (4 * 27 + 4) * 4
 
 
 def test_times_stand_at_the_ops(many: Path) -> None:
     seconds = {(0, 1): 2.5e-6, (0, 2): 1e-3, (1, 0): 0.0}
-    assert labels(time_data(many, seconds), graphs_of(many)) == {
+    assert labels(time_data(many, seconds), "many") == {
         ("serve", "My<Op>", "z"): 2.5,
         ("serve", "stablehlo_composite", "out"): 1000.0,
         ("other", "add", "b"): 0.0,
@@ -147,7 +127,7 @@ LAYERS = (
 
 def test_errors_stand_at_the_ops_and_are_within_json(many: Path) -> None:
     data = error_data(many, Layers("serve", 1, LAYERS), 1e-4)
-    assert labels(data, graphs_of(many)) == {("serve", "add", "y"): 1e-6, ("serve", "My<Op>", "z"): "inf"}
+    assert labels(data, "many") == {("serve", "add", "y"): 1e-6, ("serve", "My<Op>", "z"): "inf"}
     content = json.loads(data.to_json(), parse_constant=pytest.fail)
     assert [each["value"] for each in content["serve"]["thresholds"][:2]] == [1e-4, 1e-3]
     assert content["serve"]["results"]["1"]["bgColor"] == content["serve"]["thresholds"][2]["bgColor"]
@@ -189,7 +169,7 @@ def test_names_that_are_ids_of_other_nodes(tmp_path: Path) -> None:
     path = tmp_path / "digits.tflite"
     path.write_bytes(model(named_like_ids(), signatures={"serve": 0}))
     data = time_data(path, {(0, op): float(op) for op in range(3)})
-    assert labels(data, graphs_of(path)) == {
+    assert labels(data, "digits") == {
         ("serve", "abs", "first"): 0.0,
         ("serve", "neg", "0"): 1e6,
         ("serve", "exp", "last"): 2e6,
