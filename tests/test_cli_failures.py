@@ -92,3 +92,15 @@ def test_names_in_errors_do_not_reach_the_terminal_raw(tmp_path: Path) -> None:
     assert code == 1
     assert r"a\x1b]0;title\x07b" in message
     assert message.replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize("content", [b"", b"\x1c\0\0\0TFL3", bytes(range(256)) * 4])
+@pytest.mark.parametrize("command", ["verify", "report"])
+def test_a_damaged_original_is_an_error(command: str, content: bytes, demo_model: Path, tmp_path: Path) -> None:
+    damaged, page = tmp_path / "damaged.tflite", tmp_path / "page.html"
+    damaged.write_bytes(content)
+    options = ("-o", page, "--no-time") if command == "report" else ()
+    code, out, message = run(command, demo_model, damaged, *options)
+    assert code == (ExitCode.NOT_COMPARED if command == "verify" else ExitCode.FAILED)
+    assert (out, page.exists()) == ("", False)
+    assert "damaged.tflite: " in message

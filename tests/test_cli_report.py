@@ -57,6 +57,19 @@ def test_a_report_with_times_and_targets(tmp_path: Path, demo_model: Path) -> No
     assert [each["name"] for each in found["kinds"]] == ["runs in", "refused by ethos-u"]
 
 
+def test_a_page_with_a_hostile_name_does_not_reach_the_terminal_raw(tmp_path: Path, demo_model: Path) -> None:
+    folder = tmp_path / "a\x1b]0;title\x07b"
+    folder.mkdir()
+    outcome = run("report", demo_model, "--no-time", "-o", folder / "page.html")
+    assert outcome.code == 0
+    assert (folder / "page.html").is_file()
+    assert r"a\x1b]0;title\x07b" in outcome.out
+    outcome = run("show", demo_model, "--bytes", "--write-node-data", folder)
+    assert outcome.code == 0
+    assert r"a\x1b]0;title\x07b" in outcome.out
+    assert outcome.out.replace("\n", "").isprintable()
+
+
 def test_another_file_is_an_original_too(tmp_path: Path, demo_model: Path) -> None:
     page = tmp_path / "page.html"
     assert run("report", demo_model, demo_model, "--no-time", "--no-verify", "-o", page).code == 0

@@ -11,6 +11,7 @@ from litefuse.cli.output import progress
 from litefuse.cli.pages import attempted, check_page, given_options
 from litefuse.cli.parameters import KERNELS, PATH, TARGET, parse_shape, process_limit_options, split_names
 from litefuse.errors import LitefuseError
+from litefuse.report.printable import printable
 
 if TYPE_CHECKING:
     from litefuse.benchmarking.measurement import Benchmark
@@ -132,5 +133,5 @@ def report(
             on_step=on_step,
         )
     for each in notes:
-        click.secho(each, err=True, fg="yellow")
-    click.echo(f"Written to {page}")
+        click.secho(printable(each), err=True, fg="yellow")
+    click.echo(printable(f"Written to {page}"))

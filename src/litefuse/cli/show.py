@@ -10,6 +10,7 @@ import click
 from litefuse.cli.output import progress
 from litefuse.cli.parameters import KERNELS, PATH, split_names
 from litefuse.errors import LitefuseError
+from litefuse.report.printable import printable
 
 if TYPE_CHECKING:
     from litefuse.explorer.node_data import NodeData
@@ -86,7 +87,7 @@ def show(
         show_model(model, data, port=port, opens=not no_open)
         return
     for path in write(write_node_data, computed):
-        click.echo(path)
+        click.echo(printable(str(path)))
 
 
 def _times(model: Path, kernels: tuple[str, ...]) -> NodeData:

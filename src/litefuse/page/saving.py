@@ -106,7 +106,8 @@ def _of_file(original: object) -> Model | None:
     if not isinstance(original, str | os.PathLike):
         return None
     path = Path(cast("str | os.PathLike[str]", original))
-    return read_converted(path).model if is_litert_model(path) else None
+    is_model = is_litert_model(path) or (path.suffix == ".tflite" and path.is_file())
+    return read_converted(path).model if is_model else None
 
 
 def _name_of(original: object) -> str:

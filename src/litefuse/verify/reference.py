@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeGuard, cast
 
-from litefuse.errors import EngineCrashError, LitefuseError
+from litefuse.errors import EngineCrashError, InterpreterError, LitefuseError
 from litefuse.files.temporary import make_temporary_folder
 from litefuse.frontends import source_of
 from litefuse.inputs.model_inputs import ModelInputs
@@ -17,6 +17,8 @@ from litefuse.inputs.tables import Tables
 from litefuse.inspection.litert_model import is_litert_model
 from litefuse.processes.process import run_alone
 from litefuse.result import ConversionResult
+from litefuse.runtime.model_content import check, path_and_content
+from litefuse.runtime.soundness import IDENTIFIER
 from litefuse.verify.layers.look import LookIntoOriginal, litert_original, observation_of_original
 from litefuse.verify.layers.model_side import Observation
 from litefuse.verify.layers.original_side import Match
@@ -92,6 +94,7 @@ def opened(
         LitefuseError: It cannot be read.
     """
     if _is_litert(original):
+        _check_litert(*name_and_content(original))
         names = Names.of(job.model, name_and_content(original)[1])
         yield _with_names(_litert_reference(original, job, announce), names)
         return
@@ -130,6 +133,14 @@ def _is_litert(model: object) -> TypeGuard[ConversionResult | str | os.PathLike[
     if path is None:
         return isinstance(model, ConversionResult | bytes)
     return path.is_file() and (path.suffix == ".tflite" or is_litert_model(path))
+
+
+def _check_litert(name: str, content: str | bytes) -> None:
+    """Rejects a LiteRT model that cannot be followed."""
+    path, data = path_and_content(content)
+    check(path, data, name)
+    if not (is_litert_model(Path(path)) if path is not None else (data or b"")[4:8] == IDENTIFIER):
+        raise InterpreterError("this is not a LiteRT model", where=name, hint="Is it a complete .tflite file?")
 
 
 def _litert_reference(
