@@ -119,6 +119,25 @@ def test_keys_move_along_edges_and_open_layers(opened: Page) -> None:
     assert after(opened).locator(".box.selected").count() == 0
 
 
+def test_texts_stay_within_their_boxes(browser: Browser, tmp_path: Path) -> None:
+    file = tmp_path / "model.tflite"
+    file.write_bytes(model(small("WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW")))
+    for page in visited(browser, litefuse.save_report(tmp_path / "page.html", file)):
+        wide = page.locator(".pane .box text").evaluate_all("all => all.map(each => each.getComputedTextLength())")
+        assert 0 < max(wide) <= 150
+
+
+def test_what_is_not_there_is_said(opened: Page) -> None:
+    opened.locator("#search input").fill("nothing has this name")
+    assert opened.locator("#found").inner_text() == "No layer, node or op has this name."
+
+
+def test_graphs_are_found_by_name(opened: Page) -> None:
+    title = opened.locator(".pane select option").last.inner_text().strip()
+    find(opened, title)
+    assert opened.locator(".pane select").last.evaluate("each => each.selectedOptions[0].textContent.trim()") == title
+
+
 def test_zoom_and_drag(opened: Page) -> None:
     svg = after(opened).locator("svg")
     width = float(svg.get_attribute("viewBox").split()[2])

@@ -114,16 +114,17 @@ class Content:
 
 
 def _kernels(content: Content) -> Kind:
-    classes: dict[str, int] = {}
-    values: dict[Place, int] = {}
+    found: dict[Place, tuple[int, str]] = {}  # the partition, -1 for none, and the title
     for measurement in content.measurements:
         for op in measurement.ops:
             place = content.converted.ops.get((op.subgraph, op.op))
             if place is None:
                 continue
             title = op.kernel if op.partition is None else f"{op.kernel}, partition {op.partition}"
-            values[place] = classes.setdefault(title, len(classes))
-    return Kind("runs in", tuple(classes), values)
+            found[place] = -1 if op.partition is None else op.partition, title
+    classes = sorted({*found.values()})
+    values = {place: classes.index(each) for place, each in found.items()}
+    return Kind("runs in", tuple(title for _, title in classes), values)
 
 
 def _refused(content: Content) -> list[Kind]:

@@ -93,15 +93,21 @@ def _answers(content: Content) -> str:
     if content.verification is not None:
         verdict = content.verification.verdict
         judgement = {"equal": "good", "differs": "bad", "inconclusive": "unclear"}[verdict]
-        told = f"to the original, error {content.verification.error:.2g}"
+        what = {
+            "equal": "to the original",
+            "differs": "from the original",
+            "inconclusive": "whether it equals the original",
+        }
+        told = f"{what[verdict]}, error {content.verification.error:.2g}"
         found.append((judgement, verdict, told))
     elif report is not None and report.file_check is not None:
         ran = report.file_check.ran
         found.append(("good" if ran else "unclear", "runs" if ran else "not called", "in LiteRT; not verified"))
     if content.measurements:
         first = content.measurements[0]
+        called = f"a call of {first.signature}" if len(content.measurements) > 1 else "a call"
         found.append(
-            ("", f"{first.seconds * 1e3:.3g} ms", f"a call, {count_of(first.threads, 'thread')}, this machine")
+            ("", f"{first.seconds * 1e3:.3g} ms", f"{called}, {count_of(first.threads, 'thread')}, this machine")
         )
         if content.benchmark is not None and (ratio := content.benchmark.ratio) is not None:
             found.append(("", f"{ratio:.2f} times", "as fast as the other file"))

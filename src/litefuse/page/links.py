@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from litefuse.page.converted import Place
-from litefuse.page.graph import Graph, Model, Node
+from litefuse.page.graph import Entry, Graph, Model, Node
 from litefuse.verify.layers.names import named_nodes
 
 __all__ = ["links"]
@@ -20,6 +20,8 @@ __all__ = ["links"]
 _SPREAD = 4
 # An op that stands for a layer, as a recurrent one does, is linked to so many of its nodes at most.
 _OF_LAYER = 400
+# A model of so few nodes may be all in one layer.
+_FEW = 8
 
 
 def links(original: Model, converted: Model) -> dict[Place, tuple[Place, ...]]:
@@ -32,8 +34,9 @@ def links(original: Model, converted: Model) -> dict[Place, tuple[Place, ...]]:
     direct = _direct(original, converted)
     ops: defaultdict[Place, list[Place]] = defaultdict(list)
     for place, linked in direct.items():
-        for each in linked:
-            ops[each].append(place)
+        if converted.graphs[place[0]].nodes[place[1]].mark != "output":
+            for each in linked:
+                ops[each].append(place)
     found = {place: [*linked] for place, linked in direct.items()}
     for graph_number, graph in enumerate(original.graphs):
         readers: defaultdict[int, list[int]] = defaultdict(list)
@@ -55,7 +58,7 @@ def links(original: Model, converted: Model) -> dict[Place, tuple[Place, ...]]:
 def _direct(original: Model, converted: Model) -> dict[Place, tuple[Place, ...]]:
     """Returns the nodes that each node of the file is named after."""
     composites = _Composites(original, converted)
-    results = _results(original, converted)
+    results, ends = _results(original, converted), _ends(original, converted)
     by_name: defaultdict[str, list[Place]] = defaultdict(list)
     by_scope: defaultdict[str, list[Place]] = defaultdict(list)
     inputs: defaultdict[str, list[Place]] = defaultdict(list)
@@ -68,16 +71,19 @@ def _direct(original: Model, converted: Model) -> dict[Place, tuple[Place, ...]]
                 by_name[node.name].append(place)
                 for scope in _scopes(node.layer):
                     by_scope[scope].append(place)
+    whole = sum(map(len, by_name.values()))
     found: dict[Place, tuple[Place, ...]] = {}
     for graph_number, graph in enumerate(converted.graphs):
         for number, node in enumerate(graph.nodes):
-            if node.mark == "input":
+            if (end := ends.get((graph_number, number))) is not None:
+                linked = [end]
+            elif node.mark == "input":
                 linked = _named_like(node, inputs)
             elif node.mark == "output":
                 continue
             else:
                 linked = _linked(node.name, by_name) or composites.of(node)
-                linked = linked or results.get((graph_number, number)) or _of_scope(node, by_scope)
+                linked = linked or results.get((graph_number, number)) or _of_scope(node, by_scope, whole)
             if linked:
                 found[graph_number, number] = tuple(dict.fromkeys(linked))
     return found
@@ -98,6 +104,26 @@ def _results(original: Model, converted: Model) -> dict[Place, list[Place]]:
             if (maker := makers.get((entry.signature, name))) is not None:
                 found[numbers[entry.graph], source] = [maker]
     return found
+
+
+def _ends(original: Model, converted: Model) -> dict[Place, Place]:
+    """Returns the inputs and outputs of signatures in the original, by those of the file."""
+    named = {(entry.signature, *key): place for entry, key, place in _named_ends(original)}
+    found: dict[Place, Place] = {}
+    for entry, key, place in _named_ends(converted):
+        if (end := named.get((entry.signature, *key))) is not None:
+            found[place] = end
+    return found
+
+
+def _named_ends(model: Model) -> Iterator[tuple[Entry, tuple[str, str], Place]]:
+    """Yields the inputs and outputs of each signature: mark, name and place."""
+    graphs = {graph.name: number for number, graph in enumerate(model.graphs)}
+    for entry in model.entries:
+        number = graphs[entry.graph]
+        for index, node in enumerate(model.graphs[number].nodes):
+            if node.mark in {"input", "output"}:
+                yield entry, (node.mark, node.name), (number, index)
 
 
 def _makers(graph: Graph) -> Iterator[tuple[str, int]]:
@@ -159,13 +185,22 @@ def _named_like(node: Node, inputs: dict[str, list[Place]]) -> list[Place]:
     return []
 
 
-def _of_scope(node: Node, scopes: dict[str, list[Place]]) -> list[Place]:
-    """Returns the nodes of the scope that a result is named after, or else of the op's layer."""
-    for name in (*node.name.split(";"), node.layer):
-        found = scopes.get(name) or scopes.get(name.rpartition("/")[0] if name != node.layer else "")
-        if found:
-            return found[:_OF_LAYER]
-    return []
+def _of_scope(node: Node, scopes: dict[str, list[Place]], whole: int) -> list[Place]:
+    """Returns the nodes of the scope that a result is named after, or else of the op's layer, or else around a name.
+
+    Args:
+        node: The op.
+        scopes: The nodes of each scope of the original.
+        whole: How many nodes the original has. A scope around a name that has most of them is the model's, and tells
+            nothing.
+    """
+    names = node.name.split(";")
+    for name in (*names, node.layer):
+        if name in scopes:
+            return scopes[name][:_OF_LAYER]
+    around = [scopes[scope] for name in names if (scope := name.rpartition("/")[0]) in scopes]
+    found = min(around, key=len, default=[])
+    return found[:_OF_LAYER] if len(found) <= max(whole // 2, _FEW) else []
 
 
 def _scopes(layer: str) -> Iterator[str]:

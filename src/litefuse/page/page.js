@@ -22,6 +22,19 @@
     const end = Math.floor((length - 1) / 2);
     return text.slice(0, length - 1 - end) + "…" + text.slice(text.length - end);
   };
+  // As much of a text as fits a box, in the font that boxes have.
+  const pen = document.createElement("canvas").getContext("2d");
+  const fitted = (text, size) => {
+    pen.font = `${size}px ${getComputedStyle(document.body).fontFamily}`;
+    const fits = (made) => pen.measureText(made).width <= WIDTH - 18;
+    let least = 1, most = Math.min(text.length, 80);
+    while (least < most) {
+      const middle = Math.ceil((least + most) / 2);
+      if (fits(shortened(text, middle))) least = middle;
+      else most = middle - 1;
+    }
+    return shortened(text, least);
+  };
   const lastPart = (name) => name.split(";")[0].split("/").pop();
   const counted = (count, what) => `${count.toLocaleString("en")} ${what}${count === 1 ? "" : "s"}`;
 
@@ -147,9 +160,9 @@
         const tip = drawn("title");
         tip.textContent = folded ? this.graph.views[box.view].title : `${node.op}\n${node.name}`;
         const first = drawn("text", { x: 9, y: 16 });
-        first.textContent = shortened(title, 22);
+        first.textContent = fitted(title, 12);
         const second = drawn("text", { x: 9, y: 30, class: "sub" });
-        second.textContent = shortened(sub, 27);
+        second.textContent = fitted(sub, 10.5);
         group.append(tip, rect, first, second);
         group.addEventListener("click", () => { if (!this.dragged) select(this, number); });
         group.addEventListener("dblclick", () => this.enter(number));
@@ -454,6 +467,7 @@
 
   // Search: layers first, then nodes by their names and ops.
   const index = data.sides.flatMap((side, number) => side.graphs.flatMap((graph) => [
+    ...(side.graphs.length > 1 ? [{ side: number, graph: graph.number, view: 0, text: graph.title, what: "graph" }] : []),
     ...graph.views.filter((view) => view.title).map((view) => ({ side: number, graph: graph.number, view: view.number, text: view.title, what: "layer" })),
     ...graph.nodes.map((node) => ({ side: number, node, text: node.name, what: node.op })),
   ]));
@@ -467,11 +481,11 @@
     const [word] = words;
     const near = (name) => {
       const last = lastPart(name);
-      return name === word ? 0 : last === word ? 1 : last.startsWith(word) ? 2 : name.includes(word) ? 3 : 4;
+      return name === word ? 0 : last === word ? 0.3 : last.startsWith(word) ? 2 : name.includes(word) ? 3 : 4;
     };
     const score = (entry) => {
       const name = entry.text.toLowerCase();
-      return Math.min(...name.split(";").map(near)) + (entry.node ? 0.5 : 0) + (entry.side === AFTER ? 0 : 0.1) +
+      return Math.min(...name.split(";").map(near)) + (entry.node ? 0.5 : entry.what === "graph" ? 0.7 : 0) + (entry.side === AFTER ? 0 : 0.1) +
         Math.min(name.length, 400) / 10000;
     };
     return index.filter((entry) => words.every((word) => entry.folded.includes(word)))
@@ -487,6 +501,7 @@
       made.addEventListener("mousedown", (event) => { event.preventDefault(); go(entry); });
       return made;
     }));
+    if (!results.length && input.value.trim()) found.append(element("li", { class: "note" }, "No layer, node or op has this name."));
     input.setAttribute("aria-expanded", String(results.length > 0));
   }
 
@@ -499,8 +514,13 @@
     else openLayer(entry);
   }
 
-  function openLayer({ side, graph, view }) {
+  function openLayer({ side, graph, view, what }) {
     const pane = panes[side];
+    if (what === "graph") {
+      pane.open(graph);
+      mark();
+      return;
+    }
     const parent = pane.side.graphs[graph].views[view].parent;
     pane.open(graph, Math.max(parent, 0));
     const number = pane.view.boxes.findIndex((box) => box.view === view && !box.outside);
@@ -561,7 +581,7 @@
   // Selects the layer or node of a name; false if there is none.
   function jump(side, name) {
     const number = side === "before" ? BEFORE : AFTER;
-    const entry = index.find((each) => each.side === number && !each.node && each.text === name) ??
+    const entry = index.find((each) => each.side === number && each.what === "layer" && each.text === name) ??
       index.find((each) => each.side === number && each.node && each.text.split(";").includes(name)) ??
       index.find((each) => each.side === number && each.node?.layer === name);
     if (!entry) return false;

@@ -1,0 +1,42 @@
+"""Which nodes of the original the ops of a file are linked to."""
+
+from __future__ import annotations
+
+from litefuse.page.graph import Entry, Graph, Model, Node
+from litefuse.page.links import links
+
+
+def layers(count: int) -> list[Node]:
+    """Nodes of a model, each in a layer of its own."""
+    return [Node("Relu", f"net/layer_{each}/Relu", f"net/layer_{each}", (each,)) for each in range(count)]
+
+
+def original() -> Model:
+    first = (Node("float32[2]", "x", mark="input"), *layers(20), Node("y", "y", inputs=(20,), mark="output"))
+    second = (Node("float32[2]", "x", mark="input"), Node("y", "y", inputs=(0,), mark="output"))
+    return Model((Entry("one", "f"), Entry("two", "g")), (Graph("f", "f", first), Graph("g", "g", second)))
+
+
+def linked(*nodes: Node) -> dict[int, tuple[int, int]]:
+    file = Model((Entry("one", "main"),), (Graph("main", "main", nodes),), "LiteRT")
+    # What nothing is named after is linked by what reads it, after the first.
+    return {number: found[0] for (_, number), found in links(original(), file).items()}
+
+
+def test_the_scope_of_the_whole_model_is_no_link() -> None:
+    assert linked(Node("RELU", "net/Add", "net/other")) == {}
+
+
+def test_the_innermost_scope_of_all_names_counts() -> None:
+    assert linked(Node("RELU", "net/Add;net/layer_3/other", "net/layer_9"))[0] == (0, 10)  # the op's layer
+    assert linked(Node("RELU", "net/Add;net/layer_3/other", "net/absent"))[0] == (0, 4)
+
+
+def test_inputs_and_outputs_are_those_of_their_signature() -> None:
+    found = linked(Node("float32[2]", "x", mark="input"), Node("y", "y", inputs=(0,), mark="output"))
+    assert found == {0: (0, 0), 1: (0, 21)}
+
+
+def test_nodes_that_only_an_output_reads_are_not_linked_to_it() -> None:
+    file = Model((Entry("one", "main"),), (Graph("main", "main", (Node("y", "y", mark="output"),)),), "LiteRT")
+    assert links(original(), file) == {(0, 0): ((0, 21),)}
