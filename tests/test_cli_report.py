@@ -109,3 +109,11 @@ def test_pages_that_cannot_be_written(
     assert "Traceback" not in outcome.err
     assert demo_model.read_bytes() == before
     assert list(tmp_path.iterdir()) == []
+
+
+def test_limits_hold_for_the_times_as_well(tmp_path: Path, demo_model: Path) -> None:
+    page = tmp_path / "page.html"
+    outcome = run("report", demo_model, "--kernels", kernels_in(tmp_path), "--timeout", "0.01", "-o", page)
+    assert outcome.code == 0
+    assert "The time was not measured: it took longer than the limit timeout" in outcome.err
+    assert "limit timeout" in page.read_text()

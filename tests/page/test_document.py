@@ -20,6 +20,7 @@ from litefuse.page.converted import Converted, read_converted
 from litefuse.page.document import document
 from litefuse.page.links import links
 from litefuse.page.original import OriginalJob, read_original
+from litefuse.page.tables import milliseconds
 from litefuse.verify.layers.layers import Layer, Layers
 from litefuse.verify.targets.target_check import RefusedOps, TargetCheck, TargetReport
 from litefuse.verify.verification import Verification
@@ -181,3 +182,11 @@ def test_results_know_their_original(tmp_path: Path) -> None:
     result = litefuse.convert(SAVED_MODEL)
     page = Page(litefuse.save_report(tmp_path / "page.html", result, options={"batch": "3"}).read_text())
     assert [each["title"] for each in page.data["sides"]] == ["Before: TensorFlow", "After: LiteRT"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [(0.0, "0.000"), (1.0, "1,000.000"), (2e-4, "0.200"), (5.674e-5, "0.057"), (1.234e-8, "0.000012")],
+)
+def test_times_below_a_microsecond_are_not_shown_as_none(seconds: float, shown: str) -> None:
+    assert milliseconds(seconds).html == shown

@@ -18,7 +18,7 @@ from litefuse.benchmarking.measurement import Benchmark, Ratio
 from litefuse.benchmarking.on_device import measured_on_device
 from litefuse.benchmarking.subject import Subject
 from litefuse.errors import InterpreterError, LitefuseError
-from litefuse.processes.limits import ProcessLimits, processes_limited
+from litefuse.processes.limits import ProcessLimits, process_limits, processes_limited
 from litefuse.progress.show import shown_progress
 from litefuse.result import ConversionResult
 from litefuse.runtime.transfer import kernel_by_value, registered_by_value
@@ -122,7 +122,8 @@ def benchmark(
     with shown_progress(f"Measuring {title}", show=progress, also=on_step) as announce:
         subjects = [Subject(each, wanted, announce) for each in both]
         _check_inputs(job, subjects)
-        with processes_limited(ProcessLimits(timeout, memory)):
+        limits = process_limits() if timeout is None and memory is None else ProcessLimits(timeout, memory)
+        with processes_limited(limits):
             device = None if adb is None else find_device(adb, benchmark_binary, announce)
             return _measured(subjects, job, device, announce, ops=ops)
 

@@ -335,7 +335,8 @@ def convert(
         result.save(path, copy=False)
         if html is not None:
             arrays = split_names(input_arrays), split_names(output_arrays)
-            _write_page(html, result, model, split_names(tags), arrays, plug_ins, on_step)
+            limits = timeout, memory
+            _write_page(html, result, model, split_names(tags), arrays, plug_ins, limits, on_step)
     if as_json:
         print_json(result.report.to_json())
     elif not quiet:
@@ -354,6 +355,7 @@ def _write_page(
     tags: list[str] | None,
     arrays: tuple[list[str] | None, list[str] | None],
     kernels: tuple[str, ...],
+    limits: tuple[float | None, int | None],
     on_step: Callable[[str], None],
 ) -> None:
     from litefuse.page.saving import save_report
@@ -362,7 +364,7 @@ def _write_page(
         from litefuse.benchmarking.benchmark import benchmark
 
         on_step("measure")
-        return benchmark(result.path, kernel_modules=kernels)
+        return benchmark(result.path, kernel_modules=kernels, timeout=limits[0], memory=limits[1])
 
     notes: list[str] = []
     save_report(

@@ -199,7 +199,9 @@ def _of_scope(node: Node, scopes: dict[str, list[Place]], whole: int) -> list[Pl
         if name in scopes:
             return scopes[name][:_OF_LAYER]
     around = [scopes[scope] for name in names if (scope := name.rpartition("/")[0]) in scopes]
-    found = min(around, key=len, default=[])
+    if not around:
+        return []
+    found = min(around, key=len)
     return found[:_OF_LAYER] if len(found) <= max(whole // 2, _FEW) else []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -77,7 +78,11 @@ def milliseconds(seconds: float | None, most: float = 0.0) -> Cell:
     """Returns a cell with a time, and a bar if the longest is given."""
     if seconds is None:
         return Cell("", number=True)
-    return Cell(f"{seconds * 1e3:,.3f}", number=True, share=seconds / most if most else None)
+    value = seconds * 1e3
+    # Ops of small models take less than a microsecond: two digits are shown of whatever it is.
+    places = min(1 - math.floor(math.log10(value)), 9) if 0 < value < 0.1 else 3
+    shown = f"{value:,.{places}f}"
+    return Cell(shown, number=True, share=seconds / most if most else None)
 
 
 def error(value: float | None, tolerance: float) -> Cell:
