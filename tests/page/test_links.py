@@ -40,3 +40,14 @@ def test_inputs_and_outputs_are_those_of_their_signature() -> None:
 def test_nodes_that_only_an_output_reads_are_not_linked_to_it() -> None:
     file = Model((Entry("one", "main"),), (Graph("main", "main", (Node("y", "y", mark="output"),)),), "LiteRT")
     assert links(original(), file) == {(0, 0): ((0, 21),)}
+
+
+def test_renamed_inputs_and_outputs_are_found_by_the_names_before() -> None:
+    nodes = Node("float32[2]", "image", mark="input"), Node("score", "score", inputs=(0,), mark="output")
+    file = Model((Entry("one", "main"),), (Graph("main", "main", nodes),), "LiteRT")
+    renamed = {"one": {"inputs": {"image": "x"}, "outputs": {"score": "y"}}}
+    assert links(original(), file) == {}
+    assert {place: found[0] for place, found in links(original(), file, renamed).items()} == {
+        (0, 0): (0, 0),
+        (0, 1): (0, 21),
+    }

@@ -8,13 +8,16 @@ read it are linked to.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeAlias
 
 from litefuse.page.converted import Place
 from litefuse.page.graph import Entry, Graph, Model, Node
 from litefuse.verify.layers.names import named_nodes
 
 __all__ = ["links"]
+
+Renamed: TypeAlias = Mapping[str, Mapping[str, Mapping[str, str]]]
 
 # A node of which so many ops or more are made by those that read it has no place of its own in the file.
 _SPREAD = 4
@@ -24,14 +27,16 @@ _OF_LAYER = 400
 _FEW = 8
 
 
-def links(original: Model, converted: Model) -> dict[Place, tuple[Place, ...]]:
+def links(original: Model, converted: Model, renamed: Renamed | None = None) -> dict[Place, tuple[Place, ...]]:
     """Returns the linked nodes of the original, for each node of the file that has some.
 
     Args:
-        original: The TensorFlow model.
+        original: The model before: TensorFlow's, or of another file.
         converted: The file.
+        renamed: The names of the file's inputs and outputs before they were given others: by signature, ``inputs`` and
+            ``outputs``, by the names that they have now.
     """
-    direct = _direct(original, converted)
+    direct = _direct(original, converted, renamed or {})
     ops: defaultdict[Place, list[Place]] = defaultdict(list)
     for place, linked in direct.items():
         if converted.graphs[place[0]].nodes[place[1]].mark != "output":
@@ -55,10 +60,10 @@ def links(original: Model, converted: Model) -> dict[Place, tuple[Place, ...]]:
     return {place: tuple(linked) for place, linked in found.items()}
 
 
-def _direct(original: Model, converted: Model) -> dict[Place, tuple[Place, ...]]:
+def _direct(original: Model, converted: Model, renamed: Renamed) -> dict[Place, tuple[Place, ...]]:
     """Returns the nodes that each node of the file is named after."""
     composites = _Composites(original, converted)
-    results, ends = _results(original, converted), _ends(original, converted)
+    results, ends = _results(original, converted), _ends(original, converted, renamed)
     by_name: defaultdict[str, list[Place]] = defaultdict(list)
     by_scope: defaultdict[str, list[Place]] = defaultdict(list)
     inputs: defaultdict[str, list[Place]] = defaultdict(list)
@@ -106,12 +111,15 @@ def _results(original: Model, converted: Model) -> dict[Place, list[Place]]:
     return found
 
 
-def _ends(original: Model, converted: Model) -> dict[Place, Place]:
+def _ends(original: Model, converted: Model, renamed: Renamed) -> dict[Place, Place]:
     """Returns the inputs and outputs of signatures in the original, by those of the file."""
     named = {(entry.signature, *key): place for entry, key, place in _named_ends(original)}
     found: dict[Place, Place] = {}
     for entry, key, place in _named_ends(converted):
-        if (end := named.get((entry.signature, *key))) is not None:
+        mark, name = key
+        before = renamed.get(entry.signature, {}).get(f"{mark}s", {}).get(name, name)
+        end = named.get((entry.signature, *key)) or named.get((entry.signature, mark, before))
+        if end is not None:
             found[place] = end
     return found
 

@@ -15,6 +15,7 @@ from litefuse.errors import LitefuseError
 from litefuse.files.temporary import make_temporary_folder
 from litefuse.files.whole_file import whole_file
 from litefuse.frontends import source_of
+from litefuse.metadata.names import original_names
 from litefuse.page import layout, treemap
 from litefuse.page.content import Content
 from litefuse.page.converted import read_converted
@@ -23,6 +24,7 @@ from litefuse.page.graph import Model
 from litefuse.page.links import links
 from litefuse.page.original import OriginalJob
 from litefuse.processes.process import run_in_worker
+from litefuse.runtime.flatbuffer import content_of
 
 if TYPE_CHECKING:
     from litefuse.benchmarking.measurement import Benchmark
@@ -124,12 +126,14 @@ def write_page(target: Path, model: Path, findings: Findings) -> None:
     check_possible()
     converted = read_converted(model)
     original = findings.original
+    with content_of(model) as data:
+        renamed = original_names(data)
     content = Content(
         converted=converted,
         sha256=_digest(model),
         original=original,
         original_name=findings.original_name,
-        links={} if original is None else links(original, converted.model),
+        links={} if original is None else links(original, converted.model, renamed),
         report=findings.report,
         verification=findings.verification,
         check=findings.check,
