@@ -12,6 +12,7 @@ import pytest
 import litefuse
 from litefuse.benchmarking.measurement import Benchmark, Input, Latency, Measurement, Memory, OpTime
 from litefuse.composites.fuse_composites import FuseComposites
+from litefuse.differences.model_diff import ComparedFile, ModelDiff, OperatorChange, ValueChange
 from litefuse.fusions.builder import Builder
 from litefuse.fusions.composite import Composite
 from litefuse.fusions.fusion import Fusion
@@ -69,6 +70,8 @@ MEASURED = Measurement(
 )
 QUANTIZED = QuantizationReport("int8", 0, 0.5, HOSTILE, HOSTILE, (OutputDifference(HOSTILE, HOSTILE, 1.0, 1.0),) * 2)
 REPORT = Report(HOSTILE, (HOSTILE,), op_counts={HOSTILE: 1}, custom_ops=(HOSTILE,), size=5)
+FILE = ComparedFile(HOSTILE, 5, "0" * 64)
+CHANGED = OperatorChange("added", HOSTILE, HOSTILE, HOSTILE, None, (0, 0), (ValueChange(HOSTILE, HOSTILE, HOSTILE),))
 REFUSED = RefusedOps(HOSTILE, HOSTILE, 2, (HOSTILE,), hint=HOSTILE)
 
 
@@ -83,6 +86,7 @@ REFUSED = RefusedOps(HOSTILE, HOSTILE, 2, (HOSTILE,), hint=HOSTILE)
         LAYERS,
         TargetCheck(HOSTILE, (TargetReport("gpu", "refused", refused=(REFUSED,)),), ((HOSTILE, HOSTILE),)),
         CheckedCall(HOSTILE, Call((), (), {}, b""), HOSTILE, VERIFICATION),
+        ModelDiff(FILE, FILE, operators=(CHANGED,)),
         SavedModelFacts(HOSTILE, (HOSTILE,), HOSTILE, (SIGNATURE,), {HOSTILE: HOSTILE}, 1, 1, (), (), {HOSTILE: 1}),
         LiteRTModelFacts(HOSTILE, 5, HOSTILE, (SIGNATURE,), (), {HOSTILE: 1}, metadata=(HOSTILE,)),
     ],
@@ -103,6 +107,7 @@ def test_hostile_names_are_shown_as_text(value: object) -> None:
         Layers("", 0),
         Layers("", 0, problem="why"),
         TargetCheck("", ()),
+        ModelDiff(ComparedFile("", 0, ""), ComparedFile("", 0, "")),
         CheckedCall("", Call((), (), {}, b""), ""),
         SavedModelFacts("", (), "", (), {}, 0, 0, (), (), {}),
         LiteRTModelFacts("", 0, "", (), (), {}),

@@ -242,6 +242,12 @@ class ModelDiff:
 
         return sections_text(diff_sections(self))
 
+    def _repr_html_(self) -> str:
+        from litefuse.differences.sections import diff_sections
+        from litefuse.report.html import sections_html
+
+        return sections_html(diff_sections(self))
+
 
 def _plain(value: Any) -> Any:
     if isinstance(value, dict):
