@@ -74,6 +74,8 @@ def test_two_models_in_turn() -> None:
     assert [len(each.ops) for each in found.measurements] == [0, 0]
     assert found.ratios["serve"].pairs == 3
     assert found.ratio == found.ratios["serve"].median > 0
+    # Contents have no names of their own.
+    assert [each.model for each in found.measurements] == ["model content", "model content (the other)"]
 
 
 def test_all_signatures_or_some() -> None:

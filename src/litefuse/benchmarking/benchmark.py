@@ -121,6 +121,9 @@ def benchmark(
     title = " and ".join(name_and_content(each)[0] for each in both)
     with shown_progress(f"Measuring {title}", show=progress, also=on_step) as announce:
         subjects = [Subject(each, wanted, announce) for each in both]
+        if len({each.name for each in subjects}) < len(subjects):
+            # Results and contents may have the same name, by which their measurements are told apart.
+            subjects[1].name += " (the other)"
         _check_inputs(job, subjects)
         limits = process_limits() if timeout is None and memory is None else ProcessLimits(timeout, memory)
         with processes_limited(limits):
