@@ -172,6 +172,36 @@ def test_a_page_is_written_whole_or_not_at_all(tmp_path: Path, demo_model: Path)
     assert [each.name for each in tmp_path.iterdir()] == ["damaged.tflite"]
 
 
+@pytest.mark.parametrize("name", ["verification", "check", "benchmark"])
+def test_findings_of_another_kind_are_refused_by_name(name: str, tmp_path: Path, demo_model: Path) -> None:
+    findings: dict[str, Any] = {name: True}
+    with pytest.raises(LitefuseError, match=f"{name} is True, and has to be what litefuse"):
+        litefuse.save_report(tmp_path / "page.html", demo_model, **findings)
+    content: Any = demo_model.read_bytes()
+    with pytest.raises(LitefuseError, match="model is of the type bytes"):
+        litefuse.save_report(tmp_path / "page.html", content)
+
+
+def test_a_page_does_not_replace_its_model(tmp_path: Path, demo_model: Path) -> None:
+    file = tmp_path / "model.tflite"
+    file.write_bytes(demo_model.read_bytes())
+    (tmp_path / "link.html").symlink_to(file)
+    for target, *models in ((file, file), (tmp_path / "link.html", file), (file, demo_model, file)):
+        with pytest.raises(LitefuseError, match="it would replace what it is made from"):
+            litefuse.save_report(target, *models)
+    assert file.read_bytes() == demo_model.read_bytes()
+
+
+def test_the_progress_of_a_page(tmp_path: Path, demo_model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    steps: list[str] = []
+    litefuse.save_report(tmp_path / "page.html", demo_model, demo_model, progress=True, on_step=steps.append)
+    assert steps == ["read", "write"]
+    assert [each.split(",")[0] for each in capsys.readouterr().err.splitlines()] == [
+        f"Reporting on {demo_model}: Reading",
+        f"Reporting on {demo_model}: Writing",
+    ]
+
+
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, demo_model: Path) -> None:
     monkeypatch.setitem(__import__("sys").modules, "squarify", None)
     with pytest.raises(LitefuseError, match=r"litefuse\[report\]"):

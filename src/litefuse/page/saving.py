@@ -8,11 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from litefuse.errors import LitefuseError
 from litefuse.frontends import source_of
 from litefuse.inspection.litert_model import is_litert_model
 from litefuse.page.converted import read_converted
 from litefuse.page.graph import Model
 from litefuse.page.writing import Findings, check_possible, read_graphs, write_page
+from litefuse.progress.show import shown_progress
 from litefuse.result import ConversionResult
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ def save_report(
     signatures: Iterable[str] | None = None,
     options: Mapping[str, str] | None = None,
     notes: Iterable[str] = (),
+    progress: bool = False,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> Path:
     """Writes a page about a LiteRT file: one HTML file that needs no server and loads nothing.
@@ -61,15 +64,18 @@ def save_report(
         signatures: The keys of the original's signatures to show; None means all.
         options: The options of the conversion, to be shown.
         notes: Sentences to be shown below the answers.
+        progress: Show the progress, as :func:`litefuse.convert` does.
         on_step: Called with the name of each step at its start.
 
     Returns:
         The path of the page.
 
     Raises:
-        LitefuseError: A package is missing, one of the models cannot be read, or the page cannot be written.
+        LitefuseError: A package is missing, an argument is of another kind, one of the models cannot be read, or the
+            page cannot be written.
     """
     check_possible()
+    _check_findings(verification, check, benchmark)
     path = Path(target)
     found = Findings(
         verification=verification,
@@ -82,23 +88,63 @@ def save_report(
         found = replace(found, report=model.report)
         if original is None and Path(model.report.source).exists():
             original = model.report.source
-        file = model.path
-    else:
+        file, title = model.path, model.report.source
+    elif isinstance(model, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
         file = Path(os.fspath(model))
-    if original is not None:
-        on_step("read")
-        graphs = _of_file(original) or read_graphs(
-            original,
-            tags=tags,
-            inputs=input_arrays,
-            outputs=output_arrays,
-            signatures=signatures,
-            on_step=on_step,
+        title = str(file)
+    else:
+        raise LitefuseError(
+            f"model is {_kind(model)}, and has to be the result of a conversion or the path of a LiteRT file",
+            hint="Write the content to a file.",
         )
-        found = replace(found, original=graphs, original_name=_name_of(original))
-    on_step("write")
-    write_page(path, file, found)
+    _check_target(path, file, original)
+    with shown_progress(f"Reporting on {title}", show=progress, also=on_step) as announce:
+        if original is not None:
+            announce("read")
+            graphs = _of_file(original) or read_graphs(
+                original,
+                tags=tags,
+                inputs=input_arrays,
+                outputs=output_arrays,
+                signatures=signatures,
+                on_step=announce,
+            )
+            found = replace(found, original=graphs, original_name=_name_of(original))
+        announce("write")
+        write_page(path, file, found)
     return path
+
+
+def _check_findings(verification: object, check: object, benchmark: object) -> None:
+    """Checks that each finding is what its function returns."""
+    from litefuse.benchmarking.measurement import Benchmark
+    from litefuse.verify.targets.target_check import TargetCheck
+    from litefuse.verify.verification import Verification
+
+    for name, value, kind, function in (
+        ("verification", verification, Verification, "verify_model"),
+        ("check", check, TargetCheck, "check"),
+        ("benchmark", benchmark, Benchmark, "benchmark"),
+    ):
+        if value is not None and not isinstance(value, kind):
+            raise LitefuseError(f"{name} is {_kind(value)}, and has to be what litefuse.{function} returns")
+
+
+def _kind(value: object) -> str:
+    return "True" if value is True else f"of the type {type(value).__name__}"
+
+
+def _check_target(target: Path, *read: object) -> None:
+    """Checks that the page does not replace a file that it is about."""
+    for each in read:
+        if isinstance(each, str | os.PathLike):
+            place = Path(cast("str | os.PathLike[str]", each))
+            if os.path.realpath(place) == os.path.realpath(target):
+                raise LitefuseError(
+                    "the page cannot be written: it would replace what it is made from",
+                    where=str(target),
+                    hint="Name another file as target.",
+                )
 
 
 def _of_file(original: object) -> Model | None:
