@@ -73,6 +73,13 @@ def test_a_hostile_depth_of_scopes() -> None:
     assert sum(not box.outside and box.view < 0 for view in views for box in view.boxes) == 2000
 
 
+def test_the_title_of_a_scope_within_scopes_of_the_same_nodes() -> None:
+    deep = graph(("A", "/net//block", ()), ("B", "/net//block", (0,)), ("C", "/net//block/x", (1,)))
+    assert [each.title for each in folded(deep)] == ["/net//block"]
+    flat = graph(("A", "", ()), ("B", "net", (0,)), ("C", "net", (1,)))
+    assert [each.title for each in folded(flat)] == ["", "net"]
+
+
 @pytest.mark.parametrize("count", [2, 3, 40])
 def test_edges_lead_down_and_boxes_do_not_overlap(count: int) -> None:
     edges = [(a, b) for a, b in itertools.combinations(range(count), 2) if (a * 7 + b * 3) % 5 == 0 or b == a + 1]
@@ -92,6 +99,23 @@ def test_long_edges_lead_between_boxes() -> None:
     for point, box in ((first, 1), (second, 2)):
         assert point[1] == layout.places[box][1]
         assert abs(point[0] - layout.places[box][0]) >= BOX_WIDTH // 2
+
+
+def test_the_longest_edges_of_very_many_do_not_count_for_the_rows() -> None:
+    # A mask that each of 400 ops in a row reads: 80,000 points for its edges.
+    row = [(number, number + 1) for number in range(400)]
+    layout = laid_out(401, [*row, *((0, number) for number in range(2, 401))])
+    assert sum(map(len, layout.ways)) <= 12_000
+    assert all(layout.places[a][1] < layout.places[b][1] for a, b in row)
+    assert len(layout.ways[400]) == 1  # the shortest still lead between boxes
+    assert layout.ways[-1] == ()
+
+
+def test_a_box_keeps_an_edge_however_long() -> None:
+    # 200 boxes that one op far below reads, and nothing else: they stay above it.
+    row = [(number, number + 1) for number in range(200)]
+    layout = laid_out(401, [*row, *((number, 200) for number in range(201, 401))])
+    assert all(layout.places[number][1] < layout.places[200][1] for number in range(201, 401))
 
 
 def test_numbers_of_points_are_no_numbers_of_boxes() -> None:

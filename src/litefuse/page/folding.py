@@ -58,12 +58,12 @@ def folded(graph: Graph) -> list[View]:
         for each in node.inputs:
             readers[each].append(number)
     folding = _Folding(graph, [each.layer.split("/") if each.layer else [] for each in graph.nodes], readers)
-    folding.view(range(len(graph.nodes)), 0, "", -1)
+    folding.view(range(len(graph.nodes)))
     return folding.views
 
 
-# The nodes of a view, the depth of their scope, its name, the view that it is in, and what is told its index.
-_Pending: TypeAlias = tuple[Sequence[int], int, str, int, Callable[[int], None] | None]
+# The nodes of a view, the depth of their scope, the view that it is in, and what is told its index.
+_Pending: TypeAlias = tuple[Sequence[int], int, int, Callable[[int], None] | None]
 
 
 @dataclass
@@ -73,30 +73,29 @@ class _Folding:
     readers: Sequence[Sequence[int]]
     views: list[View] = field(default_factory=list[View])
 
-    def view(self, first_nodes: Sequence[int], first_depth: int, title: str, first_parent: int) -> None:
-        """Adds the view of a scope, and those of the scopes in it."""
-        pending: list[_Pending] = [(first_nodes, first_depth, title, first_parent, None)]
+    def view(self, all_nodes: Sequence[int]) -> None:
+        """Adds the view of all nodes, and those of the scopes in it."""
+        pending: list[_Pending] = [(all_nodes, 0, -1, None)]
         while pending:
-            nodes, depth, title, parent, opener = pending.pop()
+            nodes, depth, parent, opener = pending.pop()
             index = len(self.views)
-            view = View(title, parent)
+            view = View("", parent)
             self.views.append(view)
             if opener is not None:
                 opener(index)
             groups = self._groups(nodes, depth)
-            while len(groups) == 1 and len(nodes) > 1 and groups[0].scope:
+            while len(groups) == 1 and len(nodes) > 1 and groups[0].scope is not None:
                 depth += 1
-                view.title = "/".join(self.paths[nodes[0]][:depth])
                 groups = self._groups(nodes, depth)
+            view.title = "/".join(self.paths[nodes[0]][:depth]) if depth else ""
             boxes: dict[int, int] = {}
             for group in groups:
                 number = len(view.boxes)
                 if len(group.nodes) == 1:
                     view.boxes.append(Box(group.nodes[0]))
                 else:
-                    view.boxes.append(Box(group.nodes[0], 0, group.scope, len(group.nodes)))
-                    scope = "/".join(self.paths[group.nodes[0]][: depth + 1])
-                    pending.append((group.nodes, depth + 1, scope, index, self._opener(view, number)))
+                    view.boxes.append(Box(group.nodes[0], 0, group.scope or "", len(group.nodes)))
+                    pending.append((group.nodes, depth + 1, index, self._opener(view, number)))
                 boxes.update(dict.fromkeys(group.nodes, number))
             self._connect(view, boxes)
 
@@ -114,7 +113,7 @@ class _Folding:
         for number in nodes:
             path = self.paths[number]
             key = path[depth] if len(path) > depth else number
-            groups.setdefault(key, _Group(key if isinstance(key, str) else "", [])).nodes.append(number)
+            groups.setdefault(key, _Group(key if isinstance(key, str) else None, [])).nodes.append(number)
         return [*groups.values()]
 
     def _connect(self, view: View, boxes: dict[int, int]) -> None:
@@ -143,5 +142,12 @@ class _Folding:
 
 @dataclass
 class _Group:
-    scope: str
+    """Nodes of one scope, whose name may be empty: names in files of other converters begin with slashes.
+
+    Attributes:
+        scope: Its name; None for a node that is in no scope.
+        nodes: The nodes.
+    """
+
+    scope: str | None
     nodes: list[int]

@@ -17,6 +17,8 @@ _BESIDE, _BELOW = 24, 26
 # Larger views, of which nobody has an overview, are laid out in rows: the layout's time grows with the square.
 _LARGEST = 3000
 _IN_ROW = 6
+# The rows that long edges lead through, of all edges together: the layout has a point in each.
+_POINTS = 12_000
 
 Way: TypeAlias = tuple[tuple[int, int], ...]
 # The places of nodes, the size, and the edges of a part that is connected.
@@ -60,9 +62,10 @@ def laid_out(count: int, edges: Sequence[tuple[int, int]]) -> Layout:
 
     Args:
         count: The number of boxes.
-        edges: Pairs of indices of boxes. An edge that closes a circle is drawn, but does not count for the rows.
+        edges: Pairs of indices of boxes. An edge that closes a circle is drawn, but does not count for the rows; nor do
+            the longest edges if there are very many.
     """
-    down = _without_circles(count, edges)
+    down = _without_longest(count, _without_circles(count, edges))
     if not down or count > _LARGEST:
         return _in_rows(count, edges)
     linked = sorted({number for edge in down for number in edge})
@@ -105,6 +108,44 @@ def _without_circles(count: int, edges: Sequence[tuple[int, int]]) -> list[tuple
             elif target not in seen:
                 way[target] = iter(after[target])
     return [each for each in edges if each not in back]
+
+
+def _without_longest(count: int, edges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Returns the edges without the longest, if they lead through too many rows; each box keeps an edge on either side.
+
+    A box that all others read, such as a mask, has a long edge to each.
+
+    Args:
+        count: The number of boxes.
+        edges: Edges without circles.
+    """
+    after: list[list[int]] = [[] for _ in range(count)]
+    into, out = [0] * count, [0] * count
+    for source, target in edges:
+        after[source].append(target)
+        into[target] += 1
+        out[source] += 1
+    rows, missing = [0] * count, [*into]
+    ready = [box for box in range(count) if not into[box]]
+    for box in ready:
+        for target in after[box]:
+            rows[target] = max(rows[target], rows[box] + 1)
+            missing[target] -= 1
+            if not missing[target]:
+                ready.append(target)
+    lengths = {(source, target): rows[target] - rows[source] - 1 for source, target in edges}
+    points = sum(lengths.values())
+    dropped: set[tuple[int, int]] = set()
+    for edge in sorted(edges, key=lambda each: -lengths[each]):
+        if points <= _POINTS:
+            break
+        source, target = edge
+        if out[source] > 1 and into[target] > 1:
+            dropped.add(edge)
+            points -= lengths[edge]
+            out[source] -= 1
+            into[target] -= 1
+    return [each for each in edges if each not in dropped]
 
 
 def _drawn(
