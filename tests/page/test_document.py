@@ -162,6 +162,17 @@ def test_files_without_anything(tmp_path: Path) -> None:
     assert treemap.treemap([]) == ""
 
 
+def test_graphs_that_are_empty_or_missing(tmp_path: Path) -> None:
+    file = tmp_path / "none.tflite"
+    file.write_bytes(model())
+    with pytest.raises(LitefuseError, match="the model has no subgraph"):
+        litefuse.save_report(tmp_path / "page.html", file)
+    file.write_bytes(model(small()))
+    text = litefuse.save_report(tmp_path / "page.html", file, SAVED_MODEL, signatures=[]).read_text(encoding="utf-8")
+    assert [each["title"] for each in Page(text).data["sides"]] == ["LiteRT"]
+    assert "The original has no signature that could be shown." in text
+
+
 def test_a_page_is_written_whole_or_not_at_all(tmp_path: Path, demo_model: Path) -> None:
     damaged = tmp_path / "damaged.tflite"
     damaged.write_bytes(demo_model.read_bytes()[:-900])

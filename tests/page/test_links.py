@@ -51,3 +51,47 @@ def test_renamed_inputs_and_outputs_are_found_by_the_names_before() -> None:
         (0, 0): (0, 0),
         (0, 1): (0, 21),
     }
+
+
+def before(*nodes: Node) -> Model:
+    return Model((Entry("s", "f"),), (Graph("f", "f", nodes),))
+
+
+def after(*nodes: Node) -> Model:
+    return Model((Entry("s", "0"),), (Graph("0", "0", nodes),), "LiteRT")
+
+
+def linked_names(original: Model, converted: Model) -> dict[str, list[str]]:
+    """The names of linked nodes by the names of ops."""
+    nodes = original.graphs[0].nodes
+    found = links(original, converted)
+    return {converted.graphs[0].nodes[op].name: [nodes[node].name for _, node in of] for (_, op), of in found.items()}
+
+
+def test_arguments_are_those_of_the_longest_name() -> None:
+    arguments = [Node("float32", name, mark="input") for name in ("x", "a_x", "y")]
+    inputs = [
+        Node("float32", name, mark="input") for name in ("serving_default_a_x:0", "serving_default_x:0", "y", "ay")
+    ]
+    assert linked_names(before(*arguments), after(*inputs)) == {
+        "serving_default_a_x:0": ["a_x"],
+        "serving_default_x:0": ["x"],
+        "y": ["y"],
+    }
+
+
+def test_an_op_of_a_layer_has_its_nodes_but_not_without_end() -> None:
+    layer = [Node("MatMul", f"lstm/n{number}", "lstm") for number in range(500)]
+    few = linked_names(before(*layer), after(Node("LSTM", "lstm", "lstm")))
+    assert few == {"lstm": [each.name for each in layer[:400]]}
+    # Each of 20,000 unrolled ops would be linked to 400: the page would have eight million links.
+    many = links(before(*layer), after(*(Node("ADD", f"lstm/op{number}", "lstm") for number in range(20_000))))
+    assert len(many) == 20_000
+    assert sum(map(len, many.values())) <= 20_000 * 16
+
+
+def test_calls_that_cannot_be_told_apart_are_linked_to_few() -> None:
+    calls = [Node("Norm", f"call{number}", mark="composite") for number in range(3000)]
+    ops = [Node("NORM", f"Norm{number or ''}", mark="custom") for number in range(2999)]
+    assert sum(map(len, links(before(*calls), after(*ops)).values())) <= 2999 * 33
+    assert linked_names(before(*calls[:2]), after(*ops[:2])) == {"Norm": ["call0"], "Norm1": ["call1"]}

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from litefuse.demo import SAVED_MODEL
+from litefuse.errors import SignatureError
 from litefuse.page.graph import Graph, Model, Node
 from litefuse.page.original import OriginalJob, read_original
 
@@ -54,3 +57,5 @@ def test_constants_and_variables_are_facts_of_what_reads_them() -> None:
 def test_only_chosen_signatures() -> None:
     model = read_original(OriginalJob(SAVED_MODEL, signatures=()), lambda _: None)
     assert model == Model()
+    with pytest.raises(SignatureError, match="no signature 'serve_it'"):
+        read_original(OriginalJob(SAVED_MODEL, signatures=("serve_it",)), lambda _: None)

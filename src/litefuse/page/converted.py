@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from litefuse.errors import InterpreterError
 from litefuse.inputs.graph import Model as FileModel
 from litefuse.inspection.facts import LiteRTModelFacts, OperatorFacts, StoredTensor
 from litefuse.inspection.litert_model import inspect_litert_model
@@ -51,6 +52,8 @@ def read_converted(path: Path) -> Converted:
         InterpreterError: It cannot be read, is no LiteRT model, or is damaged.
     """
     facts = inspect_litert_model(path)
+    if not facts.subgraphs:
+        raise InterpreterError("the model has no subgraph: there is nothing to show", where=str(path))
     with content_of(path) as content:
         file = FileModel(content)
         signatures = {key: each.graph for key, each in file.signatures.items()}

@@ -21,8 +21,10 @@ Renamed: TypeAlias = Mapping[str, Mapping[str, Mapping[str, str]]]
 
 # A node of which so many ops or more are made by those that read it has no place of its own in the file.
 _SPREAD = 4
-# An op that stands for a layer, as a recurrent one does, is linked to so many of its nodes at most.
-_OF_LAYER = 400
+# An op that stands for a layer, as a recurrent one does, is linked to so many of its nodes at most, and in large files
+# to fewer, but for what a fused op has: all links together are about as many as the last says.
+_OF_LAYER, _OF_OP = 400, 16
+_LINKS = 100_000
 # A model of so few nodes may be all in one layer.
 _FEW = 8
 
@@ -78,6 +80,8 @@ def _direct(original: Model, converted: Model, renamed: Renamed) -> dict[Place, 
                     by_scope[scope].append(place)
     whole = sum(map(len, by_name.values()))
     found: dict[Place, tuple[Place, ...]] = {}
+    ops = sum(len(graph.nodes) for graph in converted.graphs)
+    most = min(_OF_LAYER, max(_OF_OP, _LINKS // (ops or 1)))
     for graph_number, graph in enumerate(converted.graphs):
         for number, node in enumerate(graph.nodes):
             if (end := ends.get((graph_number, number))) is not None:
@@ -90,7 +94,7 @@ def _direct(original: Model, converted: Model, renamed: Renamed) -> dict[Place, 
                 linked = _linked(node.name, by_name) or composites.of(node)
                 linked = linked or results.get((graph_number, number)) or _of_scope(node, by_scope, whole)
             if linked:
-                found[graph_number, number] = tuple(dict.fromkeys(linked))
+                found[graph_number, number] = tuple(dict.fromkeys(linked[:most]))
     return found
 
 
@@ -187,30 +191,26 @@ def _named_like(node: Node, inputs: dict[str, list[Place]]) -> list[Place]:
     name = node.name.partition(":")[0]
     if name in inputs:
         return inputs[name]
-    for key, places in inputs.items():
-        if name.endswith(f"_{key}"):
-            return places
+    # Of the arguments ``x`` and ``a_x``, the longer is meant.
+    rest = name
+    while rest:
+        rest = rest.partition("_")[2]
+        if rest in inputs:
+            return inputs[rest]
     return []
 
 
-def _of_scope(node: Node, scopes: dict[str, list[Place]], whole: int) -> list[Place]:
-    """Returns the nodes of the scope that a result is named after, or else of the op's layer, or else around a name.
+def _of_scope(node: Node, scopes: dict[str, list[Place]]) -> list[Place]:
+    """Returns the nodes of the scope that a result is named after, or else of the op's layer."""
+    for name in (*node.name.split(";"), node.layer):
+        found = scopes.get(name) or scopes.get(name.rpartition("/")[0] if name != node.layer else "")
+        if found:
+            return found
+    return []
 
-    Args:
-        node: The op.
-        scopes: The nodes of each scope of the original.
-        whole: How many nodes the original has. A scope around a name that has most of them is the model's, and tells
-            nothing.
-    """
-    names = node.name.split(";")
-    for name in (*names, node.layer):
-        if name in scopes:
-            return scopes[name][:_OF_LAYER]
-    around = [scopes[scope] for name in names if (scope := name.rpartition("/")[0]) in scopes]
-    if not around:
-        return []
-    found = min(around, key=len)
-    return found[:_OF_LAYER] if len(found) <= max(whole // 2, _FEW) else []
+
+# A model of so few nodes may be all in one layer.
+_FEW = 8
 
 
 def _scopes(layer: str) -> Iterator[str]:

@@ -69,8 +69,12 @@ def graphs_of(model: SavedModel, signatures: Iterable[str] | None = None) -> Mod
     Args:
         model: The model.
         signatures: The keys of the signatures to show; None means all.
+
+    Raises:
+        SignatureError: There is no such signature.
     """
-    chosen = {key: each for key, each in model.signatures.items() if signatures is None or key in {*signatures}}
+    keys = [*model.signatures] if signatures is None else [*dict.fromkeys(signatures)]
+    chosen = {key: model.signature(key) for key in keys}
     found = FunctionGraph.of(model.functions, [each.function for each in chosen.values()])
     composites = {each.function: each.name for each in found.annotated()}
     attributes = {each.function: each.attributes for each in found.annotated()}

@@ -125,7 +125,9 @@ def write_page(target: Path, model: Path, findings: Findings) -> None:
     """
     check_possible()
     converted = read_converted(model)
-    original = findings.original
+    original, notes = findings.original, findings.notes
+    if original is not None and not original.graphs:
+        original, notes = None, (*notes, "The original has no signature that could be shown.")
     with content_of(model) as data:
         renamed = original_names(data)
     content = Content(
@@ -140,7 +142,7 @@ def write_page(target: Path, model: Path, findings: Findings) -> None:
         benchmark=findings.benchmark,
         options=findings.options,
         versions=tuple(_versions()),
-        notes=findings.notes,
+        notes=notes,
     )
     text = document(content)
     try:
