@@ -164,6 +164,48 @@ def test_colours_and_theme(opened: Page) -> None:
     drawn(opened, "dark")
 
 
+CONTRAST = """() => {
+  const channel = (value) => (value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
+  const light = (color) => {
+    const numbers = color.match(/[\\d.]+/g).map(Number).slice(0, 3);
+    const [r, g, b] = numbers.map((each) => channel(color.startsWith("color(") ? each : each / 255));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const found = [];
+  for (const box of document.querySelectorAll(".box")) {
+    const back = light(getComputedStyle(box.querySelector("rect")).fill);
+    for (const text of box.querySelectorAll("text")) {
+      const [dark, bright] = [back, light(getComputedStyle(text).fill)].sort((one, other) => one - other);
+      found.push((bright + 0.05) / (dark + 0.05));
+    }
+  }
+  return Math.min(...found);
+}"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_texts_of_boxes_can_be_read_in_every_color(browser: Browser, report: Path, theme: Any) -> None:
+    for page in visited(browser, report, color_scheme=theme):
+        for choice in page.locator("#colours option").evaluate_all("all => all.map(each => each.value)"):
+            page.locator("#colours").select_option(choice)
+            assert page.evaluate(CONTRAST) >= 4.5, choice
+        find(page, "my_custom_fused_op")
+        assert page.locator(".box.selected").count() == 1
+        assert page.evaluate(CONTRAST) >= 4.5
+
+
+def test_the_search_says_what_is_open_and_active(opened: Page) -> None:
+    field = opened.locator("#search input")
+    for text, state, active in (("Conv2D", "true", "found-0"), ("no such thing", "false", None)):
+        field.fill(text)
+        assert (field.get_attribute("aria-expanded"), field.get_attribute("aria-activedescendant")) == (state, active)
+    field.fill("Conv2D")
+    opened.keyboard.press("ArrowDown")
+    assert field.get_attribute("aria-activedescendant") == "found-1"
+    field.blur()
+    assert field.get_attribute("aria-expanded") == "false"
+
+
 def test_tables_lead_to_the_graph(opened: Page) -> None:
     opened.locator("#ops summary").click()
     opened.locator("#ops a", has_text="embedding_matmul").click()

@@ -7,6 +7,7 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -154,6 +155,14 @@ def test_bytes_times_errors_and_refusals_are_those_of_the_ops(tmp_path: Path) ->
     (kind,) = page.data["kinds"]
     assert (kind["name"], kind["classes"]) == ("refused by gpu", ["there is no such op"])
     assert kind["values"] == [[*mine, 0]]
+
+
+def test_links_of_tables_are_addresses(tmp_path: Path) -> None:
+    name = "net/50%/a b#c;d&e\u00e9/MatMul"
+    page = Page(document(Content(written(tmp_path / "m.tflite", small(name)), "0" * 64)))
+    first = name.partition(";")[0]
+    assert f"#after={quote(first)}" in page.values("href")
+    assert first in page.values("data-layer")
 
 
 def test_files_without_anything(tmp_path: Path) -> None:

@@ -74,8 +74,8 @@
   for (const kind of kinds) kind.of = new Map(kind.values.map(([graph, node, value]) => [nodeAt(AFTER, graph, node), value]));
 
   const classColour = (number) => `hsl(${(number * 137.5 + 210) % 360} 62% 58%)`;
-  // A color over that of boxes, which hide the edges behind them.
-  const tinted = (color, share) => `color-mix(in srgb, ${color} ${(share * 100).toFixed(1)}%, var(--box))`;
+  // A color over that of boxes, which hide the edges behind them; so much of it that their text can be read.
+  const tinted = (color, share) => `color-mix(in srgb, ${color} ${share}, var(--box))`;
   const shown = (measure, value) => {
     if (measure.unit === "s") return value >= 1e-3 ? `${(value * 1e3).toFixed(2)} ms` : `${(value * 1e6).toFixed(1)} µs`;
     if (measure.unit === "bytes") return counted(value, "byte");
@@ -87,14 +87,14 @@
     const kind = kinds.find((each) => each.name === colouring);
     if (kind) {
       const found = nodes.map((node) => kind.of.get(node)).find((each) => each !== undefined);
-      return found === undefined ? "" : tinted(classColour(found), 0.6);
+      return found === undefined ? "" : tinted(classColour(found), "var(--tint)");
     }
     const measure = measures.find((each) => each.name === colouring);
     if (!measure) return "";
     const values = nodes.map((node) => measure.of.get(node)).filter((each) => each !== undefined);
     if (!values.length) return "";
     const value = measure.unit ? values.reduce((sum, each) => sum + each, 0) : Math.max(...values);
-    return tinted("rgb(222 70 40)", 0.06 + 0.79 * Math.min(1, value / (measure.most || 1)));
+    return tinted("rgb(222 70 40)", `${(6 + 66 * Math.min(1, value / (measure.most || 1))).toFixed(1)}%`);
   };
 
   class Pane {
@@ -156,7 +156,10 @@
         group.setAttribute("aria-label", `${title}, ${sub}`);
         const rect = drawn("rect", { width: WIDTH, height: HEIGHT });
         const colour = this.number === AFTER && !box.outside ? colourOf(this.nodesOf(box)) : "";
-        if (colour) rect.style.fill = colour;
+        if (colour) {
+          rect.style.fill = colour;
+          group.classList.add("tinted");
+        }
         const tip = drawn("title");
         tip.textContent = folded ? this.graph.views[box.view].title : `${node.op}\n${node.name}`;
         const first = drawn("text", { x: 9, y: 16 });
@@ -503,11 +506,18 @@
     }));
     if (!results.length && input.value.trim()) found.append(element("li", { class: "note" }, "No layer, node or op has this name."));
     input.setAttribute("aria-expanded", String(results.length > 0));
+    if (results.length) input.setAttribute("aria-activedescendant", "found-0");
+    else input.removeAttribute("aria-activedescendant");
+  }
+
+  function close() {
+    found.replaceChildren();
+    input.setAttribute("aria-expanded", "false");
+    input.removeAttribute("aria-activedescendant");
   }
 
   function go(entry) {
-    found.replaceChildren();
-    input.setAttribute("aria-expanded", "false");
+    close();
     input.blur();
     document.getElementById("graph").scrollIntoView();
     if (entry.node) reveal(entry.node);
@@ -530,7 +540,7 @@
 
   input.addEventListener("input", list);
   input.addEventListener("focus", list);
-  input.addEventListener("blur", () => found.replaceChildren());
+  input.addEventListener("blur", close);
   input.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && results[active]) go(results[active]);
     else if (event.key === "Escape") { input.value = ""; input.blur(); }
@@ -551,7 +561,7 @@
     const kind = kinds.find((each) => each.name === colouring);
     legend.replaceChildren(...(kind ? kind.classes.map((title, number) => {
       const patch = element("i");
-      patch.style.background = tinted(classColour(number), 0.6);
+      patch.style.background = tinted(classColour(number), "var(--tint)");
       return element("span", {}, patch, title);
     }) : colouring ? [element("span", {}, "the redder, the more")] : []));
     if (panes[AFTER].graph) panes[AFTER].draw();

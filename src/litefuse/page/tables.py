@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from litefuse.inspection.facts import SignatureFacts, TensorFacts
+from litefuse.page.anchors import anchor
 from litefuse.page.content import Content
 from litefuse.page.converted import Place
 from litefuse.report.html import escaped
@@ -66,7 +67,7 @@ def layer_link(name: str, text: str = "") -> Cell:
     if not name:
         return Cell("")
     shown = escaped(text or name)
-    return Cell(f'<a class="name" href="#after={escaped(name)}" data-layer="{escaped(name)}">{shown}</a>')
+    return Cell(f'<a class="name" href="{anchor(name)}" data-layer="{escaped(name)}">{shown}</a>')
 
 
 def count(number: float) -> Cell:

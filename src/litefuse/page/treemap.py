@@ -8,6 +8,7 @@ from typing import Any
 
 from litefuse.errors import LitefuseError
 from litefuse.inspection.facts import LayerSize
+from litefuse.page.anchors import anchor
 from litefuse.report.html import escaped
 
 __all__ = ["check_installed", "treemap"]
@@ -57,7 +58,7 @@ def treemap(sizes: Sequence[LayerSize]) -> str:
     package: Any = importlib.import_module("squarify")
     order = sorted(range(len(areas)), key=lambda number: -areas[number])
     scaled = package.normalize_sizes([areas[number] for number in order], _WIDTH, _HEIGHT)
-    parts = [f'<svg class="treemap" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="Bytes by layer">']
+    parts = [f'<svg class="treemap" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="group" aria-label="Bytes by layer">']
     for number, area in zip(order, package.squarify(scaled, 0, 0, _WIDTH, _HEIGHT), strict=True):
         if number < len(shown):
             each = shown[number]
@@ -65,7 +66,7 @@ def treemap(sizes: Sequence[LayerSize]) -> str:
             told = f"{each.layer or 'of no layer'}, {each.dtype}: {each.bytes:,} bytes"
         else:
             name, color, told = "", _OTHER, f"{len(found) - _MOST} smaller ones: {rest:,} bytes"
-        link = f' data-layer="{escaped(name)}" href="#after={escaped(name)}"' if name else ""
+        link = f' data-layer="{escaped(name)}" href="{anchor(name)}"' if name else ""
         x, y, width, height = (round(area[key], 1) for key in ("x", "y", "dx", "dy"))
         parts.append(
             f'<a{link}><rect x="{x}" y="{y}" width="{width}" height="{height}" fill="{color}">'
