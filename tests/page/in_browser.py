@@ -71,7 +71,7 @@ def find(page: Page, text: str) -> None:
 
 
 def labels(pane: Any, kind: str = "") -> list[str]:
-    """What boxes say."""
+    """Returns the labels of boxes."""
     boxes = pane.locator(f".box{kind}")
     boxes.first.wait_for(state="attached")
     return boxes.evaluate_all("all => all.map(each => each.getAttribute('aria-label'))")

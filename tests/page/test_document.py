@@ -157,6 +157,19 @@ def test_bytes_times_errors_and_refusals_are_those_of_the_ops(tmp_path: Path) ->
     assert kind["values"] == [[*mine, 0]]
 
 
+def test_results_of_one_name_are_told_apart_by_their_subgraphs(tmp_path: Path) -> None:
+    path = tmp_path / "m.tflite"
+    path.write_bytes(model(small(), small(), signatures={"a": 0, "b": 1}))
+    layers = Layers("a", 1, (Layer("net/dense/MatMul", "FULLY_CONNECTED", error=0.5),))
+    verification = Verification("m", "o", 1e-4, 1, (), layers=layers)
+    refused = RefusedOps("FULLY_CONNECTED", "why", places=("net/dense/MatMul",))
+    check = TargetCheck("m", (TargetReport("gpu", "refused", refused=(refused,)),))
+    page = Page(document(Content(read_converted(path), "0" * 64, verification=verification, check=check)))
+    measures = {each["name"]: each["values"] for each in page.data["measures"]}
+    assert measures["error"] == [[0, 1, 0.5]]
+    assert page.data["kinds"][0]["values"] == [[0, 1, 0], [1, 1, 0]]
+
+
 def test_links_of_tables_are_addresses(tmp_path: Path) -> None:
     name = "net/50%/a b#c;d&e\u00e9/MatMul"
     page = Page(document(Content(written(tmp_path / "m.tflite", small(name)), "0" * 64)))

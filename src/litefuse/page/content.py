@@ -1,4 +1,4 @@
-"""What a page shows."""
+"""The content of a page."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Content:
-    """What a page shows.
+    """The content of a page.
 
     Attributes:
         converted: The LiteRT file.
@@ -82,7 +82,7 @@ class Content:
 
     @property
     def measurements(self) -> tuple[Measurement, ...]:
-        """What was measured of the file itself, one for each signature."""
+        """The measurements of the file itself, one for each signature."""
         if self.benchmark is None:
             return ()
         found = self.benchmark.measurements
@@ -97,15 +97,22 @@ class Content:
                 place = ops.get((op.subgraph, op.op))
                 if place is not None and op.seconds is not None:
                     seconds[place] = max(seconds.get(place, 0.0), op.seconds)
-        errors: dict[Place, float] = {}
-        layers = self.verification.layers if self.verification is not None else None
-        for layer in () if layers is None else layers.compared:
-            place = self.converted.results.get(layer.tensor)
-            if place is not None and layer.error is not None:
-                errors[place] = max(errors.get(place, 0.0), layer.error)
         sizes = {place: float(size) for place, size in self.converted.constant_bytes.items()}
-        found = (Measure("time", "s", seconds), Measure("bytes", "bytes", sizes), Measure("error", "", errors))
+        found = (Measure("time", "s", seconds), Measure("bytes", "bytes", sizes), Measure("error", "", self._errors()))
         return tuple(each for each in found if each.values)
+
+    def _errors(self) -> dict[Place, float]:
+        """Returns the errors of ops, those of the signature whose call the layers were looked at in."""
+        layers = self.verification.layers if self.verification is not None else None
+        if layers is None:
+            return {}
+        graphs = {entry.signature: int(entry.graph) for entry in self.converted.model.entries}
+        errors: dict[Place, float] = {}
+        for layer in layers.compared:
+            for place in self.converted.results.get(layer.tensor, ()):
+                if layer.error is not None and place[0] == graphs.get(layers.signature, place[0]):
+                    errors[place] = max(errors.get(place, 0.0), layer.error)
+        return errors
 
     def kinds(self) -> tuple[Kind, ...]:
         """Returns the classes of ops: what runs them, and why targets refuse them."""
@@ -134,8 +141,7 @@ def _refused(content: Content) -> list[Kind]:
         values: dict[Place, int] = {}
         for each in report.refused:
             for name in each.places:
-                place = content.converted.results.get(name)
-                if place is not None:
+                for place in content.converted.results.get(name, ()):
                     values[place] = classes.setdefault(each.reason, len(classes))
         kinds.append(Kind(f"refused by {report.target}", tuple(classes), values))
     return kinds

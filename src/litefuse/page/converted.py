@@ -34,14 +34,14 @@ class Converted:
         facts: What is in it.
         model: Its graphs; those of ``facts.subgraphs``, in their order.
         ops: The nodes of its ops, by subgraph and position.
-        results: The nodes of its ops, by the names of their results.
+        results: The nodes of its ops, by the names of their results; several subgraphs may have the same names.
         constant_bytes: The bytes of constants that each node reads, those of a buffer for the first.
     """
 
     facts: LiteRTModelFacts
     model: Model
     ops: Mapping[Place, Place] = field(default_factory=dict[Place, Place])
-    results: Mapping[str, Place] = field(default_factory=dict[str, Place])
+    results: Mapping[str, Sequence[Place]] = field(default_factory=dict[str, Sequence[Place]])
     constant_bytes: Mapping[Place, int] = field(default_factory=dict[Place, int])
 
 
@@ -69,7 +69,7 @@ def read_converted(path: Path) -> Converted:
         tensors[tensor.subgraph].append(tensor)
     titles = _titles(facts, signatures)
     ops: dict[Place, Place] = {}
-    results: dict[str, Place] = {}
+    results: defaultdict[str, list[Place]] = defaultdict(list)
     sizes: dict[Place, int] = {}
     seen: set[int] = set()
     graphs: list[Graph] = []
@@ -81,7 +81,8 @@ def read_converted(path: Path) -> Converted:
         for operator in drawn:
             place = number, graph.add(operator)
             ops[number, operator.index] = place
-            results.update({tensors[number][each].name: place for each in operator.outputs if each >= 0})
+            for name in dict.fromkeys(tensors[number][each].name for each in operator.outputs if each >= 0):
+                results[name].append(place)
             sizes[place] = _constant_bytes(operator, tensors[number], seen)
         graph.end(outputs)
         left_out = len(operators[number]) - len(drawn)

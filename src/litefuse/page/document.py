@@ -182,7 +182,7 @@ def _size(content: Content) -> str:
     rest = [("metadata", sizes.metadata), ("read by nothing", sizes.unread), ("structure", sizes.structure)]
     rows = [
         *([tables.layer_link(each.layer), each.dtype, tables.count(each.bytes)] for each in sizes.layers),
-        *(["", name, tables.count(size)] for name, size in rest if size),
+        *([name, "", tables.count(size)] for name, size in rest if size),
     ]
     told = tables.table(["layer", "dtype", "bytes"], rows, numbers=[2])
     return (

@@ -47,7 +47,7 @@ _PACKAGES = (
 
 @dataclass(frozen=True)
 class Findings:
-    """What is known about a file, to be shown on its page.
+    """The findings about a file, to be shown on its page.
 
     Attributes:
         report: The report of its conversion.
