@@ -19,6 +19,7 @@ from litefuse.options.forms import QUANTIZATIONS, RNN_FORMS, CompositeForm, Comp
 from litefuse.options.input_shapes import InputShapes
 from litefuse.options.ir_dump import IrDump
 from litefuse.options.limits import MAX_CONSTANT_BYTES, MAX_OPS, Limits
+from litefuse.options.names import listed_names
 from litefuse.options.quantization import Granularity, QuantizedIo, RecipeEntries, Rotation, WeightBits
 from litefuse.plug_ins.entry_points import find_plug_ins
 from litefuse.processes.limits import ProcessLimits, processes_limited
@@ -267,10 +268,10 @@ def convert(
     job = ConversionJob(
         source=source.folder(Path(folder.name, "saved_model")),
         output=Path(folder.name, "model.tflite"),
-        signatures=_names(signatures, "signatures"),
-        tags=_names(tags, "tags"),
-        input_arrays=_names(input_arrays, "input_arrays"),
-        output_arrays=_names(output_arrays, "output_arrays"),
+        signatures=listed_names(signatures, "signatures"),
+        tags=listed_names(tags, "tags"),
+        input_arrays=listed_names(input_arrays, "input_arrays"),
+        output_arrays=listed_names(output_arrays, "output_arrays"),
         input_shapes=InputShapes.of(shapes, batch),
         allow_custom_ops=allowed,
         builtins_only=builtins_only,
@@ -470,17 +471,5 @@ def _kernels() -> dict[str, bytes]:
     return pickle_kernels()
 
 
-def _names(value: Iterable[str] | None, argument: str) -> tuple[str, ...] | None:
-    if isinstance(value, str):
-        raise LitefuseError(f"{argument} takes a list of names, not the string {value!r}", hint=f"Pass [{value!r}].")
-    if value is None:
-        return None
-    given = cast("object", value)
-    names = list(cast("Iterable[object]", given)) if isinstance(given, Iterable) else [given]
-    if not all(isinstance(name, str) for name in names):
-        raise LitefuseError(f"{argument} takes a list of names, which are strings, not {value!r}")
-    return tuple(cast("list[str]", names))
-
-
 def _switch(value: bool | Collection[str], argument: str) -> bool | frozenset[str]:
-    return value if isinstance(value, bool) else frozenset(_names(value, argument) or ())
+    return value if isinstance(value, bool) else frozenset(listed_names(value, argument) or ())

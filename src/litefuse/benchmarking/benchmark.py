@@ -18,10 +18,12 @@ from litefuse.benchmarking.measurement import Benchmark, Ratio
 from litefuse.benchmarking.on_device import measured_on_device
 from litefuse.benchmarking.subject import Subject
 from litefuse.errors import InterpreterError, LitefuseError
+from litefuse.options.input_shapes import drawn_shapes
+from litefuse.options.names import listed_names, refuse_one_string
 from litefuse.processes.limits import ProcessLimits, process_limits, processes_limited
 from litefuse.progress.show import shown_progress
 from litefuse.result import ConversionResult
-from litefuse.runtime.transfer import kernel_by_value, registered_by_value
+from litefuse.runtime.transfer import kernels_by_value, registered_by_value
 from litefuse.verify.model_run import run_with_kernels
 from litefuse.verify.reference import name_and_content
 
@@ -105,9 +107,9 @@ def benchmark(
         b"",
         None,
         inputs=None if inputs is None else {name: np.asarray(value) for name, value in inputs.items()},
-        shapes={name: tuple(shape) for name, shape in (shapes or {}).items()},
+        shapes=drawn_shapes(shapes),
         seed=seed,
-        custom_ops=tuple(map(_sendable, custom_ops)),
+        custom_ops=kernels_by_value(custom_ops),
         registered=registered_by_value(),
         kernel_modules=tuple(kernel_modules),
         threads=threads,
@@ -116,7 +118,8 @@ def benchmark(
         calls=calls,
         seconds=seconds,
     )
-    wanted = None if signatures is None else tuple(signatures)
+    refuse_one_string(kernel_modules, "kernel_modules")
+    wanted = listed_names(signatures, "signatures")
     both = [model] if other is None else [model, other]
     title = " and ".join(name_and_content(each)[0] for each in both)
     with shown_progress(f"Measuring {title}", show=progress, also=on_step) as announce:
@@ -183,7 +186,3 @@ def _check_inputs(job: ModelJob, subjects: Sequence[Subject]) -> None:
     if job.inputs is not None and any(len(each.keys) > 1 for each in subjects):
         keys = ", ".join(max((each.keys for each in subjects), key=len))
         raise LitefuseError("inputs are for one signature", hint=f"Name it; the model has {keys}.")
-
-
-def _sendable(kernel: type[CustomOp] | str | os.PathLike[str]) -> bytes | str:
-    return os.fsdecode(kernel) if isinstance(kernel, str | os.PathLike) else kernel_by_value(kernel)

@@ -9,7 +9,7 @@ from typing import SupportsIndex, cast
 
 from litefuse.errors import LitefuseError, SignatureError
 
-__all__ = ["InputShapes"]
+__all__ = ["InputShapes", "drawn_shapes"]
 
 _FIRST = ":0"
 
@@ -18,6 +18,19 @@ def _text(shape: Sequence[int | None] | None) -> str:
     if shape is None:
         return "of unknown rank"
     return f"[{','.join('?' if size is None else str(size) for size in shape)}]"
+
+
+def drawn_shapes(shapes: Mapping[str, Sequence[int]] | None) -> dict[str, tuple[int, ...]]:
+    """Returns the shapes of drawn inputs that a user gave, by their names.
+
+    Raises:
+        LitefuseError: They are not by names, or a size is not a number, or is negative or too large.
+    """
+    checked = InputShapes.of(shapes, None).shapes
+    for name, shape in checked.items():
+        if None in shape:
+            raise LitefuseError(f"the shape of the drawn input {name!r} has an open size: {shape}")
+    return {name: tuple(size for size in shape if size is not None) for name, shape in checked.items()}
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,8 @@ _OF_LAYER, _OF_OP = 400, 16
 _LINKS = 100_000
 # A model of so few nodes may be all in one layer.
 _FEW = 8
+# A model of so few nodes may be all in one layer.
+_FEW = 8
 
 
 def links(original: Model, converted: Model, renamed: Renamed | None = None) -> dict[Place, tuple[Place, ...]]:
@@ -200,17 +202,24 @@ def _named_like(node: Node, inputs: dict[str, list[Place]]) -> list[Place]:
     return []
 
 
-def _of_scope(node: Node, scopes: dict[str, list[Place]]) -> list[Place]:
-    """Returns the nodes of the scope that a result is named after, or else of the op's layer."""
-    for name in (*node.name.split(";"), node.layer):
-        found = scopes.get(name) or scopes.get(name.rpartition("/")[0] if name != node.layer else "")
-        if found:
-            return found
-    return []
+def _of_scope(node: Node, scopes: dict[str, list[Place]], whole: int) -> list[Place]:
+    """Returns the nodes of the scope that a result is named after, or else of the op's layer, or else around a name.
 
-
-# A model of so few nodes may be all in one layer.
-_FEW = 8
+    Args:
+        node: The op.
+        scopes: The nodes of each scope of the original.
+        whole: How many nodes the original has. A scope around a name that has most of them is the model's, and tells
+            nothing.
+    """
+    names = node.name.split(";")
+    for name in (*names, node.layer):
+        if name in scopes:
+            return scopes[name]
+    around = [scopes[scope] for name in names if (scope := name.rpartition("/")[0]) in scopes]
+    if not around:
+        return []
+    found = min(around, key=len)
+    return found if len(found) <= max(whole // 2, _FEW) else []
 
 
 def _scopes(layer: str) -> Iterator[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 from litefuse.errors import LitefuseError
 from litefuse.frontends import source_of
 from litefuse.inspection.litert_model import is_litert_model
+from litefuse.options.names import listed_names
 from litefuse.page.converted import read_converted
 from litefuse.page.graph import Model
 from litefuse.page.writing import Findings, check_possible, read_graphs, write_page
@@ -103,10 +104,10 @@ def save_report(
             announce("read")
             graphs = _of_file(original) or read_graphs(
                 original,
-                tags=tags,
-                inputs=input_arrays,
-                outputs=output_arrays,
-                signatures=signatures,
+                tags=listed_names(tags, "tags"),
+                inputs=listed_names(input_arrays, "input_arrays"),
+                outputs=listed_names(output_arrays, "output_arrays"),
+                signatures=listed_names(signatures, "signatures"),
                 on_step=announce,
             )
             found = replace(found, original=graphs, original_name=_name_of(original))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import sys
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from litefuse.errors import KernelError
+from litefuse.options.names import refuse_one_string
 from litefuse.runtime.custom_op import CustomOp, registered_kernels, replace_registered
 
-__all__ = ["kernel_by_value", "pickle_kernels", "registered_by_value", "unpickle_kernels"]
+__all__ = ["kernel_by_value", "kernels_by_value", "pickle_kernels", "registered_by_value", "unpickle_kernels"]
 
 
 def pickle_kernels() -> dict[str, bytes]:
@@ -32,6 +34,24 @@ def pickle_kernels() -> dict[str, bytes]:
         except Exception:  # noqa: BLE001  whatever its state raises
             continue
     return pickled
+
+
+def kernels_by_value(kernels: Iterable[type[CustomOp] | str | os.PathLike[str]]) -> tuple[bytes | str, ...]:
+    """Prepares kernels that a user gave as ``custom_ops`` for the process of a model.
+
+    Args:
+        kernels: Classes, and paths of libraries.
+
+    Returns:
+        The classes pickled, and the paths.
+
+    Raises:
+        LitefuseError: It is one string, or a class cannot be sent.
+    """
+    refuse_one_string(kernels, "custom_ops")
+    return tuple(
+        os.fsdecode(each) if isinstance(each, str | os.PathLike) else kernel_by_value(each) for each in kernels
+    )
 
 
 def registered_by_value() -> dict[str, bytes]:

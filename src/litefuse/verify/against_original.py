@@ -13,9 +13,11 @@ import numpy.typing as npt
 
 from litefuse.errors import InterpreterError, LitefuseError, ModelCrashError
 from litefuse.inputs.drawer import LEVELS
+from litefuse.options.input_shapes import drawn_shapes
+from litefuse.options.names import listed_names, refuse_one_string
 from litefuse.progress.show import shown_progress
 from litefuse.result import ConversionResult
-from litefuse.runtime.transfer import kernel_by_value, registered_by_value
+from litefuse.runtime.transfer import kernels_by_value, registered_by_value
 from litefuse.verify.layers.layers import Layers
 from litefuse.verify.layers.look import look_into, worst_call
 from litefuse.verify.model_process import ModelCalls, ModelJob
@@ -105,6 +107,8 @@ def verify_model(
         raise LitefuseError("expected outputs are those of certain inputs, which are not given")
     if expected is not None and layers:
         raise LitefuseError("the layers of a model are compared with those of an original, which is not given")
+    refuse_one_string(kernel_modules, "kernel_modules")
+    tags = listed_names(tags, "tags")
     if calls < 1:
         raise LitefuseError(f"a model cannot be called {calls} times")
     if (path := path_of(original)) is not None and not path.exists():
@@ -112,14 +116,14 @@ def verify_model(
     name, content = name_and_content(model)
     job = ModelJob(
         content,
-        None if signatures is None else tuple(signatures),
-        custom_ops=tuple(map(_sendable, custom_ops)),
+        listed_names(signatures, "signatures"),
+        custom_ops=kernels_by_value(custom_ops),
         registered=registered_by_value(),
         kernel_modules=tuple(kernel_modules),
         inputs=None if inputs is None else _arrays(inputs),
         times=calls if expected is None else 1,
         seed=seed,
-        shapes={each: tuple(shape) for each, shape in (shapes or {}).items()},
+        shapes=drawn_shapes(shapes),
         tolerance=tolerance,
         seconds=coverage_seconds,
     )
@@ -240,8 +244,3 @@ def _flat(rounds: Iterable[Iterable[_T]]) -> list[_T]:
 def _arrays(given: Mapping[str, npt.ArrayLike] | Sequence[Mapping[str, npt.ArrayLike]]) -> tuple[Arrays, ...]:
     several = [given] if isinstance(given, Mapping) else given
     return tuple({name: np.asarray(value) for name, value in each.items()} for each in several)
-
-
-def _sendable(kernel: type[CustomOp] | str | os.PathLike[str]) -> bytes | str:
-    """Prepares a kernel for the process of the model: a class is pickled, a library is its path."""
-    return os.fsdecode(kernel) if isinstance(kernel, str | os.PathLike) else kernel_by_value(kernel)

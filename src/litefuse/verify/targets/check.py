@@ -14,6 +14,8 @@ from litefuse.errors import EngineCrashError, LimitError, LitefuseError
 from litefuse.files.temporary import make_temporary_folder
 from litefuse.inputs.graph import Model
 from litefuse.inspection.litert_model import inspect_litert_model
+from litefuse.options.input_shapes import drawn_shapes
+from litefuse.options.names import refuse_one_string
 from litefuse.plug_ins.entry_points import find_plug_ins
 from litefuse.processes.limits import ProcessLimits, process_limits, processes_limited
 from litefuse.processes.process import run_alone
@@ -126,6 +128,7 @@ def file_checks(
     on_step: Callable[[str], None] = lambda _: None,
 ) -> Generator[FileChecks]:
     """Opens a file for checks, as :func:`check` does."""
+    refuse_one_string(kernel_modules, "kernel_modules")
     name, content = name_and_content(model)
     folder = make_temporary_folder()
     try:
@@ -137,7 +140,7 @@ def file_checks(
         if not inspect_litert_model(path).signatures:
             path = shutil.copyfile(path, Path(folder.name, "signed.tflite"))
             sign_file(path)
-        given = {each: tuple(shape) for each, shape in (shapes or {}).items()}
+        given = drawn_shapes(shapes)
         job = ModelJob(
             str(path),
             registered=registered_by_value(),
