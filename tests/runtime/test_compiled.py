@@ -4,19 +4,23 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
+import litefuse
 from litefuse.errors import KernelError
 from litefuse.runtime import custom_op as module
 from litefuse.runtime.compiled import compiled
 from litefuse.runtime.custom_op import CustomOp, TensorSpec, custom_op, find_kernel
 from litefuse.runtime.interpreter import Interpreter
+from litefuse.runtime.transfer import kernel_by_value
 from tests.runtime.models import DTYPES, Graph, model, unary
 
 if TYPE_CHECKING:
@@ -316,3 +320,28 @@ def test_registered_in_either_order(outer: bool, monkeypatch: pytest.MonkeyPatch
     assert decorated.form == "compiled"
     assert (decorated.__name__, decorated.__doc__, Sums.form) == ("Sums", "Sums.", "numpy")
     assert run(decorated, unary("Sums", output_shape=(2,)), np.ones((2, 3)))[0].tolist() == [3, 3]
+
+
+def test_it_goes_to_the_process_that_runs_the_model(tmp_path: Path) -> None:
+    # As in a notebook: a definition that no other process can import, compiled here already.
+    scale = 2.0
+
+    @compiled
+    class Scaled(RowSums):
+        """The sums of rows, scaled."""
+
+        def invoke(self, inputs: Any, outputs: Any, *, more: float = 1.5) -> None:
+            for row in range(inputs[0].shape[0]):
+                outputs[0][row] = inputs[0][row].sum() * scale * more
+
+    content = unary("RowSums", output_shape=(2,))
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    (here,) = run(Scaled, content, x)
+    assert here.tolist() == [9, 36]
+    (there,) = run(pickle.loads(kernel_by_value(Scaled)), content, x)
+    assert there.tolist() == [9, 36]
+    path = tmp_path / "model.tflite"
+    path.write_bytes(content)
+    inputs = {detail["name"]: x for detail in Interpreter(content, custom_ops=[Scaled]).get_input_details()}
+    found = litefuse.benchmark(path, inputs=inputs, custom_ops=[Scaled], calls=1, warm_up=1, ops=False)
+    assert found.measurements[0].warm.count == 1

@@ -82,10 +82,7 @@ def _compiled(kernel: type[CustomOp], *, fastmath: bool, cache: bool) -> type[Cu
     ]
     defaults = invoke.__kwdefaults__ or {}
     read = _names(invoke.__code__)
-
-    @functools.cache
-    def dispatcher() -> Any:
-        return _dispatcher(invoke, where, fastmath=fastmath, cache=cache)
+    dispatcher = _Dispatcher(invoke, where, fastmath=fastmath, cache=cache)
 
     def prepare_compiled(self: Any, *inputs: TensorSpec | None, **options: Any) -> Any:
         answer: Any = prepare(self, *inputs, **of_prepare.select(options, where=where))
@@ -147,7 +144,37 @@ def _with_options_of(prepare: Callable[..., Any], invoke: FunctionType) -> inspe
     return signature.replace(parameters=[*own, *more, *rest])
 
 
-def _dispatcher(invoke: FunctionType, where: str, *, fastmath: bool, cache: bool) -> Any:
+class _Dispatcher:
+    """A function that numba compiles, made when it is first asked for: importing numba takes a second.
+
+    It goes to another process without what is compiled.
+
+    Args:
+        invoke: The function.
+        where: The kernel, for messages.
+        fastmath: Let the compiler reorder floating point operations.
+        cache: Keep the compiled code for the next process.
+    """
+
+    def __init__(self, invoke: FunctionType, where: str, *, fastmath: bool, cache: bool) -> None:
+        self._invoke, self._where, self._fastmath, self._cache = invoke, where, fastmath, cache
+        self._made: Any = None
+
+    def __call__(self) -> Any:
+        if self._made is None:
+            self._made = _compilable(self._invoke, self._where, fastmath=self._fastmath, cache=self._cache)
+        return self._made
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_made": None}
+
+
+def _compilable(invoke: FunctionType, where: str, *, fastmath: bool, cache: bool) -> Any:
+    """Returns a function as numba's dispatcher, with the keyword-only parameters after the others.
+
+    Raises:
+        KernelError: numba is not installed.
+    """
     try:
         import numba
     except ImportError as error:
