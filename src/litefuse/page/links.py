@@ -27,8 +27,6 @@ _OF_LAYER, _OF_OP = 400, 16
 _LINKS = 100_000
 # A model of so few nodes may be all in one layer.
 _FEW = 8
-# A model of so few nodes may be all in one layer.
-_FEW = 8
 
 
 def links(original: Model, converted: Model, renamed: Renamed | None = None) -> dict[Place, tuple[Place, ...]]:

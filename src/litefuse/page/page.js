@@ -488,8 +488,9 @@
     };
     const score = (entry) => {
       const name = entry.text.toLowerCase();
-      return Math.min(...name.split(";").map(near)) + (entry.node ? 0.5 : entry.what === "graph" ? 0.7 : 0) + (entry.side === AFTER ? 0 : 0.1) +
-        Math.min(name.length, 400) / 10000;
+      const names = entry.node ? [...name.split(";"), entry.what.toLowerCase()] : [name];
+      const kind = entry.node ? 0.5 : entry.what === "graph" ? 0.7 : 0;
+      return Math.min(...names.map(near)) + kind + (entry.side === AFTER ? 0 : 0.1) + Math.min(name.length, 400) / 10000;
     };
     return index.filter((entry) => words.every((word) => entry.folded.includes(word)))
       .map((entry) => [score(entry), entry]).sort((one, other) => one[0] - other[0]).slice(0, 60).map((each) => each[1]);
