@@ -95,3 +95,22 @@ def test_calls_that_cannot_be_told_apart_are_linked_to_few() -> None:
     ops = [Node("NORM", f"Norm{number or ''}", mark="custom") for number in range(2999)]
     assert sum(map(len, links(before(*calls), after(*ops)).values())) <= 2999 * 33
     assert linked_names(before(*calls[:2]), after(*ops[:2])) == {"Norm": ["call0"], "Norm1": ["call1"]}
+
+
+def test_what_was_folded_into_a_product_is_linked_to_that_one_and_not_to_the_next() -> None:
+    before = (
+        Node("float32[2]", "x", mark="input"),
+        Node("Conv2D", "one/Conv2D", "one", (0,)),
+        Node("Mul", "norm/mul", "norm", (1,)),
+        Node("AddV2", "norm/add", "norm", (2,)),
+        Node("Conv2D", "two/Conv2D", "two", (3,)),
+    )
+    after = (
+        Node("float32[2]", "x", mark="input"),
+        Node("CONV_2D", "one/Conv2D1", "one", (0,)),
+        Node("CONV_2D", "two/Conv2D", "two", (1,)),
+    )
+    entries = (Entry("one", "f"),)
+    found = links(Model(entries, (Graph("f", "f", before),)), Model(entries, (Graph("f", "f", after),), "LiteRT"))
+    assert found[0, 1] == ((0, 1), (0, 3), (0, 2))
+    assert found[0, 2] == ((0, 4),)

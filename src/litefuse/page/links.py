@@ -21,6 +21,9 @@ Renamed: TypeAlias = Mapping[str, Mapping[str, Mapping[str, str]]]
 
 # A node of which so many ops or more are made by those that read it has no place of its own in the file.
 _SPREAD = 4
+# What is folded into the weights and the bias of a product before it, and the products.
+_FOLDED = {"Add", "AddV2", "BiasAdd", "FusedBatchNormV3", "Mul", "Sub"}
+_PRODUCTS = {"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "TRANSPOSE_CONV", "CONV_3D"}
 # An op that stands for a layer, as a recurrent one does, is linked to so many of its nodes at most, and in large files
 # to fewer, but for what a fused op has: all links together are about as many as the last says.
 _OF_LAYER, _OF_OP = 400, 16
@@ -50,7 +53,7 @@ def links(original: Model, converted: Model, renamed: Renamed | None = None) -> 
         for number in reversed(range(len(graph.nodes))):
             place = graph_number, number
             if place not in ops and graph.nodes[number].mark not in {"input", "output"}:
-                into = [
+                into = _folded_into(graph_number, number, original, converted, readers, ops) or [
                     *dict.fromkeys(each for reader in readers[number] for each in ops.get((graph_number, reader), ()))
                 ]
                 if 0 < len(into) < _SPREAD:
@@ -60,6 +63,31 @@ def links(original: Model, converted: Model, renamed: Renamed | None = None) -> 
             for each in graph.nodes[number].inputs:
                 readers[each].append(number)
     return {place: tuple(linked) for place, linked in found.items()}
+
+
+def _folded_into(
+    graph_number: int,
+    number: int,
+    original: Model,
+    converted: Model,
+    readers: Mapping[int, list[int]],
+    ops: Mapping[Place, list[Place]],
+) -> list[Place]:
+    """Returns the product that the end of a layer behind it was folded into, as batch normalization is, if any."""
+    nodes = original.graphs[graph_number].nodes
+    node = nodes[number]
+    if node.op not in _FOLDED or any(nodes[each].layer == node.layer for each in readers[number]):
+        return []
+    pending, seen = [number], {number}
+    while pending:
+        for each in nodes[pending.pop()].inputs:
+            made = ops.get((graph_number, each), [])
+            if made and all(converted.graphs[graph].nodes[index].op in _PRODUCTS for graph, index in made):
+                return made
+            if not made and each not in seen and nodes[each].op in _FOLDED and nodes[each].layer == node.layer:
+                seen.add(each)
+                pending.append(each)
+    return []
 
 
 def _direct(original: Model, converted: Model, renamed: Renamed) -> dict[Place, tuple[Place, ...]]:
