@@ -17,7 +17,7 @@ import litefuse
 from litefuse.demo import SAVED_MODEL
 from litefuse.demo.kernel import MyCustomFusedOp
 from tests.page.test_document import HOSTILE, small
-from tests.runtime.models import model
+from tests.runtime.models import Graph, model
 
 
 @pytest.fixture(scope="module")
@@ -130,6 +130,20 @@ def test_texts_stay_within_their_boxes(browser: Browser, tmp_path: Path) -> None
 def test_what_is_not_there_is_said(opened: Page) -> None:
     opened.locator("#search input").fill("nothing has this name")
     assert opened.locator("#found").inner_text() == "No layer, node or op has this name."
+
+
+def test_layers_whose_names_have_a_number_are_found_before_those_that_begin_alike(
+    browser: Browser, tmp_path: Path
+) -> None:
+    file = tmp_path / "model.tflite"
+    graph = Graph()
+    x, y, z = graph.input("x", (2,)), graph.tensor("net/conv_bn/Relu", (2,)), graph.output("net/conv_1/Relu", (2,))
+    graph.builtin("RELU", [x], [y])
+    graph.builtin("RELU", [y], [z])
+    file.write_bytes(model(graph))
+    for page in visited(browser, litefuse.save_report(tmp_path / "page.html", file)):
+        page.locator("#search input").fill("conv")
+        assert "net/conv_1/Relu" in page.locator("#found li").first.inner_text()
 
 
 def test_graphs_are_found_by_name(opened: Page) -> None:

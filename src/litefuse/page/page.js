@@ -482,9 +482,15 @@
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     if (!words.length) return [];
     const [word] = words;
+    // Keras and TensorFlow append numbers to names that are taken.
+    const isNumbered = (part, stem) => part.startsWith(`${stem}_`) && /^_\d+$/.test(part.slice(stem.length));
     const near = (name) => {
       const last = lastPart(name);
-      return name === word ? 0 : last === word ? 0.3 : last.startsWith(word) ? 2 : name.includes(word) ? 3 : 4;
+      if (name === word) return 0;
+      if (last === word) return 0.3;
+      if (isNumbered(last, word)) return 0.4;
+      if (name.split("/").some((part) => part === word || isNumbered(part, word))) return 1;
+      return last.startsWith(word) ? 2 : name.includes(word) ? 3 : 4;
     };
     const score = (entry) => {
       const name = entry.text.toLowerCase();
