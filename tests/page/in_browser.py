@@ -127,6 +127,16 @@ def test_texts_stay_within_their_boxes(browser: Browser, tmp_path: Path) -> None
         assert 0 < max(wide) <= 150
 
 
+def test_the_header_hides_no_heading(browser: Browser, report: Path) -> None:
+    for page in visited(browser, report):
+        page.set_viewport_size({"width": 420, "height": 700})
+        find(page, "Conv2D_1")
+        header, heading = page.locator("header").bounding_box(), page.locator("#graph h2").bounding_box()
+        assert header is not None
+        assert heading is not None
+        assert heading["y"] >= header["y"] + header["height"]
+
+
 def test_what_is_not_there_is_said(opened: Page) -> None:
     opened.locator("#search input").fill("nothing has this name")
     assert opened.locator("#found").inner_text() == "No layer, node or op has this name."

@@ -606,6 +606,12 @@
     return true;
   }
 
+  // The header stays at the top, in as many lines as it needs: what is scrolled to is below it.
+  const header = document.querySelector("header");
+  new ResizeObserver(() => {
+    document.documentElement.style.scrollPaddingTop = `${header.offsetHeight}px`;
+  }).observe(header);
+
   for (const pane of panes) {
     const entry = pane.side.entries[0];
     pane.open(entry ? entry[1] : 0);
