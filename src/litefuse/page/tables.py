@@ -14,7 +14,7 @@ from litefuse.page.converted import Place
 from litefuse.report.html import escaped
 from litefuse.report.sections import shape_text
 
-__all__ = ["Cell", "layer_link", "layers_table", "ops_table", "signatures_table", "table", "time_tables"]
+__all__ = ["Cell", "count", "layer_link", "layers_table", "ops_table", "signatures_table", "table", "time_tables"]
 
 
 @dataclass(frozen=True)

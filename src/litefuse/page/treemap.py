@@ -11,7 +11,7 @@ from litefuse.inspection.facts import LayerSize
 from litefuse.page.anchors import anchor
 from litefuse.report.html import escaped
 
-__all__ = ["check_installed", "treemap"]
+__all__ = ["check_installed", "legend", "treemap"]
 
 _WIDTH, _HEIGHT = 1200, 420
 # Smaller areas cannot be seen: they are one.
