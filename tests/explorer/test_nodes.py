@@ -38,11 +38,10 @@ def labels(data: NodeData, file: str) -> dict[tuple[str, str, str], Any]:
     """
     found: dict[tuple[str, str, str], Any] = {}
     for graph_id, content in data.graphs.items():
-        assert graph_id is not None
         nodes = {key: (label, results) for key, label, results in RECORDED[file][graph_id]}
         by_result = {name: key for key, (_, results) in nodes.items() for name in results}
         for key, result in content["results"].items():
-            label, results = nodes[by_result.get(key, key)]
+            label, results = nodes[by_result.get(str(key), str(key))]
             found[graph_id, label, (results or [""])[0]] = result["value"]
     return found
 

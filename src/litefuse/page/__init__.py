@@ -10,6 +10,6 @@
 ``anchors``      addresses of layers in a page
 ``treemap``      areas by bytes
 ``tables``       what can be read without a script
-``document``     the HTML
+``document``     the HTML, with ``page.css`` and the scripts ``nodes.js``, ``pane.js`` and ``page.js``
 ``writing``      reads, measures and writes what a command asks for
 """

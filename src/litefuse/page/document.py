@@ -24,6 +24,8 @@ from litefuse.report.sections import count_of, report_sections
 
 __all__ = ["document"]
 
+# The parts of the script, which is one: each has what stands before it.
+_SCRIPTS = ("nodes.js", "pane.js", "page.js")
 # Longer texts of a node, such as the options of an op with thousands of numbers, are cut.
 _LONGEST = 300
 
@@ -35,7 +37,7 @@ def document(content: Content) -> str:
         content: What it shows.
     """
     style = files("litefuse.page").joinpath("page.css").read_text(encoding="utf-8") + SECTIONS_STYLE
-    script = files("litefuse.page").joinpath("page.js").read_text(encoding="utf-8")
+    script = _script()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     # Nothing is loaded, and no script runs but this one, whatever the names in the model are.
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; img-src data:"
@@ -77,6 +79,11 @@ zoom · <kbd>0</kbd> the whole graph · <kbd>Esc</kbd> select nothing</p><p>Drag
 </body>
 </html>
 """
+
+
+def _script() -> str:
+    parts = (files("litefuse.page").joinpath(name).read_text(encoding="utf-8") for name in _SCRIPTS)
+    return "".join(['"use strict";\n(() => {\n', *parts, "})();\n"])
 
 
 def _answers(content: Content) -> str:
