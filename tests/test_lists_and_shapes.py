@@ -25,6 +25,11 @@ def check(model: Path, **options: Any) -> object:
     return litefuse.check(model, "cpu", **options)
 
 
+def named(value: object) -> str:
+    """The name of a function, which is the same in each process of a run; any other value as it is."""
+    return getattr(value, "__name__", str(value))
+
+
 @pytest.mark.parametrize(
     ("function", "argument"),
     [
@@ -33,7 +38,7 @@ def check(model: Path, **options: Any) -> object:
         (check, "kernel_modules"),
         *((report_on, name) for name in ("signatures", "tags", "input_arrays", "output_arrays")),
     ],
-    ids=str,
+    ids=named,
 )
 def test_a_string_is_no_list_of_its_letters(function: Callable[..., object], argument: str, demo_model: Path) -> None:
     options: dict[str, Any] = {argument: "serve"}
@@ -41,7 +46,7 @@ def test_a_string_is_no_list_of_its_letters(function: Callable[..., object], arg
         function(demo_model, **options)
 
 
-@pytest.mark.parametrize("function", [verify, litefuse.benchmark, check], ids=str)
+@pytest.mark.parametrize("function", [verify, litefuse.benchmark, check], ids=named)
 @pytest.mark.parametrize(
     ("shapes", "message"),
     [
