@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -355,10 +356,10 @@ def test_in_many_runs(tensorflow: TensorFlow, monkeypatch: pytest.MonkeyPatch) -
     content = litefuse.convert(path).model_bytes
     tensorflow.call(set_limit, 100)
 
-    def observe(target: str, job: ObservationJob, where: str) -> Observation:
+    def observe(target: str, job: ObservationJob, where: str, announce: Callable[[str], None]) -> Observation:
         assert target.endswith(":observe_model")
         assert where
-        return model_side.observe_model(job, print)
+        return model_side.observe_model(job, announce)
 
     monkeypatch.setattr("litefuse.verify.layers.look.run_model", observe)
     monkeypatch.setattr("litefuse.runtime.custom_op._registered", {})  # which the job replaces, in this process
