@@ -10,7 +10,7 @@ import click
 from litefuse.cli.failures import ExitCode, json_option
 from litefuse.cli.output import print_json, print_sections, progress
 from litefuse.cli.pages import HTML, check_page, given_options
-from litefuse.cli.parameters import KERNELS, MEMORY, PATH, SECONDS, TARGET, parse_shape
+from litefuse.cli.parameters import KERNELS, MEMORY, PATH, SECONDS, TARGET, TOLERANCE, parse_shape
 
 if TYPE_CHECKING:
     from litefuse.verify.targets.target_check import TargetCheck
@@ -31,13 +31,7 @@ __all__ = ["check"]
 @click.option("--require-accelerated", is_flag=True, help="Fail if a target refuses an op.")
 @click.option("--random", type=click.IntRange(min=0), default=0, metavar="SEED", help="The seed of drawn inputs (0).")
 @click.option("--shape", multiple=True, metavar="NAME=1,2,3", help="The shape of a drawn input; may be repeated.")
-@click.option(
-    "--tolerance",
-    type=click.FloatRange(min=0),
-    default=1e-4,
-    metavar="E",
-    help="The error that is allowed, relative to the largest value of an output (1e-4).",
-)
+@TOLERANCE
 @click.option("--timeout", type=SECONDS, metavar="SECONDS", help="How long each target's software may take (300).")
 @MEMORY
 @KERNELS

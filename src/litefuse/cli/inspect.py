@@ -8,14 +8,14 @@ import click
 
 from litefuse.cli.failures import json_option
 from litefuse.cli.output import print_json, print_sections, progress
-from litefuse.cli.parameters import PATH, process_limit_options, split_names
+from litefuse.cli.parameters import PATH, TAGS, process_limit_options, split_names
 
 __all__ = ["inspect"]
 
 
 @click.command
 @click.argument("model", type=PATH)
-@click.option("--tags", metavar="A,B", help="The tags of the graph of a SavedModel. Default: serve.")
+@TAGS
 @click.option(
     "--ops", is_flag=True, help="List each op: layer, types, options. Of a SavedModel: the nodes of functions."
 )

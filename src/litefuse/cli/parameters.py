@@ -10,11 +10,14 @@ import click
 
 __all__ = [
     "ALL",
+    "ALLOW_SIDE_EFFECTS",
     "KERNELS",
     "MEMORY",
     "PATH",
     "SECONDS",
+    "TAGS",
     "TARGET",
+    "TOLERANCE",
     "OptionalValueCommand",
     "file_options",
     "parse_renames",
@@ -86,6 +89,22 @@ KERNELS = click.option(
     multiple=True,
     metavar="FILE.py|MODULE|LIB.so",
     help="Python code that registers kernels of custom ops, or a library of native ones; may be repeated.",
+)
+
+
+# Options of commands that compare.
+TOLERANCE = click.option(
+    "--tolerance",
+    type=click.FloatRange(min=0),
+    default=1e-4,
+    metavar="E",
+    help="The error that is allowed, relative to the largest value of an output (1e-4).",
+)
+TAGS = click.option("--tags", metavar="A,B", help="The tags of the graph of a SavedModel. Default: serve.")
+ALLOW_SIDE_EFFECTS = click.option(
+    "--allow-side-effects",
+    is_flag=True,
+    help="Run ORIGINAL even if it has ops that write or read files, run code or open connections.",
 )
 
 

@@ -9,7 +9,17 @@ import click
 
 from litefuse.cli.output import progress
 from litefuse.cli.pages import attempted, check_page, given_options
-from litefuse.cli.parameters import KERNELS, PATH, TARGET, parse_shape, process_limit_options, split_names
+from litefuse.cli.parameters import (
+    ALLOW_SIDE_EFFECTS,
+    KERNELS,
+    PATH,
+    TAGS,
+    TARGET,
+    TOLERANCE,
+    parse_shape,
+    process_limit_options,
+    split_names,
+)
 from litefuse.errors import LitefuseError
 from litefuse.report.printable import printable
 
@@ -37,20 +47,10 @@ __all__ = ["report"]
     "--target", "targets", type=TARGET, multiple=True, help="Check the file for a target, as litefuse check does."
 )
 @click.option("--shape", multiple=True, metavar="NAME=1,2,3", help="The shape of a drawn input; may be repeated.")
-@click.option(
-    "--tolerance",
-    type=click.FloatRange(min=0),
-    default=1e-4,
-    metavar="E",
-    help="The error that is allowed, relative to the largest value of an output (1e-4).",
-)
-@click.option("--tags", metavar="A,B", help="The tags of the graph of a SavedModel. Default: serve.")
+@TOLERANCE
+@TAGS
 @KERNELS
-@click.option(
-    "--allow-side-effects",
-    is_flag=True,
-    help="Run ORIGINAL even if it has ops that write or read files, run code or open connections.",
-)
+@ALLOW_SIDE_EFFECTS
 @process_limit_options
 def report(
     model: Path,

@@ -9,7 +9,7 @@ import click
 from litefuse.cli.failures import VERDICT_CODES, json_option
 from litefuse.cli.output import print_json, print_sections, progress
 from litefuse.cli.pages import HTML, check_page, given_options
-from litefuse.cli.parameters import KERNELS, PATH, parse_shape, split_names
+from litefuse.cli.parameters import ALLOW_SIDE_EFFECTS, KERNELS, PATH, TAGS, TOLERANCE, parse_shape, split_names
 
 __all__ = ["verify"]
 
@@ -28,13 +28,7 @@ __all__ = ["verify"]
     help="The shape of a random input; may be repeated. Default: the model's, a first size that is open 1 and 3.",
 )
 @click.option("--calls", type=click.IntRange(min=1), default=2, metavar="N", help="Call each signature N times (2).")
-@click.option(
-    "--tolerance",
-    type=click.FloatRange(min=0),
-    default=1e-4,
-    metavar="E",
-    help="The error that is allowed, relative to the largest value of an output (1e-4).",
-)
+@TOLERANCE
 @click.option(
     "--coverage",
     type=click.FloatRange(min=0),
@@ -42,13 +36,9 @@ __all__ = ["verify"]
     metavar="SECONDS",
     help="Call the model no longer than this to reach every row of its tables, up to 50,000 each (120).",
 )
-@click.option("--tags", metavar="A,B", help="The tags of the graph of a SavedModel. Default: serve.")
+@TAGS
 @KERNELS
-@click.option(
-    "--allow-side-effects",
-    is_flag=True,
-    help="Run ORIGINAL even if it has ops that write or read files, run code or open connections.",
-)
+@ALLOW_SIDE_EFFECTS
 @click.option("--layers", is_flag=True, help="Compare the tensors inside, and show the first that differs.")
 @HTML
 @json_option("Print the errors as JSON.")
