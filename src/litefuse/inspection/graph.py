@@ -12,7 +12,7 @@ from litefuse.saved_model import DataType
 from litefuse.saved_model.dtypes import shape_from_proto
 from litefuse.saved_model.messages import AttrValue, FunctionDef, NodeDef
 
-__all__ = ["FunctionGraph", "attribute_value"]
+__all__ = ["FunctionGraph", "attribute_value", "callees"]
 
 _ANNOTATIONS = ("_implements", "api_implements")
 _CALL = "PartitionedCall"
@@ -49,7 +49,7 @@ class FunctionGraph:
             for node in library[name].node_def:
                 # A node may name the function that it calls as its op.
                 counts[_CALL if node.op in library else node.op] += 1
-                for callee in dict.fromkeys(_callees(node, library)):
+                for callee in dict.fromkeys(callees(node, library)):
                     call_sites[callee].append(f"{name}/{node.name}")
                     waiting.append(callee)
         return cls(
@@ -82,7 +82,8 @@ class FunctionGraph:
         return found
 
 
-def _callees(node: NodeDef, library: Mapping[str, FunctionDef]) -> Iterator[str]:
+def callees(node: NodeDef, library: Mapping[str, FunctionDef]) -> Iterator[str]:
+    """Yields the functions that a node names, those that it calls as its op first; they need not be in the library."""
     if node.op in library:
         yield node.op
     for name, value in node.attr.items():

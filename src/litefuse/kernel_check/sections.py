@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from litefuse.kernel_check.check import CheckedCall, worst
-from litefuse.report.sections import Judgement, Section
-from litefuse.verify.sections import JUDGEMENTS
+from litefuse.report.section import VERDICTS, Judgement, Section
 from litefuse.verify.verification import Verdict
 
 __all__ = ["call_section", "check_sections"]
@@ -28,7 +27,7 @@ def check_sections(library: str, checked: Sequence[CheckedCall], tolerance: floa
             [_row(each) for each in checked],
             headings=_HEADINGS,
             right=_NUMBERS,
-            judgements=[JUDGEMENTS[each.verdict] for each in checked],
+            judgements=[VERDICTS[each.verdict] for each in checked],
             note=notes[worst(checked)],
         )
     ]
@@ -36,7 +35,7 @@ def check_sections(library: str, checked: Sequence[CheckedCall], tolerance: floa
 
 def call_section(checked: CheckedCall) -> Section:
     """Returns the section of one call with its error and verdict."""
-    judgements: list[Judgement] = [JUDGEMENTS[checked.verdict]]
+    judgements: list[Judgement] = [VERDICTS[checked.verdict]]
     return Section("A kernel", [_row(checked)], headings=_HEADINGS, right=_NUMBERS, judgements=judgements)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -88,8 +89,9 @@ class Content:
         found = self.benchmark.measurements
         return tuple(each for each in found if each.model == found[0].model)
 
+    @functools.cached_property
     def measures(self) -> tuple[Measure, ...]:
-        """Returns the numbers of ops: times, bytes, errors."""
+        """The numbers of ops: times, bytes, errors."""
         ops = self.converted.ops
         seconds: dict[Place, float] = {}
         for measurement in self.measurements:
@@ -114,8 +116,9 @@ class Content:
                     errors[place] = max(errors.get(place, 0.0), layer.error)
         return errors
 
+    @functools.cached_property
     def kinds(self) -> tuple[Kind, ...]:
-        """Returns the classes of ops: what runs them, and why targets refuse them."""
+        """The classes of ops: what runs them, and why targets refuse them."""
         found = [_kernels(self), *_refused(self)]
         return tuple(each for each in found if each.values)
 

@@ -12,6 +12,7 @@ from litefuse.errors import InterpreterError
 from litefuse.inputs.graph import Model as FileModel
 from litefuse.inspection.facts import LiteRTModelFacts, OperatorFacts, StoredTensor
 from litefuse.inspection.litert_model import inspect_litert_model
+from litefuse.inspection.tensor_sections import quantization_text
 from litefuse.page.graph import Entry, Graph, Mark, Model, Node
 from litefuse.report.sections import shape_text
 from litefuse.runtime.flatbuffer import content_of
@@ -201,11 +202,5 @@ def _type(tensor: StoredTensor) -> str:
 
 
 def _quantized(tensor: StoredTensor) -> Iterator[tuple[str, str]]:
-    found = tensor.quantization
-    if found is None:
-        return
-    scales = [f"{each:.6g}" for each in dict.fromkeys(found.scale)]
-    zeros = [str(each) for each in dict.fromkeys(found.zero_point)]
-    where = "" if found.axis is None else f", {found.count} along axis {found.axis}"
-    where = where if found.block is None else f", one for each block of {found.block}"
-    yield "quantized", f"scale {' to '.join(scales)}, zero point {' to '.join(zeros)}{where}"
+    if tensor.quantization is not None:
+        yield "quantized", quantization_text(tensor.quantization)

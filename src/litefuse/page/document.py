@@ -20,7 +20,8 @@ from litefuse.page.layout import laid_out
 from litefuse.page.treemap import legend, treemap
 from litefuse.report import CompositeReport, Report
 from litefuse.report.html import SECTIONS_STYLE, escaped, sections_html
-from litefuse.report.sections import count_of, report_sections
+from litefuse.report.section import VERDICTS, count_of
+from litefuse.report.sections import report_sections
 
 __all__ = ["document"]
 
@@ -99,14 +100,13 @@ def _answers(content: Content) -> str:
         found.append(("good" if fused == whole else "warn", f"{fused} of {whole}", "composites fused"))
     if content.verification is not None:
         verdict = content.verification.verdict
-        judgement = {"equal": "good", "differs": "bad", "inconclusive": "unclear"}[verdict]
         what = {
             "equal": "to the original",
             "differs": "from the original",
             "inconclusive": "whether it equals the original",
         }
         told = f"{what[verdict]}, error {content.verification.error:.2g}"
-        found.append((judgement, verdict, told))
+        found.append((VERDICTS[verdict] or "", verdict, told))
     elif report is not None and report.file_check is not None:
         ran = report.file_check.ran
         found.append(("good" if ran else "unclear", "runs" if ran else "not called", "in LiteRT; not verified"))
@@ -118,9 +118,8 @@ def _answers(content: Content) -> str:
         )
         if content.benchmark is not None and (ratio := content.benchmark.ratio) is not None:
             found.append(("", f"{ratio:.2f} times", "as fast as the other file"))
-    judged = {"accelerated": "good", "partly": "warn", "refused": "bad", "differs": "bad"}
     reports = content.check.reports if content.check is not None else ()
-    found += [(judged.get(each.verdict, "unclear"), each.verdict, f"target {each.target}") for each in reports]
+    found += [(VERDICTS[each.verdict] or "", each.verdict, f"target {each.target}") for each in reports]
     items = "".join(
         f'<li class="{judgement}"><b>{escaped(value)}</b><span>{escaped(told)}</span></li>'
         for judgement, value, told in found
@@ -235,8 +234,8 @@ def _data(content: Content) -> dict[str, Any]:
     return {
         "sides": sides,
         "links": [[graph, node, [[*each] for each in linked]] for (graph, node), linked in content.links.items()],
-        "measures": [_measure(each) for each in content.measures()],
-        "kinds": [_kind(each) for each in content.kinds()],
+        "measures": [_measure(each) for each in content.measures],
+        "kinds": [_kind(each) for each in content.kinds],
     }
 
 

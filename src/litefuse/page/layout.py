@@ -7,9 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from litefuse.errors import LitefuseError
-
-__all__ = ["BOX_HEIGHT", "BOX_WIDTH", "Layout", "check_installed", "laid_out"]
+__all__ = ["BOX_HEIGHT", "BOX_WIDTH", "Layout", "laid_out"]
 
 #: The size of a box, and the space beside and below one, in the drawing's units.
 BOX_WIDTH, BOX_HEIGHT = 168, 38
@@ -40,21 +38,6 @@ class Layout:
     ways: tuple[Way, ...]
     width: int
     height: int
-
-
-def check_installed() -> None:
-    """Checks that the package for the layout is there.
-
-    Raises:
-        LitefuseError: It is not.
-    """
-    try:
-        importlib.import_module("fast_sugiyama")
-    except ImportError as error:
-        raise LitefuseError(
-            f"a page with graphs needs the package fast-sugiyama, which cannot be imported: {error}",
-            hint="Install the extra: pip install 'litefuse[report]'. It needs Python 3.11 or newer.",
-        ) from error
 
 
 def laid_out(count: int, edges: Sequence[tuple[int, int]]) -> Layout:

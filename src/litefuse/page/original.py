@@ -5,17 +5,18 @@ Constants and reads of variables are not drawn as nodes: what reads them says so
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from litefuse.errors import SavedModelError
-from litefuse.inspection.graph import FunctionGraph, attribute_value
+from litefuse.inspection.graph import FunctionGraph, attribute_value, callees
 from litefuse.page.graph import Entry, Graph, Mark, Model, Node
 from litefuse.saved_model import DataType, SavedModel, load
 from litefuse.saved_model.dtypes import shape_from_proto
 from litefuse.saved_model.messages import AttrValue, FunctionDef, NodeDef
+from litefuse.verify.layers.flat_graph import in_order
 
 __all__ = ["OriginalJob", "read_original"]
 
@@ -76,15 +77,15 @@ def graphs_of(model: SavedModel, signatures: Iterable[str] | None = None) -> Mod
     keys = [*model.signatures] if signatures is None else [*dict.fromkeys(signatures)]
     chosen = {key: model.signature(key) for key in keys}
     found = FunctionGraph.of(model.functions, [each.function for each in chosen.values()])
-    composites = {each.function: each.name for each in found.annotated()}
-    attributes = {each.function: each.attributes for each in found.annotated()}
+    annotated = {each.function: each for each in found.annotated()}
+    composites = {function: each.name for function, each in annotated.items()}
     graphs: list[Graph] = []
     left = _NODES
     # The functions that are reached first are those that tell most.
     for name in found.reached:
         graph = _Reader(model.functions[name], model.functions, composites).graph(left)
         if name in composites:
-            told = tuple((key, _shown(value)) for key, value in attributes[name].items())
+            told = tuple((key, _shown(value)) for key, value in annotated[name].attributes.items())
             graph = replace(graph, title=composites[name], facts=(("composite", composites[name]), *told))
         left -= len(graph.nodes)
         graphs.append(graph)
@@ -170,7 +171,8 @@ class _Reader:
             numbers[arg.name] = len(nodes)
             shape = self._argument_shape(index)
             nodes.append(Node(f"{dtype}{shape}", arg.name, mark="input", facts=(("type", f"{dtype}{shape}"),)))
-        waiting = list(_in_order(self.function.node_def))
+        by_name = {node.name: node for node in self.function.node_def}
+        waiting = [by_name[name] for name in in_order({name: _sources(node) for name, node in by_name.items()})]
         for node in waiting:
             if node.op in _CONSTANTS:
                 constants[node.name] = _constant(node, constants)
@@ -195,7 +197,7 @@ class _Reader:
     def _node(self, node: NodeDef, numbers: Mapping[str, int], constants: Mapping[str, str]) -> Node:
         read = [each.partition(":")[0] for each in node.input if not each.startswith("^")]
         sources = dict.fromkeys(numbers[each] for each in read if each in numbers)
-        opens = tuple(dict.fromkeys(_callees(node, self.library)))
+        opens = tuple(dict.fromkeys(each for each in callees(node, self.library) if each in self.library))
         op = node.op
         mark: Mark = "" if not opens else "call" if op in _CALLS or op in self.library else "control"
         if mark == "call" and len(opens) == 1 and opens[0] in self.composites:
@@ -252,35 +254,6 @@ def _shown(value: Any) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(map(_shown, value))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _callees(node: NodeDef, library: Mapping[str, FunctionDef]) -> Iterable[str]:
-    if node.op in library:
-        yield node.op
-    for name, value in node.attr.items():
-        if not name.startswith("_"):
-            called = [value.func.name] if value.HasField("func") else [each.name for each in value.list.func]
-            yield from (each for each in called if each in library)
-
-
-def _in_order(nodes: Iterable[NodeDef]) -> Iterator[NodeDef]:
-    """Yields nodes, each after those that it reads; a circle begins with any of its nodes."""
-    by_name = {node.name: node for node in nodes}
-    seen: set[str] = set()
-    for first, node in by_name.items():
-        if first in seen:
-            continue
-        seen.add(first)
-        pending = [(first, iter(_sources(node)))]
-        while pending:
-            name, rest = pending[-1]
-            source = next((each for each in rest if each in by_name and each not in seen), None)
-            if source is None:
-                pending.pop()
-                yield by_name[name]
-            else:
-                seen.add(source)
-                pending.append((source, iter(_sources(by_name[source]))))
 
 
 def _sources(node: NodeDef) -> list[str]:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, cast
 
 from litefuse.errors import LitefuseError
 from litefuse.frontends import source_of
-from litefuse.inspection.litert_model import is_litert_model
 from litefuse.options.names import listed_names
 from litefuse.page.converted import read_converted
 from litefuse.page.graph import Model
 from litefuse.page.writing import Findings, check_possible, read_graphs, write_page
 from litefuse.progress.show import shown_progress
 from litefuse.result import ConversionResult
+from litefuse.verify.reference import is_litert, path_of
 
 if TYPE_CHECKING:
     from litefuse.benchmarking.measurement import Benchmark
@@ -150,14 +150,10 @@ def _check_target(target: Path, *read: object) -> None:
 
 def _of_file(original: object) -> Model | None:
     """Returns the graphs of an original that is a LiteRT file; None for any other."""
-    if not isinstance(original, str | os.PathLike):
-        return None
-    path = Path(cast("str | os.PathLike[str]", original))
-    is_model = is_litert_model(path) or (path.suffix == ".tflite" and path.is_file())
-    return read_converted(path).model if is_model else None
+    path = path_of(original)
+    return read_converted(path).model if path is not None and is_litert(original) else None
 
 
 def _name_of(original: object) -> str:
-    if isinstance(original, str | os.PathLike):
-        return str(Path(cast("str | os.PathLike[str]", original)))
-    return source_of(original).name
+    path = path_of(original)
+    return source_of(original).name if path is None else str(path)

@@ -106,7 +106,7 @@ class _Layer:
 def layers_table(content: Content) -> str:
     """Returns a row for each layer of the file: nodes before, ops after, bytes, time, error."""
     layers: defaultdict[str, _Layer] = defaultdict(_Layer)
-    measures = {each.name: each.values for each in content.measures()}
+    measures = {each.name: each.values for each in content.measures}
     for graph_number, graph in enumerate(content.converted.model.graphs):
         for number, node in enumerate(graph.nodes):
             if node.mark in {"input", "output"}:
@@ -144,8 +144,8 @@ def layers_table(content: Content) -> str:
 
 def ops_table(content: Content) -> str:
     """Returns a row for each op of the file."""
-    measures = {each.name: each.values for each in content.measures()}
-    kinds = content.kinds()
+    measures = {each.name: each.values for each in content.measures}
+    kinds = content.kinds
     tolerance = content.verification.tolerance if content.verification is not None else 0.0
     several = len(content.converted.model.graphs) > 1
     timed, compared = "time" in measures, "error" in measures

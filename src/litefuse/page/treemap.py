@@ -6,12 +6,11 @@ import importlib
 from collections.abc import Sequence
 from typing import Any
 
-from litefuse.errors import LitefuseError
 from litefuse.inspection.facts import LayerSize
 from litefuse.page.anchors import anchor
 from litefuse.report.html import escaped
 
-__all__ = ["check_installed", "legend", "treemap"]
+__all__ = ["legend", "treemap"]
 
 _WIDTH, _HEIGHT = 1200, 420
 # Smaller areas cannot be seen: they are one.
@@ -23,21 +22,6 @@ _COLORS = {
 _OTHER = "#c3c9d2"
 # Width of a letter, and what a label needs beside it.
 _LETTER, _MARGIN, _LINE = 6.2, 8, 15
-
-
-def check_installed() -> None:
-    """Checks that the package for the areas is there.
-
-    Raises:
-        LitefuseError: It is not.
-    """
-    try:
-        importlib.import_module("squarify")
-    except ImportError as error:
-        raise LitefuseError(
-            f"a page needs the package squarify, which cannot be imported: {error}",
-            hint="Install the extra: pip install 'litefuse[report]'.",
-        ) from error
 
 
 def treemap(sizes: Sequence[LayerSize]) -> str:

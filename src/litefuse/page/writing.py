@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import importlib.metadata
 import platform
 from collections.abc import Callable, Iterable
@@ -16,7 +17,6 @@ from litefuse.files.temporary import make_temporary_folder
 from litefuse.files.whole_file import whole_file
 from litefuse.frontends import source_of
 from litefuse.metadata.names import original_names
-from litefuse.page import layout, treemap
 from litefuse.page.content import Content
 from litefuse.page.converted import read_converted
 from litefuse.page.document import document
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Findings", "check_possible", "read_graphs", "write_page"]
 
+# The packages of the extra by their modules: for places of boxes, and for areas.
+_REQUIRED = {"fast_sugiyama": "fast-sugiyama", "squarify": "squarify"}
 _PACKAGES = (
     "litefuse",
     "ai-edge-litert",
@@ -76,8 +78,14 @@ def check_possible() -> None:
     Raises:
         LitefuseError: A package is missing.
     """
-    layout.check_installed()
-    treemap.check_installed()
+    for name, package in _REQUIRED.items():
+        try:
+            importlib.import_module(name)
+        except ImportError as error:
+            raise LitefuseError(
+                f"a page needs the package {package}, which cannot be imported: {error}",
+                hint="Install the extra: pip install 'litefuse[report]'. It needs Python 3.11 or newer.",
+            ) from error
 
 
 def read_graphs(

@@ -10,18 +10,10 @@ from typing import NamedTuple
 
 from litefuse.report.caveats import quantization_is_far
 from litefuse.report.report import CompositeReport, QuantizationReport, Report
-from litefuse.report.section import Judgement, Section, count_of, listed, time_text
+from litefuse.report.section import VERDICTS, Judgement, Section, count_of, listed, time_text
 
 __all__ = ["answer_section"]
 
-_VERDICTS: dict[str, Judgement] = {
-    "accelerated": "good",
-    "partly": "warn",
-    "refused": "bad",
-    "differs": "bad",
-    "inconclusive": "unclear",
-    "unknown": "unclear",
-}
 # Of a composite that keeps its body.
 _KEPT = "STABLEHLO_COMPOSITE"
 
@@ -180,7 +172,7 @@ def _targets(report: Report) -> Iterator[_Line]:
     yield _Line("target", f"{report.target}{batch}")
     for check in report.target_checks:
         name = f"check {check.target}" if len(report.target_checks) > 1 else "check"
-        yield _Line(name, check.text, _VERDICTS.get(check.verdict))
+        yield _Line(name, check.text, VERDICTS.get(check.verdict))
 
 
 def _next(report: Report, original: str, written: str) -> Iterator[_Line]:

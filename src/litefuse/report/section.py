@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-__all__ = ["Judgement", "Section", "count_of", "listed", "shape_text", "time_text"]
+__all__ = ["VERDICTS", "Judgement", "Section", "count_of", "listed", "shape_text", "time_text"]
 
 Judgement: TypeAlias = Literal["good", "warn", "bad", "unclear"] | None
 """The judgement of a row: good, worth knowing, bad, or unclear; None if it has none."""
+
+#: The judgements of verdicts: of comparisons, and of checks for targets.
+VERDICTS: Mapping[str, Judgement] = {
+    "equal": "good",
+    "accelerated": "good",
+    "partly": "warn",
+    "refused": "bad",
+    "differs": "bad",
+    "inconclusive": "unclear",
+    "unknown": "unclear",
+}
 
 # In a sentence, the first of more things than this are named.
 _NAMED = 3

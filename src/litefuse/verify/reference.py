@@ -29,7 +29,7 @@ from litefuse.verify.original_tables import original_tables
 from litefuse.verify.renamed import Names
 from litefuse.verify.side_effects import refuse_side_effects
 
-__all__ = ["CallReference", "Outputs", "Reference", "name_and_content", "opened", "path_of"]
+__all__ = ["CallReference", "Outputs", "Reference", "is_litert", "name_and_content", "opened", "path_of"]
 
 Outputs: TypeAlias = Mapping[str, tuple[str, ...]]
 """The names of each signature's outputs."""
@@ -93,7 +93,7 @@ def opened(
     Raises:
         LitefuseError: It cannot be read.
     """
-    if _is_litert(original):
+    if is_litert(original):
         _check_litert(*name_and_content(original))
         names = Names.of(job.model, name_and_content(original)[1])
         yield _with_names(_litert_reference(original, job, announce), names)
@@ -128,7 +128,8 @@ def _with_names(reference: Reference, names: Names) -> Reference:
     return reference._replace(call=call, look=look)
 
 
-def _is_litert(model: object) -> TypeGuard[ConversionResult | str | os.PathLike[str] | bytes]:
+def is_litert(model: object) -> TypeGuard[ConversionResult | str | os.PathLike[str] | bytes]:
+    """Whether a model is a LiteRT file, its content, or the result of a conversion."""
     path = path_of(model)
     if path is None:
         return isinstance(model, ConversionResult | bytes)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import isfinite
 
-from litefuse.report.sections import Judgement, Section, count_of, shape_text
+from litefuse.report.section import VERDICTS, Judgement, Section, count_of, shape_text
 from litefuse.verify.coverage import Coverage
 from litefuse.verify.layers.sections import layer_sections
 from litefuse.verify.verification import OutputVerdict, Verdict, Verification, worst_verdict
 
-__all__ = ["JUDGEMENTS", "verification_sections"]
+__all__ = ["verification_sections"]
 
 _HEADINGS = ("signature", "output", "dtype", "shape", "error", "call", "", "")
 
@@ -36,7 +36,7 @@ def verification_sections(verification: Verification) -> list[Section]:
             [_row(each) for each in outputs],
             headings=_HEADINGS,
             right=frozenset({4, 5}),
-            judgements=[JUDGEMENTS[each.verdict] for each in outputs],
+            judgements=[VERDICTS[each.verdict] for each in outputs],
             note=note,
         ),
         *([] if verification.layers is None else layer_sections(verification.layers, verification.tolerance)),
@@ -52,7 +52,7 @@ def _answer(verification: Verification) -> Section:
     verdict = worst_verdict(each.verdict for each in outputs)
     equal = [each.verdict for each in outputs].count("equal")
     facts = [("equal", f"{equal:,} of {count_of(len(outputs), 'output')}, within {verification.tolerance:g}")]
-    judgements: list[Judgement] = [JUDGEMENTS[verdict]]
+    judgements: list[Judgement] = [VERDICTS[verdict]]
     if worst := max((each for each in outputs if isfinite(each.error)), key=lambda each: each.error, default=None):
         at = f", of {worst.name} in call {worst.call}" if worst.call and worst.error else ""
         facts.append(("largest error", f"{worst.error:.2g}{at}"))
@@ -60,11 +60,7 @@ def _answer(verification: Verification) -> Section:
     if verification.limit is not None:
         facts.append(("inputs", f"integers below {verification.limit} alone, since others are refused"))
     both = f"{verification.model} and {verification.original}"
-    return Section(f"{_TITLES[verdict]}: {both}", facts, judgements=judgements, judgement=JUDGEMENTS[verdict])
-
-
-#: How the verdicts are shown.
-JUDGEMENTS: Mapping[Verdict, Judgement] = {"equal": "good", "differs": "bad", "inconclusive": "unclear"}
+    return Section(f"{_TITLES[verdict]}: {both}", facts, judgements=judgements, judgement=VERDICTS[verdict])
 
 
 def _of_kind(verification: Verification, kind: str) -> list[Coverage]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["FlatGraph", "flatten"]
+__all__ = ["FlatGraph", "flatten", "in_order"]
 
 _CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 # Between these, TensorFlow 1's control flow nodes compute in a loop, or not at all.
@@ -201,11 +201,11 @@ def _operands_first(nodes: Sequence[Any], calls: set[str]) -> Iterator[Any]:
     if not calls:
         yield from nodes
         return
-    for name in _in_order({name: [_source(each) for each in node.input] for name, node in by_name.items()}):
+    for name in in_order({name: [_source(each) for each in node.input] for name, node in by_name.items()}):
         yield by_name[name]
 
 
-def _in_order(operands: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def in_order(operands: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """Yields names, each after its operands; a cycle begins with any of its names."""
     seen: set[str] = set()
     for first in operands:
@@ -230,7 +230,7 @@ def _measure(flat: FlatGraph) -> None:
     # A loop's back edge is its NextIteration, which has no inputs here.
     inputs = {name: () if node.op in _LOOPING else tuple(node.input) for name, node in nodes.items()}
     levels: dict[str, int] = {}
-    for name in _in_order({name: [_source(each) for each in given] for name, given in inputs.items()}):
+    for name in in_order({name: [_source(each) for each in given] for name, given in inputs.items()}):
         node = nodes[name]
         known = [each for each in inputs[name] if _source(each) in levels]
         flat.depths[name] = 1 + max((flat.depths[_source(each)] for each in known if each[0] != "^"), default=0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from litefuse.report.caveats import worst_of
-from litefuse.report.sections import Judgement, Section, count_of, shape_text
+from litefuse.report.section import VERDICTS, Judgement, Section, count_of, shape_text
 from litefuse.verify.targets.target_check import RefusedOps, TargetCheck, TargetReport, TargetVerdict
 
 __all__ = ["target_sections", "verdict_text"]
@@ -13,22 +13,12 @@ __all__ = ["target_sections", "verdict_text"]
 # A report is read by people: more are in JSON.
 _KINDS, _NAMED, _PLACES = 12, 3, 5
 
-_JUDGEMENTS: Mapping[str, Judgement] = {
-    "accelerated": "good",
-    "partly": "warn",
-    "refused": "bad",
-    "differs": "bad",
-    "inconclusive": "unclear",
-    "unknown": "unclear",
-    "equal": "good",
-}
-
 
 def target_sections(check: TargetCheck) -> list[Section]:
     """Returns the sections of a check: one for each target, with the refused ops and the outputs."""
     rows = [(each.target, verdict_text(each)) for each in check.reports]
     rows += [(name, f"not checked: {why}") for name, why in check.skipped]
-    judgements: list[Judgement] = [_JUDGEMENTS[each.verdict] for each in check.reports]
+    judgements: list[Judgement] = [VERDICTS[each.verdict] for each in check.reports]
     taken = [each.verdict for each in check.reports].count("accelerated")
     takes = "takes" if taken == 1 else "take"
     title = f"{check.model}: {taken:,} of {count_of(len(check.reports), 'target')} {takes} all of it"
@@ -112,7 +102,7 @@ def _sections(report: TargetReport) -> Iterator[Section]:
             ],
             headings=("signature", "output", "dtype", "shape", "error", ""),
             right=frozenset({4}),
-            judgements=[_JUDGEMENTS[each.verdict] for each in report.outputs],
+            judgements=[VERDICTS[each.verdict] for each in report.outputs],
         )
 
 
