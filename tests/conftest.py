@@ -5,13 +5,19 @@ from __future__ import annotations
 import os
 import signal
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 import litefuse
 from litefuse.demo import SAVED_MODEL
+from litefuse.fusions.fusion import called_fusions, take_fusions
+from litefuse.runtime.custom_op import registered_kernels, replace_registered
 from tests.in_part import left_out
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # Tests are about results, not about the time that a busy machine takes for them.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -44,3 +50,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def demo_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The file that the model of ``litefuse demo`` becomes."""
     return litefuse.convert(SAVED_MODEL).save(tmp_path_factory.mktemp("demo") / "demo.tflite")
+
+
+@pytest.fixture(autouse=True)
+def same_registries() -> Iterator[None]:
+    """Keeps what modules of tests registered: a job that is done in this process replaces the kernels and fusions."""
+    kernels, fusions = registered_kernels(), called_fusions()
+    yield
+    replace_registered(kernels)
+    take_fusions(fusions)
+
+
+@pytest.fixture
+def no_registered_kernels(same_registries: None) -> None:
+    """Empties the registry for one test: modules of other tests registered kernels in this process."""
+    replace_registered({})

@@ -17,9 +17,11 @@ import litefuse
 from litefuse.cpp.kernel_library import build_kernels
 from litefuse.demo import SAVED_MODEL
 from litefuse.errors import KernelError
-from litefuse.runtime import custom_op
+from litefuse.runtime.custom_op import registered_kernels
 from litefuse.runtime.loading import is_library, load_kernels
 from tests.runtime.models import unary
+
+pytestmark = pytest.mark.usefixtures("no_registered_kernels")
 
 SOURCE = """
 #include <algorithm>
@@ -59,11 +61,6 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, excess in (("right", "0.0f"), ("wrong", "0.5f")):
         build_kernels([folder / "relu.cc"], folder / f"{name}.so", options=[f"-DEXCESS={excess}", "-O0"])
     return folder
-
-
-@pytest.fixture(autouse=True)
-def no_registered_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(custom_op, "_registered", {})
 
 
 def command(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -189,4 +186,4 @@ def test_what_is_no_library_of_kernels(libraries: Path, tmp_path: Path) -> None:
             load_kernels([str(tmp_path / name)])
     shutil.copyfile(libraries / "right.so", tmp_path / "ünï.so")
     load_kernels([str(tmp_path / "ünï.so")])
-    assert custom_op.registered_kernels()[OP].library == str(tmp_path / "ünï.so")
+    assert registered_kernels()[OP].library == str(tmp_path / "ünï.so")
