@@ -3,7 +3,7 @@
 ``python benchmarks/outputs.py`` converts them and compares with ``outputs.json``. It fails where that has changed, and
 where a file is more than 2 % larger than the stock converter's, or has more ops, and ``REASONS`` does not say why.
 ``--update`` writes the file, with ``--stock`` what the stock converter makes as well; a change of it is a change to
-talk about. The reasons are in docs/differences.md.
+talk about. The reasons are in docs/explanation/differences.md.
 """
 
 from __future__ import annotations

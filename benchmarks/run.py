@@ -1,8 +1,8 @@
 """All benchmarks, or some of their sections: ``pip install '.[bench]' && python benchmarks/run.py``.
 
-It writes ``docs/benchmarks/results.json``, and from it ``docs/benchmarks.md`` and its plots; results of sections that
-are not run stay as they are. All of it takes about an hour, 16 GB of memory and 20 GB of disk. Nothing else should run
-on the machine.
+It writes ``docs/explanation/benchmarks/results.json``, and from it ``docs/explanation/benchmarks.md`` and its plots;
+results of sections that are not run stay as they are. All of it takes about an hour, 16 GB of memory and 20 GB of disk.
+Nothing else should run on the machine.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ import kernels
 
 __all__ = ["main"]
 
-_DOCS = Path(__file__).parents[1] / "docs"
+_DOCS = Path(__file__).parents[1] / "docs" / "explanation"
 _RESULTS = _DOCS / "benchmarks" / "results.json"
 
 

@@ -1,4 +1,4 @@
-"""Write ``docs/ops.md`` from the op suite's verdicts and the registries: ``python -m scripts.write_ops_page``."""
+"""Write ``docs/reference/ops.md`` from verdicts and registries: ``python -m scripts.write_ops_page``."""
 
 from __future__ import annotations
 

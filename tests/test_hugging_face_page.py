@@ -1,4 +1,4 @@
-"""The code of docs/hugging-face.md is valid, and calls what litefuse has.
+"""The code of docs/guides/hugging-face.md is valid, and calls what litefuse has.
 
 ``python -m suites.huggingface.page`` runs it, which takes transformers.
 """

@@ -1,4 +1,4 @@
-"""``python -m suites.huggingface.page``: runs the code of docs/hugging-face.md, in a process with transformers.
+"""``python -m suites.huggingface.page``: runs the code of docs/guides/hugging-face.md, in a process with transformers.
 
 All its Python is one program, in a file: generate() needs the source of the functions that call it. Afterwards the
 tokens of each way to write are compared with those of TensorFlow, and the commands are run.
@@ -16,7 +16,7 @@ from pathlib import Path
 
 __all__ = ["main"]
 
-_PAGE = Path(__file__).parents[2] / "docs" / "hugging-face.md"
+_PAGE = Path(__file__).parents[2] / "docs" / "guides" / "hugging-face.md"
 _CHECKS = """
 expected = decoder.generate(np.array([tokens[:3]], np.int32), max_new_tokens=8, do_sample=False, pad_token_id=0)
 assert expected.numpy().tolist() == [tokens], (expected, tokens)

@@ -93,7 +93,7 @@ def test_slices_that_are_not_there(library: Any) -> None:
 
 def test_the_kernel_in_the_documentation(tmp_path: Path) -> None:
     """It compiles; tests/scaffold runs one like it."""
-    page = (Path(__file__).parents[2] / "docs" / "custom-ops.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "guides" / "custom-ops.md").read_text()
     (methods,) = [each for each in re.findall(r"```cpp\n(.*?)```", page, re.DOTALL) if "Prepare" in each]
     copy_kit(tmp_path / "kit")
     begin = '#include "litefuse/kernel.h"\nusing litefuse::Node;\nusing litefuse::Tensor;\n'

@@ -1,4 +1,4 @@
-"""The pass that docs/adding.md adds passes the test that it has there."""
+"""The pass that docs/guides/adding.md adds passes the test that it has there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from litefuse.ir.passes import Pass
 from tests.mlir import test_mlir
 
-PAGE = (Path(__file__).parents[2] / "docs" / "adding.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "guides" / "adding.md").read_text()
 
 
 def _block(language: str, part: str) -> str:

@@ -1,4 +1,4 @@
-"""The code in docs/custom-ops.md runs."""
+"""The code in docs/guides/custom-ops.md runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.runtime.models import unary
 if TYPE_CHECKING:
     import pytest
 
-PAGE = Path(__file__).parents[2] / "docs" / "custom-ops.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guides" / "custom-ops.md"
 
 
 def test_custom_ops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

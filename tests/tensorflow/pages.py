@@ -16,8 +16,9 @@ _DOCS = Path(__file__).parents[2] / "docs"
 
 
 def blocks(page: str, language: str) -> list[str]:
-    """A page's code in a language."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", (_DOCS / page).read_text(), flags=re.MULTILINE | re.DOTALL)
+    """A page's code in a language. The page has its name in one of the folders of the documentation."""
+    (path,) = _DOCS.rglob(page)
+    return re.findall(rf"^```{language}\n(.*?)^```$", path.read_text(), flags=re.MULTILINE | re.DOTALL)
 
 
 def run_code(tf: Any, code: str, folder: str) -> None:

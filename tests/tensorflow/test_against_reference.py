@@ -1,6 +1,6 @@
 """The same annotated models converted by litefuse and by the reference: the same fused ops, except for its faults.
 
-Each fault that shows here is named in docs/differences.md.
+Each fault that shows here is named in docs/explanation/differences.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What docs/generation.md tells a user to do works."""
+"""What docs/guides/generation.md tells a user to do works."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What docs/text.md tells a user to do works, and gives what TensorFlow gives."""
+"""What docs/guides/text.md tells a user to do works, and gives what TensorFlow gives."""
 
 from __future__ import annotations
 

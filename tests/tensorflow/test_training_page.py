@@ -1,4 +1,4 @@
-"""What docs/training.md tells a user to do works, and learns what TensorFlow learns."""
+"""What docs/guides/training.md tells a user to do works, and learns what TensorFlow learns."""
 
 from __future__ import annotations
 

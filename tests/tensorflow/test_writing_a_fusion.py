@@ -1,4 +1,4 @@
-"""What docs/writing-a-fusion.md tells a user to do works, the installable plug-in included."""
+"""What docs/tutorials/writing-a-fusion.md tells a user to do works, the installable plug-in included."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The code of docs/jax.md runs, and does what the page says."""
+"""The code of docs/guides/jax.md runs, and does what the page says."""
 
 from __future__ import annotations
 

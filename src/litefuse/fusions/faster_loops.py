@@ -5,8 +5,8 @@ from __future__ import annotations
 __all__ = ["loop_is_faster", "unrolled_is_faster"]
 
 # The fused op is faster up to this many units, by the least number of steps, for a batch of one. Measured by
-# benchmarks/recurrent.py: see docs/recurrent.md. The loop's products run in XNNPACK and win as soon as they are large;
-# the cost of passing a buffer of outputs between iterations grows with the square of the steps.
+# benchmarks/recurrent.py: see docs/guides/recurrent.md. The loop's products run in XNNPACK and win as soon as they are
+# large; the cost of passing a buffer of outputs between iterations grows with the square of the steps.
 _LIMITS = {
     "lstm_loop": {0: 48, 60: 56, 400: 224},
     "rnn_loop": {0: 64, 60: 112, 400: 320},

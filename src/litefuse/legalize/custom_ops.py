@@ -214,7 +214,7 @@ _ADVICE = {
     ),
     frozenset({"MergeV2Checkpoints", "Restore", "RestoreSlice", "RestoreV2", "Save", "SaveSlices", "SaveV2"}): (
         "LiteRT reads and writes no checkpoints: let the signatures that save and restore give and take the weights as "
-        "tensors, which the program writes (docs/training.md)."
+        "tensors, which the program writes (docs/guides/training.md)."
     ),
 }
 

@@ -13,7 +13,7 @@ from tests.tensorflow.op_suite.suite import CASES, recorded
 
 __all__ = ["PAGE", "page"]
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "ops.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "ops.md"
 
 _OUTCOMES = ("converts", "refuses", "wrong")
 _NOT_MEASURED = "not measured"
