@@ -51,12 +51,12 @@ def left_out(names: Sequence[str]) -> set[str]:
 
 @functools.cache
 def slow_tests() -> frozenset[str]:
-    """Returns the names of tests that take long, and of files of such tests."""
+    """Returns the names of tests that take long, of single cases of tests, and of files of such tests."""
     lines = _SLOW.read_text().splitlines()
     return frozenset(line for line in lines if line and not line.startswith("#"))
 
 
 def _is_left_out_as_slow(name: str) -> bool:
     function = name.partition("[")[0]
-    listed = next((each for each in (function, function.partition("::")[0]) if each in slow_tests()), None)
+    listed = next((each for each in (name, function, function.partition("::")[0]) if each in slow_tests()), None)
     return listed is not None and zlib.crc32(listed.encode()) % _SHARE_OF_SLOW != 0

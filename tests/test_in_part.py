@@ -2,6 +2,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from tests import in_part
 from tests.in_part import left_out, slow_tests
 
 
@@ -22,7 +25,15 @@ def test_two_of_three_slow_tests_are_left_out() -> None:
     assert len(slow) / 2 < len(out) < len(slow) * 5 / 6
 
 
+def test_single_cases_of_a_test_may_be_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = [f"tests/docs/test_a.py::test_page[{case}.md]" for case in range(40)]
+    monkeypatch.setattr(in_part, "slow_tests", lambda: frozenset(cases[:30]))
+    out = left_out(cases)
+    assert out < {*cases[:30]}
+    assert 10 < len(out) < 30
+
+
 def test_slow_tests_are_there() -> None:
     for each in slow_tests():
-        path, _, function = each.partition("::")
+        path, _, function = each.partition("[")[0].partition("::")
         assert f"def {function}(" in (Path(__file__).parents[1] / path).read_text() if function else Path(path).exists()

@@ -1,0 +1,188 @@
+"""The blocks of code on a page of the documentation, and what is to become of each.
+
+A block is fenced, and says its language. ``python`` and ``sh`` are run, in the order of the page; ``console`` has
+commands behind ``$`` with what they print; ``text`` is what the block before it prints, with ``...`` for what is left
+out; ``toml`` and ``json`` are parsed. A comment before a block, which a rendered page does not show, says what else it
+is::
+
+    <!-- not run: REASON -->     it is shown alone, for one of the reasons in `REASONS`
+    <!-- file: PATH -->          it is the content of a file, which the next blocks use
+    <!-- in PATH, for: TEXT -->  it takes the place of the only line in a file that has the text
+    <!-- numbers vary -->        numbers in an output are other ones in each run
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+
+__all__ = ["REASONS", "Block", "Step", "blocks_of", "left_alone", "pages", "steps_of"]
+
+REASONS = (
+    "needs a device",
+    "needs another compiler",
+    "installs from an index",
+    "opens a window",
+    "runs for minutes",
+    "needs packages that the tests have not",
+    "works on a checkout of litefuse",
+    "a placeholder",
+    "a part of a file",
+    "an outline",
+)
+"""Why a block is not run: what a marker's reason begins with."""
+
+RUN = ("python", "sh", "console")
+PARSED = ("json", "toml")
+SHOWN = "text"
+
+_COMMENT = re.compile(r"<!--\s*(.*?)\s*-->", flags=re.DOTALL)
+_IN_FILE = re.compile(r"in (\S+), for: (.+)")
+_NUMBERS_VARY = "numbers vary"
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block of code.
+
+    Attributes:
+        line: The number of its first line on the page, that of the code, not of the fence.
+        language: What its fence says it is in; empty for an indented block.
+        code: Its text, without the indentation that a list around it has.
+        remark: The comment before it, without its brackets; empty if there is none.
+    """
+
+    line: int
+    language: str
+    code: str
+    remark: str = ""
+
+
+@dataclass
+class Step:
+    """One thing to do on the way down a page.
+
+    Attributes:
+        kind: ``python``, ``sh``, ``write`` (a file), ``edit`` (one of its lines), ``json`` or ``toml``.
+        line: The number of its first line on the page.
+        code: What is run, written or parsed.
+        file: The file that is written; with ``edit``, and the text of the line that goes.
+        shown: What the page says that it prints, and whether the numbers in it vary.
+    """
+
+    kind: str
+    line: int
+    code: str
+    file: tuple[str, ...] = ()
+    shown: list[tuple[str, bool]] = field(default_factory=list[tuple[str, bool]])
+
+
+def blocks_of(text: str) -> list[Block]:
+    """The blocks of a page, indented ones too, in their order.
+
+    Args:
+        text: The page, as Markdown.
+    """
+    tokens = MarkdownIt("commonmark").parse(text)
+    found: list[Block] = []
+    for before, token in zip([None, *tokens], tokens, strict=False):
+        if token.type not in ("fence", "code_block"):
+            continue
+        assert token.map is not None
+        comments = _COMMENT.findall(before.content) if before is not None and before.type == "html_block" else []
+        fenced = token.type == "fence"
+        language = token.info.split()[0] if token.info.strip() else ""
+        found.append(Block(token.map[0] + 1 + fenced, language, token.content, comments[-1] if comments else ""))
+    return found
+
+
+def left_alone(block: Block) -> str | None:
+    """The reason why a block is not run, or None if it is.
+
+    Raises:
+        ValueError: It is a reason that there is not.
+    """
+    head, colon, reason = block.remark.partition(": ")
+    if head.rstrip(":") != "not run":
+        return None
+    if not colon or not reason.startswith(REASONS):
+        raise ValueError(f"line {block.line}: {reason!r} is no reason not to run a block: see tests/docs/blocks.py")
+    return reason
+
+
+def steps_of(page: Sequence[Block]) -> list[Step]:
+    """What is to be done with the blocks of a page, in order.
+
+    Raises:
+        ValueError: A block has no language, or one that nothing is done with, or a comment that says nothing known.
+    """
+    found: list[Step] = []
+    for block in page:
+        if left_alone(block) is None:
+            found += _steps(block, found)
+    return found
+
+
+def _steps(block: Block, before: Sequence[Step]) -> Iterator[Step]:
+    """The steps of a block; none if it is the output of a step before."""
+    known, language = block.remark, block.language
+    if known.startswith("file: "):
+        yield Step("write", block.line, block.code, (known.removeprefix("file: "),))
+        known = ""
+    elif matched := _IN_FILE.fullmatch(known):
+        yield Step("edit", block.line, block.code, matched.groups())
+        known = ""
+    elif language == "console":
+        yield from _commands(block, vary=known == _NUMBERS_VARY)
+        known = known.removeprefix(_NUMBERS_VARY)
+    elif language == SHOWN:
+        runs = [step for step in before if step.kind in RUN]
+        if not runs:
+            raise ValueError(f"line {block.line}: there is no block before this output")
+        runs[-1].shown.append((block.code, known == _NUMBERS_VARY))
+        known = known.removeprefix(_NUMBERS_VARY)
+    elif language in (*RUN, *PARSED):
+        yield Step(language, block.line, block.code)
+    else:
+        raise ValueError(f"line {block.line}: nothing is known to do with {language or 'a block without a language'}")
+    if known:
+        raise ValueError(f"line {block.line}: {known!r} is no comment that says something of a block")
+
+
+def _commands(block: Block, *, vary: bool) -> Iterator[Step]:
+    """The commands of a session at a terminal; a line that ends in a backslash goes on in the next."""
+    step: Step | None = None
+    open_command = False
+    output: list[str] = []
+    for number, line in enumerate(block.code.splitlines(keepends=True), block.line):
+        if open_command and step is not None:
+            step.code += line
+        elif line.startswith("$ "):
+            if step is not None:
+                yield _with_output(step, output, vary=vary)
+            step, output = Step("sh", number, line[2:]), []
+        elif step is None:
+            raise ValueError(f"line {number}: a session begins with $ and a command")
+        else:
+            output.append(line)
+            continue
+        open_command = line.rstrip("\n").endswith("\\")
+    if step is not None:
+        yield _with_output(step, output, vary=vary)
+
+
+def _with_output(step: Step, output: Sequence[str], *, vary: bool) -> Step:
+    if output:
+        step.shown.append(("".join(output), vary))
+    return step
+
+
+def pages(root: Path) -> dict[str, Path]:
+    """The pages whose blocks are run, by their paths in the repository, in order."""
+    found = [root / "README.md", root / "CONTRIBUTING.md", root / "SECURITY.md"]
+    found += [path for folder in ("docs", "examples") for path in root.joinpath(folder).rglob("*.md")]
+    return {path.relative_to(root).as_posix(): path for path in sorted(found)}
