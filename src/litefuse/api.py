@@ -20,6 +20,7 @@ from litefuse.options.input_shapes import InputShapes
 from litefuse.options.ir_dump import IrDump
 from litefuse.options.limits import MAX_CONSTANT_BYTES, MAX_OPS, Limits
 from litefuse.options.names import listed_names
+from litefuse.options.names_elsewhere import checks_names
 from litefuse.options.quantization import Granularity, QuantizedIo, RecipeEntries, Rotation, WeightBits
 from litefuse.plug_ins.entry_points import find_plug_ins
 from litefuse.processes.limits import ProcessLimits, processes_limited
@@ -39,6 +40,7 @@ __all__ = ["ConversionResult", "convert", "quantize"]
 _QUANTIZATION_RUNNER = "litefuse.conversion:run_quantization"
 
 
+@checks_names
 def convert(
     model: object,
     *,
@@ -330,6 +332,7 @@ def convert(
     return ConversionResult(report, job.output, folder, kernels if kernels.is_dir() else None)
 
 
+@checks_names
 def quantize(
     model: str | os.PathLike[str] | ConversionResult,
     form: Quantization | None = None,

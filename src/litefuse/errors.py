@@ -3,6 +3,7 @@
 The tree::
 
     LitefuseError
+    ├── UnknownArgumentError        a function has no such argument; also a TypeError
     ├── SavedModelError             the folder is not a SavedModel that can be read
     │   ├── CheckpointError         variables: index, shards, checksums
     │   └── SignatureError          no such signature, tag set, input or output
@@ -51,6 +52,7 @@ __all__ = [
     "QuantizationError",
     "SavedModelError",
     "SignatureError",
+    "UnknownArgumentError",
     "UnsupportedOp",
     "UnsupportedOpsError",
 ]
@@ -78,6 +80,18 @@ class LitefuseError(Exception):
     def __str__(self) -> str:
         text = f"{self.where}: {self.message}" if self.where else self.message
         return f"{text}\n{self.hint}" if self.hint else text
+
+
+class UnknownArgumentError(LitefuseError, TypeError):
+    """A function has no argument of such a name.
+
+    Attributes:
+        arguments: The names.
+    """
+
+    def __init__(self, message: str, *, where: str = "", hint: str = "", arguments: Sequence[str] = ()) -> None:
+        super().__init__(message, where=where, hint=hint)
+        self.arguments = tuple(arguments)
 
 
 class SavedModelError(LitefuseError):

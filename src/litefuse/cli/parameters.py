@@ -43,7 +43,23 @@ class OptionalValueCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         end = args.index("--") if "--" in args else len(args)
         options = [f"{arg}={ALL}" if arg in _OPTIONAL_VALUES else arg for arg in args[:end]]
-        return super().parse_args(ctx, [*options, *args[end:]])
+        try:
+            return super().parse_args(ctx, [*options, *args[end:]])
+        except click.NoSuchOption as error:
+            if answer := self._answer(error.option_name):
+                raise click.NoSuchOption(error.option_name, answer, ctx=ctx) from None
+            raise
+
+    def _answer(self, option: str) -> str:
+        """Returns what an option of another converter, or one with other dashes, is here; empty if it is unknown."""
+        from litefuse.options.names_elsewhere import name_elsewhere
+
+        own = "--" + option.lstrip("-").replace("_", "-").lower()
+        if any(own in parameter.opts for parameter in self.params):
+            return f"No such option {option!r}. It is {own} here."
+        if (entry := name_elsewhere(option)) is None:
+            return ""
+        return f"No such option {option!r}. {entry.name} of {entry.owner(command=True)} is here: {entry.command}"
 
 
 if TYPE_CHECKING:

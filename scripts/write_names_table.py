@@ -1,0 +1,13 @@
+"""Write the table of names of other converters into its page: ``python -m scripts.write_names_table``."""
+
+from __future__ import annotations
+
+from tests.compat.names_page import PAGE, page
+
+
+def main() -> None:
+    PAGE.write_text(page(PAGE.read_text()))
+
+
+if __name__ == "__main__":
+    main()
