@@ -3,41 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import unquote
+
+from scripts.markdown_links import anchors, links, prose
 
 ROOT = Path(__file__).parents[1]
 #: Their links lead out of the folders that `litefuse kernels` writes them to.
 TEMPLATES = ROOT / "src" / "litefuse" / "scaffold" / "templates"
 
-_FENCE = re.compile(r"^(```|~~~).*?^\1", flags=re.MULTILINE | re.DOTALL)
-_CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)", flags=re.DOTALL)
-_LINK = re.compile(r"\]\(<?([^()<>\s]*(?:\([^()\s]*\)[^()<>\s]*)*)>?(?:\s+\"[^\"]*\")?\)")
-_REFERENCE = re.compile(r"^ {0,3}\[[^\]]+\]:\s*<?(\S+?)>?\s*$", flags=re.MULTILINE)
 _NAMED = re.compile(r"\[`(\w+)`\]\(([^()#\s]+\.py)\)")
-_HEADING = re.compile(r"^ {0,3}#{1,6} +(.*?)(?: +#+)? *$", flags=re.MULTILINE)
-_ANCHOR = re.compile(r"<a (?:name|id)=\"([^\"]+)\"")
-
-
-def anchors(text: str) -> set[str]:
-    """What GitHub lets the headings of a page be linked by, and the anchors written by hand."""
-    prose = _FENCE.sub("", text)
-    found, seen = set(_ANCHOR.findall(prose)), Counter[str]()
-    for heading in _HEADING.findall(prose):
-        shown = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
-        name = re.sub(r"[^\w\- ]", "", shown.lower()).replace(" ", "-")
-        found.add(f"{name}-{seen[name]}" if seen[name] else name)
-        seen[name] += 1
-    return found
-
-
-def links(text: str) -> list[str]:
-    """Where a page's links lead, those within this repository."""
-    prose = _CODE.sub("", _FENCE.sub("", text))
-    targets = [*_LINK.findall(prose), *_REFERENCE.findall(prose)]
-    return [target for target in targets if not re.match(r"[a-z][a-z+.-]*:", target)]
 
 
 def broken(pages: Mapping[Path, str], root: Path) -> list[str]:
@@ -64,7 +40,7 @@ def undefined(pages: Mapping[Path, str]) -> list[str]:
     """The names that pages link to a module which does not define them: ``[`Name`](module.py)``."""
     found: list[str] = []
     for path, text in pages.items():
-        for name, place in _NAMED.findall(_FENCE.sub("", text)):
+        for name, place in _NAMED.findall(prose(text)):
             target = path.parent / place
             definition = rf"^(?:class|def) {name}\b|^{name}\b.* = "
             if target.exists() and not re.search(definition, target.read_text(), flags=re.MULTILINE):

@@ -1,6 +1,6 @@
 """Exceptions that litefuse raises.
 
-The tree::
+The tree:
 
     LitefuseError
     ├── UnknownArgumentError        a function has no such argument; also a TypeError

@@ -33,7 +33,7 @@ __all__ = [
 class Fusion:
     """Conversion code that replaces a composite's body with fused ops.
 
-    Subclass it, and register the subclass for the annotations that it handles::
+    Subclass it, and register the subclass for the annotations that it handles:
 
         @litefuse.fusion("embedding_lookup")
         class EmbeddingLookup(litefuse.Fusion):

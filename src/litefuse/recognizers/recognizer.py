@@ -22,7 +22,7 @@ class Recognizer:
     """A formula: where a model computes it, the composite needs no annotation.
 
     Subclass it, and register the subclass for the composite that it makes; if there is only the formula, a function is
-    enough::
+    enough:
 
         from litefuse.recognizers.pattern import erf
 

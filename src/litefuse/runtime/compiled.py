@@ -40,8 +40,6 @@ def compiled(*, fastmath: bool = False, cache: bool = False) -> Callable[[type[K
 def compiled(kernel: type[Any] | None = None, *, fastmath: bool = False, cache: bool = False) -> Any:
     """Class decorator that has numba compile the kernel's ``invoke`` when the model is prepared.
 
-    ::
-
         @litefuse.custom_op("Standardize")
         @litefuse.compiled
         class Standardize(litefuse.CustomOp): ...

@@ -58,8 +58,6 @@ class ModelSignature(NamedTuple):
 class CompiledModel:
     """``ai_edge_litert.compiled_model.CompiledModel`` that also runs custom ops and composites with kernels.
 
-    ::
-
         with litefuse.CompiledModel("model.tflite", custom_ops=[ExtractImagePatches]) as model:
             outputs = model.run({"images": images})
 

@@ -59,8 +59,6 @@ def delegate(library: str | os.PathLike[str], /) -> NativeKernels: ...
 def delegate(*ops: type[CustomOp] | str | os.PathLike[str]) -> Delegate | NativeKernels:
     """Makes a delegate that runs custom ops in any interpreter.
 
-    ::
-
         ai_edge_litert.interpreter.Interpreter(model, experimental_delegates=[litefuse.delegate(ExtractImagePatches)])
 
     An exception in a kernel becomes the interpreter's ``RuntimeError``, whose message names the op, the node and the
