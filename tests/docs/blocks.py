@@ -9,6 +9,9 @@ is::
     <!-- file: PATH -->          it is the content of a file, which the next blocks use
     <!-- in PATH, for: TEXT -->  it takes the place of the only line in a file that has the text
     <!-- numbers vary -->        numbers in an output are other ones in each run
+    <!-- exit code 1 -->         the block, or the last command of a session, ends with it
+
+Several remarks about one block stand behind one another, with ``;`` between them.
 """
 
 from __future__ import annotations
@@ -42,6 +45,7 @@ SHOWN = "text"
 
 _COMMENT = re.compile(r"<!--\s*(.*?)\s*-->", flags=re.DOTALL)
 _IN_FILE = re.compile(r"in (\S+), for: (.+)")
+_EXIT_CODE = re.compile(r"exit code (\d+)")
 _NUMBERS_VARY = "numbers vary"
 
 
@@ -72,6 +76,7 @@ class Step:
         code: What is run, written or parsed.
         file: The file that is written; with ``edit``, and the text of the line that goes.
         shown: What the page says that it prints, and whether the numbers in it vary.
+        exit_code: What a command ends with.
     """
 
     kind: str
@@ -79,6 +84,7 @@ class Step:
     code: str
     file: tuple[str, ...] = ()
     shown: list[tuple[str, bool]] = field(default_factory=list[tuple[str, bool]])
+    exit_code: int = 0
 
 
 def blocks_of(text: str) -> list[Block]:
@@ -127,30 +133,38 @@ def steps_of(page: Sequence[Block]) -> list[Step]:
     return found
 
 
-def _steps(block: Block, before: Sequence[Step]) -> Iterator[Step]:
+def _steps(block: Block, before: Sequence[Step]) -> list[Step]:
     """The steps of a block; none if it is the output of a step before."""
-    known, language = block.remark, block.language
-    if known.startswith("file: "):
-        yield Step("write", block.line, block.code, (known.removeprefix("file: "),))
-        known = ""
-    elif matched := _IN_FILE.fullmatch(known):
-        yield Step("edit", block.line, block.code, matched.groups())
-        known = ""
-    elif language == "console":
-        yield from _commands(block, vary=known == _NUMBERS_VARY)
-        known = known.removeprefix(_NUMBERS_VARY)
-    elif language == SHOWN:
-        runs = [step for step in before if step.kind in RUN]
-        if not runs:
-            raise ValueError(f"line {block.line}: there is no block before this output")
-        runs[-1].shown.append((block.code, known == _NUMBERS_VARY))
-        known = known.removeprefix(_NUMBERS_VARY)
+    found: list[Step] = []
+    vary, left = False, list(filter(None, block.remark.split("; ")))
+    exit_code = next((int(code[1]) for each in left if (code := _EXIT_CODE.fullmatch(each))), 0)
+    language = block.language
+    if block.remark.startswith("file: "):
+        found.append(Step("write", block.line, block.code, (block.remark.removeprefix("file: "),)))
+        left = []
+    elif matched := _IN_FILE.fullmatch(block.remark):
+        found.append(Step("edit", block.line, block.code, matched.groups()))
+        left = []
+    elif language in ("console", SHOWN):
+        vary = _NUMBERS_VARY in left
+        left = [each for each in left if each != _NUMBERS_VARY]
+        if language == "console":
+            found += _commands(block, vary=vary)
+        else:
+            runs = [step for step in before if step.kind in RUN]
+            if not runs:
+                raise ValueError(f"line {block.line}: there is no block before this output")
+            runs[-1].shown.append((block.code, vary))
     elif language in (*RUN, *PARSED):
-        yield Step(language, block.line, block.code)
+        found.append(Step(language, block.line, block.code))
     else:
         raise ValueError(f"line {block.line}: nothing is known to do with {language or 'a block without a language'}")
-    if known:
-        raise ValueError(f"line {block.line}: {known!r} is no comment that says something of a block")
+    if found and found[-1].kind == "sh":
+        found[-1].exit_code = exit_code
+        left = [each for each in left if not _EXIT_CODE.fullmatch(each)]
+    if left:
+        raise ValueError(f"line {block.line}: {left[0]!r} is no remark that says something of a block")
+    return found
 
 
 def _commands(block: Block, *, vary: bool) -> Iterator[Step]:

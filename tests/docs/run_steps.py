@@ -2,8 +2,8 @@
 
 All Python is one program, the ``__main__`` of this process, so that a block has what the blocks before it defined. All
 commands are those of one terminal: the folder and the exported variables of one are those of the next. Before each
-step, a line that begins with `MARK` is printed. The first step that fails ends the process; a traceback has the lines of
-the page.
+step, a line that begins with `MARK` is printed. The first step that fails ends the process; a traceback has the
+lines of the page.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def main() -> None:
                 lines += [""] * (step["line"] - 1 - len(lines)) + step["code"].splitlines()
                 _run_python(page, lines, step["line"], step["code"], vars(program))
             elif step["kind"] == "sh":
-                _run_shell(step["code"], Path(folder, "state"))
+                _run_shell(step["code"], Path(folder, "state"), step["exit_code"])
             elif step["kind"] == "write":
                 path = Path(step["file"][0])
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -63,10 +63,11 @@ def _run_python(page: str, lines: list[str], line: int, code: str, names: dict[s
     exec(compile("\n" * (line - 1) + code, page, "exec"), names)
 
 
-def _run_shell(code: str, state: Path) -> None:
+def _run_shell(code: str, state: Path, exit_code: int) -> None:
     begin = _SHELL.format(state=f"'{state}'")
-    if subprocess.run(["bash", "-c", begin + code], check=False, stdin=subprocess.DEVNULL).returncode != 0:
-        sys.exit(1)
+    done = subprocess.run(["bash", "-c", begin + code], check=False, stdin=subprocess.DEVNULL)
+    if done.returncode != exit_code:
+        sys.exit(f"exit code {done.returncode}, not {exit_code}")
 
 
 def _edit(path: Path, text: str, code: str) -> None:

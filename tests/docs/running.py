@@ -25,7 +25,8 @@ __all__ = ["PageError", "run_page"]
 
 _RUNNER = Path(__file__).with_name("run_steps.py")
 _SECONDS = 900.0
-_NUMBER = re.compile(r"\d[\d,]*(\.\d+)?(e[+-]?\d+)?")
+# Not a part of a name such as float32.
+_NUMBER = re.compile(r"(?<![A-Za-z\d])\d+(,\d{3})*(\.\d+)?(e[+-]?\d+)?")
 _MODULES = ("litefuse", "pytest", "ruff")
 
 

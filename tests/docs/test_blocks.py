@@ -80,10 +80,12 @@ five = 5
     [
         ("||x = 1", "line 4: nothing is known to do with a block without a language"),
         ("|pyhton|x = 1", "line 4: nothing is known to do with pyhton"),
-        ("notrun: a placeholder|python|x = 1", "line 5: 'notrun: a placeholder' is no comment"),
+        ("notrun: a placeholder|python|x = 1", "line 5: 'notrun: a placeholder' is no remark"),
         ("not run|python|x = 1", "'' is no reason not to run a block"),
         ("not run: it fails|python|x = 1", "'it fails' is no reason not to run a block"),
-        ("numbers vary|python|x = 1", "'numbers vary' is no comment"),
+        ("numbers vary|python|x = 1", "'numbers vary' is no remark"),
+        ("exit code 1|python|x = 1", "'exit code 1' is no remark"),
+        ("exit code 1|text|x = 1", "there is no block before"),
         ("|text|1", "there is no block before this output"),
         ("|console|1", "a session begins with"),
     ],
@@ -134,6 +136,7 @@ def test_sessions(run: Runner) -> None:
         "|console|$ echo one \\\n  two\none two\n$ cd /\n$ pwd\n/",
         "numbers vary|console|$ echo 17.5 ms of 1,234 and 2e-05\n3 ms of 12 and 1.5",
         "|console|$ printf 'a\\nb\\nc\\n'\na\n...\nc",
+        "numbers vary; exit code 3|console|$ true\n$ sh -c 'echo 5; exit 3'\n6",
     )
 
 
@@ -145,6 +148,8 @@ WRONG: dict[str, tuple[list[str], str]] = {
     "syntax": (["|python|def f(:"], r"a/page\.md:4 failed:(.|\n)*SyntaxError"),
     "exit": (["|python|import sys\nsys.exit(3)"], r"a/page\.md:4 failed"),
     "exit with 0": (["|python|import sys\nsys.exit(0)", "|python|x = 1"], r"a/page\.md:4 failed"),
+    "exit code": (["exit code 3|sh|exit 4"], r"a/page\.md:5 failed(.|\n)*exit code 4, not 3"),
+    "exit code 0": (["exit code 3|sh|exit 0"], r"a/page\.md:5 failed(.|\n)*exit code 0, not 3"),
     "command in the middle": (["|sh|false\ntrue"], r"a/page\.md:4 failed"),
     "pipe": (["|sh|false | true"], r"a/page\.md:4 failed"),
     "variable": (["|sh|echo $unknown"], r"a/page\.md:4 failed(.|\n)*unbound variable"),
