@@ -4,6 +4,7 @@ The tree:
 
     LitefuseError
     ├── UnknownArgumentError        a function has no such argument; also a TypeError
+    ├── SettingError                an attribute of a converter of litefuse.compat; also a ValueError
     ├── SavedModelError             the folder is not a SavedModel that can be read
     │   ├── CheckpointError         variables: index, shards, checksums
     │   └── SignatureError          no such signature, tag set, input or output
@@ -51,6 +52,7 @@ __all__ = [
     "NotFusedError",
     "QuantizationError",
     "SavedModelError",
+    "SettingError",
     "SignatureError",
     "UnknownArgumentError",
     "UnsupportedOp",
@@ -92,6 +94,10 @@ class UnknownArgumentError(LitefuseError, TypeError):
     def __init__(self, message: str, *, where: str = "", hint: str = "", arguments: Sequence[str] = ()) -> None:
         super().__init__(message, where=where, hint=hint)
         self.arguments = tuple(arguments)
+
+
+class SettingError(LitefuseError, ValueError):
+    """A converter of :mod:`litefuse.compat` has an attribute, or a combination of them, that cannot be had."""
 
 
 class SavedModelError(LitefuseError):

@@ -1,10 +1,11 @@
-"""``tf.function`` and concrete functions as sources."""
+"""``tf.function`` and concrete functions as sources, and mappings from signatures' keys to them."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from litefuse.errors import LitefuseError
 from litefuse.frontends.signature import with_signature
@@ -14,6 +15,7 @@ from litefuse.frontends.writer import quiet_logging, refused, write_saved_model
 __all__ = [
     "concrete_function",
     "function_source",
+    "functions_source",
     "is_polymorphic",
     "trace_count",
 ]
@@ -35,6 +37,35 @@ def function_source(model: object) -> Source | None:
     if is_polymorphic(model):
         return Source(f"tf.function {_name(model)!r}", write=lambda folder: _write(concrete_function(model), folder))
     return None
+
+
+def functions_source(model: object) -> Source | None:
+    """Returns the source for a mapping from the keys of signatures to functions, or None for another object.
+
+    Raises:
+        LitefuseError: A key is no text, or something in it is no function; or it is empty.
+    """
+    tf = sys.modules.get("tensorflow")
+    if tf is None or not isinstance(model, Mapping):
+        return None
+    functions = cast("Mapping[Any, Any]", model)
+    if not functions:
+        raise LitefuseError("the mapping has no functions", hint="Pass {'serving_default': function}, for example.")
+    for key, function in functions.items():
+        if not isinstance(key, str) or function_source(function) is None:
+            raise LitefuseError(
+                f"the mapping has {key!r}: {type(function).__name__}, and takes functions by the keys of signatures",
+                hint="Pass {'serving_default': function} with a tf.function or a concrete function.",
+            )
+
+    def write(folder: Path) -> None:
+        concrete = {
+            key: concrete_function(each, f"the function {key!r}") if is_polymorphic(each) else each
+            for key, each in functions.items()
+        }
+        write_saved_model({key: with_signature(each) for key, each in concrete.items()}, folder)
+
+    return Source(f"functions {', '.join(map(repr, functions))}", write=write)
 
 
 def is_polymorphic(model: object) -> bool:

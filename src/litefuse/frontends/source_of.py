@@ -18,13 +18,13 @@ def source_of(model: object) -> Source:
 
     Args:
         model: The folder of a SavedModel, or one with a SavedModel in it, a Keras file, a frozen graph's file, a Keras
-            model, a ``tf.function``, a concrete function, a ``tf.Module``, a result of ``tf.saved_model.load``, or a
-            ``jax.export.Exported``.
+            model, a ``tf.function``, a concrete function, a mapping from keys of signatures to such functions, a
+            ``tf.Module``, a result of ``tf.saved_model.load``, or a ``jax.export.Exported``.
 
     Raises:
         LitefuseError: It is none of these, or cannot be converted in its current form.
     """
-    from litefuse.frontends.function import function_source
+    from litefuse.frontends.function import function_source, functions_source
     from litefuse.frontends.jax_export import jax_export_source
     from litefuse.frontends.keras_file import is_keras_file, keras_file_source
     from litefuse.frontends.keras_model import keras_model_source
@@ -39,7 +39,7 @@ def source_of(model: object) -> Source:
             raise LitefuseError("the current folder is gone, so there is no such path", where=str(path)) from None
         return keras_file_source(path) if is_keras_file(path) else folder_source(path)
     # A model of Keras 2 is also a tf.Module, but should be exported as Keras does.
-    for recognize in (keras_model_source, function_source, module_source, jax_export_source):
+    for recognize in (keras_model_source, function_source, functions_source, module_source, jax_export_source):
         source = recognize(model)
         if source is not None:
             return source

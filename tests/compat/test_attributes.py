@@ -1,0 +1,315 @@
+"""Attributes of a converter become arguments of litefuse.convert, or errors that say what to do. Without TensorFlow."""
+
+from __future__ import annotations
+
+import enum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from ai_edge_litert.interpreter import Interpreter
+
+import litefuse
+from litefuse.compat import OpsSet, Optimize, RepresentativeDataset, TargetSpec, TFLiteConverter, lite, v1
+from litefuse.compat.quantizing import quantization_of
+from litefuse.compat.settings import MAPPED, NEEDLESS, NEEDLESS_1, REFUSED, REFUSED_1
+from litefuse.compat.spec import dtype_name, members
+from litefuse.demo import SAVED_MODEL
+from litefuse.errors import LitefuseError, SettingError, SignatureError
+from litefuse.options.names_elsewhere import name_elsewhere
+
+INT16 = OpsSet.EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8
+DEFAULT = [Optimize.DEFAULT]
+
+
+def converter(**attributes: Any) -> TFLiteConverter:
+    """A converter of the demo with some attributes; those of the target in ``supported_*``."""
+    made = TFLiteConverter.from_saved_model(SAVED_MODEL)
+    for name, value in attributes.items():
+        setattr(made.target_spec if name.startswith("supported") else made, name, value)
+    return made
+
+
+def samples() -> list[Any]:
+    return [[np.ones([1, 8, 8, 3], np.float32)]]
+
+
+@pytest.mark.parametrize(
+    ("attributes", "trained", "expected"),
+    [
+        ({}, False, {}),
+        ({"optimizations": DEFAULT}, False, {"quantize": "dynamic"}),
+        ({"optimizations": {"OPTIMIZE_FOR_SIZE"}}, False, {"quantize": "dynamic"}),
+        ({"optimizations": DEFAULT}, True, {"quantize": "qat"}),
+        ({}, True, {}),
+        ({"optimizations": DEFAULT, "supported_types": [np.float16]}, False, {"quantize": "float16"}),
+        ({"optimizations": DEFAULT, "supported_types": ["float16", "int8"]}, False, {"quantize": "dynamic"}),
+        ({"optimizations": DEFAULT, "supported_types": [np.dtype("float32")]}, False, {}),
+        (
+            {"optimizations": DEFAULT, "supported_types": ["float16"], "representative_dataset": samples},
+            False,
+            {"quantize": "float16"},
+        ),
+        ({"optimizations": DEFAULT, "representative_dataset": samples}, False, {"quantize": "int8"}),
+        (
+            {
+                "optimizations": DEFAULT,
+                "representative_dataset": samples,
+                "supported_ops": [OpsSet.TFLITE_BUILTINS_INT8],
+                "inference_input_type": np.uint8,
+                "inference_output_type": "uint8",
+            },
+            False,
+            {"quantize": "int8", "require_integer": True, "quantized_io": "uint8"},
+        ),
+        (
+            {"optimizations": DEFAULT, "representative_dataset": samples, "supported_types": ["int8"]},
+            False,
+            {"quantize": "int8", "require_integer": True},
+        ),
+        (
+            {
+                "optimizations": DEFAULT,
+                "representative_dataset": samples,
+                "supported_ops": [OpsSet.TFLITE_BUILTINS_INT8, OpsSet.TFLITE_BUILTINS],
+                "inference_input_type": "int8",
+                "inference_output_type": "int8",
+            },
+            False,
+            {"quantize": "int8", "quantized_io": True},
+        ),
+        (
+            {"optimizations": DEFAULT, "representative_dataset": samples, "supported_ops": {INT16}},
+            False,
+            {"quantize": "int16", "require_integer": True},
+        ),
+        (
+            {
+                "optimizations": DEFAULT,
+                "representative_dataset": samples,
+                "supported_ops": {INT16, "TFLITE_BUILTINS"},
+                "inference_input_type": "int16",
+                "inference_output_type": "int16",
+            },
+            False,
+            {"quantize": "int16", "quantized_io": True},
+        ),
+        (
+            {"optimizations": DEFAULT, "_experimental_disable_per_channel": True},
+            False,
+            {"quantize": "dynamic", "granularity": "tensor"},
+        ),
+        (
+            {"optimizations": DEFAULT, "supported_ops": ["TFLITE_BUILTINS_INT8"], "inference_input_type": None},
+            True,
+            {"quantize": "qat", "require_integer": True},
+        ),
+    ],
+    ids=str,
+)
+def test_a_form_of_quantization(attributes: dict[str, Any], trained: bool, expected: dict[str, Any]) -> None:
+    assert quantization_of(converter(**attributes), trained=trained) == expected
+
+
+@pytest.mark.parametrize(
+    ("attributes", "trained", "words"),
+    [
+        ({"optimizations": ["EXPERIMENTAL_SPARSITY"]}, False, "stored densely"),
+        ({"optimizations": ["FASTER"]}, False, "optimizations has no 'FASTER'"),
+        ({"optimizations": "DEFAULT"}, False, "optimizations takes a list"),
+        ({"optimizations": Optimize.DEFAULT}, False, "optimizations takes a list"),
+        ({"supported_ops": [OpsSet.TFLITE_BUILTINS_INT8]}, False, "needs a representative_dataset"),
+        ({"supported_types": ["int8"]}, False, "needs a representative_dataset"),
+        ({"optimizations": DEFAULT, "supported_ops": [INT16]}, False, "need a representative_dataset"),
+        ({"optimizations": DEFAULT, "supported_ops": [INT16]}, True, "int8 activations, not of int16"),
+        ({"supported_ops": ["EXPERIMENTAL_STABLEHLO_OPS"]}, False, "no ops of StableHLO"),
+        ({"supported_ops": ["TFLITE_BUILTINS_INT8"], "supported_types": ["float16"]}, False, "of int8 alone"),
+        ({"supported_types": ["bfloat16"]}, False, "supported_types has no 'bfloat16'"),
+        ({"supported_types": ["int16"]}, False, "supported_types has no 'int16'"),
+        ({"supported_types": "float16"}, False, "takes a list"),
+        ({"supported_types": [object()]}, False, "is no data type"),
+        ({"inference_input_type": "int8"}, False, "inference_input_type must be float32"),
+        ({"optimizations": DEFAULT, "inference_output_type": np.int8}, False, "inference_output_type must be float32"),
+        (
+            {"optimizations": DEFAULT, "representative_dataset": samples, "inference_input_type": "int16"},
+            False,
+            "must be float32, int8, uint8",
+        ),
+        (
+            {"optimizations": DEFAULT, "representative_dataset": samples, "inference_input_type": "uint8"},
+            False,
+            "different",
+        ),
+    ],
+    ids=str,
+)
+def test_what_is_refused_of_a_quantization(attributes: dict[str, Any], trained: bool, words: str) -> None:
+    with pytest.raises(SettingError, match=words):
+        quantization_of(converter(**attributes), trained=trained)
+
+
+def test_members_of_another_enum_count_by_their_names() -> None:
+    other = enum.Enum("Optimize", ["DEFAULT", "OTHER"])
+    assert members(Optimize, [other.DEFAULT], "optimizations") == {Optimize.DEFAULT}
+    with pytest.raises(SettingError, match="'OTHER'"):
+        members(Optimize, [other.OTHER], "optimizations")
+
+
+@pytest.mark.parametrize("given", ["int8", np.int8, np.dtype("int8"), type("DType", (), {"name": "int8"})()], ids=repr)
+def test_data_types_of_any_library(given: object) -> None:
+    assert dtype_name(given, "inference_input_type") == "int8"
+
+
+def test_every_attribute_has_an_answer_and_one_kind() -> None:
+    kinds = [MAPPED, NEEDLESS, REFUSED, NEEDLESS_1, REFUSED_1]
+    names = [name for each in kinds for name in each]
+    assert len({*names}) == len(names)
+    arguments = {"representative_dataset", "allow_custom_ops"}  # they have the same names
+    assert [name for name in names if name_elsewhere(name) is None and name not in arguments] == []
+
+
+@pytest.mark.parametrize("name", [*REFUSED, *REFUSED_1])
+def test_an_attribute_that_only_has_its_default(name: str) -> None:
+    made = v1.TFLiteConverter.from_saved_model(SAVED_MODEL)
+    setattr(made, name, getattr(made, name))
+    setattr(made, name, "changed")
+    with pytest.raises(SettingError) as raised:
+        made.convert()
+    entry = name_elsewhere(name)
+    assert entry is not None
+    assert entry.answer("convert") in raised.value.hint
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("optimisations", "Did you mean optimizations?"),
+        ("post_training_quantize", 'quantize="dynamic"'),
+        ("quantize", "convert_options"),
+        ("inference_type", 'quantize="int8"'),
+    ],
+)
+def test_an_attribute_that_is_not_there(name: str, words: str) -> None:
+    with pytest.raises(SettingError) as raised:
+        setattr(converter(), name, True)
+    assert words in raised.value.hint
+
+
+def test_needless_attributes_may_have_any_value() -> None:
+    made = converter(**dict.fromkeys(NEEDLESS, "anything"))
+    assert made.convert() == converter().convert()
+
+
+def test_the_result_and_its_report() -> None:
+    made = converter()
+    with pytest.raises(SettingError, match="nothing has been converted"):
+        made.report  # noqa: B018
+    model = made.convert()
+    assert made.result is not None
+    assert made.result.model_bytes == model == litefuse.convert(SAVED_MODEL).model_bytes
+    assert made.report.source == str(SAVED_MODEL)
+    assert made.report.source_size > 0
+    first = made.result
+    made.convert()
+    assert made.result is not first
+
+
+def test_signatures() -> None:
+    made = TFLiteConverter.from_saved_model(str(SAVED_MODEL), signature_keys=["embed"])
+    assert [*Interpreter(model_content=made.convert()).get_signature_list()] == ["embed"]
+    assert {*Interpreter(model_content=converter().convert()).get_signature_list()} == {"embed", "serving_default"}
+    with pytest.raises(SignatureError, match="nope"):
+        TFLiteConverter.from_saved_model(SAVED_MODEL, ["nope"]).convert()
+    with pytest.raises(LitefuseError, match="list of names"):
+        TFLiteConverter.from_saved_model(SAVED_MODEL, "embed").convert()
+    with pytest.raises(SignatureError, match="tagged"):
+        TFLiteConverter.from_saved_model(SAVED_MODEL, tags={"train"}).convert()
+    one = v1.TFLiteConverter.from_saved_model(SAVED_MODEL).convert()
+    assert [*Interpreter(model_content=one).get_signature_list()] == ["serving_default"]
+
+
+def test_samples_of_several_signatures() -> None:
+    def pairs() -> Any:
+        for _ in range(2):
+            yield "serving_default", {"image": np.ones([1, 8, 8, 3], np.float32)}
+            yield "embed", {"ids": np.ones([2], np.int32)}
+
+    for dataset in (pairs, RepresentativeDataset(pairs), list(pairs())):
+        made = converter(optimizations=DEFAULT, representative_dataset=dataset)
+        made.convert_options = {"composites": "inline"}
+        made.convert()
+        assert made.report.quantization is not None
+        assert made.report.quantization.form == "int8"
+
+
+def test_samples_without_optimizations_are_warned_of() -> None:
+    made = converter(representative_dataset=samples)
+    with pytest.warns(UserWarning, match="optimizations is empty"):
+        made.convert()
+    assert made.report.quantization is None
+
+
+def test_arguments_of_convert() -> None:
+    made = converter()
+    made.convert_options = {"composites": "inline", "batch": 2}
+    made.convert()
+    assert made.report.op_counts.get("my_custom_fused_op") is None
+    made.convert_options = {"optimizations": []}
+    with pytest.raises(TypeError, match="convert has no argument 'optimizations'"):
+        made.convert()
+
+
+def test_targets_and_select_ops(tmp_path: Path) -> None:
+    made = converter()
+    made.target_spec = TargetSpec(experimental_supported_backends=["NPU"])
+    with pytest.raises(SettingError, match="NPU"):
+        made.convert()
+    made.target_spec = TargetSpec(experimental_select_user_tf_ops=["MyOp"])
+    with pytest.raises(SettingError) as raised:
+        made.convert()
+    assert "allow_custom_ops" in raised.value.hint
+    made.target_spec = TargetSpec(supported_ops=[OpsSet.TFLITE_BUILTINS, OpsSet.SELECT_TF_OPS])
+    made.ir_dump_dir = tmp_path / "modules"
+    made.convert()
+    assert (tmp_path / "modules" / "index.txt").is_file()
+
+
+def test_the_names_of_tensorflow() -> None:
+    assert lite.TFLiteConverter is TFLiteConverter
+    assert str(lite.Optimize.DEFAULT) == "DEFAULT"
+    assert v1.constants.INT8 == "int8"
+    assert {*lite.__all__} == {
+        "Interpreter",
+        "OpsSet",
+        "Optimize",
+        "RepresentativeDataset",
+        "TFLiteConverter",
+        "TargetSpec",
+    }
+    with pytest.raises(SettingError, match="concrete function"):
+        TFLiteConverter([])
+
+
+def test_attributes_of_tensorflow_1() -> None:
+    made = v1.TFLiteConverter.from_saved_model(SAVED_MODEL)
+    with pytest.warns(FutureWarning, match="optimizations"):
+        made.post_training_quantize = True
+    assert made.post_training_quantize
+    with pytest.warns(FutureWarning, match="supported_ops"):
+        made.target_ops = {OpsSet.TFLITE_BUILTINS}
+    made.convert()
+    assert made.report.quantization is not None
+    with pytest.raises(SettingError, match="those of its signature"):
+        v1.TFLiteConverter.from_saved_model(SAVED_MODEL, input_arrays=["image"])
+
+
+def test_files_that_are_not_there(tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match="is not there"):
+        v1.TFLiteConverter.from_frozen_graph(tmp_path / "graph.pb", ["x"], ["y"])
+    with pytest.raises(LitefuseError):
+        TFLiteConverter.from_saved_model(tmp_path / "ünknown\n").convert()
+    made = TFLiteConverter.from_saved_model(tmp_path)
+    made.optimizations = DEFAULT
+    with pytest.raises(LitefuseError):
+        made.convert()
