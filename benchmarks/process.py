@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import os
 import platform
@@ -17,10 +18,12 @@ from typing import Any
 
 import psutil
 
+import litefuse
+
 __all__ = ["ENVIRONMENT", "Run", "call", "machine", "measure"]
 
 SAMPLE_SECONDS = 0.04
-PACKAGES = ("litefuse", "litert-converter", "ai-edge-litert", "tensorflow-cpu", "keras", "numpy")
+PACKAGES = ("litert-converter", "ai-edge-litert", "tensorflow-cpu", "keras", "numpy")
 # As installed packages run: with their bytecode, which a development environment may not write.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"} | {
     "CUDA_VISIBLE_DEVICES": "",
@@ -49,23 +52,34 @@ class Run:
     failure: str = ""
 
 
-def measure(command: Sequence[str], *, memory_limit: int = 0, time_limit: float = 0.0) -> Run:
+def measure(
+    command: Sequence[str],
+    *,
+    memory_limit: int = 0,
+    time_limit: float = 0.0,
+    every: float = SAMPLE_SECONDS,
+    output: Path | None = None,
+) -> Run:
     """Runs a command to its end.
 
     Args:
         command: The command.
         memory_limit: Bytes at which it is ended, before the machine swaps; 0 for no limit.
         time_limit: Seconds after which it is ended; 0 for no limit.
+        every: Seconds between two looks at its memory and its time.
+        output: The file that its standard output goes to; None: only what a failure is told with is kept of it.
     """
-    with tempfile.TemporaryFile() as log:
+    with contextlib.ExitStack() as stack:
+        log = stack.enter_context(tempfile.TemporaryFile())
+        written = log if output is None else stack.enter_context(output.open("wb"))
         start, cpu = time.perf_counter(), _cpu_seconds()
-        child = subprocess.Popen(command, env=ENVIRONMENT, stdout=log, stderr=subprocess.STDOUT)
+        child = subprocess.Popen(command, env=ENVIRONMENT, stdout=written, stderr=log)
         root = psutil.Process(child.pid)
         peak = anonymous = 0
         failure = ""
         while True:
             try:
-                child.wait(timeout=SAMPLE_SECONDS)
+                child.wait(timeout=every)
                 break
             except subprocess.TimeoutExpired:
                 now, now_anonymous = _tree_bytes(root)
@@ -141,4 +155,5 @@ def machine() -> dict[str, str]:
         "memory": f"{psutil.virtual_memory().total / 2**30:.0f} GiB",
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
+        "litefuse": litefuse.__version__,
     } | {name: importlib.metadata.version(name) for name in PACKAGES}

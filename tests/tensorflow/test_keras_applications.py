@@ -11,6 +11,8 @@ from tests.in_part import in_part
 from tests.tensorflow.checking import check, op_histogram, run_calls
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     import numpy.typing as npt
 
     from tests.tensorflow.process import TensorFlow
@@ -48,9 +50,15 @@ def application(tf: Any, name: str, size: int) -> Any:
     are several times larger, and the tolerance would measure the arithmetic, not the conversion.
     """
     model = getattr(tf.keras.applications, name)(weights=None, input_shape=(size, size, 3), classes=10)
+    settle(tf.keras, model.layers, lambda: model(images(32, size, seed=9), training=True))
+    return model
+
+
+def settle(keras: Any, layers: Sequence[Any], train: Callable[[], Any]) -> None:
+    """Makes what begins as zeros and ones random, and gives batch normalization the statistics of a call."""
     random = np.random.default_rng(8)
-    normalizations = [each for each in model.layers if isinstance(each, tf.keras.layers.BatchNormalization)]
-    for layer in model.layers:
+    normalizations = [each for each in layers if isinstance(each, keras.layers.BatchNormalization)]
+    for layer in layers:
         if getattr(layer, "bias", None) is not None:
             layer.bias.assign(random.normal(0, 0.2, layer.bias.shape))
     for layer in normalizations:
@@ -59,12 +67,12 @@ def application(tf: Any, name: str, size: int) -> Any:
             layer.gamma.assign(random.uniform(0.4, 0.8, layer.gamma.shape))
         if layer.center:
             layer.beta.assign(random.normal(0, 0.2, layer.beta.shape))
-    model(images(32, size, seed=9), training=True)
+    if normalizations:
+        train()
     for layer in normalizations:
         mean, variance = layer.moving_mean.numpy(), layer.moving_variance.numpy()
         layer.moving_mean.assign(mean + random.normal(0, 0.1, mean.shape) * np.sqrt(variance))
         layer.moving_variance.assign(variance * random.uniform(0.8, 1.25, variance.shape))
-    return model
 
 
 @pytest.mark.parametrize("name", in_part(SIZES, 4))

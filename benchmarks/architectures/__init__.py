@@ -1,0 +1,1 @@
+"""Public architectures, converted: ``python -m benchmarks.architectures`` writes docs/reference/models.md."""
