@@ -10,8 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from litefuse.cli.app import app
-from litefuse.cli.failures import ExitCode, error_json
+from litefuse.cli.failures import ExitCode
 from litefuse.demo import SAVED_MODEL
+from litefuse.documents.failure import Failure
 from litefuse.errors import LitefuseError, MissingKernelError, UnsupportedOp, UnsupportedOpsError
 
 
@@ -45,31 +46,27 @@ def test_errors_are_json_where_that_was_asked_for(arguments: tuple[str | Path, .
 
 def test_the_json_of_an_error_has_all_that_it_tells() -> None:
     op = UnsupportedOp("Nope", "a/b", "main", ("float32[1]",), ("float32[2]",), "there is none")
-    told = error_json(UnsupportedOpsError("LiteRT has no op", where="here", hint="do this", ops=[op]), 1)
-    assert json.loads(json.dumps(told)) == {
-        "ok": False,
-        "exit_code": 1,
-        "error": {
-            "type": "UnsupportedOpsError",
-            "message": "LiteRT has no op",
-            "where": "here",
-            "hint": "do this",
-            "ops": [
-                {
-                    "op": "Nope",
-                    "node": "a/b",
-                    "function": "main",
-                    "operands": ["float32[1]"],
-                    "results": ["float32[2]"],
-                    "reason": "there is none",
-                }
-            ],
-        },
+    error = UnsupportedOpsError("LiteRT has no op", where="here", hint="do this", ops=[op])
+    assert Failure.of(error).to_json() == {
+        "type": "UnsupportedOpsError",
+        "message": "LiteRT has no op",
+        "where": "here",
+        "hint": "do this",
+        "ops": [
+            {
+                "op": "Nope",
+                "node": "a/b",
+                "function": "main",
+                "operands": ["float32[1]"],
+                "results": ["float32[2]"],
+                "reason": "there is none",
+            }
+        ],
     }
-    assert error_json(MissingKernelError("no kernel", ops=["A", "B"]), 1)["error"]["ops"] == ["A", "B"]
+    assert Failure.of(MissingKernelError("no kernel", ops=["A", "B"])).to_json()["ops"] == ["A", "B"]
     error = LitefuseError("wrong")
     error.trace = "Traceback ..."
-    assert "trace" not in error_json(error, 1)["error"]
+    assert "trace" not in Failure.of(error).to_json()
 
 
 def test_json_of_a_conversion_that_succeeds_is_its_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,7 +87,7 @@ def test_list_shows_what_does_not_load() -> None:
 
 
 def test_list_as_json(kernel_file: Path) -> None:
-    listed = json.loads(run("kernels", "list", "--kernels", kernel_file, "--json").out)
+    listed = json.loads(run("kernels", "list", "--kernels", kernel_file, "--json").out)["kernels"]
     assert {"op": "Mine", "form": "compiled", "source": str(kernel_file), "dtypes": [], "problem": ""} in listed
     assert {each["op"] for each in listed} == {*PACK, "Mine"}
     assert all(each["dtypes"] for each in listed if each["source"] == "litefuse")

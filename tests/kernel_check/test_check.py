@@ -10,9 +10,11 @@ import pytest
 
 from litefuse.cpp.compiler import build_library
 from litefuse.cpp.sanitized import is_sanitized
+from litefuse.documents.schema import address
 from litefuse.errors import KernelError, LitefuseError
 from litefuse.kernel_check.check import check_kernels, worst
 from litefuse.runtime.native import NativeKernels
+from tests.documents.reading import is_described
 from tests.runtime.models import Graph, model
 from tests.test_cli import run, spawn
 
@@ -118,7 +120,9 @@ def test_the_sanitizer_stops_what_writes_beyond_its_memory(tmp_path: Path, libra
     path = file_of(tmp_path, "Beyond")
     done = spawn("kernels", "test", str(libraries["sanitized"]), str(path), "--json")
     assert done.code == 1, done
-    assert json.loads(done.out)["verdict"] == "differs"
+    found = json.loads(done.out)
+    assert (found["verdict"], found["exit_code"]) == ("differs", 1)
+    assert is_described(found, address("kernels test"))
     with pytest.raises(KernelError, match="address sanitizer"):
         NativeKernels(libraries["sanitized"])
 

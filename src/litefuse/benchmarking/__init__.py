@@ -4,7 +4,6 @@
 ``subject``      a model that is measured: starts the processes, and puts together what they find
 ``measurement``  the result, as data
 ``sections``     the result as a report
-``machine``      what it was measured on
 
 The processes of a model, each of which answers one question:
 

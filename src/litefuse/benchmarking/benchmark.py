@@ -13,10 +13,11 @@ import numpy.typing as npt
 from litefuse.benchmarking.android import Device, find_device
 from litefuse.benchmarking.calls import PAIR
 from litefuse.benchmarking.job import ModelJob, PairJob
-from litefuse.benchmarking.machine import cores, processor, versions
 from litefuse.benchmarking.measurement import Benchmark, Ratio
 from litefuse.benchmarking.on_device import measured_on_device
 from litefuse.benchmarking.subject import Subject
+from litefuse.environment.machine import cores, processor
+from litefuse.environment.versions import versions
 from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.options.input_shapes import drawn_shapes
 from litefuse.options.names import listed_names, refuse_one_string

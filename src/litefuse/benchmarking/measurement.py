@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
+
+from litefuse.report.json_form import json_form
 
 __all__ = ["Benchmark", "Input", "Latency", "Measurement", "Memory", "OpTime", "Operator", "Partition", "Ratio"]
 
@@ -228,7 +230,7 @@ class Measurement:
     def to_json(self) -> dict[str, Any]:
         """Returns dictionaries and lists for ``json.dumps``."""
         return {
-            **asdict(self),
+            **json_form(self),
             "seconds": self.seconds,
             "explained": self.explained,
             "explained_by_op": self.explained_by_op,
@@ -298,7 +300,7 @@ class Benchmark:
         """Returns dictionaries and lists for ``json.dumps``."""
         return {
             "measurements": [each.to_json() for each in self.measurements],
-            "ratios": {key: asdict(each) for key, each in self.ratios.items()},
+            "ratios": {key: json_form(each) for key, each in self.ratios.items()},
             "ratio": self.ratio,
             "device": self.device,
             "cpu": self.cpu,

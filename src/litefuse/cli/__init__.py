@@ -76,6 +76,8 @@ def _prepare(arguments: list[str]) -> None:
     options = elsewhere if command in _CONVERTING else elsewhere[:2]
     if command not in _MODULES or any(each.startswith(options) for each in arguments):
         return
+    if command not in _CONVERTING and "--json" in arguments:  # kernels print to the standard error then
+        return
     from litefuse.processes.process import prepare_model_process, prepare_worker
 
     with contextlib.suppress(LitefuseError):  # the command reports what is wrong
@@ -111,4 +113,6 @@ def _give_up_output(error: OSError) -> None:
 
 
 def _end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  the signature of signal handlers
-    sys.exit(128 + number)
+    from litefuse.cli.failures import Interrupted
+
+    raise Interrupted(number, signal.Signals(number).name)

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
-from litefuse.cli.failures import json_option
-from litefuse.cli.output import print_json, print_sections, progress
-from litefuse.cli.pages import HTML, check_page, given_options
+from litefuse.cli.given import given_options
+from litefuse.cli.json_output import json_option, print_json, wrote
+from litefuse.cli.output import print_sections, progress
+from litefuse.cli.pages import HTML, check_page
 from litefuse.cli.parameters import ALL, KERNELS, PATH, OptionalValueCommand, parse_shape, process_limit_options
 
 __all__ = ["benchmark"]
@@ -138,6 +139,7 @@ def benchmark(
         from litefuse.page.saving import save_report
 
         save_report(html, model, benchmark=found, options=given_options())
+        wrote(html)
     if as_json:
         print_json(found.to_json())
     else:

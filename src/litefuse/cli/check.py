@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from litefuse.cli.failures import ExitCode, json_option
-from litefuse.cli.output import print_json, print_sections, progress
-from litefuse.cli.pages import HTML, check_page, given_options
+from litefuse.cli.failures import ExitCode
+from litefuse.cli.given import given_options
+from litefuse.cli.json_output import json_option, print_json, wrote
+from litefuse.cli.output import print_sections, progress
+from litefuse.cli.pages import HTML, check_page
 from litefuse.cli.parameters import KERNELS, MEMORY, PATH, SECONDS, TARGET, TOLERANCE, parse_shape
 
 if TYPE_CHECKING:
@@ -83,11 +85,13 @@ def check(
         from litefuse.page.saving import save_report
 
         save_report(html, model, check=found, options=given_options())
+        wrote(html)
+    code = _exit_code(found, require_accelerated=require_accelerated)
     if as_json:
-        print_json(found.to_json())
+        print_json(found.to_json(), code)
     else:
         print_sections(target_sections(found))
-    raise click.exceptions.Exit(_exit_code(found, require_accelerated=require_accelerated))
+    raise click.exceptions.Exit(code)
 
 
 def _exit_code(found: TargetCheck, *, require_accelerated: bool) -> ExitCode:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from litefuse.cli.failures import json_option
-from litefuse.cli.output import check_writable, print_json, print_sections, progress
-from litefuse.cli.pages import HTML, attempted, check_page, given_options
+from litefuse.cli.given import given_options
+from litefuse.cli.json_output import json_option, print_json, wrote
+from litefuse.cli.output import check_writable, print_sections, progress
+from litefuse.cli.pages import HTML, attempted, check_page
 from litefuse.cli.parameters import (
     ALL,
     PATH,
@@ -333,10 +334,12 @@ def convert(
             on_step=on_step,
         )
         result.save(path, copy=False)
+        wrote(path, result.kernels)
         if html is not None:
             arrays = split_names(input_arrays), split_names(output_arrays)
             limits = timeout, memory
             _write_page(html, result, model, split_names(tags), arrays, plug_ins, limits, on_step)
+            wrote(html)
     if as_json:
         print_json(result.report.to_json())
     elif not quiet:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
-from litefuse.cli.failures import ExitCode, json_option
-from litefuse.cli.output import print_json, print_sections, progress
+from litefuse.cli.failures import ExitCode
+from litefuse.cli.json_output import json_option, print_json
+from litefuse.cli.output import print_sections, progress
 from litefuse.cli.parameters import PATH
 
 __all__ = ["diff"]
@@ -33,8 +34,9 @@ def diff(before: Path, after: Path, everything: bool, as_json: bool) -> None:
 
     with progress(f"Comparing {before} with {after}"):
         difference = differences_of(before, after)
+    code = ExitCode.FAILED if difference.verdict == "differs" else ExitCode.DONE
     if as_json:
-        print_json(difference.to_json())
+        print_json(difference.to_json(), code)
     else:
         print_sections(diff_sections(difference, everything=everything))
-    raise click.exceptions.Exit(ExitCode.FAILED if difference.verdict == "differs" else ExitCode.DONE)
+    raise click.exceptions.Exit(code)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.cli.run_job import RunJob
+from litefuse.cli.run_job import ArraySummary, RunFacts, RunJob, RunResult
 from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.inputs.model_inputs import LEVELS, Manner, ModelInputs
 from litefuse.plug_ins.entry_points import what_was_raised
@@ -48,7 +48,7 @@ class Execution:
     changed: tuple[str, ...]
 
 
-def run_job(job: RunJob, announce: Callable[[str], None]) -> list[Section]:
+def run_job(job: RunJob, announce: Callable[[str], None]) -> RunResult:
     """Runs a model as a job specifies, and writes its outputs if requested.
 
     Args:
@@ -56,7 +56,7 @@ def run_job(job: RunJob, announce: Callable[[str], None]) -> list[Section]:
         announce: Called with the name of each step at its start.
 
     Returns:
-        The sections to print.
+        What it gave, and the sections to print.
 
     Raises:
         LitefuseError: A kernel's file cannot be imported, the model cannot be loaded or run, or the outputs cannot be
@@ -70,6 +70,7 @@ def run_job(job: RunJob, announce: Callable[[str], None]) -> list[Section]:
     specs = input_specs(interpreter, job.signature)
     given = job.inputs
     title = f"Random inputs, seed {job.seed}"
+    limit: int | None = None
     if given is not None:
         arrays = load_inputs(given, specs)
         execution = execute(interpreter, job.signature, arrays, job.repeat, announce)
@@ -96,8 +97,18 @@ def run_job(job: RunJob, announce: Callable[[str], None]) -> list[Section]:
         ]
         note = f"The outputs changed from the first run to the last: {', '.join(execution.changed)}"
         sections.append(Section(f"Time, {count_of(job.repeat, 'run')}", times, note=note if execution.changed else ""))
+    facts = RunFacts(
+        str(job.model),
+        job.signature,
+        given is None,
+        limit,
+        tuple(_array_summary(name, value) for name, value in arrays.items()),
+        tuple(_array_summary(name, value) for name, value in execution.outputs.items()),
+        execution.seconds,
+        execution.changed,
+    )
     announce("close the model")
-    return sections
+    return RunResult(facts, sections)
 
 
 def _execute_drawn(
@@ -210,6 +221,16 @@ def _summary(value: npt.NDArray[Any]) -> tuple[str, ...]:
     wide = value.astype(np.float64)
     statistics = (wide.min(), wide.max(), wide.mean())  # NaN if an element is NaN
     return (*head, *(f"{number:.6g}" for number in statistics), shown)
+
+
+def _array_summary(name: str, value: npt.NDArray[Any]) -> ArraySummary:
+    is_text = value.dtype.kind in "OSU"
+    dtype = "string" if is_text else str(value.dtype)
+    first = tuple(value.reshape(-1)[:_SHOWN].tolist())
+    if is_text or not value.size or value.dtype.kind == "c":
+        return ArraySummary(name, dtype, value.shape, None, None, None, first)
+    wide = value.astype(np.float64)
+    return ArraySummary(name, dtype, value.shape, float(wide.min()), float(wide.max()), float(wide.mean()), first)
 
 
 def _text(item: Any) -> str:

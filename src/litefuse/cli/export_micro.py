@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from litefuse.cli.failures import json_option
-from litefuse.cli.output import print_json, print_sections, progress
+from litefuse.cli.json_output import json_option, print_json, wrote
+from litefuse.cli.output import print_sections, progress
 from litefuse.cli.parameters import PATH, SECONDS, parse_size
 
 __all__ = ["export_micro"]
@@ -49,6 +49,7 @@ def export_micro(
     folder = output if output is not None else Path(f"{model.stem or 'model'}_micro")
     with progress(f"Exporting {model}") as on_step:
         made = write_application(model, folder, arena_size=arena_size, seed=random, timeout=timeout, on_step=on_step)
+    wrote(made.folder)
     if as_json:
         print_json(made.to_json())
         return

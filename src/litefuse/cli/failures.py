@@ -1,19 +1,24 @@
-"""Failures of commands: exit codes, and errors as JSON."""
+"""Failures of commands: exit codes, messages, and documents."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+import traceback
+from collections.abc import Generator
+from contextlib import contextmanager
 from enum import IntEnum
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING
 
 import click
 
-from litefuse.errors import LitefuseError
+from litefuse.cli.json_output import JsonOutput
+from litefuse.cli.output import OutputError
+from litefuse.errors import LitefuseError, NotAcceleratedError
 
-__all__ = ["VERDICT_CODES", "ExitCode", "error_json", "json_asked_for", "json_option"]
+if TYPE_CHECKING:
+    from litefuse.documents.failure import Failure
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
-_ASKED = "litefuse.json"
+__all__ = ["VERDICT_CODES", "ExitCode", "Interrupted", "failures", "output_errors", "usage_failure"]
 
 
 class ExitCode(IntEnum):
@@ -29,39 +34,121 @@ class ExitCode(IntEnum):
     """One of the models to compare cannot be loaded or called."""
     NOT_ACCELERATED = 5
     """A target refuses an op, and was required not to."""
+    INTERRUPTED = 130
 
 
 #: The exit codes of comparisons, by their verdicts.
 VERDICT_CODES = {"equal": ExitCode.DONE, "differs": ExitCode.FAILED, "inconclusive": ExitCode.INCONCLUSIVE}
 
-
-def json_option(help_text: str) -> Callable[[_Command], _Command]:
-    """Makes the option ``--json``, with which errors are JSON too."""
-
-    def remember(context: click.Context, _: click.Parameter, value: bool) -> bool:
-        context.meta[_ASKED] = value
-        return value
-
-    return click.option("--json", "as_json", is_flag=True, is_eager=True, callback=remember, help=help_text)
+# The commands that compare: an error is not a result of the comparison.
+_COMPARING = frozenset({"check", "diff", "verify"})
 
 
-def json_asked_for(context: click.Context) -> bool:
-    """Whether the running command has the option ``--json``."""
-    return bool(context.meta.get(_ASKED))
+class Interrupted(SystemExit):
+    """The end of a command by a signal.
+
+    Attributes:
+        signal: The name of the signal.
+    """
+
+    def __init__(self, number: int, name: str) -> None:
+        super().__init__(128 + number)
+        self.signal = name
 
 
-def error_json(error: BaseException, code: int) -> dict[str, Any]:
-    """Converts an error to dictionaries and lists: its class, its message and its other attributes."""
-    told: dict[str, Any] = {"type": type(error).__name__, "message": getattr(error, "message", None) or str(error)}
-    if not isinstance(error, LitefuseError):
-        return {"ok": False, "exit_code": code, "error": told}
-    told |= {name: _plain(value) for name, value in vars(error).items() if name not in {"message", "trace"}}
-    return {"ok": False, "exit_code": code, "error": told}
+@contextmanager
+def failures(context: click.Context) -> Generator[None]:
+    """Makes a message, an exit code and, with ``--json``, a document of each error that a command ends with.
+
+    Args:
+        context: The context of the program.
+    """
+    output = JsonOutput.of(context)
+    try:
+        with output_errors():
+            yield
+    except (LitefuseError, MemoryError) as error:
+        _print_message(error, debug=bool(context.params.get("debug")))
+        code = _exit_code(error, context.invoked_subcommand)
+        _print_document(output, error, code)
+        raise click.exceptions.Exit(code) from None
+    except click.UsageError as error:
+        # Wrong options are found before any of them has its meaning.
+        if "--json" in context.obj or output.is_asked_for:
+            output.context = output.context or error.ctx
+            with output_errors():
+                output.print(usage_failure(error), ExitCode.USAGE)
+        raise
+    except (KeyboardInterrupt, SystemExit) as error:
+        code = _code_of(error)
+        _print_document(output, error, code, digests=False)  # who interrupts does not want to wait
+        raise click.exceptions.Exit(code) from None
+    except (click.exceptions.Exit, click.Abort, OutputError):
+        raise
+    except Exception as error:  # a fault of litefuse: Python prints its traceback
+        _print_document(output, error, ExitCode.FAILED)
+        raise
+    finally:
+        output.close()
 
 
-def _plain(value: Any) -> Any:
-    """Converts a value for JSON: named tuples, such as ``UnsupportedOp``, become dictionaries of their fields."""
-    if not isinstance(value, tuple):
-        return value
-    values: Any = cast("Any", value)
-    return values._asdict() if hasattr(values, "_asdict") else [_plain(each) for each in values]
+@contextmanager
+def output_errors() -> Generator[None]:
+    """Converts OSErrors before click handles some of them: one without a file name is an error of printing."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            raise OutputError(error) from error
+        raise LitefuseError(error.strerror or str(error), where=str(error.filename)) from error
+
+
+def usage_failure(error: click.UsageError) -> Failure:
+    """Returns wrong usage as data."""
+    from litefuse.documents.failure import Failure
+
+    command = error.ctx.command_path if error.ctx is not None else "litefuse"
+    return Failure(type(error).__name__, error.format_message(), hint=f"See {command} --help.")
+
+
+def _print_message(error: LitefuseError | MemoryError, *, debug: bool) -> None:
+    if debug:
+        click.echo(getattr(error, "trace", ""), err=True, nl=False)  # from the child process
+        traceback.print_exception(error)
+    from litefuse.report.printable import printable  # names in messages may be hostile
+
+    click.secho("error: ", err=True, fg="red", bold=True, nl=False)
+    what = "" if isinstance(error, LitefuseError) else "there is not enough memory: "
+    click.echo(printable(f"{what}{error}".expandtabs()), err=True)
+
+
+def _print_document(output: JsonOutput, error: BaseException, code: int, *, digests: bool = True) -> None:
+    if not output.is_asked_for:
+        return
+    from litefuse.documents.failure import Failure
+
+    if isinstance(error, KeyboardInterrupt):
+        found = Failure("Interrupted", "it was interrupted by SIGINT")
+    elif isinstance(error, Interrupted):
+        found = Failure("Interrupted", f"it was interrupted by {error.signal}")
+    elif isinstance(error, SystemExit):
+        found = Failure("SystemExit", f"sys.exit({error.code!r}) was called")
+    else:
+        found = Failure.of(error)
+    with output_errors():
+        output.print(found, code, digests=digests)
+
+
+def _exit_code(error: BaseException, command: str | None) -> ExitCode:
+    if isinstance(error, NotAcceleratedError):
+        return ExitCode.NOT_ACCELERATED
+    return ExitCode.NOT_COMPARED if command in _COMPARING else ExitCode.FAILED
+
+
+def _code_of(error: KeyboardInterrupt | SystemExit) -> int:
+    if isinstance(error, KeyboardInterrupt):
+        return ExitCode.INTERRUPTED
+    if error.code is None or isinstance(error.code, int):
+        return error.code or 0
+    print(error.code, file=sys.stderr)  # as Python does
+    return ExitCode.FAILED

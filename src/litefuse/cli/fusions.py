@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from litefuse.cli.json_output import json_option, print_json
 from litefuse.cli.output import print_sections
 
 __all__ = ["fusions"]
@@ -12,7 +13,8 @@ _OWN = "litefuse"
 
 
 @click.command
-def fusions() -> None:
+@json_option("Print the list as JSON.")
+def fusions(as_json: bool) -> None:
     """List the composites that are fused.
 
     Each with what becomes of it, and, where there are other fusions than litefuse's, where the conversion code is from.
@@ -21,6 +23,9 @@ def fusions() -> None:
     from litefuse.report.sections import Section
 
     found = [(name, _first_line(cls), _origin(cls)) for name, cls in registered_fusions().items()]
+    if as_json:
+        print_json({"fusions": [dict(zip(("composite", "becomes", "origin"), each, strict=True)) for each in found]})
+        return
     other = ("any other", "With the attribute tfl_fusable_op: true, it becomes a custom op of its name.", "")
     has_others = any(origin != _OWN for _, _, origin in found)
     count = 3 if has_others else 2

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from litefuse.cli.failures import json_option
-from litefuse.cli.output import print_json, print_sections, progress
+from litefuse.cli.json_output import json_option, print_json
+from litefuse.cli.output import print_sections, progress
 from litefuse.cli.parameters import PATH, TAGS, process_limit_options, split_names
 
 __all__ = ["inspect"]

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from litefuse.cli.failures import json_option
+from litefuse.cli.json_output import json_option, print_json
 from litefuse.cli.kernels_build import build
 from litefuse.cli.kernels_test import test
-from litefuse.cli.output import print_json, print_sections, progress
+from litefuse.cli.output import print_sections, progress
 from litefuse.cli.parameters import PATH, split_names
 
 __all__ = ["kernels"]
@@ -46,7 +46,7 @@ def list_kernels(sources: tuple[str, ...], as_json: bool) -> None:
     load_kernels(sources)
     found = available_kernels()
     if as_json:
-        print_json([each.to_json() for each in found])
+        print_json({"kernels": [each.to_json() for each in found]})
         return
     print_sections([kernel_section(found)])
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
-from litefuse.cli.failures import VERDICT_CODES, json_option
-from litefuse.cli.output import print_json, print_sections, progress
+from litefuse.cli.failures import VERDICT_CODES
+from litefuse.cli.json_output import json_option, print_json
+from litefuse.cli.output import print_sections, progress
 from litefuse.cli.parameters import PATH, split_names
 
 __all__ = ["test"]
@@ -53,7 +54,7 @@ def test(
         )
     verdict = worst(checked)
     if as_json:
-        print_json({"verdict": verdict, "calls": [each.to_json() for each in checked]})
+        print_json({"verdict": verdict, "calls": [each.to_json() for each in checked]}, VERDICT_CODES[verdict])
     else:
         print_sections(check_sections(str(library), checked, tolerance))
     raise click.exceptions.Exit(VERDICT_CODES[verdict])

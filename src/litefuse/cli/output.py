@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,7 +16,7 @@ from litefuse.errors import LitefuseError
 if TYPE_CHECKING:
     from litefuse.report.sections import Section
 
-__all__ = ["OutputError", "check_writable", "print_json", "print_sections", "progress"]
+__all__ = ["OutputError", "check_writable", "print_sections", "progress"]
 
 # Progress is shown only for work that takes longer, in seconds.
 _PATIENCE = 1.0
@@ -73,11 +72,6 @@ def _would_replace(target: Path, source: Path) -> bool:
     """Whether a file is ``source`` or an existing file in it; a ``.tflite`` file there may be replaced."""
     place, read = Path(os.path.realpath(target)), Path(os.path.realpath(source))
     return place == read or (place.is_file() and place.is_relative_to(read) and place.suffix != ".tflite")
-
-
-def print_json(value: Any) -> None:
-    """Prints dictionaries and lists as JSON."""
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
 
 
 def print_sections(sections: Iterable[Section]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import click
 
@@ -12,7 +12,7 @@ from litefuse.cli.output import check_writable
 from litefuse.cli.parameters import PATH
 from litefuse.errors import LitefuseError
 
-__all__ = ["HTML", "attempted", "check_page", "given_options"]
+__all__ = ["HTML", "attempted", "check_page"]
 
 _Found = TypeVar("_Found")
 
@@ -56,22 +56,3 @@ def attempted(what: str, find: Callable[[], _Found], notes: list[str]) -> _Found
     except LitefuseError as error:
         notes.append(f"{what}: {error}")
         return None
-
-
-def given_options() -> dict[str, str]:
-    """Returns the options that the user gave to the running command, and their values."""
-    context = click.get_current_context()
-    found: dict[str, str] = {}
-    for parameter in context.command.params:
-        name = parameter.name or ""
-        if context.get_parameter_source(name) is not click.core.ParameterSource.COMMANDLINE:
-            continue
-        if isinstance(parameter, click.Option):
-            found[max(parameter.opts, key=len)] = _shown(context.params.get(name))
-    return found
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, list | tuple):
-        return ", ".join(map(str, value))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-    return str(value)

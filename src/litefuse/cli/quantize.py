@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from litefuse.cli.failures import json_option
-from litefuse.cli.output import check_writable, print_json, print_sections, progress
+from litefuse.cli.json_output import json_option, print_json, wrote
+from litefuse.cli.output import check_writable, print_sections, progress
 from litefuse.cli.parameters import (
     KERNELS,
     PATH,
@@ -120,6 +120,7 @@ def quantize(
             on_step=on_step,
         )
         result.save(output, copy=False)
+        wrote(output)
     if as_json:
         print_json(result.report.to_json())
     elif not quiet:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from litefuse.cli.given import given_options
 from litefuse.cli.output import progress
-from litefuse.cli.pages import attempted, check_page, given_options
+from litefuse.cli.pages import attempted, check_page
 from litefuse.cli.parameters import (
     ALLOW_SIDE_EFFECTS,
     KERNELS,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from litefuse.cli.json_output import json_option, print_json, wrote
 from litefuse.cli.output import check_writable, print_sections
 from litefuse.cli.parameters import KERNELS, PATH, parse_shape
 from litefuse.errors import InterpreterError
@@ -40,6 +41,7 @@ _RUNNER = "litefuse.cli.execution:run_job"
     metavar="N",
     help="Run N times in a row with the same inputs; the last run counts.",
 )
+@json_option("Print a summary of the inputs and outputs as JSON.")
 def run(
     model: Path,
     signature: str | None,
@@ -49,6 +51,7 @@ def run(
     kernels: tuple[str, ...],
     output: Path | None,
     repeat: int,
+    as_json: bool,
 ) -> None:
     """Run a LiteRT model.
 
@@ -61,19 +64,25 @@ def run(
         check_writable(output, "the outputs", reads=[model])
     shapes = dict(parse_shape(each) for each in shape)
 
-    from litefuse.cli.run_job import RunJob
+    from litefuse.cli.run_job import RunJob, RunResult
     from litefuse.files.whole_file import whole_file
     from litefuse.processes.process import run_model
+    from litefuse.report.json_form import json_form
 
     job = RunJob(model, signature, inputs, random or 0, shapes, kernels, output, None, repeat)
+    found: RunResult
     if output is None:
-        print_sections(run_model(_RUNNER, job, str(model)))
-        return
-    # The process may die while it writes the outputs.
-    try:
-        with whole_file(output) as partial:
-            sections = run_model(_RUNNER, job._replace(partial=partial), str(model))
-    except OSError as error:
-        reason = f"the outputs cannot be written: {error.strerror or error}"
-        raise InterpreterError(reason, where=str(output)) from error
-    print_sections(sections)
+        found = run_model(_RUNNER, job, str(model))
+    else:
+        # The process may die while it writes the outputs.
+        try:
+            with whole_file(output) as partial:
+                found = run_model(_RUNNER, job._replace(partial=partial), str(model))
+        except OSError as error:
+            reason = f"the outputs cannot be written: {error.strerror or error}"
+            raise InterpreterError(reason, where=str(output)) from error
+        wrote(output)
+    if as_json:
+        print_json(json_form(found.facts))
+    else:
+        print_sections(found.sections)

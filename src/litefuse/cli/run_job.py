@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-__all__ = ["RunJob"]
+if TYPE_CHECKING:
+    from litefuse.report.section import Section
+
+__all__ = ["ArraySummary", "RunFacts", "RunJob", "RunResult"]
 
 
 class RunJob(NamedTuple):
@@ -33,3 +37,63 @@ class RunJob(NamedTuple):
     output: Path | None
     partial: Path | None
     repeat: int
+
+
+@dataclass(frozen=True)
+class ArraySummary:
+    """An input or output.
+
+    Attributes:
+        name: Its name.
+        dtype: Its dtype; ``string`` for strings.
+        shape: Its shape.
+        minimum: Its smallest element; None for strings and complex numbers, and if there is none.
+        maximum: Its largest element; None as above.
+        mean: The mean of its elements; None as above.
+        first: Its first elements, five at most; complex numbers and bytes that are no text as text.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    minimum: float | None
+    maximum: float | None
+    mean: float | None
+    first: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """What a run gave.
+
+    Attributes:
+        model: The model's file.
+        signature: The key of the signature that was run; None for the only one, or a model without signatures.
+        drawn: Whether the inputs were drawn.
+        limit: The exclusive upper bound of drawn integers, if the model takes no others; else None.
+        inputs: The inputs.
+        outputs: The outputs of the last run.
+        seconds: The time of each run.
+        changed: The names of the outputs that differ between the first and the last run.
+    """
+
+    model: str
+    signature: str | None
+    drawn: bool
+    limit: int | None
+    inputs: tuple[ArraySummary, ...]
+    outputs: tuple[ArraySummary, ...]
+    seconds: tuple[float, ...]
+    changed: tuple[str, ...]
+
+
+class RunResult(NamedTuple):
+    """The result of a job.
+
+    Attributes:
+        facts: What the run gave.
+        sections: The same, to be printed.
+    """
+
+    facts: RunFacts
+    sections: list[Section]

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import click
 
-from litefuse.cli.failures import VERDICT_CODES, json_option
-from litefuse.cli.output import print_json, print_sections, progress
-from litefuse.cli.pages import HTML, check_page, given_options
+from litefuse.cli.failures import VERDICT_CODES
+from litefuse.cli.given import given_options
+from litefuse.cli.json_output import json_option, print_json, wrote
+from litefuse.cli.output import print_sections, progress
+from litefuse.cli.pages import HTML, check_page
 from litefuse.cli.parameters import ALLOW_SIDE_EFFECTS, KERNELS, PATH, TAGS, TOLERANCE, parse_shape, split_names
 
 __all__ = ["verify"]
@@ -122,8 +124,10 @@ def verify(
             tags=split_names(tags),
             options=given_options(),
         )
+        wrote(html)
+    code = VERDICT_CODES[verification.verdict]
     if as_json:
-        print_json(verification.to_json())
+        print_json(verification.to_json(), code)
     else:
         print_sections(verification_sections(verification))
-    raise click.exceptions.Exit(VERDICT_CODES[verification.verdict])
+    raise click.exceptions.Exit(code)

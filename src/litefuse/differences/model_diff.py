@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, TypeAlias, cast
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from litefuse.report.json_form import json_form
 
 __all__ = [
     "Category",
@@ -228,12 +229,12 @@ class ModelDiff:
         return not {"signatures", "operators", "tensors", "weights"} & {*self.categories}
 
     def to_json(self) -> dict[str, Any]:
-        """Returns dictionaries and lists, ready for ``json.dumps``; an infinite difference is None."""
+        """Returns dictionaries and lists for ``json.dumps``; NaN and infinities are None."""
         return {
             "verdict": self.verdict,
             "same_computation": self.same_computation,
             "categories": list(self.categories),
-            **_plain(asdict(self)),
+            **json_form(self),
         }
 
     def __str__(self) -> str:
@@ -247,11 +248,3 @@ class ModelDiff:
         from litefuse.report.html import sections_html
 
         return sections_html(diff_sections(self))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(each) for key, each in cast("dict[str, Any]", value).items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(each) for each in cast("list[Any]", value)]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -10,7 +10,7 @@ from litefuse.errors import LitefuseError
 from litefuse.frontends.pretrained import refuse_pretrained
 from litefuse.frontends.source import Source
 
-__all__ = ["folder_source"]
+__all__ = ["folder_source", "is_saved_model", "saved_models_in"]
 
 # The files by which a folder is a SavedModel, or is explained by the loader.
 _MARKS = ("saved_model.pb", "saved_model.pbtxt", "saved_model.cpb")
@@ -32,9 +32,9 @@ def folder_source(path: Path) -> Source:
         LitefuseError: There are several SavedModels in the folder; or it has a pretrained model of transformers without
             one.
     """
-    if _is_saved_model(path):
+    if is_saved_model(path):
         return Source(str(path), path)
-    versions = _versions(_saved_models(path))
+    versions = _versions(saved_models_in(path))
     if not versions:
         refuse_pretrained(path)
         return Source(str(path), path)
@@ -63,7 +63,7 @@ def _versions(folders: Iterable[Path]) -> dict[Path, list[str]]:
     return {parent: sorted(names, key=lambda name: int(name or 0)) for parent, names in found.items()}
 
 
-def _saved_models(folder: Path) -> list[Path]:
+def saved_models_in(folder: Path) -> list[Path]:
     """Returns the SavedModels in a folder, no deeper than ``_DEPTH``; none in one of more than ``_MAX_FOLDERS``.
 
     Links are not followed.
@@ -77,8 +77,8 @@ def _saved_models(folder: Path) -> list[Path]:
             if seen + len(inner) > _MAX_FOLDERS:
                 return []
         seen += len(inner)
-        found += [each for each in inner if _is_saved_model(each)]
-        level = [each for each in inner if not _is_saved_model(each)]
+        found += [each for each in inner if is_saved_model(each)]
+        level = [each for each in inner if not is_saved_model(each)]
     return found
 
 
@@ -90,5 +90,6 @@ def _folders(parent: Path) -> list[Path]:
         return []
 
 
-def _is_saved_model(path: Path) -> bool:
+def is_saved_model(path: Path) -> bool:
+    """Whether a folder has the file of a SavedModel."""
     return any(os.path.lexists(path / name) for name in _MARKS)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
+
+from litefuse.report.json_form import json_form
 
 __all__ = [
     "AnnotatedFunction",
@@ -206,8 +207,8 @@ class SavedModelFacts:
     nodes: tuple[NodeFacts, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the facts as plain dictionaries and lists, ready for ``json.dumps``."""
-        return asdict(self)
+        """Returns the facts as dictionaries and lists for ``json.dumps``; NaN and infinities are None."""
+        return json_form(self)
 
     def _repr_html_(self) -> str:
         from litefuse.inspection.sections import saved_model_sections
@@ -413,19 +414,11 @@ class LiteRTModelFacts:
     associated_files: tuple[FileFacts, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the facts as plain dictionaries and lists, ready for ``json.dumps``; NaN and infinities are None."""
-        return _finite(asdict(self))
+        """Returns the facts as dictionaries and lists for ``json.dumps``; NaN and infinities are None."""
+        return json_form(self)
 
     def _repr_html_(self) -> str:
         from litefuse.inspection.sections import litert_model_sections
         from litefuse.report.html import sections_html
 
         return sections_html(litert_model_sections(self))
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(each) for key, each in cast("dict[str, Any]", value).items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(each) for each in cast("list[Any]", value)]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

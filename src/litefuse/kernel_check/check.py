@@ -13,6 +13,7 @@ from litefuse.files.temporary import make_temporary_folder
 from litefuse.kernel_check.library import names_in_library
 from litefuse.kernel_check.original_op import SAVE, OriginalOp
 from litefuse.processes.process import run_alone
+from litefuse.report.json_form import json_form
 from litefuse.scaffold.call import Call
 from litefuse.scaffold.litert_model import bind_constants, one_op_model, with_signature
 from litefuse.scaffold.project import read_ops
@@ -56,7 +57,7 @@ class CheckedCall:
             "op": self.op,
             "inputs": [None if each is None else str(each) for each in self.call.inputs],
             "outputs": [str(each) for each in self.call.outputs],
-            "options": self.call.options,
+            "options": json_form(self.call.options),
             "original": self.original,
             "verdict": self.verdict,
             "problem": self.problem,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from litefuse.errors import KernelError
 from litefuse.kernels import PACK, native_library
 from litefuse.kernels.dtypes import ANY, COMPLEX, FLOATS, NUMBERS, REAL
+from litefuse.report.json_form import json_form
 from litefuse.runtime.custom_op import CustomOp, find_kernel, installed_kernels, registered_kernels
 
 __all__ = ["AvailableKernel", "available_kernels"]
@@ -51,7 +52,7 @@ class AvailableKernel:
 
     def to_json(self) -> dict[str, Any]:
         """Returns the fields as a dictionary for ``json.dumps``."""
-        return asdict(self)
+        return json_form(self)
 
 
 def available_kernels() -> list[AvailableKernel]:

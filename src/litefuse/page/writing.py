@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
-import importlib.metadata
-import platform
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from litefuse.environment.versions import versions
 from litefuse.errors import LitefuseError
+from litefuse.files.digest import file_digest
 from litefuse.files.temporary import make_temporary_folder
 from litefuse.files.whole_file import whole_file
 from litefuse.frontends import source_of
@@ -36,15 +35,6 @@ __all__ = ["Findings", "check_possible", "read_graphs", "write_page"]
 
 # The packages of the extra by their modules: for places of boxes, and for areas.
 _REQUIRED = {"fast_sugiyama": "fast-sugiyama", "squarify": "squarify"}
-_PACKAGES = (
-    "litefuse",
-    "ai-edge-litert",
-    "litert-converter",
-    "litert-quantizer",
-    "tensorflow-cpu",
-    "tensorflow",
-    "keras",
-)
 
 
 @dataclass(frozen=True)
@@ -149,7 +139,7 @@ def write_page(target: Path, model: Path, findings: Findings) -> None:
         check=findings.check,
         benchmark=findings.benchmark,
         options=findings.options,
-        versions=tuple(_versions()),
+        versions=tuple(versions().items()),
         notes=notes,
     )
     text = document(content)
@@ -163,23 +153,9 @@ def write_page(target: Path, model: Path, findings: Findings) -> None:
 
 def _digest(model: Path) -> str:
     try:
-        digest = hashlib.sha256()
-        with model.open("rb") as file:
-            while block := file.read(1 << 20):
-                digest.update(block)
-        return digest.hexdigest()
+        return file_digest(model)
     except OSError as error:
         raise LitefuseError(f"the file cannot be read: {error.strerror or error}", where=str(model)) from error
-
-
-def _versions() -> Iterable[tuple[str, str]]:
-    for name in _PACKAGES:
-        try:
-            yield name, importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    yield "Python", platform.python_version()
-    yield "system", f"{platform.system()} {platform.machine()}"
 
 
 def _tuple(values: Iterable[Any] | None) -> tuple[Any, ...] | None:

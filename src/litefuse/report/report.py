@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from litefuse.options.forms import Quantization
+from litefuse.report.json_form import json_form
 from litefuse.report.quantized import FloatOp, LayerDifference, MixedPrecision, MovingRange, OpKinds, OutputDifference
 
 __all__ = [
@@ -424,8 +425,8 @@ class Report:
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the report as plain dictionaries and lists, ready for ``json.dumps``."""
-        return asdict(self)
+        """Returns the report as dictionaries and lists for ``json.dumps``; NaN and infinities are None."""
+        return json_form(self)
 
     def __str__(self) -> str:
         from litefuse.report.text import report_text

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
 
+from litefuse.report.json_form import json_form
 from litefuse.verify.coverage import Coverage
-
-if TYPE_CHECKING:
-    from litefuse.verify.layers.layers import Layers
+from litefuse.verify.layers.layers import Layers
 
 __all__ = ["OutputVerdict", "Verdict", "Verification", "worst_verdict"]
 
@@ -52,6 +51,15 @@ class OutputVerdict:
     verdict: Verdict = "equal"
     moved: int = 0
     comparable: int = 0
+
+    @property
+    def ok(self) -> bool:
+        """Whether the verdict is that it is equal."""
+        return self.verdict == "equal"
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns a dictionary for ``json.dumps``; NaN and infinities are None."""
+        return {**json_form(self), "ok": self.ok}
 
 
 @dataclass(frozen=True)
@@ -99,11 +107,7 @@ class Verification:
         return output.error <= self.tolerance
 
     def to_json(self) -> dict[str, Any]:
-        """Returns dictionaries and lists for ``json.dumps``; an infinite error is None."""
-        outputs: list[Mapping[str, Any]] = [
-            {**asdict(each), "shape": list(each.shape), "error": _finite(each.error), "ok": each.verdict == "equal"}
-            for each in self.outputs
-        ]
+        """Returns dictionaries and lists for ``json.dumps``; NaN and infinities are None."""
         return {
             "model": self.model,
             "original": self.original,
@@ -111,9 +115,9 @@ class Verification:
             "calls": self.calls,
             "verdict": self.verdict,
             "ok": self.ok,
-            "error": _finite(self.error),
-            "outputs": outputs,
-            "coverage": [asdict(each) for each in self.coverage],
+            "error": json_form(self.error),
+            "outputs": [each.to_json() for each in self.outputs],
+            "coverage": json_form(self.coverage),
             "limit": self.limit,
             **({} if self.layers is None else {"layers": self.layers.to_json()}),
         }
@@ -129,7 +133,3 @@ class Verification:
         from litefuse.verify.sections import verification_sections
 
         return sections_html(verification_sections(self))
-
-
-def _finite(error: float) -> float | None:
-    return error if error != float("inf") else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from litefuse.files.whole_file import write_new
 from litefuse.inputs.graph import Model, Signature
 from litefuse.inspection.litert_model import inspect_litert_model
 from litefuse.progress.show import shown_progress
+from litefuse.report.json_form import json_form
 from litefuse.runtime.flatbuffer import content_of
 from litefuse.scaffold.micro.resolver import KNOWN_CUSTOM_OPS, used_ops
 from litefuse.scaffold.micro.tensors import Port, identifier, main_signature, ports
@@ -67,7 +68,7 @@ class MicroProject:
 
     def to_json(self) -> dict[str, Any]:
         """Returns dictionaries and lists for ``json.dumps``."""
-        return asdict(self) | {"folder": str(self.folder)}
+        return json_form(self)
 
 
 def export_micro(

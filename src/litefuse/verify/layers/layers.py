@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
+
+from litefuse.report.json_form import json_form
 
 __all__ = ["NO_NAME", "Layer", "Layers"]
 
@@ -55,14 +56,8 @@ class Layer:
         return f"{first} and {len(others)} more" if others else first
 
     def to_json(self) -> dict[str, Any]:
-        """Returns a dictionary for ``json.dumps``; an infinite error is None."""
-        return {
-            **asdict(self),
-            "shape": None if self.shape is None else list(self.shape),
-            "through": list(self.through),
-            "error": _finite(self.error),
-            "added": _finite(self.added),
-        }
+        """Returns a dictionary for ``json.dumps``; NaN and infinities are None."""
+        return json_form(self)
 
 
 @dataclass(frozen=True)
@@ -120,7 +115,3 @@ class Layers:
         from litefuse.verify.layers.sections import layer_sections
 
         return sections_html(layer_sections(self, None))
-
-
-def _finite(error: float | None) -> float | None:
-    return error if error is not None and math.isfinite(error) else None

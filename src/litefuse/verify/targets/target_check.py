@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from litefuse.report.json_form import json_form
 from litefuse.verify.verification import OutputVerdict
 
 __all__ = ["RefusedOps", "TargetCheck", "TargetReport", "TargetVerdict"]
@@ -71,11 +72,9 @@ class TargetReport:
         return max((each.error for each in self.outputs), default=0.0)
 
     def to_json(self) -> dict[str, Any]:
-        """Returns dictionaries and lists for ``json.dumps``; an infinite error is None."""
-        told = asdict(self)
-        for each in told["outputs"]:
-            each["error"] = each["error"] if each["error"] != float("inf") else None
-        return told | {"facts": dict(self.facts)}
+        """Returns dictionaries and lists for ``json.dumps``; NaN and infinities are None."""
+        outputs = [each.to_json() for each in self.outputs]
+        return {**json_form(self), "facts": dict(self.facts), "outputs": outputs}
 
 
 @dataclass(frozen=True)

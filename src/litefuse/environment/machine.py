@@ -1,8 +1,7 @@
-"""What a benchmark ran on."""
+"""The machine: its processor."""
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import platform
 import subprocess
@@ -10,9 +9,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from litefuse.version import __version__
-
-__all__ = ["cores", "processor", "versions"]
+__all__ = ["cores", "processor"]
 
 
 def processor() -> str:
@@ -33,11 +30,3 @@ def cores() -> int:
     if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def versions() -> dict[str, str]:
-    """Returns the versions of what measured and what was measured."""
-    found = {"litefuse": __version__, "python": platform.python_version()}
-    with suppress(importlib.metadata.PackageNotFoundError):
-        found = {"ai-edge-litert": importlib.metadata.version("ai-edge-litert"), **found}
-    return {**found, "system": f"{platform.system()} {platform.machine()}"}

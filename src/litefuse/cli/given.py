@@ -1,0 +1,73 @@
+"""The options and arguments that a command was given, and the files that they name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import click
+
+__all__ = ["command_name", "given_options", "given_parameters", "named_files"]
+
+_GIVEN = (click.core.ParameterSource.COMMANDLINE, click.core.ParameterSource.ENVIRONMENT)
+# Parameters with paths among other things: code of users.
+_CODE = frozenset({"kernels", "plug_ins", "sources"})
+
+
+def command_name(context: click.Context) -> str:
+    """Returns the name of a command without the program's, such as ``kernels list``."""
+    names: list[str] = []
+    while context.parent is not None:
+        names.append(context.command.name or "")
+        context = context.parent
+    return " ".join(reversed(names))
+
+
+def given_parameters(context: click.Context) -> dict[str, Any]:
+    """Returns what the user gave to a command, by the names that ``--help`` has: arguments and options, as parsed.
+
+    ``--json`` itself is left out.
+    """
+    found: dict[str, Any] = {}
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        if name == "as_json" or name not in context.params or context.get_parameter_source(name) not in _GIVEN:
+            continue
+        shown = max(parameter.opts, key=len) if isinstance(parameter, click.Option) else name
+        found[shown] = context.params[name]
+    return found
+
+
+def given_options(context: click.Context | None = None) -> dict[str, str]:
+    """Returns the options that the user gave to the running command, with their values as text."""
+    given = given_parameters(context or click.get_current_context())
+    return {name: _shown(value) for name, value in given.items() if name.startswith("-")}
+
+
+def named_files(context: click.Context) -> list[Path]:
+    """Returns the files and folders that the parameters of a command name, and that are there."""
+    found: dict[Path, None] = {}
+    for parameter in context.command.params:
+        if isinstance(parameter.type, click.Path) or parameter.name in _CODE:
+            for each in _paths(context.params.get(parameter.name or "")):
+                try:
+                    if each.exists():
+                        found[each] = None
+                except (OSError, ValueError):  # the name is too long, or has a null character
+                    continue
+    return list(found)
+
+
+def _paths(value: Any) -> Iterator[Path]:
+    if isinstance(value, str | Path):
+        yield Path(value)
+    elif isinstance(value, tuple | list):
+        for each in cast("list[Any]", value):
+            yield from _paths(each)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, cast("list[Any]", value)))
+    return str(value)

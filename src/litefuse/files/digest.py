@@ -1,0 +1,68 @@
+"""The SHA-256 of files, and of folders."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+__all__ = ["file_digest", "file_size", "folder_digest", "folder_files"]
+
+_BLOCK = 1 << 20
+
+
+def file_digest(path: str | os.PathLike[str]) -> str:
+    """Returns the SHA-256 of a file's bytes, in hexadecimal.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    digest = hashlib.sha256()
+    with Path(path).open("rb") as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def file_size(path: str | os.PathLike[str]) -> int:
+    """Returns the bytes of a file, or of all files in a folder.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    place = Path(path)
+    return sum(each.stat().st_size for each in folder_files(place)) if place.is_dir() else place.stat().st_size
+
+
+def folder_digest(folder: str | os.PathLike[str]) -> str:
+    r"""Returns the SHA-256 of a folder, in hexadecimal: that of a list of its files.
+
+    The list has a line for each regular file in the folder and its subfolders, links to files included: its SHA-256,
+    two spaces, its path relative to the folder with slashes, and a newline; sorted by the bytes of the paths. So it is
+    what this prints: ``find . -xtype f -printf '%P\0' | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum``. Empty
+    folders, times and permissions do not count.
+
+    Raises:
+        OSError: A file cannot be read.
+    """
+    digest = hashlib.sha256()
+    place = Path(folder)
+    for path in folder_files(place):
+        digest.update(f"{file_digest(path)}  ".encode() + os.fsencode(path.relative_to(place).as_posix()) + b"\n")
+    return digest.hexdigest()
+
+
+def folder_files(folder: Path) -> list[Path]:
+    """Returns the regular files in a folder and its subfolders, sorted by the bytes of their paths in it.
+
+    Raises:
+        OSError: One of the folders cannot be read.
+    """
+    found: list[Path] = []
+    for name, _, files in os.walk(folder, onerror=_raise):
+        found += [path for each in files if (path := Path(name, each)).is_file()]
+    return sorted(found, key=lambda path: os.fsencode(path.relative_to(folder).as_posix()))
+
+
+def _raise(error: OSError) -> None:
+    raise error
