@@ -78,6 +78,36 @@ _FORMS: Mapping[type, _Form] = {
 }
 
 
+class _CacheEntry(NamedTuple):
+    """A file or folder that was fetched.
+
+    Attributes:
+        url: Where it is from, without passwords.
+        folder: Where it is.
+        bytes: Its size.
+    """
+
+    url: str
+    folder: str
+    bytes: int
+
+
+class _Cache(NamedTuple):
+    """What was fetched from URLs.
+
+    Attributes:
+        folder: The folder of the cache.
+        bytes: The size of all.
+        removed_bytes: How much was removed.
+        entries: What is there, what was not used for the longest time first.
+    """
+
+    folder: str
+    bytes: int
+    removed_bytes: int
+    entries: list[_CacheEntry]
+
+
 class _Kernels(NamedTuple):
     """The kernels that there are.
 
@@ -127,6 +157,7 @@ class _KernelTest(NamedTuple):
 #: The classes of the results of each command; one of several.
 _RESULTS: Mapping[str, tuple[type, ...]] = {
     "benchmark": (Benchmark,),
+    "cache": (_Cache,),
     "check": (TargetCheck,),
     "convert": (Report,),
     "diff": (ModelDiff,),

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from litefuse.cloud.paths import local
 from litefuse.conversion_process import convert_here, convert_in_worker, with_file_check
 from litefuse.errors import LitefuseError
 from litefuse.files.temporary import make_temporary_folder
@@ -241,7 +242,7 @@ def convert(
         min_weight_elements=min_weight_elements,
         keep_float=keep_float,
         keep_float_ops=keep_float_ops,
-        recipe=recipe,
+        recipe=local(recipe),
     )
     if require_accelerated:
         from litefuse.verify.targets.conversion import check_required
@@ -291,7 +292,7 @@ def convert(
         max_error=max_error,
         check_fusions=check_fusions,
         check_custom_ops=check_custom_ops,
-        finish=Finish.of(metadata, rename),
+        finish=Finish.of(local(metadata), rename),
         limits=Limits(max_ops, max_constant_bytes),
         dump_ir=dump,
     )
@@ -399,7 +400,7 @@ def quantize(
         LimitError: It exceeds ``timeout`` or ``memory``.
         EngineCrashError: The child process died.
     """
-    source = (model.path if isinstance(model, ConversionResult) else Path(os.fspath(model))).absolute()
+    source = (model.path if isinstance(model, ConversionResult) else Path(os.fspath(local(model)))).absolute()
     if form is None and recipe is None:
         raise LitefuseError(
             "neither a form of quantization nor a recipe was given", hint=f"The forms are {', '.join(QUANTIZATIONS)}."
@@ -412,7 +413,7 @@ def quantize(
         min_weight_elements=min_weight_elements,
         keep_float=keep_float,
         keep_float_ops=keep_float_ops,
-        recipe=recipe,
+        recipe=local(recipe),
     )
     check_max_error(form, max_error)
     if form == "qat":
@@ -438,7 +439,7 @@ def quantize(
         quantization_layers=quantization_layers,
         quantization=options,
         max_error=max_error,
-        finish=Finish.of(metadata, rename),
+        finish=Finish.of(local(metadata), rename),
         plug_ins=find_plug_ins(),
         kernels=_kernels(),
     )

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from litefuse.cloud.paths import saved_to
 from litefuse.errors import LitefuseError
 from litefuse.files.temporary import TemporaryFolder, make_temporary_folder
 from litefuse.files.whole_file import final_place, give_usual_mode, whole_file
@@ -54,17 +55,27 @@ class ConversionResult:
         Kernels that were generated are written beside it, to a folder of the model's name that ends in ``.kernels``.
 
         Args:
-            path: The file to write; its folder must exist.
+            path: The file to write; its folder must exist. Or a URL to upload it to.
             copy: Whether to copy the model; False moves it, which takes no time within a file system; from then on, the
                 result's model is that file.
 
         Returns:
-            The path.
+            The path; of what was uploaded, that of the file here.
 
         Raises:
             LitefuseError: It cannot be written.
         """
-        target = Path(path)
+        with saved_to(path) as target:
+            if target == Path(path):
+                self._save(target, copy=copy)
+                return target
+            kernels = self._kernels
+            self._save(target, copy=True)
+            self._kernels = kernels
+        return self._path
+
+    def _save(self, target: Path, *, copy: bool) -> None:
+        """Writes the model to a local path; see :meth:`save`."""
         try:
             place = final_place(target)
             if self._kernels is not None:
@@ -79,7 +90,6 @@ class ConversionResult:
             raise LitefuseError(f"the model cannot be written: {error.strerror or error}", where=str(target)) from error
         if not copy:
             self._path = target.absolute()
-        return target
 
     def _save_kernels(self, kernels: Path, model: Path) -> None:
         """Writes the kernels beside the model; replaces those of an earlier conversion.

@@ -25,6 +25,7 @@ from tests.documents.reading import is_described, printed, validator_of
 #: Arguments of each command that prints a result, where {model} is a file and {folder} an empty folder.
 RUNS = {
     "benchmark": ["benchmark", "{model}", "{model}", "--seconds", "0.05", "--signature", "embed"],
+    "cache": ["cache"],
     "check": ["check", "{model}", "--target", "litert", "--target", "micro"],
     "convert": ["convert", SAVED_MODEL, "-o", "{folder}/m.tflite", "--target", "cpu", "--timings"],
     "diff": ["diff", "{model}", "{quantized}"],
@@ -107,7 +108,7 @@ def at(value: Any, path: tuple[Any, ...]) -> Any:
     "change",
     [
         pytest.param(lambda place: place.update({"nobody knows this": 1}), id="unknown"),
-        pytest.param(lambda place: place.pop(sorted(place)[0]), id="missing"),
+        pytest.param(lambda place: place.pop(min(place)), id="missing"),
     ],
 )
 def test_a_document_with_a_missing_or_an_unknown_field_is_refused(

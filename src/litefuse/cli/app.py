@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from litefuse.cli.benchmark import benchmark
+from litefuse.cli.cache import cache
 from litefuse.cli.check import check
 from litefuse.cli.convert import convert
 from litefuse.cli.demo import demo
@@ -26,6 +27,7 @@ from litefuse.cli.report import report
 from litefuse.cli.run import run
 from litefuse.cli.schema import schema
 from litefuse.cli.show import show
+from litefuse.cli.uploads import uploads
 from litefuse.cli.verify import verify
 from litefuse.version import __version__
 
@@ -48,7 +50,7 @@ class _Group(click.Group):
         return context
 
     def invoke(self, ctx: click.Context) -> Any:
-        with failures(ctx):
+        with failures(ctx), uploads():
             return super().invoke(ctx)
 
 
@@ -71,6 +73,7 @@ class _Group(click.Group):
         fusions,
         kernels,
         schema,
+        cache,
     ],
     context_settings={"help_option_names": ["-h", "--help"]},
 )

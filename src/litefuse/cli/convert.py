@@ -14,6 +14,7 @@ from litefuse.cli.output import check_writable, print_sections, progress
 from litefuse.cli.pages import HTML, attempted, check_page
 from litefuse.cli.parameters import (
     ALL,
+    OUTPUT,
     PATH,
     TARGET,
     OptionalValueCommand,
@@ -40,7 +41,7 @@ __all__ = ["convert"]
 @click.option(
     "--output",
     "-o",
-    type=PATH,
+    type=OUTPUT,
     metavar="FILE",
     help="The file to write, whole or not at all; a file that is there is replaced. "
     "Default: the model's name and .tflite, in the current folder.",
@@ -196,7 +197,7 @@ __all__ = ["convert"]
 @process_limit_options
 @click.option(
     "--dump-ir",
-    type=PATH,
+    type=OUTPUT,
     metavar="DIR",
     help="Write the MLIR module after each pass that changes it, as text, and index.txt with the time of every pass. "
     "DIR is new, empty or from an earlier conversion.",

@@ -8,7 +8,7 @@ import click
 
 from litefuse.cli.json_output import json_option, print_json, wrote
 from litefuse.cli.output import print_sections, progress
-from litefuse.cli.parameters import PATH, SECONDS, parse_size
+from litefuse.cli.parameters import OUTPUT, PATH, SECONDS, parse_size
 
 __all__ = ["export_micro"]
 
@@ -18,7 +18,7 @@ __all__ = ["export_micro"]
 @click.option(
     "--output",
     "-o",
-    type=PATH,
+    type=OUTPUT,
     metavar="DIR",
     help="The folder to write, a new or an empty one. Default: the model's name and _micro, in the current folder.",
 )

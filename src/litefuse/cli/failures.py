@@ -13,6 +13,7 @@ import click
 
 from litefuse.cli.json_output import JsonOutput
 from litefuse.cli.output import OutputError
+from litefuse.cloud.names import with_names
 from litefuse.errors import LitefuseError, NotAcceleratedError
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def _print_message(error: LitefuseError | MemoryError, *, debug: bool) -> None:
 
     click.secho("error: ", err=True, fg="red", bold=True, nl=False)
     what = "" if isinstance(error, LitefuseError) else "there is not enough memory: "
-    click.echo(printable(f"{what}{error}".expandtabs()), err=True)
+    click.echo(printable(with_names(f"{what}{error}".expandtabs())), err=True)
 
 
 def _print_document(output: JsonOutput, error: BaseException, code: int, *, digests: bool = True) -> None:

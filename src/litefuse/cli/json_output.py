@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 import click
 
 from litefuse.cli.given import command_name, given_parameters, named_files
+from litefuse.cli.uploads import upload_outputs, value_with_names
 
 if TYPE_CHECKING:
     from litefuse.documents.failure import Failure
@@ -72,7 +73,7 @@ class JsonOutput:
         self._before = self._stream = None
 
     def print(self, found: Mapping[str, Any] | Failure, exit_code: int, *, digests: bool = True) -> None:
-        """Prints the document, once.
+        """Prints the document, once, when outputs have been uploaded.
 
         Args:
             found: The result, or the failure.
@@ -96,6 +97,8 @@ class JsonOutput:
             written=self.written,
             digests=digests,
         )
+        made = value_with_names(made)
+        upload_outputs()
         if self.is_printed:
             return
         self.is_printed = True

@@ -10,7 +10,7 @@ from litefuse.cli.json_output import json_option, print_json
 from litefuse.cli.kernels_build import build
 from litefuse.cli.kernels_test import test
 from litefuse.cli.output import print_sections, progress
-from litefuse.cli.parameters import PATH, split_names
+from litefuse.cli.parameters import OUTPUT, PATH, split_names
 
 __all__ = ["kernels"]
 
@@ -61,7 +61,7 @@ def list_kernels(sources: tuple[str, ...], as_json: bool) -> None:
     metavar="MODEL",
     help="A .tflite file, a SavedModel's folder, a file of Keras's or a frozen graph that has it.",
 )
-@click.option("--to", type=PATH, metavar="DIR", help="The folder to write. Default: the op's name, in snake case.")
+@click.option("--to", type=OUTPUT, metavar="DIR", help="The folder to write. Default: the op's name, in snake case.")
 @click.option("--tags", metavar="A,B", help="The tags of the graph of a SavedModel. Default: serve.")
 def new_kernel(name: str, model: Path, to: Path | None, tags: str | None) -> None:
     """Begin a kernel for an op of a model.
@@ -88,7 +88,7 @@ def new_kernel(name: str, model: Path, to: Path | None, tags: str | None) -> Non
 @kernels.command("generate")
 @click.argument("model", type=PATH)
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--output", "-o", type=PATH, required=True, metavar="DIR", help="The folder to write: new or empty.")
+@click.option("--output", "-o", type=OUTPUT, required=True, metavar="DIR", help="The folder to write: new or empty.")
 @click.option("--tags", metavar="A,B", help="The tags of the graph of a SavedModel. Default: serve.")
 @click.option("--always", is_flag=True, help="Keep kernels that are not faster than their bodies, too.")
 def generate(model: Path, names: tuple[str, ...], output: Path, tags: str | None, always: bool) -> None:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from litefuse.cli.uploads import section_with_names, upload_outputs
+from litefuse.cloud.names import name_of
 from litefuse.errors import LitefuseError
 
 if TYPE_CHECKING:
@@ -70,12 +72,20 @@ def check_writable(target: Path, what: str, *, reads: Iterable[Path] = (), optio
 
 def _would_replace(target: Path, source: Path) -> bool:
     """Whether a file is ``source`` or an existing file in it; a ``.tflite`` file there may be replaced."""
+    if (url := name_of(target)) != str(target):  # what is at URLs is here under other names
+        read_from = name_of(source)
+        return url == read_from or (url.startswith(f"{read_from.rstrip('/')}/") and target.suffix != ".tflite")
     place, read = Path(os.path.realpath(target)), Path(os.path.realpath(source))
     return place == read or (place.is_file() and place.is_relative_to(read) and place.suffix != ".tflite")
 
 
 def print_sections(sections: Iterable[Section]) -> None:
-    """Prints the sections of a report: in color on a terminal, as plain text elsewhere."""
+    """Prints the sections of a report: in color on a terminal, as plain text elsewhere.
+
+    Outputs have been uploaded then.
+    """
+    upload_outputs()
+    sections = list(map(section_with_names, sections))
     if sys.stdout.isatty():
         from rich.console import Console
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 import click
 
 from litefuse.cli.output import check_writable
-from litefuse.cli.parameters import PATH
+from litefuse.cli.parameters import OUTPUT
 from litefuse.errors import LitefuseError
 
 __all__ = ["HTML", "attempted", "check_page"]
@@ -18,7 +18,7 @@ _Found = TypeVar("_Found")
 
 HTML = click.option(
     "--html",
-    type=PATH,
+    type=OUTPUT,
     metavar="FILE.html",
     help="Also write a page about it: graphs before and after, sizes, times, errors. It needs the extra report.",
 )

@@ -13,6 +13,7 @@ __all__ = [
     "ALLOW_SIDE_EFFECTS",
     "KERNELS",
     "MEMORY",
+    "OUTPUT",
     "PATH",
     "SECONDS",
     "TAGS",
@@ -27,8 +28,30 @@ __all__ = [
     "split_names",
 ]
 
-# A click.Path that returns Path objects; the command, or the code that reads the file, checks that it exists.
-PATH: Any = click.Path(path_type=Path)
+
+class _Input(click.Path):
+    """The path of what a command reads, as a ``Path``: of the local file or folder of a URL, which is fetched.
+
+    The command, or the code that reads the file, checks that it exists.
+    """
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        from litefuse.cloud.paths import local
+
+        return super().convert(local(value), param, ctx)
+
+
+class _Output(click.Path):
+    """The path of what a command writes, as a ``Path``: for a URL, a local one, which is uploaded in the end."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        from litefuse.cli.uploads import place_for
+
+        return super().convert(place_for(value), param, ctx)
+
+
+PATH: Any = _Input(path_type=Path)
+OUTPUT: Any = _Output(path_type=Path)
 
 SECONDS = click.FloatRange(min=0, min_open=True)
 

@@ -10,6 +10,7 @@ from litefuse.cli.json_output import json_option, print_json, wrote
 from litefuse.cli.output import check_writable, print_sections, progress
 from litefuse.cli.parameters import (
     KERNELS,
+    OUTPUT,
     PATH,
     OptionalValueCommand,
     file_options,
@@ -28,7 +29,7 @@ __all__ = ["quantize"]
 @click.option(
     "--output",
     "-o",
-    type=PATH,
+    type=OUTPUT,
     required=True,
     metavar="FILE",
     help="The file to write, whole or not at all; a file that is there is replaced.",

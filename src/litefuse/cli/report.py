@@ -13,6 +13,7 @@ from litefuse.cli.pages import attempted, check_page
 from litefuse.cli.parameters import (
     ALLOW_SIDE_EFFECTS,
     KERNELS,
+    OUTPUT,
     PATH,
     TAGS,
     TARGET,
@@ -21,6 +22,7 @@ from litefuse.cli.parameters import (
     process_limit_options,
     split_names,
 )
+from litefuse.cloud.names import with_names
 from litefuse.errors import LitefuseError
 from litefuse.report.printable import printable
 
@@ -38,7 +40,7 @@ __all__ = ["report"]
 @click.option(
     "--output",
     "-o",
-    type=PATH,
+    type=OUTPUT,
     metavar="FILE.html",
     help="The page to write. Default: the model's name and .html, in the current folder.",
 )
@@ -135,4 +137,4 @@ def report(
         )
     for each in notes:
         click.secho(printable(each), err=True, fg="yellow")
-    click.echo(printable(f"Written to {page}"))
+    click.echo(printable(with_names(f"Written to {page}")))

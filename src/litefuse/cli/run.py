@@ -8,7 +8,7 @@ import click
 
 from litefuse.cli.json_output import json_option, print_json, wrote
 from litefuse.cli.output import check_writable, print_sections
-from litefuse.cli.parameters import KERNELS, PATH, parse_shape
+from litefuse.cli.parameters import KERNELS, OUTPUT, PATH, parse_shape
 from litefuse.errors import InterpreterError
 
 __all__ = ["run"]
@@ -33,7 +33,9 @@ _RUNNER = "litefuse.cli.execution:run_job"
     help="The shape of a random input; may be repeated. Default: the model's, 1 for an unknown size.",
 )
 @KERNELS
-@click.option("--output", "-o", type=PATH, metavar="FILE.npz", help="Save the outputs there instead of printing them.")
+@click.option(
+    "--output", "-o", type=OUTPUT, metavar="FILE.npz", help="Save the outputs there instead of printing them."
+)
 @click.option(
     "--repeat",
     type=click.IntRange(min=1),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from litefuse.cli.output import progress
-from litefuse.cli.parameters import KERNELS, PATH, split_names
+from litefuse.cli.parameters import KERNELS, OUTPUT, PATH, split_names
 from litefuse.errors import LitefuseError
 from litefuse.report.printable import printable
 
@@ -27,7 +27,7 @@ _SECONDS = 1.0
 @click.option("--verify", "original", type=PATH, metavar="ORIGINAL", help="At each op: how far it is from ORIGINAL's.")
 @click.option("--time", "times", is_flag=True, help="At each op: how long it takes in a call, in microseconds.")
 @click.option("--node-data", type=PATH, multiple=True, metavar="FILE.json", help="More node data; may be repeated.")
-@click.option("--write-node-data", type=PATH, metavar="FOLDER", help="Write node data there, and open nothing.")
+@click.option("--write-node-data", type=OUTPUT, metavar="FOLDER", help="Write node data there, and open nothing.")
 @click.option("--port", type=click.IntRange(1, 65535), metavar="N", help="The port of the server. Default: a free one.")
 @click.option("--no-open", is_flag=True, help="Open no browser; the address is printed.")
 @click.option(

@@ -13,6 +13,7 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
+from litefuse.cloud.paths import local
 from litefuse.differences.model_diff import ComparedFile
 from litefuse.errors import InterpreterError
 from litefuse.inspection.facts import OperatorFacts, StoredTensor
@@ -98,7 +99,7 @@ class Side:
         """
         if isinstance(model, bytes):
             return cls(model, "model content")
-        path = Path(model)
+        path = Path(local(model))
         try:
             if path.is_dir():
                 hint = "litefuse.convert() makes a .tflite file of a SavedModel (litefuse convert)."

@@ -13,6 +13,7 @@ __all__ = ["COMMANDS", "FOLDER", "VERSIONS", "address", "schema_text"]
 #: is added, removed or renamed, another type or another value. Schemas of earlier versions stay.
 VERSIONS = {
     "benchmark": 1,
+    "cache": 1,
     "check": 1,
     "convert": 1,
     "diff": 1,

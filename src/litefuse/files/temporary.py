@@ -18,10 +18,12 @@ from typing import IO
 
 from litefuse.errors import LitefuseError
 
-__all__ = ["TemporaryFolder", "make_temporary_file", "make_temporary_folder"]
+__all__ = ["TemporaryFolder", "is_temporary", "make_temporary_file", "make_temporary_folder"]
 
 # Marks a folder as litefuse's: no other program has a file of this name, and it is written when the lock is held.
 _MARK = ".made-by-litefuse"
+# What the names of folders begin with, in the system's place for them and beside the files of users.
+_VISIBLE, _HIDDEN = "litefuse-", ".litefuse-"
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 _lock = threading.RLock()
@@ -105,7 +107,7 @@ def make_temporary_folder(place: str | os.PathLike[str] | None = None) -> Tempor
                     owned = None
             if owned is None:
                 _tidy(where)
-                owned = _Owned(where, "litefuse-" if place is None else ".litefuse-")
+                owned = _Owned(where, _VISIBLE if place is None else _HIDDEN)
                 owned.count = 1
                 _owned[where] = owned
             try:
@@ -116,6 +118,11 @@ def make_temporary_folder(place: str | os.PathLike[str] | None = None) -> Tempor
                 raise
     except OSError as error:
         raise _none("folder", place, error) from error
+
+
+def is_temporary(name: str) -> bool:
+    """Whether a folder of this name beside a user's files is a temporary one."""
+    return name.startswith(_HIDDEN)
 
 
 def make_temporary_file() -> IO[bytes]:
@@ -167,7 +174,7 @@ def _tidy(place: str) -> None:
         in_place = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             for name in os.listdir(in_place):  # noqa: PTH208  lists the opened folder
-                if name.startswith((".litefuse-", "litefuse-")):
+                if name.startswith((_HIDDEN, _VISIBLE)):
                     with contextlib.suppress(OSError):
                         _remove_abandoned(name, in_place)
         finally:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import types
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
+from litefuse.cloud.names import name_of
+from litefuse.cloud.paths import local
 from litefuse.errors import LitefuseError
 from litefuse.frontends.source import Source
 
@@ -19,7 +22,8 @@ def source_of(model: object) -> Source:
     Args:
         model: The folder of a SavedModel, or one with a SavedModel in it, a Keras file, a frozen graph's file, a Keras
             model, a ``tf.function``, a concrete function, a mapping from keys of signatures to such functions, a
-            ``tf.Module``, a result of ``tf.saved_model.load``, or a ``jax.export.Exported``.
+            ``tf.Module``, a result of ``tf.saved_model.load``, or a ``jax.export.Exported``; or the URL of a folder or
+            file.
 
     Raises:
         LitefuseError: It is none of these, or cannot be converted in its current form.
@@ -31,13 +35,15 @@ def source_of(model: object) -> Source:
     from litefuse.frontends.module import module_source
     from litefuse.frontends.saved_model_folder import folder_source
 
+    model = local(model)
     if isinstance(model, (str, os.PathLike)):
         path = Path(os.fsdecode(cast("str | os.PathLike[str]", model)))
         try:
             path = path.absolute()
         except FileNotFoundError:
             raise LitefuseError("the current folder is gone, so there is no such path", where=str(path)) from None
-        return keras_file_source(path) if is_keras_file(path) else folder_source(path)
+        source = keras_file_source(path) if is_keras_file(path) else folder_source(path)
+        return source if source.name != str(path) else replace(source, name=name_of(path))
     # A model of Keras 2 is also a tf.Module, but should be exported as Keras does.
     for recognize in (keras_model_source, function_source, functions_source, module_source, jax_export_source):
         source = recognize(model)

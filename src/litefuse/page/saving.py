@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from litefuse.cloud.names import name_of
+from litefuse.cloud.paths import local, saved_to
 from litefuse.errors import LitefuseError
 from litefuse.frontends import source_of
 from litefuse.options.names import listed_names
@@ -51,7 +53,7 @@ def save_report(
     it has the same as tables. The extra ``report`` is needed.
 
     Args:
-        target: The file to write, whole or not at all; its folder must exist.
+        target: The file to write, whole or not at all; its folder must exist. Or a URL to upload it to.
         model: The result of a conversion, or the file of a LiteRT model of any converter.
         original: What it was converted from, as :func:`litefuse.convert` takes it; or the file of another LiteRT model,
             such as that before quantization. None: of a result, the folder or file that was converted, if it is still
@@ -69,7 +71,7 @@ def save_report(
         on_step: Called with the name of each step at its start.
 
     Returns:
-        The path of the page.
+        The path of the page, as it was given.
 
     Raises:
         LitefuseError: A package is missing, an argument is of another kind, one of the models cannot be read, or the
@@ -77,7 +79,7 @@ def save_report(
     """
     check_possible()
     _check_findings(verification, check, benchmark)
-    path = Path(target)
+    original = local(original)
     found = Findings(
         verification=verification,
         check=check,
@@ -91,15 +93,18 @@ def save_report(
             original = model.report.source
         file, title = model.path, model.report.source
     elif isinstance(model, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
-        file = Path(os.fspath(model))
-        title = str(file)
+        file = Path(os.fspath(local(model)))
+        title = name_of(file)
     else:
         raise LitefuseError(
             f"model is {_kind(model)}, and has to be the result of a conversion or the path of a LiteRT file",
             hint="Write the content to a file.",
         )
-    _check_target(path, file, original)
-    with shown_progress(f"Reporting on {title}", show=progress, also=on_step) as announce:
+    with (
+        saved_to(target) as path,
+        shown_progress(f"Reporting on {title}", show=progress, also=on_step) as announce,
+    ):
+        _check_target(path, file, original)
         if original is not None:
             announce("read")
             graphs = _of_file(original) or read_graphs(
@@ -113,7 +118,7 @@ def save_report(
             found = replace(found, original=graphs, original_name=_name_of(original))
         announce("write")
         write_page(path, file, found)
-    return path
+    return Path(target)
 
 
 def _check_findings(verification: object, check: object, benchmark: object) -> None:
@@ -156,4 +161,4 @@ def _of_file(original: object) -> Model | None:
 
 def _name_of(original: object) -> str:
     path = path_of(original)
-    return source_of(original).name if path is None else str(path)
+    return source_of(original).name if path is None else name_of(path)

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
+from litefuse.cloud.paths import local
 from litefuse.errors import EngineCrashError, LitefuseError
 from litefuse.quantization.dataset_process import DatasetJob, names_function
 from litefuse.quantization.images import images_in
@@ -56,6 +57,7 @@ def obtain_samples(
     Raises:
         LitefuseError: It is not a dataset, or empty; a function cannot be imported or fails.
     """
+    dataset = local(dataset)
     target = folder / "samples"
     progress = SampleProgress(announce, "samples")
     path = os.fspath(cast("str", dataset)) if isinstance(dataset, str | os.PathLike) else ""
@@ -94,7 +96,7 @@ def take_samples(dataset: RepresentativeDataset) -> Samples:
         LitefuseError: It is not a dataset, or empty.
     """
     if isinstance(dataset, str | os.PathLike):
-        return Path(os.fspath(dataset)).absolute()
+        return Path(local(os.fspath(dataset))).absolute()
     samples = tuple(samples_in(dataset))
     if not samples:
         raise LitefuseError("representative_dataset has no samples")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from litefuse.cloud.paths import local
 from litefuse.errors import InterpreterError
 from litefuse.runtime.flatbuffer import content_of
 from litefuse.runtime.soundness import check_soundness
@@ -16,7 +17,10 @@ def path_and_content(
     model: str | os.PathLike[str] | bytes | bytearray | memoryview | None,
     content: bytes | bytearray | memoryview | None = None,
 ) -> tuple[str | None, bytes | None]:
-    """Distinguishes a path from a content, and rejects what the runtime reports badly."""
+    """Distinguishes a path from a content, and rejects what the runtime reports badly.
+
+    A model at a URL is fetched.
+    """
     if isinstance(model, (bytes, bytearray, memoryview)) and content is None:
         model, content = None, model
     if content is not None and model is None:
@@ -25,7 +29,7 @@ def path_and_content(
         return None, bytes(content)
     if content is not None or model is None or isinstance(model, (bytes, bytearray, memoryview)):
         raise InterpreterError("an interpreter needs either a path or a model's content")
-    path = Path(model)
+    path = Path(local(model))
     if path.is_dir():
         hint = "The runtime takes a .tflite file, which litefuse.convert() makes of a SavedModel (litefuse convert)."
         raise InterpreterError("is a folder", where=str(path), hint=hint)

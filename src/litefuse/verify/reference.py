@@ -9,6 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeGuard, cast
 
+from litefuse.cloud.names import name_of
+from litefuse.cloud.paths import local
 from litefuse.errors import EngineCrashError, InterpreterError, LitefuseError
 from litefuse.files.temporary import make_temporary_folder
 from litefuse.frontends import source_of
@@ -63,13 +65,14 @@ def name_and_content(model: ConversionResult | str | os.PathLike[str] | bytes) -
     if isinstance(model, bytes):
         return "model content", model
     if isinstance(model, str | os.PathLike):
-        return os.fsdecode(model), os.fsdecode(model)
+        path = os.fsdecode(local(model))
+        return name_of(path), path
     return repr(model), str(model.path)
 
 
 def path_of(model: object) -> Path | None:
     """Returns the path of a model that is given by path; None for any other."""
-    return Path(cast("str | os.PathLike[str]", model)) if isinstance(model, str | os.PathLike) else None
+    return Path(local(cast("str | os.PathLike[str]", model))) if isinstance(model, str | os.PathLike) else None
 
 
 @contextmanager

@@ -1,0 +1,60 @@
+"""Paths that may be URLs: what is read is fetched, and what is written is uploaded."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar, cast
+
+from litefuse.cloud.names import as_url, refuse_collapsed
+
+__all__ = ["local", "saved_to"]
+
+_T = TypeVar("_T")
+
+
+def local(model: _T) -> _T:
+    """Returns the local path of a model, or samples, at a URL, which is fetched if needed; anything else as it is.
+
+    Args:
+        model: A URL of a file or a folder, a path, or any object. A text that names a local file is no URL.
+
+    Raises:
+        LitefuseError: There is nothing at the URL, it cannot be fetched, or a package is missing.
+    """
+    if isinstance(model, os.PathLike):
+        refuse_collapsed(cast("os.PathLike[str]", model))
+        return cast("_T", model)
+    if (url := as_url(model)) is not None:
+        from litefuse.cloud.fetching import fetched
+
+        return cast("_T", str(fetched(url)))
+    return model
+
+
+@contextmanager
+def saved_to(path: str | os.PathLike[str]) -> Generator[Path]:
+    """Provides the local path to write an output to, which is uploaded when the context ends without an error.
+
+    Args:
+        path: A URL, or a path, which stays as it is.
+
+    Raises:
+        LitefuseError: The URL cannot be written to, or a package is missing.
+    """
+    url = as_url(path)
+    if url is None:
+        if isinstance(path, os.PathLike):
+            refuse_collapsed(path)
+        yield Path(path)
+        return
+    from litefuse.cloud.saving import Saved
+
+    saved = Saved(url)
+    try:
+        yield saved.place
+        saved.upload()
+    finally:
+        saved.close()
