@@ -253,8 +253,9 @@ def _hook(kind: type) -> dict[str, Any]:
 
 def _classes(hint: Any) -> list[type]:
     """Returns the classes with fields in a type."""
-    if isinstance(hint, type) and hint is not Any and hasattr(hint, "__annotations__"):
-        return [cast("type", hint)]
+    kind: Any = hint
+    if isinstance(kind, type) and kind is not Any and hasattr(kind, "__annotations__"):
+        return [cast("type[object]", kind)]
     return [kind for each in getattr(hint, "__args__", ()) for kind in _classes(each)]
 
 

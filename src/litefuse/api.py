@@ -15,6 +15,7 @@ from litefuse.errors import LitefuseError
 from litefuse.files.temporary import make_temporary_folder
 from litefuse.frontends import source_of
 from litefuse.job import ConversionJob
+from litefuse.logs.events import INFO, WARNING, event, is_heard
 from litefuse.metadata.description import Finish
 from litefuse.options.forms import QUANTIZATIONS, RNN_FORMS, CompositeForm, CompositeForms, Quantization, RnnForm
 from litefuse.options.input_shapes import InputShapes
@@ -329,6 +330,7 @@ def convert(
         folder.cleanup()
         raise
     report = replace(report, source=source.name, source_size=source_size, timings={**timings, **report.timings})
+    _log_report(report)
     kernels = Path(folder.name, "kernels")
     return ConversionResult(report, job.output, folder, kernels if kernels.is_dir() else None)
 
@@ -456,7 +458,23 @@ def quantize(
     except BaseException:
         folder.cleanup()
         raise
+    _log_report(report)
     return ConversionResult(report, job.output, folder)
+
+
+def _log_report(report: Report) -> None:
+    """Logs the end of a conversion, and what users have to know of it."""
+    if not is_heard(WARNING):
+        return
+    from litefuse.report.caveats import caveat_section
+
+    model = report.source
+    message = f"{model} became a file of {report.size:,} bytes"
+    event("api", INFO, message, event="converted", model=model, size=report.size)
+    section = caveat_section(report)
+    if section is not None:
+        for row in section.rows:
+            event("api", WARNING, ": ".join(row), event="caveat", model=model, told=True)
 
 
 def _obtained(

@@ -24,6 +24,7 @@ from litefuse.kernels import PACK
 from litefuse.legalize.custom_ops import RUNTIME_KERNELS, CustomOpForm
 from litefuse.legalize.decomposed import Decomposed
 from litefuse.legalize.lacking_ops import tensorflow_name
+from litefuse.logs.events import INFO, event
 from litefuse.options.allowed_ops import check_allowed
 from litefuse.options.forms import CompositeForms, RnnForm
 from litefuse.options.input_shapes import InputShapes
@@ -151,6 +152,7 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
         chosen_ops=() if isinstance(job.allow_custom_ops, bool) else job.allow_custom_ops,
     )
     composites = (*findings.composites, *_uncalled(saved_model, findings.composites))
+    _log_composites(composites)
     _check_names(job.composites, composites)
     known = _known_ops(saved_model, module) if not isinstance(job.allow_custom_ops, bool) else set[str]()
     called = {composite.name for composite in findings.composites}
@@ -158,6 +160,7 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
         raise _no_composite(composites)
     _require_fused(called if job.require_fused is True else {*required} - {*LAYER_COMPOSITES}, composites)
     lower_module(module, replace(lowering, naming=naming.passes()), steps.begin)
+    _log_composites(naming.composites())
     composites = (*composites, *naming.composites())
     _require_fused({*required}, composites)
     loops = with_unrolled(findings.loops, lowering.unrolled or ())
@@ -199,6 +202,16 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
         timings=steps.timings,
         counts=dict(COUNTS),
     )
+
+
+def _log_composites(composites: Sequence[CompositeReport]) -> None:
+    for each in composites:
+        told = {"composite": each.name, "function": each.function, "fused_into": each.fused_into, "told": True}
+        if each.outcome == "fused":
+            event("composites", INFO, f"{each.name} is fused into {each.fused_into}", event="fused", **told)
+        else:
+            message = f"{each.name} is not fused: {each.reason}"
+            event("composites", INFO, message, event="not fused", reason=each.reason, **told)
 
 
 def _import(

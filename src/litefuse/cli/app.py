@@ -22,6 +22,7 @@ from litefuse.cli.fusions import fusions
 from litefuse.cli.inspect import inspect
 from litefuse.cli.json_output import JsonOutput
 from litefuse.cli.kernels import kernels
+from litefuse.cli.logging_options import log_options
 from litefuse.cli.quantize import quantize
 from litefuse.cli.report import report
 from litefuse.cli.run import run
@@ -81,3 +82,6 @@ class _Group(click.Group):
 @click.option("--debug", is_flag=True, envvar="LITEFUSE_DEBUG", help="Print the traceback of an error.")
 def app(debug: bool) -> None:
     """Converts TensorFlow SavedModels to LiteRT models with fused operations, without TensorFlow."""
+
+
+log_options(app)

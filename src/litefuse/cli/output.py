@@ -109,7 +109,9 @@ def progress(title: str, *, quiet: bool = False) -> Generator[Callable[[str], No
     Yields:
         The function to call with each step.
     """
+    from litefuse.cli.logging_options import logs_to_terminal
     from litefuse.progress.show import shown_progress
 
-    with shown_progress(title, show=not quiet and sys.stderr.isatty(), patience=_PATIENCE) as on_step:
+    show = not quiet and sys.stderr.isatty() and not logs_to_terminal()
+    with shown_progress(title, show=show, patience=_PATIENCE) as on_step:
         yield on_step

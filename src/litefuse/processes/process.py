@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from litefuse.errors import EngineCrashError, LitefuseError, ModelCrashError
+from litefuse.logs.events import DEBUG, ERROR, INFO, WARNING, event, is_heard
 from litefuse.processes.limits import ProcessLimits, process_limits
 
 __all__ = ["prepare_model_process", "prepare_worker", "run_alone", "run_in_worker", "run_model"]
@@ -73,6 +74,7 @@ class _Worker:
         finally:
             os.close(child_receives)
             os.close(child_sends)
+        event("processes", DEBUG, f"process {self._process.pid} began", event="process began", pid=self._process.pid)
         self._requests = os.fdopen(parent_sends, "wb", buffering=0)
         self._answers = os.fdopen(parent_receives, "rb")
         self.jobs = 0
@@ -84,10 +86,13 @@ class _Worker:
         return f"main({receives}, {sends}, {self._module!r}, {self._shown!r}, {self.limits.memory or 0})"
 
     def run(self, target: str, argument: object, announce: Callable[[str], None]) -> Any:
-        return self._served((target, argument), announce)
+        return self._served((target, argument, _log_level()), announce)
 
     def _served(self, request: tuple[object, ...], announce: Callable[[str], None]) -> Any:
+        name = "job sent again" if self.jobs else "job sent"
         self.jobs += 1
+        pid, job = self._process.pid, str(request[0])
+        event("processes", DEBUG, f"process {pid} gets the job {job}", event=name, pid=pid, job=job)
         with self._ended_in_time(process_limits()):
             return self._answer(memoryview(pickle.dumps(request)), announce)
 
@@ -101,6 +106,8 @@ class _Worker:
                 if kind == "step":
                     step = value
                     announce(step)
+                elif kind == "log":
+                    _take_record(value)
                 else:
                     break
         except (EOFError, pickle.UnpicklingError, BrokenPipeError):  # it ended, perhaps in the middle of an answer
@@ -128,6 +135,8 @@ class _Worker:
 
     def _end_late(self) -> None:
         self.is_late = True
+        pid = self._process.pid
+        event("processes", ERROR, f"process {pid} is out of time", event="process out of time", pid=pid, told=True)
         self._process.kill()
 
     def is_usable(self) -> bool:
@@ -149,6 +158,7 @@ class _Worker:
         self._answers.close()
         self._process.kill()
         self._process.wait()
+        event("processes", DEBUG, f"process {self._process.pid} ended", event="process ended", pid=self._process.pid)
         if self._stderr is not None:
             self._stderr.close()
 
@@ -162,6 +172,8 @@ class _Worker:
     def _crash(self, step: str) -> LitefuseError:
         death = self.death()
         message = f"the conversion process died ({death}) in the step {step!r}"
+        told = f"process {self._process.pid} died ({death}) in the step {step!r}"
+        event("processes", ERROR, told, event="process died", pid=self._process.pid, death=death, step=step, told=True)
         output = ""
         if self._stderr is not None:
             size = self._stderr.seek(0, os.SEEK_END)
@@ -203,11 +215,22 @@ class _ForkingWorker(_Worker):
             folder = str(Path.cwd())
         except FileNotFoundError:  # it was removed
             folder = ""
-        return self._served((target, argument, {**os.environ, **environment}, folder), announce)
+        return self._served((target, argument, _log_level(), {**os.environ, **environment}, folder), announce)
 
 
 def _read_on_import(environment: Mapping[str, str]) -> dict[str, str]:
     return {key: value for key, value in {**os.environ, **environment}.items() if key.startswith(_READ_ON_IMPORT)}
+
+
+def _log_level() -> int | None:
+    """Returns the lowest level of the records that child processes are to send; None for none."""
+    return next((level for level in (DEBUG, INFO, WARNING, ERROR) if is_heard(level)), None)
+
+
+def _take_record(told: Mapping[str, Any]) -> None:
+    from litefuse.logs.forwarding import take_record
+
+    take_record(told)
 
 
 def _new_file() -> IO[bytes]:

@@ -1,8 +1,8 @@
 """Entry point of the child process that runs conversions or a model.
 
 It serves jobs from a connection until that closes. Each request has the name of a function
-(``package.module:function``) and its argument; during the work, the process sends ``("step", name)``, at the end
-``("done", result)`` or ``("failed", exception)``.
+(``package.module:function``), its argument, and the level of the log records that are wanted; during the work, the
+process sends ``("step", name)`` and ``("log", record)``, at the end ``("done", result)`` or ``("failed", exception)``.
 """
 
 from __future__ import annotations
@@ -61,13 +61,13 @@ def main(receive_fd: int, send_fd: int, module: str, shown: bool, memory: int = 
 
         while True:
             try:
-                target, argument = pickle.load(requests)
+                target, argument, level = pickle.load(requests)
             except EOFError:
                 return
             if not has_memory:
                 send("failed", LitefuseError("out of memory"))
                 continue
-            answer = _run(target, argument, lambda step: send("step", step))
+            answer = _run(target, argument, level, send)
             for stream in (sys.stdout, sys.stderr):
                 with contextlib.suppress(AttributeError, OSError, ValueError):  # None, full or closed by a kernel
                     stream.flush()  # before the parent process prints
@@ -96,11 +96,11 @@ def serve_forks(receive_fd: int, send_fd: int, module: str) -> None:
     with os.fdopen(receive_fd, "rb") as requests:
         while True:
             try:
-                target, argument, environment, folder = pickle.load(requests)
+                target, argument, level, environment, folder = pickle.load(requests)
             except EOFError:
                 return
             if (fork := os.fork()) == 0:
-                _serve_fork(send_fd, target, argument, environment, folder)
+                _serve_fork(send_fd, target, argument, level, environment, folder)
             _, status = os.waitpid(fork, 0)
             code = os.waitstatus_to_exitcode(status)
             if code < 0:
@@ -111,7 +111,9 @@ def serve_forks(receive_fd: int, send_fd: int, module: str) -> None:
                 os._exit(code)
 
 
-def _serve_fork(send_fd: int, target: str, argument: Any, environment: dict[str, str], folder: str) -> NoReturn:
+def _serve_fork(
+    send_fd: int, target: str, argument: Any, level: int | None, environment: dict[str, str], folder: str
+) -> NoReturn:
     """Runs a job and ends the process."""
     _end_with_parent()
     os.environ.clear()
@@ -124,7 +126,7 @@ def _serve_fork(send_fd: int, target: str, argument: Any, environment: dict[str,
             answers.write(pickle.dumps((kind, value)))
             answers.flush()
 
-        send(*_run(target, argument, lambda step: send("step", step)))
+        send(*_run(target, argument, level, send))
     os._exit(_ANSWERED)
 
 
@@ -136,7 +138,19 @@ def _end_with_parent() -> None:
     ctypes.CDLL(None).prctl(set_death_signal, signal.SIGKILL)
 
 
-def _run(target: str, argument: Any, announce: Callable[[str], None]) -> tuple[str, Any]:
+def _run(target: str, argument: Any, level: int | None, send: Callable[[str, Any], None]) -> tuple[str, Any]:
+    if level is None:  # nobody listens to records, and logging need not be imported
+        return _answer(target, argument, send)
+    from litefuse.logs.forwarding import forwarded
+
+    with forwarded(level, lambda told: send("log", told)):
+        return _answer(target, argument, send)
+
+
+def _answer(target: str, argument: Any, send: Callable[[str, Any], None]) -> tuple[str, Any]:
+    def announce(step: str) -> None:
+        send("step", step)
+
     try:
         return "done", pkgutil.resolve_name(target)(argument, announce)
     except LitefuseError as error:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Protocol
 
+from litefuse.progress.logged import stages_logged
 from litefuse.progress.tracker import Tracker
 from litefuse.report.printable import one_line
 
@@ -41,6 +42,14 @@ def shown_progress(
     Yields:
         The function to call with each step.
     """
+    with stages_logged(title, also) as logged, _shown(title, show, patience, logged) as on_step:
+        yield on_step
+
+
+@contextmanager
+def _shown(
+    title: str, show: bool, patience: float, also: Callable[[str], None] | None
+) -> Generator[Callable[[str], None]]:
     if not show:
         yield also or _ignore
         return

@@ -10,6 +10,7 @@ import weakref
 from typing import TYPE_CHECKING, TypeVar, cast, overload
 
 from litefuse.errors import InterpreterError, KernelError, LitefuseError
+from litefuse.logs.events import silent_by_default
 from litefuse.runtime import abi
 from litefuse.runtime.callbacks import guarded
 from litefuse.runtime.custom_op import (
@@ -33,7 +34,8 @@ __all__ = ["Delegate", "delegate"]
 
 Result = TypeVar("Result")
 
-logger = logging.getLogger("litefuse")
+logger = logging.getLogger("litefuse.runtime")
+silent_by_default()
 
 # The objects that the runtime holds pointers to, from the moment a node is claimed until the runtime frees it. The
 # delegate cannot own them, since Python may drop it first: an array that views a tensor keeps only the interpreter

@@ -12,12 +12,14 @@ from ai_edge_litert import interpreter as litert
 
 from litefuse.cpp.sanitized import can_load, is_sanitized, sanitizer_environment
 from litefuse.errors import KernelError
+from litefuse.logs.events import silent_by_default
 from litefuse.runtime.layout import check_layout
 from litefuse.runtime.native_library import native_library
 
 __all__ = ["NativeKernels", "pack"]
 
-logger = logging.getLogger("litefuse")
+logger = logging.getLogger("litefuse.runtime")
+silent_by_default()
 
 _PLUGIN = ("tflite_plugin_create_delegate", "tflite_plugin_destroy_delegate")
 

@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 from litefuse.errors import KernelError
 from litefuse.kernels.strings.re2 import compiled, decoded, encoded
+from litefuse.logs.events import silent_by_default
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = ["Expression", "PythonExpression", "RE2Expression", "expression"]
 
-logger = logging.getLogger("litefuse")
+logger = logging.getLogger("litefuse.kernels")
+silent_by_default()
 
 
 class Expression(ABC):
