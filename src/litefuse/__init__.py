@@ -10,6 +10,8 @@ from litefuse.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from litefuse.api import convert, quantize
+    from litefuse.batch_runs.outcome import BatchResult
+    from litefuse.batch_runs.run import batch
     from litefuse.benchmarking.benchmark import benchmark
     from litefuse.benchmarking.measurement import Benchmark
     from litefuse.differences.compare import diff
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from litefuse.verify.verification import Verification
 
 __all__ = [
+    "BatchResult",
     "Benchmark",
     "CompiledModel",
     "ConversionResult",
@@ -44,6 +47,7 @@ __all__ = [
     "TargetCheck",
     "TensorSpec",
     "Verification",
+    "batch",
     "benchmark",
     "check",
     "compiled",
@@ -61,6 +65,7 @@ __all__ = [
 
 # Names whose modules are imported on first access: the command line starts without them.
 _LAZY = {
+    "BatchResult": "litefuse.batch_runs.outcome",
     "Benchmark": "litefuse.benchmarking.measurement",
     "CompiledModel": "litefuse.runtime.compiled_model",
     "ConversionResult": "litefuse.result",
@@ -73,6 +78,7 @@ _LAZY = {
     "TargetCheck": "litefuse.verify.targets.target_check",
     "TensorSpec": "litefuse.runtime.custom_op",
     "Verification": "litefuse.verify.verification",
+    "batch": "litefuse.batch_runs.run",
     "benchmark": "litefuse.benchmarking.benchmark",
     "check": "litefuse.verify.targets.check",
     "compiled": "litefuse.runtime.compiled",

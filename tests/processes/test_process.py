@@ -97,14 +97,14 @@ def test_an_idle_worker_that_was_killed_is_replaced() -> None:
 def test_a_worker_that_is_killed_before_it_begins_is_replaced_once(monkeypatch: pytest.MonkeyPatch) -> None:
     before = run_in_worker(f"{HERE}:echo", 1)[1]
     os.kill(before, signal.SIGSTOP)  # it gets the job, and does not begin
-    usable = process._Worker.is_usable  # pyright: ignore[reportPrivateUsage] # noqa: SLF001
+    usable = process.Worker.is_usable
 
     def killed_afterwards(worker: Any) -> bool:
         found = usable(worker)
         os.kill(before, signal.SIGKILL)
         return found
 
-    monkeypatch.setattr(process._Worker, "is_usable", killed_afterwards)  # pyright: ignore[reportPrivateUsage] # noqa: SLF001
+    monkeypatch.setattr(process.Worker, "is_usable", killed_afterwards)
     assert run_in_worker(f"{HERE}:echo", 2)[0] == 2
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from litefuse.cli.batch import batch
 from litefuse.cli.benchmark import benchmark
 from litefuse.cli.cache import cache
 from litefuse.cli.check import check
@@ -60,6 +61,7 @@ class _Group(click.Group):
     cls=_Group,
     commands=[
         convert,
+        batch,
         quantize,
         inspect,
         run,

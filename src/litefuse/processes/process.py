@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import pickle
 import signal
@@ -18,7 +19,7 @@ from litefuse.errors import EngineCrashError, LitefuseError, ModelCrashError
 from litefuse.logs.events import DEBUG, ERROR, INFO, WARNING, event, is_heard
 from litefuse.processes.limits import ProcessLimits, process_limits
 
-__all__ = ["prepare_model_process", "prepare_worker", "run_alone", "run_in_worker", "run_model"]
+__all__ = ["Worker", "prepare_model_process", "prepare_worker", "run_alone", "run_in_worker", "run_model"]
 
 # A conversion frees its memory, but the allocator keeps some of it: a process is replaced after this many jobs.
 _JOBS_PER_WORKER = 200
@@ -33,13 +34,13 @@ _READ_ON_IMPORT = ("TF_", "CUDA_", "OMP_", "OPENBLAS_", "PYTHON", "LD_")
 # How long a process may take to exit after its work: user kernels may still have something to write.
 _END_SECONDS = 30
 
-_idle: list[_Worker] = []
-_for_models: list[_Worker] = []
+_idle: list[Worker] = []
+_for_models: list[Worker] = []
 _forking: list[_ForkingWorker] = []
 _lock = threading.Lock()
 
 
-class _Worker:
+class Worker:
     """A process that serves jobs.
 
     Args:
@@ -47,9 +48,17 @@ class _Worker:
         module: The module that it imports before the first job.
         shown: Whether it shares the standard streams of this process. Otherwise its output is kept for the error
             message of a crash.
+        group: Whether it ends with all processes that it started.
     """
 
-    def __init__(self, environment: Mapping[str, str] | None = None, module: str = "", *, shown: bool = False) -> None:
+    def __init__(
+        self,
+        environment: Mapping[str, str] | None = None,
+        module: str = "",
+        *,
+        shown: bool = False,
+        group: bool = False,
+    ) -> None:
         self.limits = process_limits()
         child_receives, parent_sends = os.pipe()
         parent_receives, child_sends = os.pipe()
@@ -58,6 +67,7 @@ class _Worker:
         self._import_path = [*sys.path]
         self._module = module
         self._shown = shown
+        self._group = group
         program = (
             f"import sys; sys.path[:] = {self._import_path!r}; "
             f"from litefuse.processes.worker import main, serve_forks; {self._entry(child_receives, child_sends)}"
@@ -70,6 +80,7 @@ class _Worker:
                 stdout=self._stderr,
                 stderr=self._stderr,
                 env={**_ENVIRONMENT, **os.environ} if environment is None else {**os.environ, **environment},
+                start_new_session=group,
             )
         finally:
             os.close(child_receives)
@@ -86,6 +97,7 @@ class _Worker:
         return f"main({receives}, {sends}, {self._module!r}, {self._shown!r}, {self.limits.memory or 0})"
 
     def run(self, target: str, argument: object, announce: Callable[[str], None]) -> Any:
+        """Runs a function there, as :func:`run_in_worker` does."""
         return self._served((target, argument, _log_level()), announce)
 
     def _served(self, request: tuple[object, ...], announce: Callable[[str], None]) -> Any:
@@ -137,6 +149,13 @@ class _Worker:
         self.is_late = True
         pid = self._process.pid
         event("processes", ERROR, f"process {pid} is out of time", event="process out of time", pid=pid, told=True)
+        self.kill()
+
+    def kill(self) -> None:
+        """Has the system end it, and its group: whoever waits for its answer sees that it died."""
+        if self._group:
+            with contextlib.suppress(ProcessLookupError, PermissionError):  # on macOS, of zombies alone
+                os.killpg(self._process.pid, signal.SIGKILL)
         self._process.kill()
 
     def is_usable(self) -> bool:
@@ -154,9 +173,10 @@ class _Worker:
             raise self._crash("end")
 
     def close(self) -> None:
+        """Ends it."""
         self._requests.close()
         self._answers.close()
-        self._process.kill()
+        self.kill()
         self._process.wait()
         event("processes", DEBUG, f"process {self._process.pid} ended", event="process ended", pid=self._process.pid)
         if self._stderr is not None:
@@ -185,7 +205,7 @@ class _Worker:
         return EngineCrashError(f"{message}\n{output}" if output else message, hint=hint, step=step, death=death)
 
 
-class _ForkingWorker(_Worker):
+class _ForkingWorker(Worker):
     """A process that has imported a module, and serves each job in a fork of itself.
 
     Args:
@@ -254,7 +274,7 @@ def prepare_worker(module: str) -> None:
 def prepare_model_process(module: str) -> None:
     """Starts the process for the next :func:`run_model`, which imports a module in the meantime."""
     with _interrupts_wait(), _lock:
-        _for_models.append(_Worker({}, module, shown=True))
+        _for_models.append(Worker({}, module, shown=True))
 
 
 def run_in_worker(target: str, argument: object, announce: Callable[[str], None] = lambda _: None) -> Any:
@@ -272,7 +292,7 @@ def run_in_worker(target: str, argument: object, announce: Callable[[str], None]
         LimitError: It exceeded a time or memory limit.
         LitefuseError: The error that the function raised.
     """
-    worker: _Worker | None = None
+    worker: Worker | None = None
     try:
         with _interrupts_wait():
             worker, waited = _take(target.partition(":")[0])
@@ -284,7 +304,7 @@ def run_in_worker(target: str, argument: object, announce: Callable[[str], None]
             # It did not start the job: it was killed while idle, which has nothing to do with this job.
             worker.close()
             with _interrupts_wait():
-                worker = _Worker(module=target.partition(":")[0])
+                worker = Worker(module=target.partition(":")[0])
             result = worker.run(target, argument, announce)
     except BaseException as error:  # an interrupt may come between request and answer
         if worker is not None:
@@ -322,10 +342,10 @@ def run_alone(
     """
     if imported and sys.platform == "linux" and process_limits().memory is None:
         return _run_in_fork(target, argument, environment, imported, announce)
-    worker: _Worker | None = None
+    worker: Worker | None = None
     try:
         with _interrupts_wait():
-            worker = _Worker(environment)
+            worker = Worker(environment)
         return worker.run(target, argument, announce)
     finally:
         if worker is not None:
@@ -374,11 +394,11 @@ def run_model(
         ModelCrashError: The process died; ``step`` says in which step.
         LitefuseError: The error that the function raised.
     """
-    worker: _Worker | None = None
+    worker: Worker | None = None
     try:
         with _interrupts_wait():
             module = target.partition(":")[0]
-        worker = _Worker(environment, module, shown=True) if environment else _take_for_models(module)
+        worker = Worker(environment, module, shown=True) if environment else _take_for_models(module)
         result = worker.run(target, argument, announce)
         worker.end()
         return result
@@ -414,7 +434,7 @@ def _interrupts_wait() -> Generator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _take(module: str) -> tuple[_Worker, bool]:
+def _take(module: str) -> tuple[Worker, bool]:
     """Returns a process, and whether it was idle before."""
     with _lock:
         while _idle and process_limits().memory is None:  # a process with a memory limit is used only once
@@ -424,10 +444,10 @@ def _take(module: str) -> tuple[_Worker, bool]:
             if worker.is_usable():
                 return worker, True
             worker.close()
-    return _Worker(module=module), False
+    return Worker(module=module), False
 
 
-def _take_for_models(module: str) -> _Worker:
+def _take_for_models(module: str) -> Worker:
     with _lock:
         while _for_models:
             worker = _for_models.pop()
@@ -436,7 +456,7 @@ def _take_for_models(module: str) -> _Worker:
             if worker.is_usable():
                 return worker
             worker.close()
-    return _Worker({}, module, shown=True)
+    return Worker({}, module, shown=True)
 
 
 def _take_forking(environment: Mapping[str, str], module: str) -> _ForkingWorker:
@@ -454,7 +474,7 @@ def _keep_forking(worker: _ForkingWorker) -> None:
         _forking.append(worker)
 
 
-def _give_back(worker: _Worker) -> None:
+def _give_back(worker: Worker) -> None:
     if worker.jobs >= _JOBS_PER_WORKER or worker.is_late or worker.limits.memory is not None:
         worker.close()
         return

@@ -1,0 +1,163 @@
+"""What was done, written beside the files: a later batch does only what is not done, or was done of something else."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, cast
+
+from litefuse.batch_runs.entry import Entry
+from litefuse.batch_runs.outcome import KEPT, Outcome
+from litefuse.cloud.names import as_url
+from litefuse.cloud.paths import local, saved_to
+from litefuse.errors import LitefuseError
+from litefuse.files.whole_file import whole_file
+from litefuse.version import __version__
+
+__all__ = ["digest_of", "key_of", "place_in", "read_record", "write_record"]
+
+_FOLDER = "records"
+# The packages that decide what becomes of a model, and of a comparison with the original.
+_PACKAGES = ("litert-converter", "ai-edge-litert", "litert-quantizer", "numpy", "ml_dtypes")
+_BLOCK = 1 << 20
+
+
+def key_of(entry: Entry) -> str:
+    """Returns a hash of all that decides what becomes of a model: its content, its options, and versions.
+
+    Files that options name count with their content; modules that are named without a file, by their names alone.
+
+    Raises:
+        LitefuseError: The model, or a file that an option names, cannot be read.
+    """
+    told: dict[str, Any] = asdict(entry)
+    for each in ("path", "name", "timeout", "memory"):
+        told.pop(each)
+    contents = {name: _content(name) for name in sorted(set(_named_files(entry)))}
+    versions = {"litefuse": __version__, **{name: _version(name) for name in _PACKAGES}}
+    if entry.verify is not None:
+        versions["tensorflow"] = _version("tensorflow-cpu") or _version("tensorflow")
+    # The name decides the names of files, and what is in the model's path alone does not count.
+    told |= {"model": digest_of(Path(local(entry.path))), "contents": contents, "versions": versions}
+    text = json.dumps([entry.name, told], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+
+
+def _named_files(entry: Entry) -> Iterable[str]:
+    """Yields the texts of options that name files."""
+    named: list[Any] = [*entry.plug_ins]
+    options: list[Mapping[str, Any]] = [entry.convert, entry.verify or {}, entry.check or {}]
+    options += [each.options for each in entry.variants]
+    for each in options:
+        names = ("representative_dataset", "preprocess", "recipe", "metadata", "original", "inputs", "kernel_modules")
+        for name in names:
+            value = each.get(name, ())
+            named += cast("list[Any]", value) if isinstance(value, list | tuple) else [value]
+    yield from (each for each in named if isinstance(each, str))
+
+
+def _content(text: str) -> str:
+    path = Path(local(text))
+    if not path.exists() and ":" in text:  # FILE.py:FUNCTION
+        path = Path(text.rpartition(":")[0])
+    return digest_of(path) if path.exists() else ""
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
+def digest_of(path: Path) -> str:
+    """Returns the SHA-256 of a file, or of the names and contents of a folder's files.
+
+    Raises:
+        LitefuseError: It cannot be read.
+    """
+    digest = hashlib.sha256()
+    try:
+        if not path.is_dir():
+            _add(digest, path)
+            return digest.hexdigest()
+        for each in sorted(path.rglob("*")):
+            if each.is_file():
+                name = os.fsencode(each.relative_to(path))
+                digest.update(b"%d:%s%d:" % (len(name), name, each.stat().st_size))
+                _add(digest, each)
+    except FileNotFoundError:
+        raise LitefuseError("there is no such model", where=str(path)) from None
+    except OSError as error:
+        raise LitefuseError(f"it cannot be read: {error.strerror or error}", where=str(path)) from error
+    return digest.hexdigest()
+
+
+def _add(digest: Any, path: Path) -> None:
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+
+
+def place_in(output: str, *names: str) -> str:
+    """Returns the path, or the URL, of a file in an output folder."""
+    if as_url(output) is None:
+        return str(Path(output, *names))
+    return "/".join((output.rstrip("/"), *names))
+
+
+def _record(output: str, name: str) -> str:
+    return place_in(output, _FOLDER, f"{name}.json")
+
+
+def read_record(output: str, entry: Entry, key: str) -> Outcome | None:
+    """Returns what an earlier batch made of a model; None if it has to be done, or done again.
+
+    That is so if there is no record, it is damaged or of another key, or a file is missing or not as it was written.
+    """
+    try:
+        told = json.loads(Path(local(_record(output, entry.name))).read_text("utf-8"))
+        if told["key"] != key:
+            return None
+        outcome = Outcome.of_json(told["outcome"])
+    except (LitefuseError, OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    if outcome.status not in KEPT or outcome.name != entry.name or [*outcome.files] != entry.files:
+        return None
+    if not all(_is_there(place_in(output, file), *found) for file, found in outcome.files.items()):
+        return None
+    return outcome.again()
+
+
+def _is_there(place: str, digest: str, size: int) -> bool:
+    try:
+        if as_url(place) is None:
+            path = Path(place)
+            return path.stat().st_size == size and digest_of(path) == digest
+        from litefuse.cloud.file_systems import file_system
+
+        system, path = file_system(place)
+        return system.info(path).get("size") == size
+    except Exception:  # noqa: BLE001  whatever a store says: it is done again
+        return False
+
+
+def write_record(output: str, outcome: Outcome, key: str) -> None:
+    """Writes what became of a model, whole or not at all.
+
+    Raises:
+        LitefuseError: It cannot be written.
+    """
+    target = _record(output, outcome.name)
+    try:
+        with saved_to(target) as place:
+            place.parent.mkdir(exist_ok=True)
+            with whole_file(place) as partial:
+                partial.write_text(json.dumps({"key": key, "outcome": outcome.to_json()}, indent=1), encoding="utf-8")
+    except OSError as error:
+        raise LitefuseError(f"the record cannot be written: {error.strerror or error}", where=target) from error
