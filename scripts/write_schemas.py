@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, cast, get_type_hints
 import msgspec
 
 from litefuse import errors
+from litefuse.batch_runs.outcome import BatchResult, Outcome
 from litefuse.benchmarking.measurement import Benchmark, Measurement
 from litefuse.cli.run_job import RunFacts
 from litefuse.differences.model_diff import ModelDiff
@@ -62,6 +63,8 @@ class _Form(NamedTuple):
 
 
 _FORMS: Mapping[type, _Form] = {
+    BatchResult: _Form(("ok", "counts"), names={"outcomes": "models"}),
+    Outcome: _Form(("status", "seconds", "message")),
     Benchmark: _Form(("ratio",)),
     Measurement: _Form(("seconds", "explained", "explained_by_op")),
     ModelDiff: _Form(("verdict", "same_computation", "categories")),
@@ -156,6 +159,7 @@ class _KernelTest(NamedTuple):
 
 #: The classes of the results of each command; one of several.
 _RESULTS: Mapping[str, tuple[type, ...]] = {
+    "batch": (BatchResult,),
     "benchmark": (Benchmark,),
     "cache": (_Cache,),
     "check": (TargetCheck,),

@@ -24,6 +24,7 @@ from tests.documents.reading import is_described, printed, validator_of
 
 #: Arguments of each command that prints a result, where {model} is a file and {folder} an empty folder.
 RUNS = {
+    "batch": ["batch", "{models}", "-o", "{folder}/out", "--jobs", "1", "--check", "litert"],
     "benchmark": ["benchmark", "{model}", "{model}", "--seconds", "0.05", "--signature", "embed"],
     "cache": ["cache"],
     "check": ["check", "{model}", "--target", "litert", "--target", "micro"],
@@ -45,7 +46,9 @@ def files(demo_model: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[st
     folder = tmp_path_factory.mktemp("documents")
     plain = litefuse.convert(SAVED_MODEL, signatures=["embed"]).save(folder / "plain.tflite")
     quantized = litefuse.quantize(demo_model, "float16").save(folder / "quantized.tflite")
-    return {"model": str(demo_model), "plain": str(plain), "quantized": str(quantized)}
+    models = folder / "models.toml"
+    models.write_text(f"[[model]]\nname = 'demo'\npath = {json.dumps(str(SAVED_MODEL))}\n")
+    return {"model": str(demo_model), "plain": str(plain), "quantized": str(quantized), "models": str(models)}
 
 
 @pytest.mark.parametrize("command", RUNS)

@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
-from litefuse.cli.failures import ExitCode, json_option
-from litefuse.cli.output import check_writable, print_json, print_sections
+from litefuse.cli.failures import ExitCode
+from litefuse.cli.json_output import json_option, print_json, wrote
+from litefuse.cli.output import check_writable, print_sections
 from litefuse.cli.parameters import OUTPUT, PATH, TARGET, process_limit_options
 from litefuse.options.forms import QUANTIZATIONS
 
@@ -112,7 +113,8 @@ def batch(
         save_junit(result, junit)
     code = _exit_code(result)
     if as_json:
-        print_json({**result.to_json(), "exit_code": int(code)})
+        wrote(html, junit)
+        print_json(result.to_json(), code)
     elif not quiet:
         print_sections(batch_sections(result))
     sys.stdout.flush()
