@@ -14,6 +14,7 @@ from litefuse.conversion_process import convert_here, convert_in_worker, with_fi
 from litefuse.errors import LitefuseError
 from litefuse.files.temporary import make_temporary_folder
 from litefuse.frontends import source_of
+from litefuse.ir.installation import check_engine
 from litefuse.job import ConversionJob
 from litefuse.logs.events import INFO, WARNING, event, is_heard
 from litefuse.metadata.description import Finish
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ConversionResult", "convert", "quantize"]
 
-_QUANTIZATION_RUNNER = "litefuse.conversion:run_quantization"
+_QUANTIZATION_RUNNER = "litefuse.quantizing:run_quantization"
 
 
 @checks_names
@@ -216,6 +217,7 @@ def convert(
         QuantizationError: The difference from quantization exceeds ``max_error``, or an op is not integer that had to
             be (``require_integer``).
         LimitError: It exceeds ``max_ops``, ``max_constant_bytes``, ``timeout`` or ``memory``; ``limit`` says which.
+        MissingEngineError: The lowering engine is not installed, or has no package for this platform.
         EngineCrashError: The conversion process died; the module that it worked on is saved for a bug report.
     """
     processes = ProcessLimits(timeout, memory)
@@ -224,6 +226,7 @@ def convert(
             "timeout and memory limit the process of the conversion, which in_process does without",
             hint="Leave out in_process=True (on the command line, --in-process), or the limits.",
         )
+    check_engine()
     dump = IrDump.of(dump_ir, dump_ir_after)
     source = source_of(model)
     allowed = _switch(allow_custom_ops, "allow_custom_ops")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from litefuse.composites.fuse_composites import FuseComposites
 from litefuse.composites.outcome import CheckResult, CheckTerms
@@ -26,7 +25,7 @@ from litefuse.legalize.decomposed import Decomposed
 from litefuse.legalize.lacking_ops import tensorflow_name
 from litefuse.logs.events import INFO, event
 from litefuse.options.allowed_ops import check_allowed
-from litefuse.options.forms import CompositeForms, RnnForm
+from litefuse.options.forms import CompositeForms
 from litefuse.options.input_shapes import InputShapes
 from litefuse.options.limits import held_bytes, limited
 from litefuse.pipeline.composites import freeze_and_fuse
@@ -38,7 +37,7 @@ from litefuse.pipeline.targets import check_lowered, fixed_shapes
 from litefuse.pipeline.unrolled import kept, with_unrolled
 from litefuse.pipeline.variable_values import VariableValues
 from litefuse.plug_ins.entry_points import take_plug_ins
-from litefuse.quantizing import quantize_file, quantize_trained_module
+from litefuse.quantizing import quantize_file, quantize_trained_module, rnn_form
 from litefuse.recognizers.layers.index import LAYER_COMPOSITES
 from litefuse.recognizers.transfer import unpickle_registered
 from litefuse.report import (
@@ -50,13 +49,14 @@ from litefuse.report import (
     Report,
     RetypedReport,
 )
+from litefuse.runtime.operators import by_kernel
 from litefuse.runtime.transfer import unpickle_kernels
 from litefuse.saved_model import NARROWED, WIDENED, DataType, Retyping, SavedModel, load, op_registry
 from litefuse.shapes.set_input_shapes import SetInputShapes
 from litefuse.targets import traits_of
 from litefuse.weights import Weights
 
-__all__ = ["run_conversion", "run_job", "run_quantization"]
+__all__ = ["run_conversion", "run_job"]
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
         check=check,
         check_custom_ops=job.check_custom_ops,
         forms=_forms(job),
-        rnn=_rnn_form(job),
+        rnn=rnn_form(job),
         lacking=traits_of(job.target).lacking if job.rnn == "auto" else (),
         chosen_ops=() if isinstance(job.allow_custom_ops, bool) else job.allow_custom_ops,
     )
@@ -170,7 +170,7 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
         lacking = {each.op for each in (*lowering.decomposed, *lowering.emitted)}
         check_allowed(allowed, lacking, known | _names_of(composites))
     summary, quantization, renamed = _write(module, lowering, job, steps)
-    foreign, own = _by_kernel(summary.custom_ops, job.output)
+    foreign, own = by_kernel(summary.custom_ops, job.output)
     steps.begin("")
     return Report(
         source=str(job.source),
@@ -254,7 +254,7 @@ def _write(
             write_model(module, lowering.weights, partial, of_one_shape=job.quantize is not None)
             if job.quantize is not None:
                 steps.begin("quantize")
-                quantization, summary = quantize_file(partial, job, summary, steps.announce, rnn=_rnn_form(job))
+                quantization, summary = quantize_file(partial, job, summary, steps.announce, rnn=rnn_form(job))
         if not traits_of(job.target).buffers_behind:
             from litefuse.export.inside_buffers import bring_buffers_inside  # few targets need it
 
@@ -270,56 +270,6 @@ def _write(
     return summary, quantization, RenamedReport.all_of(renamed)
 
 
-def run_quantization(job: ConversionJob, announce: Callable[[str], None]) -> Report:
-    """Quantizes a LiteRT model from another process, as :func:`run_job` does with what it converts.
-
-    Args:
-        job: A conversion whose source is the model's file.
-        announce: Called with the name of the step at its start.
-
-    Raises:
-        LitefuseError: The model cannot be read, quantized or written.
-    """
-    from litefuse.inspection.litert_model import inspect_litert_model
-    from litefuse.metadata.finish import finish_file
-    from litefuse.quantization.preparing import prepare_model
-
-    take_plug_ins(job.plug_ins)
-    unpickle_kernels(job.kernels)
-    steps = Steps(announce)
-    steps.begin("quantize")
-    partial = job.output.with_name(job.output.name + ".part")
-    quantization = None
-    try:
-        model = inspect_litert_model(job.source)
-        custom_ops = sorted({each.name for each in model.custom_operators if each.kind == "custom"})
-        summary = ModelSummary(model.op_counts, tuple(custom_ops))
-        prepare_model(job.source, partial)
-        if job.quantize is not None:
-            quantization, summary = quantize_file(partial, job, summary, announce, rnn=_rnn_form(job))
-        signatures = tuple(each.key for each in inspect_litert_model(partial).signatures)
-        renamed = finish_file(partial, job.finish, files_of=job.source, where=str(job.source))
-        partial.replace(job.output)
-    finally:
-        partial.unlink(missing_ok=True)
-    foreign, own = _by_kernel(summary.custom_ops, job.output)
-    steps.begin("")
-    return Report(
-        source=str(job.source),
-        signatures=signatures,
-        renamed=RenamedReport.all_of(renamed),
-        op_counts=summary.op_counts,
-        custom_ops=foreign,
-        runtime_ops=own,
-        pack_kernels=tuple(name for name in foreign if name in PACK),
-        python_kernels=_python_kernels(foreign, ()),
-        quantization=quantization,
-        size=job.output.stat().st_size,
-        source_size=job.source.stat().st_size,
-        timings=steps.timings,
-    )
-
-
 # The names of the composites that Keras 2 makes from its LSTM layers: an interface's name and a UUID.
 _LSTMS_OF_KERAS_2 = "lstm_????????-????-????-????-????????????"
 
@@ -327,7 +277,7 @@ _LSTMS_OF_KERAS_2 = "lstm_????????-????-????-????-????????????"
 def _forms(job: ConversionJob) -> CompositeForms:
     """Returns the forms of composites; Keras's own LSTM composites get the form of layers without annotation."""
     traits = traits_of(job.target)
-    if _rnn_form(job) == "fused" or job.rnn != "auto" or job.require_fused:
+    if rnn_form(job) == "fused" or job.rnn != "auto" or job.require_fused:
         return job.composites
     if traits.variables and not job.quantize:
         return replace(job.composites, faster=True)
@@ -337,16 +287,6 @@ def _forms(job: ConversionJob) -> CompositeForms:
         else f"{traits.runtime} takes no variable tensors, in which the op keeps its state"
     )
     return replace(job.composites, better_inline={_LSTMS_OF_KERAS_2: why})
-
-
-def _rnn_form(job: ConversionJob) -> RnnForm:
-    """Returns the form of recurrent layers: where loops are as good, quantized ones are smaller and faster on a CPU."""
-    if job.rnn != "auto":
-        return job.rnn
-    traits = traits_of(job.target)
-    if not traits.variables:
-        return "loop"
-    return "fused" if not traits.loops else "loop" if job.quantize else "auto"
 
 
 def _release_checkpoint(imported: ImportedModule) -> Callable[[], None]:
@@ -366,18 +306,6 @@ def _lacking_ops(decomposed: Sequence[Decomposed], emitted: Sequence[CustomOpFor
         found[LackingOpReport(each.op, outcome, each.reason)] += 1
     ordered = sorted(found, key=lambda each: (each.op, each.outcome, each.reason))
     return tuple(replace(each, count=found[each]) for each in ordered)
-
-
-def _by_kernel(custom_ops: tuple[str, ...], path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Returns those of a file's custom ops that need kernels, and those that LiteRT runs by itself."""
-    if not custom_ops:
-        return (), ()
-    from litefuse.runtime.flatbuffer import content_of  # few models have custom ops
-    from litefuse.runtime.operators import ops_that_run_in_litert
-
-    with content_of(path) as content:
-        own = ops_that_run_in_litert(content)
-    return tuple(name for name in custom_ops if name not in own), tuple(name for name in custom_ops if name in own)
 
 
 def _python_kernels(custom_ops: Sequence[str], emitted: Sequence[CustomOpForm]) -> tuple[str, ...]:

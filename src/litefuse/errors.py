@@ -19,6 +19,7 @@ The tree:
     │   ├── QuantizationError       the difference from quantization exceeds the limit
     │   ├── LimitError              it exceeds a limit on ops, bytes of constants, time or memory
     │   └── LoweringError           the lowering engine reported an error
+    ├── MissingEngineError          the lowering engine is not installed, or has no package for this platform
     ├── EngineCrashError            the process that ran the conversion died
     ├── KernelError                 a custom op's kernel was registered or answered wrongly
     └── InterpreterError            a model cannot be loaded or run
@@ -46,6 +47,7 @@ __all__ = [
     "LitefuseError",
     "LoweringError",
     "MetadataError",
+    "MissingEngineError",
     "MissingKernelError",
     "ModelCrashError",
     "NotAcceleratedError",
@@ -208,6 +210,13 @@ class LimitError(ConversionError):
 
 class LoweringError(ConversionError):
     """The lowering engine rejected the module; the message contains its diagnostics."""
+
+
+class MissingEngineError(LitefuseError):
+    """The lowering engine, which converts models, is not installed or cannot be loaded.
+
+    There are platforms that it has no package for. What needs no conversion works without it.
+    """
 
 
 class EngineCrashError(LitefuseError):

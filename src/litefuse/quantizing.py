@@ -1,4 +1,7 @@
-"""What a conversion does to quantize the model that it wrote."""
+"""Quantization of files: of the one that a conversion wrote, and of LiteRT models of any converter.
+
+A LiteRT model is quantized without the lowering engine, which only fake-quantization nodes need.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +11,73 @@ from typing import TYPE_CHECKING
 
 from litefuse.errors import QuantizationError
 from litefuse.export.summary import ModelSummary
-from litefuse.fake_quantization.pairs import NodesFound
-from litefuse.ir.mlir import ir
 from litefuse.job import ConversionJob
+from litefuse.kernels import PACK, PYTHON_ONLY
 from litefuse.options.forms import Quantization, RnnForm
-from litefuse.pipeline.stages import Lowering
-from litefuse.report import QuantizationReport
+from litefuse.pipeline.steps import Steps
+from litefuse.plug_ins.entry_points import take_plug_ins
+from litefuse.report import QuantizationReport, RenamedReport, Report
+from litefuse.runtime.operators import by_kernel
+from litefuse.runtime.transfer import unpickle_kernels
 from litefuse.targets import traits_of
 
 if TYPE_CHECKING:
+    from litefuse.ir.mlir import ir
+    from litefuse.pipeline.stages import Lowering
     from litefuse.quantization.difference import Difference
     from litefuse.quantization.recurrent.lstms import FloatLayer
 
-__all__ = ["quantize_file", "quantize_trained_module"]
+__all__ = ["quantize_file", "quantize_trained_module", "rnn_form", "run_quantization"]
+
+
+def run_quantization(job: ConversionJob, announce: Callable[[str], None]) -> Report:
+    """Quantizes a LiteRT model from another process, with the kernels that the job contains.
+
+    Args:
+        job: A conversion whose source is the model's file.
+        announce: Called with the name of the step at its start.
+
+    Raises:
+        LitefuseError: The model cannot be read, quantized or written.
+    """
+    from litefuse.inspection.litert_model import inspect_litert_model
+    from litefuse.metadata.finish import finish_file
+    from litefuse.quantization.preparing import prepare_model
+
+    take_plug_ins(job.plug_ins)
+    unpickle_kernels(job.kernels)
+    steps = Steps(announce)
+    steps.begin("quantize")
+    partial = job.output.with_name(job.output.name + ".part")
+    quantization = None
+    try:
+        model = inspect_litert_model(job.source)
+        custom_ops = sorted({each.name for each in model.custom_operators if each.kind == "custom"})
+        summary = ModelSummary(model.op_counts, tuple(custom_ops))
+        prepare_model(job.source, partial)
+        if job.quantize is not None:
+            quantization, summary = quantize_file(partial, job, summary, announce, rnn=rnn_form(job))
+        signatures = tuple(each.key for each in inspect_litert_model(partial).signatures)
+        renamed = finish_file(partial, job.finish, files_of=job.source, where=str(job.source))
+        partial.replace(job.output)
+    finally:
+        partial.unlink(missing_ok=True)
+    foreign, own = by_kernel(summary.custom_ops, job.output)
+    steps.begin("")
+    return Report(
+        source=str(job.source),
+        signatures=signatures,
+        renamed=RenamedReport.all_of(renamed),
+        op_counts=summary.op_counts,
+        custom_ops=foreign,
+        runtime_ops=own,
+        pack_kernels=tuple(name for name in foreign if name in PACK),
+        python_kernels=tuple(name for name in foreign if name in PYTHON_ONLY),
+        quantization=quantization,
+        size=job.output.stat().st_size,
+        source_size=job.source.stat().st_size,
+        timings=steps.timings,
+    )
 
 
 def quantize_file(
@@ -84,6 +141,7 @@ def quantize_trained_module(
         LitefuseError: The model has no such ranges, or LiteRT does not run the result.
         QuantizationError: The result is not what was required.
     """
+    from litefuse.fake_quantization.pairs import NodesFound
     from litefuse.quantization.trained import quantize_trained
 
     size, difference = quantize_trained(
@@ -113,3 +171,13 @@ def _checked(
         check_difference(difference.error, difference.unchecked, job.max_error, inputs)
     report = QuantizationReport(form, size, inputs=inputs, weights=job.quantization.text(), **difference._asdict())
     return report, summary._replace(op_counts=inspect_litert_model(path).op_counts)
+
+
+def rnn_form(job: ConversionJob) -> RnnForm:
+    """Returns the form of recurrent layers: where loops are as good, quantized ones are smaller and faster on a CPU."""
+    if job.rnn != "auto":
+        return job.rnn
+    traits = traits_of(job.target)
+    if not traits.variables:
+        return "loop"
+    return "fused" if not traits.loops else "loop" if job.quantize else "auto"

@@ -60,7 +60,7 @@ def _run(arguments: list[str]) -> None:
 # The module that the child process of a command runs.
 _MODULES = {
     "convert": "litefuse.conversion",
-    "quantize": "litefuse.conversion",
+    "quantize": "litefuse.quantizing",
     "run": "litefuse.cli.execution",
     "verify": "litefuse.verify.model_process",
 }

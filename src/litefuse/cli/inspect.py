@@ -62,6 +62,10 @@ def inspect(
 
     from dataclasses import replace
 
+    from litefuse.ir.installation import check_engine
+
+    check_engine()
+
     from litefuse.processes.limits import ProcessLimits, processes_limited
     from litefuse.processes.process import prepare_worker, run_in_worker
 

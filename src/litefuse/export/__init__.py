@@ -1,5 +1,6 @@
-"""Export of the lowered module: the model's file and a summary of its contents."""
+"""Export of the lowered module: the model's file and a summary of its contents.
 
-from litefuse.export.summary import ModelSummary, summarize
-
-__all__ = ["ModelSummary", "summarize"]
+``model_file``      writes the file
+``summary``         counts its operators
+``inside_buffers``  brings weights behind the flatbuffer inside it, for runtimes that read no others
+"""

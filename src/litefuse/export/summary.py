@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from litefuse.ir.call_graph import functions, operations
-from litefuse.ir.mlir import ir
+if TYPE_CHECKING:
+    from litefuse.ir.mlir import ir
 
 __all__ = ["ModelSummary", "summarize"]
 
@@ -34,6 +34,10 @@ class ModelSummary(NamedTuple):
 
 def summarize(module: ir.Module) -> ModelSummary:
     """Counts the operators of a module that is ready for export."""
+    # A summary of a file needs no engine.
+    from litefuse.ir.call_graph import functions, operations
+    from litefuse.ir.mlir import ir
+
     counts: Counter[str] = Counter()
     custom: set[str] = set()
     for function in functions(module).values():

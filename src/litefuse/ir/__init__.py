@@ -1,6 +1,7 @@
 """The IR, which is MLIR from the importer to the exporter: its bindings, and how to read and build it.
 
 ``mlir``           the bindings; the only module of litefuse that imports ``litert_converter``
+``installation``   whether ``litert_converter`` is installed
 ``types``          dtypes and shapes as MLIR types
 ``attributes``     Python values as MLIR attributes; ``custom_options`` writes them as a flexbuffer
 ``constants``      values of constants, and ops that make them

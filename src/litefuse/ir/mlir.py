@@ -13,14 +13,19 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
+from litefuse.ir.installation import missing_engine
+
 # The engine's libraries read these when they are loaded; without them each conversion prints some twenty lines.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 
-from litert_converter import converter_api_ext
-from litert_converter.mlir import ir
-from litert_converter.mlir.dialects import func
-from litert_converter.mlir.passmanager import PassManager
+try:
+    from litert_converter import converter_api_ext
+    from litert_converter.mlir import ir
+    from litert_converter.mlir.dialects import func
+    from litert_converter.mlir.passmanager import PassManager
+except ImportError as error:
+    raise missing_engine(error) from error
 
 
 class _Deferred(types.ModuleType):

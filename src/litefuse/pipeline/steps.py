@@ -8,9 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from litefuse.ir.mlir import ir
-
 if TYPE_CHECKING:
+    from litefuse.ir.mlir import ir
     from litefuse.pipeline.module_dump import ModuleDump
 
 __all__ = ["INLINE", "LOWER", "REMOVE_UNUSED", "SELF_CHECK", "ModuleSaved", "SavedBefore", "Steps"]
