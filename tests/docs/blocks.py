@@ -7,7 +7,8 @@ is::
 
     <!-- not run: REASON -->     it is shown alone, for one of the reasons in `REASONS`
     <!-- file: PATH -->          it is the content of a file, which the next blocks use
-    <!-- in PATH, for: TEXT -->  it takes the place of the only line in a file that has the text
+    <!-- in PATH, for: TEXT -->  it takes the place of the only line in a file that has the text,
+    <!-- in PATH, for: TEXT ... END -->  and of the lines behind it up to the next one that has another text
     <!-- numbers vary -->        numbers in an output are other ones in each run
     <!-- exit code 1 -->         the block, or the last command of a session, ends with it
 
@@ -36,6 +37,7 @@ REASONS = (
     "a placeholder",
     "a part of a file",
     "an outline",
+    "of another model",
 )
 """Why a block is not run: what a marker's reason begins with."""
 
@@ -44,7 +46,7 @@ PARSED = ("json", "toml")
 SHOWN = "text"
 
 _COMMENT = re.compile(r"<!--\s*(.*?)\s*-->", flags=re.DOTALL)
-_IN_FILE = re.compile(r"in (\S+), for: (.+)")
+_IN_FILE = re.compile(r"in (\S+), for: (.+?)(?: \.\.\. (.+))?")
 _EXIT_CODE = re.compile(r"exit code (\d+)")
 _NUMBERS_VARY = "numbers vary"
 
@@ -74,7 +76,7 @@ class Step:
         kind: ``python``, ``sh``, ``write`` (a file), ``edit`` (one of its lines), ``json`` or ``toml``.
         line: The number of its first line on the page.
         code: What is run, written or parsed.
-        file: The file that is written; with ``edit``, and the text of the line that goes.
+        file: The file that is written; with ``edit`` also what the first and the last line have that go.
         shown: What the page says that it prints, and whether the numbers in it vary.
         exit_code: What a command ends with.
     """
@@ -143,7 +145,7 @@ def _steps(block: Block, before: Sequence[Step]) -> list[Step]:
         found.append(Step("write", block.line, block.code, (block.remark.removeprefix("file: "),)))
         left = []
     elif matched := _IN_FILE.fullmatch(block.remark):
-        found.append(Step("edit", block.line, block.code, matched.groups()))
+        found.append(Step("edit", block.line, block.code, (matched[1], matched[2], matched[3] or matched[2])))
         left = []
     elif language in ("console", SHOWN):
         vary = _NUMBERS_VARY in left

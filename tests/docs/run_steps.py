@@ -53,7 +53,7 @@ def main() -> None:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(step["code"], encoding="utf-8")
             else:
-                _edit(Path(step["file"][0]), step["file"][1], step["code"])
+                _edit(Path(step["file"][0]), *step["file"][1:], step["code"])
             sys.stdout.flush()
 
 
@@ -70,11 +70,12 @@ def _run_shell(code: str, state: Path, exit_code: int) -> None:
         sys.exit(f"exit code {done.returncode}, not {exit_code}")
 
 
-def _edit(path: Path, text: str, code: str) -> None:
-    """Puts a block in the place of the only line with a text."""
+def _edit(path: Path, first: str, last: str, code: str) -> None:
+    """Puts a block in the place of some lines: from the only one that has a text to the next that has another."""
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    (place,) = [index for index, line in enumerate(lines) if text in line]
-    lines[place] = code
+    (begin,) = [index for index, line in enumerate(lines) if first in line]
+    end = next(index for index, line in enumerate(lines[begin:], begin) if last in line)
+    lines[begin : end + 1] = [code]
     path.write_text("".join(lines), encoding="utf-8")
 
 

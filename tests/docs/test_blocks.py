@@ -128,6 +128,11 @@ def test_files_and_places_in_them(run: Runner) -> None:
         "|text|2",
         "|sh|cat a/b.cc",
         "|text|#include <x>",
+        "file: lines|text|one\ntwo 1\nthree\ntwo 2\nfour",
+        "in lines, for: two 1 ... two|text|2\n3",
+        "in lines, for: two 2 ... four|text|...",
+        "|sh|cat lines",
+        "|text|one\n2\n3\nthree\n...",
     )
 
 

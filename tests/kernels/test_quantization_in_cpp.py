@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-import re
 import shutil
 import subprocess
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -89,19 +87,6 @@ def test_slices_that_are_not_there(library: Any) -> None:
     library.scale_of.restype = ctypes.c_float
     assert [library.scale_of(3, slice_) for slice_ in (0, 1, 2, 3, -1)] == [41, 52, 63, 41, 41]
     assert [library.scale_of(1, slice_) for slice_ in (0, 1, 2**31 - 1)] == [41, 41, 41]
-
-
-def test_the_kernel_in_the_documentation(tmp_path: Path) -> None:
-    """It compiles; tests/scaffold runs one like it."""
-    page = (Path(__file__).parents[2] / "docs" / "guides" / "custom-ops.md").read_text()
-    (methods,) = [each for each in re.findall(r"```cpp\n(.*?)```", page, re.DOTALL) if "Prepare" in each]
-    copy_kit(tmp_path / "kit")
-    begin = '#include "litefuse/kernel.h"\nusing litefuse::Node;\nusing litefuse::Tensor;\n'
-    kernel = f"struct SoftSign : litefuse::Kernel {{\n{methods}}};\nLITEFUSE_DEFINE_KERNEL(SoftSign, SoftSign)\n"
-    (tmp_path / "kernel.cc").write_text(begin + kernel)
-    command = ["c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I", str(tmp_path / "kit/include")]
-    done = subprocess.run([*command, str(tmp_path / "kernel.cc")], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
 
 
 def test_numbers_that_stand_for_themselves(library: Any) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +14,7 @@ import litefuse
 from litefuse.cli.app import app
 from litefuse.inspection.litert_model import inspect_litert_model
 from tests.tensorflow.checking import check, check_calls, difference, interpreter
-from tests.tensorflow.pages import blocks, run
-from tests.tensorflow.test_quantization import counting, digits, images, inputs, texts
+from tests.tensorflow.test_quantization import counting, images, inputs, texts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -413,11 +411,3 @@ def test_products_with_constant_batches(tensorflow: TensorFlow, form: Quantizati
     dataset: dict[str, Any] = {"representative_dataset": calls} if form in FORMS else {}
     result = check(tensorflow, path, calls, rtol=TOLERANCE, quantize=form, **dataset)
     assert Counter(result.report.op_counts)["BATCH_MATMUL"] == 1
-
-
-def test_page(tensorflow: TensorFlow, tmp_path: Path) -> None:
-    (code,) = blocks("quantization.md", "python")
-    (tmp_path / "my_saved_model").symlink_to(tensorflow.save(digits))
-    (tmp_path / "page.py").write_text(code)
-    run(tmp_path, sys.executable, "page.py")
-    assert (tmp_path / "integers.tflite").stat().st_size < 60_000
