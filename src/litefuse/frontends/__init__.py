@@ -8,6 +8,7 @@ already, and a Keras file is read in a separate process.
 ``source_of``    finds the source for an object or a path
 ``saved_model_folder``  folders: a SavedModel, or one with a SavedModel in it
 ``pretrained``   what to do with the folders of transformers, which have weights and no graph
+``tensorflow_packages``  which packages have TensorFlow, and which overwrite each other
 ``keras_model``  Keras models, of Keras 3 and of Keras 2 (tf_keras)
 ``keras_file``   ``.keras`` and ``.h5`` files; their process runs ``keras_loader``, after ``keras_archive`` and
                  ``keras_hdf5`` have checked the file, and ``keras_config`` and ``keras_functions`` its configuration

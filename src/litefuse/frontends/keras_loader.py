@@ -17,6 +17,7 @@ from litefuse.frontends.keras_config import check_config
 from litefuse.frontends.keras_file import KerasFileJob
 from litefuse.frontends.keras_hdf5 import INSTALL, read_hdf5
 from litefuse.frontends.keras_model import keras_model_source
+from litefuse.frontends.tensorflow_packages import KERAS_2, conflict, tensorflow_packages
 from litefuse.frontends.writer import describe_error
 
 __all__ = ["write_saved_model_of"]
@@ -48,6 +49,8 @@ def write_saved_model_of(job: KerasFileJob, announce: Callable[[str], None]) -> 
     version, config = (read_archive if suffix == ".keras" else read_hdf5)(job.file)
     package = _package(version)
     hint = _PASS.format(package=package)
+    if package == "keras" and _is_legacy(version):
+        hint += f" {KERAS_2}"
     check_config(config, where, hint)
     keras = _import(package, where)
     try:
@@ -95,8 +98,11 @@ def _safe_mode(package: str, where: str) -> contextlib.AbstractContextManager[An
 
 def _package(version: str) -> str:
     """Returns the installed package that is best for files of a Keras version."""
-    is_legacy = version.startswith(("1.", "2."))
-    return "tf_keras" if is_legacy and importlib.util.find_spec("tf_keras") is not None else "keras"
+    return "tf_keras" if _is_legacy(version) and importlib.util.find_spec("tf_keras") is not None else "keras"
+
+
+def _is_legacy(version: str) -> bool:
+    return version.startswith(("1.", "2."))
 
 
 def _import(package: str, where: str) -> Any:
@@ -112,7 +118,9 @@ def _import(package: str, where: str) -> Any:
         keras: Any = importlib.import_module(package)
     except ImportError as error:
         raise LitefuseError(
-            f"{package} or TensorFlow cannot be imported: {describe_error(error)}", where=where, hint=INSTALL
+            f"{package} or TensorFlow cannot be imported: {describe_error(error)}",
+            where=where,
+            hint=conflict(tensorflow_packages()) or INSTALL,
         ) from error
     version = str(keras.__version__)
     if package == "keras" and not _is_corrected(version):

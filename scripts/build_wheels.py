@@ -1,0 +1,181 @@
+"""Builds the packages of a release: the source distribution, and wheels of what is in it.
+
+    python -m scripts.build_wheels -o dist                # all
+    python -m scripts.build_wheels -o dist --for x86_64   # the wheel for this machine alone, and what it is made of
+
+The wheels for Linux are compiled by Zig, which knows the C library of old releases, and checked by ``auditwheel``: they
+need nothing but that library. The one for Windows has no native kernels. Those for macOS are built by
+``.github/workflows/release.yml``, on macOS. The same commit gives the same bytes, wherever it is built.
+
+It takes the packages of ``scripts/requirements.txt``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+__all__ = ["LIBRARY", "MACHINES", "ROOT", "build_sdist", "build_wheel", "source_date"]
+
+ROOT = Path(__file__).parents[1]
+#: The oldest release of the C library that the native kernels run with; that of manylinux2014.
+GLIBC = "2.17"
+#: The processors of Linux, and Windows.
+MACHINES = ("x86_64", "aarch64", "windows")
+#: The native kernels in a wheel.
+LIBRARY = "litefuse/kernels/liblitefuse_kernels.so"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("-o", "--output", type=Path, default=ROOT / "dist", help="the folder for the packages (dist)")
+    parser.add_argument("--for", dest="machines", action="append", choices=MACHINES, help="a wheel; may be repeated")
+    options = parser.parse_args(arguments)
+    sdist = build_sdist(options.output)
+    print(sdist, flush=True)
+    with tempfile.TemporaryDirectory(prefix="litefuse-") as folder:
+        with tarfile.open(sdist) as archive:
+            archive.extractall(folder, filter="data")
+        source = Path(folder, sdist.name.removesuffix(".tar.gz"))
+        for machine in options.machines or MACHINES:
+            print(build_wheel(source, machine, options.output), flush=True)
+
+
+def source_date() -> str:
+    """The time of the commit in seconds, which archives get as the time of their files.
+
+    Without a repository, it is that of the variable ``SOURCE_DATE_EPOCH``.
+    """
+    given = os.environ.get("SOURCE_DATE_EPOCH")
+    return given or run("git", "-C", str(ROOT), "log", "-1", "--format=%ct").strip()
+
+
+def build_sdist(output: Path) -> Path:
+    """Builds the source distribution.
+
+    Returns:
+        Its path.
+    """
+    with tempfile.TemporaryDirectory(prefix="litefuse-") as folder:
+        _build(ROOT, Path(folder), "--sdist")
+        (built,) = Path(folder).glob("*.tar.gz")
+        return _moved(built, output)
+
+
+def build_wheel(source: Path, machine: str, output: Path) -> Path:
+    """Builds a wheel.
+
+    Args:
+        source: The folder of the source distribution.
+        machine: One of ``MACHINES``.
+        output: The folder for the wheel.
+
+    Returns:
+        Its path.
+
+    Raises:
+        SystemExit: It has no native kernels, or they need more than the C library.
+    """
+    with tempfile.TemporaryDirectory(prefix="litefuse-") as name:
+        folder = Path(name)
+        if machine == "windows":
+            _build(source, folder, "--wheel", settings={"wheel.cmake": "false", "wheel.tags": "py3-none-win_amd64"})
+            (built,) = folder.glob("*.whl")
+            return _moved(built, output)
+        platform = f"manylinux_{GLIBC.replace('.', '_')}_{machine}"
+        _build(
+            source,
+            folder,
+            "--wheel",
+            settings={"wheel.tags": f"py3-none-{platform}", "install.strip": "false"},
+            environment=compiler(source, machine),
+        )
+        (built,) = folder.glob("*.whl")
+        check_native(built)
+        check_platform(built, platform)
+        return _moved(built, output)
+
+
+def compiler(source: Path, machine: str) -> dict[str, str]:
+    """The variables that make CMake compile with Zig for a machine, in the same way in every folder.
+
+    Args:
+        source: The folder of the sources.
+        machine: The processor.
+    """
+    import ziglang
+
+    zig = Path(ziglang.__file__).with_name("zig")
+    return {
+        "CXX": f"{zig} c++ -target {machine}-linux-gnu.{GLIBC}",
+        "CXXFLAGS": f"-g0 -ffile-prefix-map={source}=.",
+        "LDFLAGS": "-Wl,-s",
+        "CMAKE_ARGS": f"-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR={machine}",
+    }
+
+
+def check_native(wheel: Path) -> None:
+    """Checks that a wheel has the native kernels: an installation goes without where they cannot be compiled.
+
+    Raises:
+        SystemExit: It has none.
+    """
+    with zipfile.ZipFile(wheel) as archive:
+        if LIBRARY not in archive.namelist():
+            sys.exit(f"{wheel.name} has no {LIBRARY}: the kernels were not compiled")
+
+
+def check_platform(wheel: Path, platform: str) -> None:
+    """Checks that the libraries in a wheel need no more than its platform has.
+
+    Raises:
+        SystemExit: They do.
+    """
+    # It breaks its lines wherever they are long enough.
+    found = " ".join(run(sys.executable, "-m", "auditwheel", "show", str(wheel)).split())
+    if f'consistent with the following platform tag: "{platform}"' not in found:
+        sys.exit(f"{wheel.name} is not what its name says: {found}")
+
+
+def run(*command: str, environment: Mapping[str, str] | None = None) -> str:
+    """Runs a command; returns what it prints.
+
+    Raises:
+        SystemExit: It failed; the message has what it printed.
+    """
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env={**os.environ, **(environment or {})}
+    )
+    if done.returncode:
+        sys.exit(f"{done.stdout}{done.stderr}\nfailed: {' '.join(command)}")
+    return done.stdout
+
+
+def _build(
+    source: Path,
+    output: Path,
+    *arguments: str,
+    settings: Mapping[str, str] | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> None:
+    options = [f"-C{name}={value}" for name, value in (settings or {}).items()]
+    command = [sys.executable, "-m", "build", *arguments, "-o", str(output), *options, str(source)]
+    run(*command, environment={"SOURCE_DATE_EPOCH": source_date(), **(environment or {})})
+
+
+def _moved(built: Path, output: Path) -> Path:
+    output.mkdir(parents=True, exist_ok=True)
+    target = output / built.name
+    target.write_bytes(built.read_bytes())
+    return target
+
+
+if __name__ == "__main__":
+    main()
