@@ -1,4 +1,4 @@
-"""Write the table of names of other converters into its page: ``python -m scripts.write_names_table``."""
+"""Write the tables of the page about TFLiteConverter: ``python -m scripts.write_names_table``."""
 
 from __future__ import annotations
 

@@ -81,6 +81,19 @@ def test_a_file_without_signatures(tmp_path: Path, form: Any) -> None:
     assert sorted(each.name for each in tmp_path.iterdir()) == ["after.tflite", "before.tflite", "samples.npz"]
 
 
+@pytest.mark.parametrize(
+    ("option", "types"), [("uint8,float32", ["uint8", "float32"]), ("integer", ["int8", "int8"])], ids=["pair", "one"]
+)
+def test_types_of_inputs_and_outputs_on_the_command_line(tmp_path: Path, option: str, types: list[str]) -> None:
+    before, after = written(tmp_path / "before.tflite", model(product())), tmp_path / "after.tflite"
+    np.savez(tmp_path / "samples.npz", x=np.concatenate([each["x"] for each in rows(9)]))
+    given = ["--representative-dataset", tmp_path / "samples.npz", f"--quantized-io={option}"]
+    assert run(before, "-o", after, "--quantize", "int8", *given).exit_code == 0
+    runner = litefuse.Interpreter(after).get_signature_runner("serving_default")
+    details = [*runner.get_input_details().values(), *runner.get_output_details().values()]
+    assert [np.dtype(each["dtype"]).name for each in details] == types
+
+
 def test_several_subgraphs_with_the_same_names(tmp_path: Path) -> None:
     content = model(product(), product(), signatures={"first": 0, "second": 1})
     before = written(tmp_path / "before.tflite", content)
@@ -165,7 +178,8 @@ def test_what_is_no_model(tmp_path: Path) -> None:
     for output in ("-", before, tmp_path / "missing" / "m.tflite"):
         assert "cannot be written" in run(before, "-o", output, "--quantize", "dynamic").stderr
     assert "neither a form of quantization nor a recipe" in run(before, "-o", target).stderr
-    assert run(before, "-o", target, "--quantize", "int8", "--quantized-io=int4").exit_code == 2
+    for types in ("int4", "uint8,int4", "uint8,uint8,uint8", ","):
+        assert run(before, "-o", target, "--quantize", "int8", f"--quantized-io={types}").exit_code == 2
     with pytest.raises(litefuse.LitefuseError, match="a recipe says what becomes of each op"):
         litefuse.quantize(before, "dynamic", recipe=[])
 

@@ -155,7 +155,7 @@ def convert(
         preprocess: Makes a sample of each image in the folder: a function of a ``PIL.Image.Image``, or
             ``FILE.py:FUNCTION``.
         quantized_io: With ``int8`` and ``int16``, make inputs and outputs integers too, with scales: True for the
-            form's own, or ``uint8`` with ``int8``.
+            form's own, or ``uint8`` with ``int8``; or a pair, of inputs and outputs.
         require_integer: With these, raise ``QuantizationError`` if an op does not compute in integers.
         quantization_layers: With ``quantize``, also measure the difference inside the model, tensor by tensor.
         weight_bits: The bits of weights: with 4, those that LiteRT has such kernels for (fully connected layers,

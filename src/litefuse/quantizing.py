@@ -14,6 +14,7 @@ from litefuse.export.summary import ModelSummary
 from litefuse.job import ConversionJob
 from litefuse.kernels import PACK, PYTHON_ONLY
 from litefuse.options.forms import Quantization, RnnForm
+from litefuse.options.quantization import types_of_io
 from litefuse.pipeline.steps import Steps
 from litefuse.plug_ins.entry_points import take_plug_ins
 from litefuse.report import QuantizationReport, RenamedReport, Report
@@ -149,7 +150,7 @@ def quantize_trained_module(
         lowering.weights,
         path,
         lowering.fake_quantization or NodesFound(),
-        [entry.symbol for entry in lowering.entry_points] if job.quantized_io else [],
+        [entry.symbol for entry in lowering.entry_points] if any(types_of_io(job.quantized_io)) else [],
         int4=traits_of(job.target).int4 is None,
         layers=job.quantization_layers,
     )

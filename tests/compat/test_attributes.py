@@ -96,6 +96,11 @@ def samples() -> list[Any]:
             {"quantize": "int16", "quantized_io": True},
         ),
         (
+            {"optimizations": DEFAULT, "representative_dataset": samples, "inference_input_type": "uint8"},
+            False,
+            {"quantize": "int8", "quantized_io": ("uint8", False)},
+        ),
+        (
             {"optimizations": DEFAULT, "_experimental_disable_per_channel": True},
             False,
             {"quantize": "dynamic", "granularity": "tensor"},
@@ -135,11 +140,6 @@ def test_a_form_of_quantization(attributes: dict[str, Any], trained: bool, expec
             {"optimizations": DEFAULT, "representative_dataset": samples, "inference_input_type": "int16"},
             False,
             "must be float32, int8, uint8",
-        ),
-        (
-            {"optimizations": DEFAULT, "representative_dataset": samples, "inference_input_type": "uint8"},
-            False,
-            "different",
         ),
     ],
     ids=str,

@@ -107,7 +107,7 @@ def test_the_program_is_named_for_its_flags() -> None:
     assert name_elsewhere("") is None
 
 
-def test_the_page_has_the_table() -> None:
+def test_the_page_has_the_tables() -> None:
     assert PAGE.read_text() == page(PAGE.read_text()), "run python -m scripts.write_names_table"
 
 

@@ -167,6 +167,26 @@ def test_inputs_and_outputs_of_uint8(tmp_path: Path) -> None:
     assert weights_of(after)["w0"] == (INT8, 32)
 
 
+@pytest.mark.parametrize(
+    ("form", "quantized_io", "types"),
+    [
+        ("int8", ("uint8", False), ("uint8", "float32")),
+        ("int8", (False, True), ("float32", "int8")),
+        ("int8", ("uint8", True), ("uint8", "int8")),
+        ("int16", (True, False), ("int16", "float32")),
+        ("int8", (False, False), ("float32", "float32")),
+    ],
+    ids=str,
+)
+def test_inputs_and_outputs_of_different_types(
+    tmp_path: Path, form: Quantization, quantized_io: QuantizedIo, types: tuple[str, str]
+) -> None:
+    after = check(tmp_path, layers(64, 32), form, 0.05, quantized_io=quantized_io)
+    runner = Interpreter(after).get_signature_runner("serve")
+    details = runner.get_input_details()["x"], runner.get_output_details()["y"]
+    assert tuple(np.dtype(each["dtype"]).name for each in details) == types
+
+
 def test_recipe(tmp_path: Path) -> None:
     file = tmp_path / "recipe.json"
     others = {"regex": "^y;", "operation": "*", "algorithm_key": "no_quantize"}
@@ -269,6 +289,10 @@ def test_types_of_biases(tmp_path: Path, form: Quantization, expected: str) -> N
         ("int16", "uint8", "inputs and outputs of uint8 are for activations of int8, not for 'int16'"),
         ("qat", "uint8", "inputs and outputs of uint8 are for activations of int8, not for 'qat'"),
         ("int8", "int4", "quantized_io is 'int4'; there is False, True and 'uint8'"),
+        ("int8", ("uint8",), "or a pair of these for inputs and outputs"),
+        ("int8", (True, 1.0), "or a pair of these for inputs and outputs"),
+        ("int16", ("uint8", True), "inputs and outputs of uint8 are for activations of int8, not for 'int16'"),
+        ("qat", (True, False), "the quantization 'qat' has inputs and outputs of one type"),
         ("recipe", True, "quantized_io does not go with a recipe"),
     ],
 )

@@ -8,9 +8,13 @@ from typing import Any
 import click
 
 from litefuse.cli.parameters import ALL, PATH
-from litefuse.options.quantization import GRANULARITIES, WEIGHT_BITS, QuantizedIo
+from litefuse.options.quantization import GRANULARITIES, WEIGHT_BITS, IntegerType, QuantizedIo
 
 __all__ = ["integer_io", "quantization_option_group"]
+
+
+# The types of inputs and outputs.
+_TYPES: dict[str, IntegerType] = {"integer": True, "uint8": "uint8", "float32": False}
 
 
 def _number(_context: click.Context, _parameter: click.Parameter, value: str) -> int:
@@ -32,8 +36,9 @@ _OPTIONS = (
     ),
     click.option(
         "--quantized-io",
-        metavar="[=uint8]",
-        help="With int8, int16 and qat, make inputs and outputs integers as well: the form's own, or uint8 with int8.",
+        metavar="[=TYPE[,TYPE]]",
+        help="With int8, int16 and qat, make inputs and outputs integers as well: integer, the form's own, or uint8 "
+        "with int8; or two types, of inputs and outputs, of which one may be float32.",
     ),
     click.option(
         "--require-integer",
@@ -99,9 +104,10 @@ def quantization_option_group(command: Callable[..., Any]) -> Callable[..., Any]
 
 
 def integer_io(value: str | None) -> QuantizedIo:
-    """Returns what ``--quantized-io`` says: nothing, the form's own integers, or ``uint8``."""
+    """Returns what ``--quantized-io`` says of inputs and outputs: the form's own integers, ``uint8``, or nothing."""
     if value in (None, ALL):
         return value is not None
-    if value != "uint8":
-        raise click.BadParameter(f"--quantized-io is the form's own integers, or uint8 after =, not {value!r}")
-    return "uint8"
+    types = value.split(",")
+    if not 1 <= len(types) <= 2 or not {*types} <= _TYPES.keys():
+        raise click.BadParameter(f"--quantized-io takes one or two of {', '.join(_TYPES)} after =, not {value!r}")
+    return _TYPES[types[0]], _TYPES[types[-1]]

@@ -14,7 +14,7 @@ from litefuse.compat.quantizing import quantization_of
 from litefuse.compat.samples import dataset_of
 from litefuse.compat.settings import MAPPED, NEEDLESS, REFUSED, refuse_changed, unknown_setting
 from litefuse.compat.spec import TargetSpec, dtype_name
-from litefuse.errors import SettingError, UnsupportedOpsError
+from litefuse.errors import QuantizationError, SettingError, UnsupportedOpsError
 from litefuse.files.temporary import make_temporary_folder
 from litefuse.frontends import source_of
 
@@ -113,8 +113,8 @@ class Converter:
                 options |= self._quantization(path)
                 try:
                     result = convert(path, **{**options, **self.convert_options})
-                except UnsupportedOpsError as error:
-                    _explain(error, allowed=self.allow_custom_ops)
+                except (QuantizationError, UnsupportedOpsError) as error:
+                    _explain(error, options)
                     raise
                 size = source.size(path)
         report = result.report
@@ -170,10 +170,14 @@ def _is_dtype(value: object, default: object) -> bool:
         return False
 
 
-def _explain(error: UnsupportedOpsError, *, allowed: bool) -> None:
-    """Says in an error what attributes there are for the ops that are left."""
-    if not allowed:
-        way = "Set converter.allow_custom_ops = True, and give the interpreter kernels, as litefuse.Interpreter has"
-        error.hint = (
-            f"LiteRT runs no ops of TensorFlow, so that there is no SELECT_TF_OPS. {way}.\n{error.hint}".rstrip()
-        )
+def _explain(error: QuantizationError | UnsupportedOpsError, options: Mapping[str, Any]) -> None:
+    """Says in an error of a conversion with these arguments what attributes there are for it."""
+    if isinstance(error, QuantizationError):
+        way = "Add OpsSet.TFLITE_BUILTINS to target_spec.supported_ops." if options.get("require_integer") else ""
+    else:
+        way = "LiteRT runs no ops of TensorFlow, so that there is no SELECT_TF_OPS."
+        if not options.get("allow_custom_ops"):
+            way += (
+                " Set converter.allow_custom_ops = True, and give the interpreter kernels, as litefuse.Interpreter has."
+            )
+    error.hint = f"{way}\n{error.hint}".strip()

@@ -110,9 +110,4 @@ def _quantized_io(form: str | None, of_inputs: object, of_outputs: object) -> An
                 hint="" if form in _IO else "Set optimizations and representative_dataset for integer activations.",
             )
         named.append(known[name])
-    if named[0] != named[1]:
-        raise SettingError(
-            "inference_input_type and inference_output_type are different, which litefuse does not have",
-            hint="Set both to the same type, or leave both out.",
-        )
-    return named[0]
+    return named[0] if named[0] == named[1] else tuple(named)

@@ -100,6 +100,10 @@ _QAT = '{quantize}="qat", which takes ranges from the model\'s own nodes'
 _ONE_CONVERTER = "leave it out: there is one converter, and one quantizer"
 _ALWAYS = "leave it out: it is always so"
 _SELECT = "not there: LiteRT runs no op of TensorFlow; allow_custom_ops makes custom ops of those that it lacks"
+_IO = (
+    'quantized_io=True with {quantize}="int8" or "int16"; or "uint8"; or a pair, such as ("uint8", False)',
+    "--quantized-io, --quantized-io=uint8 or --quantized-io=uint8,float32, with --quantize int8 or int16",
+)
 _FIXED = "not there: litert-quantizer has one way for each form"
 
 #: The names, in the order in which the documentation lists them.
@@ -148,19 +152,11 @@ NAMES: tuple[NameElsewhere, ...] = (
     ),
     *_of(
         (TFLITE, TFLITE_1, TFLITE_CONVERT),
-        (
-            "inference_input_type",
-            'quantized_io=True with {quantize}="int8" or "int16", for both inputs and outputs; quantized_io="uint8"',
-            "--quantized-io or --quantized-io=uint8, with --quantize int8 or int16",
-        ),
+        ("inference_input_type", *_IO),
     ),
     *_of(
         (TFLITE, TFLITE_1),
-        (
-            "inference_output_type",
-            'quantized_io=True with {quantize}="int8" or "int16", for both inputs and outputs; quantized_io="uint8"',
-            "--quantized-io or --quantized-io=uint8, with --quantize int8 or int16",
-        ),
+        ("inference_output_type", *_IO),
     ),
     *_of(
         (TFLITE, TFLITE_CONVERT),

@@ -18,12 +18,14 @@ __all__ = [
     "MIN_WEIGHT_ELEMENTS",
     "WEIGHT_BITS",
     "Granularity",
+    "IntegerType",
     "QuantizationOptions",
     "QuantizedIo",
     "RecipeEntries",
     "Rotation",
     "WeightBits",
     "quantization_options",
+    "types_of_io",
 ]
 
 WeightBits: TypeAlias = Literal[8, 4]
@@ -37,8 +39,11 @@ GRANULARITIES: tuple[Granularity, ...] = get_args(Granularity)
 #: spreads outliers.
 Rotation: TypeAlias = Literal["hadamard"]
 
-#: The types of inputs and outputs: float32 (False), the form's own integers (True), or uint8.
-QuantizedIo: TypeAlias = bool | Literal["uint8"]
+#: The types of inputs or outputs: float32 (False), the form's own integers (True), or uint8.
+IntegerType: TypeAlias = bool | Literal["uint8"]
+
+#: Those of inputs and outputs, or a pair of both.
+QuantizedIo: TypeAlias = IntegerType | tuple[IntegerType, IntegerType]
 
 #: A recipe of litert-quantizer: the path of a JSON file, or its entries.
 RecipeEntries: TypeAlias = str | os.PathLike[str] | Iterable[Mapping[str, Any]]
@@ -93,6 +98,20 @@ class QuantizationOptions:
         if self.rotation:
             found.append("rotated")
         return ", ".join(found)
+
+
+def types_of_io(value: QuantizedIo) -> tuple[IntegerType, IntegerType]:
+    """Returns the types of inputs and those of outputs.
+
+    Raises:
+        LitefuseError: There is no such type.
+    """
+    pair = cast("tuple[Any, ...]", value if isinstance(value, tuple) else (value, value))
+    if len(pair) != 2 or not all(isinstance(each, bool) or each == "uint8" for each in pair):
+        raise LitefuseError(
+            f"quantized_io is {value!r}; there is False, True and 'uint8', or a pair of these for inputs and outputs"
+        )
+    return pair[0], pair[1]
 
 
 def quantization_options(

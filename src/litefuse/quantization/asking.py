@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from litefuse.errors import LitefuseError
 from litefuse.options.forms import INTEGER_ACTIVATIONS, INTEGER_FORMS, QUANTIZATIONS, Quantization
-from litefuse.options.quantization import QuantizationOptions, QuantizedIo, quantization_options
+from litefuse.options.quantization import QuantizationOptions, QuantizedIo, quantization_options, types_of_io
 from litefuse.targets import traits_of
 
 if TYPE_CHECKING:
@@ -121,22 +121,23 @@ def check_samples(
     needs_samples = form in INTEGER_ACTIVATIONS or (form == "recipe" and options.has_integer_activations)
     takes_samples = needs_samples or form == "auto"
     calibrated = (*INTEGER_ACTIVATIONS, "auto")
-    if quantized_io is not False and form == "recipe":
+    types = types_of_io(quantized_io)
+    if any(types) and form == "recipe":
         raise LitefuseError("quantized_io does not go with a recipe, whose entries of INPUT and OUTPUT say it")
     of_integers = form in INTEGER_FORMS or needs_samples
     for argument, given, fits, forms in (
         ("representative_dataset", dataset is not None, takes_samples, calibrated),
         ("preprocess", preprocess, takes_samples, calibrated),
-        ("quantized_io", quantized_io is not False, of_integers, INTEGER_FORMS),
+        ("quantized_io", any(types), of_integers, INTEGER_FORMS),
         ("require_integer", require_integer, of_integers, INTEGER_FORMS),
     ):
         if given and not fits:
             *others, last = map(repr, forms)
             raise LitefuseError(f"{argument} is for the quantizations {', '.join(others)} and {last} alone")
-    if quantized_io not in (False, True, "uint8"):
-        raise LitefuseError(f"quantized_io is {quantized_io!r}; there is False, True and 'uint8'")
-    if quantized_io == "uint8" and form != "int8":
+    if "uint8" in types and form != "int8":
         raise LitefuseError(f"inputs and outputs of uint8 are for activations of int8, not for {form!r}")
+    if types[0] != types[1] and form == "qat":
+        raise LitefuseError("the quantization 'qat' has inputs and outputs of one type")
     if preprocess and dataset is None:
         raise LitefuseError(
             "preprocess makes samples of the images in a folder, and there is no folder",

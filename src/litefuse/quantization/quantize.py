@@ -10,7 +10,7 @@ from typing import Any
 
 from litefuse.errors import LitefuseError
 from litefuse.options.forms import INTEGER_ACTIVATIONS, Quantization
-from litefuse.options.quantization import QuantizationOptions, QuantizedIo
+from litefuse.options.quantization import QuantizationOptions, QuantizedIo, types_of_io
 from litefuse.quantization.applying import apply_recipe, read_model
 from litefuse.quantization.calibration import check_finite, ranges_of
 from litefuse.quantization.dataset import Samples
@@ -183,9 +183,9 @@ class _Task:
         ranges = {name: dict(each) for name, each in ranges.items()}
         apply_recipe(self.path, self.target, self._recipe(replace(facts_of(self.path), real=real)), ranges)
         if self.form == "int8":
-            integer_io = self.quantized_io is not False
+            _, of_outputs = types_of_io(self.quantized_io)
             self.float_layers += lstms.make_integers(
-                self.target, inner, ranges, quantized_io=integer_io, kept=self.kept
+                self.target, inner, ranges, quantized_io=bool(of_outputs), kept=self.kept
             )
         else:
             self.float_layers += lstms.left_because(_NO_INTEGER_LSTM[self.form])

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from litefuse.options.forms import INTEGER_ACTIVATIONS, Quantization
-from litefuse.options.quantization import MIN_WEIGHT_ELEMENTS, QuantizationOptions, QuantizedIo
+from litefuse.options.quantization import MIN_WEIGHT_ELEMENTS, QuantizationOptions, QuantizedIo, types_of_io
 
 __all__ = ["ModelFacts", "Recipe", "mixed_recipe", "named", "recipe_of"]
 
@@ -129,12 +129,13 @@ def _integers(bits: int, options: QuantizationOptions, facts: ModelFacts) -> Rec
 
 def _boundaries(bits: int, quantized_io: QuantizedIo) -> Recipe:
     """Returns the entries of inputs and outputs."""
-    if quantized_io is False:
-        return [_entry("(?:(?:))", boundary) for boundary in _BOUNDARIES]
-    config = _static(bits)
-    if quantized_io == "uint8":
-        config["activation_tensor_config"] |= {"dtype": "UINT"}
-    return [_entry("(?:(?:))", boundary, config) for boundary in _BOUNDARIES]
+    found: Recipe = []
+    for boundary, of_integers in zip(_BOUNDARIES, types_of_io(quantized_io), strict=True):
+        config = _static(bits) if of_integers else None
+        if config is not None and of_integers == "uint8":
+            config["activation_tensor_config"] |= {"dtype": "UINT"}
+        found.append(_entry("(?:(?:))", boundary, config))
+    return found
 
 
 def mixed_recipe(forms: Mapping[str, str]) -> Recipe:
