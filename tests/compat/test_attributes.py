@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import enum
+import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +14,15 @@ from ai_edge_litert.interpreter import Interpreter
 
 import litefuse
 from litefuse.compat import OpsSet, Optimize, RepresentativeDataset, TargetSpec, TFLiteConverter, lite, v1
+from litefuse.compat.opened import OpenedModel
 from litefuse.compat.quantizing import quantization_of
+from litefuse.compat.samples import dataset_of
 from litefuse.compat.settings import MAPPED, NEEDLESS, NEEDLESS_1, REFUSED, REFUSED_1
 from litefuse.compat.spec import dtype_name, members
 from litefuse.demo import SAVED_MODEL
 from litefuse.errors import LitefuseError, SettingError, SignatureError
 from litefuse.options.names_elsewhere import name_elsewhere
+from litefuse.saved_model import DataType, TensorSpec
 
 INT16 = OpsSet.EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8
 DEFAULT = [Optimize.DEFAULT]
@@ -313,3 +318,102 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
     made.optimizations = DEFAULT
     with pytest.raises(LitefuseError):
         made.convert()
+
+
+def test_a_dataset_that_fails_or_is_used_up() -> None:
+    def failing() -> Any:
+        yield "serving_default", {"image": np.ones([1, 8, 8, 3], np.float32)}
+        raise ZeroDivisionError("in the middle")
+
+    made = converter(optimizations=DEFAULT, representative_dataset=failing)
+    made.convert_options = {"composites": "inline"}
+    with pytest.raises(ZeroDivisionError, match="in the middle"):
+        made.convert()
+    assert made.result is None
+    made.representative_dataset = iter(
+        [("serving_default", {"image": np.ones([1, 8, 8, 3])}), ("embed", {"ids": np.ones([2], np.int32)})]
+    )
+    assert made.convert()
+    with pytest.raises(LitefuseError, match="has no samples"):
+        made.convert()
+    made.representative_dataset = {"image": np.ones([1, 8, 8, 3])}
+    with pytest.raises(LitefuseError, match="not a sequence of samples"):
+        made.convert()
+
+
+@pytest.mark.parametrize(
+    ("sample", "found"),
+    [
+        ([np.ones([2, 3], np.float32), np.ones([2], np.int64)], {"a": 0, "b": 1}),
+        ([np.ones([2], np.int64), np.ones([2, 3], np.float32)], {"a": 1, "b": 0}),
+        ([np.ones([2, 3]), np.ones([2], np.int32)], {"a": 0, "b": 1}),
+        ([np.ones([2, 3], np.float32)], None),
+        ([np.ones([2, 3], np.float32)] * 2, None),
+        ([np.ones([2], np.int64)] * 2, None),
+    ],
+    ids=["in_order", "in_another_order", "wider_floats", "too_few", "twice_the_same", "none_for_one"],
+)
+def test_arrays_of_a_list_are_told_apart(sample: list[Any], found: dict[str, int] | None) -> None:
+    model = OpenedModel(
+        False,
+        {"serve": [TensorSpec("a", DataType.FLOAT32, (None, 3)), TensorSpec("b", DataType.INT64, (None,))]},
+        in_order=False,
+    )
+    named = dataset_of([sample], model)()
+    if found is None:
+        with pytest.raises(SettingError, match="sample 1 of representative_dataset"):
+            list(named)
+    else:
+        (arrays,) = named
+        assert {
+            name: next(i for i, each in enumerate(sample) if each is array) for name, array in arrays.items()
+        } == found
+
+
+def test_arrays_that_only_fit_in_turn_and_those_in_order() -> None:
+    """The first fits two inputs, and one of these is left for it."""
+    specs = [
+        TensorSpec("ä", DataType.FLOAT32, None),
+        TensorSpec("b", DataType.FLOAT32, (2,)),
+        TensorSpec("c", DataType.STRING, (2,)),
+    ]
+    sample = [np.ones(2, np.float32), np.array(["x", "y"]), np.ones([2, 2], np.float32)]
+    (arrays,) = dataset_of([sample], OpenedModel(False, {"serve": specs}, in_order=False))()
+    assert {name: array.shape for name, array in arrays.items()} == {"ä": (2, 2), "b": (2,), "c": (2,)}
+    (arrays,) = dataset_of([sample], OpenedModel(False, {"serve": specs}, in_order=True))()
+    assert [*arrays] == ["ä", "b", "c"]
+    assert arrays["c"] is sample[2]
+
+
+def test_many_inputs_of_one_shape_are_refused_at_once() -> None:
+    specs = [TensorSpec(f"x{index}", DataType.FLOAT32, (1,)) for index in range(60)]
+    model = OpenedModel(False, {"serve": specs}, in_order=False)
+    with pytest.raises(SettingError, match="several ways"):
+        list(dataset_of([[np.ones(1, np.float32)] * 60], model)())
+
+
+def test_several_at_once() -> None:
+    made = [converter(), TFLiteConverter.from_saved_model(SAVED_MODEL, ["embed"])]
+    alone = [each.convert() for each in made]
+    with ThreadPoolExecutor(2) as pool:
+        together = [*pool.map(TFLiteConverter.convert, made)]
+    assert together == alone
+    assert len({*alone}) == 2
+
+
+def test_the_model_is_gone(tmp_path: Path) -> None:
+    folder = shutil.copytree(SAVED_MODEL, tmp_path / "modèle")
+    made = TFLiteConverter.from_saved_model(folder)
+    first = made.convert()
+    shutil.rmtree(folder)
+    with pytest.raises(LitefuseError, match="modèle"):
+        made.convert()
+    assert made.result is not None
+    assert made.result.model_bytes == first
+
+
+def test_metadata_of_the_file() -> None:
+    made = TFLiteConverter.from_saved_model(SAVED_MODEL, ["embed"])
+    made.convert_options = {"metadata": {"name": "Wörter", "description": "looks them up"}}
+    assert b"TFLITE_METADATA" in made.convert()
+    assert "Wörter".encode() in made.convert()

@@ -459,6 +459,147 @@ def igamma(tf: Any, lite: Any) -> Any:
     return concrete(tf, lite, lambda x: tf.math.igamma(1.0 + x * x, 2.0), tf.TensorSpec([4], name="x"))
 
 
+def int8_of(*batches: int, size: int) -> _Tune:
+    """Integers with samples of these batches."""
+
+    def tune(_tf: Any, lite: Any, converter: Any) -> None:
+        def samples() -> Any:
+            drawn = np.random.default_rng(1)
+            for batch in batches * 4:
+                yield [drawn.uniform(-1, 1, [batch, size]).astype(np.float32)]
+
+        converter.optimizations = [lite.Optimize.DEFAULT]
+        converter.representative_dataset = samples
+
+    return tune
+
+
+@scenario("equal", name="products_of_a_computed_shape")
+@scenario("near", dynamic, name="products_of_a_computed_shape_dynamic")
+@scenario("near", int8_of(5, 10, 15, size=33), name="products_of_a_computed_shape_int8")
+def computed_shape(tf: Any, lite: Any) -> Any:
+    weights = tf.constant(np.random.default_rng(0).uniform(-10, 10, [33, 33]).astype(np.float32))
+
+    def f(x: Any) -> Any:
+        ones = tf.transpose(tf.fill(tf.shape(x), 1.0))
+        return tf.matmul(tf.matmul(ones, x), weights)
+
+    return concrete(tf, lite, f, tf.TensorSpec([None, 33], name="x"))
+
+
+@scenario("equal")
+def batch_of_int8_products(tf: Any, lite: Any) -> Any:
+    spec = tf.TensorSpec([None, 4, 6], tf.int8, "a"), tf.TensorSpec([None, 6, 3], tf.int8, "b")
+    return concrete(tf, lite, lambda a, b: tf.matmul(a, b, output_type=tf.int32), *spec)
+
+
+@scenario("near", dynamic)
+def batch_of_products_with_a_constant(tf: Any, lite: Any) -> Any:
+    right = tf.constant(np.random.default_rng(0).uniform(0, 1, [1, 32, 64]).astype(np.float32))
+    return concrete(tf, lite, lambda x: tf.matmul(x, right), tf.TensorSpec([None, 64, 32], name="x"))
+
+
+@scenario("equal")
+def slice_from_a_computed_position(tf: Any, lite: Any) -> Any:
+    spec = tf.TensorSpec([16], name="x"), tf.TensorSpec([1], tf.int32, "begin")
+    return concrete(tf, lite, lambda x, begin: tf.strided_slice(x, begin, begin + 3), *spec)
+
+
+@scenario("equal")
+def constants_that_are_folded(tf: Any, lite: Any) -> Any:
+    def f(x: Any) -> Any:
+        return tf.matmul(x, tf.broadcast_to(tf.constant([1.0, 2.0, 3.0]), [3, 3]))
+
+    return concrete(tf, lite, f, tf.TensorSpec([3, 3], name="x"))
+
+
+def branches(tf: Any, lite: Any, converter: Any) -> None:
+    def samples() -> Any:
+        drawn = np.random.default_rng(1)
+        for number in range(10):
+            yield {"x": drawn.uniform(-1, 1, [1, 2]).astype(np.float32), "b": np.array(number % 2 == 0)}
+
+    converter.optimizations = [lite.Optimize.DEFAULT]
+    converter.representative_dataset = samples
+    converter.inference_input_type = converter.inference_output_type = tf.int8
+
+
+def branches_by_lists(tf: Any, lite: Any, converter: Any) -> None:
+    branches(tf, lite, converter)
+    by_name = converter.representative_dataset
+    converter.representative_dataset = lambda: ([each["x"], tf.constant(each["b"])] for each in by_name())
+
+
+@scenario("near", branches, name="condition_int8")
+@scenario(
+    "here",
+    branches_by_lists,
+    name="condition_int8_with_samples_in_lists",
+    why="TFLiteConverter gives the array of floats to the condition: the order of inputs is that of a hash",
+)
+def condition_that_is_quantized(tf: Any, lite: Any) -> Any:
+    def f(x: Any, b: Any) -> Any:
+        doubled = x + x
+        taken = tf.cond(b, lambda: doubled * 1.0, lambda: doubled + 0.0)
+        return taken + taken
+
+    return concrete(tf, lite, f, tf.TensorSpec([1, 2], name="x"), tf.TensorSpec([], tf.bool, name="b"))
+
+
+def ambiguous(_tf: Any, lite: Any, converter: Any) -> None:
+    converter.optimizations = [lite.Optimize.DEFAULT]
+    converter.representative_dataset = lambda: [[np.ones(3, np.float32), -np.ones(3, np.float32)]] * 4
+
+
+@scenario(
+    "there",
+    ambiguous,
+    why="the samples are lists of arrays of one shape, whose order is that of a hash. Yield mappings",
+    words="in several ways",
+)
+def samples_in_an_order_that_is_not_known(tf: Any, lite: Any) -> Any:
+    spec = tf.TensorSpec([3], name="a"), tf.TensorSpec([3], name="b")
+    return concrete(tf, lite, lambda a, b: a + tf.tanh(b), *spec)
+
+
+def volumes(_tf: Any, lite: Any, converter: Any) -> None:
+    def samples() -> Any:
+        drawn = np.random.default_rng(1)
+        for _ in range(5):
+            yield [drawn.uniform(-1, 1, [2, 3, 3, 3, 3]).astype(np.float32)]
+
+    converter.optimizations = [lite.Optimize.DEFAULT]
+    converter.representative_dataset = samples
+    converter.target_spec.supported_ops = [lite.OpsSet.TFLITE_BUILTINS, lite.OpsSet.SELECT_TF_OPS]
+
+
+@scenario("here", volumes, why="TFLiteConverter's model needs the delegate of Select TF ops for erf")
+def volumes_int8_with_select_ops(tf: Any, lite: Any) -> Any:
+    filters = tf.constant(np.random.default_rng(0).normal(size=[3, 3, 3, 3, 3]).astype(np.float32))
+
+    def f(x: Any) -> Any:
+        return tf.tanh(tf.math.erf(tf.nn.conv3d(tf.tanh(x), filters, [1] * 5, "SAME")))
+
+    return concrete(tf, lite, f, tf.TensorSpec([2, 3, 3, 3, 3], name="x"))
+
+
+def refused_flag(name: str, value: object) -> _Tune:
+    def tune(tf: Any, lite: Any, converter: Any) -> None:
+        only_int8(tf, lite, converter)
+        setattr(converter, name, value)
+
+    return tune
+
+
+scenario(
+    "there",
+    refused_flag("_experimental_calibrate_only", True),
+    name="calibration_alone",
+    why="litefuse calibrates and quantizes in one step",
+    words="calibration and quantization are one step",
+)(conv)
+
+
 # --- SavedModels ---
 
 
@@ -547,6 +688,44 @@ def saved_model_of_keras(tf: Any, lite: Any) -> Any:
     return lite.TFLiteConverter.from_saved_model(folder)
 
 
+@scenario("equal")
+def saved_model_of_unknown_rank(tf: Any, lite: Any) -> Any:
+    folder = str(Path(tempfile.mkdtemp(), "model"))
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        x = tf.compat.v1.placeholder(tf.float32, None, "x")
+        tf.compat.v1.saved_model.simple_save(session, folder, {"x": x}, {"y": x + x})
+    return lite.TFLiteConverter.from_saved_model(folder)
+
+
+@scenario("equal")
+def hash_table_of_tensorflow_1(tf: Any, lite: Any) -> Any:
+    folder, v1 = str(Path(tempfile.mkdtemp(), "model")), tf.compat.v1
+    with tf.Graph().as_default(), v1.Session() as session:
+        initializer = tf.lookup.KeyValueTensorInitializer(["a", "b"], [1, 2], tf.string, tf.int64)
+        table = tf.lookup.StaticHashTable(initializer, -1)
+        x = v1.placeholder(tf.string, [3], "x")
+        utils = v1.saved_model.utils
+        signature = v1.saved_model.build_signature_def(
+            {"x": utils.build_tensor_info(x)}, {"y": utils.build_tensor_info(table.lookup(x))}, "some_function"
+        )
+        builder = v1.saved_model.Builder(folder)
+        builder.add_meta_graph_and_variables(
+            session, ["serve"], {"serving_default": signature}, main_op=v1.tables_initializer()
+        )
+        builder.save()
+    return lite.TFLiteConverter.from_saved_model(folder)
+
+
+@scenario("equal")
+def signatures_that_share_a_weight(tf: Any, lite: Any) -> Any:
+    root = tf.Module()
+    root.v = tf.Variable(tf.random.stateless_normal([100, 100], [5, 6]))
+    spec = [tf.TensorSpec([2, 100], name="x")]
+    root.once = tf.function(lambda x: tf.matmul(x, root.v), input_signature=spec)
+    root.twice = tf.function(lambda x: tf.matmul(tf.matmul(x, root.v), root.v), input_signature=spec)
+    return lite.TFLiteConverter.from_saved_model(saved(tf, root, once=root.once, twice=root.twice))
+
+
 # --- Keras models ---
 
 
@@ -593,6 +772,18 @@ def keras_several(tf: Any, lite: Any) -> Any:
     both = layers.Concatenate()([left, layers.Dense(6)(right)])
     model = tf.keras.Model([left, right], [layers.Dense(40, name="a")(both), layers.Dense(40, name="b")(right)])
     return lite.TFLiteConverter.from_keras_model(model)
+
+
+def named_squares(tf: Any, lite: Any, converter: Any) -> None:
+    int16_inputs(tf, lite, converter)
+    samples = np.random.default_rng(1).normal(size=[8, 3, 3, 3]).astype(np.float32)
+    converter.representative_dataset = lambda: [{"x": sample} for sample in samples]
+
+
+@scenario("near", named_squares)
+def keras_sum_16x8(tf: Any, lite: Any) -> Any:
+    x = tf.keras.Input([3, 3], 3, name="x")
+    return lite.TFLiteConverter.from_keras_model(tf.keras.Model(x, tf.keras.ops.sum(x, axis=-1)))
 
 
 def keras_layers(*names: str) -> None:

@@ -119,9 +119,9 @@ class TFLiteConverter(Converter):
         export: Any = importlib.import_module("jax.export")  # of the package that is loaded already
         function = serving_funcs[0]
         names = [name for name, _ in pairs]
-        call = jax.jit(lambda named: function(*(named[name] for name in names)))  # pyright: ignore[reportUnknownLambdaType]
+        call = jax.jit(lambda **named: function(*(named[name] for name in names)))  # pyright: ignore[reportUnknownLambdaType]
         shapes = {name: jax.ShapeDtypeStruct(array.shape, array.dtype) for name, array in pairs}
-        return cls._of(export.export(call)(shapes))
+        return cls._of(export.export(call)(**shapes))
 
 
 def _functions(funcs: Sequence[Any]) -> dict[str, Any]:
