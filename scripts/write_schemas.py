@@ -27,6 +27,7 @@ from litefuse.differences.model_diff import ModelDiff
 from litefuse.documents.document import Head
 from litefuse.documents.failure import Failure, details_of
 from litefuse.documents.schema import FOLDER, VERSIONS, address, file_name
+from litefuse.environment.finding import Diagnosis
 from litefuse.inspection.facts import LiteRTModelFacts, SavedModelFacts
 from litefuse.kernel_check.check import CheckedCall
 from litefuse.kernels.catalog import AvailableKernel
@@ -66,6 +67,7 @@ _FORMS: Mapping[type, _Form] = {
     BatchResult: _Form(("ok", "counts"), names={"outcomes": "models"}),
     Outcome: _Form(("status", "seconds", "message")),
     Benchmark: _Form(("ratio",)),
+    Diagnosis: _Form(("ok",)),
     Measurement: _Form(("seconds", "explained", "explained_by_op")),
     ModelDiff: _Form(("verdict", "same_computation", "categories")),
     Verification: _Form(("verdict", "ok", "error"), optional=("layers",)),
@@ -165,6 +167,7 @@ _RESULTS: Mapping[str, tuple[type, ...]] = {
     "check": (TargetCheck,),
     "convert": (Report,),
     "diff": (ModelDiff,),
+    "doctor": (Diagnosis,),
     "export-micro": (MicroProject,),
     "fusions": (_Fusions,),
     "inspect": (SavedModelFacts, LiteRTModelFacts),
@@ -257,9 +260,8 @@ def _hook(kind: type) -> dict[str, Any]:
 
 def _classes(hint: Any) -> list[type]:
     """Returns the classes with fields in a type."""
-    kind: Any = hint
-    if isinstance(kind, type) and kind is not Any and hasattr(kind, "__annotations__"):
-        return [cast("type[object]", kind)]
+    if hint is not Any and inspect.isclass(hint) and hasattr(hint, "__annotations__"):
+        return [hint]
     return [kind for each in getattr(hint, "__args__", ()) for kind in _classes(each)]
 
 

@@ -30,6 +30,7 @@ RUNS = {
     "check": ["check", "{model}", "--target", "litert", "--target", "micro"],
     "convert": ["convert", SAVED_MODEL, "-o", "{folder}/m.tflite", "--target", "cpu", "--timings"],
     "diff": ["diff", "{model}", "{quantized}"],
+    "doctor": ["doctor"],
     "export-micro": ["export-micro", "{plain}", "-o", "{folder}/app", "--arena-size", "64K"],
     "fusions": ["fusions"],
     "inspect": ["inspect", SAVED_MODEL, "--ops"],

@@ -112,7 +112,8 @@ def test_records_keep_their_order_and_their_tracebacks(logged: pytest.LogCapture
 def test_nothing_is_said_unless_somebody_listens() -> None:
     program = (
         "import litefuse, litefuse.demo, logging; litefuse.convert(litefuse.demo.SAVED_MODEL);"
-        "from litefuse.logs.events import event; event('runtime', 40, 'loud'); logging.getLogger('mine').warning('mine')"
+        "from litefuse.logs.events import event; event('runtime', 40, 'loud');"
+        "logging.getLogger('mine').warning('mine')"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
     assert (done.stdout, done.stderr) == ("", "mine\n")
@@ -151,9 +152,13 @@ def test_work_within_work_is_logged_once(logged: pytest.LogCaptureFixture) -> No
 
 
 def test_work_that_fails_is_logged_with_its_error(logged: pytest.LogCaptureFixture) -> None:
-    with pytest.raises(KeyboardInterrupt), shown_progress("it", show=False) as step:
-        step("read")
-        raise KeyboardInterrupt
+    def work() -> None:
+        with shown_progress("it", show=False) as step:
+            step("read")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
     (record,) = events(logged, "work failed")
     assert (vars(record)["error"], record.levelno) == ("KeyboardInterrupt", ERROR)
 

@@ -17,6 +17,7 @@ from litefuse.cli.check import check
 from litefuse.cli.convert import convert
 from litefuse.cli.demo import demo
 from litefuse.cli.diff import diff
+from litefuse.cli.doctor import doctor
 from litefuse.cli.export_micro import export_micro
 from litefuse.cli.failures import ExitCode, failures, output_errors, usage_failure
 from litefuse.cli.fusions import fusions
@@ -72,6 +73,7 @@ class _Group(click.Group):
         report,
         show,
         export_micro,
+        doctor,
         demo,
         fusions,
         kernels,

@@ -18,6 +18,7 @@ VERSIONS = {
     "check": 1,
     "convert": 1,
     "diff": 1,
+    "doctor": 1,
     "export-micro": 1,
     "fusions": 1,
     "inspect": 1,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import importlib
 import importlib.util
-import re
 import tempfile
 from collections.abc import Callable, Generator
 from pathlib import Path
@@ -17,16 +16,13 @@ from litefuse.frontends.keras_config import check_config
 from litefuse.frontends.keras_file import KerasFileJob
 from litefuse.frontends.keras_hdf5 import INSTALL, read_hdf5
 from litefuse.frontends.keras_model import keras_model_source
+from litefuse.frontends.keras_releases import CORRECTED_TEXT, is_corrected
 from litefuse.frontends.tensorflow_packages import KERAS_2, conflict, tensorflow_packages
 from litefuse.frontends.writer import describe_error
 
 __all__ = ["write_saved_model_of"]
 
 _PASS = "Load the model in Python with {package}.models.load_model, and pass it to litefuse.convert()."
-# The first releases of Keras in which a file has no known way to run code, and what to ask pip for. 3.12 is the last
-# for Python 3.10, and has got the corrections of later releases.
-_CORRECTED = ((3, 12, 4), (3, 15, 1))
-_CORRECTED_TEXT = "3.12.4 or a later 3.12, or 3.15.1 or later"
 
 
 def write_saved_model_of(job: KerasFileJob, announce: Callable[[str], None]) -> None:
@@ -123,16 +119,10 @@ def _import(package: str, where: str) -> Any:
             hint=conflict(tensorflow_packages()) or INSTALL,
         ) from error
     version = str(keras.__version__)
-    if package == "keras" and not _is_corrected(version):
+    if package == "keras" and not is_corrected(version):
         raise LitefuseError(
-            f"Keras {version} is not safe to read files with: it takes {_CORRECTED_TEXT}",
+            f"Keras {version} is not safe to read files with: it takes {CORRECTED_TEXT}",
             where=where,
             hint='Install it: pip install --upgrade "litefuse[keras]".',
         )
     return keras
-
-
-def _is_corrected(version: str) -> bool:
-    numbers = tuple(int(each) for each in re.findall(r"\d+", version)[:3])
-    (line, latest) = _CORRECTED
-    return numbers >= latest or (numbers[:2] == line[:2] and numbers >= line)
