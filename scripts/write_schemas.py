@@ -260,9 +260,10 @@ def _hook(kind: type) -> dict[str, Any]:
 
 def _classes(hint: Any) -> list[type]:
     """Returns the classes with fields in a type."""
-    if hint is not Any and inspect.isclass(hint) and hasattr(hint, "__annotations__"):
+    if hint is not Any and inspect.isclass(hint) and hasattr(hint, "__annotations__"):  # pyright: ignore[reportUnknownArgumentType]
         return [hint]
-    return [kind for each in getattr(hint, "__args__", ()) for kind in _classes(each)]
+    arguments: tuple[Any, ...] = getattr(hint, "__args__", ())
+    return [kind for each in arguments for kind in _classes(each)]
 
 
 def _object(text: str, properties: dict[str, Any], optional: set[str] | frozenset[str] = frozenset()) -> dict[str, Any]:

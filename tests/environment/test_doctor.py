@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from litefuse.cli.app import app
 from litefuse.environment import software
 from litefuse.environment.doctor import CHECKS, diagnose
-from litefuse.environment.finding import Diagnosis, Finding
+from litefuse.environment.finding import Area, Diagnosis, Finding
 from litefuse.environment.packages import conflicts, dependencies, extras
 from litefuse.environment.resources import memory_limit, resources
 from litefuse.environment.sections import diagnosis_sections
@@ -246,7 +246,7 @@ def test_a_check_that_fails_is_a_finding() -> None:
 
 
 def test_every_check_has_an_area_with_a_title() -> None:
-    areas = {area for area, _ in CHECKS.values()}
+    areas: set[Area] = {area for area, _ in CHECKS.values()}
     told = Diagnosis.of((Finding(area, "it", "works", "") for area in areas), 0)
     assert len(diagnosis_sections(told)) == len(areas) + 1
 

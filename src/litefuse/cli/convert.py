@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.shell_completion import CompletionItem
 
 from litefuse.cli.given import given_options
 from litefuse.cli.json_output import json_option, print_json, wrote
@@ -18,6 +19,7 @@ from litefuse.cli.parameters import (
     PATH,
     TARGET,
     OptionalValueCommand,
+    beginning,
     file_options,
     parse_renames,
     parse_size,
@@ -34,6 +36,17 @@ if TYPE_CHECKING:
     from litefuse.result import ConversionResult
 
 __all__ = ["convert"]
+
+
+def _complete_composites(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Completes ``NAME=FORM``: the names of litefuse's own fusions, and the forms."""
+    name, equals, _ = incomplete.partition("=")
+    if equals:
+        return beginning((f"{name}={form}" for form in FORMS), incomplete)
+    from litefuse.plug_ins.own_classes import own_classes
+
+    names = sorted({name for each in own_classes("litefuse.fusions", "fusion") for name in each.arguments})
+    return beginning((*FORMS, *(f"{each}=" for each in names)), incomplete)
 
 
 @click.command(cls=OptionalValueCommand)
@@ -94,6 +107,7 @@ __all__ = ["convert"]
 @click.option(
     "--composites",
     multiple=True,
+    shell_complete=_complete_composites,
     metavar="[NAME=]FORM",
     help="What composites become, all or the named one: fuse (what their fusion makes of them, the default), builtin "
     "(the same, but no custom op), custom (a custom op), keep (STABLEHLO_COMPOSITE, which carries its body), generate "

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 import click
+from click.shell_completion import CompletionItem
 
 __all__ = [
     "ALL",
@@ -20,6 +21,7 @@ __all__ = [
     "TARGET",
     "TOLERANCE",
     "OptionalValueCommand",
+    "beginning",
     "file_options",
     "parse_renames",
     "parse_shape",
@@ -58,6 +60,11 @@ SECONDS = click.FloatRange(min=0, min_open=True)
 #: The value of an option that was given without one.
 ALL = "*"
 _OPTIONAL_VALUES = frozenset({"--adb", "--allow-custom-ops", "--quantized-io", "--require-fused"})
+
+
+def beginning(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
+    """Returns the names that begin with a word that is being typed, for the completion of shells."""
+    return [CompletionItem(each) for each in names if each.startswith(incomplete)]
 
 
 class OptionalValueCommand(click.Command):
@@ -118,6 +125,12 @@ class _Target(_ParamType):
             except LitefuseError as error:
                 self.fail(str(error), param, ctx)
         return value
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        del ctx, param
+        from litefuse.targets import OWN
+
+        return beginning(OWN, incomplete)
 
 
 TARGET = _Target()

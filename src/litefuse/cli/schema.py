@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import click
+from click.shell_completion import CompletionItem
 
 from litefuse.cli.output import print_sections
+from litefuse.cli.parameters import beginning
 
 __all__ = ["schema"]
 
 
+def _complete_commands(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from litefuse.documents.schema import COMMANDS
+
+    before: tuple[str, ...] = context.params.get("command") or ()
+    names = (each.split() for each in COMMANDS)
+    rest = [each[len(before)] for each in names if tuple(each[: len(before)]) == before and len(each) > len(before)]
+    return beginning(dict.fromkeys(rest), incomplete)
+
+
 @click.command
-@click.argument("command", nargs=-1)
+@click.argument("command", nargs=-1, shell_complete=_complete_commands)
 def schema(command: tuple[str, ...]) -> None:
     """Print the JSON Schema of what a command prints with --json.
 
