@@ -14,7 +14,21 @@ from litefuse.version import __version__
 if TYPE_CHECKING:
     from types import FrameType
 
-__all__ = ["main"]
+__all__ = ["Interrupted", "main"]
+
+
+class Interrupted(SystemExit):
+    """The end of a command by a signal.
+
+    Attributes:
+        signal: The name of the signal.
+        number: The exit code.
+    """
+
+    def __init__(self, number: int, name: str) -> None:
+        super().__init__(128 + number)
+        self.signal = name
+        self.number = 128 + number
 
 
 def main() -> None:
@@ -113,6 +127,4 @@ def _give_up_output(error: OSError) -> None:
 
 
 def _end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  the signature of signal handlers
-    from litefuse.cli.failures import Interrupted
-
     raise Interrupted(number, signal.Signals(number).name)

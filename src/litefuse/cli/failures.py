@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import traceback
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from litefuse.cli import Interrupted
 from litefuse.cli.json_output import JsonOutput
 from litefuse.cli.output import OutputError
 from litefuse.cloud.names import with_names
@@ -19,7 +19,7 @@ from litefuse.errors import LitefuseError, NotAcceleratedError
 if TYPE_CHECKING:
     from litefuse.documents.failure import Failure
 
-__all__ = ["VERDICT_CODES", "ExitCode", "Interrupted", "failures", "output_errors", "usage_failure"]
+__all__ = ["VERDICT_CODES", "ExitCode", "failures", "output_errors", "usage_failure"]
 
 
 class ExitCode(IntEnum):
@@ -45,18 +45,6 @@ VERDICT_CODES = {"equal": ExitCode.DONE, "differs": ExitCode.FAILED, "inconclusi
 _COMPARING = frozenset({"check", "diff", "verify"})
 
 
-class Interrupted(SystemExit):
-    """The end of a command by a signal.
-
-    Attributes:
-        signal: The name of the signal.
-    """
-
-    def __init__(self, number: int, name: str) -> None:
-        super().__init__(128 + number)
-        self.signal = name
-
-
 @contextmanager
 def failures(context: click.Context) -> Generator[None]:
     """Makes a message, an exit code and, with ``--json``, a document of each error that a command ends with.
@@ -80,9 +68,14 @@ def failures(context: click.Context) -> Generator[None]:
             with output_errors():
                 output.print(usage_failure(error), ExitCode.USAGE)
         raise
-    except (KeyboardInterrupt, SystemExit) as error:
-        code = _code_of(error)
+    except (KeyboardInterrupt, Interrupted) as error:
+        code = ExitCode.INTERRUPTED if isinstance(error, KeyboardInterrupt) else error.number
         _print_document(output, error, code, digests=False)  # who interrupts does not want to wait
+        raise click.exceptions.Exit(code) from None
+    except SystemExit as error:  # of code that a user gave: it did not do what it was asked for
+        code = error.code if isinstance(error.code, int) and error.code else ExitCode.FAILED
+        click.echo(f"error: {_message_of(error)}", err=True)
+        _print_document(output, error, code)
         raise click.exceptions.Exit(code) from None
     except (click.exceptions.Exit, click.Abort, OutputError):
         raise
@@ -133,7 +126,7 @@ def _print_document(output: JsonOutput, error: BaseException, code: int, *, dige
     elif isinstance(error, Interrupted):
         found = Failure("Interrupted", f"it was interrupted by {error.signal}")
     elif isinstance(error, SystemExit):
-        found = Failure("SystemExit", f"sys.exit({error.code!r}) was called")
+        found = Failure("SystemExit", _message_of(error))
     else:
         found = Failure.of(error)
     with output_errors():
@@ -146,10 +139,5 @@ def _exit_code(error: BaseException, command: str | None) -> ExitCode:
     return ExitCode.NOT_COMPARED if command in _COMPARING else ExitCode.FAILED
 
 
-def _code_of(error: KeyboardInterrupt | SystemExit) -> int:
-    if isinstance(error, KeyboardInterrupt):
-        return ExitCode.INTERRUPTED
-    if error.code is None or isinstance(error.code, int):
-        return error.code or 0
-    print(error.code, file=sys.stderr)  # as Python does
-    return ExitCode.FAILED
+def _message_of(error: SystemExit) -> str:
+    return f"sys.exit({error.code!r}) was called, which would end the command before its work is done"

@@ -112,7 +112,7 @@ def generate(model: Path, names: tuple[str, ...], output: Path, tags: str | None
     title = f"Kernels: {len(found.kernels):,} of {len(rows):,} composites"
     if not found.kernels:
         print_sections([Section(title, rows, headings=("composite", "outcome"), note="Nothing was written.")])
-        raise SystemExit(1)
+        raise click.exceptions.Exit(1)
     note = f"Written to {output}: {files} files. README.md tells how they are used."
     print_sections([Section(title, rows, headings=("composite", "outcome"), note=note)])
 
