@@ -12,6 +12,7 @@ HEAVY = ("litert_converter", "ai_edge_litert", "numpy", "google.protobuf", "tens
 
 def test_public_names() -> None:
     assert litefuse.__all__ == [
+        "BatchResult",
         "Benchmark",
         "CompiledModel",
         "ConversionResult",
@@ -25,6 +26,7 @@ def test_public_names() -> None:
         "TargetCheck",
         "TensorSpec",
         "Verification",
+        "batch",
         "benchmark",
         "check",
         "compiled",

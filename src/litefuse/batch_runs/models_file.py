@@ -117,10 +117,10 @@ def entries_in(
             raise LitefuseError("there are no models in this folder", where=where)
     else:
         given = list(models)
-    if not given:
-        raise LitefuseError("there are no models", where=where)
     general = _entry_options(_table(defaults or {}, "defaults", where), folder, f"{where}, defaults", is_general=True)
     general |= _entry_options(more or {}, None, "the defaults", is_general=True)
+    if not given:
+        raise LitefuseError("there are no models", where=where)
     found = [_entry(each, general, folder, f"{where}, model {number}") for number, each in enumerate(given, 1)]
     _check_names(found, where)
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -74,14 +75,14 @@ class Runner:
 
     def _try(self, task: Task, announce: Callable[[str], None]) -> Outcome:
         steps: list[StepOutcome] = []
-        current = "start"
+        current, begun = "start", time.perf_counter()
 
         def follow(step: str) -> None:
-            nonlocal current
+            nonlocal current, begun
             if isinstance(step, FinishedStep):
                 steps.append(step.outcome)
             else:
-                current = step
+                current, begun = step, time.perf_counter()
                 announce(step)
 
         try:
@@ -91,7 +92,8 @@ class Runner:
             with processes_limited(ProcessLimits(task.entry.timeout, task.entry.memory)):
                 outcome = worker.run(TASK, task, follow)
         except LitefuseError as error:
-            return Outcome(task.entry.name, task.entry.path, (*steps, step_outcome(current, error)))
+            ended = replace(step_outcome(current, error), seconds=time.perf_counter() - begun)
+            return Outcome(task.entry.name, task.entry.path, (*steps, ended))
         assert isinstance(outcome, Outcome)
         return outcome
 
