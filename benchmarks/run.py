@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import batch
 import conversion
 import floor
 import generated_kernels
@@ -115,6 +116,7 @@ SECTIONS = {
         lambda rows, _: pages.document(rows),
         0,
     ),
+    "batch": Section("Many models", batch.measure_batches, lambda rows, _: batch.document(rows), 3),
     "startup": Section("Start", startup.measure_startup, lambda rows, _: startup.document(rows), 5),
 }
 
