@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,12 +18,17 @@ from litefuse.cli.app import app
 from litefuse.environment import software
 from litefuse.environment.doctor import CHECKS, diagnose
 from litefuse.environment.finding import Area, Diagnosis, Finding
-from litefuse.environment.packages import conflicts, dependencies, extras
+from litefuse.environment.packages import DEVELOPERS, EXTRAS, conflicts, dependencies, extras
 from litefuse.environment.resources import memory_limit, resources
 from litefuse.environment.sections import diagnosis_sections
 from litefuse.environment.versions import version_of, versions
 from litefuse.plug_ins.entry_points import PlugIn, take_plug_ins
 from tests.documents.reading import printed
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 
 def found(check: Callable[[], Iterator[Finding]]) -> dict[str, Finding]:
@@ -190,7 +196,8 @@ def test_two_distributions_of_tensorflow(site: Path) -> None:
     install(site, "tensorflow", "2.21.0")
     finding = found(conflicts)["tensorflow"]
     assert finding.state == "warning"
-    assert "tensorflow and tensorflow-cpu are both installed" in finding.text
+    assert "tensorflow and tensorflow-cpu are installed" in finding.text
+    assert "pip uninstall -y tensorflow tensorflow-cpu" in finding.hint
 
 
 @pytest.mark.parametrize(
@@ -304,3 +311,8 @@ def test_metadata_without_a_version_is_none(site: Path) -> None:
     (place / "METADATA").write_text("Metadata-Version: 2.1\nName: tf_keras\n")
     assert version_of("tf_keras") is None
     list(conflicts())
+
+
+def test_each_extra_that_is_not_for_developers_is_told_what_it_is_for() -> None:
+    declared = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    assert {*EXTRAS} == {*declared["optional-dependencies"]} - DEVELOPERS

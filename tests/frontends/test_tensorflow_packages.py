@@ -38,7 +38,7 @@ def test_two_packages(tmp_path: Path) -> None:
     assert packages == {"tensorflow": "2.21.0", "tensorflow-cpu": "2.21.0"}
     told = conflict(packages)
     assert told is not None
-    assert "pip uninstall -y tensorflow tensorflow-cpu && pip install tensorflow-cpu" in told
+    assert "pip uninstall -y tensorflow tensorflow-cpu && pip install tensorflow-cpu" in told.remedy
 
 
 def test_a_tensorflow_that_cannot_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:

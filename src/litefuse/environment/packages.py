@@ -7,17 +7,19 @@ import re
 from collections.abc import Iterator, Mapping
 
 from litefuse.environment.finding import Finding
-from litefuse.environment.requirements import TENSORFLOWS, Required, extras_of, requirements_of
+from litefuse.environment.requirements import Required, extras_of, requirements_of
 from litefuse.environment.versions import version_of
 from litefuse.frontends.keras_releases import CORRECTED_TEXT, is_corrected
+from litefuse.frontends.tensorflow_packages import conflict, tensorflow_packages
 
-__all__ = ["conflicts", "dependencies", "extras"]
+__all__ = ["DEVELOPERS", "EXTRAS", "conflicts", "dependencies", "extras"]
 
 _OWN = "litefuse"
 #: What each extra is for, and the modules by which it is known without metadata of litefuse.
-_EXTRAS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+EXTRAS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "keras": ("reading .keras and .h5 files", ("keras", "tensorflow")),
     "tensorflow": ("verifying against the original, and models of TensorFlow in memory", ("tensorflow",)),
+    "keras2": ("reading files of Keras 2", ("tf_keras",)),
     "quantize": ("--quantize", ("litert_quantizer",)),
     "report": ("pages about models (litefuse report, --html)", ("fast_sugiyama", "squarify")),
     "micro": ("the target micro, and export-micro", ("tflite_micro",)),
@@ -25,10 +27,13 @@ _EXTRAS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "explorer": ("litefuse show", ("model_explorer",)),
     "images": ("images in kernels and samples", ("PIL",)),
     "text": ("regular expressions in bounded time", ("re2",)),
+    "cloud": ("models, samples and outputs at URLs", ("fsspec", "platformdirs")),
+    "cluster": ("litefuse batch --scheduler", ("distributed",)),
+    "junit": ("litefuse batch --junit", ("junitparser",)),
     "numba": ("kernels that numba compiles", ("numba",)),
 }
-# Extras for who develops litefuse.
-_DEVELOPERS = frozenset({"bench", "docs", "test"})
+#: Extras for who develops litefuse.
+DEVELOPERS = frozenset({"bench", "docs", "test"})
 _ENGINE = "litert-converter"
 # Those whose requirements are looked at as well: a version that they exclude breaks what litefuse needs of them.
 _OTHERS = (_ENGINE, "ai-edge-litert", "litert-quantizer", "tensorflow-cpu", "tensorflow", "keras", "tf_keras")
@@ -66,10 +71,10 @@ def _required(each: Required) -> Finding:
 def extras() -> Iterator[Finding]:
     """Looks at what the extras of litefuse bring."""
     declared = extras_of(_OWN)
-    for name in declared or _EXTRAS:
-        if name in _DEVELOPERS:
+    for name in declared or EXTRAS:
+        if name in DEVELOPERS:
             continue
-        purpose, modules = _EXTRAS.get(name, ("", ()))
+        purpose, modules = EXTRAS.get(name, ("", ()))
         what = f"{purpose}: " if purpose else ""
         required = (requirements_of(_OWN, name) or []) if declared else []
         absent = [each.requirement for each in required if each.installed is None]
@@ -90,11 +95,9 @@ def extras() -> Iterator[Finding]:
 
 def conflicts() -> Iterator[Finding]:
     """Looks for packages that do not go together, and releases that are not safe."""
-    several = [name for name in TENSORFLOWS if version_of(name) is not None]
-    if len(several) > 1:
-        text = f"{' and '.join(several)} are both installed, and have overwritten files of each other"
-        hint = f"pip uninstall {' '.join(several)}, then install one of them."
-        yield Finding("packages", "tensorflow", "warning", text, hint)
+    installed = tensorflow_packages()
+    if (told := conflict(installed)) is not None:
+        yield Finding("packages", "tensorflow", "warning", told.text, told.remedy)
     keras = version_of("keras")
     if keras is not None and not is_corrected(keras):
         text = f"Keras {keras} lets a file run code or read other ones, so litefuse does not read files with it"
@@ -104,7 +107,7 @@ def conflicts() -> Iterator[Finding]:
     if keras is not None and all(importlib.util.find_spec(each) is None for each in backends):
         text = f"Keras {keras} has no backend: none of {', '.join(backends)} is installed"
         yield Finding("packages", "keras", "warning", text, f"pip install '{_OWN}[tensorflow]'")
-    legacy, tensorflow = version_of("tf_keras"), next((version_of(name) for name in several), None)
+    legacy, tensorflow = version_of("tf_keras"), next(iter(installed.values()), None)
     if legacy is not None and tensorflow is None:
         text = f"tf_keras {legacy} needs TensorFlow, which is not installed"
         yield Finding("packages", "tf_keras", "warning", text, f"pip install '{_OWN}[tensorflow]'")

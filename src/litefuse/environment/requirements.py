@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from packaging.requirements import InvalidRequirement, Requirement
 
 from litefuse.environment.versions import version_of
+from litefuse.frontends.tensorflow_packages import TENSORFLOWS
 
-__all__ = ["TENSORFLOWS", "Required", "extras_of", "requirements_of"]
-
-#: Distributions of TensorFlow, which put their files in the same place: each stands for the others.
-TENSORFLOWS = ("tensorflow", "tensorflow-cpu", "tf-nightly", "tf-nightly-cpu", "tensorflow-macos")
+__all__ = ["Required", "extras_of", "requirements_of"]
 
 
 @dataclass(frozen=True)

@@ -116,7 +116,7 @@ def _import(package: str, where: str) -> Any:
         raise LitefuseError(
             f"{package} or TensorFlow cannot be imported: {describe_error(error)}",
             where=where,
-            hint=conflict(tensorflow_packages()) or INSTALL,
+            hint=str(conflict(tensorflow_packages()) or INSTALL),
         ) from error
     version = str(keras.__version__)
     if package == "keras" and not is_corrected(version):

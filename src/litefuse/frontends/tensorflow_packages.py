@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from importlib.metadata import distributions
+from typing import NamedTuple
 
-__all__ = ["KERAS_2", "conflict", "tensorflow_packages"]
+__all__ = ["KERAS_2", "TENSORFLOWS", "Conflict", "conflict", "tensorflow_packages"]
 
-#: Distributions that have the module ``tensorflow``.
-_PACKAGES = frozenset({"tensorflow", "tensorflow-cpu", "tensorflow-intel", "tensorflow-macos", "tf-nightly"})
+#: Distributions that have the module ``tensorflow``: each stands for the others.
+TENSORFLOWS = (
+    *("tensorflow", "tensorflow-cpu", "tensorflow-intel", "tensorflow-macos"),
+    *("tf-nightly", "tf-nightly-cpu"),
+)
 
 KERAS_2 = (
     'Files of Keras 2 are for tf_keras: pip install "litefuse[keras2]"; where tensorflow-cpu is installed, which that '
@@ -26,7 +30,7 @@ def tensorflow_packages(folders: Iterable[str] | None = None) -> dict[str, str]:
     found: dict[str, str] = {}
     for each in distributions() if folders is None else distributions(path=list(folders)):
         name = str(each.metadata["Name"] or "").lower().replace("_", "-")
-        if name in _PACKAGES:
+        if name in TENSORFLOWS:
             found.setdefault(name, each.version)
     # On Windows, `tensorflow` has no files of its own: it depends on tensorflow-intel.
     if "tensorflow-intel" in found:
@@ -34,8 +38,23 @@ def tensorflow_packages(folders: Iterable[str] | None = None) -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
-def conflict(installed: Iterable[str]) -> str | None:
-    """Returns what is wrong with the installed distributions of TensorFlow, and what to do; None if nothing is.
+class Conflict(NamedTuple):
+    """Distributions that overwrite each other.
+
+    Attributes:
+        text: Which, and what they do.
+        remedy: What to do.
+    """
+
+    text: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.text}. {self.remedy}"
+
+
+def conflict(installed: Iterable[str]) -> Conflict | None:
+    """Returns what is wrong with the installed distributions of TensorFlow; None if nothing is.
 
     Args:
         installed: Their names, as :func:`tensorflow_packages` returns them.
@@ -44,8 +63,8 @@ def conflict(installed: Iterable[str]) -> str | None:
     if len(names) < 2:
         return None
     kept = "tensorflow-cpu" if "tensorflow-cpu" in names else names[0]
-    return (
-        f"{' and '.join(names)} are installed, which have the same files and overwrite each other. Keep one: "
-        f"pip uninstall -y {' '.join(names)} && pip install {kept}. tf_keras asks for tensorflow; beside tensorflow-cpu, "
-        "it is installed by pip install --no-deps tf_keras."
+    return Conflict(
+        f"{' and '.join(names)} are installed, which have the same files and overwrite each other",
+        f"Keep one: pip uninstall -y {' '.join(names)} && pip install {kept}. tf_keras asks for tensorflow; beside "
+        "tensorflow-cpu, it is installed by pip install --no-deps tf_keras.",
     )
