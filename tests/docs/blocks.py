@@ -12,7 +12,9 @@ is::
     <!-- numbers vary -->        numbers in an output are other ones in each run
     <!-- exit code 1 -->         the block, or the last command of a session, ends with it
 
-Several remarks about one block stand behind one another, with ``;`` between them.
+Several remarks about one block stand behind one another, with ``;`` between them. And anywhere on a page::
+
+    <!-- no block of this page is run: REASON -->
 """
 
 from __future__ import annotations
@@ -48,6 +50,7 @@ SHOWN = "text"
 _COMMENT = re.compile(r"<!--\s*(.*?)\s*-->", flags=re.DOTALL)
 _IN_FILE = re.compile(r"in (\S+), for: (.+?)(?: \.\.\. (.+))?")
 _EXIT_CODE = re.compile(r"exit code (\d+)")
+_NO_BLOCK = re.compile(r"<!-- no block of this page is run: (.*?) -->", flags=re.DOTALL)
 _NUMBERS_VARY = "numbers vary"
 
 
@@ -96,6 +99,7 @@ def blocks_of(text: str) -> list[Block]:
         text: The page, as Markdown.
     """
     tokens = MarkdownIt("commonmark").parse(text)
+    of_all = _NO_BLOCK.search(text)
     found: list[Block] = []
     for before, token in zip([None, *tokens], tokens, strict=False):
         if token.type not in ("fence", "code_block"):
@@ -104,7 +108,8 @@ def blocks_of(text: str) -> list[Block]:
         comments = _COMMENT.findall(before.content) if before is not None and before.type == "html_block" else []
         fenced = token.type == "fence"
         language = token.info.split()[0] if token.info.strip() else ""
-        found.append(Block(token.map[0] + 1 + fenced, language, token.content, comments[-1] if comments else ""))
+        remark = f"not run: {of_all[1]}" if of_all else comments[-1] if comments else ""
+        found.append(Block(token.map[0] + 1 + fenced, language, token.content, remark))
     return found
 
 

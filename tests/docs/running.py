@@ -26,8 +26,8 @@ __all__ = ["PageError", "run_page"]
 _RUNNER = Path(__file__).with_name("run_steps.py")
 _SECONDS = 900.0
 # Not a part of a name such as float32.
-_NUMBER = re.compile(r"(?<![A-Za-z\d])\d+(,\d{3})*(\.\d+)?(e[+-]?\d+)?")
-_MODULES = ("litefuse", "pytest", "ruff")
+_NUMBER = re.compile(r"(?<![A-Za-z\d])-?\d+(,\d{3})*(\.\d+)?(e[+-]?\d+)?")
+_MODULES = {"litefuse": "litefuse", "pytest": "pytest", "vela": "ethosu.vela"}
 
 
 class PageError(Exception):
@@ -93,7 +93,7 @@ def _environment(work: Path) -> dict[str, str]:
     commands.mkdir()
     packages.mkdir()
     python = shlex.quote(sys.executable)
-    calls = {"python": f'{python} "$@"', **{name: f'{python} -m {name} "$@"' for name in _MODULES}}
+    calls = {"python": f'{python} "$@"', **{name: f'{python} -m {module} "$@"' for name, module in _MODULES.items()}}
     # What a page installs goes into a folder of its own, and nothing is downloaded for it.
     here_alone = f"--quiet --no-deps --no-build-isolation --no-index --target {shlex.quote(str(packages))}"
     calls["pip"] = f'{python} -m pip "$@" {here_alone}'

@@ -106,6 +106,14 @@ def test_a_block_that_is_left_alone_has_a_reason() -> None:
     assert steps_of([block]) == []
 
 
+def test_a_page_may_say_that_none_of_it_is_run() -> None:
+    text = "<!-- no block of this page is run: needs a device -->\n" + page("|sh|false", "numbers vary|text|1")
+    assert [left_alone(block) for block in blocks_of(text)] == ["needs a device"] * 2
+    assert steps_of(blocks_of(text)) == []
+    with pytest.raises(ValueError, match="'it fails' is no reason"):
+        steps_of(blocks_of(text.replace("needs a device", "it fails")))
+
+
 def test_a_page_is_one_program_and_one_terminal(run: Runner) -> None:
     run(
         "|python|import inspect, os\nx = [1, 2]\ndef function():\n    return 'of the page'",

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -47,3 +49,19 @@ def test_what_another_process_found_counts(installed: Path) -> None:
     assert find_plug_ins() == given
     take_plug_ins(None)
     assert len(find_plug_ins()) == 2
+
+
+def test_a_plug_in_that_takes_a_name_that_is_taken(tmp_path: Path) -> None:
+    code = "import litefuse\n@litefuse.fusion('embedding_matmul')\nclass Mine(litefuse.Fusion):\n    rewrite = None\n"
+    (tmp_path / "clash.py").write_text(code)
+    about = tmp_path / "clash-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: clash\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[litefuse.fusions]\nmine = clash\n")
+    path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
+    command = [sys.executable, "-m", "litefuse", "fusions"]
+    environment = {**os.environ, "PYTHONPATH": path, "COLUMNS": "200"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "is registered for 'embedding_matmul' already" in done.stderr
+    assert "replace=True" in done.stderr
