@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -236,7 +235,7 @@ def test_an_encoding_without_letters_gets_escapes() -> None:
 
 
 @pytest.fixture
-def saved_model(tmp_path: Path) -> Iterator[Path]:
+def saved_model(tmp_path: Path) -> Path:
     folder = tmp_path / "model"
     (folder / "variables").mkdir(parents=True)
     (folder / "assets").mkdir()
