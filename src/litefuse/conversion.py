@@ -49,7 +49,7 @@ from litefuse.report import (
     Report,
     RetypedReport,
 )
-from litefuse.runtime.operators import by_kernel
+from litefuse.runtime.known_custom_ops import by_kernel
 from litefuse.runtime.transfer import unpickle_kernels
 from litefuse.saved_model import NARROWED, WIDENED, DataType, Retyping, SavedModel, load, op_registry
 from litefuse.shapes.set_input_shapes import SetInputShapes

@@ -18,7 +18,7 @@ from litefuse.options.quantization import types_of_io
 from litefuse.pipeline.steps import Steps
 from litefuse.plug_ins.entry_points import take_plug_ins
 from litefuse.report import QuantizationReport, RenamedReport, Report
-from litefuse.runtime.operators import by_kernel
+from litefuse.runtime.known_custom_ops import by_kernel
 from litefuse.runtime.transfer import unpickle_kernels
 from litefuse.targets import traits_of
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from litefuse.runtime import model_tables as fields
-from litefuse.runtime.flatbuffer import Table, content_of, root
+from litefuse.runtime.flatbuffer import Table, root
 from litefuse.runtime.known_custom_ops import runs_in_litert
 from litefuse.runtime.model_tables import TENSOR_TYPES, OpCode, sizes_of
 
-__all__ = ["FailedOp", "OpPlace", "by_kernel", "failed_op", "op_at", "ops_that_run_in_litert"]
+__all__ = ["FailedOp", "OpPlace", "failed_op", "op_at", "ops_that_run_in_litert"]
 
 # The runtime's reports of nodes that fail, the innermost first.
 _FAILURE = re.compile(r"Node number (?P<number>\d+) \((?P<op>[^)\n]*)\) failed to (?P<step>prepare|invoke)")
@@ -117,15 +115,6 @@ def ops_that_run_in_litert(content: Any) -> frozenset[str]:
             runs = runs_in_litert(name, (TENSOR_TYPES.get(each, "").lower() for each in types))
             found[name] = runs and found.get(name, True)
     return frozenset(name for name, runs in found.items() if runs)
-
-
-def by_kernel(custom_ops: Sequence[str], path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Returns those of a file's custom ops that need kernels, and those that LiteRT runs by itself."""
-    if not custom_ops:
-        return (), ()
-    with content_of(path) as content:
-        own = ops_that_run_in_litert(content)
-    return tuple(name for name in custom_ops if name not in own), tuple(name for name in custom_ops if name in own)
 
 
 def _type(tensor: Table) -> str:
