@@ -14,7 +14,7 @@ nox.needs_version = ">=2024.4.15"
 nox.options.sessions = ["lint", "docs", "types", "tests"]
 
 #: What starts neither TensorFlow nor JAX nor a fuzzer: CI runs it on each Python and system.
-PORTABLE = ("--ignore=tests/tensorflow", "--ignore=tests/with_jax", "--ignore=tests/fuzz")
+PORTABLE = tuple(f"--ignore=tests/{name}" for name in ("tensorflow", "with_jax", "docs", "fuzz"))
 
 
 def _readme() -> tuple[str, str]:

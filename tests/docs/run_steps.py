@@ -53,7 +53,8 @@ def main() -> None:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(step["code"], encoding="utf-8")
             else:
-                _edit(Path(step["file"][0]), *step["file"][1:], step["code"])
+                name, first, last = step["file"]
+                _edit(Path(name), first, last, step["code"])
             sys.stdout.flush()
 
 

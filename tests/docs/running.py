@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -24,7 +25,6 @@ else:
 __all__ = ["PageError", "run_page"]
 
 _RUNNER = Path(__file__).with_name("run_steps.py")
-_SECONDS = 900.0
 # Not a part of a name such as float32.
 _NUMBER = re.compile(r"(?<![A-Za-z\d])-?\d+(,\d{3})*(\.\d+)?(e[+-]?\d+)?")
 _MODULES = {"litefuse": "litefuse", "pytest": "pytest", "vela": "ethosu.vela"}
@@ -34,7 +34,7 @@ class PageError(Exception):
     """A block of a page does not do what the page says; the text says which, and what happened."""
 
 
-def run_page(name: str, steps: Sequence[Step], folder: Path, work: Path) -> None:
+def run_page(name: str, steps: Sequence[Step], folder: Path, work: Path, *, seconds: float = 900.0) -> None:
     """Runs a page as a whole, in a process of its own.
 
     Args:
@@ -42,28 +42,51 @@ def run_page(name: str, steps: Sequence[Step], folder: Path, work: Path) -> None
         steps: What is to be done.
         folder: The folder that a reader would be in.
         work: An empty folder for what the run itself needs: commands, and packages that the page installs.
+        seconds: How long the page may take.
 
     Raises:
-        PageError: A step failed, or printed something else than the page shows.
+        PageError: A step failed, took too long, or printed something else than the page shows.
     """
     for step in steps:
         _parse(name, step)
     run = [step for step in steps if step.kind in ("python", "sh", "write", "edit")]
     (work / "steps.json").write_text(json.dumps([asdict(step) for step in run]), encoding="utf-8")
     command = [sys.executable, str(_RUNNER), str(work / "steps.json"), name]
-    try:
-        done = subprocess.run(
-            command, cwd=folder, env=_environment(work), capture_output=True, text=True, timeout=_SECONDS, check=False
-        )
-    except subprocess.TimeoutExpired as error:
-        raise PageError(f"{name} took more than {_SECONDS} s") from error
-    printed = [part.partition("\n")[2] for part in done.stdout.split(MARK)[1:]]
-    if done.returncode != 0 or len(printed) < len(run):
+    exit_code = _run(command, folder, work, seconds)
+    printed = [part.partition("\n")[2] for part in _text(work / "stdout").split(MARK)[1:]]
+    if exit_code != 0 or len(printed) < len(run):
         place = f"{name}:{run[len(printed) - 1].line}" if printed else name
-        raise PageError(f"{place} failed:\n{''.join(printed[-1:])}\n{done.stderr}")
+        what = f"took more than {seconds} s" if exit_code is None else "failed"
+        raise PageError(f"{place} {what}:\n{''.join(printed[-1:])}\n{_text(work / 'stderr')}")
     for step, output in zip(run, printed, strict=True):
         for shown, vary in step.shown:
             _compare(f"{name}:{step.line}", shown, output, vary=vary)
+
+
+def _run(command: Sequence[str], folder: Path, work: Path, seconds: float) -> int | None:
+    """The exit code of a process, or None if it had to be ended, with all that it started."""
+    with (work / "stdout").open("wb") as stdout, (work / "stderr").open("wb") as stderr:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=_environment(work),
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+            start_new_session=True,
+        )
+        try:
+            return process.wait(seconds)
+        except BaseException as error:  # an interrupt of the tests does not reach it either
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            if isinstance(error, subprocess.TimeoutExpired):
+                return None
+            raise
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace")
 
 
 def _parse(name: str, step: Step) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -30,10 +31,10 @@ class Runner:
     def __init__(self, folder: Path) -> None:
         self.folder, self.work = folder / "a reader's", folder / "wörk"
 
-    def __call__(self, *blocks: str) -> None:
+    def __call__(self, *blocks: str, seconds: float = 100) -> None:
         self.folder.mkdir()
         self.work.mkdir()
-        run_page("a/page.md", steps_of(blocks_of(page(*blocks))), self.folder, self.work)
+        run_page("a/page.md", steps_of(blocks_of(page(*blocks))), self.folder, self.work, seconds=seconds)
 
 
 def test_blocks_are_found_wherever_they_stand() -> None:
@@ -203,3 +204,13 @@ def test_what_a_page_installs_is_its_own(run: Runner) -> None:
         "|text|...packages/of_a_page.py",
         "|python|import of_a_page",
     )
+
+
+def test_a_page_that_hangs_is_ended_with_all_that_it_started(run: Runner) -> None:
+    with pytest.raises(PageError, match=r"a/page\.md:4 took more than 5 s"):
+        run("|sh|sleep 1000 & echo $! > pid\nsleep 1000", seconds=5)
+    command = Path("/proc", (run.folder / "pid").read_text().strip(), "cmdline")
+    ends = time.monotonic() + 10
+    while command.exists() and command.read_bytes():  # of one that is only waited for, it is empty
+        assert time.monotonic() < ends, "it goes on"
+        time.sleep(0.05)

@@ -13,7 +13,22 @@ from tests.docs.running import run_page
 REPOSITORY = Path(__file__).parents[2]
 PAGES = pages(REPOSITORY)
 BLOCKS = {name: blocks_of(path.read_text(encoding="utf-8")) for name, path in PAGES.items()}
-LEFT_ALONE: dict[str, int] = {}
+LEFT_ALONE = {
+    "CONTRIBUTING.md": 4,
+    "README.md": 2,
+    "docs/README.md": 1,
+    "docs/explanation/architecture.md": 4,
+    "docs/guides/adding.md": 2,
+    "docs/guides/custom-ops.md": 3,
+    "docs/guides/hugging-face.md": 11,
+    "docs/guides/quantization.md": 3,
+    "docs/guides/recurrent.md": 2,
+    "docs/guides/seeing.md": 2,
+    "docs/guides/targets.md": 6,
+    "docs/reference/cli.md": 2,
+    "docs/tutorials/from-litert-torch.md": 1,
+    "examples/cpp_kernel/README.md": 1,
+}
 """How many blocks of each page are not run."""
 
 
