@@ -42,7 +42,7 @@ def keyword_spotting(layers: Any, x: Any) -> Any:
     y = _normed(layers, x, 64, (10, 4), (2, 2))
     for _ in range(4):
         y = _separable(layers, y, 64)
-    return layers.Dense(12, activation="softmax")(layers.GlobalAveragePooling2D(2)(y))
+    return layers.Dense(12, activation="softmax")(layers.GlobalAveragePooling2D()(y))
 
 
 def small_resnet(layers: Any, x: Any) -> Any:
@@ -53,7 +53,7 @@ def small_resnet(layers: Any, x: Any) -> Any:
         )
         kept = y if strides == 1 else layers.Conv2D(filters, 1, strides, padding="same")(y)
         y = layers.ReLU()(layers.Add()([z, kept]))
-    return layers.Dense(10, activation="softmax")(layers.GlobalAveragePooling2D(2)(y))
+    return layers.Dense(10, activation="softmax")(layers.GlobalAveragePooling2D()(y))
 
 
 def anomaly_detection(layers: Any, x: Any) -> Any:
@@ -93,7 +93,7 @@ def squeezenet(layers: Any, x: Any) -> Any:
         z = layers.Conv2D(squeezed, 1, activation="relu")(y)
         y = layers.Concatenate()([layers.Conv2D(expanded, k, padding="same", activation="relu")(z) for k in (1, 3)])
         y = layers.MaxPooling2D(3, 2)(y) if pooled else y
-    return layers.Softmax()(layers.GlobalAveragePooling2D(2)(layers.Conv2D(1000, 1, activation="relu")(y)))
+    return layers.Softmax()(layers.GlobalAveragePooling2D()(layers.Conv2D(1000, 1, activation="relu")(y)))
 
 
 def unet(layers: Any, x: Any) -> Any:

@@ -1,12 +1,14 @@
 """``python -m benchmarks.architectures.making NAME FOLDER``: makes an architecture, in this process.
 
-Weights are random: nothing is downloaded. The folder gets ``saved_model``, of a batch of one, and ``samples.npz``, with
-values for each input.
+Weights are random: nothing is downloaded. The folder gets ``saved_model``, of a batch of one; ``samples.npz`` with a
+few values for each input, ``inputs.npz`` with the first of them, and ``expected.npz`` with what TensorFlow makes of
+that; and ``facts.json``: how many parameters there are, and how far the output that moves least moves between samples.
 """
 
 from __future__ import annotations
 
 import importlib
+import json
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,10 +20,13 @@ import numpy.typing as npt
 from benchmarks.architectures.catalog import ARCHITECTURES, Architecture
 from tests.tensorflow.test_keras_applications import images, settle
 
+from litefuse.inputs.movement import movement
+
 __all__ = ["make"]
 
 _SAMPLES = 4
 _SEED = 0
+_SEGMENTS = 4
 
 
 def make(architecture: Architecture, folder: Path) -> None:
@@ -38,7 +43,7 @@ def make(architecture: Architecture, folder: Path) -> None:
     inputs = _inputs(model, architecture)
     random = np.random.default_rng(_SEED)
     ids = _smallest_table(model)
-    samples = {key: _values(random, (_SAMPLES, *each.shape[1:]), each.dtype, ids) for key, each in inputs.items()}
+    samples = {key: _values(key, random, (_SAMPLES, *each.shape[1:]), each.dtype, ids) for key, each in inputs.items()}
     _settle(keras, model, samples)
     module = tf.Module()
     module.model = model
@@ -52,6 +57,15 @@ def make(architecture: Architecture, folder: Path) -> None:
     module.variables_of_it = [*serve.get_concrete_function().graph.variables]
     folder.mkdir(parents=True, exist_ok=True)
     np.savez(folder / "samples.npz", allow_pickle=False, **samples)
+    one, other = ({key: each[n : n + 1] for key, each in samples.items()} for n in range(2))
+    expected, changed = ({key: each.numpy() for key, each in serve(*given.values()).items()} for given in (one, other))
+    np.savez(folder / "inputs.npz", allow_pickle=False, **one)
+    np.savez(folder / "expected.npz", allow_pickle=False, **expected)
+    facts = {
+        "parameters": int(model.count_params()),
+        "moved": min(movement(value, changed[key]) for key, value in expected.items()),
+    }
+    (folder / "facts.json").write_text(json.dumps(facts), "utf-8")
     tf.saved_model.save(module, str(folder / "saved_model"), {"serving_default": serve})
 
 
@@ -92,17 +106,17 @@ def _layers(model: Any) -> list[Any]:
 
 
 def _smallest_table(model: Any) -> int:
-    """How many rows the smallest embedding has: every id below is one of all tables."""
+    """How many rows the smallest embedding has, but for those of segments: every id below is one of all tables."""
     tables = [each for each in _layers(model) if hasattr(each, "embeddings") and hasattr(each, "input_dim")]
-    return min((each.input_dim for each in tables), default=2)
+    return min((each.input_dim for each in tables if each.input_dim > _SEGMENTS), default=_SEGMENTS)
 
 
-def _values(random: np.random.Generator, shape: tuple[int, ...], dtype: str, ids: int) -> npt.NDArray[Any]:
+def _values(name: str, random: np.random.Generator, shape: tuple[int, ...], dtype: str, ids: int) -> npt.NDArray[Any]:
     """Images from 0 to 255, other real numbers around 0, ids, and masks that hide nothing."""
-    if dtype == "bool":
-        return np.ones(shape, np.bool_)
+    if "mask" in name:
+        return np.ones(shape, dtype)
     if np.issubdtype(np.dtype(dtype), np.integer):
-        return random.integers(0, ids, shape).astype(dtype)
+        return random.integers(0, 2 if "segment" in name else ids, shape).astype(dtype)
     if len(shape) == 4 and shape[-1] == 3:
         return images(shape[0], shape[1], seed=_SEED).astype(dtype)
     return random.normal(size=shape).astype(dtype)

@@ -75,6 +75,10 @@ class Work:
         self.source()
         return self.folder / "samples.npz"
 
+    def facts(self) -> dict[str, Any]:
+        """Its parameters, and how far its outputs move."""
+        return json.loads(self.source().with_name("facts.json").read_text("utf-8"))
+
     def model(self) -> Path:
         """The LiteRT model in float32."""
         place = self.folder / "float32.tflite"
@@ -137,6 +141,7 @@ def _converted(work: Work) -> dict[str, Any]:
     composites = report["composites"]
     return {
         "seconds": round(time.perf_counter() - start, 2),
+        "parameters": work.facts()["parameters"],
         "nodes": sum(count for op, count in found.items() if op not in _NO_WORK and not op.startswith("Stateful")),
         "ops": sum(report["op_counts"].values()),
         "bytes": report["size"],
@@ -147,9 +152,12 @@ def _converted(work: Work) -> dict[str, Any]:
 
 
 def _compared(work: Work) -> dict[str, Any]:
-    found = work.litefuse("verify", work.model(), work.source())
-    problems = {each["problem"] for each in found["outputs"] if each["problem"]}
-    return {key: found[key] for key in ("verdict", "error", "calls")} | {"problem": "; ".join(sorted(problems))}
+    source = work.source()
+    given = ["--inputs", source.with_name("inputs.npz"), "--expected", source.with_name("expected.npz")]
+    found = work.litefuse("verify", work.model(), *given)
+    moved = work.facts()["moved"]
+    problem = "" if moved > found["tolerance"] else f"an output moves by {moved:.1e} alone"
+    return {"error": found["error"], "verdict": "inconclusive" if problem else found["verdict"], "problem": problem}
 
 
 def _integer(work: Work) -> dict[str, Any]:

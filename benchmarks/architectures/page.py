@@ -40,7 +40,19 @@ def page(architectures: Sequence[Architecture], measured: Mapping[str, Mapping[s
     return lines
 
 
-_FILE_HEADS = ["Model", "configuration", "nodes", "ops", "stock", "fused", "float32", "stock", "int8", "error"]
+_FILE_HEADS = [
+    "Model",
+    "configuration",
+    "parameters",
+    "nodes",
+    "ops",
+    "stock",
+    "fused",
+    "float32",
+    "stock",
+    "int8",
+    "error",
+]
 _USE_HEADS = ["Model", *(_TITLES[each] for each in TARGETS), "latency", "int8"]
 
 
@@ -48,6 +60,7 @@ def _file_cells(row: Mapping[str, Any]) -> list[str]:
     converted, compared, stock = (row.get(each, {}) for each in ("converted", "compared", "stock"))
     fused = f"{converted['fused']} of {converted['composites']}" if converted.get("composites") else ""
     return [
+        _count(converted, "parameters"),
         _count(converted, "nodes"),
         _count(converted, "ops"),
         _count(stock, "ops"),
@@ -152,8 +165,8 @@ not what models know; the batch is one. A configuration that is smaller than the
 _FILES = """
 *nodes*: those of the SavedModel that compute something; *ops*: those of the LiteRT file, and of the stock converter's
 (`tf.lite.TFLiteConverter`, with its defaults); *fused*: composites and recognized layers that became one op; *int8*:
-the size with `--quantize int8`; *error*: the largest difference from TensorFlow that `litefuse verify` finds, relative
-to an output's largest value.
+the size with `--quantize int8`; *error*: the largest difference from TensorFlow in one call, as `litefuse verify` has
+it: relative to an output's largest value.
 """
 _USES = """
 The second table of each group says what `litefuse check` says of the file that is converted for a target (`--target`;
