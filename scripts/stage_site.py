@@ -136,7 +136,7 @@ def misread(text: str) -> list[tuple[int, str]]:
 
 def main() -> None:
     """Stage the documentation of this repository."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="Lay the documentation out for its site.")
     parser.add_argument("folder", type=Path, help="a folder that is new or empty")
     folder: Path = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
