@@ -31,6 +31,7 @@ __all__ = ["REASONS", "Block", "Step", "blocks_of", "left_alone", "pages", "step
 REASONS = (
     "needs a device",
     "needs another compiler",
+    "needs an account",
     "installs from an index",
     "opens a window",
     "runs for minutes",
