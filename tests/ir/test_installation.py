@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import platform
+import subprocess
 import sys
 from pathlib import Path
 
@@ -93,3 +94,5 @@ def test_an_engine_that_cannot_be_loaded(error: ImportError) -> None:
 
 def test_the_engine_that_is_here(tmp_path: Path) -> None:
     check_engine()
+    code = "import sys; sys.modules['litert_converter'] = None; import litefuse.ir.installation as i; i.check_engine()"
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)

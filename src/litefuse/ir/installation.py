@@ -6,6 +6,7 @@ import importlib.util
 import platform
 import sys
 from collections.abc import Sequence
+from types import ModuleType
 
 from litefuse.errors import MissingEngineError
 
@@ -28,7 +29,10 @@ def check_engine() -> None:
     Raises:
         MissingEngineError: It is not.
     """
-    if importlib.util.find_spec(_MODULE) is None:
+    # A program that must not load it, as beside TensorFlow, says so with None in sys.modules: its child process may.
+    modules: dict[str, ModuleType | None] = {**sys.modules}
+    is_forbidden = _MODULE in modules and modules[_MODULE] is None
+    if not is_forbidden and importlib.util.find_spec(_MODULE) is None:
         raise missing_engine(ModuleNotFoundError(name=_MODULE))
 
 
