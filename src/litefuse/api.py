@@ -103,8 +103,8 @@ def convert(
         model: The folder of a SavedModel, or one with exactly one SavedModel in it, or with several versions; a file
             with a frozen graph (``.pb``, or ``.pbtxt`` for its text form); a ``.keras`` or ``.h5`` file; a Keras model
             (Keras 3 on TensorFlow or JAX, or Keras 2); a ``tf.function`` with an input signature or one trace; a
-            concrete function; a ``tf.Module`` with such functions, each of which becomes a signature; or an exported
-            JAX function.
+            concrete function; a ``tf.Module`` with such functions, or a mapping from keys to them, each of which
+            becomes a signature; or an exported JAX function.
         signatures: The keys of the signatures to convert; None means all.
         tags: The tags of the meta graph to convert; None means the one for serving.
         input_arrays: The input tensors of a frozen graph, ``node`` or ``node:index``, which are also the inputs' names;

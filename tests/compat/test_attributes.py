@@ -412,6 +412,11 @@ def test_the_model_is_gone(tmp_path: Path) -> None:
     assert made.result.model_bytes == first
 
 
+def test_a_model_at_a_url() -> None:
+    made = TFLiteConverter.from_saved_model(SAVED_MODEL.absolute().as_uri())
+    assert made.convert() == converter().convert()
+
+
 def test_metadata_of_the_file() -> None:
     made = TFLiteConverter.from_saved_model(SAVED_MODEL, ["embed"])
     made.convert_options = {"metadata": {"name": "Wörter", "description": "looks them up"}}

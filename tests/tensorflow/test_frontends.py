@@ -352,6 +352,25 @@ def test_modules(tensorflow: TensorFlow, kind: str) -> None:
     assert converted.report.source == names[kind]
 
 
+def functions_by_keys(tf: Any) -> Any:
+    scale = tf.Variable(3.0)
+    spec = tf.TensorSpec([None, 2], name="x")
+    up = tf.function(lambda x: x * scale, input_signature=[spec])
+    down = tf.function(lambda x: {"y": x / scale, "half": x / 2.0}).get_concrete_function(spec)
+    references: dict[str, Any] = {
+        "up": lambda **inputs: {"output_0": up(**inputs)},
+        "down ä": down,
+    }
+    return {"up": up, "down ä": down}, references
+
+
+def test_functions_by_the_keys_of_signatures(tensorflow: TensorFlow) -> None:
+    calls = [(key, each) for each in normal({"x": (None, 2)}) for key in ("up", "down ä", "up")]
+    converted = check_there(tensorflow, functions_by_keys, calls=calls)
+    assert {*converted.report.signatures} == {"up", "down ä"}
+    assert converted.report.source == "functions 'up', 'down ä'"
+
+
 # What cannot be converted as it is
 
 
@@ -383,7 +402,7 @@ def unusable(tf: Any, kind: str) -> Any:
     for shape in ([1], [2]):
         traced.get_concrete_function(tf.TensorSpec(shape, name="x"))
     orphan = with_a_dead_variable(tf)
-    return {
+    made: dict[str, Any] = {
         "unbuilt": lambda: keras.Sequential([keras.layers.Dense(2)], name="late"),
         "unbuilt of transformers": lambda: Pretrained(name="early"),
         "layer": lambda: keras.layers.Dense(2, name="alone"),
@@ -393,13 +412,17 @@ def unusable(tf: Any, kind: str) -> Any:
         "two traces": lambda: traced,
         "dead": lambda: orphan,
         "nothing": lambda: tf.function(lambda: None, input_signature=[]),
+        "no mapping": dict,
+        "mapping of no functions": lambda: {"f": tf.constant(1.0)},
+        "mapping of numbers": lambda: {1: tf.function(lambda x: x, input_signature=[tf.TensorSpec([1])])},
         "no functions": tf.Module,
         "untraced functions": Empty,
         "tensor": lambda: tf.constant(1.0),
         "unsupported": lambda: tf.function(
             lambda x: tf.raw_ops.Polygamma(a=x, x=x), input_signature=[tf.TensorSpec([2])]
         ),
-    }[kind]()
+    }
+    return made[kind]()
 
 
 @pytest.mark.parametrize(
@@ -414,6 +437,9 @@ def unusable(tf: Any, kind: str) -> Any:
         ("two traces", ["2 traces", "shape=(1,)", "shape=(2,)", "get_concrete_function"]),
         ("dead", ["concrete function", "deleted"]),
         ("nothing", ["returns no tensor"]),
+        ("no mapping", ["the mapping has no functions"]),
+        ("mapping of no functions", ["the mapping has 'f': EagerTensor", "by the keys of signatures"]),
+        ("mapping of numbers", ["the mapping has 1: Function", "'serving_default': function"]),
         ("no functions", ["tf.Module", "none of its attributes is a tf.function", "input_signature"]),
         ("untraced functions", ["Empty (tf.Module)", "predict: no traces", "module.predict.get_concrete_function"]),
         ("tensor", ["an EagerTensor cannot be converted"]),

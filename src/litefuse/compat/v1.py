@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
+from litefuse.cloud.paths import local
 from litefuse.compat.base import Converter
 from litefuse.compat.settings import NEEDLESS, NEEDLESS_1, REFUSED, REFUSED_1
 from litefuse.compat.spec import OpsSet, Optimize, RepresentativeDataset, TargetSpec
@@ -70,7 +71,7 @@ class TFLiteConverter(Converter):
         """Makes a converter of a frozen graph.
 
         Args:
-            graph_def_file: The file, ``.pb`` or ``.pbtxt``.
+            graph_def_file: The file, ``.pb`` or ``.pbtxt``, or its URL.
             input_arrays: The tensors that are its inputs.
             output_arrays: The tensors that are its outputs.
             input_shapes: Shapes of inputs by their names, where the graph leaves sizes open.
@@ -78,7 +79,7 @@ class TFLiteConverter(Converter):
         Raises:
             SettingError: There is no such file, or its name does not say that it is a graph.
         """
-        path = Path(os.fspath(graph_def_file))
+        path = Path(os.fspath(local(graph_def_file)))
         if not path.is_file() or path.suffix not in {".pb", ".pbtxt"}:
             why = "has another ending than .pb and .pbtxt" if path.is_file() else "is not there"
             raise SettingError(f"the file of the frozen graph {why}", where=str(path))
