@@ -265,6 +265,25 @@ def test_arguments_of_convert() -> None:
         made.convert()
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("target_spec", None, "target_spec is None"),
+        ("optimizations", None, "takes a list, not None\nSet it to \\[\\] for none"),
+        ("optimizations", 1, "takes a list, not 1\nPut it into a list"),
+        ("allow_custom_ops", "Roll", "takes a list of names"),
+        ("allow_custom_ops", ["Nope"], "the model has no op 'Nope'"),
+        ("convert_options", {"allow_custom_ops": ["Nope"]}, "the model has no op 'Nope'"),
+    ],
+    ids=str,
+)
+def test_values_that_are_wrong(name: str, value: object, words: str) -> None:
+    made = converter()
+    setattr(made, name, value)
+    with pytest.raises(LitefuseError, match=words):
+        made.convert()
+
+
 def test_targets_and_select_ops(tmp_path: Path) -> None:
     made = converter()
     made.target_spec = TargetSpec(experimental_supported_backends=["NPU"])

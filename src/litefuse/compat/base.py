@@ -39,7 +39,7 @@ class Converter:
         target_spec: What the device has; see :class:`~litefuse.compat.TargetSpec`. TensorFlow's is taken, too.
         inference_input_type: The data type of inputs of integer models: float32, int8, uint8 or int16.
         inference_output_type: The data type of their outputs.
-        allow_custom_ops: Whether custom ops may take the place of ops that LiteRT lacks.
+        allow_custom_ops: Whether custom ops may take the place of ops that LiteRT lacks; or the names of those that do.
         convert_options: Other arguments of :func:`litefuse.convert`, by their names.
         result: The result of the last conversion; None before.
     """
@@ -128,6 +128,8 @@ class Converter:
             if value is not None and value != default and not _is_dtype(value, default):
                 raise refuse_changed(name, value)
         spec = self.target_spec
+        if not hasattr(spec, "supported_ops"):
+            raise SettingError(f"target_spec is {spec!r}", hint="Set it to a TargetSpec().")
         for name in ("_experimental_custom_op_registerers", "_experimental_supported_accumulation_type"):
             if value := getattr(spec, name, None):
                 raise refuse_changed(name, value)
@@ -136,7 +138,12 @@ class Converter:
 
     def _common_options(self) -> dict[str, Any]:
         backends: Any = self.target_spec.experimental_supported_backends
-        options: dict[str, Any] = {"allow_custom_ops": True} if self.allow_custom_ops else {"builtins_only": True}
+        options: dict[str, Any] = {}
+        if not {"allow_custom_ops", "builtins_only"} & self.convert_options.keys():
+            allowed: Any = self.allow_custom_ops
+            if not isinstance(allowed, str | list | tuple | set | frozenset):  # of names
+                allowed = bool(allowed)
+            options = {"allow_custom_ops": allowed} if allowed else {"builtins_only": True}
         if backends:
             if isinstance(backends, str) or {*backends} != {"GPU"}:
                 raise SettingError(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, cast
+from typing import Any
 
-from litefuse.compat.spec import OpsSet, Optimize, dtype_name, members
+from litefuse.compat.spec import OpsSet, Optimize, dtype_name, listed, members
 from litefuse.errors import SettingError
 
 __all__ = ["quantization_of"]
@@ -88,9 +87,7 @@ def _form(ops: frozenset[OpsSet], types: frozenset[str], *, has_samples: bool, t
 
 
 def _types(given: object) -> frozenset[str]:
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise SettingError(f"supported_types takes a list, not {given!r}", hint=f"Set it to [{given!r}].")
-    names = frozenset(dtype_name(each, "supported_types") for each in cast("Iterable[object]", given))
+    names = frozenset(dtype_name(each, "supported_types") for each in listed(given, "supported_types"))
     for name in sorted(names - _TYPES):
         hint = "For int16 activations, set supported_ops to them." if name == "int16" else ""
         raise SettingError(f"supported_types has no {name!r}", hint=hint or f"There are {', '.join(sorted(_TYPES))}.")

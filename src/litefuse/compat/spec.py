@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 
 from litefuse.errors import SettingError
 
-__all__ = ["OpsSet", "Optimize", "RepresentativeDataset", "TargetSpec", "dtype_name", "members"]
+__all__ = ["OpsSet", "Optimize", "RepresentativeDataset", "TargetSpec", "dtype_name", "listed", "members"]
 
 
 class Optimize(Enum):
@@ -85,6 +85,18 @@ class RepresentativeDataset:
 _Member = TypeVar("_Member", bound=Enum)
 
 
+def listed(given: object, attribute: str) -> list[object]:
+    """Returns what is in a collection that an attribute has.
+
+    Raises:
+        SettingError: It is one value, or none.
+    """
+    if isinstance(given, str | Enum) or not isinstance(given, Iterable):
+        hint = "Set it to [] for none." if given is None else "Put it into a list."
+        raise SettingError(f"{attribute} takes a list, not {given!r}", hint=hint)
+    return list(cast("Iterable[object]", given))
+
+
 def members(kind: type[_Member], given: object, attribute: str) -> frozenset[_Member]:
     """Returns members of an enum that are given as such, as members of TensorFlow's enum, or by their names.
 
@@ -97,9 +109,7 @@ def members(kind: type[_Member], given: object, attribute: str) -> frozenset[_Me
         SettingError: It is no collection, or has something else in it.
     """
     known = kind.__members__
-    if isinstance(given, str | Enum) or not isinstance(given, Iterable):
-        raise SettingError(f"{attribute} takes a list, not {given!r}", hint=f"Set it to [{given!r}].")
-    names = [str(getattr(each, "name", each)) for each in cast("Iterable[object]", given)]
+    names = [str(getattr(each, "name", each)) for each in listed(given, attribute)]
     if wrong := [name for name in names if name not in known]:
         raise SettingError(f"{attribute} has no {wrong[0]!r}", hint=f"There are {', '.join(known)}.")
     return frozenset(known[name] for name in names)
