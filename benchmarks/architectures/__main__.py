@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None, architectures: Mapping[str, Arc
         folder = options.folder or Path(temporary)
         for name in options.names or architectures:
             file = options.measured / f"{file_name(name)}.json"
-            row: dict[str, Any] = json.loads(file.read_text("utf-8")) if file.exists() else {"model": name}
+            row = read(file) if file.exists() else {"model": name}
             wanted = [
                 each
                 for each in stages
@@ -81,9 +81,21 @@ def file_name(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
+def read(file: Path) -> dict[str, Any]:
+    """The results of an architecture.
+
+    Raises:
+        SystemExit: They are not JSON.
+    """
+    try:
+        return json.loads(file.read_bytes())
+    except ValueError as error:
+        raise SystemExit(f"{file}: {error}: remove it, and its model is measured again") from error
+
+
 def write_page(architectures: Mapping[str, Architecture], measured: Path, place: Path) -> None:
     """Writes the page from the results."""
-    rows = [json.loads(file.read_text("utf-8")) for file in sorted(measured.glob("*.json"))]
+    rows = [read(file) for file in sorted(measured.glob("*.json"))]
     lines = page([*architectures.values()], {row["model"]: row for row in rows})
     place.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(place) as partial:

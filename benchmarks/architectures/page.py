@@ -25,7 +25,10 @@ def page(architectures: Sequence[Architecture], measured: Mapping[str, Mapping[s
     """
     known = [each for each in architectures if each.name in measured]
     rows = [measured[each.name] for each in known]
+    missing = ", ".join(_one_line(each.name) for each in architectures if each.name not in measured)
     lines = ["# Models", "", *paragraph(_ABOUT), *paragraph(_FILES), *paragraph(_USES), *paragraph(_summary(rows))]
+    if missing:
+        lines += paragraph(f"Not measured yet: {missing}.")
     for group in dict.fromkeys(each.group for each in known):
         members = [each for each in known if each.group == group]
         files = [[_one_line(each.name), _one_line(each.about), *_file_cells(measured[each.name])] for each in members]

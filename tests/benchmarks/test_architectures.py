@@ -7,9 +7,14 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from benchmarks.architectures.__main__ import file_name, main
 from benchmarks.architectures.catalog import ARCHITECTURES, Architecture
+from benchmarks.architectures.measuring import STAGES, Limits, Work, measure_stages
+from benchmarks.architectures.page import page
+
+from tests.runtime.models import Graph, model
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 MEASURED = REPOSITORY / "benchmarks" / "architectures" / "measured"
@@ -24,6 +29,32 @@ def run(folder: Path, *arguments: str, architectures: dict[str, Architecture]) -
     """The results and the page."""
     main([*arguments, "--measured", str(folder / "measured"), "--page", str(folder / "page.md")], architectures)
     return measured(folder / "measured"), (folder / "page.md").read_text("utf-8")
+
+
+def test_the_page_says_what_was_measured() -> None:
+    text = (REPOSITORY / "docs" / "reference" / "models.md").read_text("utf-8")
+    assert text.splitlines() == page([*ARCHITECTURES.values()], measured(MEASURED))
+
+
+def test_the_page_names_what_was_not() -> None:
+    rows = measured(MEASURED)
+    name = next(iter(rows))
+    assert f"Not measured yet: {name}." in page([ARCHITECTURES[name]], {})
+    assert "Not measured yet" not in "\n".join(page([ARCHITECTURES[name]], rows))
+
+
+def test_each_result_is_of_a_model() -> None:
+    assert {file.stem for file in MEASURED.iterdir()} <= {file_name(name) for name in ARCHITECTURES}
+    for name, row in measured(MEASURED).items():
+        assert name in ARCHITECTURES
+        assert row.keys() <= {"model", "machine", *STAGES}
+
+
+def test_results_that_are_damaged(tmp_path: Path) -> None:
+    (tmp_path / "measured").mkdir()
+    (tmp_path / "measured" / "wake-word.json").write_text('{"model": ')
+    with pytest.raises(SystemExit, match=r"wake-word\.json: .*: remove it"):
+        run(tmp_path, architectures={"Wake word": ARCHITECTURES["Wake word"]})
 
 
 def test_file_names_are_different() -> None:
@@ -55,9 +86,36 @@ def test_a_model_that_fails_is_a_row(tmp_path: Path) -> None:
     for stage in ("converted", "compared", "latency"):
         assert rows[UNKNOWN.name][stage]["failure"].startswith("KeyError")
     (line,) = [line for line in text.splitlines() if line.startswith("| N")][:1]
-    assert line.count("|") - line.count("\\|") == 11
-    assert line.count("failed") == 4
+    assert line.count("|") - line.count("\\|") == 12
+    assert line.count("failed") == 5
     assert r"Nö &lt;thing>\|\*, converted: KeyError" in text
+
+
+@pytest.mark.parametrize(
+    ("factor", "moved", "verdict", "cell"),
+    [
+        (1.0, 0.5, "equal", "0.0e+00"),
+        (1.1, 0.5, "differs", "9.1e-02, differs"),
+        (1.0, 0.0, "inconclusive", "inconclusive"),
+    ],
+    ids=["equal", "differs", "does not move"],
+)
+def test_the_verdict_on_what_a_model_computes(
+    tmp_path: Path, factor: float, moved: float, verdict: str, cell: str
+) -> None:
+    graph = Graph()
+    x, y = graph.input("x", (4,)), graph.output("y", (4,))
+    graph.builtin("ABS", [x], [y])
+    (tmp_path / "saved_model").mkdir()
+    (tmp_path / "float32.tflite").write_bytes(model(graph, signatures={"serving_default": 0}))
+    values = np.array([1, -2, 3, -4], np.float32)
+    np.savez(tmp_path / "inputs.npz", x=values)
+    np.savez(tmp_path / "expected.npz", y=np.abs(values) * np.float32(factor))
+    (tmp_path / "facts.json").write_text(json.dumps({"parameters": 0, "moved": moved}))
+    ((_, found),) = measure_stages(Work(UNKNOWN, tmp_path, Limits()), ["compared"])
+    assert found.get("verdict") == verdict, found
+    text = page([UNKNOWN], {UNKNOWN.name: {"machine": {}, "compared": found}})
+    assert any(cell in line for line in text)
 
 
 @pytest.mark.parametrize(("limit", "said"), [("--seconds", "ended after 0 s"), ("--memory", "ended at 0 GB")])
