@@ -13,6 +13,7 @@ from litefuse.cloud.file_systems import errors_of, file_system, is_local
 from litefuse.cloud.names import file_name, remember, shown
 from litefuse.errors import LitefuseError
 from litefuse.files.temporary import make_temporary_folder
+from litefuse.logs.events import INFO, event
 
 __all__ = ["fetched"]
 
@@ -69,7 +70,10 @@ def fetched(url: str) -> Path:
             remote = _at(system, path, url)
             key = remote.key(url)
             found = None if key is None else find_entry(key, name)
-            if found is None:
+            if found is not None:
+                event("cloud", INFO, f"{shown(url)} is in the cache", event="cache hit", url=shown(url))
+            else:
+                event("cloud", INFO, f"{shown(url)} is fetched", event="fetched", url=shown(url))
                 found = _fetch(system, path, url, remote, name)
         if found is not None:
             remember(found, url)

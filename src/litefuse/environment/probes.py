@@ -21,10 +21,8 @@ def load_engine(_: object, announce: Callable[[str], None]) -> str:
         LitefuseError: It cannot be imported.
     """
     announce("import")
-    try:
-        from litefuse.ir.mlir import mlir_context
-    except ImportError as error:
-        raise LitefuseError(f"it cannot be imported: {error}") from error
+    from litefuse.ir.mlir import mlir_context
+
     announce("lower")
     with mlir_context():
         return ""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
+import platform
 import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
 from litefuse.environment.finding import Finding, State
-from litefuse.environment.requirements import requirements_of
 from litefuse.environment.versions import version_of
-from litefuse.errors import EngineCrashError, LitefuseError
+from litefuse.errors import EngineCrashError, LitefuseError, MissingEngineError
+from litefuse.ir.installation import REQUIREMENT, check_engine, has_packages
 from litefuse.plug_ins.entry_points import PlugIn, find_plug_ins
 from litefuse.processes.limits import ProcessLimits, processes_limited
 from litefuse.processes.process import run_alone
@@ -21,26 +22,19 @@ _PROBES = "litefuse.environment.probes"
 # How long each may take: what hangs must not hang the diagnosis.
 _SECONDS = 20.0
 _COMPILER_SECONDS = 5.0
-_WITHOUT_ENGINE = "Running, inspecting and quantizing .tflite files works without it"
 
 
 def engine() -> Iterator[Finding]:
-    """Loads the lowering engine."""
-    name, package = "engine", "litert-converter"
-    if importlib.util.find_spec("litert_converter") is None:
-        required = requirements_of("litefuse")
-        here = required is None or any(each.name == package for each in required)
-        text = f"convert is not possible: {package} is not installed"
-        if not here:
-            text = f"convert is not possible: there is no {package} for this system and Python"
-            hint = f"{_WITHOUT_ENGINE}. Convert on Linux x86-64 or macOS arm64."
-            yield Finding("core", name, "missing", text, hint)
-            return
-        yield Finding("core", name, "missing", text, f"pip install {package}. {_WITHOUT_ENGINE}.", needed=True)
+    """Loads the lowering engine; it is needed where there are packages of it."""
+    here = has_packages(sys.implementation.name, sys.version_info, platform.system(), platform.machine())
+    try:
+        check_engine()
+    except MissingEngineError as error:
+        yield Finding("core", "engine", "missing", f"convert is not possible: {error.message}", error.hint, needed=here)
         return
-    state, text = _tried("load_engine", f"{package} {version_of(package)}")
-    hint = "" if state == "works" else f"convert is not possible. pip install --force-reinstall {package}"
-    yield Finding("core", name, state, text, hint, needed=True)
+    state, text = _tried("load_engine", f"litert-converter {version_of('litert-converter')}")
+    hint = "" if state == "works" else f"convert is not possible. pip install --force-reinstall '{REQUIREMENT}'"
+    yield Finding("core", "engine", state, text, hint, needed=True)
 
 
 def runtime() -> Iterator[Finding]:

@@ -33,6 +33,7 @@ FIELDS = {
     "function": "The annotated function.",
     "fused_into": "The op that it became; None if it was not fused.",
     "reason": "Why not.",
+    "url": "The URL that was read.",
     "size": "The bytes of the file.",
     "pid": "The process.",
     "job": "What the process does, as `package.module:function`.",
