@@ -84,14 +84,14 @@ def _done(models: str, output: str, jobs: str, answer: str, *where: str) -> None
     cluster: Any = None
     if where:
         distributed = importlib.import_module("distributed")
-        cluster = distributed.LocalCluster(n_workers=int(jobs), threads_per_worker=1, dashboard_address=None)
+        cluster = distributed.LocalCluster(n_workers=int(jobs), threads_per_worker=1, dashboard_address=":0")
         options = {"scheduler": cluster.scheduler_address}
     begun = time.perf_counter()
     result = litefuse.batch(models, output=output, **options)
     seconds = time.perf_counter() - begun
     if cluster is not None:
         cluster.close()
-    cpu = _cpu_seconds()
+    cpu = None if cluster is not None else _cpu_seconds()  # processes of the cluster's stay
     again = {} if cluster is not None else {"again": _again(models, output, options)}
     steps = [[each.step, each.status, each.seconds] for outcome in result.outcomes for each in outcome.steps]
     told = {
@@ -146,7 +146,7 @@ def document(rows: Sequence[dict[str, Any]]) -> list[str]:
             f"a Dask cluster of {row['jobs']} workers" if row["cluster"] else _processes(row["jobs"]),
             ", ".join(f"{count} {status}" for status, count in row["counts"].items()),
             f"{row['seconds']:.1f} s",
-            f"{row['cpu'] / row['models']:.2f} s",
+            "" if row["cpu"] is None else f"{row['cpu'] / row['models']:.2f} s",
             f"{row['peak'] / 1e6:.0f} MB",
         ]
         for row in rows

@@ -22,7 +22,7 @@ import litefuse
 from litefuse.batch_runs.backend import RunnerPool
 from litefuse.batch_runs.entry import Entry
 from litefuse.batch_runs.outcome import BatchResult, Outcome, Status, StepOutcome
-from litefuse.batch_runs.records import digest_of, key_of, read_record, write_record
+from litefuse.batch_runs.records import digest_of, key_of, make_record_folder, read_record, write_record
 from litefuse.batch_runs.sections import save_junit, save_page
 from litefuse.batch_runs.task import Task
 from litefuse.cli.app import app
@@ -47,7 +47,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, BatchResult]:
     models: list[Any] = [*dense_models(folder / "models", 8)]
     for number, kind in enumerate(FAULTS):
         entry = {"path": DEMO, "name": kind, "plug_ins": [fault(folder, kind)]}
-        models.insert(3 * number, {**entry, "timeout": 8.0} if kind == "hangs" else entry)
+        models.insert(3 * number, {**entry, "timeout": 4.0} if kind == "hangs" else entry)
     models.append({"path": DEMO, "name": "refused", "signatures": ["none"]})
     defaults = {"timeout": SECONDS, "memory": "1G"}
     return folder, litefuse.batch(models, output=folder / "out", defaults=defaults, jobs=2)
@@ -77,12 +77,12 @@ def test_a_death_is_tried_again_and_an_error_is_not(done: tuple[Path, BatchResul
 def test_messages(done: tuple[Path, BatchResult]) -> None:
     messages = {each.name: each.message for each in done[1].outcomes}
     assert "SIGSEGV" in messages["crashes"]
-    assert "limit timeout (8 seconds)" in messages["hangs"]
+    assert "limit timeout (4 seconds)" in messages["hangs"]
     assert "this fusion is wrong" in messages["raises"]
     assert "'none'" in messages["refused"]
     assert messages["dense000"] == ""
     seconds = {each.name: each.seconds for each in done[1].outcomes}
-    assert 4 <= seconds["hangs"] < SECONDS
+    assert 1 <= seconds["hangs"] < SECONDS
 
 
 def test_models_are_what_convert_makes(done: tuple[Path, BatchResult]) -> None:
@@ -128,6 +128,8 @@ def test_the_key(tmp_path: Path) -> None:
     assert key_of(entry) not in {before, after}
     with pytest.raises(LitefuseError, match="no such model"):
         key_of(Entry("m", str(tmp_path / "none")))
+    with pytest.raises(LitefuseError, match="no file or folder"):
+        key_of(Entry("m", os.devnull))
 
 
 def test_the_version_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,6 +143,7 @@ def test_damaged_records(tmp_path: Path) -> None:
     entry = Entry("m", str(write_dense(tmp_path / "m.pb", 1)))
     (tmp_path / "m.tflite").write_bytes(b"model")
     digest, key = digest_of(tmp_path / "m.tflite"), key_of(entry)
+    make_record_folder(str(tmp_path))
     written = Outcome("m", entry.path, (StepOutcome("convert", "done"),), {"m.tflite": (digest, 5)})
     write_record(str(tmp_path), written, key)
     assert read_record(str(tmp_path), entry, key) == written.again()
@@ -273,9 +276,12 @@ def test_wrong_usage(tmp_path: Path) -> None:
     assert run("batch", tmp_path / "models", "-o", tmp_path / "out", "--jobs", "0")[0] == 2
     assert run("batch", tmp_path / "models", "-o", tmp_path / "out", "--html", tmp_path / "none" / "x")[0] == 1
     (tmp_path / "file").write_text("")
-    code, _, err = run("batch", tmp_path / "models", "-o", tmp_path / "file")
-    assert code == 1
-    assert "cannot be written" in err
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken/records").write_text("")
+    for output in ("file", "taken"):
+        code, _, err = run("batch", tmp_path / "models", "-o", tmp_path / output)
+        assert code == 1
+        assert "cannot be written: " in err
 
 
 # How a batch is ended.

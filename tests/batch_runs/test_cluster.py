@@ -20,7 +20,7 @@ from tests.batch_runs.models import DEMO, dense_models, fault
 def address() -> Iterator[str]:
     distributed = importlib.import_module("distributed")
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=False
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=False
     ) as cluster:
         yield cluster.scheduler_address
 

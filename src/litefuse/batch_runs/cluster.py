@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import importlib
 import threading
 import uuid
@@ -18,6 +19,8 @@ __all__ = ["DaskCluster", "close_pool", "end_pool", "run_on_cluster"]
 
 # How long the scheduler may take to answer, in seconds.
 _CONNECT = 30
+# How long the connection to it may take to end.
+_CLOSE = 5
 
 _pools: dict[str, RunnerPool] = {}
 _lock = threading.Lock()
@@ -43,6 +46,7 @@ class DaskCluster:
                 hint='Install litefuse with the extra cluster: pip install "litefuse[cluster]".',
             ) from None
         self._retries = retries
+        self._address = address
         self._batch = uuid.uuid4().hex
         try:
             self._client: Any = distributed.Client(address, timeout=_CONNECT, set_as_default=False)
@@ -58,31 +62,36 @@ class DaskCluster:
 
     def run(self, task: Task, announce: Callable[[str], None]) -> Outcome:  # noqa: ARG002  steps stay there
         """Does a task on a worker."""
-        future = self._client.submit(run_on_cluster, self._batch, self._retries, task, pure=False)
         try:
+            future = self._client.submit(run_on_cluster, self._batch, self._retries, task, pure=False)
             outcome = future.result()
-        except Exception as error:  # noqa: BLE001  a worker died, or has another litefuse, or the client was closed
+        except Exception as error:
+            if self._client.status != "running":
+                raise LitefuseError(
+                    f"the connection to the scheduler was lost: {error}",
+                    where=self._address,
+                    hint="What is done stays; the same command goes on with the rest.",
+                ) from error
+            # A worker died, or has another litefuse.
             message = f"the cluster did not do it: {type(error).__name__}: {error}"
             step = StepOutcome("start", "crashed", message=message)
             return Outcome(task.entry.name, task.entry.path, (step,))
-        finally:
-            future.release()
         assert isinstance(outcome, Outcome)
         return outcome
 
     def end(self) -> None:
         """Ends all that runs on the workers."""
         self._everywhere(end_pool)
-        self._client.close()
 
     def close(self) -> None:
         """Ends the processes on the workers."""
         self._everywhere(close_pool)
-        self._client.close()
 
     def _everywhere(self, function: Callable[[str], None]) -> None:
-        # A worker that does not answer has nothing to end.
-        self._client.run(function, self._batch, on_error="ignore")
+        if self._client.status == "running":  # else there is nobody to ask
+            with contextlib.suppress(Exception):  # a worker that does not answer has nothing to end
+                self._client.run(function, self._batch, on_error="ignore")
+        self._client.close(timeout=_CLOSE)
 
 
 def run_on_cluster(batch: str, retries: int, task: Task) -> Outcome:

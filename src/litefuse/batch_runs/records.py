@@ -19,7 +19,7 @@ from litefuse.errors import LitefuseError
 from litefuse.files.whole_file import whole_file
 from litefuse.version import __version__
 
-__all__ = ["digest_of", "key_of", "place_in", "read_record", "write_record"]
+__all__ = ["digest_of", "key_of", "make_record_folder", "place_in", "read_record", "write_record"]
 
 _FOLDER = "records"
 # The packages that decide what becomes of a model, and of a comparison with the original.
@@ -83,7 +83,11 @@ def digest_of(path: Path) -> str:
     """
     digest = hashlib.sha256()
     try:
+        if not path.exists():
+            raise LitefuseError("there is no such model", where=str(path))
         if not path.is_dir():
+            if not path.is_file():  # reading a device or a pipe may never end
+                raise LitefuseError("this is no file or folder", where=str(path))
             _add(digest, path)
             return digest.hexdigest()
         for each in sorted(path.rglob("*")):
@@ -91,8 +95,6 @@ def digest_of(path: Path) -> str:
                 name = os.fsencode(each.relative_to(path))
                 digest.update(b"%d:%s%d:" % (len(name), name, each.stat().st_size))
                 _add(digest, each)
-    except FileNotFoundError:
-        raise LitefuseError("there is no such model", where=str(path)) from None
     except OSError as error:
         raise LitefuseError(f"it cannot be read: {error.strerror or error}", where=str(path)) from error
     return digest.hexdigest()
@@ -109,6 +111,15 @@ def place_in(output: str, *names: str) -> str:
     if as_url(output) is None:
         return str(Path(output, *names))
     return "/".join((output.rstrip("/"), *names))
+
+
+def make_record_folder(output: str) -> None:
+    """Makes an output folder with the one for records in it, where they are missing.
+
+    Raises:
+        OSError: It cannot be made.
+    """
+    Path(output, _FOLDER).mkdir(parents=True, exist_ok=True)
 
 
 def _record(output: str, name: str) -> str:
@@ -155,9 +166,7 @@ def write_record(output: str, outcome: Outcome, key: str) -> None:
     """
     target = _record(output, outcome.name)
     try:
-        with saved_to(target) as place:
-            place.parent.mkdir(exist_ok=True)
-            with whole_file(place) as partial:
-                partial.write_text(json.dumps({"key": key, "outcome": outcome.to_json()}, indent=1), encoding="utf-8")
+        with saved_to(target) as place, whole_file(place) as partial:
+            partial.write_text(json.dumps({"key": key, "outcome": outcome.to_json()}, indent=1), encoding="utf-8")
     except OSError as error:
         raise LitefuseError(f"the record cannot be written: {error.strerror or error}", where=target) from error

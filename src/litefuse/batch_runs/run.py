@@ -16,7 +16,7 @@ from litefuse.batch_runs.entry import BatchSettings, Entry
 from litefuse.batch_runs.models_file import entries_in, read_models_file
 from litefuse.batch_runs.outcome import BatchResult, Outcome
 from litefuse.batch_runs.progress import Progress, shown_batch
-from litefuse.batch_runs.records import key_of, read_record, write_record
+from litefuse.batch_runs.records import key_of, make_record_folder, read_record, write_record
 from litefuse.batch_runs.task import Task, step_outcome
 from litefuse.cloud.names import as_url
 from litefuse.cloud.paths import local
@@ -134,7 +134,7 @@ def _prepared(output: str | None) -> str:
             return output
         output = path
     try:
-        Path(output).mkdir(parents=True, exist_ok=True)
+        make_record_folder(output)
         reason = "" if os.access(output, os.W_OK) else "it is not writable"
     except OSError as error:
         reason = error.strerror or str(error)

@@ -87,10 +87,7 @@ class Runner:
 
         try:
             with processes_limited(ProcessLimits(task.entry.timeout, task.entry.memory)):
-                worker = self._ready(task)
-            # The time begins now: starting a process is not the model's.
-            with processes_limited(ProcessLimits(task.entry.timeout, task.entry.memory)):
-                outcome = worker.run(TASK, task, follow)
+                outcome = self._ready(task).run(TASK, task, follow)
         except LitefuseError as error:
             ended = replace(step_outcome(current, error), seconds=time.perf_counter() - begun)
             return Outcome(task.entry.name, task.entry.path, (*steps, ended))
