@@ -102,7 +102,8 @@ def measure_in_turn(source: Path, outputs: dict[str, Path], repeats: int, **limi
         for converter in sorted(runs, reverse=repeat % 2 == 1):
             if any(run.failure for run in runs[converter]):
                 continue
-            run = measure(command(converter, source, outputs[converter]), **{"memory_limit": MEMORY_LIMIT} | limits)
+            arguments: dict[str, Any] = {"memory_limit": MEMORY_LIMIT} | limits
+            run = measure(command(converter, source, outputs[converter]), **arguments)
             if run.failure and converter == "litefuse":
                 raise SystemExit(f"litefuse failed on {source.name}:\n{run.failure}")
             if repeat > 0 or run.failure or repeats == 0:

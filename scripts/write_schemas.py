@@ -252,7 +252,7 @@ class _Definitions:
         return _strict(made)
 
 
-def _hook(kind: type) -> dict[str, Any]:
+def _hook(kind: type[Any]) -> dict[str, Any]:
     if issubclass(kind, Path):
         return {"type": "string"}
     raise NotImplementedError(kind)
