@@ -2,8 +2,8 @@
 
 A block is fenced, and says its language. ``python`` and ``sh`` are run, in the order of the page; ``console`` has
 commands behind ``$`` with what they print; ``text`` is what the block before it prints, with ``...`` for what is left
-out; ``toml`` and ``json`` are parsed. A comment before a block, which a rendered page does not show, says what else it
-is::
+out; ``toml``, ``json`` and ``yaml`` are parsed. A comment before a block, which a rendered page does not show, says what
+else it is::
 
     <!-- not run: REASON -->     it is shown alone, for one of the reasons in `REASONS`
     <!-- file: PATH -->          it is the content of a file, which the next blocks use
@@ -36,7 +36,7 @@ REASONS = (
     "opens a window",
     "runs for minutes",
     "needs packages that the tests have not",
-    "works on a checkout of litefuse",
+    "works on a checkout",
     "a placeholder",
     "a part of a file",
     "an outline",
@@ -45,7 +45,7 @@ REASONS = (
 """Why a block is not run: what a marker's reason begins with."""
 
 RUN = ("python", "sh", "console")
-PARSED = ("json", "toml")
+PARSED = ("json", "toml", "yaml")
 SHOWN = "text"
 
 _COMMENT = re.compile(r"<!--\s*(.*?)\s*-->", flags=re.DOTALL)
@@ -77,7 +77,7 @@ class Step:
     """One thing to do on the way down a page.
 
     Attributes:
-        kind: ``python``, ``sh``, ``write`` (a file), ``edit`` (one of its lines), ``json`` or ``toml``.
+        kind: ``python``, ``sh``, ``write`` (a file), ``edit`` (some of its lines), ``json``, ``toml`` or ``yaml``.
         line: The number of its first line on the page.
         code: What is run, written or parsed.
         file: The file that is written; with ``edit`` also what the first and the last line have that go.

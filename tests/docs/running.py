@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+import yaml
+
 from tests.docs.blocks import Step
 from tests.docs.run_steps import MARK
 
@@ -96,7 +98,9 @@ def _parse(name: str, step: Step) -> None:
             json.loads(step.code)
         elif ".toml" in (f".{step.kind}", suffix):
             tomllib.loads(step.code)
-    except ValueError as error:
+        elif ".yaml" in (f".{step.kind}", suffix):
+            yaml.safe_load(step.code)
+    except (ValueError, yaml.YAMLError) as error:
         raise PageError(f"{name}:{step.line}: {error}") from error
 
 

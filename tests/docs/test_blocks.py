@@ -175,6 +175,7 @@ WRONG: dict[str, tuple[list[str], str]] = {
     "unit": (["numbers vary|console|$ echo 1 ms\n2 s"], r"a/page\.md:5 prints something else"),
     "json": (["|json|{'a': 1}"], r"a/page\.md:4: Expecting property name"),
     "toml": (["|toml|a = "], r"a/page\.md:4: Invalid value"),
+    "yaml": (["|yaml|a: [1"], r"a/page\.md:4: (.|\n)*expected"),
     "file of toml": (["file: a.toml|toml|a = "], r"a/page\.md:5: Invalid value"),
     "place in no file": (["in a.py, for: x|python|y"], r"a/page\.md:5 failed(.|\n)*No such file"),
     "two places": (
