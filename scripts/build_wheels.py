@@ -4,8 +4,8 @@
     python -m scripts.build_wheels -o dist --for x86_64   # the wheel for this machine alone, and what it is made of
 
 The wheels for Linux are compiled by Zig, which knows the C library of old releases, and checked by ``auditwheel``: they
-need nothing but that library. The one for Windows has no native kernels. Those for macOS are built by
-``.github/workflows/release.yml``, on macOS. The same commit gives the same bytes, wherever it is built.
+need nothing but that library. The one for macOS is built there, by ``.github/workflows/release.yml``. The same commit
+gives the same bytes, wherever it is built.
 
 It takes the packages of ``scripts/requirements.txt``.
 """
@@ -13,6 +13,7 @@ It takes the packages of ``scripts/requirements.txt``.
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 import subprocess
 import sys
@@ -27,8 +28,8 @@ __all__ = ["LIBRARY", "MACHINES", "ROOT", "build_sdist", "build_wheel", "source_
 ROOT = Path(__file__).parents[1]
 #: The oldest release of the C library that the native kernels run with; that of manylinux2014.
 GLIBC = "2.17"
-#: The processors of Linux, and Windows.
-MACHINES = ("x86_64", "aarch64", "windows")
+#: The processors that there are wheels for.
+MACHINES = ("x86_64", "aarch64")
 #: The native kernels in a wheel.
 LIBRARY = "litefuse/kernels/liblitefuse_kernels.so"
 
@@ -85,10 +86,6 @@ def build_wheel(source: Path, machine: str, output: Path) -> Path:
     """
     with tempfile.TemporaryDirectory(prefix="litefuse-") as name:
         folder = Path(name)
-        if machine == "windows":
-            _build(source, folder, "--wheel", settings={"wheel.cmake": "false", "wheel.tags": "py3-none-win_amd64"})
-            (built,) = folder.glob("*.whl")
-            return _moved(built, output)
         platform = f"manylinux_{GLIBC.replace('.', '_')}_{machine}"
         _build(
             source,
@@ -109,10 +106,14 @@ def compiler(source: Path, machine: str) -> dict[str, str]:
     Args:
         source: The folder of the sources.
         machine: The processor.
-    """
-    import ziglang
 
-    zig = Path(ziglang.__file__).with_name("zig")
+    Raises:
+        SystemExit: Zig is not installed.
+    """
+    package = importlib.util.find_spec("ziglang")
+    if package is None or package.origin is None:
+        sys.exit("the compiler is missing: pip install -r scripts/requirements.txt")
+    zig = Path(package.origin).with_name("zig")
     return {
         "CXX": f"{zig} c++ -target {machine}-linux-gnu.{GLIBC}",
         "CXXFLAGS": f"-g0 -ffile-prefix-map={source}=.",

@@ -1,13 +1,15 @@
 """Kernels for arm64: cross-compiled, and run by an emulator; see ``.ci/arm64``.
 
-The environment variables ``ARM64_COMPILER`` and ``ARM64_EMULATOR`` name the commands.
+The environment variables ``ARM64_COMPILER`` and ``ARM64_EMULATOR`` name the commands, ``ARM64_WHEEL`` the wheel.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
 import subprocess
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -62,6 +64,15 @@ def test_a_kernel_for_tensorflow_lite(app: Path, tmp_path: Path) -> None:
     expected = (x - x.mean(-1, keepdims=True)) / (x.std(-1, keepdims=True) + 0.5)
     found = computed(app, library, "RowStandardize", "custom", {"epsilon": 0.5}, x)
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
+
+
+def test_the_kernels_of_the_wheel(app: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(os.environ["ARM64_WHEEL"]) as wheel:
+        library = Path(wheel.extract("litefuse/kernels/liblitefuse_kernels.so", tmp_path))
+    assert library.read_bytes()[18] == 183  # EM_AARCH64
+    x = np.random.default_rng(0).standard_normal((4, 9)).astype(np.float32)
+    expected = np.vectorize(math.erf)(x)
+    np.testing.assert_allclose(computed(app, library, "Erf", "custom", {}, x), expected, rtol=1e-6, atol=1e-6)
 
 
 def test_a_generated_kernel(app: Path, tmp_path: Path) -> None:

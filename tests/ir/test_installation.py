@@ -70,11 +70,11 @@ def test_an_engine_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_platform_without_packages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(platform, "system", lambda: "Windows")
-    monkeypatch.setattr(platform, "machine", lambda: "AMD64")
+    monkeypatch.setattr(platform, "system", lambda: "Linux")
+    monkeypatch.setattr(platform, "machine", lambda: "aarch64")
     error = missing_engine(MISSING)
     python = ".".join(map(str, sys.version_info[:2]))
-    assert f"has no package for cpython {python} on Windows AMD64" in error.message
+    assert f"has no package for cpython {python} on Linux aarch64" in error.message
     assert "Linux x86-64 or macOS arm64, with CPython 3.10 to 3.14" in error.hint
 
 
