@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
+import shlex
 import subprocess
 import sys
 import tarfile
@@ -116,7 +117,7 @@ def compiler(source: Path, machine: str) -> dict[str, str]:
     zig = Path(package.origin).with_name("zig")
     return {
         "CXX": f"{zig} c++ -target {machine}-linux-gnu.{GLIBC}",
-        "CXXFLAGS": f"-g0 -ffile-prefix-map={source}=.",
+        "CXXFLAGS": f"-g0 -ffile-prefix-map={shlex.quote(str(source))}=.",
         "LDFLAGS": "-Wl,-s",
         "CMAKE_ARGS": f"-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR={machine}",
     }

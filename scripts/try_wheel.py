@@ -44,7 +44,9 @@ class Environment:
     def __init__(self, python: str, folder: Path) -> None:
         self.python = folder / "bin" / "python"
         # Without pip: that of this Python installs.
-        run(shutil.which(python) or python, "-m", "venv", "--without-pip", str(folder))
+        if (found := shutil.which(python)) is None:
+            sys.exit(f"{python} is no interpreter")
+        run(str(Path(found).absolute()), "-m", "venv", "--without-pip", str(folder))
         self.version = self.ask("import platform; print(platform.python_version())")
         self.packages = Path(self.ask("import sysconfig; print(sysconfig.get_path('platlib'))"))
 
@@ -72,6 +74,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--limit", type=float, default=LIMIT, help=f"the megabytes that it may take ({LIMIT:g})")
     parser.add_argument("--no-kernels", action="store_true", help="the package has no native kernels")
     options = parser.parse_args(arguments)
+    if not options.package.is_file():
+        parser.error(f"{options.package}: there is no such file")
     for python in options.pythons:
         started = time.monotonic()
         version = try_package(options.package, python, limit=options.limit, native=not options.no_kernels)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tarfile
@@ -9,12 +10,13 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from scripts import release, try_wheel
 from scripts.build_wheels import LIBRARY, check_native, run
 from scripts.installed_size import Size, check_limit, installed_sizes, table
 from scripts.release import changelog_problem, checksums, differing, packed, unlike_repository
 from scripts.try_wheel import run as run_outside
 
-from tests.projects import project
+from tests.projects import project, pyproject
 
 LOG = """# Changelog
 
@@ -64,6 +66,54 @@ def test_a_changelog_that_is_not(text: str, version: str, problem: str) -> None:
     found = changelog_problem(text, version)
     assert found is not None
     assert problem in found
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository that is ready to be released."""
+    (tmp_path / "src" / "litefuse").mkdir(parents=True)
+    (tmp_path / "src" / "litefuse" / "version.py").write_text('__version__ = "0.2.0"\n')
+    (tmp_path / "CHANGELOG.md").write_text(LOG)
+    monkeypatch.setattr(release, "ROOT", tmp_path)
+    for name in ("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"):
+        monkeypatch.setenv(name, "somebody@example.com")
+    release.git("init", "--quiet")
+    release.git("add", "--all")
+    release.git("commit", "--quiet", "--message", "All")
+    return tmp_path
+
+
+def packages(arguments: list[str]) -> None:
+    """Stands for the script that builds packages."""
+    folder = Path(arguments[1])
+    folder.mkdir()
+    (folder / f"{folder.name}.whl").touch()
+
+
+def test_a_repository_with_changes(repository: Path) -> None:
+    (repository / "new.py").touch()
+    with pytest.raises(SystemExit, match=r"not committed:\n\?\? new\.py"):
+        release.main(["--dry-run"])
+
+
+def test_a_repository_with_another_version(repository: Path) -> None:
+    (repository / "CHANGELOG.md").write_text(LOG.replace("0.2.0", "0.1.9"))
+    release.git("commit", "--quiet", "--all", "--message", "Changed")
+    with pytest.raises(SystemExit, match=r"0\.1\.9 - 2026-11-26 first; version\.py says 0\.2\.0"):
+        release.main(["--dry-run"])
+
+
+def test_a_repository_that_has_the_tag(repository: Path) -> None:
+    release.git("tag", "v0.2.0")
+    with pytest.raises(SystemExit, match=r"there is a tag v0\.2\.0 already"):
+        release.main(["--dry-run"])
+
+
+def test_packages_that_differ_are_not_tagged(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(release, "build", packages)
+    with pytest.raises(SystemExit, match=r"not built reproducibly: first\.whl, second\.whl"):
+        release.main([])
+    assert release.git("tag", "--list") == ""
 
 
 def test_packages_whose_bytes_differ(tmp_path: Path) -> None:
@@ -133,6 +183,15 @@ def test_sizes(tmp_path: Path) -> None:
         check_limit(sizes, 3.3)
 
 
+def test_packages_and_interpreters_that_are_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        try_wheel.main([str(tmp_path / "none.whl")])
+    assert "none.whl: there is no such file" in capsys.readouterr().err
+    (tmp_path / "some.whl").touch()
+    with pytest.raises(SystemExit, match=r"no-such-python is no interpreter"):
+        try_wheel.main([str(tmp_path / "some.whl"), "no-such-python"])
+
+
 def test_commands_that_fail(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="seen\n\nfailed: "):
         run(sys.executable, "-c", "print('seen'); raise SystemExit(3)")
@@ -150,10 +209,6 @@ def test_scripts_say_what_they_take(script: str) -> None:
 
 
 def test_readme_has_absolute_links_in_the_description() -> None:
-    import re
-
-    from tests.projects import pyproject
-
     hook = pyproject()["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]
     text = Path(__file__).parents[1].joinpath("README.md").read_text(encoding="utf-8")
     for each in hook["substitutions"]:
@@ -176,3 +231,10 @@ def test_python_versions_are_the_same_everywhere() -> None:
     quoted = ", ".join(f'"{each}"' for each in versions)
     for name in ("ci.yml", "release.yml"):
         assert f"python: [{quoted}]" in (workflows / name).read_text(encoding="utf-8")
+
+
+def test_the_page_lists_the_extras() -> None:
+    text = (Path(__file__).parents[1] / "docs" / "installing.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`[^|]*`) \|", text.partition("## Extras")[2], flags=re.MULTILINE)
+    listed = {name for row in rows for name in re.findall(r"`([\w-]+)`", row)}
+    assert listed == {*project()["optional-dependencies"]} - {"test", "bench"}
