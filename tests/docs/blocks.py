@@ -2,8 +2,8 @@
 
 A block is fenced, and says its language. ``python`` and ``sh`` are run, in the order of the page; ``console`` has
 commands behind ``$`` with what they print; ``text`` is what the block before it prints, with ``...`` for what is left
-out; ``toml``, ``json`` and ``yaml`` are parsed. A comment before a block, which a rendered page does not show, says what
-else it is::
+out; ``toml``, ``json`` and ``yaml`` are parsed. A comment before a block, which a rendered page does not show, says
+what else it is::
 
     <!-- not run: REASON -->     it is shown alone, for one of the reasons in `REASONS`
     <!-- file: PATH -->          it is the content of a file, which the next blocks use
