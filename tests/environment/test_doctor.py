@@ -56,7 +56,6 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def broken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(software, "_PROBES", "tests.environment.broken_probes")
-    monkeypatch.setattr(software, "_SECONDS", 1.0)
 
 
 def without(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
@@ -99,12 +98,14 @@ def test_a_runtime_that_computes_something_wrong_is_told(broken: None) -> None:
 def test_what_hangs_is_ended(broken: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     library = tmp_path / "lib.so"
     monkeypatch.setattr("litefuse.kernels.native_library", lambda: library)
+    monkeypatch.setattr(software, "_SECONDS", 1.0)
     finding = found(software.native_kernels)["in C++"]
     assert (finding.state, finding.is_fatal) == ("broken", False)
     assert "longer than the limit" in finding.text
 
 
-def test_a_broken_core_is_an_exit_code(broken: None) -> None:
+def test_a_broken_core_is_an_exit_code(broken: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("litefuse.kernels.native_library", lambda: None)
     told = printed("doctor")
     assert (told["ok"], told["can_convert"], told["can_run"], told["exit_code"]) == (False, False, False, 1)
 
@@ -307,6 +308,19 @@ def test_versions_are_of_what_is_installed(site: Path) -> None:
     told = versions()
     assert (told["jax"], next(iter(told)), "python" in told) == ("99.9", "litefuse", True)
     assert version_of("no-such-package-at-all") is None
+
+
+def test_damaged_metadata_is_no_fault_of_litefuse(site: Path) -> None:
+    install(site, "jax", "1")
+    install(site, "keras", "not.a.version")
+    install(site, "litefuse", "9", "Requires-Dist: keras>=3", "Requires-Dist: jax")
+    (site / "jax-1.dist-info" / "METADATA").write_bytes(b"Name: \xff\xfe\0")
+    told = printed("doctor")
+    assert told["exit_code"] == 1  # two requirements are not known to be met
+    states = {(each["area"], each["name"]): each["state"] for each in told["findings"]}
+    assert [states["packages", name] for name in ("keras", "jax")] == ["warning", "missing"]
+    assert states["core", "engine"] == "works"
+    assert "jax" not in told["versions"]
 
 
 def test_metadata_without_a_version_is_none(site: Path) -> None:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.version import InvalidVersion
 
 from litefuse.environment.versions import version_of
 from litefuse.frontends.tensorflow_packages import TENSORFLOWS
@@ -71,5 +73,12 @@ def _applying(distribution: str, texts: list[str] | tuple[()], extra: str, seen:
             continue
         names = TENSORFLOWS if required.name in TENSORFLOWS else (required.name,)
         installed = next((found for name in names if (found := version_of(name)) is not None), None)
-        fits = installed is not None and required.specifier.contains(installed, prereleases=True)
+        fits = installed is not None and _fits(required.specifier, installed)
         yield Required(f"{required.name}{required.specifier}", required.name, installed, fits)
+
+
+def _fits(specifier: SpecifierSet, version: str) -> bool:
+    try:
+        return specifier.contains(version, prereleases=True)
+    except InvalidVersion:
+        return False

@@ -24,6 +24,6 @@ def version_of(package: str) -> str | None:
     """Returns the version of a distribution; None if it is not installed, or its metadata is damaged."""
     try:
         found: str | None = importlib.metadata.version(package)  # None where the metadata has none
-    except importlib.metadata.PackageNotFoundError:
+    except Exception:  # noqa: BLE001  not installed, or files that are damaged in any way
         return None
     return found

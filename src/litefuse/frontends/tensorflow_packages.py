@@ -29,7 +29,10 @@ def tensorflow_packages(folders: Iterable[str] | None = None) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for each in distributions() if folders is None else distributions(path=list(folders)):
-        name = str(each.metadata["Name"] or "").lower().replace("_", "-")
+        try:
+            name = str(each.metadata["Name"] or "").lower().replace("_", "-")
+        except Exception:  # noqa: BLE001  the metadata of any package may be damaged in any way
+            continue
         if name in TENSORFLOWS:
             found.setdefault(name, each.version)
     # On Windows, `tensorflow` has no files of its own: it depends on tensorflow-intel.
