@@ -277,8 +277,12 @@ def test_a_record_is_made_of_anything(saved_model: Path, tmp_path: Path) -> None
     other = tmp_path / "samples"
     other.mkdir()
     (other / "sample.npz").write_bytes(b"x")
-    assert (file_record(other).sha256, file_record(other).problem) == (None, "there is no SavedModel in the folder")
+    assert (file_record(other).sha256, file_record(other).problem) == (None, "it is not the folder of one SavedModel")
     assert file_record(other, whole=True).sha256 == folder_digest(other)
+    for name in ("a", "b"):
+        (other / name).mkdir()
+        (other / name / "saved_model.pb").write_bytes(b"graph")
+    assert file_record(other).sha256 is None  # a folder of models may be large
     for path in (saved_model / "pipe", Path("/dev/zero"), Path("a\0b"), tmp_path / "absent", Path("x" * 5000)):
         record = file_record(path)
         assert (record.kind, record.sha256, bool(record.problem)) == ("other", None, True)

@@ -124,15 +124,15 @@ def file_record(path: Path, *, digest: bool = True, whole: bool = False) -> File
     Args:
         path: The file or folder.
         digest: Whether to compute its SHA-256.
-        whole: Whether to read any folder. Otherwise only one that has a SavedModel in it is read: another may be a
-            whole disk.
+        whole: Whether to read any folder. Otherwise only one that is a SavedModel, or has one in it, is read: another
+            may be a whole disk.
     """
     try:
         kind = "folder" if path.is_dir() else "file" if path.is_file() else "other"
         if kind == "other":
             return FileRecord(str(path), kind, problem="it is neither a file nor a folder")
-        if kind == "folder" and not whole and not is_saved_model(path) and not saved_models_in(path):
-            return FileRecord(str(path), kind, problem="there is no SavedModel in the folder")
+        if kind == "folder" and not whole and not is_saved_model(path) and len(saved_models_in(path)) != 1:
+            return FileRecord(str(path), kind, problem="it is not the folder of one SavedModel")
         size = file_size(path)
         if not digest:
             return FileRecord(str(path), kind, size, problem="the command was interrupted")
