@@ -85,7 +85,7 @@ def extras() -> Iterator[Finding]:
         if declared and not required:
             yield Finding("extras", name, "missing", f"{what}there are no packages for this system and Python")
         elif absent:
-            yield Finding("extras", name, "missing", f"{what}{', '.join(absent)} is not installed", install)
+            yield Finding("extras", name, "missing", f"{what}not installed: {', '.join(absent)}", install)
         elif other:
             yield Finding("extras", name, "warning", f"{what}{', '.join(other)}", install)
         else:
