@@ -19,6 +19,7 @@ from litefuse.demo import SAVED_MODEL
 from litefuse.documents.document import document, document_text, file_record
 from litefuse.files.digest import file_digest, folder_digest
 from tests.documents.reading import is_described, printed
+from tests.test_cli_endings import INTERRUPTING
 
 #: A kernel of the demo's custom op, and code around it.
 KERNEL = """
@@ -153,6 +154,22 @@ def test_an_interruption_is_a_document(number: signal.Signals, tmp_path: Path) -
     assert number.name in found["error"]["message"]
     assert [each["sha256"] for each in found["read"]] == [None, None]
     assert [each.name for each in tmp_path.iterdir() if each.name.startswith("m.")] == []
+
+
+@pytest.mark.parametrize("module", ["litefuse.processes.process", "click", "litefuse.cli.app", "litefuse.cli.verify"])
+def test_an_interruption_at_the_start_is_a_document(module: str, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(INTERRUPTING.format(name=module, parent=os.getpid()))
+    done = subprocess.run(
+        command("convert", SAVED_MODEL, "-o", tmp_path / "m.tflite"),
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        start_new_session=True,
+        timeout=60,
+    )
+    found = json.loads(done.stdout)
+    assert is_described(found, found["schema"])
+    assert (done.returncode, found["exit_code"], found["error"]["type"]) == (130, 130, "Interrupted")
 
 
 def test_code_that_exits_is_a_failure(tmp_path: Path) -> None:

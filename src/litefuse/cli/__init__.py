@@ -46,6 +46,10 @@ def main() -> None:
         _run(sys.argv[1:])
     except OSError as error:
         _give_up_output(error)
+    except Interrupted as error:  # before the command began, which would have told it
+        if "--json" in sys.argv[1:]:
+            _print_interrupted(error)
+        raise
     except KeyboardInterrupt:  # before the handler
         sys.exit(130)
     finally:
@@ -69,6 +73,16 @@ def _run(arguments: list[str]) -> None:
         app(prog_name="litefuse")
     except OutputError as error:
         raise error.error from None
+
+
+def _print_interrupted(error: Interrupted) -> None:
+    from litefuse.cli.json_output import JsonOutput
+    from litefuse.documents.failure import Failure
+
+    try:
+        JsonOutput().print(Failure("Interrupted", f"it was interrupted by {error.signal}"), error.number, digests=False)
+    except OSError as failed:
+        _give_up_output(failed)
 
 
 # The module that the child process of a command runs.
