@@ -232,6 +232,14 @@ def test_twice_is_once(tmp_path: Path) -> None:
     json.loads(CliRunner().invoke(app, ["kernels", "list", "--json"]).stdout)  # and the next command has its own
 
 
+def test_a_closed_standard_error_loses_no_document() -> None:
+    for words, status in (("fusions", "done"), ("inspect absent", "failed")):
+        shell = f"{sys.executable} -m litefuse {words} --json 2>&-"
+        done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, timeout=60)
+        assert json.loads(done.stdout)["status"] == status
+        assert done.returncode == (status == "failed")
+
+
 def test_names_of_any_bytes(tmp_path: Path) -> None:
     folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff\x1b[31m \xc3\xa9"))
     folder.mkdir()

@@ -57,9 +57,11 @@ def failures(context: click.Context) -> Generator[None]:
         with output_errors():
             yield
     except (LitefuseError, MemoryError) as error:
-        _print_message(error, debug=bool(context.params.get("debug")))
         code = _exit_code(error, context.invoked_subcommand)
-        _print_document(output, error, code)
+        try:
+            _print_message(error, debug=bool(context.params.get("debug")))
+        finally:  # also where the standard error is closed
+            _print_document(output, error, code)
         raise click.exceptions.Exit(code) from None
     except click.UsageError as error:
         # Wrong options are found before any of them has its meaning.
@@ -74,8 +76,10 @@ def failures(context: click.Context) -> Generator[None]:
         raise click.exceptions.Exit(code) from None
     except SystemExit as error:  # of code that a user gave: it did not do what it was asked for
         code = error.code if isinstance(error.code, int) and error.code else ExitCode.FAILED
-        click.echo(f"error: {_message_of(error)}", err=True)
-        _print_document(output, error, code)
+        try:
+            click.echo(f"error: {_message_of(error)}", err=True)
+        finally:
+            _print_document(output, error, code)
         raise click.exceptions.Exit(code) from None
     except (click.exceptions.Exit, click.Abort, OutputError):
         raise
