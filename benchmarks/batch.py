@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import importlib
 import json
 import os
@@ -94,13 +95,14 @@ def _done(models: str, output: str, jobs: str, answer: str, *where: str) -> None
     cpu = None if cluster is not None else _cpu_seconds()  # processes of the cluster's stay
     again = {} if cluster is not None else {"again": _again(models, output, options)}
     steps = [[each.step, each.status, each.seconds] for outcome in result.outcomes for each in outcome.steps]
+    table_of_outcomes = [[each.name, each.status, each.attempts] for each in result.outcomes]
     told = {
         "models": len(result.outcomes),
         "seconds": seconds,
         "cpu": cpu,
         "peak": _peak_bytes(),
         "counts": dict(Counter(each.status for each in result.outcomes)),
-        "outcomes": [[each.name, each.status, each.attempts] for each in result.outcomes],
+        "table": hashlib.sha256(json.dumps(table_of_outcomes).encode()).hexdigest(),
         "verify": [took for step, status, took in steps if step == "verify" and status == "done"],
         **again,
     }
@@ -151,7 +153,7 @@ def document(rows: Sequence[dict[str, Any]]) -> list[str]:
         ]
         for row in rows
     ]
-    return [*paragraph(_ABOUT), *table(heads, cells, text=3), "", *paragraph(_found(rows))]
+    return [*paragraph(_ABOUT), *table(heads, cells, text=3), "", *paragraph(_found(rows))[:-1]]
 
 
 def _processes(jobs: int) -> str:
@@ -162,7 +164,7 @@ def _found(rows: Sequence[dict[str, Any]]) -> str:
     plain = {jobs: [each for each in rows if each["kind"] == "plain" and each["jobs"] == jobs] for jobs in (1, 2)}
     ratios = [one["seconds"] / two["seconds"] for one, two in zip(plain[1], plain[2], strict=True)]
     cpu = [2 * one["cpu"] / two["cpu"] for one, two in zip(plain[1], plain[2], strict=True)]
-    faults = [each["outcomes"] for each in rows if each["kind"] == "faults"]
+    faults = [each["table"] for each in rows if each["kind"] == "faults"]
     texts = [
         f"Two processes are {_range(ratios)} times as fast as one; by processor time, {_range(cpu)} times.",
         f"The outcomes on processes and on the cluster are {'the same' if faults[0] == faults[1] else 'NOT the same'}.",
