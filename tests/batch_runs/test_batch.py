@@ -365,12 +365,22 @@ print([each for each in heavy if each in sys.modules])
     assert ran.stdout.strip() == "[]"
 
 
-def test_urls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("scheme", ["file://", "simplecache::file://"], ids=["here", "fetched"])
+def test_urls(scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LITEFUSE_CACHE", str(tmp_path / "cache"))
     write_dense(tmp_path / "m.pb", 1)
-    (tmp_path / "out").mkdir()
-    result = litefuse.batch([f"file://{tmp_path}/m.pb"], output=f"file://{tmp_path}/out", jobs=1)
-    assert result.ok
-    assert (tmp_path / "out/m.tflite").is_file()
-    again = litefuse.batch([f"file://{tmp_path}/m.pb"], output=f"file://{tmp_path}/out", jobs=1)
-    assert again.outcomes[0].attempts == 0
+    for attempts in (1, 0):
+        result = litefuse.batch([f"{scheme}{tmp_path}/m.pb"], output=f"{scheme}{tmp_path}/out", jobs=1)
+        assert result.ok, result
+        assert result.outcomes[0].attempts == attempts
+    files = sorted(str(each.relative_to(tmp_path / "out")) for each in (tmp_path / "out").rglob("*.*"))
+    assert files == ["m.tflite", "records/m.json"]
+    (tmp_path / "out/m.tflite").write_bytes(b"")
+    assert litefuse.batch([f"{scheme}{tmp_path}/m.pb"], output=f"{scheme}{tmp_path}/out").outcomes[0].attempts == 1
+
+
+def test_a_limit_below_what_a_process_needs(tmp_path: Path) -> None:
+    model = write_dense(tmp_path / "m.pb", 1)
+    result = litefuse.batch([model], output=tmp_path / "out", defaults={"memory": "1M"}, jobs=1)
+    assert result.outcomes[0].status == "memory"
+    assert "limit memory" in result.outcomes[0].message

@@ -19,9 +19,10 @@ from litefuse.errors import LitefuseError
 from litefuse.files.whole_file import whole_file
 from litefuse.version import __version__
 
-__all__ = ["digest_of", "key_of", "make_record_folder", "place_in", "read_record", "write_record"]
+__all__ = ["RECORDS", "digest_of", "key_of", "make_record_folder", "place_in", "read_record", "write_record"]
 
-_FOLDER = "records"
+#: The folder of records in an output folder.
+RECORDS = "records"
 # The packages that decide what becomes of a model, and of a comparison with the original.
 _PACKAGES = ("litert-converter", "ai-edge-litert", "litert-quantizer", "numpy", "ml_dtypes")
 _BLOCK = 1 << 20
@@ -119,11 +120,11 @@ def make_record_folder(output: str) -> None:
     Raises:
         OSError: It cannot be made.
     """
-    Path(output, _FOLDER).mkdir(parents=True, exist_ok=True)
+    Path(output, RECORDS).mkdir(parents=True, exist_ok=True)
 
 
 def _record(output: str, name: str) -> str:
-    return place_in(output, _FOLDER, f"{name}.json")
+    return place_in(output, RECORDS, f"{name}.json")
 
 
 def read_record(output: str, entry: Entry, key: str) -> Outcome | None:

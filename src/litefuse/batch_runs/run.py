@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import threading
@@ -16,7 +17,7 @@ from litefuse.batch_runs.entry import BatchSettings, Entry
 from litefuse.batch_runs.models_file import entries_in, read_models_file
 from litefuse.batch_runs.outcome import BatchResult, Outcome
 from litefuse.batch_runs.progress import Progress, shown_batch
-from litefuse.batch_runs.records import key_of, make_record_folder, read_record, write_record
+from litefuse.batch_runs.records import RECORDS, key_of, make_record_folder, read_record, write_record
 from litefuse.batch_runs.task import Task, step_outcome
 from litefuse.cloud.names import as_url
 from litefuse.cloud.paths import local
@@ -131,6 +132,11 @@ def _prepared(output: str | None) -> str:
 
         system, path = file_system(output)
         if not is_local(system):
+            for folder in (path.rstrip("/"), f"{path.rstrip('/')}/{RECORDS}"):
+                # Where stores have no folders, nothing is to be made; a bucket is not made for a user.
+                if "/" in folder.strip("/"):
+                    with contextlib.suppress(OSError, NotImplementedError):
+                        system.mkdir(folder, create_parents=False)
             return output
         output = path
     try:
