@@ -219,7 +219,7 @@ def test_readme_has_absolute_links_in_the_description() -> None:
     assert [link for link in found if not link.startswith("https://")] == []
     assert "![litefuse convert in a terminal" in text
     assert "https://raw.githubusercontent.com/litefuse/litefuse/v1.2/docs/demo.svg" in found
-    assert "https://github.com/litefuse/litefuse/blob/v1.2/docs/python-api.md#what-it-takes" in found
+    assert "https://github.com/litefuse/litefuse/blob/v1.2/docs/guides/installing.md" in found
 
 
 def test_python_versions_are_the_same_everywhere() -> None:
@@ -234,7 +234,7 @@ def test_python_versions_are_the_same_everywhere() -> None:
 
 
 def test_the_page_lists_the_extras() -> None:
-    text = (Path(__file__).parents[1] / "docs" / "installing.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[1] / "docs" / "guides" / "installing.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (`[^|]*`) \|", text.partition("## Extras")[2], flags=re.MULTILINE)
     listed = {name for row in rows for name in re.findall(r"`([\w-]+)`", row)}
     assert listed == {*project()["optional-dependencies"]} - {"test", "bench"}

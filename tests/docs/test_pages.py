@@ -23,6 +23,7 @@ LEFT_ALONE = {
     "docs/guides/cloud.md": 2,
     "docs/guides/custom-ops.md": 3,
     "docs/guides/hugging-face.md": 11,
+    "docs/guides/installing.md": 4,
     "docs/guides/quantization.md": 3,
     "docs/guides/recurrent.md": 2,
     "docs/guides/seeing.md": 2,
