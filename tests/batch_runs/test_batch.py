@@ -132,6 +132,21 @@ def test_the_key(tmp_path: Path) -> None:
         key_of(Entry("m", os.devnull))
 
 
+def test_links_that_lead_out_are_not_read(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.write_text("one")
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "inside").write_text("one")
+    (folder / "link").symlink_to("inside")
+    (folder / "out").symlink_to(outside)
+    before = digest_of(folder)
+    outside.write_text("two")
+    assert digest_of(folder) == before
+    (folder / "inside").write_text("two")
+    assert digest_of(folder) != before
+
+
 def test_the_version_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     entry = Entry("m", str(write_dense(tmp_path / "m.pb", 1)))
     before = key_of(entry)

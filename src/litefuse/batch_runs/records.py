@@ -77,7 +77,7 @@ def _version(package: str) -> str:
 
 
 def digest_of(path: Path) -> str:
-    """Returns the SHA-256 of a file, or of the names and contents of a folder's files.
+    """Returns the SHA-256 of a file, or of the names and contents of the files that are in a folder.
 
     Raises:
         LitefuseError: It cannot be read.
@@ -91,8 +91,10 @@ def digest_of(path: Path) -> str:
                 raise LitefuseError("this is no file or folder", where=str(path))
             _add(digest, path)
             return digest.hexdigest()
+        inside = path.resolve()
         for each in sorted(path.rglob("*")):
-            if each.is_file():
+            # What a link leads out to is not read: a conversion refuses it.
+            if each.is_file() and each.resolve().is_relative_to(inside):
                 name = os.fsencode(each.relative_to(path))
                 digest.update(b"%d:%s%d:" % (len(name), name, each.stat().st_size))
                 _add(digest, each)
