@@ -251,9 +251,21 @@ def test_the_hook_tells_what_cannot_be_converted(tmp_path: Path) -> None:
     broken = tmp_path / "-broken"
     broken.mkdir()
     (broken / "saved_model.pb").write_bytes(b"no graph")
-    code, told = hook(tmp_path, "--no-verify", "./-broken/saved_model.pb", "README.md")
+    code, told = hook(tmp_path, "--no-verify", "-broken/saved_model.pb", "README.md")
     assert (code, told.startswith("-broken: ")) == (1, True)
     assert hook(tmp_path, "README.md") == (0, "")
+
+
+def test_an_option_of_the_hook_that_is_unknown(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "litefuse.cli.pre_commit", "--no-verfy", "a.keras"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+    )
+    assert (done.returncode, "No such option" in done.stderr) == (2, True)
 
 
 def test_two_models_of_one_name(model: Path, tmp_path: Path) -> None:

@@ -37,7 +37,8 @@ def models_of(files: Iterable[Path]) -> list[Path]:
     return list(found)
 
 
-@click.command
+# pre-commit puts names of files behind the options as they are, and one may begin with a dash.
+@click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("files", nargs=-1, type=PATH, metavar="FILE...")
 @click.option("--to", type=PATH, metavar="FOLDER", help="Write files there. Default: beside each model.")
 @click.option("--convert", "options", default="", metavar="OPTIONS", help="Options of litefuse convert.")
@@ -48,6 +49,9 @@ def main(files: tuple[Path, ...], to: Path | None, options: str, verify: bool, v
 
     The exit code is 1 if one cannot be converted, differs, or if its file is another one now: stage it then.
     """
+    for file in files:
+        if str(file).startswith("-") and not file.exists():
+            raise click.NoSuchOption(str(file))
     targets: dict[Path, Path] = {}
     failed = False
     for model in models_of(files):
