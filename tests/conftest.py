@@ -38,7 +38,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Runs all cases of the tests that are named on the command line, and a part where none is."""
+    """Runs all cases of the tests that are named on the command line, and a part where none is.
+
+    The processes of pytest-xdist find tests by their names, so that no name may hold the address of an object.
+    """
+    if addressed := [each.nodeid for each in items if " at 0x" in each.nodeid]:
+        raise pytest.UsageError(f"these tests have other names in each process; pass ids: {addressed[:3]}")
     if os.environ.get(_WHOLE) != "part":
         return
     out = left_out([each.nodeid for each in items])

@@ -116,7 +116,6 @@ def samples() -> list[Any]:
             {"quantize": "qat", "require_integer": True},
         ),
     ],
-    ids=str,
 )
 def test_a_form_of_quantization(attributes: dict[str, Any], trained: bool, expected: dict[str, Any]) -> None:
     assert quantization_of(converter(**attributes), trained=trained) == expected
@@ -147,7 +146,6 @@ def test_a_form_of_quantization(attributes: dict[str, Any], trained: bool, expec
             "must be float32, int8, uint8",
         ),
     ],
-    ids=str,
 )
 def test_what_is_refused_of_a_quantization(attributes: dict[str, Any], trained: bool, words: str) -> None:
     with pytest.raises(SettingError, match=words):
@@ -161,7 +159,11 @@ def test_members_of_another_enum_count_by_their_names() -> None:
         members(Optimize, [other.OTHER], "optimizations")
 
 
-@pytest.mark.parametrize("given", ["int8", np.int8, np.dtype("int8"), type("DType", (), {"name": "int8"})()], ids=repr)
+@pytest.mark.parametrize(
+    "given",
+    ["int8", np.int8, np.dtype("int8"), type("DType", (), {"name": "int8"})()],
+    ids=["text", "type", "dtype", "other"],
+)
 def test_data_types_of_any_library(given: object) -> None:
     assert dtype_name(given, "inference_input_type") == "int8"
 
@@ -275,7 +277,6 @@ def test_arguments_of_convert() -> None:
         ("allow_custom_ops", ["Nope"], "the model has no op 'Nope'"),
         ("convert_options", {"allow_custom_ops": ["Nope"]}, "the model has no op 'Nope'"),
     ],
-    ids=str,
 )
 def test_values_that_are_wrong(name: str, value: object, words: str) -> None:
     made = converter()
