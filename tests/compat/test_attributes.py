@@ -304,6 +304,10 @@ def test_the_names_of_tensorflow() -> None:
     assert lite.TFLiteConverter is TFLiteConverter
     assert str(lite.Optimize.DEFAULT) == "DEFAULT"
     assert v1.constants.INT8 == "int8"
+    with pytest.raises(AttributeError, match="litefuse inspect"):
+        lite.experimental  # noqa: B018
+    with pytest.raises(AttributeError, match="no attribute 'Nope'"):
+        lite.Nope  # noqa: B018
     assert {*lite.__all__} == {
         "Interpreter",
         "OpsSet",

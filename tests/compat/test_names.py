@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import pickle
 import re
 from pathlib import Path
@@ -114,3 +115,9 @@ def test_the_page_has_the_tables() -> None:
 def test_converters_are_those_that_the_page_knows() -> None:
     assert {name for entry in NAMES for name in entry.of} == {TFLITE, TFLITE_1, TFLITE_CONVERT, COREML}
     assert Path(PAGE).name == "tflite-converter.md"
+
+
+def test_json_has_the_answer() -> None:
+    result = CliRunner().invoke(app, ["convert", "--json", "--optimizations=DEFAULT", "model"])
+    assert result.exit_code == 2
+    assert "--quantize dynamic" in json.loads(result.stdout)["error"]["message"]

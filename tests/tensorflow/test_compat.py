@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from ai_edge_litert.interpreter import Interpreter
 
+from litefuse.cli.app import app
 from litefuse.compat.settings import MAPPED, NEEDLESS, NEEDLESS_1, REFUSED, REFUSED_1
 from litefuse.options.names_elsewhere import TFLITE, TFLITE_1, name_elsewhere
 from tests.tensorflow.compat_scenarios import SCENARIOS, convert_both
@@ -237,6 +238,23 @@ def arguments_there(tf: Any) -> tuple[set[str], set[str]]:
         return {argument for each in [converter.__init__, *makers] for argument in inspect.signature(each).parameters}
 
     return of(tf.lite.TFLiteConverter) - {"self"}, of(tf.compat.v1.lite.TFLiteConverter) - {"self"}
+
+
+def flags_there(tf: Any) -> set[str]:
+    """The flags of tflite_convert, for both of its converters; and the attributes of a target."""
+    import importlib
+
+    module = importlib.import_module("tensorflow.lite.python.tflite_convert")
+    parsers = [module._get_parser(use_v2_converter=two) for two in (True, False)]  # noqa: SLF001  no public way
+    flags = {flag for parser in parsers for action in parser._actions for flag in action.option_strings}  # noqa: SLF001
+    return {*flags, *vars(tf.lite.TargetSpec())} - {"-h", "--help"}
+
+
+def test_every_flag_of_the_reference_is_answered(tensorflow: TensorFlow) -> None:
+    own = {option for each in app.commands["convert"].params for option in each.opts}
+    flags = tensorflow.call(flags_there)
+    assert {"--saved_model_dir", "--quantize_to_float16", "supported_types"} <= flags
+    assert [f for f in sorted(flags) if f.replace("_", "-") not in own and name_elsewhere(f) is None] == []
 
 
 def test_every_argument_of_the_reference_is_answered(tensorflow: TensorFlow) -> None:
