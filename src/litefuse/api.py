@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from litefuse.cloud.paths import local
+from litefuse.cloud.paths import local, not_url
 from litefuse.conversion_process import convert_here, convert_in_worker, with_file_check
 from litefuse.errors import LitefuseError
 from litefuse.files.temporary import make_temporary_folder
@@ -227,7 +227,7 @@ def convert(
             hint="Leave out in_process=True (on the command line, --in-process), or the limits.",
         )
     check_engine()
-    dump = IrDump.of(dump_ir, dump_ir_after)
+    dump = IrDump.of(not_url(dump_ir), dump_ir_after)
     source = source_of(model)
     allowed = _switch(allow_custom_ops, "allow_custom_ops")
     if builtins_only and allowed:
@@ -271,7 +271,7 @@ def convert(
         from litefuse.pipeline.module_dump import prepare_dump_folder
 
         prepare_dump_folder(dump.folder)
-    folder = make_temporary_folder(temporary_folder)
+    folder = make_temporary_folder(not_url(temporary_folder))
     job = ConversionJob(
         source=source.folder(Path(folder.name, "saved_model")),
         output=Path(folder.name, "model.tflite"),
@@ -434,7 +434,7 @@ def quantize(
         require_integer=require_integer,
         preprocess=preprocess is not None,
     )
-    folder = make_temporary_folder(temporary_folder)
+    folder = make_temporary_folder(not_url(temporary_folder))
     job = ConversionJob(
         source=source,
         output=Path(folder.name, "model.tflite"),

@@ -451,6 +451,14 @@ def test_functions(store: Any, model: str) -> None:
     assert b"memory://b/my_model" in store.cat_file("memory://b/a.html")
 
 
+def test_folders_that_have_to_be_here(model: str) -> None:
+    for arguments in ({"dump_ir": "memory://b/ir"}, {"temporary_folder": "memory://b"}):
+        with pytest.raises(LitefuseError, match="has to be a local one"):
+            litefuse.convert(model, **arguments)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(LitefuseError, match="has to be a local one"):
+        litefuse.export_micro(b"", "memory://b/app")
+
+
 KERNEL = """
 import litefuse
 from litefuse.demo.kernel import MyCustomFusedOp

@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar, cast
 
-from litefuse.cloud.names import as_url, refuse_collapsed
+from litefuse.cloud.names import as_url, refuse_collapsed, shown
+from litefuse.errors import LitefuseError
 
-__all__ = ["local", "saved_to"]
+__all__ = ["local", "not_url", "saved_to"]
 
 _T = TypeVar("_T")
 
@@ -32,6 +33,17 @@ def local(model: _T) -> _T:
 
         return cast("_T", str(fetched(url)))
     return model
+
+
+def not_url(path: _T) -> _T:
+    """Returns the path of a folder to write, which has to be here.
+
+    Raises:
+        LitefuseError: It is a URL.
+    """
+    if as_url(path) is not None:
+        raise LitefuseError("this folder has to be a local one", where=shown(cast("str", path)))
+    return path
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from litefuse.cloud.paths import not_url
 from litefuse.cpp.folders import check_empty, new_folder
 from litefuse.errors import LitefuseError
 from litefuse.export.inside_buffers import bring_buffers_inside
@@ -108,7 +109,7 @@ def export_micro(
         LitefuseError: tflite-micro does not take it, or computes other numbers, the arena is too small or not known, or
             the folder cannot be written.
     """
-    target = Path(folder)
+    target = Path(not_url(folder))
     check_empty(target)
     if arena_size is not None and arena_size < 1:
         raise LitefuseError(f"arena_size is a number of bytes above 0, not {arena_size!r}")
