@@ -177,7 +177,7 @@ def _checked(target: str) -> Callable[[Work], dict[str, Any]]:
             "check", place, "--target", target, "--timeout", round(0.9 * work.limits.seconds), "--random", 0
         )["targets"]
         refused = [{key: each[key] for key in ("op", "reason", "count")} for each in report["refused"]]
-        return {key: report[key] for key in ("verdict", "software", "missing", "ops")} | {"refused": refused}
+        return {key: report[key] for key in ("verdict", "software", "missing", "ops", "facts")} | {"refused": refused}
 
     return check
 

@@ -38,6 +38,8 @@ def page(architectures: Sequence[Architecture], measured: Mapping[str, Mapping[s
     if notes := [note for each in known for note in _notes(each.name, measured[each.name])]:
         lines += ["## Refused, failed, or not known", "", *notes, ""]
     lines += ["## Measured on", "", *paragraph(_NOISE)]
+    drivers = sorted({row["gpu"]["facts"]["GPU"] for row in rows if row.get("gpu", {}).get("facts")})
+    lines += paragraph(f"GPU: {', '.join(drivers)}.") if drivers else []
     machines = Counter(_machine(row["machine"]) for row in rows)
     lines += [f"- {count} models: {told}" for told, count in machines.most_common()]
     return lines
@@ -112,7 +114,9 @@ def _verdict(stage: Mapping[str, Any]) -> str:
         "not asked": "",
     }
     verdict: str = stage["verdict"]
-    return told.get(verdict, verdict)
+    cell = told.get(verdict, verdict)
+    time: str = stage.get("facts", {}).get("time, by Vela's estimate", "")
+    return f"{cell}, {time}" if time else cell
 
 
 def _notes(name: str, row: Mapping[str, Any]) -> list[str]:
@@ -149,10 +153,12 @@ def _summary(rows: Sequence[Mapping[str, Any]]) -> str:
     ]
     fewer = sum(ours["ops"] < stock["ops"] for ours, stock in both)
     more = sum(ours["ops"] > stock["ops"] for ours, stock in both)
+    told = f"Of {len(rows)} models, {len(converted)} are converted, and {equal} give TensorFlow's numbers."
+    if not (given := sum("stock" in row for row in rows)):
+        return told
     return (
-        f"Of {len(rows)} models, {len(converted)} are converted, and {equal} give TensorFlow's numbers. "
-        f"The stock converter converts {len(both)} of these as they are; litefuse's file has fewer ops for {fewer} of "
-        f"them, and more for {more}."
+        f"{told} Of the {given} that the stock converter was given, it converts {len(both)}; litefuse's file has fewer "
+        f"ops for {fewer} of these, and more for {more}."
     )
 
 
@@ -167,14 +173,15 @@ not what models know; the batch is one. A configuration that is smaller than the
 """
 _FILES = """
 *nodes*: those of the SavedModel that compute something; *ops*: those of the LiteRT file, and of the stock converter's
-(`tf.lite.TFLiteConverter`, with its defaults); *fused*: composites and recognized layers that became one op; *int8*:
-the size with `--quantize int8`; *error*: the largest difference from TensorFlow in one call, as `litefuse verify` has
-it: relative to an output's largest value.
+(`tf.lite.TFLiteConverter`, with its defaults); *fused*: composites and recognized layers that became one op, where a
+recurrent layer that is faster as a loop stays one; *int8*: the size with `--quantize int8`; *error*: the largest
+difference from TensorFlow in one call, as `litefuse verify` has it: relative to an output's largest value.
 """
 _USES = """
 The second table of each group says what `litefuse check` says of the file that is converted for a target (`--target`;
 in int8 for Ethos-U and microcontrollers): whether it takes all ops, or how many it leaves or refuses. Microcontrollers
-are asked only for files below 4 MB. Latency is the median of calls in LiteRT with XNNPACK and one thread.
+are asked only for files below 4 MB; the time on Ethos-U is what Vela, its compiler, estimates. Latency is the median of
+calls in LiteRT with XNNPACK and one thread.
 """
 _NOISE = """
 Each latency is the smallest of three medians. Other work was going on on the machine: it can only have made them
