@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -107,6 +108,7 @@ def try_package(package: Path, python: str, *, limit: float = LIMIT, native: boo
         if native and "'Roll'" not in environment.ask(_KERNELS):
             sys.exit("the package has no native kernels, or they cannot be loaded")
         environment.litefuse("--version")
+        print(environment.litefuse("doctor"), flush=True)
         converts = _ENGINE in sizes
         if converts:
             if "OK" not in environment.litefuse("demo"):
@@ -120,8 +122,9 @@ def try_package(package: Path, python: str, *, limit: float = LIMIT, native: boo
             sys.exit(f"without the engine, the demo ends otherwise than it should:\n{refusal}")
         if converts:
             environment.litefuse("inspect", "model.tflite")
-        if "doctor" in environment.litefuse("--help").split():
-            environment.litefuse("doctor")
+            environment.litefuse("run", "model.tflite", "--signature", "embed")
+            if re.search(r"convert\s+not possible", environment.litefuse("doctor", code=1)) is None:
+                sys.exit("litefuse doctor does not say that the engine is missing")
         return environment.version
 
 
