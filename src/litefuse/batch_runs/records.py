@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import json
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -15,7 +13,9 @@ from litefuse.batch_runs.entry import Entry
 from litefuse.batch_runs.outcome import KEPT, Outcome
 from litefuse.cloud.names import as_url
 from litefuse.cloud.paths import local, saved_to
+from litefuse.environment.versions import version_of
 from litefuse.errors import LitefuseError
+from litefuse.files.digest import file_digest, folder_digest
 from litefuse.files.whole_file import whole_file
 from litefuse.version import __version__
 
@@ -25,7 +25,6 @@ __all__ = ["RECORDS", "digest_of", "key_of", "make_record_folder", "place_in", "
 RECORDS = "records"
 # The packages that decide what becomes of a model, and of a comparison with the original.
 _PACKAGES = ("litert-converter", "ai-edge-litert", "litert-quantizer", "numpy", "ml_dtypes")
-_BLOCK = 1 << 20
 
 
 def key_of(entry: Entry) -> str:
@@ -40,9 +39,9 @@ def key_of(entry: Entry) -> str:
     for each in ("path", "name", "timeout", "memory"):
         told.pop(each)
     contents = {name: _content(name) for name in sorted(set(_named_files(entry)))}
-    versions = {"litefuse": __version__, **{name: _version(name) for name in _PACKAGES}}
+    versions = {"litefuse": __version__, **{name: version_of(name) for name in _PACKAGES}}
     if entry.verify is not None:
-        versions["tensorflow"] = _version("tensorflow-cpu") or _version("tensorflow")
+        versions["tensorflow"] = version_of("tensorflow-cpu") or version_of("tensorflow")
     # The name decides the names of files, and what is in the model's path alone does not count.
     told |= {"model": digest_of(Path(local(entry.path))), "contents": contents, "versions": versions}
     text = json.dumps([entry.name, told], sort_keys=True, default=str)
@@ -69,44 +68,22 @@ def _content(text: str) -> str:
     return digest_of(path) if path.exists() else ""
 
 
-def _version(package: str) -> str:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return ""
-
-
 def digest_of(path: Path) -> str:
-    """Returns the SHA-256 of a file, or of the names and contents of the files that are in a folder.
+    """Returns the SHA-256 of a file, or of the files that are in a folder.
 
     Raises:
         LitefuseError: It cannot be read.
     """
-    digest = hashlib.sha256()
     try:
         if not path.exists():
             raise LitefuseError("there is no such model", where=str(path))
-        if not path.is_dir():
-            if not path.is_file():  # reading a device or a pipe may never end
-                raise LitefuseError("this is no file or folder", where=str(path))
-            _add(digest, path)
-            return digest.hexdigest()
-        inside = path.resolve()
-        for each in sorted(path.rglob("*")):
-            # What a link leads out to is not read: a conversion refuses it.
-            if each.is_file() and each.resolve().is_relative_to(inside):
-                name = os.fsencode(each.relative_to(path))
-                digest.update(b"%d:%s%d:" % (len(name), name, each.stat().st_size))
-                _add(digest, each)
+        if path.is_dir():
+            return folder_digest(path, within=True)  # a conversion refuses links that lead out
+        if not path.is_file():  # reading a device or a pipe may never end
+            raise LitefuseError("this is no file or folder", where=str(path))
+        return file_digest(path)
     except OSError as error:
         raise LitefuseError(f"it cannot be read: {error.strerror or error}", where=str(path)) from error
-    return digest.hexdigest()
-
-
-def _add(digest: Any, path: Path) -> None:
-    with path.open("rb") as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
 
 
 def place_in(output: str, *names: str) -> str:

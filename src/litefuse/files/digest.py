@@ -34,7 +34,7 @@ def file_size(path: str | os.PathLike[str]) -> int:
     return sum(each.stat().st_size for each in folder_files(place)) if place.is_dir() else place.stat().st_size
 
 
-def folder_digest(folder: str | os.PathLike[str]) -> str:
+def folder_digest(folder: str | os.PathLike[str], *, within: bool = False) -> str:
     r"""Returns the SHA-256 of a folder, in hexadecimal: that of a list of its files.
 
     The list has a line for each regular file in the folder and its subfolders, links to files included: its SHA-256,
@@ -42,18 +42,26 @@ def folder_digest(folder: str | os.PathLike[str]) -> str:
     what this prints: ``find . -xtype f -printf '%P\0' | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum``. Empty
     folders, times and permissions do not count.
 
+    Args:
+        folder: The folder.
+        within: Whether to leave out links that lead out of the folder.
+
     Raises:
         OSError: A file cannot be read.
     """
     digest = hashlib.sha256()
     place = Path(folder)
-    for path in folder_files(place):
+    for path in folder_files(place, within=within):
         digest.update(f"{file_digest(path)}  ".encode() + os.fsencode(path.relative_to(place).as_posix()) + b"\n")
     return digest.hexdigest()
 
 
-def folder_files(folder: Path) -> list[Path]:
+def folder_files(folder: Path, *, within: bool = False) -> list[Path]:
     """Returns the regular files in a folder and its subfolders, sorted by the bytes of their paths in it.
+
+    Args:
+        folder: The folder.
+        within: Whether to leave out links that lead out of the folder.
 
     Raises:
         OSError: One of the folders cannot be read.
@@ -61,6 +69,9 @@ def folder_files(folder: Path) -> list[Path]:
     found: list[Path] = []
     for name, _, files in os.walk(folder, onerror=_raise):
         found += [path for each in files if (path := Path(name, each)).is_file()]
+    if within:
+        inside = folder.resolve()
+        found = [path for path in found if path.resolve().is_relative_to(inside)]
     return sorted(found, key=lambda path: os.fsencode(path.relative_to(folder).as_posix()))
 
 
