@@ -19,9 +19,9 @@ ALL = os.environ.get("LITEFUSE_TESTS") == "all"
 # These convert and run a model for each case, most of which are forms and dtypes of one another.
 _MATRICES = ("tests/tensorflow/", "tests/with_jax/")
 _SHARE = 24
-# Of the tests in this file, one of three runs.
+# Of the tests in this file, one of four runs.
 _SLOW = Path(__file__).with_name("slow_tests.txt")
-_SHARE_OF_SLOW = 3
+_SHARE_OF_SLOW = 4
 _Case = TypeVar("_Case")
 
 
@@ -34,7 +34,7 @@ def left_out(names: Sequence[str]) -> set[str]:
     """Returns the tests that a run of all tests leaves out.
 
     Of tests that are matrices of cases, these are all but one of 24 cases, and one case is left of each; of tests that
-    take long, two of three tests. Which ones is the same in each run.
+    take long, three of four. Which ones is the same in each run.
 
     Args:
         names: The tests' names, as pytest writes them: ``tests/folder/test_file.py::test_function[case]``.

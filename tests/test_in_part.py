@@ -19,7 +19,7 @@ def test_most_cases_of_matrices_are_left_out() -> None:
     assert left_out([*many, *few, *one, *quick]) == out
 
 
-def test_two_of_three_slow_tests_are_left_out() -> None:
+def test_three_of_four_slow_tests_are_left_out() -> None:
     slow = sorted(slow_tests())
     out = left_out([each if "::" in each else f"{each}::test_of_it[case]" for each in slow])
     assert len(slow) / 2 < len(out) < len(slow) * 5 / 6

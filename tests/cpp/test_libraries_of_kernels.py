@@ -116,7 +116,7 @@ def test_a_quantization_takes_ranges_with_it(libraries: Path, tmp_path: Path) ->
 def test_lists(libraries: Path) -> None:
     done = command(libraries, "kernels", "list", "--kernels", "right.so", "--json")
     assert done.returncode == 0, done.stderr
-    found = [each for each in json.loads(done.stdout) if each["op"] == OP]
+    found = [each for each in json.loads(done.stdout)["kernels"] if each["op"] == OP]
     assert [(each["form"], each["source"]) for each in found] == [("native", str(libraries / "right.so"))]
 
 

@@ -19,8 +19,8 @@ SOURCES = Path(litefuse.__file__).parent
 
 #: The names of the functions that steps are announced with.
 ANNOUNCING = {"announce", "on_step", "begin", "_announce", "_on_step", "counted", "Step"}
-#: What targets announce comes behind the step ``ask``.
-WITHIN_OTHERS = ("targets/",)
+#: What targets announce comes behind the step ``ask``; what litefuse doctor tries shows no progress.
+WITHIN_OTHERS = ("environment/probes.py", "targets/")
 
 
 def constants(text: str) -> dict[str, str]:
