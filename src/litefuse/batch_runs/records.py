@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -39,13 +40,17 @@ def key_of(entry: Entry) -> str:
     for each in ("path", "name", "timeout", "memory"):
         told.pop(each)
     contents = {name: _content(name) for name in sorted(set(_named_files(entry)))}
-    versions = {"litefuse": __version__, **{name: version_of(name) for name in _PACKAGES}}
+    versions = {"litefuse": __version__, **{name: _version(name) for name in _PACKAGES}}
     if entry.verify is not None:
-        versions["tensorflow"] = version_of("tensorflow-cpu") or version_of("tensorflow")
+        versions["tensorflow"] = _version("tensorflow-cpu") or _version("tensorflow")
     # The name decides the names of files, and what is in the model's path alone does not count.
     told |= {"model": digest_of(Path(local(entry.path))), "contents": contents, "versions": versions}
     text = json.dumps([entry.name, told], sort_keys=True, default=str)
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+
+
+# Reading the metadata of packages for each model would take as long as the rest of what this process does for it.
+_version = cache(version_of)
 
 
 def _named_files(entry: Entry) -> Iterable[str]:
