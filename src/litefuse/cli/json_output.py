@@ -83,11 +83,14 @@ class JsonOutput:
         Raises:
             OSError: It cannot be written.
         """
+        if self.is_printed:
+            return
         from litefuse.documents.document import document, document_text
 
         context, read = self.context, list[Path]()
         if context is not None:
             read = [each for each in named_files(context) if each not in self.written]
+        # The files that outputs were written to are read for their SHA-256 before they are uploaded, and gone.
         made = document(
             command_name(context) if context is not None else "",
             found,
@@ -99,8 +102,6 @@ class JsonOutput:
         )
         made = value_with_names(made)
         upload_outputs()
-        if self.is_printed:
-            return
         self.is_printed = True
         stream = self._stream or sys.stdout
         stream.write(document_text(made, stream.encoding) + "\n")
