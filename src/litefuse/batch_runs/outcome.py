@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 __all__ = ["KEPT", "BatchResult", "Outcome", "Status", "StepOutcome"]
@@ -81,7 +81,8 @@ class Outcome:
 
     def to_json(self) -> dict[str, Any]:
         """Returns dictionaries and lists for ``json.dumps``."""
-        return {**asdict(self), "status": self.status, "seconds": self.seconds, "message": self.message}
+        told = {**vars(self), "steps": [{**vars(each)} for each in self.steps]}
+        return {**told, "status": self.status, "seconds": self.seconds, "message": self.message}
 
     @classmethod
     def of_json(cls, told: Mapping[str, Any]) -> Outcome:

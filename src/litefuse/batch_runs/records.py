@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
@@ -36,7 +35,7 @@ def key_of(entry: Entry) -> str:
     Raises:
         LitefuseError: The model, or a file that an option names, cannot be read.
     """
-    told: dict[str, Any] = asdict(entry)
+    told: dict[str, Any] = {**vars(entry), "variants": [vars(each) for each in entry.variants]}
     for each in ("path", "name", "timeout", "memory"):
         told.pop(each)
     contents = {name: _content(name) for name in sorted(set(_named_files(entry)))}
@@ -152,6 +151,6 @@ def write_record(output: str, outcome: Outcome, key: str) -> None:
     target = _record(output, outcome.name)
     try:
         with saved_to(target) as place, whole_file(place) as partial:
-            partial.write_text(json.dumps({"key": key, "outcome": outcome.to_json()}, indent=1), encoding="utf-8")
+            partial.write_text(json.dumps({"key": key, "outcome": outcome.to_json()}), encoding="utf-8")
     except OSError as error:
         raise LitefuseError(f"the record cannot be written: {error.strerror or error}", where=target) from error
