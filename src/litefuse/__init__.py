@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from typing import TYPE_CHECKING, Any
 
 from litefuse.errors import LitefuseError
 from litefuse.version import __version__ as __version__
-
-if sys.platform == "win32":
-    raise ImportError("litefuse runs on Linux and macOS; on Windows, use it in the Windows Subsystem for Linux (WSL)")
 
 if TYPE_CHECKING:
     from litefuse.api import convert, quantize

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -211,6 +212,8 @@ def step_outcome(step: str, error: LitefuseError) -> StepOutcome:
 
 def _end_with_starter() -> None:
     """Ends this process, with all that it started, when that which started it is gone, even if it was killed."""
+    if sys.platform == "win32":  # it ends when nobody holds the pipes to it, after its task
+        return
     starter = os.getppid()
     if os.getpgid(0) != os.getpid() or any(each.name == "end-with-starter" for each in threading.enumerate()):
         return

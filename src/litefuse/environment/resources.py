@@ -33,8 +33,8 @@ def system() -> Iterator[Finding]:
     yield Finding("system", "Python", state, where, needed=True)
     name = f"{platform.system()} {platform.release()} {platform.machine()}"
     text = f"{name}, {processor()}, {cores()} cores for this process"
-    supported = sys.platform in {"linux", "darwin"}
-    hint = "" if supported else "litefuse is for Linux and macOS; on Windows, use WSL."
+    supported = sys.platform in {"linux", "darwin", "win32"}
+    hint = "" if supported else "litefuse is for Linux, macOS and Windows."
     yield Finding("system", "system", "works" if supported else "broken", text, hint, needed=True)
 
 

@@ -1,16 +1,13 @@
 """Temporary folders and files, and the errors where they cannot be created.
 
-A process has one folder in each place, which contains all of its temporary folders there. It holds a lock on that
-folder, which the system releases when the process ends, however it ends: so the next process knows which folders are
-abandoned.
+A process has one folder in each place, which contains all of its temporary folders there. The system shows whether that
+process still runs, however it ends: so the next process knows which folders are abandoned.
 """
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import os
-import stat
+import sys
 import threading
 import weakref
 from pathlib import Path
@@ -18,13 +15,15 @@ from typing import IO
 
 from litefuse.errors import LitefuseError
 
+if sys.platform == "win32":
+    from litefuse.files.owned_folder_on_windows import OwnedFolder, remove_abandoned
+else:
+    from litefuse.files.owned_folder import OwnedFolder, remove_abandoned
+
 __all__ = ["TemporaryFolder", "is_temporary", "make_temporary_file", "make_temporary_folder"]
 
-# Marks a folder as litefuse's: no other program has a file of this name, and it is written when the lock is held.
-_MARK = ".made-by-litefuse"
 # What the names of folders begin with, in the system's place for them and beside the files of users.
 _VISIBLE, _HIDDEN = "litefuse-", ".litefuse-"
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 _lock = threading.RLock()
 _owned: dict[str, _Owned] = {}
@@ -56,29 +55,14 @@ class TemporaryFolder:
 
 
 class _Owned:
-    """This process's folder in a place."""
+    """This process's folder in a place, and how many temporary folders are in it."""
 
     def __init__(self, place: str, prefix: str) -> None:
-        import tempfile
-
         self.place = place
         self.process = os.getpid()
         self.count = 0
-        self.path = tempfile.mkdtemp(prefix=prefix, dir=place)
-        try:
-            self._descriptor = os.open(self.path, _FOLDER)
-        except OSError:
-            Path(self.path).rmdir()
-            raise
-        with contextlib.suppress(OSError):  # a file system without locks: without the mark, no other process removes it
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            os.close(os.open(_MARK, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=self._descriptor))
-
-    def remove(self) -> None:
-        with contextlib.suppress(OSError):
-            _empty(self._descriptor)
-            Path(self.path).rmdir()
-        os.close(self._descriptor)
+        self.folder = OwnedFolder(place, prefix)
+        self.path = self.folder.path
 
 
 def make_temporary_folder(place: str | os.PathLike[str] | None = None) -> TemporaryFolder:
@@ -162,54 +146,11 @@ def _remove_if_empty(owned: _Owned) -> None:
     if owned.count == 0:
         if _owned.get(owned.place) is owned:
             del _owned[owned.place]
-        owned.remove()
+        owned.folder.remove()
 
 
 def _tidy(place: str) -> None:
     """Removes the folders in a place whose processes have ended."""
-    if place in _tidied:
-        return
-    _tidied.add(place)
-    with contextlib.suppress(OSError):
-        in_place = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            for name in os.listdir(in_place):  # noqa: PTH208  lists the opened folder
-                if name.startswith((_HIDDEN, _VISIBLE)):
-                    with contextlib.suppress(OSError):
-                        _remove_abandoned(name, in_place)
-        finally:
-            os.close(in_place)
-
-
-def _remove_abandoned(name: str, in_place: int) -> None:
-    """Removes a folder if it is litefuse's, belongs to this user, and is not locked; does not follow links.
-
-    Raises:
-        OSError: It is not, or it cannot be removed.
-    """
-    descriptor = os.open(name, _FOLDER, dir_fd=in_place)
-    try:
-        mark = os.stat(_MARK, dir_fd=descriptor, follow_symlinks=False)
-        user = os.geteuid()
-        if not stat.S_ISREG(mark.st_mode) or mark.st_uid != user or os.fstat(descriptor).st_uid != user:
-            return
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        _empty(descriptor)
-        os.rmdir(name, dir_fd=in_place)
-    finally:
-        os.close(descriptor)
-
-
-def _empty(descriptor: int) -> None:
-    """Removes everything in an open folder, even if that was moved meanwhile; the mark last."""
-    for root, folders, files, folder in os.fwalk(".", topdown=False, dir_fd=descriptor):
-        for name in files:
-            if (root, name) != (".", _MARK):
-                os.unlink(name, dir_fd=folder)
-        for name in folders:
-            try:
-                os.rmdir(name, dir_fd=folder)
-            except NotADirectoryError:  # a link to a folder
-                os.unlink(name, dir_fd=folder)
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(_MARK, dir_fd=descriptor)
+    if place not in _tidied:
+        _tidied.add(place)
+        remove_abandoned(place, (_HIDDEN, _VISIBLE))

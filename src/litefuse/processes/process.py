@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import contextlib
 import os
 import pickle
 import signal
@@ -17,6 +16,8 @@ from typing import IO, Any
 
 from litefuse.errors import EngineCrashError, LitefuseError, ModelCrashError
 from litefuse.logs.events import DEBUG, ERROR, INFO, WARNING, event, is_heard
+from litefuse.processes.endings import ending, is_crash, kill_group, own_group
+from litefuse.processes.inherited_pipes import numbers_there, popen_arguments, write_all
 from litefuse.processes.limits import ProcessLimits, process_limits
 
 __all__ = ["Worker", "prepare_model_process", "prepare_worker", "run_alone", "run_in_worker", "run_model"]
@@ -70,17 +71,18 @@ class Worker:
         self._group = group
         program = (
             f"import sys; sys.path[:] = {self._import_path!r}; "
-            f"from litefuse.processes.worker import main, serve_forks; {self._entry(child_receives, child_sends)}"
+            "from litefuse.processes.worker import main, serve_forks; "
+            f"{self._entry(*numbers_there(child_receives, child_sends))}"
         )
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-c", program],
-                pass_fds=(child_receives, child_sends),
                 stdin=None if shown else subprocess.DEVNULL,
                 stdout=self._stderr,
                 stderr=self._stderr,
                 env={**_ENVIRONMENT, **os.environ} if environment is None else {**os.environ, **environment},
-                start_new_session=group,
+                **popen_arguments(child_receives, child_sends),
+                **own_group(group),
             )
         finally:
             os.close(child_receives)
@@ -111,8 +113,7 @@ class Worker:
     def _answer(self, request: memoryview, announce: Callable[[str], None]) -> Any:
         step = _FIRST_STEP
         try:
-            while request:
-                request = request[self._requests.write(request) :]
+            write_all(self._requests, request)
             while True:
                 kind, value = pickle.load(self._answers)
                 if kind == "step":
@@ -154,8 +155,7 @@ class Worker:
     def kill(self) -> None:
         """Has the system end it, and its group: whoever waits for its answer sees that it died."""
         if self._group:
-            with contextlib.suppress(ProcessLookupError, PermissionError):  # on macOS, of zombies alone
-                os.killpg(self._process.pid, signal.SIGKILL)
+            kill_group(self._process.pid)
         self._process.kill()
 
     def is_usable(self) -> bool:
@@ -169,7 +169,7 @@ class Worker:
             self._process.wait(_END_SECONDS)
         except subprocess.TimeoutExpired:
             return
-        if self._process.returncode < 0:
+        if is_crash(self._process.returncode):
             raise self._crash("end")
 
     def close(self) -> None:
@@ -184,10 +184,7 @@ class Worker:
 
     def death(self) -> str:
         """Returns how it ended: a signal's name or an exit code."""
-        code = self._process.wait()
-        if code < 0:
-            return signal.Signals(-code).name if -code in signal.Signals._value2member_map_ else f"signal {-code}"
-        return f"exit code {code}"
+        return ending(self._process.wait())
 
     def _crash(self, step: str) -> LitefuseError:
         death = self.death()
@@ -407,7 +404,7 @@ def run_model(
         death = worker.death()
         hint = (
             "The system does that to a process when there is not enough memory."
-            if death == signal.SIGKILL.name
+            if death == "SIGKILL"
             else "A kernel or the runtime is at fault; with PYTHONFAULTHANDLER=1 in the environment, Python says where."
         )
         raise ModelCrashError(
@@ -427,6 +424,9 @@ def _interrupts_wait() -> Generator[None]:
 
     Processes started in the block never see interrupts from a terminal: this process does, and ends them.
     """
+    if sys.platform == "win32":  # has no masks, and processes of a new group see no interrupts
+        yield
+        return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
         yield

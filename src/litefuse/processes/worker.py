@@ -20,6 +20,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from litefuse.errors import LitefuseError
+from litefuse.processes.inherited_pipes import open_descriptor
 from litefuse.processes.limits import limit_memory
 
 __all__ = ["main", "serve_forks"]
@@ -28,12 +29,12 @@ __all__ = ["main", "serve_forks"]
 _ANSWERED = 111
 
 
-def main(receive_fd: int, send_fd: int, module: str, shown: bool, memory: int = 0) -> None:
+def main(receives: int, sends: int, module: str, shown: bool, memory: int = 0) -> None:
     """Serves jobs.
 
     Args:
-        receive_fd: The inherited end of the pipe for requests.
-        send_fd: The inherited end of the pipe for answers.
+        receives: The inherited end of the pipe for requests, as ``inherited_pipes`` numbers it.
+        sends: The same of the pipe for answers.
         module: The module to import before the first job.
         shown: Whether it shares the standard streams of the parent process, to run a model with user kernels;
             otherwise it runs conversions.
@@ -41,7 +42,9 @@ def main(receive_fd: int, send_fd: int, module: str, shown: bool, memory: int = 
     """
     # A terminal interrupts this process as well; the parent process ends it and reports the interrupt.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
+    if sys.platform != "win32":
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
+    receive_fd, send_fd = open_descriptor(receives, os.O_RDONLY), open_descriptor(sends, os.O_WRONLY)
     if not shown:
         gc.disable()  # imported objects stay, and a job makes few cycles: collecting them takes 5% of its time
     if module:
@@ -82,7 +85,7 @@ def main(receive_fd: int, send_fd: int, module: str, shown: bool, memory: int = 
 
 
 def serve_forks(receive_fd: int, send_fd: int, module: str) -> None:
-    """Serves jobs, each in a fork of this process, which has imported a module that takes long; on Linux.
+    """Serves jobs, each in a fork of this process, which has imported a module that takes long; on Linux alone.
 
     A request has the environment variables and the working directory of the parent process as well. If a fork dies,
     this process dies in the same way, so that the parent process sees what it would see without the fork.
@@ -92,6 +95,7 @@ def serve_forks(receive_fd: int, send_fd: int, module: str) -> None:
         send_fd: The inherited end of the pipe for answers.
         module: The module. It must start no thread.
     """
+    assert sys.platform != "win32"
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
     with contextlib.suppress(Exception):  # the job that needs it reports what is wrong

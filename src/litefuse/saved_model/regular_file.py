@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
@@ -15,6 +16,10 @@ from litefuse.errors import SavedModelError
 
 __all__ = ["file_name", "open_regular", "read_regular", "resolve_inside"]
 
+if sys.platform == "win32":
+    _READ = os.O_RDONLY | os.O_BINARY
+else:  # without O_NONBLOCK, opening a FIFO would wait for a writer
+    _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
 _LINK_HINT = "Copy the SavedModel with its links resolved (cp -rL) and load the copy."
 
 
@@ -60,8 +65,7 @@ def open_regular(folder: Path, name: str, error: type[SavedModelError] = SavedMo
     """
     path = resolve_inside(folder, name, error)
     try:
-        # Without O_NONBLOCK, opening a FIFO would wait for a writer.
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
+        descriptor = os.open(path, _READ)
     except OSError as reason:
         raise error(f"{name!r} cannot be opened: {reason.strerror}", where=str(folder)) from None
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import mmap
 import struct
+import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -171,8 +172,9 @@ class TensorBundle:
 
     def release(self) -> None:
         """Lets the system reclaim the memory of the mapped shards; later reads load it again."""
-        for mapped in self._maps:
-            mapped.madvise(mmap.MADV_DONTNEED)
+        if sys.platform != "win32":
+            for mapped in self._maps:
+                mapped.madvise(mmap.MADV_DONTNEED)
 
     def _entry(self, index_key: bytes, key: str) -> TensorEntry:
         data = self._index.get(index_key)

@@ -1,0 +1,102 @@
+"""A process's own temporary folder in a place, on POSIX systems: locked, so that others see that it is in use."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import stat
+from pathlib import Path
+
+__all__ = ["MARK", "OwnedFolder", "remove_abandoned"]
+
+#: Marks a folder as litefuse's: no other program has a file of this name, and it is written when the lock is held.
+MARK = ".made-by-litefuse"
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class OwnedFolder:
+    """A new folder, which this process holds a lock on; the system releases that when the process ends.
+
+    Attributes:
+        path: Its path.
+
+    Args:
+        place: The folder to create it in.
+        prefix: What its name begins with.
+
+    Raises:
+        OSError: It cannot be created.
+    """
+
+    def __init__(self, place: str, prefix: str) -> None:
+        import tempfile
+
+        self.path = tempfile.mkdtemp(prefix=prefix, dir=place)
+        try:
+            self._descriptor = os.open(self.path, _FOLDER)
+        except OSError:
+            Path(self.path).rmdir()
+            raise
+        with contextlib.suppress(OSError):  # a file system without locks: without the mark, no other process removes it
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.close(os.open(MARK, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=self._descriptor))
+
+    def remove(self) -> None:
+        """Removes it with everything in it, as far as possible."""
+        with contextlib.suppress(OSError):
+            _empty(self._descriptor)
+            Path(self.path).rmdir()
+        os.close(self._descriptor)
+
+
+def remove_abandoned(place: str, prefixes: tuple[str, ...]) -> None:
+    """Removes the folders in a place whose processes have ended, as far as possible.
+
+    Args:
+        place: The folder that they are in.
+        prefixes: What their names begin with.
+    """
+    with contextlib.suppress(OSError):
+        in_place = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            for name in os.listdir(in_place):  # noqa: PTH208  lists the opened folder
+                if name.startswith(prefixes):
+                    with contextlib.suppress(OSError):
+                        _remove_one(name, in_place)
+        finally:
+            os.close(in_place)
+
+
+def _remove_one(name: str, in_place: int) -> None:
+    """Removes a folder if it is litefuse's, belongs to this user, and is not locked; does not follow links.
+
+    Raises:
+        OSError: It is not, or it cannot be removed.
+    """
+    descriptor = os.open(name, _FOLDER, dir_fd=in_place)
+    try:
+        mark = os.stat(MARK, dir_fd=descriptor, follow_symlinks=False)
+        user = os.geteuid()
+        if not stat.S_ISREG(mark.st_mode) or mark.st_uid != user or os.fstat(descriptor).st_uid != user:
+            return
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _empty(descriptor)
+        os.rmdir(name, dir_fd=in_place)
+    finally:
+        os.close(descriptor)
+
+
+def _empty(descriptor: int) -> None:
+    """Removes everything in an open folder, even if that was moved meanwhile; the mark last."""
+    for root, folders, files, folder in os.fwalk(".", topdown=False, dir_fd=descriptor):
+        for name in files:
+            if (root, name) != (".", MARK):
+                os.unlink(name, dir_fd=folder)
+        for name in folders:
+            try:
+                os.rmdir(name, dir_fd=folder)
+            except NotADirectoryError:  # a link to a folder
+                os.unlink(name, dir_fd=folder)
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(MARK, dir_fd=descriptor)

@@ -1,0 +1,54 @@
+"""A process's own temporary folder in a place, on Windows: a file in it is open, which no other process can remove."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from pathlib import Path
+
+__all__ = ["MARK", "OwnedFolder", "remove_abandoned"]
+
+#: Marks a folder as litefuse's: no other program has a file of this name.
+MARK = ".made-by-litefuse"
+
+
+class OwnedFolder:
+    """A new folder with a file that this process keeps open; the system closes that when the process ends.
+
+    Attributes:
+        path: Its path.
+
+    Args:
+        place: The folder to create it in.
+        prefix: What its name begins with.
+
+    Raises:
+        OSError: It cannot be created.
+    """
+
+    def __init__(self, place: str, prefix: str) -> None:
+        import tempfile
+
+        self.path = tempfile.mkdtemp(prefix=prefix, dir=place)
+        self._mark = Path(self.path, MARK).open("xb")  # noqa: SIM115  open as long as the folder is used
+
+    def remove(self) -> None:
+        """Removes it with everything in it, as far as possible."""
+        self._mark.close()
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+def remove_abandoned(place: str, prefixes: tuple[str, ...]) -> None:
+    """Removes the folders in a place whose processes have ended, as far as possible.
+
+    Args:
+        place: The folder that they are in.
+        prefixes: What their names begin with.
+    """
+    with contextlib.suppress(OSError), os.scandir(place) as found:
+        for each in found:
+            if each.name.startswith(prefixes) and each.is_dir(follow_symlinks=False):
+                with contextlib.suppress(OSError):  # there is no mark, or it is open
+                    Path(each.path, MARK).unlink()
+                    shutil.rmtree(each.path, ignore_errors=True)
