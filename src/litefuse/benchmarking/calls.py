@@ -139,6 +139,8 @@ class _Resident:
 
     @classmethod
     def now(cls, *, reset: bool = False) -> _Resident:
+        if sys.platform == "win32":
+            return cls(None, None, None)
         if sys.platform != "linux":
             import resource
 

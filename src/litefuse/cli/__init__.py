@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Interrupted", "main"]
 
+_SIGPIPE = 13  # the number of the signal; Windows has none
+
 
 class Interrupted(SystemExit):
     """The end of a command by a signal.
@@ -132,7 +134,7 @@ def _give_up_output(error: OSError) -> None:
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
     if isinstance(error, BrokenPipeError):  # the reader, such as head, is done
-        sys.exit(128 + signal.SIGPIPE)
+        sys.exit(128 + _SIGPIPE)
     with contextlib.suppress(OSError):
         print(f"error: the output cannot be written: {error.strerror or error}", file=sys.stderr, flush=True)
         sys.exit(1)

@@ -141,6 +141,7 @@ def _serve_fork(
 
 def _end_with_parent() -> None:
     """Has the system kill this process when its parent dies: the parent is killed when the time is over."""
+    assert sys.platform != "win32"
     import ctypes
 
     set_death_signal = 1
