@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,7 +21,7 @@ _SMALLEST = 1 << 20
 
 def release_library_pages() -> None:
     """Drops the pages of all large read-only mappings that are unchanged from their files; only on Linux."""
-    if not _MAPPINGS.exists():
+    if sys.platform != "linux" or not _MAPPINGS.exists():
         return
     madvise = ctypes.CDLL(None).madvise
     madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
