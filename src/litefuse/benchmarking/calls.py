@@ -14,6 +14,7 @@ import numpy.typing as npt
 from litefuse.benchmarking.job import Arrays, CallTimes, InputJob, ModelJob, PairJob
 from litefuse.benchmarking.measurement import Input, Memory
 from litefuse.benchmarking.opened import OpenedModel, import_kernels, inputs_of
+from litefuse.runtime.process_memory import working_set
 
 __all__ = ["CALLS", "INPUTS", "PAIR", "call_in_turn", "call_model", "described", "draw_inputs", "warm_up"]
 
@@ -140,7 +141,8 @@ class _Resident:
     @classmethod
     def now(cls, *, reset: bool = False) -> _Resident:
         if sys.platform == "win32":
-            return cls(None, None, None)
+            found_set = working_set()
+            return cls(None, None, None) if found_set is None else cls(*found_set)
         if sys.platform != "linux":
             import resource
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol
 
 from litefuse.runtime import abi
 from litefuse.runtime.native_library import native_library
+from litefuse.runtime.process_memory import c_library
 
 __all__ = ["Clock", "NativeClock", "PythonClock", "Reading", "new_clock"]
 
@@ -190,7 +191,7 @@ def _calibrated() -> tuple[float, int]:
     Returns:
         How long a node seems to take that does nothing, and how long it takes to come to its clock and back.
     """
-    original: int = ctypes.cast(ctypes.CDLL(None).abs, c_void_p).value or 0
+    original: int = ctypes.cast(c_library().abs, c_void_p).value or 0
     call = _INVOKE(original)
     within: list[int] = []
     whole: list[int] = []

@@ -13,6 +13,8 @@ from ctypes import c_bool, c_char_p, c_float, c_int, c_int32, c_int64, c_size_t,
 from enum import IntEnum, IntFlag
 from typing import Any
 
+from litefuse.runtime.process_memory import c_library
+
 __all__ = [
     "AFFINE_QUANTIZATION",
     "CALLBACK",
@@ -282,12 +284,6 @@ class StablehloCompositeParams(ctypes.Structure):
     )
 
 
-_libc = ctypes.CDLL(None)
-_libc.malloc.restype = c_void_p
-_libc.malloc.argtypes = (c_size_t,)
-_libc.free.restype = None
-_libc.free.argtypes = (c_void_p,)
-
 # Called by the runtime. Each takes only the context, because all else is bound to it (see ``callbacks``); the further
 # arguments that the runtime passes stay unread in their registers, which the calling conventions of the 64-bit
 # platforms allow.
@@ -333,7 +329,7 @@ def int_array(*values: int) -> ctypes.Array[c_int]:
 def owned_int_array(*values: int) -> int:
     """Creates a ``TfLiteIntArray`` with C's allocator, for the runtime to own and free; returns its address."""
     array = int_array(*values)
-    address = _libc.malloc(ctypes.sizeof(array))
+    address = c_library().malloc(ctypes.sizeof(array))
     if not address:
         raise MemoryError(f"no memory for {len(values)} sizes")
     ctypes.memmove(address, array, ctypes.sizeof(array))
@@ -342,4 +338,4 @@ def owned_int_array(*values: int) -> int:
 
 def free(address: int) -> None:
     """Frees memory of C's allocator."""
-    _libc.free(address)
+    c_library().free(address)

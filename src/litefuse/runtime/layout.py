@@ -1,15 +1,14 @@
 """Compares the structs of ``abi`` with the installed runtime, once per process, before they are used.
 
-A delegate that only inspects is given a small model of which everything is known. It reads the runtime's memory
-through a pipe, where a wrong address is an error and not a crash, and calls nothing until all data is in its expected
-place.
+A delegate that only inspects is given a small model of which everything is known. It reads the runtime's memory by a
+call of the system, to which a wrong address is an error and not a crash, and calls nothing until all data is in its
+expected place.
 """
 
 from __future__ import annotations
 
 import ctypes
 import math
-import os
 import sys
 import threading
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from flatbuffers import flexbuffers
 from litefuse.errors import InterpreterError
 from litefuse.runtime import abi
 from litefuse.runtime.callbacks import guarded
+from litefuse.runtime.process_memory import library_of, read_memory
 
 __all__ = ["Layout", "check_layout", "probe_model"]
 
@@ -226,15 +226,10 @@ def _node(known: abi.TfLiteContext, context: int, index: int, code: int) -> tupl
 
 
 def _peek(address: int, size: int) -> bytes:
-    """Reads memory through a pipe; the kernel refuses to write from an address that is not mapped."""
-    reader, writer = os.pipe()
-    try:
-        if ctypes.CDLL(None).write(writer, ctypes.c_void_p(address), ctypes.c_size_t(size)) != size:
-            raise _MismatchError(f"nothing at address {address:#x}")
-        return os.read(reader, size)
-    finally:
-        os.close(reader)
-        os.close(writer)
+    data = read_memory(address, size)
+    if data is None:
+        raise _MismatchError(f"nothing at address {address:#x}")
+    return data
 
 
 def _field(address: int, struct: type[ctypes.Structure], name: str) -> int:
@@ -249,24 +244,12 @@ def _int_array(address: int) -> tuple[int, ...]:
     return tuple(np.frombuffer(_peek(address + 4, 4 * count), np.int32).tolist()) if count else ()
 
 
-class _DlInfo(ctypes.Structure):
-    fname: bytes
-    fbase: int | None
-
-    _fields_ = (
-        ("fname", ctypes.c_char_p),
-        ("fbase", ctypes.c_void_p),
-        ("sname", ctypes.c_char_p),
-        ("saddr", ctypes.c_void_p),
-    )
-
-
 def _library_of(function: int) -> int:
     """Returns the base address of the shared library that holds the function."""
-    info = _DlInfo()
-    if not ctypes.CDLL(None).dladdr(ctypes.c_void_p(function), ctypes.byref(info)):
+    found = library_of(function)
+    if found is None:
         raise _MismatchError(f"no function at {function:#x}")
-    return info.fbase or 0
+    return found
 
 
 def _expect(actual: object, expected: object, what: str) -> None:

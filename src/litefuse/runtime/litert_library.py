@@ -52,7 +52,7 @@ _STATUSES = {
     504: "it does not compile",
     1000: "an index is out of bounds",
 }
-_NAMES = ("libLiteRt.so", "libLiteRt.dylib")
+_NAMES = ("libLiteRt.so", "libLiteRt.dylib", "libLiteRt.dll")
 
 GET_NAME = ctypes.CFUNCTYPE(c_int, c_void_p, ctypes.POINTER(c_char_p))
 GET_VERSION = ctypes.CFUNCTYPE(c_int, c_void_p, ctypes.POINTER(c_int * 3))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 __all__ = ["native_library"]
 
-_NAMES = ("liblitefuse_kernels.so", "liblitefuse_kernels.dylib")
+_NAMES = ("liblitefuse_kernels.so", "liblitefuse_kernels.dylib", "litefuse_kernels.dll")
 
 
 @functools.cache

@@ -1,0 +1,122 @@
+"""What the system knows of this process's memory: C's allocator, what can be read, which library a function is in.
+
+Source for Windows: ``memoryapi.h``, ``libloaderapi.h`` and ``psapi.h`` of its SDK.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import sys
+from ctypes import c_char_p, c_int, c_size_t, c_uint32, c_void_p
+from typing import NamedTuple
+
+__all__ = ["WorkingSet", "c_library", "library_of", "read_memory", "working_set"]
+
+# GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT and ..._FROM_ADDRESS
+_UNCHANGED_COUNT, _FROM_ADDRESS = 2, 4
+
+
+@functools.cache
+def c_library() -> ctypes.CDLL:
+    """The C library of the process, whose ``malloc`` and ``free`` the runtime uses."""
+    # On Windows, each C library has a heap of its own; LiteRT and Python have this one.
+    loaded = ctypes.CDLL("ucrtbase") if sys.platform == "win32" else ctypes.CDLL(None)
+    loaded.malloc.restype = c_void_p
+    loaded.malloc.argtypes = (c_size_t,)
+    loaded.free.restype = None
+    loaded.free.argtypes = (c_void_p,)
+    return loaded
+
+
+def read_memory(address: int, size: int) -> bytes | None:
+    """Reads memory of this process where an address may be wrong; None if there is nothing."""
+    if sys.platform == "win32":
+        buffer = ctypes.create_string_buffer(size)
+        read = c_size_t()
+        kernel = ctypes.WinDLL("kernel32")
+        kernel.GetCurrentProcess.restype = c_void_p
+        kernel.ReadProcessMemory.argtypes = (c_void_p, c_void_p, c_void_p, c_size_t, ctypes.POINTER(c_size_t))
+        done = kernel.ReadProcessMemory(kernel.GetCurrentProcess(), address, buffer, size, ctypes.byref(read))
+        return buffer.raw if done and read.value == size else None
+    # The system refuses to write into a pipe from an address that is not mapped.
+    reader, writer = os.pipe()
+    try:
+        if c_library().write(writer, c_void_p(address), c_size_t(size)) != size:
+            return None
+        return os.read(reader, size)
+    finally:
+        os.close(reader)
+        os.close(writer)
+
+
+class _DlInfo(ctypes.Structure):
+    fname: bytes
+    fbase: int | None
+
+    _fields_ = (
+        ("fname", c_char_p),
+        ("fbase", c_void_p),
+        ("sname", c_char_p),
+        ("saddr", c_void_p),
+    )
+
+
+def library_of(function: int) -> int | None:
+    """Returns the base address of the shared library that holds a function; None if none does."""
+    if sys.platform == "win32":
+        module = c_void_p()
+        find = ctypes.WinDLL("kernel32").GetModuleHandleExW
+        find.argtypes = (c_uint32, c_void_p, ctypes.POINTER(c_void_p))
+        find.restype = c_int
+        return module.value if find(_UNCHANGED_COUNT | _FROM_ADDRESS, function, ctypes.byref(module)) else None
+    info = _DlInfo()
+    if not c_library().dladdr(c_void_p(function), ctypes.byref(info)):
+        return None
+    return info.fbase or 0
+
+
+class WorkingSet(NamedTuple):
+    """The memory of a process on Windows, in bytes.
+
+    Attributes:
+        total: What is resident now.
+        peak: The most that ever was.
+        private: What is this process's alone, resident or not.
+    """
+
+    total: int
+    peak: int
+    private: int
+
+
+class _Counters(ctypes.Structure):
+    """``PROCESS_MEMORY_COUNTERS_EX``."""
+
+    peak: int
+    total: int
+    private: int
+
+    _fields_ = (
+        ("cb", c_uint32),
+        ("page_faults", c_uint32),
+        ("peak", c_size_t),
+        ("total", c_size_t),
+        ("pools", c_size_t * 4),
+        ("page_file", c_size_t * 2),
+        ("private", c_size_t),
+    )
+
+
+def working_set() -> WorkingSet | None:
+    """Returns the memory of this process; None on other systems than Windows, and where that does not say."""
+    if sys.platform == "win32":
+        counters = _Counters(ctypes.sizeof(_Counters))
+        kernel = ctypes.WinDLL("kernel32")
+        kernel.GetCurrentProcess.restype = c_void_p
+        ask = kernel.K32GetProcessMemoryInfo
+        ask.argtypes = (c_void_p, ctypes.POINTER(_Counters), c_uint32)
+        if ask(kernel.GetCurrentProcess(), ctypes.byref(counters), ctypes.sizeof(counters)):
+            return WorkingSet(counters.total, counters.peak, counters.private)
+    return None
