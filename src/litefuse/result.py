@@ -111,7 +111,7 @@ class ConversionResult:
             made, old = Path(work, "new"), Path(work, "old")
             shutil.copytree(kernels, made, copy_function=shutil.copyfile)
             readme = made / "README.md"
-            readme.write_text(readme.read_text().replace("model.tflite", model.name))
+            readme.write_text(readme.read_text("utf-8").replace("model.tflite", model.name), "utf-8")
             if target.exists():
                 target.rename(old)
             made.rename(target)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -45,3 +47,37 @@ def test_a_compiler_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("PATH", "")
     with pytest.raises(LitefuseError, match="no C\\+\\+ compiler"):
         find_compiler()
+
+
+def test_zig_is_found_where_there_is_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CXX", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    _program(tmp_path / "zig")
+    assert find_compiler() == ["zig", "c++"]
+    _program(tmp_path / "clang++")
+    assert find_compiler() == ["clang++"]
+
+
+def test_commands_on_windows_have_backslashes_and_spaces(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = {r"C:\Program Files\LLVM\clang++.exe", r"C:\zig\zig.exe"}
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(shutil, "which", lambda name: name if name in there else None)  # pyright: ignore[reportUnknownLambdaType]
+    assert find_compiler(r"C:\Program Files\LLVM\clang++.exe") == [r"C:\Program Files\LLVM\clang++.exe"]
+    quoted = find_compiler(r'"C:\Program Files\LLVM\clang++.exe" -O1')
+    assert quoted == [r"C:\Program Files\LLVM\clang++.exe", "-O1"]
+    assert find_compiler(r"C:\zig\zig.exe c++") == [r"C:\zig\zig.exe", "c++"]
+    with pytest.raises(LitefuseError, match="no C\\+\\+ compiler") as error:
+        find_compiler()
+    assert "Microsoft's compiler does not compile these sources" in error.value.hint
+
+
+def test_the_address_sanitizer_is_not_for_windows(tmp_path: Path) -> None:
+    compiler = _program(tmp_path / "x86_64-w64-mingw32-g++")
+    with pytest.raises(LitefuseError, match="not for Windows"):
+        build_library(tmp_path / "lib.dll", [], compiler=str(compiler), sanitize=True)
+
+
+def _program(path: Path) -> Path:
+    path.write_text("#!/bin/sh\nexit 1\n")
+    path.chmod(0o755)
+    return path

@@ -36,7 +36,7 @@ _ALIASES = {
 # Options that name files, which are relative to models.toml.
 _PATHS = frozenset(("representative_dataset", "preprocess", "recipe", "metadata", "original", "inputs"))
 _CODE = frozenset(("plug_ins", "kernel_modules"))
-_CODE_FILES = (".py", ".so", ".dylib")
+_CODE_FILES = (".py", ".so", ".dylib", ".dll")
 _LONGEST_NAME = 200
 _MODEL_FILES = (".keras", ".h5", ".hdf5", ".pb", ".pbtxt")
 _SAVED_MODEL = ("saved_model.pb", "saved_model.pbtxt")

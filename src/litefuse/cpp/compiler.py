@@ -20,8 +20,13 @@ __all__ = ["LOOP_OPTIONS", "build_library", "find_compiler", "preprocessed"]
 # contractions of multiplications and additions would, where it is rounded to an integer, by one.
 LOOP_OPTIONS = ("-fno-math-errno", "-fno-trapping-math")
 
-_CANDIDATES = ("c++", "g++", "clang++")
+_CANDIDATES = (["c++"], ["g++"], ["clang++"], ["zig", "c++"])
 _SECONDS = 600.0
+_INSTALL = "Install g++ or clang++ (apt install g++, xcode-select --install), or name one by --compiler or CXX."
+_INSTALL_ON_WINDOWS = (
+    "Microsoft's compiler does not compile these sources. Install g++ or clang++ of MinGW-w64, or Zig, or name one by "
+    "--compiler or CXX: pip install ziglang brings Zig, whose command is python -m ziglang c++."
+)
 
 
 def find_compiler(chosen: str | None = None) -> list[str]:
@@ -32,17 +37,15 @@ def find_compiler(chosen: str | None = None) -> list[str]:
     """
     named = chosen or os.environ.get("CXX")
     if named:
-        command = shlex.split(named)
+        command = _words(named)
         if command and shutil.which(command[0]) is not None:
             return command
         raise LitefuseError("there is no such C++ compiler", where=named, hint="Name another by --compiler or CXX.")
     for candidate in _CANDIDATES:
-        if shutil.which(candidate) is not None:
-            return [candidate]
-    raise LitefuseError(
-        "there is no C++ compiler",
-        hint="Install g++ or clang++ (apt install g++, xcode-select --install), or name one by --compiler or CXX.",
-    )
+        if shutil.which(candidate[0]) is not None:
+            return [*candidate]
+    hint = _INSTALL_ON_WINDOWS if sys.platform == "win32" else _INSTALL
+    raise LitefuseError("there is no C++ compiler", hint=hint)
 
 
 def build_library(
@@ -69,13 +72,21 @@ def build_library(
 
     Raises:
         KernelError: A source does not compile; the message has what the compiler printed.
-        LitefuseError: There is no compiler, or it does not end.
+        LitefuseError: There is no compiler, or it does not end; or it is to sanitize for Windows.
     """
     native = native_sources()
-    command = [*find_compiler(compiler), "-std=c++17", "-O3", "-shared", "-fPIC", "-fvisibility=hidden", "-Wall"]
-    command += ["-Wextra", "-ffp-contract=off", *(f"-I{folder}" for folder in includes), f"-I{native / 'include'}"]
+    command = find_compiler(compiler)
+    windows = _is_for_windows(command)
+    command += ["-std=c++17", "-O3", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra", "-ffp-contract=off"]
+    command += [*(f"-I{folder}" for folder in includes), f"-I{native / 'include'}"]
+    if not windows:
+        command.append("-fPIC")
+    if sanitize and windows:
+        raise LitefuseError("kernels are built with the address sanitizer on Linux and macOS, not for Windows")
     if sanitize:
         command += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-g"]
+    elif windows:
+        command.append("-static")
     elif sys.platform != "darwin":
         command += ["-static-libgcc", "-static-libstdc++", "-Wl,--exclude-libs,ALL", "-Wl,--no-undefined"]
     command += [
@@ -108,6 +119,20 @@ def preprocessed(
     if done.returncode != 0:
         raise KernelError(f"does not compile:\n{done.stderr.strip()}", where=source.name)
     return done.stdout
+
+
+def _words(command: str) -> list[str]:
+    """Splits a command into words; on Windows, where paths have backslashes, it may be a path with spaces as well."""
+    if sys.platform != "win32":
+        return shlex.split(command)
+    if shutil.which(command) is not None:
+        return [command]
+    return [word.strip('"') for word in shlex.split(command, posix=False)]
+
+
+def _is_for_windows(command: Sequence[str]) -> bool:
+    """Whether a compiler makes libraries for Windows: that of a system by default, a cross compiler by its words."""
+    return sys.platform == "win32" or any(name in word for word in command for name in ("-windows-", "-mingw32"))
 
 
 def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:

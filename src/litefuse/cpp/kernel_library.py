@@ -130,7 +130,7 @@ def _source(source: str | os.PathLike[str]) -> Path:
     path = Path(source).resolve()
     if not path.is_file():
         raise LitefuseError("no such file", where=str(source))
-    if set('"\n\\') & set(str(path)):
+    if set('"\n\\') & set(path.as_posix()):
         raise LitefuseError("C++ cannot name this file", where=str(source), hint="Give it a name without quotes.")
     return path
 
@@ -211,9 +211,10 @@ def _write_sources(
         resolver = '#include "tflite/kernels/register.h"\n' if registrations.fillers else ""
         source = folder / f"kernels_{number}.cc"
         source.write_text(
-            f'#include "{file}"\n\n#include "litefuse/registrations.h"\n{resolver}\n'
+            f'#include "{file.as_posix()}"\n\n#include "litefuse/registrations.h"\n{resolver}\n'
             f"void litefuse_add_named_{number}(litefuse::Registrations& all) {{\n  (void)all;\n{first}}}\n"
-            f"void litefuse_add_others_{number}(litefuse::Registrations& all) {{\n  (void)all;\n{last}}}\n"
+            f"void litefuse_add_others_{number}(litefuse::Registrations& all) {{\n  (void)all;\n{last}}}\n",
+            encoding="utf-8",
         )
         written.append(source)
         for part in ("named", "others"):
@@ -225,7 +226,7 @@ def _write_sources(
         f"  static const RegisteredKernel* const table = [] {{\n    auto* made = new Registrations;\n{called}"
         "    return made->Table();\n  }();\n  return table;\n}\n"
     )
-    with written[-1].open("a") as source:
+    with written[-1].open("a", encoding="utf-8") as source:
         source.write(table)
     return written
 
@@ -248,9 +249,15 @@ def runs_here(library: Path) -> bool:
 
 
 def _machine(path: Path) -> bytes:
-    """Returns for what machine a program or a library is: the class and the machine of its ELF header, or its magic."""
+    """Returns for what machine a program or a library is.
+
+    It is the class and the machine of an ELF header, the machine of a header of Windows, or another magic number.
+    """
     with path.open("rb") as file:
-        header = file.read(20)
+        header = file.read(64)
+        if header.startswith(b"MZ"):
+            file.seek(int.from_bytes(header[60:64], "little"))
+            return file.read(6)
     return header[4:5] + header[18:20] if header.startswith(b"\x7fELF") else header[:8]
 
 

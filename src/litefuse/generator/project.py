@@ -22,7 +22,8 @@ _TEMPLATES = Path(__file__).with_name("templates")
 
 def library_name() -> str:
     """Returns the name of the library on this system."""
-    return "libgenerated_kernels.dylib" if sys.platform == "darwin" else "libgenerated_kernels.so"
+    names = {"darwin": "libgenerated_kernels.dylib", "win32": "generated_kernels.dll"}
+    return names.get(sys.platform, "libgenerated_kernels.so")
 
 
 def identifiers(names: list[str]) -> dict[str, str]:
@@ -96,7 +97,7 @@ def write_project(folder: Path, sources: Mapping[str, str], model: str, library:
     kernels = "\n".join(f"- `{own}.cc`: {name}" for name, own in identifiers(list(sources)).items())
     names = {"MODEL": model, "KERNELS": kernels, "LIBRARY": made.name, "OPTIONS": " ".join(OPTIONS)}
     for name, template in (("CMakeLists.txt", "CMakeLists.txt.in"), ("README.md", "readme.md.in")):
-        write_new(folder / name, filled((_TEMPLATES / template).read_text(), names).encode())
+        write_new(folder / name, filled((_TEMPLATES / template).read_text("utf-8"), names).encode())
     copy_kit(folder / "kit")
     return made
 

@@ -100,7 +100,7 @@ def new_project(op: str, calls: Sequence[Call], source: str, folder: Path) -> Pr
         texts[f"{module}.cc"] = cpp_kernel(op, calls, source)
         templates |= {"CMakeLists.txt": "CMakeLists.txt", "registry.cc": "registry.cc"}
     for name, template in templates.items():
-        texts[name] = _filled((_TEMPLATES / f"{template}.in").read_text(), names, native=native)
+        texts[name] = _filled((_TEMPLATES / f"{template}.in").read_text("utf-8"), names, native=native)
     models = {f"models/{index}.tflite": one_op_model(op, call) for index, call in enumerate(cases)}
     for index, call in enumerate(cases):
         if call.reference is not None:

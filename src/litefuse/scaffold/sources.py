@@ -23,7 +23,7 @@ def export_pack(target: Path) -> list[Path]:
     sources = native_sources()
     kernels = sorted(path.stem for path in (sources / "kernels").glob("*.cc"))
     readme = Path(__file__).with_name("templates") / "export_readme.md"
-    text = readme.read_text().replace("@KERNELS@", "\n".join(f"- `kernels/{name}.cc`" for name in kernels))
+    text = readme.read_text("utf-8").replace("@KERNELS@", "\n".join(f"- `kernels/{name}.cc`" for name in kernels))
     with new_folder(target):
         copy_folder(sources, target)
         (target / "README.md").rename(target / "KERNELS.md")

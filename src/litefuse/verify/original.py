@@ -180,7 +180,7 @@ def _frozen(tf: Any, job: OriginalJob, calls: Sequence[Call]) -> dict[str, Funct
     """Returns the functions of a frozen graph whose inputs and outputs are the tensors that the signatures name."""
     graph = tf.compat.v1.GraphDef()
     if job.model.suffix == ".pbtxt":
-        importlib.import_module("google.protobuf.text_format").Parse(job.model.read_text(), graph)
+        importlib.import_module("google.protobuf.text_format").Parse(job.model.read_text("utf-8"), graph)
     else:
         graph.ParseFromString(job.model.read_bytes())
     whole = tf.compat.v1.wrap_function(lambda: tf.compat.v1.import_graph_def(graph, name=""), [])
