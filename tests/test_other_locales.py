@@ -41,6 +41,21 @@ def test_the_commands_with_such_paths(tmp_path: Path, name: bytes) -> None:
     assert sorted(path.name for path in folder.glob("*.tflite*")) == [model.name]
 
 
+@pytest.mark.parametrize("encoding", ["cp1252", "cp932", "utf-8"])
+@pytest.mark.parametrize("errors", ["strict", "surrogateescape"])
+def test_streams_that_lack_the_characters_of_a_name(tmp_path: Path, encoding: str, errors: str) -> None:
+    """As files and pipes do on Windows, whose encoding is that of its language."""
+    folder = tmp_path / "模型 ü"
+    shutil.copytree(SAVED_MODEL, folder)
+    environment = {**os.environ, "PYTHONUTF8": "0", "PYTHONIOENCODING": f"{encoding}:{errors}"}
+    shown = "模型 ü".encode(encoding, "backslashreplace")
+    for arguments, code in ((["inspect", folder], 0), (["inspect", folder / "模型 ü.tflite"], 1)):
+        command = [sys.executable, "-m", "litefuse", *arguments]
+        done = subprocess.run(command, capture_output=True, env=environment, timeout=300)
+        assert (done.returncode, b"Traceback" in done.stderr) == (code, False), done.stderr
+        assert shown in (done.stderr if code else done.stdout)
+
+
 def test_the_assets_of_a_model(tmp_path: Path) -> None:
     proto = saved_model()
     proto.meta_graphs[0].asset_file_def[0].filename = "wörter.txt"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import os
 import signal
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Interrupted", "main"]
 
+_SURROGATES, _ESCAPED = "surrogateescape", "litefuse.escaped"
 _SIGPIPE = 13  # the number of the signal; Windows has none
 
 
@@ -115,10 +117,11 @@ def _prepare(arguments: list[str]) -> None:
 
 
 def _open_standard_streams() -> None:
-    """Opens closed standard streams, before a file or a pipe gets their descriptors.
+    """Opens closed standard streams, before a file or a pipe gets their descriptors, and has the others take all text.
 
-    Reading finds the end of the file; writing fails, as it does for a closed stream.
+    Reading a closed one finds the end of the file; writing fails, as it does for a closed stream.
     """
+    codecs.register_error(_ESCAPED, _escaped)
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             null = os.open(os.devnull, os.O_RDONLY)
@@ -127,6 +130,17 @@ def _open_standard_streams() -> None:
                 os.close(null)
             os.set_inheritable(number, True)
             setattr(sys, name, open(number, "r" if number == 0 else "w", closefd=False))  # noqa: SIM115
+        # A file or a pipe may have an encoding that lacks characters of names: on Windows, the one of its language.
+        elif number and (stream := getattr(sys, name)).errors in {"strict", _SURROGATES}:
+            stream.reconfigure(errors=_ESCAPED)
+
+
+def _escaped(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Encodes what an encoding lacks: the bytes of names that are no text as they are, characters by their numbers."""
+    try:
+        return codecs.lookup_error(_SURROGATES)(error)
+    except UnicodeError:
+        return codecs.lookup_error("backslashreplace")(error)
 
 
 def _give_up_output(error: OSError) -> None:
