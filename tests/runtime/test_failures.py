@@ -7,6 +7,7 @@ from __future__ import annotations
 import gc
 import logging
 import signal
+import sys
 import time
 import traceback
 import weakref
@@ -185,6 +186,7 @@ def test_interrupts_in_a_kernel(interrupt: type[BaseException]) -> None:
         interpreter.invoke()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no timer that interrupts")
 def test_an_interrupt_while_the_runtime_works_before_a_kernel() -> None:
     """The signal is handled when the callback is entered, outside of anything that a ``try`` in it could catch."""
     size = 1000

@@ -153,6 +153,8 @@ def _examine(context: int) -> Layout:
     for name in functions:
         _expect(_library_of(_field(context, abi.TfLiteContext, name)), library, f"TfLiteContext.{name}")
 
+    for name in ("GetTensor", "GetEvalTensor"):  # those of TensorFlow Lite Micro
+        _expect(_field(context, abi.TfLiteContext, name), 0, f"TfLiteContext.{name}")
     _expect(_field(context, abi.TfLiteContext, "recommended_num_threads"), 1, "TfLiteContext.recommended_num_threads")
 
     known = abi.TfLiteContext.from_address(context)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 from litefuse.cloud.paths import local
@@ -11,6 +12,9 @@ from litefuse.runtime.flatbuffer import content_of
 from litefuse.runtime.soundness import check_soundness
 
 __all__ = ["check", "path_and_content"]
+
+# The runtime is given a path in UTF-8, with which it finds a file on Windows only if it is of ASCII.
+_PATHS = "ascii" if sys.platform == "win32" else "utf-8"
 
 
 def path_and_content(
@@ -38,8 +42,8 @@ def path_and_content(
     if path.stat().st_size == 0:
         raise InterpreterError("the file is empty", where=str(path))
     try:
-        str(path).encode()
-    except UnicodeEncodeError:  # of bytes that are not UTF-8, which the runtime does not take as a path
+        str(path).encode(_PATHS)
+    except UnicodeEncodeError:  # the runtime does not take it as a path
         return None, path.read_bytes()
     return str(path), None
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 import importlib.util
 import os
+import sys
 from pathlib import Path
 
 __all__ = ["native_library"]
 
-_NAMES = ("liblitefuse_kernels.so", "liblitefuse_kernels.dylib", "litefuse_kernels.dll")
+_NAMES = {"darwin": "liblitefuse_kernels.dylib", "win32": "litefuse_kernels.dll"}
 
 
 @functools.cache
@@ -26,5 +27,6 @@ def native_library() -> Path | None:
     # folder than the sources.
     spec = importlib.util.find_spec("litefuse.kernels")
     folders = [] if spec is None else list(spec.submodule_search_locations or ())
-    paths = (Path(folder, name) for folder in folders for name in _NAMES)
+    name = _NAMES.get(sys.platform, "liblitefuse_kernels.so")
+    paths = (Path(folder, name) for folder in folders)
     return next((path for path in paths if path.is_file()), None)

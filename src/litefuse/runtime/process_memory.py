@@ -1,6 +1,6 @@
 """What the system knows of this process's memory: C's allocator, what can be read, which library a function is in.
 
-Source for Windows: ``memoryapi.h``, ``libloaderapi.h`` and ``psapi.h`` of its SDK.
+Source for Windows: ``memoryapi.h``, ``winnt.h`` and ``psapi.h`` of its SDK.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ import ctypes
 import functools
 import os
 import sys
-from ctypes import c_char_p, c_int, c_size_t, c_uint32, c_void_p
+from ctypes import c_char_p, c_size_t, c_uint32, c_void_p
 from typing import NamedTuple
 
 __all__ = ["WorkingSet", "c_library", "library_of", "read_memory", "working_set"]
 
-# GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT and ..._FROM_ADDRESS
-_UNCHANGED_COUNT, _FROM_ADDRESS = 2, 4
+# MEM_IMAGE, and PAGE_EXECUTE with what may be done besides
+_OF_LIBRARY, _EXECUTABLE = 0x1000000, 0xF0
 
 
 @functools.cache
@@ -63,14 +63,34 @@ class _DlInfo(ctypes.Structure):
     )
 
 
+class _Pages(ctypes.Structure):
+    """``MEMORY_BASIC_INFORMATION`` of Windows; in the pages of a library, ``library`` is where that begins."""
+
+    library: int | None
+    protection: int
+    kind: int
+
+    _fields_ = (
+        ("base", c_void_p),
+        ("library", c_void_p),
+        ("first_protection", c_uint32),
+        ("partition", c_uint32),
+        ("size", c_size_t),
+        ("state", c_uint32),
+        ("protection", c_uint32),
+        ("kind", c_uint32),
+    )
+
+
 def library_of(function: int) -> int | None:
     """Returns the base address of the shared library that holds a function; None if none does."""
     if sys.platform == "win32":
-        module = c_void_p()
-        find = ctypes.WinDLL("kernel32").GetModuleHandleExW
-        find.argtypes = (c_uint32, c_void_p, ctypes.POINTER(c_void_p))
-        find.restype = c_int
-        return module.value if find(_UNCHANGED_COUNT | _FROM_ADDRESS, function, ctypes.byref(module)) else None
+        pages = _Pages()
+        ask = ctypes.WinDLL("kernel32").VirtualQuery
+        ask.argtypes = (c_void_p, ctypes.POINTER(_Pages), c_size_t)
+        ask.restype = c_size_t
+        found = ask(function, ctypes.byref(pages), ctypes.sizeof(pages))
+        return pages.library if found and pages.kind == _OF_LIBRARY and pages.protection & _EXECUTABLE else None
     info = _DlInfo()
     if not c_library().dladdr(c_void_p(function), ctypes.byref(info)):
         return None
