@@ -6,7 +6,8 @@
 //
 // defines the function `static void AddRows(const float* x, ...)`. On x86-64, where a compiler takes no more than SSE2
 // for granted, its body is compiled twice, and a call takes the better one that the processor has. Elsewhere, and where
-// the whole file is compiled for such processors, it is compiled once.
+// the whole file is compiled for such processors, it is compiled once; on Windows by g++ as well, which does not align
+// the stack there as vectors of AVX need it (GCC bug 54412).
 //
 // In the body, `math` has the functions of litefuse/vector_math.h, with fused multiplications where the processor has
 // them. Other multiplications and additions round as they stand there.
@@ -28,7 +29,8 @@ struct Functions;
 
 }  // namespace litefuse::math
 
-#if defined(__GNUC__) && defined(__x86_64__) && !(defined(__AVX2__) && defined(__FMA__))
+#if defined(__GNUC__) && defined(__x86_64__) && !(defined(__AVX2__) && defined(__FMA__)) && \
+    (defined(__clang__) || !defined(_WIN32))
 
 namespace litefuse::internal {
 
