@@ -3,9 +3,9 @@
     python -m scripts.build_wheels -o dist                # all
     python -m scripts.build_wheels -o dist --for x86_64   # the wheel for this machine alone, and what it is made of
 
-The wheels for Linux are compiled by Zig, which knows the C library of old releases, and checked by ``auditwheel``: they
-need nothing but that library. The one for macOS is built there, by ``.github/workflows/release.yml``. The same commit
-gives the same bytes, wherever it is built.
+The wheels for Linux and Windows are compiled by Zig, which knows the C library of old releases. ``auditwheel`` checks
+that those for Linux need nothing but that library; the one for Windows needs nothing but what Windows has. The one for
+macOS is built there, by ``.github/workflows/release.yml``. The same commit gives the same bytes, wherever it is built.
 
 It takes the packages of ``scripts/requirements.txt``.
 """
@@ -22,23 +22,65 @@ import tarfile
 import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-__all__ = ["LIBRARY", "MACHINES", "ROOT", "build_sdist", "build_wheel", "source_date"]
+if TYPE_CHECKING:
+    import pefile
+
+__all__ = ["MACHINES", "ROOT", "Machine", "build_sdist", "build_wheel", "source_date", "zig"]
 
 ROOT = Path(__file__).parents[1]
 #: The oldest release of the C library that the native kernels run with; that of manylinux2014.
 GLIBC = "2.17"
-#: The processors that there are wheels for.
-MACHINES = ("x86_64", "aarch64")
-#: The native kernels in a wheel.
-LIBRARY = "litefuse/kernels/liblitefuse_kernels.so"
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What a wheel is for.
+
+    Attributes:
+        platform: The platform in the wheel's name.
+        target: It as Zig calls it.
+        system: The system as CMake calls it.
+        processor: The processor as CMake calls it.
+        library: The native kernels in the wheel.
+    """
+
+    platform: str
+    target: str
+    system: str
+    processor: str
+    library: str
+
+
+def _linux(processor: str) -> Machine:
+    return Machine(
+        f"manylinux_{GLIBC.replace('.', '_')}_{processor}",
+        f"{processor}-linux-gnu.{GLIBC}",
+        "Linux",
+        processor,
+        "litefuse/kernels/liblitefuse_kernels.so",
+    )
+
+
+#: What there are wheels for: the processors of Linux, and Windows.
+MACHINES = {
+    "x86_64": _linux("x86_64"),
+    "aarch64": _linux("aarch64"),
+    "win_amd64": Machine(
+        "win_amd64", "x86_64-windows-gnu", "Windows", "AMD64", "litefuse/kernels/litefuse_kernels.dll"
+    ),
+}
+#: What every Windows has, from 10: its kernel, and the C library, which is in libraries whose names begin so.
+WINDOWS_LIBRARIES = ("kernel32.dll", "api-ms-win-crt-")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("-o", "--output", type=Path, default=ROOT / "dist", help="the folder for the packages (dist)")
-    parser.add_argument("--for", dest="machines", action="append", choices=MACHINES, help="a wheel; may be repeated")
+    parser.add_argument("--for", dest="machines", action="append", choices=[*MACHINES], help="a wheel; may be repeated")
     options = parser.parse_args(arguments)
     sdist = build_sdist(options.output)
     print(sdist, flush=True)
@@ -47,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             archive.extractall(folder, filter="data")
         source = Path(folder, sdist.name.removesuffix(".tar.gz"))
         for machine in options.machines or MACHINES:
-            print(build_wheel(source, machine, options.output), flush=True)
+            print(build_wheel(source, MACHINES[machine], options.output), flush=True)
 
 
 def source_date() -> str:
@@ -71,67 +113,81 @@ def build_sdist(output: Path) -> Path:
         return _moved(built, output)
 
 
-def build_wheel(source: Path, machine: str, output: Path) -> Path:
+def build_wheel(source: Path, machine: Machine, output: Path) -> Path:
     """Builds a wheel.
 
     Args:
         source: The folder of the source distribution.
-        machine: One of ``MACHINES``.
+        machine: What it is for.
         output: The folder for the wheel.
 
     Returns:
         Its path.
 
     Raises:
-        SystemExit: It has no native kernels, or they need more than the C library.
+        SystemExit: It has no native kernels, or they need more than the system has.
     """
     with tempfile.TemporaryDirectory(prefix="litefuse-") as name:
         folder = Path(name)
-        platform = f"manylinux_{GLIBC.replace('.', '_')}_{machine}"
         _build(
             source,
             folder,
             "--wheel",
-            settings={"wheel.tags": f"py3-none-{platform}", "install.strip": "false"},
+            settings={"wheel.tags": f"py3-none-{machine.platform}", "install.strip": "false"},
             environment=compiler(source, machine),
         )
         (built,) = folder.glob("*.whl")
-        check_native(built)
-        check_platform(built, platform)
+        check_native(built, machine.library)
+        if machine.system == "Windows":
+            check_windows(built)
+        else:
+            check_platform(built, machine.platform)
         return _moved(built, output)
 
 
-def compiler(source: Path, machine: str) -> dict[str, str]:
+def compiler(source: Path, machine: Machine) -> dict[str, str]:
     """The variables that make CMake compile with Zig for a machine, in the same way in every folder.
 
     Args:
         source: The folder of the sources.
-        machine: The processor.
+        machine: The machine.
 
     Raises:
         SystemExit: Zig is not installed.
     """
-    package = importlib.util.find_spec("ziglang")
-    if package is None or package.origin is None:
-        sys.exit("the compiler is missing: pip install -r scripts/requirements.txt")
-    zig = Path(package.origin).with_name("zig")
+    arguments = [f"-DCMAKE_SYSTEM_NAME={machine.system}", f"-DCMAKE_SYSTEM_PROCESSOR={machine.processor}"]
+    if machine.system == "Windows":
+        # CMake wants one, though nothing has resources.
+        arguments.append(f"-DCMAKE_RC_COMPILER={zig()}")
     return {
-        "CXX": f"{zig} c++ -target {machine}-linux-gnu.{GLIBC}",
+        "CXX": f"{zig()} c++ -target {machine.target}",
         "CXXFLAGS": f"-g0 -ffile-prefix-map={shlex.quote(str(source))}=.",
         "LDFLAGS": "-Wl,-s",
-        "CMAKE_ARGS": f"-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR={machine}",
+        "CMAKE_ARGS": " ".join(arguments),
     }
 
 
-def check_native(wheel: Path) -> None:
+def zig() -> str:
+    """The compiler.
+
+    Raises:
+        SystemExit: It is not installed.
+    """
+    package = importlib.util.find_spec("ziglang")
+    if package is None or package.origin is None:
+        sys.exit("the compiler is missing: pip install -r scripts/requirements.txt")
+    return str(Path(package.origin).with_name("zig"))
+
+
+def check_native(wheel: Path, library: str) -> None:
     """Checks that a wheel has the native kernels: an installation goes without where they cannot be compiled.
 
     Raises:
         SystemExit: It has none.
     """
     with zipfile.ZipFile(wheel) as archive:
-        if LIBRARY not in archive.namelist():
-            sys.exit(f"{wheel.name} has no {LIBRARY}: the kernels were not compiled")
+        if library not in archive.namelist():
+            sys.exit(f"{wheel.name} has no {library}: the kernels were not compiled")
 
 
 def check_platform(wheel: Path, platform: str) -> None:
@@ -144,6 +200,39 @@ def check_platform(wheel: Path, platform: str) -> None:
     found = " ".join(run(sys.executable, "-m", "auditwheel", "show", str(wheel)).split())
     if f'consistent with the following platform tag: "{platform}"' not in found:
         sys.exit(f"{wheel.name} is not what its name says: {found}")
+
+
+def check_windows(wheel: Path) -> None:
+    """Checks that the libraries in a wheel are for Windows on x86-64 and need nothing that it has not.
+
+    Raises:
+        SystemExit: They are not, or do.
+    """
+    import pefile
+
+    with zipfile.ZipFile(wheel) as archive:
+        for name in archive.namelist():
+            if not name.endswith((".dll", ".pyd", ".exe")):
+                continue
+            try:
+                with pefile.PE(data=archive.read(name)) as library:
+                    machine = library.FILE_HEADER.Machine
+                    needed = _needed_by(library)
+            except pefile.PEFormatError as error:
+                sys.exit(f"{wheel.name}: {name} is no library for Windows: {error}")
+            if machine != pefile.MACHINE_TYPE["IMAGE_FILE_MACHINE_AMD64"]:
+                sys.exit(f"{wheel.name}: {name} is for another processor, {machine:#x}")
+            if foreign := [each for each in needed if not each.startswith(WINDOWS_LIBRARIES)]:
+                sys.exit(f"{wheel.name}: {name} needs {', '.join(foreign)}, which Windows has not")
+
+
+def _needed_by(library: pefile.PE) -> list[str]:
+    """Returns the names of the libraries that one needs, at once or when it calls them first."""
+    found: list[str] = []
+    for directory in ("DIRECTORY_ENTRY_IMPORT", "DIRECTORY_ENTRY_DELAY_IMPORT"):
+        entries: list[pefile.Imported] = getattr(library, directory, [])
+        found += [each.dll.decode().lower() for each in entries]
+    return found
 
 
 def run(*command: str, environment: Mapping[str, str] | None = None) -> str:

@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--dry-run", action="store_true", help="check only; do not tag")
     parser.add_argument("--python", action="append", help="an interpreter to try the wheel with; may be repeated")
-    parser.add_argument("--for", dest="machines", action="append", choices=MACHINES, help="these wheels only")
+    parser.add_argument("--for", dest="machines", action="append", choices=[*MACHINES], help="these wheels only")
     options = parser.parse_args(arguments)
     version = str(runpy.run_path(str(ROOT / "src" / "litefuse" / "version.py"))["__version__"])
     tag = f"v{version}"

@@ -4,8 +4,8 @@
     python -m scripts.try_wheel dist/litefuse-*.tar.gz             # the source distribution, with this Python
 
 For each Python: nothing but the package and what it depends on is installed, it weighs no more than it may, its native
-kernels are those of the wheel, ``litefuse demo`` computes what TensorFlow computes, and without the lowering engine a
-converted file still runs. Packages come from the index that pip is set up with.
+kernels are those of the wheel, a small model runs, ``litefuse demo`` computes what TensorFlow computes, and without the
+lowering engine a converted file still runs. Packages come from the index that pip is set up with.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Environment:
     """
 
     def __init__(self, python: str, folder: Path) -> None:
-        self.python = folder / "bin" / "python"
+        self.python = folder.joinpath(*(("Scripts", "python.exe") if os.name == "nt" else ("bin", "python")))
         # Without pip: that of this Python installs.
         if (found := shutil.which(python)) is None:
             sys.exit(f"{python} is no interpreter")
@@ -65,7 +65,12 @@ class Environment:
         Raises:
             SystemExit: It ends with another exit code.
         """
-        return run(str(self.python.with_name("litefuse")), *arguments, code=code, folder=self.python.parents[1])
+        return run(
+            str(self.python.with_name(f"litefuse{self.python.suffix}")),
+            *arguments,
+            code=code,
+            folder=self.python.parents[1],
+        )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -109,6 +114,9 @@ def try_package(package: Path, python: str, *, limit: float = LIMIT, native: boo
             sys.exit("the package has no native kernels, or they cannot be loaded")
         environment.litefuse("--version")
         print(environment.litefuse("doctor"), flush=True)
+        small = environment.packages / "litefuse" / "environment" / "small_model.tflite"
+        for command in ("inspect", "run"):
+            environment.litefuse(command, str(small))
         converts = _ENGINE in sizes
         if converts:
             if "OK" not in environment.litefuse("demo"):

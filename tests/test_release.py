@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import struct
 import subprocess
 import sys
 import tarfile
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from scripts import release, try_wheel
-from scripts.build_wheels import LIBRARY, check_native, run
+from scripts.build_wheels import MACHINES, check_native, check_windows, run
 from scripts.installed_size import Size, check_limit, installed_sizes, table
 from scripts.release import changelog_problem, checksums, differing, packed, unlike_repository
 from scripts.try_wheel import run as run_outside
@@ -141,13 +142,55 @@ def test_a_source_distribution_and_the_repository(tmp_path: Path) -> None:
     ]
 
 
-def test_a_wheel_without_kernels(tmp_path: Path) -> None:
-    for name, file in (("with.whl", LIBRARY), ("without.whl", "litefuse/__init__.py")):
-        with zipfile.ZipFile(tmp_path / name, "w") as archive:
-            archive.writestr(file, "")
-    check_native(tmp_path / "with.whl")
+def wheel(path: Path, file: str, content: bytes = b"") -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(file, content)
+    return path
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_a_wheel_without_kernels(machine: str, tmp_path: Path) -> None:
+    library = MACHINES[machine].library
+    check_native(wheel(tmp_path / "with.whl", library), library)
+    without = wheel(tmp_path / "without.whl", f"{library}.a")
     with pytest.raises(SystemExit, match=r"without\.whl has no litefuse/kernels"):
-        check_native(tmp_path / "without.whl")
+        check_native(without, library)
+
+
+def windows_library(*needed: str, machine: int = 0x8664) -> bytes:
+    """A library for Windows that needs others: headers, and a section with a table of these."""
+    names = b"".join(name.encode() + b"\0" for name in needed)
+    # A descriptor of 20 bytes for each and an empty one, then one list of what is imported for all of them.
+    imported = 0x1000 + 20 * (len(needed) + 1)
+    table, at = b"", imported + 16
+    for name in needed:
+        table += struct.pack("<5I", imported, 0, 0, at, imported)
+        at += len(name) + 1
+    table += bytes(20) + struct.pack("<2Q", 1 << 63 | 1, 0) + names
+    file = struct.pack("<2H3I2H", machine, 1, 0, 0, 0, 240, 0x2022)
+    file += struct.pack("<H2B5IQ2I", 0x20B, 14, 0, 0, 0x200, 0, 0, 0x1000, 0x180000000, 0x1000, 0x200)
+    file += struct.pack("<6H4I2H4Q2I", 6, 0, 0, 0, 6, 0, 0, 0x2000, 0x200, 0, 2, 0x160, 1, 1, 1, 1, 0, 16)
+    file += struct.pack("<8x2I112x", 0x1000, 20 * (len(needed) + 1))
+    file += struct.pack("<8s6I2HI", b".rdata", 0x200, 0x1000, 0x200, 0x200, 0, 0, 0, 0, 0x40000040)
+    header = b"MZ".ljust(60, b"\0") + struct.pack("<I", 64) + b"PE\0\0" + file
+    return header.ljust(0x200, b"\0") + table.ljust(0x200, b"\0")
+
+
+def test_what_libraries_for_windows_need(tmp_path: Path) -> None:
+    system = ("KERNEL32.dll", "api-ms-win-crt-heap-l1-1-0.dll")
+    name = MACHINES["win_amd64"].library
+    check_windows(wheel(tmp_path / "right.whl", name, windows_library(*system)))
+    for content, problem in (
+        (
+            windows_library(*system, "libstdc++-6.dll"),
+            r"litefuse_kernels\.dll needs libstdc\+\+-6\.dll, which",
+        ),
+        (windows_library(*system, machine=0xAA64), "is for another processor, 0xaa64"),
+        (b"\x7fELF", r"litefuse_kernels\.dll is no library for Windows"),
+    ):
+        wrong = wheel(tmp_path / "wrong.whl", name, content)
+        with pytest.raises(SystemExit, match=problem):
+            check_windows(wrong)
 
 
 def installed(folder: Path, name: str, size: int, bytecode: int) -> None:
