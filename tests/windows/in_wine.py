@@ -125,16 +125,16 @@ def test_commands(tmp_path: Path) -> None:
 
 def test_quantized(tmp_path: Path) -> None:
     graph = Graph()
-    weights = np.random.default_rng(1).normal(size=(64, 64)).astype(np.float32)
+    weights: Any = np.random.default_rng(1).normal(size=(64, 64)).astype(np.float32)
     x, y = graph.input("x", [1, 64]), graph.output("y", [1, 64])
     graph.builtin("FULLY_CONNECTED", [x, graph.tensor("w", [64, 64], value=weights), -1], [y])
     path, made = tmp_path / "model.tflite", tmp_path / "quantized.tflite"
     path.write_bytes(model(graph, signatures={"serve": 0}))
     command("quantize", path, "--form", "dynamic", "-o", made)
     assert made.stat().st_size < path.stat().st_size
-    row = np.random.default_rng(2).normal(size=(1, 64)).astype(np.float32)
+    row: Any = np.random.default_rng(2).normal(size=(1, 64)).astype(np.float32)
     found = litefuse.Interpreter(made).get_signature_runner("serve")(x=row)["y"]
-    np.testing.assert_allclose(found, row @ weights.T, atol=0.3)
+    np.testing.assert_allclose(found, np.matmul(row, weights.T), atol=0.3)
 
 
 def test_convert_says_why_it_is_not_possible(tmp_path: Path) -> None:

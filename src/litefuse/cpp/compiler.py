@@ -77,6 +77,8 @@ def build_library(
     native = native_sources()
     command = find_compiler(compiler)
     windows = _is_for_windows(command)
+    if windows:
+        command.append("-static")  # Zig goes by the last of this and -shared
     command += ["-std=c++17", "-O3", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra", "-ffp-contract=off"]
     command += [*(f"-I{folder}" for folder in includes), f"-I{native / 'include'}"]
     if not windows:
@@ -85,9 +87,7 @@ def build_library(
         raise LitefuseError("kernels are built with the address sanitizer on Linux and macOS, not for Windows")
     if sanitize:
         command += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-g"]
-    elif windows:
-        command.append("-static")
-    elif sys.platform != "darwin":
+    elif not windows and sys.platform != "darwin":
         command += ["-static-libgcc", "-static-libstdc++", "-Wl,--exclude-libs,ALL", "-Wl,--no-undefined"]
     command += [
         *options,
