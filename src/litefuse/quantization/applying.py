@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,10 @@ __all__ = ["apply_recipe", "read_model"]
 
 
 def read_model(path: Path) -> Any:
-    """Reads a model, as the schema's objects; its constants stay in the mapped file."""
-    return importlib.import_module("litert_quantizer.utils.tfl_flatbuffer_utils").read_model(str(path))
+    """Reads a model, as the schema's objects; its constants stay in the mapped file, on Windows in memory."""
+    # What is mapped, which litert-quantizer leaves so, cannot be replaced there.
+    model = path.read_bytes() if sys.platform == "win32" else str(path)
+    return importlib.import_module("litert_quantizer.utils.tfl_flatbuffer_utils").read_model(model)
 
 
 def apply_recipe(path: Path, target: Path, recipe: Recipe, ranges: Ranges | None = None) -> None:
