@@ -9,7 +9,7 @@ import subprocess
 import sys
 from typing import Any
 
-__all__ = ["ending", "is_crash", "kill_group", "own_group"]
+__all__ = ["ProcessGroup", "ending", "is_crash", "own_group"]
 
 # The codes of exceptions that the system ends a process for begin here: STATUS_SEVERITY_ERROR of ntstatus.h.
 _EXCEPTIONS = 0xC0000000
@@ -27,14 +27,46 @@ def own_group(group: bool) -> dict[str, Any]:
     return {"start_new_session": group}
 
 
-def kill_group(pid: int) -> None:
-    """Ends a process that has a group of its own, with all that it started."""
-    if sys.platform == "win32":
-        command = ["taskkill", "/F", "/T", "/PID", str(pid)]
-        subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
-        return
-    with contextlib.suppress(ProcessLookupError, PermissionError):  # on macOS, of zombies alone
-        os.killpg(pid, signal.SIGKILL)
+class ProcessGroup:
+    """A process with all that it starts: a group of processes on POSIX systems, a job object on Windows.
+
+    Args:
+        process: The process, which :func:`own_group` gave a group of its own.
+
+    Raises:
+        OSError: Windows refuses it.
+    """
+
+    def __init__(self, process: subprocess.Popen[Any]) -> None:
+        self._pid = process.pid
+        if sys.platform == "win32":
+            kernel = _kernel()
+            self._job = kernel.CreateJobObjectW(None, None)
+            if not self._job or not kernel.AssignProcessToJobObject(self._job, int(vars(process)["_handle"])):
+                raise ctypes.WinError(ctypes.get_last_error())
+
+    def kill(self) -> None:
+        """Has the system end all of them."""
+        if sys.platform == "win32":
+            _kernel().TerminateJobObject(self._job, 1)
+            return
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # on macOS, of zombies alone
+            os.killpg(self._pid, signal.SIGKILL)
+
+
+if sys.platform == "win32":
+    import ctypes
+    from ctypes import c_int, c_uint, c_void_p
+
+    def _kernel() -> ctypes.WinDLL:
+        """Functions of ``jobapi2.h``."""
+        kernel = ctypes.WinDLL("kernel32", use_last_error=True)
+        kernel.CreateJobObjectW.restype = c_void_p
+        kernel.CreateJobObjectW.argtypes = (c_void_p, c_void_p)
+        kernel.AssignProcessToJobObject.restype = kernel.TerminateJobObject.restype = c_int
+        kernel.AssignProcessToJobObject.argtypes = (c_void_p, c_void_p)
+        kernel.TerminateJobObject.argtypes = (c_void_p, c_uint)
+        return kernel
 
 
 def is_crash(code: int) -> bool:

@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from litefuse.errors import EngineCrashError, LitefuseError, ModelCrashError
 from litefuse.logs.events import DEBUG, ERROR, INFO, WARNING, event, is_heard
-from litefuse.processes.endings import ending, is_crash, kill_group, own_group
+from litefuse.processes.endings import ProcessGroup, ending, is_crash, own_group
 from litefuse.processes.inherited_pipes import numbers_there, popen_arguments, write_all
 from litefuse.processes.limits import ProcessLimits, process_limits
 
@@ -68,7 +68,6 @@ class Worker:
         self._import_path = [*sys.path]
         self._module = module
         self._shown = shown
-        self._group = group
         program = (
             f"import sys; sys.path[:] = {self._import_path!r}; "
             "from litefuse.processes.worker import main, serve_forks; "
@@ -87,6 +86,7 @@ class Worker:
         finally:
             os.close(child_receives)
             os.close(child_sends)
+        self._group = ProcessGroup(self._process) if group else None
         event("processes", DEBUG, f"process {self._process.pid} began", event="process began", pid=self._process.pid)
         self._requests = os.fdopen(parent_sends, "wb", buffering=0)
         self._answers = os.fdopen(parent_receives, "rb")
@@ -154,8 +154,8 @@ class Worker:
 
     def kill(self) -> None:
         """Has the system end it, and its group: whoever waits for its answer sees that it died."""
-        if self._group:
-            kill_group(self._process.pid)
+        if self._group is not None:
+            self._group.kill()
         self._process.kill()
 
     def is_usable(self) -> bool:
