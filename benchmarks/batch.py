@@ -163,10 +163,12 @@ def _processes(jobs: int) -> str:
 def _found(rows: Sequence[dict[str, Any]]) -> str:
     plain = {jobs: [each for each in rows if each["kind"] == "plain" and each["jobs"] == jobs] for jobs in (1, 2)}
     ratios = [one["seconds"] / two["seconds"] for one, two in zip(plain[1], plain[2], strict=True)]
+    whole = sum(each["seconds"] for each in plain[1]) / sum(each["seconds"] for each in plain[2])
     cpu = [2 * one["cpu"] / two["cpu"] for one, two in zip(plain[1], plain[2], strict=True)]
     faults = [each["table"] for each in rows if each["kind"] == "faults"]
     texts = [
-        f"Two processes are {_range(ratios)} times as fast as one; by processor time, {_range(cpu)} times.",
+        f"Two processes are {whole:.2f} times as fast as one, {_range(ratios)} times in pairs of runs; by processor time, "
+        f"{_range(cpu)} times.",
         f"The outcomes on processes and on the cluster are {'the same' if faults[0] == faults[1] else 'NOT the same'}.",
     ]
     for row in rows:
