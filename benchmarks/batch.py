@@ -167,8 +167,8 @@ def _found(rows: Sequence[dict[str, Any]]) -> str:
     cpu = [2 * one["cpu"] / two["cpu"] for one, two in zip(plain[1], plain[2], strict=True)]
     faults = [each["table"] for each in rows if each["kind"] == "faults"]
     texts = [
-        f"Two processes are {whole:.2f} times as fast as one, {_range(ratios)} times in pairs of runs; by processor time, "
-        f"{_range(cpu)} times.",
+        f"Two processes are {whole:.2f} times as fast as one, {_range(ratios)} times in pairs of runs.",
+        f"By processor time, they are {_range(cpu)} times as fast.",
         f"The outcomes on processes and on the cluster are {'the same' if faults[0] == faults[1] else 'NOT the same'}.",
     ]
     for row in rows:

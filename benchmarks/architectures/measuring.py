@@ -177,7 +177,11 @@ def _checked(target: str) -> Callable[[Work], dict[str, Any]]:
             "check", place, "--target", target, "--timeout", round(0.9 * work.limits.seconds), "--random", 0
         )["targets"]
         refused = [{key: each[key] for key in ("op", "reason", "count")} for each in report["refused"]]
-        return {key: report[key] for key in ("verdict", "software", "missing", "ops", "facts")} | {"refused": refused}
+        found = {key: report[key] for key in ("verdict", "software", "missing", "ops", "facts")} | {"refused": refused}
+        if report["verdict"] == "differs":
+            errors = [each["error"] for each in report["outputs"]]
+            found["error"] = None if None in errors else max(errors)  # JSON has no infinity
+        return found
 
     return check
 

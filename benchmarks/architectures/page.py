@@ -99,8 +99,12 @@ def _none(stage: Mapping[str, Any]) -> str:
 def _error(stage: Mapping[str, Any]) -> str:
     if "verdict" not in stage:
         return _none(stage)
-    error = "infinite" if stage["error"] is None else f"{stage['error']:.1e}"
+    error = _number(stage["error"])
     return error if stage["verdict"] == "equal" else f"{error}, {stage['verdict']}"
+
+
+def _number(error: float | None) -> str:
+    return "infinite" if error is None else f"{error:.1e}"
 
 
 def _verdict(stage: Mapping[str, Any]) -> str:
@@ -112,6 +116,7 @@ def _verdict(stage: Mapping[str, Any]) -> str:
         "partly": f"all but {refused} of {stage.get('ops')}",
         "refused": f"refused: {refused}" if refused else "refused",
         "not asked": "",
+        "differs": f"differs: {_number(stage['error'])}" if "error" in stage else "differs",
     }
     verdict: str = stage["verdict"]
     cell = told.get(verdict, verdict)

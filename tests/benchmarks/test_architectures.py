@@ -118,6 +118,13 @@ def test_the_verdict_on_what_a_model_computes(
     assert any(cell in line for line in text)
 
 
+@pytest.mark.parametrize(("error", "cell"), [(2.04e-3, "differs: 2.0e-03"), (None, "differs: infinite")])
+def test_a_target_that_computes_other_numbers(error: float | None, cell: str) -> None:
+    found: dict[str, Any] = {"verdict": "differs", "ops": 3, "facts": {}, "refused": [], "error": error}
+    text = page([UNKNOWN], {UNKNOWN.name: {"machine": {}, "gpu": found}})
+    assert any(f"| {cell} |" in line for line in text)
+
+
 @pytest.mark.parametrize(("limit", "said"), [("--seconds", "ended after 0 s"), ("--memory", "ended at 0 GB")])
 def test_a_model_that_takes_too_much_is_a_row(tmp_path: Path, limit: str, said: str) -> None:
     architectures = {"LeNet-5": ARCHITECTURES["LeNet-5"]}

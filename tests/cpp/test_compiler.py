@@ -61,7 +61,11 @@ def test_zig_is_found_where_there_is_no_other(tmp_path: Path, monkeypatch: pytes
 def test_commands_on_windows_have_backslashes_and_spaces(monkeypatch: pytest.MonkeyPatch) -> None:
     there = {r"C:\Program Files\LLVM\clang++.exe", r"C:\zig\zig.exe"}
     monkeypatch.setattr(sys, "platform", "win32")
-    monkeypatch.setattr(shutil, "which", lambda name: name if name in there else None)  # pyright: ignore[reportUnknownLambdaType]
+
+    def which(name: str) -> str | None:
+        return name if name in there else None
+
+    monkeypatch.setattr(shutil, "which", which)
     assert find_compiler(r"C:\Program Files\LLVM\clang++.exe") == [r"C:\Program Files\LLVM\clang++.exe"]
     quoted = find_compiler(r'"C:\Program Files\LLVM\clang++.exe" -O1')
     assert quoted == [r"C:\Program Files\LLVM\clang++.exe", "-O1"]
