@@ -136,11 +136,9 @@ def _last_line(failure: str) -> str:
 
 def _converted(work: Work) -> dict[str, Any]:
     found = work.litefuse("inspect", work.source())["op_counts"]
-    start = time.perf_counter()
     report = work.litefuse("convert", work.source(), "-o", work.folder / "float32.tflite")
     composites = report["composites"]
     return {
-        "seconds": round(time.perf_counter() - start, 2),
         "parameters": work.facts()["parameters"],
         "nodes": sum(count for op, count in found.items() if op not in _NO_WORK and not op.startswith("Stateful")),
         "ops": sum(report["op_counts"].values()),
@@ -207,7 +205,7 @@ def _stock(work: Work) -> dict[str, Any]:
     if run.failure:
         raise StageError(_last_line(run.failure))
     ops = work.litefuse("inspect", place)["op_counts"]
-    return {"seconds": round(run.seconds, 2), "bytes": place.stat().st_size, "ops": sum(ops.values())}
+    return {"bytes": place.stat().st_size, "ops": sum(ops.values())}
 
 
 STAGES: Mapping[str, Callable[[Work], dict[str, Any]]] = {
