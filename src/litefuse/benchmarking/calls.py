@@ -141,8 +141,7 @@ class _Resident:
     @classmethod
     def now(cls, *, reset: bool = False) -> _Resident:
         if sys.platform == "win32":
-            found_set = working_set()
-            return cls(None, None, None) if found_set is None else cls(*found_set)
+            return cls(*(working_set() or (None, None, None)))
         if sys.platform != "linux":
             import resource
 

@@ -8,10 +8,8 @@ import os
 import stat
 from pathlib import Path
 
-__all__ = ["MARK", "OwnedFolder", "remove_abandoned"]
+__all__ = ["OwnedFolder", "remove_abandoned"]
 
-#: Marks a folder as litefuse's: no other program has a file of this name, and it is written when the lock is held.
-MARK = ".made-by-litefuse"
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -24,15 +22,17 @@ class OwnedFolder:
     Args:
         place: The folder to create it in.
         prefix: What its name begins with.
+        mark: The file that says whose it is, which is written when the lock is held.
 
     Raises:
         OSError: It cannot be created.
     """
 
-    def __init__(self, place: str, prefix: str) -> None:
+    def __init__(self, place: str, prefix: str, mark: str) -> None:
         import tempfile
 
         self.path = tempfile.mkdtemp(prefix=prefix, dir=place)
+        self._mark = mark
         try:
             self._descriptor = os.open(self.path, _FOLDER)
         except OSError:
@@ -40,22 +40,23 @@ class OwnedFolder:
             raise
         with contextlib.suppress(OSError):  # a file system without locks: without the mark, no other process removes it
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            os.close(os.open(MARK, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=self._descriptor))
+            os.close(os.open(mark, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=self._descriptor))
 
     def remove(self) -> None:
         """Removes it with everything in it, as far as possible."""
         with contextlib.suppress(OSError):
-            _empty(self._descriptor)
+            _empty(self._descriptor, self._mark)
             Path(self.path).rmdir()
         os.close(self._descriptor)
 
 
-def remove_abandoned(place: str, prefixes: tuple[str, ...]) -> None:
+def remove_abandoned(place: str, prefixes: tuple[str, ...], mark: str) -> None:
     """Removes the folders in a place whose processes have ended, as far as possible.
 
     Args:
         place: The folder that they are in.
         prefixes: What their names begin with.
+        mark: The file in those of this program.
     """
     with contextlib.suppress(OSError):
         in_place = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -63,12 +64,12 @@ def remove_abandoned(place: str, prefixes: tuple[str, ...]) -> None:
             for name in os.listdir(in_place):  # noqa: PTH208  lists the opened folder
                 if name.startswith(prefixes):
                     with contextlib.suppress(OSError):
-                        _remove_one(name, in_place)
+                        _remove_one(name, in_place, mark)
         finally:
             os.close(in_place)
 
 
-def _remove_one(name: str, in_place: int) -> None:
+def _remove_one(name: str, in_place: int, mark: str) -> None:
     """Removes a folder if it is litefuse's, belongs to this user, and is not locked; does not follow links.
 
     Raises:
@@ -76,22 +77,22 @@ def _remove_one(name: str, in_place: int) -> None:
     """
     descriptor = os.open(name, _FOLDER, dir_fd=in_place)
     try:
-        mark = os.stat(MARK, dir_fd=descriptor, follow_symlinks=False)
+        found = os.stat(mark, dir_fd=descriptor, follow_symlinks=False)
         user = os.geteuid()
-        if not stat.S_ISREG(mark.st_mode) or mark.st_uid != user or os.fstat(descriptor).st_uid != user:
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != user or os.fstat(descriptor).st_uid != user:
             return
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        _empty(descriptor)
+        _empty(descriptor, mark)
         os.rmdir(name, dir_fd=in_place)
     finally:
         os.close(descriptor)
 
 
-def _empty(descriptor: int) -> None:
+def _empty(descriptor: int, mark: str) -> None:
     """Removes everything in an open folder, even if that was moved meanwhile; the mark last."""
     for root, folders, files, folder in os.fwalk(".", topdown=False, dir_fd=descriptor):
         for name in files:
-            if (root, name) != (".", MARK):
+            if (root, name) != (".", mark):
                 os.unlink(name, dir_fd=folder)
         for name in folders:
             try:
@@ -99,4 +100,4 @@ def _empty(descriptor: int) -> None:
             except NotADirectoryError:  # a link to a folder
                 os.unlink(name, dir_fd=folder)
     with contextlib.suppress(FileNotFoundError):
-        os.unlink(MARK, dir_fd=descriptor)
+        os.unlink(mark, dir_fd=descriptor)

@@ -7,10 +7,7 @@ import os
 import shutil
 from pathlib import Path
 
-__all__ = ["MARK", "OwnedFolder", "remove_abandoned"]
-
-#: Marks a folder as litefuse's: no other program has a file of this name.
-MARK = ".made-by-litefuse"
+__all__ = ["OwnedFolder", "remove_abandoned"]
 
 
 class OwnedFolder:
@@ -22,16 +19,17 @@ class OwnedFolder:
     Args:
         place: The folder to create it in.
         prefix: What its name begins with.
+        mark: The file that is open.
 
     Raises:
         OSError: It cannot be created.
     """
 
-    def __init__(self, place: str, prefix: str) -> None:
+    def __init__(self, place: str, prefix: str, mark: str) -> None:
         import tempfile
 
         self.path = tempfile.mkdtemp(prefix=prefix, dir=place)
-        self._mark = Path(self.path, MARK).open("xb")  # noqa: SIM115  open as long as the folder is used
+        self._mark = Path(self.path, mark).open("xb")  # noqa: SIM115  open as long as the folder is used
 
     def remove(self) -> None:
         """Removes it with everything in it, as far as possible."""
@@ -39,16 +37,17 @@ class OwnedFolder:
         shutil.rmtree(self.path, ignore_errors=True)
 
 
-def remove_abandoned(place: str, prefixes: tuple[str, ...]) -> None:
+def remove_abandoned(place: str, prefixes: tuple[str, ...], mark: str) -> None:
     """Removes the folders in a place whose processes have ended, as far as possible.
 
     Args:
         place: The folder that they are in.
         prefixes: What their names begin with.
+        mark: The file in those of this program.
     """
     with contextlib.suppress(OSError), os.scandir(place) as found:
         for each in found:
             if each.name.startswith(prefixes) and each.is_dir(follow_symlinks=False):
                 with contextlib.suppress(OSError):  # there is no mark, or it is open
-                    Path(each.path, MARK).unlink()
+                    Path(each.path, mark).unlink()
                     shutil.rmtree(each.path, ignore_errors=True)

@@ -22,6 +22,8 @@ else:
 
 __all__ = ["TemporaryFolder", "is_temporary", "make_temporary_file", "make_temporary_folder"]
 
+# Marks a folder as litefuse's, where it is known whether it is in use: no other program has a file of this name.
+_MARK = ".made-by-litefuse"
 # What the names of folders begin with, in the system's place for them and beside the files of users.
 _VISIBLE, _HIDDEN = "litefuse-", ".litefuse-"
 
@@ -61,7 +63,7 @@ class _Owned:
         self.place = place
         self.process = os.getpid()
         self.count = 0
-        self.folder = OwnedFolder(place, prefix)
+        self.folder = OwnedFolder(place, prefix, _MARK)
         self.path = self.folder.path
 
 
@@ -153,4 +155,4 @@ def _tidy(place: str) -> None:
     """Removes the folders in a place whose processes have ended."""
     if place not in _tidied:
         _tidied.add(place)
-        remove_abandoned(place, (_HIDDEN, _VISIBLE))
+        remove_abandoned(place, (_HIDDEN, _VISIBLE), _MARK)

@@ -284,6 +284,8 @@ class StablehloCompositeParams(ctypes.Structure):
     )
 
 
+_libc = c_library()
+
 # Called by the runtime. Each takes only the context, because all else is bound to it (see ``callbacks``); the further
 # arguments that the runtime passes stay unread in their registers, which the calling conventions of the 64-bit
 # platforms allow.
@@ -329,7 +331,7 @@ def int_array(*values: int) -> ctypes.Array[c_int]:
 def owned_int_array(*values: int) -> int:
     """Creates a ``TfLiteIntArray`` with C's allocator, for the runtime to own and free; returns its address."""
     array = int_array(*values)
-    address = c_library().malloc(ctypes.sizeof(array))
+    address = _libc.malloc(ctypes.sizeof(array))
     if not address:
         raise MemoryError(f"no memory for {len(values)} sizes")
     ctypes.memmove(address, array, ctypes.sizeof(array))
@@ -338,4 +340,4 @@ def owned_int_array(*values: int) -> int:
 
 def free(address: int) -> None:
     """Frees memory of C's allocator."""
-    c_library().free(address)
+    _libc.free(address)

@@ -35,9 +35,7 @@ def read_memory(address: int, size: int) -> bytes | None:
     if sys.platform == "win32":
         buffer = ctypes.create_string_buffer(size)
         read = c_size_t()
-        kernel = ctypes.WinDLL("kernel32")
-        kernel.GetCurrentProcess.restype = c_void_p
-        kernel.ReadProcessMemory.argtypes = (c_void_p, c_void_p, c_void_p, c_size_t, ctypes.POINTER(c_size_t))
+        kernel = _kernel()
         done = kernel.ReadProcessMemory(kernel.GetCurrentProcess(), address, buffer, size, ctypes.byref(read))
         return buffer.raw if done and read.value == size else None
     # The system refuses to write into a pipe from an address that is not mapped.
@@ -86,10 +84,7 @@ def library_of(function: int) -> int | None:
     """Returns the base address of the shared library that holds a function; None if none does."""
     if sys.platform == "win32":
         pages = _Pages()
-        ask = ctypes.WinDLL("kernel32").VirtualQuery
-        ask.argtypes = (c_void_p, ctypes.POINTER(_Pages), c_size_t)
-        ask.restype = c_size_t
-        found = ask(function, ctypes.byref(pages), ctypes.sizeof(pages))
+        found = _kernel().VirtualQuery(function, ctypes.byref(pages), ctypes.sizeof(pages))
         return pages.library if found and pages.kind == _OF_LIBRARY and pages.protection & _EXECUTABLE else None
     info = _DlInfo()
     if not c_library().dladdr(c_void_p(function), ctypes.byref(info)):
@@ -133,10 +128,21 @@ def working_set() -> WorkingSet | None:
     """Returns the memory of this process; None on other systems than Windows, and where that does not say."""
     if sys.platform == "win32":
         counters = _Counters(ctypes.sizeof(_Counters))
-        kernel = ctypes.WinDLL("kernel32")
-        kernel.GetCurrentProcess.restype = c_void_p
-        ask = kernel.K32GetProcessMemoryInfo
-        ask.argtypes = (c_void_p, ctypes.POINTER(_Counters), c_uint32)
-        if ask(kernel.GetCurrentProcess(), ctypes.byref(counters), ctypes.sizeof(counters)):
+        kernel = _kernel()
+        if kernel.K32GetProcessMemoryInfo(kernel.GetCurrentProcess(), ctypes.byref(counters), ctypes.sizeof(counters)):
             return WorkingSet(counters.total, counters.peak, counters.private)
     return None
+
+
+if sys.platform == "win32":
+
+    @functools.cache
+    def _kernel() -> ctypes.WinDLL:
+        """The functions of the system, with the types of their arguments."""
+        kernel = ctypes.WinDLL("kernel32")
+        kernel.GetCurrentProcess.restype = c_void_p
+        kernel.ReadProcessMemory.argtypes = (c_void_p, c_void_p, c_void_p, c_size_t, ctypes.POINTER(c_size_t))
+        kernel.VirtualQuery.argtypes = (c_void_p, ctypes.POINTER(_Pages), c_size_t)
+        kernel.VirtualQuery.restype = c_size_t
+        kernel.K32GetProcessMemoryInfo.argtypes = (c_void_p, ctypes.POINTER(_Counters), c_uint32)
+        return kernel
