@@ -9,7 +9,8 @@ from urllib.parse import unquote
 
 from scripts.markdown_links import anchors, links, prose
 
-ROOT = Path(__file__).parents[1]
+from tests.repository import ROOT, tracked
+
 #: Their links lead out of the folders that `litefuse kernels` writes them to.
 TEMPLATES = ROOT / "src" / "litefuse" / "scaffold" / "templates"
 
@@ -49,9 +50,7 @@ def undefined(pages: Mapping[Path, str]) -> list[str]:
 
 
 def _pages() -> dict[Path, str]:
-    hidden = {".venv", "build", "dist"}
-    paths = [path for path in ROOT.rglob("*.md") if not hidden & set(path.relative_to(ROOT).parts)]
-    return {path: path.read_text() for path in paths if path.parent != TEMPLATES}
+    return {path: path.read_text() for path in tracked("*.md") if path.parent != TEMPLATES}
 
 
 def test_links_lead_somewhere() -> None:

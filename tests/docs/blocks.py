@@ -26,6 +26,8 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 
+from tests.repository import ROOT, tracked
+
 __all__ = ["REASONS", "Block", "Step", "blocks_of", "left_alone", "pages", "steps_of"]
 
 REASONS = (
@@ -203,8 +205,7 @@ def _with_output(step: Step, output: Sequence[str], *, vary: bool) -> Step:
     return step
 
 
-def pages(root: Path) -> dict[str, Path]:
+def pages() -> dict[str, Path]:
     """The pages whose blocks are run, by their paths in the repository, in order."""
-    found = [root / "README.md", root / "CONTRIBUTING.md", root / "SECURITY.md"]
-    found += [path for folder in ("docs", "examples") for path in root.joinpath(folder).rglob("*.md")]
-    return {path.relative_to(root).as_posix(): path for path in sorted(found)}
+    paths = tracked("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md", "examples/*.md")
+    return {path.relative_to(ROOT).as_posix(): path for path in paths}

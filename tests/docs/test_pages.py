@@ -11,7 +11,7 @@ from tests.docs.blocks import blocks_of, left_alone, pages, steps_of
 from tests.docs.running import run_page
 
 REPOSITORY = Path(__file__).parents[2]
-PAGES = pages(REPOSITORY)
+PAGES = pages()
 BLOCKS = {name: blocks_of(path.read_text(encoding="utf-8")) for name, path in PAGES.items()}
 LEFT_ALONE = {
     "CONTRIBUTING.md": 4,

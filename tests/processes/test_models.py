@@ -76,6 +76,11 @@ def command(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess
     return subprocess.run(arguments, cwd=folder, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)
 
 
+def files_in(folder: Path) -> list[str]:
+    """The names in a folder, but for the bytecode that Python keeps of kernels that it imported."""
+    return sorted(path.name for path in folder.iterdir() if path.name != "__pycache__")
+
+
 def expected_file(folder: Path) -> tuple[str, ...]:
     np.savez(folder / "in.npz", x=np.array([1, 2], np.float32))
     np.savez(folder / "expected.npz", y=np.array([2, 4], np.float32))
@@ -92,7 +97,7 @@ def test_a_death_in_a_kernel_is_a_message_of_run(custom_model: Path, tmp_path: P
     assert "in the step \"invoke, signature 'serve'\"" in done.stderr
     assert "Traceback" not in done.stderr
     assert ("not enough memory" in done.stderr) == (death == "SIGKILL")
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["kernel.py"]  # nor a part of the outputs
+    assert files_in(tmp_path) == ["kernel.py"]  # nor a part of the outputs
 
 
 @pytest.mark.parametrize("place", STEPS)
@@ -182,7 +187,7 @@ def test_an_interrupt_ends_the_process_of_the_model(
     assert (out, "Traceback" in err) == ("", False)
     with pytest.raises(ProcessLookupError):
         os.kill(int(written.read_text()), 0)
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["kernel.py", "pid"]
+    assert files_in(tmp_path) == ["kernel.py", "pid"]
 
 
 class Doubling(litefuse.CustomOp):
