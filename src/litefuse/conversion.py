@@ -255,10 +255,6 @@ def _write(
             if job.quantize is not None:
                 steps.begin("quantize")
                 quantization, summary = quantize_file(partial, job, summary, steps.announce, rnn=rnn_form(job))
-        if not traits_of(job.target).buffers_behind:
-            from litefuse.export.inside_buffers import bring_buffers_inside  # few targets need it
-
-            bring_buffers_inside(partial)
         renamed: dict[str, dict[str, dict[str, str]]] = {}
         if job.finish:
             from litefuse.metadata.finish import finish_file  # few models need it

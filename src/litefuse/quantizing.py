@@ -97,7 +97,7 @@ def quantize_file(
         LitefuseError: The model cannot be quantized like this.
         QuantizationError: The result is not what was required.
     """
-    from litefuse.quantization.edited_file import edit_file
+    from litefuse.export.edited_file import edit_file
     from litefuse.quantization.integer_composites import take_conversions_in
     from litefuse.quantization.integer_selections import limit_selections
     from litefuse.quantization.quantize import quantize_model

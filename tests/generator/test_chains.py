@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import flatbuffers
 import numpy as np
 import pytest
 from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter, load_delegate
 
-from litefuse.errors import EngineCrashError, LitefuseError
+from litefuse.errors import EngineCrashError
 from litefuse.generator import chain_kernels, chains, generate, project
 from litefuse.generator.body import read_signatures
 from litefuse.generator.chain_kernels import generate_chains
@@ -22,10 +21,12 @@ from litefuse.generator.graph import RULES
 from litefuse.generator.outlining import outline
 from litefuse.generator.trial import Trial
 from litefuse.generator.whole import WholeJob, WholeTrial, run_whole
+from litefuse.inputs.graph import Model
 from litefuse.inspection.litert_model import inspect_litert_model
 from litefuse.runtime.native_library import native_library
 from tests.generator.builds import build_quickly
 from tests.runtime.models import Graph, model
+from tests.targets.models import buffers_behind
 
 
 class Writer(Graph):
@@ -193,49 +194,17 @@ def test_the_outlined_model_computes_the_same(tmp_path: Path, case: str) -> None
         np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6)
 
 
-def with_buffers_behind(content: bytes) -> bytes:
-    """Moves the data of buffers behind the flatbuffer, as in files beyond 2 GB."""
-    made = schema.ModelT.InitFromPackedBuf(bytearray(content), 0)
-    data = {place: bytes(bytearray(each.data)) for place, each in enumerate(made.buffers) if each.data is not None}
-
-    def packed(start: int) -> bytes:
-        for place, each in data.items():
-            made.buffers[place].data, made.buffers[place].size = None, len(each)
-            made.buffers[place].offset = start
-            start += -(-len(each) // 16) * 16
-        builder = flatbuffers.Builder(1024)
-        builder.Finish(made.Pack(builder), file_identifier=b"TFL3")
-        return bytes(builder.Output())
-
-    length = -(-len(packed(1 << 20)) // 16) * 16
-    behind = b"".join(each.ljust(-(-len(each) // 16) * 16, b"\0") for each in data.values())
-    return packed(length).ljust(length, b"\0") + behind
-
-
 @pytest.mark.parametrize("case", ["shared_constants", "used_outside"])
-def test_weights_behind_the_flatbuffer_stay_there(tmp_path: Path, case: str) -> None:
+def test_weights_behind_the_flatbuffer_come_inside(tmp_path: Path, case: str) -> None:
     path, outlined = tmp_path / "m.tflite", tmp_path / "o.tflite"
     path.write_bytes(CASES[case]())
     expected = results(path)
-    path.write_bytes(with_buffers_behind(path.read_bytes()))
+    path.write_bytes(buffers_behind(path.read_bytes()))
     found = chains_of(path)
     outline(path, outlined, found)
-    buffers = schema.ModelT.InitFromPackedBuf(bytearray(outlined.read_bytes()), 0).buffers
-    assert sum(each.offset > 1 for each in buffers) == len(buffers) - 1
+    assert not Model(outlined.read_bytes()).has_buffers_behind
     for one, other in zip(results(outlined), expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6)
-
-
-def test_options_behind_the_flatbuffer_are_refused(tmp_path: Path) -> None:
-    content = schema.ModelT.InitFromPackedBuf(bytearray(diamond()), 0)
-    content.subgraphs[0].operators[0].largeCustomOptionsOffset = 1 << 20
-    content.subgraphs[0].operators[0].largeCustomOptionsSize = 4
-    builder = flatbuffers.Builder(1024)
-    builder.Finish(content.Pack(builder), file_identifier=b"TFL3")
-    path = tmp_path / "m.tflite"
-    path.write_bytes(bytes(builder.Output()))
-    with pytest.raises(LitefuseError, match="options of custom ops behind its flatbuffer"):
-        outline(path, tmp_path / "o.tflite", chains_of(path))
 
 
 @pytest.mark.parametrize(

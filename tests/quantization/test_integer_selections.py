@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from ai_edge_litert import schema_py_generated as schema
 
+from litefuse.export.edited_file import edit_file
 from litefuse.inspection.litert_model import inspect_litert_model
-from litefuse.quantization.edited_file import edit_file
 from litefuse.quantization.integer_selections import limit_selections
 from litefuse.runtime.interpreter import Interpreter
 from tests.quantization.models import saved

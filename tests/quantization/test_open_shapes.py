@@ -11,10 +11,10 @@ from ai_edge_litert import schema_py_generated as schema
 from litert_quantizer.qtyping import TFLOperationName
 from litert_quantizer.quantizer import Quantizer
 
+from litefuse.export.edited_file import edit_file
 from litefuse.inspection.litert_model import inspect_litert_model
 from litefuse.options.forms import QUANTIZATIONS, Quantization
 from litefuse.quantization.dataset import take_samples
-from litefuse.quantization.edited_file import edit_file
 from litefuse.quantization.open_shapes import restore_open_shapes
 from litefuse.quantization.quantize import quantize_model
 from litefuse.runtime.interpreter import Interpreter

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import flatbuffers
 import ml_dtypes
@@ -93,8 +93,9 @@ class Graph:
     def builtin(self, name: str, inputs: Sequence[int], outputs: Sequence[int], **options: Any) -> None:
         """Adds a builtin op; its options class must be called like it, as ``AddOptions`` is for ADD."""
         operator = self._operator(inputs, outputs)
-        words = name.title().replace("_", "") + "Options"
-        if hasattr(schema.BuiltinOptions, words):
+        kinds = {kind.lower(): kind for kind in cast("dict[str, int]", vars(schema.BuiltinOptions))}
+        words = kinds.get(name.replace("_", "").lower() + "options")
+        if words is not None:
             operator.builtinOptionsType = getattr(schema.BuiltinOptions, words)
             operator.builtinOptions = getattr(schema, words + "T")()
             for key, value in options.items():

@@ -10,7 +10,7 @@ import pytest
 
 import litefuse
 from litefuse.errors import InterpreterError
-from litefuse.export.inside_buffers import bring_buffers_inside
+from litefuse.export.edited_file import complete_file
 from litefuse.targets import chosen_targets, traits_of
 from litefuse.targets.gpu import Gpu
 from litefuse.targets.micro import Micro
@@ -293,7 +293,6 @@ def test_weights_behind_the_flatbuffer(tmp_path: Path) -> None:
 
     path = tmp_path / "model.tflite"
     path.write_bytes(behind)
-    assert bring_buffers_inside(path)
-    assert not bring_buffers_inside(path)
+    complete_file(path)
     assert report_of(path.read_bytes(), "micro").verdict == "accelerated"
     assert [each.name for each in tmp_path.iterdir()] == ["model.tflite"]

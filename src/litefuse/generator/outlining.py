@@ -12,10 +12,9 @@ from typing import Any, cast
 from ai_edge_litert import schema_py_generated as schema
 from flatbuffers import flexbuffers
 
-from litefuse.errors import LitefuseError
+from litefuse.export.edited_file import edit_file
 from litefuse.generator.body import Body
 from litefuse.generator.chains import Chain, needs_of
-from litefuse.quantization.edited_file import edit_file
 from litefuse.quantization.schema_objects import op_code
 
 __all__ = ["outline"]
@@ -32,15 +31,9 @@ def outline(path: Path, target: Path, chains: Sequence[Chain]) -> None:
         path: The file that the chains were found in.
         target: The file to write.
         chains: The chains.
-
-    Raises:
-        LitefuseError: It has options of custom ops behind the flatbuffer, which would move.
     """
     shutil.copyfile(path, target)
-    if not edit_file(target, lambda model: _Outlining(model).apply(chains)):
-        raise LitefuseError(
-            "no composites can be made in a model with options of custom ops behind its flatbuffer", where=str(path)
-        )
+    edit_file(target, lambda model: _Outlining(model).apply(chains))
 
 
 class _Outlining:

@@ -59,12 +59,14 @@ class Op:
         name: Its name in the schema; that of a custom op is its own.
         custom: Whether it is a custom op.
         version: Its version.
+        code: The index of its op code.
         inputs: The indices of its operands; -1 for one that is omitted.
         outputs: The indices of its results.
     """
 
     def __init__(self, table: Table, name: str, *, custom: bool, version: int = 1) -> None:
         self._table = table
+        self.code = table.number(fields.OPCODE, "I")
         self.name = name
         self.custom = custom
         self.version = version
@@ -138,6 +140,23 @@ class Graph:
         if index not in self._tensors:
             self._tensors[index] = _tensor(self._tables[index])
         return self._tensors[index]
+
+    def type_name(self, index: int) -> str:
+        """Returns the name of a tensor's type in the schema, such as ``INT4``."""
+        number = self._tables[index].number(fields.TYPE, "b")
+        return TENSOR_TYPES.get(number, str(number))
+
+    def scales(self, index: int) -> tuple[float, ...]:
+        """Returns the scales of a quantized tensor; one for each of its slices where it has several."""
+        parameters = self._tables[index].table(fields.QUANTIZATION)
+        count = 0 if parameters is None else parameters.length(fields.SCALE)
+        if parameters is None or not count:
+            return ()
+        return struct.unpack_from(f"<{count}f", parameters.data, parameters.vector(fields.SCALE))
+
+    def is_sparse(self, index: int) -> bool:
+        """Whether only those numbers of a constant are stored that are not 0."""
+        return self._tables[index].has(fields.SPARSITY)
 
     def is_constant(self, index: int) -> bool:
         """Whether a tensor's value is in the file."""

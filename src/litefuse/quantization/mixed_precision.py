@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from litefuse.errors import LitefuseError
+from litefuse.export.edited_file import edit_file
 from litefuse.inputs.graph import Model
 from litefuse.quantization.applying import apply_recipe
 from litefuse.quantization.difference import Reference, calls_of_random_inputs, difference_on_random_inputs
@@ -165,7 +166,7 @@ class _Maker:
             apply_recipe(self._path, self._trial, recipe)
         else:
             shutil.copyfile(self._path, self._trial)
-        share_buffers(self._trial)
+        edit_file(self._trial, share_buffers)
 
     def measure(self, assignment: Assignment) -> tuple[int, float]:
         """Writes the file of an assignment, and returns its size and error: infinity if it is not a number."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import shutil
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.errors import LitefuseError
+from litefuse.export.edited_file import edit_file
 from litefuse.quantization.applying import read_model
 from litefuse.quantization.schema_objects import op_codes, tensor_name
 from litefuse.quantization.signatures import name_tensors, sign
@@ -35,12 +35,8 @@ def prepare_model(path: Path, target: Path) -> None:
     try:
         model = read_model(path)
         _check_real(model, path)
-        changed = [name_tensors(model), sign(model)]
-        if any(changed):
-            modifier = importlib.import_module("litert_quantizer.model_modifier").ModelModifier(model)
-            modifier.modify_model({}, serialize_to_path=str(target), enable_progress_bar=False)
-        else:
-            shutil.copyfile(path, target)
+        shutil.copyfile(path, target)
+        edit_file(target, name_tensors, sign)
     except (OSError, LitefuseError):
         raise
     except Exception as error:

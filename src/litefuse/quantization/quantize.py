@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from litefuse.errors import LitefuseError
+from litefuse.export.edited_file import Edit, complete_file
 from litefuse.options.forms import INTEGER_ACTIVATIONS, Quantization
 from litefuse.options.quantization import QuantizationOptions, QuantizedIo, types_of_io
 from litefuse.quantization.applying import apply_recipe, read_model
 from litefuse.quantization.calibration import check_finite, ranges_of
 from litefuse.quantization.dataset import Samples
 from litefuse.quantization.difference import Difference
-from litefuse.quantization.edited_file import edit_file
 from litefuse.quantization.effect import CalibrationObserver, measured_effect
 from litefuse.quantization.empty_tensors import ranges_of_empty_tensors
 from litefuse.quantization.integer_custom_ops import make_custom_ops_integer
@@ -142,7 +142,7 @@ class _Task:
         """Gives the weights of each layer a form of their own."""
         self.mixed = mix_precision(self.path, self.target, max_error, calls, kept=self.kept, announce=self.announce)
         self.reasons = {each.layer: _TOO_SENSITIVE for each in self.mixed.layers if each.form == "float32"}
-        edit_file(self.target, restore_open_shapes)
+        complete_file(self.target, restore_open_shapes)
 
     def quantize_weights(self) -> None:
         """Quantizes weights alone."""
@@ -150,10 +150,15 @@ class _Task:
         if self.form in {"float16", "weights"}:
             self.reasons = dict.fromkeys(facts.returned, "its weights are an output of the model")
         apply_recipe(self.path, self.target, self._recipe(facts))
+        edits: list[Edit] = [share_buffers, mend_rotations, restore_open_shapes]
         if self.form == "dynamic":
-            self.float_layers += LstmOps(self.path).make_hybrid(self.target, kept=self.kept)
-        share_buffers(self.target)
-        edit_file(self.target, mend_rotations, restore_open_shapes)
+            edits.insert(0, self._make_hybrid)
+        complete_file(self.target, *edits)
+
+    def _make_hybrid(self, model: Any) -> bool:
+        lstms = LstmOps(self.path)
+        self.float_layers += lstms.make_hybrid(model, kept=self.kept)
+        return lstms.present
 
     def quantize_all(self, calls: Calls) -> None:
         """Quantizes activations as well, with the ranges that they have in calls."""
@@ -182,19 +187,23 @@ class _Task:
         # litert-quantizer writes the ranges of ops with a fixed scale into these; other tensors must not share them.
         ranges = {name: dict(each) for name, each in ranges.items()}
         apply_recipe(self.path, self.target, self._recipe(replace(facts_of(self.path), real=real)), ranges)
-        if self.form == "int8":
+
+        def make_integers(model: Any) -> bool:
             _, of_outputs = types_of_io(self.quantized_io)
             self.float_layers += lstms.make_integers(
-                self.target, inner, ranges, quantized_io=bool(of_outputs), kept=self.kept
+                model, inner, ranges, quantized_io=bool(of_outputs), kept=self.kept
             )
+            return lstms.present
+
+        edits: list[Edit] = [share_buffers, mend_unread_results, mend_shared_outputs]
+        if self.form == "int8":
+            edits.insert(0, make_integers)
         else:
             self.float_layers += lstms.left_because(_NO_INTEGER_LSTM[self.form])
-        edits: list[Callable[[Any], bool]] = [mend_unread_results, mend_shared_outputs]
         if bits is not None:
             found = {name: each for name, each in ranges.items() if name not in self.masked}
             edits.append(partial(make_custom_ops_integer, bits=bits, ranges=found, kept=self.kept))
-        share_buffers(self.target)
-        edit_file(self.target, *edits, restore_open_shapes)
+        complete_file(self.target, *edits, restore_open_shapes)
 
     def _recipe(self, facts: ModelFacts) -> Recipe:
         return recipe_of(self.form, self.options, facts, quantized_io=self.quantized_io)

@@ -9,7 +9,7 @@ from typing import Any
 from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.errors import InterpreterError
-from litefuse.quantization.edited_file import edit_file
+from litefuse.export.edited_file import edit_file
 from litefuse.quantization.schema_objects import tensor_name
 
 __all__ = ["SIGNATURE", "name_tensors", "sign", "sign_file"]

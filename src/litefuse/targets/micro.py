@@ -52,7 +52,6 @@ class Micro(Target):
         loops=False,
         left_loops="tflite-micro runs loops, in floating point",
         lacking=frozenset({"UNIDIRECTIONAL_SEQUENCE_RNN"}),
-        buffers_behind=False,
         mixed=False,
         complex=False,
         int4=("tensor",),

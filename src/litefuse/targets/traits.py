@@ -20,7 +20,6 @@ class TargetTraits:
             these ops.
         left_loops: What becomes of loops where it has none.
         lacking: LiteRT's ops for recurrent layers that it does not have.
-        buffers_behind: Whether the file may have weights behind its flatbuffer, as litert-quantizer writes larger ones.
         mixed: Whether it computes with float32 and smaller weights, integers or float16, in one op.
         int4: The granularities of int4 weights that it takes; None for any.
         avoided: LiteRT's ops that it lacks or leaves to a CPU, written as others where these give the same.
@@ -38,7 +37,6 @@ class TargetTraits:
     variables: bool = True
     left_loops: str = ""
     lacking: frozenset[str] = frozenset()
-    buffers_behind: bool = True
     mixed: bool = True
     int4: tuple[str, ...] | None = None
     avoided: frozenset[str] = frozenset()
@@ -74,7 +72,6 @@ def stricter(traits: Sequence[TargetTraits]) -> TargetTraits:
         variables=all(each.variables for each in traits),
         left_loops=", and ".join(each.left_loops for each in traits if each.left_loops),
         lacking=frozenset(lacking),
-        buffers_behind=all(each.buffers_behind for each in traits),
         mixed=all(each.mixed for each in traits),
         int4=tuple(sorted(granularities[0].intersection(*granularities))) if granularities else None,
         avoided=frozenset({op for each in traits for op in each.avoided}),

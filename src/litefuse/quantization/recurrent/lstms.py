@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -104,7 +103,7 @@ class LstmOps:
 
     def make_integers(
         self,
-        target: Path,
+        model: Any,
         inner: Mapping[str, InnerRanges],
         ranges: Ranges,
         *,
@@ -114,7 +113,7 @@ class LstmOps:
         """Rewrites the ops in the quantized model to their integer form.
 
         Args:
-            target: The quantized model, which is rewritten.
+            model: The quantized model, an object of the schema.
             inner: The ranges inside the ops.
             ranges: The ranges of the other tensors.
             quantized_io: Whether the inputs and outputs are integers.
@@ -125,7 +124,6 @@ class LstmOps:
         """
         if not self.present:
             return []
-        model = read_model(target)
         left: list[FloatLayer] = []
         made = 0
         for number in range(len(model.subgraphs)):
@@ -153,19 +151,17 @@ class LstmOps:
             if changed:
                 join_integers(graph)
         drop_unused(model)
-        _write(model, target)
         return left
 
-    def make_hybrid(self, target: Path, kept: Collection[str] = ()) -> list[FloatLayer]:
+    def make_hybrid(self, model: Any, kept: Collection[str] = ()) -> list[FloatLayer]:
         """Makes int8 of the weights of the ops in a model; returns the ops whose weights stay float32.
 
         Args:
-            target: The model, which is rewritten.
+            model: The model, an object of the schema.
             kept: The names of results whose ops the user wants in floating point.
         """
         if not self.present:
             return []
-        model = read_model(target)
         left: list[FloatLayer] = []
         made = 0
         for number in range(len(model.subgraphs)):
@@ -184,7 +180,6 @@ class LstmOps:
                     made += 1
                     make_hybrid_rnn(graph, op, f"rnn{made}")
         drop_unused(model)
-        _write(model, target)
         return left
 
     def left_because(self, reason: str) -> list[FloatLayer]:
@@ -247,7 +242,3 @@ def _agree_on_outputs(graph: GraphEditor, signatures: Sequence[Any], *, quantize
 def _ends(ranges: Ranges, name: str) -> tuple[float, float]:
     found = ranges.get(name)
     return (0.0, 0.0) if found is None else (float(found["min"][0]), float(found["max"][0]))
-
-
-def _write(model: Any, path: Path) -> None:
-    importlib.import_module("litert_quantizer.utils.tfl_flatbuffer_utils").write_model(model, path)

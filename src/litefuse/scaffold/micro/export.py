@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from litefuse.cloud.paths import not_url
 from litefuse.cpp.folders import check_empty, new_folder
 from litefuse.errors import LitefuseError
-from litefuse.export.inside_buffers import bring_buffers_inside
+from litefuse.export.edited_file import complete_file
 from litefuse.files.temporary import make_temporary_folder
 from litefuse.files.whole_file import write_new
 from litefuse.inputs.graph import Model, Signature
@@ -126,7 +126,7 @@ def export_micro(
         with content_of(str(path)) as data:
             behind = Model(data).has_buffers_behind
         if behind:
-            bring_buffers_inside(path)
+            complete_file(path)
         with (
             shown_progress(f"Exporting {name}", show=progress, also=on_step) as announce,
             file_checks(path, seed=seed, timeout=timeout, on_step=announce) as checks,

@@ -1,0 +1,320 @@
+"""The first runtime with each version of each op, and the least runtime that takes a file.
+
+Facts from LiteRT's tflite/converter/tools/versioning/runtime_version.cc, which counts in releases of TensorFlow; from
+2.21 on these are its numbers for releases of LiteRT. Which release of LiteRT was the first was seen by loading each
+version of each op in ai-edge-litert 1.0.1 to 2.3.0; TRANSPOSE 7, which the source dates 2.14.4, is not in
+tflite-runtime 2.14.0.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import NamedTuple, TypeAlias
+
+from litefuse.errors import LitefuseError
+
+__all__ = ["NO_RUNTIME", "Runtime", "RuntimeLimit", "first_runtime", "least_runtime"]
+
+_Version: TypeAlias = "tuple[int, ...]"
+
+# The releases of TensorFlow that have version 1, 2, ... of an op.
+_RELEASES = """
+ABS 1.13 2.4 2.5 2.6 2.12
+ADD 1.5 1.14 2.4 2.6 2.13 2.23
+ADD_N 1.14
+ARG_MAX 1.9 1.14 2.9
+ARG_MIN 1.9 1.14 2.9
+ASSIGN_VARIABLE 2.6
+ATAN2 2.10
+AVERAGE_POOL_2D 1.5 1.14 2.3
+BATCH_MATMUL 2.3 2.3 2.4 2.5
+BATCH_TO_SPACE_ND 1.6 1.14 2.3 2.12
+BIDIRECTIONAL_SEQUENCE_LSTM 1.14 1.14 1.14
+BIDIRECTIONAL_SEQUENCE_RNN 1.14 1.14 2.3
+BITCAST 2.13
+BITWISE_XOR 2.13
+BROADCAST_ARGS 2.6
+BROADCAST_TO - 2.5 2.5 2.23
+BUCKETIZE 2.8
+CALL_ONCE 2.5
+CAST 1.5 2.7 2.8 2.9 2.12 2.15 2.17 2.21 2.23
+CEIL 1.14
+COMPLEX_ABS 2.5
+CONCATENATION 1.5 1.14 2.3 2.14 2.21 2.23 2.23
+CONV_2D 1.5 1.14 1.14 2.3 2.4 2.9 2.11 2.15
+CONV_3D 2.5
+CONV_3D_TRANSPOSE 2.6
+COS 1.14 2.23
+CUMSUM 2.4
+DENSIFY 2.2
+DEPTHWISE_CONV_2D 1.5 1.12 1.14 2.2 2.3 2.3 2.11
+DEPTH_TO_SPACE 2.1 2.5
+DEQUANTIZE 1.13.1 1.14 1.15 2.2 2.7 2.18 2.21 2.22 2.23
+DILATE 2.15
+DIV 1.6 2.3
+DYNAMIC_UPDATE_SLICE 2.9 2.17 2.19 2.20 2.21 2.22
+ELU 1.14
+EMBEDDING_LOOKUP 1.13 1.14 1.14 2.18 2.21
+EMBEDDING_LOOKUP_SPARSE 1.5
+EQUAL 1.14 1.14 2.3 2.13 2.21
+EXP 1.7 2.12
+EXPAND_DIMS 1.10
+FAKE_QUANT 1.5 1.10
+FILL 1.13 2.3 2.5 2.12 2.23
+FLOOR 1.9
+FLOOR_DIV 1.14 1.14 2.13
+FLOOR_MOD 1.13 2.13
+FULLY_CONNECTED 1.5 1.10 1.14 1.14 2.0 2.1 2.3 2.3 2.3 2.11 2.15 2.17 2.18 2.21
+GATHER 1.6 1.14 1.15 2.4 2.5 2.13 2.15 2.23
+GATHER_ND 1.14 2.3 2.5 2.13 2.16 2.23
+GELU 2.9 2.9 2.23
+GREATER 1.14 1.14
+GREATER_EQUAL 1.14 1.14 2.13
+HARD_SWISH 1.15
+HASHTABLE 2.5
+HASHTABLE_FIND 2.5
+HASHTABLE_IMPORT 2.5
+HASHTABLE_LOOKUP 1.5
+HASHTABLE_SIZE 2.5
+IF 1.15
+IMAG 2.5
+L2_NORMALIZATION 1.5 1.14
+L2_POOL_2D 1.5
+LEAKY_RELU 1.13.1 2.3
+LESS 1.14 1.14 2.13
+LESS_EQUAL 1.14 1.14
+LOCAL_RESPONSE_NORMALIZATION 1.5
+LOG 1.14 2.15
+LOGICAL_AND 1.11
+LOGICAL_NOT 1.11
+LOGICAL_OR 1.11
+LOGISTIC 1.14 1.14 2.3
+LOG_SOFTMAX 1.14 1.14
+LSH_PROJECTION 1.5
+LSTM 1.7 1.10 1.14 2.3
+MATRIX_DIAG 1.14
+MATRIX_SET_DIAG 1.14
+MAXIMUM 1.14 1.14 2.3 2.3
+MAX_POOL_2D 1.5 1.14 2.3
+MEAN 1.6 1.14 2.4
+MINIMUM 1.14 1.14 2.3 2.3
+MIRROR_PAD 1.13.1 2.3 2.12
+MUL 1.5 1.14 1.15 2.3 2.6 2.11 2.13 2.23
+MULTINOMIAL 2.8
+NEG 1.9
+NON_MAX_SUPPRESSION_V4 2.1
+NON_MAX_SUPPRESSION_V5 2.1
+NOT_EQUAL 1.14 1.14 2.3 2.21
+ONE_HOT 1.11
+PACK 1.11 1.14 2.3 2.13 2.23
+PAD 1.5 1.14 2.4 2.6 2.20 2.23
+PADV2 1.9 1.14 2.4 2.6 2.20 2.23
+POW 1.10
+PRELU 1.8
+QUANTIZE 1.14 1.15 2.7 2.21 2.21 2.21
+RANDOM_STANDARD_NORMAL 2.8
+RANDOM_UNIFORM 2.8
+RANGE 1.13 2.14
+RANK 1.14
+READ_VARIABLE 2.6
+REAL 2.5
+REDUCE_ALL 2.6
+REDUCE_ANY 1.11
+REDUCE_MAX 1.11 1.14 2.5
+REDUCE_MIN 1.11 1.14 2.5
+REDUCE_PROD 1.11 2.6
+REDUCE_WINDOW 2.15
+RELU 1.5 2.1 2.5
+RELU6 1.5 1.14 2.5
+RELU_0_TO_1 2.10
+RELU_N1_TO_1 1.5
+RESHAPE 1.5
+RESIZE_BILINEAR 1.7 1.14 2.2 2.5
+RESIZE_NEAREST_NEIGHBOR 1.13.1 1.14 2.3 2.4
+REVERSE_SEQUENCE 1.14
+REVERSE_V2 1.14 2.2 2.5 2.23
+RFFT2D 2.5
+RIGHT_SHIFT 2.13
+RNN 1.5 1.14 2.3
+ROUND 1.14
+RSQRT 1.10 2.5 2.15
+SCATTER_ND 2.1
+SEGMENT_SUM 2.2
+SELECT 1.14 1.14 2.12 2.12
+SELECT_V2 2.2 2.12
+SHAPE 1.10
+SIGN 2.11 2.12
+SIN 1.9 2.23
+SKIP_GRAM 1.5
+SLICE 1.14 1.14 1.14 2.4 2.5 2.14 2.21 2.23
+SOFTMAX 1.5 1.14 2.3 2.23
+SPACE_TO_BATCH_ND 1.6 1.14 2.3 2.12
+SPACE_TO_DEPTH 1.5 1.14
+SPARSE_TO_DENSE 1.9 1.14 1.15
+SPLIT 1.5 1.14 1.14 2.3 2.23
+SPLIT_V 1.13.1 2.3 2.23
+SQRT 1.10 2.21
+SQUARE 1.12
+SQUARED_DIFFERENCE 1.13.1 2.5
+SQUEEZE 1.6 2.5
+STABLEHLO_ADD 2.16
+STABLEHLO_AND 2.17
+STABLEHLO_CASE 2.17
+STABLEHLO_COMPOSITE 2.17
+STABLEHLO_GATHER 2.16
+STABLEHLO_MAXIMUM 2.16
+STABLEHLO_MINIMUM 2.16
+STABLEHLO_MULTIPLY 2.16
+STABLEHLO_PAD 2.16
+STABLEHLO_REDUCE_WINDOW 2.16
+STABLEHLO_RNG_BIT_GENERATOR 2.15
+STABLEHLO_SCATTER 2.15
+STABLEHLO_SHIFT_LEFT 2.17
+STRIDED_SLICE 1.6 1.14 2.1 2.2 2.5 2.6 2.14 2.14
+SUB 1.6 1.14 2.3 2.4 2.4
+SUM 1.10 1.15
+SVDF 1.5 1.14 2.2 2.3
+TANH 1.14 1.14 2.3
+TILE 1.10.1 2.2 2.8
+TOPK_V2 1.7 1.14 2.13
+TRANSPOSE 1.6 1.14 1.15 2.3 2.4 2.12 2.15 2.22 2.23
+TRANSPOSE_CONV 1.9 2.2 2.3 2.13 2.15
+UNIDIRECTIONAL_SEQUENCE_LSTM 1.13.1 1.14 2.3 2.12
+UNIDIRECTIONAL_SEQUENCE_RNN 1.14 1.14 2.3
+UNIQUE 1.14
+UNPACK 1.11 1.14 2.2 2.3 2.22 2.23
+UNSORTED_SEGMENT_MAX 2.10
+UNSORTED_SEGMENT_MIN 2.11
+UNSORTED_SEGMENT_PROD 2.10
+UNSORTED_SEGMENT_SUM 2.10
+VAR_HANDLE 2.6
+WHERE 1.14 2.8
+WHILE 1.15
+ZEROS_LIKE 1.12
+"""
+# The first release of LiteRT with the ops that a release of TensorFlow brought; all before are in LiteRT 1.0.
+_LITERT = ((2, 19, "1.1"), (2, 20, "1.3"), (2, 21, "2.1"), (2, 22, "2.2"))
+_LITERT_OF = MappingProxyType(
+    {
+        ("CAST", 7): "1.1",
+        ("CONCATENATION", 5): "2.1.2",
+        ("DYNAMIC_UPDATE_SLICE", 5): "2.1.2",
+        ("EMBEDDING_LOOKUP", 5): "2.1.2",
+        ("PAD", 5): "2.0",
+        ("PADV2", 5): "2.0",
+        ("QUANTIZE", 5): "2.2",
+        ("QUANTIZE", 6): "2.2",
+        ("SQRT", 2): "2.0",
+        ("STABLEHLO_AND", 1): "1.1",
+        ("STABLEHLO_CASE", 1): "1.1",
+        ("STABLEHLO_SHIFT_LEFT", 1): "1.1",
+        ("TRANSPOSE", 7): "1.2",
+    }
+)
+# The newest release of TensorFlow whose TensorFlow Lite was seen; what is dated later is in LiteRT alone.
+_LAST_TENSORFLOW = (2, 21)
+_LIMIT = re.compile(r"(?:(?P<name>litert|tflite):)?(?P<version>\d+(?:\.\d+){0,2})", re.IGNORECASE)
+
+
+def _numbers(version: str) -> _Version:
+    return tuple(map(int, version.split(".")))
+
+
+class Runtime(NamedTuple):
+    """The first releases that have something.
+
+    Attributes:
+        tflite: The release of TensorFlow whose TensorFlow Lite has it.
+        litert: The release of LiteRT.
+    """
+
+    tflite: _Version
+    litert: _Version
+
+    def __str__(self) -> str:
+        litert = f"LiteRT {_text(self.litert)} or newer"
+        return litert if self.tflite > _LAST_TENSORFLOW else f"{litert}; TensorFlow Lite {_text(self.tflite)} or newer"
+
+    @property
+    def recorded(self) -> str:
+        """The release as the stock converter records it in a file, such as ``2.17.0``."""
+        return _text((*self.tflite, 0, 0)[:3])
+
+    def joined(self, other: Runtime) -> Runtime:
+        """Returns the first releases that have both."""
+        return Runtime(max(self.tflite, other.tflite), max(self.litert, other.litert))
+
+
+def _text(version: _Version) -> str:
+    return ".".join(map(str, version))
+
+
+#: What every runtime has.
+NO_RUNTIME = Runtime((1, 5), (1, 0))
+
+
+class RuntimeLimit(NamedTuple):
+    """The oldest runtime that a file has to run in.
+
+    Attributes:
+        version: Its release.
+        litert: Whether it is LiteRT; else it is TensorFlow Lite.
+    """
+
+    version: _Version
+    litert: bool
+
+    @classmethod
+    def parse(cls, text: str) -> RuntimeLimit:
+        """Reads ``2.14`` or ``tflite:2.14``, a release of TensorFlow Lite, or ``litert:1.2``, one of LiteRT.
+
+        Raises:
+            LitefuseError: It is neither.
+        """
+        match = _LIMIT.fullmatch(text.strip())
+        if match is None:
+            raise LitefuseError(
+                f"{text!r} names no runtime",
+                hint="Write the release of TensorFlow Lite, such as 2.14, or that of LiteRT, such as litert:1.2.",
+            )
+        return cls((*_numbers(match["version"]), 0, 0)[:3], (match["name"] or "").lower() == "litert")
+
+    def __str__(self) -> str:
+        return f"{'LiteRT' if self.litert else 'TensorFlow Lite'} {_text(self.version).removesuffix('.0')}"
+
+    def has(self, needed: Runtime) -> bool:
+        """Whether this release has what some release brought."""
+        return (needed.litert if self.litert else needed.tflite) <= self.version
+
+
+@functools.cache
+def _table() -> Mapping[tuple[str, int], Runtime]:
+    """Returns the first releases by op and version."""
+    found: dict[tuple[str, int], Runtime] = {}
+    for line in _RELEASES.split("\n"):
+        op, *releases = line.split() or [""]
+        for version, release in enumerate(releases, start=1):
+            if release != "-":
+                tflite = _numbers(release)
+                later = [litert for major, minor, litert in _LITERT if tflite >= (major, minor)]
+                litert = _LITERT_OF.get((op, version), later[-1] if later else "1.0")
+                found[op, version] = Runtime(tflite, _numbers(litert))
+    return found
+
+
+def first_runtime(op: str, version: int) -> Runtime:
+    """Returns the first releases with a version of an op; all of them for an op that the table lacks.
+
+    Args:
+        op: Its name in the schema.
+        version: The version.
+    """
+    return _table().get((op, version), NO_RUNTIME)
+
+
+def least_runtime(codes: Iterable[tuple[str, int]]) -> Runtime:
+    """Returns the first releases that have all of some ops, by names and versions."""
+    return functools.reduce(Runtime.joined, (first_runtime(*code) for code in codes), NO_RUNTIME)
