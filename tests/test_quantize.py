@@ -213,3 +213,46 @@ def test_models_without_float32_have_nothing_to_make_integers_of(tmp_path: Path,
     assert result.path.read_bytes()[4:8] == b"TFL3"
     assert result.report.quantization is not None
     assert result.report.quantization.floats == ()
+
+
+def runtime_of_file(path: Path) -> str:
+    return inspect_litert_model(path).least_runtime
+
+
+@pytest.mark.parametrize(
+    ("limit", "form", "granularity", "least"),
+    [
+        (None, "dynamic", "channel", "TensorFlow Lite 2.17 or newer"),
+        ("2.17", "dynamic", "channel", "TensorFlow Lite 2.17 or newer"),
+        ("litert:1.0", "dynamic", "channel", "TensorFlow Lite 2.17 or newer"),
+        ("2.14", "dynamic", "tensor", "TensorFlow Lite 1.14 or newer"),
+    ],
+)
+def test_an_older_runtime_gets_a_form_that_it_has(
+    tmp_path: Path, limit: str | None, form: str, granularity: str, least: str
+) -> None:
+    graph = product()
+    graph.operators[0][0].inputs[2] = graph.tensor("b", [64], value=np.zeros(64))
+    before = written(tmp_path / "before.tflite", model(graph))
+    result = litefuse.quantize(before, "dynamic", min_runtime=limit)
+    quantization = result.report.quantization
+    assert quantization is not None
+    assert quantization.form == form
+    assert runtime_of_file(result.path).endswith(least)
+    assert result.report.least_runtime == runtime_of_file(result.path)
+    assert quantization.weights == ("a scale for each tensor" if granularity == "tensor" else "")
+    assert ("TensorFlow Lite 2.14 has no FULLY_CONNECTED version 12" in quantization.instead) == (limit == "2.14")
+    check(result.path, "serving_default")
+
+
+def test_a_runtime_that_lacks_an_op_is_refused(tmp_path: Path) -> None:
+    graph = product()
+    graph.builtin("GELU", [graph.outputs[0]], [graph.output("größe", [1, 64])])
+    before, after = written(tmp_path / "before.tflite", model(graph)), tmp_path / "after.tflite"
+    outcome = run(before, "-o", after, "--quantize", "weights", "--min-runtime", "2.8")
+    assert outcome.exit_code == 1
+    assert "TensorFlow Lite 2.8 lacks ops of this model" in outcome.stderr
+    assert "1 x GELU version 1, such as 'größe': LiteRT 1.0 or newer; TensorFlow Lite 2.9 or newer" in outcome.stderr
+    assert not after.exists()
+    outcome = run(before, "-o", after, "--quantize", "weights", "--min-runtime", "new")
+    assert (outcome.exit_code, "'new' names no runtime" in outcome.stderr) == (1, True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from litefuse.cloud.paths import local, not_url
 from litefuse.conversion_process import convert_here, convert_in_worker, with_file_check
 from litefuse.errors import LitefuseError
+from litefuse.export.runtime_versions import RuntimeLimit
 from litefuse.files.temporary import make_temporary_folder
 from litefuse.frontends import source_of
 from litefuse.ir.installation import check_engine
@@ -75,6 +76,7 @@ def convert(
     keep_float_ops: Iterable[str] = (),
     recipe: RecipeEntries | None = None,
     max_error: float | None = None,
+    min_runtime: str | None = None,
     metadata: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     rename: Mapping[str, str] | None = None,
     require_fused: bool | Collection[str] = False,
@@ -171,6 +173,8 @@ def convert(
         recipe: In place of ``quantize``: a recipe of litert-quantizer, the path of its JSON file or its entries.
         max_error: The largest difference that quantization may make to an output, relative to its largest element, else
             ``QuantizationError``; None: any.
+        min_runtime: The oldest release that has to run the file: ``2.14`` of TensorFlow Lite, or ``litert:1.2``. What
+            is quantized takes a form that it has: one scale for each tensor, or, with ``dynamic``, that of ``weights``.
         metadata: TensorFlow Lite Metadata for apps and people, which the file gets: a JSON file, or its entries. The
             names of associated files, such as labels, are relative to the JSON file, or to the current folder.
         rename: New names of inputs and outputs by the old ones (``SIGNATURE:NAME`` of one signature alone). Samples,
@@ -294,6 +298,7 @@ def convert(
         quantization_layers=quantization_layers,
         quantization=quantization,
         max_error=max_error,
+        min_runtime=None if min_runtime is None else RuntimeLimit.parse(min_runtime),
         check_fusions=check_fusions,
         check_custom_ops=check_custom_ops,
         finish=Finish.of(local(metadata), rename),
@@ -356,6 +361,7 @@ def quantize(
     keep_float_ops: Iterable[str] = (),
     recipe: RecipeEntries | None = None,
     max_error: float | None = None,
+    min_runtime: str | None = None,
     metadata: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     rename: Mapping[str, str] | None = None,
     check_file: bool = True,
@@ -386,6 +392,7 @@ def quantize(
         keep_float_ops: Kinds of ops that stay in floating point.
         recipe: A recipe of litert-quantizer, in place of ``form``.
         max_error: The largest difference that is allowed.
+        min_runtime: The oldest release that has to run the file.
         metadata: Metadata in the place of that which the model has.
         rename: New names of inputs and outputs; samples have the old ones.
         check_file: Load the written file in LiteRT, and call each of its signatures.
@@ -444,6 +451,7 @@ def quantize(
         quantization_layers=quantization_layers,
         quantization=options,
         max_error=max_error,
+        min_runtime=None if min_runtime is None else RuntimeLimit.parse(min_runtime),
         finish=Finish.of(local(metadata), rename),
         plug_ins=find_plug_ins(),
         kernels=_kernels(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from litefuse.composites.fuse_composites import FuseComposites
 from litefuse.composites.outcome import CheckResult, CheckTerms
@@ -12,6 +13,7 @@ from litefuse.engine.constant_sizes import check_constants
 from litefuse.engine.counts import COUNTS
 from litefuse.errors import LitefuseError, NotFusedError
 from litefuse.export.model_file import write_model
+from litefuse.export.op_codes import check_runtime, runtime_of
 from litefuse.export.summary import ModelSummary, summarize
 from litefuse.fake_quantization.pairs import NodesFound
 from litefuse.importer import ImportedModule, default_signatures, import_saved_model, left_out_signatures
@@ -49,6 +51,7 @@ from litefuse.report import (
     Report,
     RetypedReport,
 )
+from litefuse.runtime.flatbuffer import content_of
 from litefuse.runtime.known_custom_ops import by_kernel
 from litefuse.runtime.transfer import unpickle_kernels
 from litefuse.saved_model import NARROWED, WIDENED, DataType, Retyping, SavedModel, load, op_registry
@@ -169,13 +172,13 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
     if allowed:
         lacking = {each.op for each in (*lowering.decomposed, *lowering.emitted)}
         check_allowed(allowed, lacking, known | _names_of(composites))
-    summary, quantization, renamed = _write(module, lowering, job, steps)
-    foreign, own = by_kernel(summary.custom_ops, job.output)
+    written = _write(module, lowering, job, steps)
+    foreign, own = by_kernel(written.summary.custom_ops, job.output)
     steps.begin("")
     return Report(
         source=str(job.source),
         signatures=tuple(entry.symbol for entry in imported.entry_points),
-        renamed=renamed,
+        renamed=written.renamed,
         left_out=_left_out(saved_model, imported, chosen=job.signatures is not None),
         composites=composites,
         loops=loops,
@@ -183,13 +186,13 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
         layers=naming.layers(module),
         near_layers=naming.near_layers(),
         variables=findings.variables,
-        op_counts=summary.op_counts,
+        op_counts=written.summary.op_counts,
         custom_ops=foreign,
         runtime_ops=own,
         pack_kernels=tuple(name for name in foreign if name in PACK),
         python_kernels=_python_kernels(foreign, lowering.emitted),
         lacking_ops=_lacking_ops(lowering.decomposed, lowering.emitted),
-        needless_custom_ops=tuple(sorted(allowed - {*summary.custom_ops})),
+        needless_custom_ops=tuple(sorted(allowed - {*written.summary.custom_ops})),
         narrowed=(
             *_retyped(retyping, NARROWED),
             *(RetypedReport("op", op, "float64", "float32", count) for op, count in lowering.narrowed.items()),
@@ -197,7 +200,8 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
         widened=_retyped(retyping, WIDENED),
         target=", ".join(job.target),
         batch_taken=None if shapes.batch == job.input_shapes.batch else shapes.batch,
-        quantization=quantization,
+        quantization=written.quantization,
+        least_runtime=written.least_runtime,
         size=job.output.stat().st_size,
         timings=steps.timings,
         counts=dict(COUNTS),
@@ -234,10 +238,8 @@ def _import(
     return saved_model, imported, shapes
 
 
-def _write(
-    module: ir.Module, lowering: Lowering, job: ConversionJob, steps: Steps
-) -> tuple[ModelSummary, QuantizationReport | None, tuple[RenamedReport, ...]]:
-    """Writes the model, quantized if requested; returns its summary, and what was renamed.
+def _write(module: ir.Module, lowering: Lowering, job: ConversionJob, steps: Steps) -> _Written:
+    """Writes the model, quantized if requested.
 
     The file is written atomically.
     """
@@ -250,8 +252,10 @@ def _write(
         if lowering.fake_quantization is not None:
             steps.begin("quantize")
             quantization, summary = quantize_trained_module(module, lowering, partial, job, summary)
+            check_runtime(partial, job.min_runtime)
         else:
             write_model(module, lowering.weights, partial, of_one_shape=job.quantize is not None)
+            check_runtime(partial, job.min_runtime)
             if job.quantize is not None:
                 steps.begin("quantize")
                 quantization, summary = quantize_file(partial, job, summary, steps.announce, rnn=rnn_form(job))
@@ -260,10 +264,28 @@ def _write(
             from litefuse.metadata.finish import finish_file  # few models need it
 
             renamed = finish_file(partial, job.finish, where=str(job.source))
+        with content_of(partial) as content:
+            runtime = runtime_of(content)
         partial.replace(job.output)
     finally:
         partial.unlink(missing_ok=True)
-    return summary, quantization, RenamedReport.all_of(renamed)
+    return _Written(summary, quantization, RenamedReport.all_of(renamed), str(runtime))
+
+
+class _Written(NamedTuple):
+    """The written file.
+
+    Attributes:
+        summary: Its ops.
+        quantization: The quantization; None if there was none.
+        renamed: The inputs and outputs with other names.
+        least_runtime: The first releases that have its ops.
+    """
+
+    summary: ModelSummary
+    quantization: QuantizationReport | None
+    renamed: tuple[RenamedReport, ...]
+    least_runtime: str
 
 
 # The names of the composites that Keras 2 makes from its LSTM layers: an interface's name and a UUID.

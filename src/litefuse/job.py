@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from litefuse.export.runtime_versions import RuntimeLimit
 from litefuse.metadata.description import Finish
 from litefuse.options.forms import CompositeForms, Quantization, RnnForm
 from litefuse.options.input_shapes import InputShapes
@@ -50,6 +51,7 @@ class ConversionJob:
         require_integer: Whether it is an error if an op does not compute in integers, in these forms.
         quantization_layers: Whether the difference from quantization is measured inside the model, too.
         max_error: The maximum difference in the outputs from quantization; None: any.
+        min_runtime: The oldest release that has to run the file; None: any.
         finish: Metadata, associated files and other names of inputs and outputs, which the written file gets.
         limits: The limits on the model's size during conversion.
         plug_ins: The entry points of installed packages; None: they are found when needed.
@@ -84,6 +86,7 @@ class ConversionJob:
     require_integer: bool = False
     quantization_layers: bool = False
     max_error: float | None = None
+    min_runtime: RuntimeLimit | None = None
     finish: Finish = field(default_factory=Finish)
     limits: Limits = field(default_factory=Limits)
     plug_ins: tuple[PlugIn, ...] | None = None

@@ -5,11 +5,14 @@ A LiteRT model is quantized without the lowering engine, which only fake-quantiz
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from litefuse.errors import QuantizationError
+from litefuse.export.op_codes import NewerOp, check_runtime, newer_ops, too_old
+from litefuse.export.runtime_versions import RuntimeLimit
 from litefuse.export.summary import ModelSummary
 from litefuse.job import ConversionJob
 from litefuse.kernels import PACK, PYTHON_ONLY
@@ -18,6 +21,7 @@ from litefuse.options.quantization import types_of_io
 from litefuse.pipeline.steps import Steps
 from litefuse.plug_ins.entry_points import take_plug_ins
 from litefuse.report import QuantizationReport, RenamedReport, Report
+from litefuse.runtime.flatbuffer import content_of
 from litefuse.runtime.known_custom_ops import by_kernel
 from litefuse.runtime.transfer import unpickle_kernels
 from litefuse.targets import traits_of
@@ -58,7 +62,8 @@ def run_quantization(job: ConversionJob, announce: Callable[[str], None]) -> Rep
         prepare_model(job.source, partial)
         if job.quantize is not None:
             quantization, summary = quantize_file(partial, job, summary, announce, rnn=rnn_form(job))
-        signatures = tuple(each.key for each in inspect_litert_model(partial).signatures)
+        facts = inspect_litert_model(partial)
+        check_runtime(partial, job.min_runtime)
         renamed = finish_file(partial, job.finish, files_of=job.source, where=str(job.source))
         partial.replace(job.output)
     finally:
@@ -67,7 +72,7 @@ def run_quantization(job: ConversionJob, announce: Callable[[str], None]) -> Rep
     steps.begin("")
     return Report(
         source=str(job.source),
-        signatures=signatures,
+        signatures=tuple(signature.key for signature in facts.signatures),
         renamed=RenamedReport.all_of(renamed),
         op_counts=summary.op_counts,
         custom_ops=foreign,
@@ -75,6 +80,7 @@ def run_quantization(job: ConversionJob, announce: Callable[[str], None]) -> Rep
         pack_kernels=tuple(name for name in foreign if name in PACK),
         python_kernels=tuple(name for name in foreign if name in PYTHON_ONLY),
         quantization=quantization,
+        least_runtime=facts.least_runtime,
         size=job.output.stat().st_size,
         source_size=job.source.stat().st_size,
         timings=steps.timings,
@@ -97,40 +103,81 @@ def quantize_file(
         LitefuseError: The model cannot be quantized like this.
         QuantizationError: The result is not what was required.
     """
-    from litefuse.export.edited_file import edit_file
-    from litefuse.quantization.integer_composites import take_conversions_in
-    from litefuse.quantization.integer_selections import limit_selections
-    from litefuse.quantization.quantize import quantize_model
-
     assert job.quantize is not None
     size, target = path.stat().st_size, path.with_name(path.name + ".quantized")
     left: list[FloatLayer] = []
     try:
-        difference = quantize_model(
-            path,
-            target,
-            job.quantize,
-            job.samples,
-            quantized_io=job.quantized_io,
-            options=job.quantization,
-            max_error=job.max_error or 0.0,
-            layers=job.quantization_layers,
-            left=left,
-            announce=announce,
-        )
-        if "SELECT_V2" in traits_of(job.target).avoided:
-            edit_file(target, limit_selections)
-        edit_file(target, lambda model: take_conversions_in(model, lambda name: job.composites[name] == "generate"))
+        job, difference, instead = _quantized(path, target, job, left, announce)
         target.replace(path)
     finally:
         target.unlink(missing_ok=True)
-    result = _checked(path, job, summary, job.quantize, size, difference)
+    assert job.quantize is not None
+    result = _checked(path, job, summary, job.quantize, size, difference, instead=instead)
     if job.quantize == "int16" and left and rnn == "fused":
         raise QuantizationError(
             f"{len(left)} recurrent op(s) would stay in floating point: {left[0].reason}",
             hint="Quantize to int8, or leave out rnn='fused' and the target (on the command line, --rnn, --target).",
         )
     return result
+
+
+def _quantized(
+    path: Path, target: Path, job: ConversionJob, left: list[FloatLayer], announce: Callable[[str], None]
+) -> tuple[ConversionJob, Difference, str]:
+    """Quantizes a model in the form that was asked for, or in the next one that its oldest runtime has.
+
+    Returns:
+        The job with the form, the difference, and why it is another form; empty if it is not.
+
+    Raises:
+        LitefuseError: The model cannot be quantized like this, or the runtime has no such form.
+    """
+    from litefuse.export.edited_file import edit_file
+    from litefuse.quantization.integer_composites import take_conversions_in
+    from litefuse.quantization.integer_selections import limit_selections
+    from litefuse.quantization.quantize import quantize_model
+
+    lacking: list[NewerOp] = []
+    for form, described in (job, ""), *_older_forms(job):
+        assert form.quantize is not None
+        left.clear()
+        difference = quantize_model(
+            path,
+            target,
+            form.quantize,
+            form.samples,
+            quantized_io=form.quantized_io,
+            options=form.quantization,
+            max_error=form.max_error or 0.0,
+            layers=form.quantization_layers,
+            left=left,
+            announce=announce,
+        )
+        if "SELECT_V2" in traits_of(form.target).avoided:
+            edit_file(target, limit_selections)
+        edit_file(target, lambda model: take_conversions_in(model, lambda name: job.composites[name] == "generate"))
+        if job.min_runtime is None:
+            return form, difference, ""
+        with content_of(target) as content:
+            newer = newer_ops(content, job.min_runtime)
+        if not newer:
+            return form, difference, _reason(described, job.min_runtime, lacking)
+        lacking = lacking or newer
+    assert job.min_runtime is not None
+    raise too_old(job.min_runtime, lacking)
+
+
+def _reason(described: str, limit: RuntimeLimit, lacking: Sequence[NewerOp]) -> str:
+    """Returns why a form was chosen in place of another; empty if it was the first."""
+    return f"{described}, as {limit} has no {lacking[0].op} version {lacking[0].version}" if lacking else ""
+
+
+def _older_forms(job: ConversionJob) -> Iterator[tuple[ConversionJob, str]]:
+    """Yields the forms to try where the oldest runtime lacks the one that was asked for, with their names."""
+    if job.quantization.granularity != "tensor" and job.quantize not in {"auto", "recipe", "float16"}:
+        yield replace(job, quantization=replace(job.quantization, granularity="tensor")), "one scale for each tensor"
+    if job.quantize == "dynamic":
+        yield replace(job, quantize="weights"), "int8 weights for products in float32"
 
 
 def quantize_trained_module(
@@ -158,7 +205,14 @@ def quantize_trained_module(
 
 
 def _checked(
-    path: Path, job: ConversionJob, summary: ModelSummary, form: Quantization, size: int, difference: Difference
+    path: Path,
+    job: ConversionJob,
+    summary: ModelSummary,
+    form: Quantization,
+    size: int,
+    difference: Difference,
+    *,
+    instead: str = "",
 ) -> tuple[QuantizationReport, ModelSummary]:
     """Checks what was required of the result, and reports it."""
     from litefuse.inspection.litert_model import inspect_litert_model
@@ -170,7 +224,9 @@ def _checked(
         require_integer(difference.floats)
     if job.max_error is not None:
         check_difference(difference.error, difference.unchecked, job.max_error, inputs)
-    report = QuantizationReport(form, size, inputs=inputs, weights=job.quantization.text(), **difference._asdict())
+    report = QuantizationReport(
+        form, size, inputs=inputs, weights=job.quantization.text(), instead=instead, **difference._asdict()
+    )
     return report, summary._replace(op_counts=inspect_litert_model(path).op_counts)
 
 

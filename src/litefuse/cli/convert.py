@@ -15,6 +15,7 @@ from litefuse.cli.output import check_writable, print_sections, progress
 from litefuse.cli.pages import HTML, attempted, check_page
 from litefuse.cli.parameters import (
     ALL,
+    MIN_RUNTIME,
     OUTPUT,
     PATH,
     TARGET,
@@ -151,6 +152,7 @@ def _complete_composites(_context: click.Context, _parameter: click.Parameter, i
     metavar="E",
     help="With --quantize, fail if it changes an output by more, relative to its largest value.",
 )
+@MIN_RUNTIME
 @click.option(
     "--require-fused",
     metavar="[=NAME,...]",
@@ -255,6 +257,7 @@ def convert(
     keep_float_ops: tuple[str, ...],
     recipe: Path | None,
     max_error: float | None,
+    min_runtime: str | None,
     metadata: Path | None,
     renames: tuple[str, ...],
     require_fused: str | None,
@@ -330,6 +333,7 @@ def convert(
             keep_float_ops=keep_float_ops,
             recipe=recipe,
             max_error=max_error,
+            min_runtime=min_runtime,
             metadata=metadata,
             rename=parse_renames(renames),
             require_fused=_all_or_names(require_fused, "--require-fused"),

@@ -14,6 +14,7 @@ __all__ = [
     "ALLOW_SIDE_EFFECTS",
     "KERNELS",
     "MEMORY",
+    "MIN_RUNTIME",
     "OUTPUT",
     "PATH",
     "SECONDS",
@@ -182,6 +183,14 @@ def process_limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the options that limit the processes of a command."""
     timeout = click.option("--timeout", type=SECONDS, metavar="SECONDS", help="End it if it takes longer.")
     return timeout(MEMORY(command))
+
+
+MIN_RUNTIME = click.option(
+    "--min-runtime",
+    metavar="[litert:]VERSION",
+    help="The oldest release of TensorFlow Lite, such as 2.14, or of LiteRT, such as litert:1.2, that has to run the "
+    "file. Weights take a form that it has; if an op remains that it lacks, fail and name it.",
+)
 
 
 def file_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -10,6 +10,7 @@ from litefuse.cli.json_output import json_option, print_json, wrote
 from litefuse.cli.output import check_writable, print_sections, progress
 from litefuse.cli.parameters import (
     KERNELS,
+    MIN_RUNTIME,
     OUTPUT,
     PATH,
     OptionalValueCommand,
@@ -48,6 +49,7 @@ __all__ = ["quantize"]
     metavar="E",
     help="Fail if it changes an output by more, relative to its largest value.",
 )
+@MIN_RUNTIME
 @file_options
 @click.option(
     "--check-file/--no-check-file",
@@ -75,6 +77,7 @@ def quantize(
     keep_float_ops: tuple[str, ...],
     recipe: Path | None,
     max_error: float | None,
+    min_runtime: str | None,
     metadata: Path | None,
     renames: tuple[str, ...],
     check_file: bool,
@@ -112,6 +115,7 @@ def quantize(
             keep_float_ops=keep_float_ops,
             recipe=recipe,
             max_error=max_error,
+            min_runtime=min_runtime,
             metadata=metadata,
             rename=parse_renames(renames),
             check_file=check_file,

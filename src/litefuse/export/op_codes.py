@@ -5,17 +5,28 @@ from __future__ import annotations
 import mmap
 import os
 import struct
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from litefuse.errors import LitefuseError
 from litefuse.export.op_versions import least_version
-from litefuse.export.runtime_versions import least_runtime
+from litefuse.export.runtime_versions import Runtime, RuntimeLimit, first_runtime, least_runtime
 from litefuse.inputs.graph import Model
 from litefuse.runtime import model_tables as fields
-from litefuse.runtime.flatbuffer import Table, root
+from litefuse.runtime.flatbuffer import Table, content_of, root
 from litefuse.runtime.model_tables import OpCode
 
-__all__ = ["MIN_RUNTIME", "correct_op_codes", "used_codes"]
+__all__ = [
+    "MIN_RUNTIME",
+    "MIN_RUNTIME_BYTES",
+    "check_runtime",
+    "correct_op_codes",
+    "newer_ops",
+    "runtime_of",
+    "too_old",
+]
 
 #: The metadata in which the stock converter records the least runtime, and the bytes of their buffer.
 MIN_RUNTIME, MIN_RUNTIME_BYTES = "min_runtime_version", 16
@@ -60,10 +71,76 @@ def correct_op_codes(path: Path) -> None:
             file.write(added)
 
 
-def used_codes(model: Model) -> list[tuple[str, int]]:
-    """Returns the names and versions of the LiteRT ops that a model has."""
-    ops = {(op.name, op.version) for graph in model.graphs for op in graph.ops if not op.custom}
-    return sorted(ops)
+def runtime_of(content: Any) -> Runtime:
+    """Returns the first releases that have all ops of a file in their versions; custom ops need kernels besides.
+
+    Args:
+        content: The content of a valid ``.tflite`` file: bytes or a memory map.
+    """
+    codes = [OpCode.read(code) for code in root(content).tables(fields.OPERATOR_CODES)]
+    return least_runtime((code.name, code.version) for code in codes)
+
+
+class NewerOp(NamedTuple):
+    """An op of a model in a version that a runtime lacks.
+
+    Attributes:
+        op: Its name.
+        version: Its version.
+        result: The name of its first result.
+    """
+
+    op: str
+    version: int
+    result: str
+
+
+def newer_ops(content: Any, limit: RuntimeLimit) -> list[NewerOp]:
+    """Returns the ops of a file in versions that came after a release.
+
+    Args:
+        content: The content of a valid ``.tflite`` file: bytes or a memory map.
+        limit: The release.
+    """
+    return [
+        NewerOp(op.name, op.version, graph.tensor(op.outputs[0]).name if op.outputs else "")
+        for graph in Model(content).graphs
+        for op in graph.ops
+        if not op.custom and not limit.has(first_runtime(op.name, op.version))
+    ]
+
+
+def check_runtime(path: Path, limit: RuntimeLimit | None) -> None:
+    """Checks that a release has the ops of a file.
+
+    Args:
+        path: A LiteRT model.
+        limit: The release; None for any.
+
+    Raises:
+        LitefuseError: It lacks some, which are named.
+    """
+    if limit is None:
+        return
+    with content_of(path) as content:
+        if newer := newer_ops(content, limit):
+            raise too_old(limit, newer)
+
+
+def too_old(limit: RuntimeLimit, newer: Sequence[NewerOp]) -> LitefuseError:
+    """Returns the error that a release lacks ops of a file, which names them."""
+    kinds = Counter((op.op, op.version) for op in newer)
+    # A fused op has the names of all that it was made of.
+    results = {(op.op, op.version): op.result.partition(";")[0] for op in reversed(newer)}
+    lines = [
+        f"\n  {count} x {op} version {version}, such as {results[op, version]!r}: {first_runtime(op, version)}"
+        for (op, version), count in kinds.items()
+    ]
+    return LitefuseError(
+        f"{limit} lacks ops of this model:{''.join(lines)}",
+        hint="Allow a newer runtime (min_runtime; on the command line, --min-runtime), or choose another form of "
+        "quantization.",
+    )
 
 
 def _needed_versions(model: Model) -> dict[int, int]:

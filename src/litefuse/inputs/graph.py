@@ -5,29 +5,37 @@ Fields are read by their numbers in the schema (schema.fbs); constants are read 
 
 from __future__ import annotations
 
+import functools
 import struct
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
 from litefuse.runtime import model_tables as fields
 from litefuse.runtime.flatbuffer import Table, root
 from litefuse.runtime.model_tables import TENSOR_TYPES, OpCode, sizes_of
-from litefuse.runtime.options import decode_map
 
 __all__ = ["Graph", "Model", "Op", "Signature", "Tensor"]
 
-_DTYPES: dict[int, np.dtype[Any]] = {
-    number: np.dtype({"STRING": "O", "BFLOAT16": ml_dtypes.bfloat16}.get(name, name.lower()))
-    for number, name in TENSOR_TYPES.items()
-    if name
-    in {"FLOAT16", "FLOAT32", "FLOAT64", "BFLOAT16", "COMPLEX64", "COMPLEX128", "BOOL", "STRING"}
+# The types that numpy has, or gets from ml_dtypes, by their names in the schema.
+_NUMPY_TYPES = frozenset(
+    {"FLOAT16", "FLOAT32", "FLOAT64", "BFLOAT16", "COMPLEX64", "COMPLEX128", "BOOL", "STRING"}
     | {f"{sign}INT{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)}
-}
+)
+
+
+@functools.cache
+def _dtype(number: int) -> np.dtype[Any] | None:
+    """Returns numpy's dtype of a type of the schema; None if it has none."""
+    name = TENSOR_TYPES.get(number, "")
+    if name == "BFLOAT16":
+        import ml_dtypes  # few models have it
+
+        return np.dtype(ml_dtypes.bfloat16)
+    return np.dtype("O" if name == "STRING" else name.lower()) if name in _NUMPY_TYPES else None
 
 
 class Tensor(NamedTuple):
@@ -91,6 +99,8 @@ class Op:
     @property
     def custom_options(self) -> dict[str, Any]:
         """The options of a custom op, if they are a flexbuffer map."""
+        from litefuse.runtime.options import decode_map  # few models have such ops
+
         return decode_map(self._table.content(fields.CUSTOM_OPTIONS)) or {}
 
     @property
@@ -265,7 +275,7 @@ def _tensor(table: Table) -> Tensor:
     scale, zero = _quantization(table.table(fields.QUANTIZATION))
     return Tensor(
         table.text(fields.TENSOR_NAME),
-        _DTYPES.get(table.number(fields.TYPE, "b")),
+        _dtype(table.number(fields.TYPE, "b")),
         shape,
         scale,
         zero,

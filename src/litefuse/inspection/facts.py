@@ -397,6 +397,8 @@ class LiteRTModelFacts:
         sizes: The bytes of its parts.
         model_metadata: Its TensorFlow Lite Metadata, as JSON has it; None if it has none.
         associated_files: The files in the archive behind the model, such as labels.
+        least_runtime: The first releases of LiteRT and of TensorFlow Lite that have all of its ops.
+        data_behind: Whether weights are stored behind the flatbuffer, where only LiteRT and TensorFlow Lite look.
     """
 
     source: str
@@ -412,6 +414,8 @@ class LiteRTModelFacts:
     sizes: FileSizes | None = None
     model_metadata: Mapping[str, Any] | None = None
     associated_files: tuple[FileFacts, ...] = ()
+    least_runtime: str = ""
+    data_behind: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Returns the facts as dictionaries and lists for ``json.dumps``; NaN and infinities are None."""

@@ -12,6 +12,8 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.errors import InterpreterError
+from litefuse.export.op_codes import runtime_of
+from litefuse.inputs.graph import Model
 from litefuse.inspection.facts import (
     CustomOperator,
     FileFacts,
@@ -120,6 +122,8 @@ class _Reader:
             sizes=file_sizes(self.data, tensors, operators),
             model_metadata=model_metadata(self.data),
             associated_files=() if pack is None else tuple(FileFacts(*each) for each in pack.sizes.items()),
+            least_runtime=str(runtime_of(self.data)),
+            data_behind=Model(self.data).has_buffers_behind,
         )
 
     def _custom_operators(self) -> Iterator[_OperatorKey]:

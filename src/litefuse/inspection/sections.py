@@ -76,6 +76,10 @@ def litert_model_sections(
         everything: Whether to shorten no list and no name.
     """
     head = [("size", count_of(facts.size, "byte"))]
+    if facts.least_runtime:
+        head.append(("runs in", facts.least_runtime))
+    if facts.data_behind:
+        head.append(("weights", "behind the flatbuffer, where only LiteRT and TensorFlow Lite look"))
     if facts.description:
         head.append(("description", facts.description))
     if facts.metadata:

@@ -55,6 +55,8 @@ def _lines(report: Report, source: str, written: str, kernels: str) -> Iterator[
     if report.quantization is not None:
         yield from _quantized(report.quantization)
     yield from _run(report)
+    if report.least_runtime:
+        yield _Line("runs in", report.least_runtime)
     yield from _targets(report)
     yield _Line("signatures", ", ".join(report.signatures) or "none")
     for each in report.left_out:

@@ -61,6 +61,7 @@ def _effect_section(quantization: QuantizationReport, size: int | None) -> Secti
         ("largest difference", f"{difference}: {quantization.unchecked}" if quantization.unchecked else difference),
     ]
     rows += [("weights", quantization.weights)] if quantization.weights else []
+    rows += [("chosen", quantization.instead)] if quantization.instead else []
     is_far = quantization_is_far(quantization)
     judgements: list[Judgement] = [None, "bad" if is_far else None]
     rows += _output_rows(quantization)

@@ -199,6 +199,7 @@ class QuantizationReport:
         layers: The difference of each tensor inside, if that was requested.
         mixed: With ``auto``, the curve of size against error and the form of each layer.
         weights: What was chosen for weights beyond the form; empty for nothing.
+        instead: Why this form was chosen in place of the one that was asked for; empty where it was not.
     """
 
     form: Quantization
@@ -214,6 +215,7 @@ class QuantizationReport:
     layers: tuple[LayerDifference, ...] = ()
     mixed: MixedPrecision | None = None
     weights: str = ""
+    instead: str = ""
 
     def _repr_html_(self) -> str:
         from litefuse.report.html import sections_html
@@ -385,6 +387,7 @@ class Report:
         quantization: The quantization; None if the model was not quantized.
         file_check: The check of the written file; None if it was not requested.
         target_checks: The checks with the software of targets other than ``cpu``, if they were requested.
+        least_runtime: The first releases of LiteRT and of TensorFlow Lite that have all ops in the output.
         size: The output's size in bytes.
         source_size: The size of the model that was converted: of its file, or of its SavedModel's graph and variables;
             0 if it is not known.
@@ -419,6 +422,7 @@ class Report:
     quantization: QuantizationReport | None = None
     file_check: FileCheckReport | None = None
     target_checks: tuple[TargetCheckReport, ...] = ()
+    least_runtime: str = ""
     size: int = 0
     source_size: int = 0
     timings: Mapping[str, float] = field(default_factory=dict[str, float])
