@@ -3,7 +3,7 @@
 A reader refuses versions that are newer than its kernels; a version below the form's own lets an older kernel run,
 which computes something else. Facts from LiteRT's tflite/converter/tools/versioning/op_version.cc. Where that leaves
 int16 activations and hybrid int4 weights at the version of another form, the version here is that of the first kernel
-that has theirs.
+that has theirs, or the one that the stock converter gives int16 as well.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ _EXTREME: _Rules = [(4, _types(0, "INT16")), (3, _is_broadcast_above_4), (2, _ty
 _RESIZED: _Rules = [(4, _types(0, "INT16"))]
 _BY_INT8 = _rules(0, INT8=2)
 _BY_INTEGER = _rules(0, INT16=3, INT8=2)
-_IN_TABLES = _rules(0, INT16=2, INT8=2)
+_BY_EITHER = _rules(0, INT16=2, INT8=2)
 
 _RULES: Mapping[str, _Rules] = MappingProxyType(
     {
@@ -231,11 +231,11 @@ _RULES: Mapping[str, _Rules] = MappingProxyType(
             (4, lambda form: form.operand_type(1) == "INT4" or (len(form.scales(1)) > 1 and form.is_per_axis(1, 0))),
         ],
         "EQUAL": _rules(0, INT16=5, STRING=3, INT8=2),
-        **dict.fromkeys(("EXP", "LOG", "REDUCE_PROD", "SQRT"), _IN_TABLES),
+        **dict.fromkeys(("EXP", "LOG", "REDUCE_PROD", "SQRT"), _BY_EITHER),
         "FAKE_QUANT": [(2, _flag(3))],
         "FILL": [(5, _types(1, *_FLOAT8)), *_rules(1, FLOAT16=4, INT8=3, INT16=3, BOOL=2, STRING=2)],
         "FLOOR_DIV": _rules(0, INT16=3, INT8=3, FLOAT32=2),
-        "FLOOR_MOD": _IN_TABLES,
+        "FLOOR_MOD": _BY_EITHER,
         "FULLY_CONNECTED": _FULLY_CONNECTED,
         "GATHER": [
             (8, _types(0, *_FLOAT8)),
@@ -250,7 +250,7 @@ _RULES: Mapping[str, _Rules] = MappingProxyType(
             (4, _types(1, "INT16")),
             *_rules(0, INT16=3, STRING=2),
         ],
-        "GELU": _rules(0, FLOAT16=3, INT8=2, UINT8=2),
+        "GELU": _rules(0, FLOAT16=3, INT16=2, INT8=2, UINT8=2),
         **dict.fromkeys(("LESS", "GREATER_EQUAL"), _BY_INTEGER),
         "L2_NORMALIZATION": [(2, lambda form: form.result_type() == "INT8")],
         "LEAKY_RELU": _rules(0, INT16=2),
@@ -306,7 +306,7 @@ _RULES: Mapping[str, _Rules] = MappingProxyType(
                 "SQUARED_DIFFERENCE",
                 "SUM",
             ),
-            _BY_INT8,
+            _BY_EITHER,
         ),
         "SPARSE_TO_DENSE": _rules(2, INT8=3, UINT8=3, INT64=2),
         "SPLIT": [(5, _types(1, *_FLOAT8)), *_rules(1, INT16=4, INT32=3, INT8=2)],
@@ -318,7 +318,7 @@ _RULES: Mapping[str, _Rules] = MappingProxyType(
             (6, lambda form: form.op.option(2) != 0 or form.op.option(3) != 0),
             (5, _types(0, "STRING")),
             (4, _rank_above(4)),
-            *_rules(0, BOOL=3, INT8=2),
+            *_rules(0, BOOL=3, INT16=2, INT8=2),
         ],
         "SUB": [
             (5, lambda form: form.operand_type(0) == "INT16" and not form.op.option(1, "B", 1)),
@@ -328,7 +328,7 @@ _RULES: Mapping[str, _Rules] = MappingProxyType(
         ],
         "SVDF": [(3, _types(0, "INT8")), (4, _all(_is_hybrid, _flag(2))), (2, _is_hybrid)],
         **dict.fromkeys(("TANH", "LOGISTIC"), _BY_INTEGER),
-        "TILE": _rules(0, INT8=3, STRING=2),
+        "TILE": _rules(0, INT16=3, INT8=3, STRING=2),
         "TOPK_V2": [
             (3, lambda form: "INT16" in {form.operand_type(0), form.operand_type(1), form.result_type(1)}),
             (2, _types(0, "INT8")),
