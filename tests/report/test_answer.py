@@ -197,6 +197,15 @@ def test_statistics_and_needless_custom_ops() -> None:
     assert names(caveats) == ["training", "no effect"]
 
 
+def test_the_oldest_runtime_and_weights_behind_the_flatbuffer() -> None:
+    section = answer_section(Report("m", least_runtime="LiteRT 1.0 or newer"))
+    assert ("runs in", "LiteRT 1.0 or newer") in section.rows
+    assert caveat_section(Report("m", size=2**31 - 1)) is None
+    caveats = caveat_section(Report("m", size=2**31))
+    assert caveats is not None
+    assert "OpenVINO, TVM and tflite-micro do not" in caveats.rows[0][1]
+
+
 def test_the_worst_judgement() -> None:
     assert worst_of(["good", "warn", "unclear", None]) == "unclear"
     assert worst_of(["good", "bad", "unclear"]) == "bad"

@@ -14,6 +14,9 @@ __all__ = ["caveat_section", "quantization_is_far", "worst_of"]
 # The difference from quantization above which the report warns.
 _FAR = 0.1
 
+# A larger file has its weights behind the flatbuffer.
+_LARGEST_FLATBUFFER = 2**31 - 1
+
 # A report is read by people: more than this many similar rows are summarized by their number.
 _LISTED = 5
 
@@ -51,6 +54,12 @@ def _caveats(report: Report) -> Iterator[_Caveat]:
     yield from _targets(report)
     if report.quantization is not None:
         yield from _quantization(report.quantization)
+    if report.size > _LARGEST_FLATBUFFER:
+        yield _Caveat(
+            "weights",
+            "They are behind the flatbuffer, as the file exceeds 2 GB. LiteRT and TensorFlow Lite take that; OpenVINO, "
+            "TVM and tflite-micro do not.",
+        )
     yield from _not_fused(report)
     yield from _kernels(report)
     for each in report.left_out:
