@@ -77,6 +77,18 @@ def main() -> None:
     )
     print("names:", list(runner.get_input_details()), "->", sorted(runner.get_output_details()))
 
+    def eleven(*values: Any, zeta: Any) -> Any:  # args_10 is the last but one, and before args_2 by name
+        return (*(number * value for number, value in enumerate(values)), zeta)
+
+    given = [np.full(3, number, np.float32) for number in range(12)]
+    result = litefuse.convert(export.export(jax.jit(eleven))(*[shape(3)] * 11, zeta=shape(3)))
+    engine = interpreter.Interpreter(model_content=result.model_bytes)
+    engine.allocate_tensors()
+    for detail, value in zip(engine.get_input_details(), given, strict=True):
+        engine.set_tensor(detail["index"], value)
+    engine.invoke()
+    print("order:", *(int(engine.get_tensor(each["index"])[0]) for each in engine.get_output_details()))
+
     (size,) = export.symbolic_shape("b,")
     runner = converted(lambda x: jax.nn.softmax(x @ np.ones((3, 4), np.float32)), shape(size, 3))
     signature = {name: each["shape_signature"].tolist() for name, each in runner.get_input_details().items()}

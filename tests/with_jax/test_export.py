@@ -10,6 +10,7 @@ def test_in_a_process_with_jax() -> None:
     lines = run("export_cases", KERAS_BACKEND="jax").splitlines()
     assert lines == [
         "names: ['args_0_b', 'args_0_w', 'args_1', 'scale'] -> ['y', 'z_0']",
+        "order: 0 1 4 9 16 25 36 49 64 81 100 11",
         "open sizes: {'args_0': [-1, 3]} twice (2, 4) (5, 4)",
         "two open sizes: (2, 5, 3) (4, 2, 3) 0.0",
         "unused inputs: ['args_0', 'args_1'] 6.0",

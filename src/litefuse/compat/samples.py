@@ -19,8 +19,9 @@ __all__ = ["dataset_of"]
 def dataset_of(given: Any, model: OpenedModel) -> Any:
     """Returns a dataset for :func:`litefuse.convert`, whose samples name their inputs.
 
-    A list of several arrays is in the order of the inputs of a frozen graph. The inputs of a SavedModel's signature
-    have no order: there, arrays are told apart by their shapes and dtypes.
+    A list of several arrays is in the order of the inputs of a frozen graph. TFLiteConverter takes the inputs of a
+    SavedModel's signature in the order of a hash, and programs follow it: there, arrays are told apart by their shapes
+    and dtypes.
 
     Args:
         given: A function that returns samples, a ``RepresentativeDataset`` of such a function, or what

@@ -48,6 +48,8 @@ def with_signature(function: Any) -> Any:
     dictionary, or the argument's name and the keys in it. If two inputs would have the same name, that of the argument
     stands before the keys of dictionaries too. Outputs are named by :func:`named_outputs`.
 
+    The inputs are in the order in which the function declares its arguments. TensorFlow sorts those by keyword.
+
     Args:
         function: A concrete function with arbitrarily nested inputs and outputs.
 
@@ -55,15 +57,19 @@ def with_signature(function: Any) -> Any:
         LitefuseError: It returns no tensors, or two of its outputs have the same name.
     """
     tf: Any = sys.modules["tensorflow"]
-    names = _input_names(tf, function)
+    inputs = list(_inputs(tf, function))
+    names = _input_names(inputs)
+    declared = list(function.function_type.parameters)
+    order = sorted(range(len(inputs)), key=lambda position: declared.index(inputs[position].argument))
     outputs_are_nested = _is_nested(function.structured_outputs)
     if outputs_are_nested:
         named_outputs(function.structured_outputs)  # raises its error here rather than during tracing
     structure = function.structured_input_signature
     leaves = tf.nest.flatten(structure, expand_composites=True)
-    if not outputs_are_nested and sorted(names) == sorted(_names_in_tensorflow(function)):
+    if not outputs_are_nested and sorted(names) == sorted(_names_in_tensorflow(function)) and order == sorted(order):
         return function
-    places = [place for place, leaf in enumerate(leaves) if isinstance(leaf, tf.TensorSpec)]
+    flattened = [place for place, leaf in enumerate(leaves) if isinstance(leaf, tf.TensorSpec)]
+    places = [flattened[position] for position in order]
 
     def call(tensors: Sequence[Any]) -> Any:
         values = dict(zip(places, tensors, strict=True))
@@ -72,8 +78,8 @@ def with_signature(function: Any) -> Any:
         outputs = function(*args, **kwargs)
         return named_outputs(outputs) if outputs_are_nested else outputs
 
-    specs = [leaves[place] for place in places]
-    named = [tf.TensorSpec(spec.shape, spec.dtype, name) for spec, name in zip(specs, names, strict=True)]
+    specs = [(leaves[flattened[position]], names[position]) for position in order]
+    named = [tf.TensorSpec(spec.shape, spec.dtype, name) for spec, name in specs]
     try:
         with refused("the function cannot be called with the inputs that it was traced for"), quiet_logging():
             return tf.function(call, autograph=False).get_concrete_function(named)
@@ -107,9 +113,8 @@ def named_outputs(outputs: Any) -> dict[str, Any]:
     return found
 
 
-def _input_names(tf: Any, function: Any) -> list[str]:
-    """Returns a name for each tensor of a function's inputs, in the order of ``tf.nest.flatten``; all are different."""
-    inputs = list(_inputs(tf, function))
+def _input_names(inputs: Sequence[_Input]) -> list[str]:
+    """Returns a name for each tensor of a function's inputs; all are different."""
     # Components of one ragged tensor are equal here.
     different = {each if each.given is None else each.given for each in inputs}
     in_full = len({each.name(in_full=False) for each in inputs}) < len(different)

@@ -56,8 +56,9 @@ def left_out_signatures(saved_model: SavedModel, converted: Collection[str], *, 
 
 def _same(saved_model: SavedModel, one: Signature, other: Signature) -> bool:
     """Whether two signatures are wrappers around the same function."""
-    if (one.inputs, one.outputs, one.output_indices, one.captures) != (
+    if (one.inputs, one.input_indices, one.outputs, one.output_indices, one.captures) != (
         other.inputs,
+        other.input_indices,
         other.outputs,
         other.output_indices,
         other.captures,

@@ -151,7 +151,8 @@ class _ModuleImporter:
         block = op.add_entry_block([ir.Location.name(name) for name in signature.input_tensors])
         with ir.InsertionPoint(block):
             captures = [self._capture(capture, where) for capture in signature.captures]
-            results = self._functions.import_body(function, [*block.arguments, *captures])
+            arguments = [block.arguments[signature.input_indices.index(place)] for place in range(len(types))]
+            results = self._functions.import_body(function, [*arguments, *captures])
             outputs = [results[index] for index in signature.output_indices]
             func.ReturnOp(outputs)
         op.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(types, [value.type for value in outputs]))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from litefuse.saved_model.captures import Asset, Table
-    from litefuse.saved_model.messages import FunctionDef, NodeDef, SignatureDef
+    from litefuse.saved_model.messages import FunctionDef, NodeDef, SignatureDef, TensorInfo
     from litefuse.saved_model.op_registry import OpRegistry
 
 __all__ = ["GraphSignatures"]
@@ -57,7 +57,7 @@ class GraphSignatures:
     _bundle: TensorBundle | None = None
 
     def read(self, key: str, definition: SignatureDef) -> Signature:
-        """Resolves a signature; inputs and outputs are sorted by name.
+        """Resolves a signature; inputs and outputs are sorted by name, those of an exported program in its own order.
 
         Raises:
             SavedModelError: It cannot be used.
@@ -67,13 +67,24 @@ class GraphSignatures:
         check_dense(definition, where)
         inputs = [
             (tensor_spec(name, definition.inputs[name], where), definition.inputs[name].name)
-            for name in sorted(definition.inputs)
+            for name in self._in_order(definition.inputs)
         ]
         outputs = [
             (tensor_spec(name, definition.outputs[name], where), definition.outputs[name].name)
-            for name in sorted(definition.outputs)
+            for name in self._in_order(definition.outputs)
         ]
         return self.signature(key, inputs, outputs)
+
+    def _in_order(self, tensors: Mapping[str, TensorInfo]) -> list[str]:
+        """Returns the names of tensors in the order of a signature, whose messages have none.
+
+        TensorFlow 1 has no function with arguments. The graph of an exported program of JAX has a node for each.
+        """
+        if not any(node.op == "XlaCallModule" for node in self.nodes.values()):
+            return sorted(tensors)
+        places = {name: place for place, name in enumerate(self.nodes)}
+        made_by = {key: split_tensor_name(info.name) for key, info in tensors.items()}
+        return sorted(tensors, key=lambda key: (places.get(made_by[key][0], len(places)), made_by[key][1], key))
 
     def signature(
         self, key: str, inputs: list[tuple[TensorSpec, str]], outputs: list[tuple[TensorSpec, str]]
@@ -97,6 +108,7 @@ class GraphSignatures:
             key=key,
             function=name,
             inputs=tuple(spec for spec, _ in inputs),
+            input_indices=tuple(range(len(inputs))),
             outputs=tuple(spec for spec, _ in outputs),
             output_indices=tuple(range(len(outputs))),
             input_tensors=tuple(tensor for _, tensor in inputs),

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from litefuse.errors import SavedModelError
 from litefuse.saved_model.dtypes import DataType, shape_from_proto
 from litefuse.saved_model.graph_function import split_tensor_name
+from litefuse.saved_model.wrappers import ranks_in_model
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,13 +48,14 @@ class TensorSpec(NamedTuple):
 class Signature(NamedTuple):
     """A function of the model, with names for its arguments and results.
 
-    The function takes ``inputs`` and then ``captures``, in this order.
+    The function takes its inputs, in the order that ``input_indices`` says, and then ``captures``.
 
     Attributes:
         key: The signature's name, such as ``serving_default``.
         function: The function's name in the library.
-        inputs: The explicit arguments, in the function's order.
-        outputs: The outputs, in the order of the function's results, then of their names.
+        inputs: The explicit arguments, in the order of the model's own function; see :mod:`.wrappers`.
+        input_indices: The index of the function's parameter for each input.
+        outputs: The outputs, in the order of the model's own function, then of their names.
         output_indices: The index of the function's result for each output. Two outputs may be the same result, and
             some results may not be outputs.
         input_tensors: For each input, its tensor in TensorFlow's top-level graph, such as ``serving_default_x:0``.
@@ -64,6 +66,7 @@ class Signature(NamedTuple):
     key: str
     function: str
     inputs: tuple[TensorSpec, ...]
+    input_indices: tuple[int, ...]
     outputs: tuple[TensorSpec, ...]
     output_indices: tuple[int, ...]
     input_tensors: tuple[str, ...]
@@ -121,20 +124,22 @@ class SignatureReader:
         if indices is None:
             expected = ", ".join(sorted(definition.outputs))
             raise SavedModelError(f"its outputs ({expected}) are not results of {function!r}", where=where)
-        outputs = sorted(indices, key=lambda name: (indices[name], name))
+        ranks = ranks_in_model(function, self.functions)
+        places = sorted(range(count), key=lambda place: ranks.parameters[place])
+        outputs = sorted(indices, key=lambda name: (ranks.results[indices[name]], name))
         arguments, results = body.signature.input_arg, body.signature.output_arg
         return Signature(
             key=key,
             function=function,
             inputs=tuple(
-                _spec(name, definition.inputs[name], argument.type, where)
-                for name, argument in zip(names, arguments, strict=False)
+                _spec(names[place], definition.inputs[names[place]], arguments[place].type, where) for place in places
             ),
+            input_indices=tuple(places),
             outputs=tuple(
                 _spec(name, definition.outputs[name], results[indices[name]].type, where) for name in outputs
             ),
             output_indices=tuple(indices[name] for name in outputs),
-            input_tensors=tuple(definition.inputs[name].name for name in names),
+            input_tensors=tuple(definition.inputs[names[place]].name for place in places),
             output_tensors=tuple(definition.outputs[name].name for name in outputs),
             captures=captures,
         )
