@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 import numpy.typing as npt
+from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.cloud.paths import local
 from litefuse.differences.model_diff import ComparedFile
@@ -139,6 +140,14 @@ class Side:
         if not size and (size := table.number(fields.SIZE, "Q")):  # it is behind the flatbuffer
             start = table.number(fields.OFFSET, "Q")
         return np.frombuffer(self._content, np.uint8, size, start) if size else np.zeros(0, np.uint8)
+
+    def objects(self) -> Any:
+        """Returns a new model of the schema's objects, with the data that is behind the flatbuffer inside."""
+        model: Any = schema.ModelT.InitFromObj(schema.Model.GetRootAs(self._content, 0))
+        for number, each in enumerate(model.buffers):
+            if each.offset > 1:
+                each.data, each.offset, each.size = self.data(number), 0, 0
+        return model
 
     def digest(self, buffer: int) -> bytes:
         """Returns a hash of the bytes of a buffer."""

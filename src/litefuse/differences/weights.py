@@ -16,7 +16,7 @@ from litefuse.errors import LitefuseError
 from litefuse.inspection.facts import StoredTensor
 from litefuse.runtime.tensors import decode_strings
 
-__all__ = ["compare_constants"]
+__all__ = ["compare_constants", "real_numbers"]
 
 # So many numbers are shown one by one.
 _FEW = 8
@@ -90,6 +90,34 @@ def compare_constants(a: Side, b: Side, first: StoredTensor, second: StoredTenso
     )
 
 
+def real_numbers(side: Side, tensor: StoredTensor) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]] | None:
+    """Returns the real numbers that a constant stands for, and how far each is from the next one that it can stand for.
+
+    Args:
+        side: The file.
+        tensor: The constant.
+
+    Returns:
+        Two arrays of the constant's shape; None if it is not quantized, and not of float16 or bfloat16.
+    """
+    scales = side.scales(tensor)
+    short = {"float16": 2.0**-11, "bfloat16": 2.0**-8}.get(tensor.dtype)
+    if side.is_sparse(tensor) or (short is None and (scales is None or tensor.dtype.startswith("float"))):
+        return None
+    try:
+        numbers = _Numbers(side.data(tensor.buffer), tensor, scales)
+    except ValueError:
+        return None
+    if short is None and not numbers.is_quantized:
+        return None
+    values = np.empty(numbers.count, np.float32)
+    for start in range(0, numbers.count, _CHUNK):
+        values[start : start + _CHUNK] = numbers.chunk(start)
+    shape = tuple(each or 0 for each in tensor.shape)
+    steps = np.abs(values) * np.float32(short) if short is not None else numbers.steps()
+    return values.reshape(shape), steps.reshape(shape)
+
+
 def _are_same(one: TensorScales | None, other: TensorScales | None) -> bool:
     return one is other if one is None or other is None else one.is_same(other)
 
@@ -155,6 +183,16 @@ class _Numbers:
             return values
         with np.errstate(invalid="ignore"):  # NaN that signal
             return values.astype(np.complex128 if values.dtype.kind == "c" else np.float64)
+
+    @property
+    def is_quantized(self) -> bool:
+        """Whether they are integers that stand for real numbers."""
+        return self._scales is not None and len(self._scales.scales) > 0
+
+    def steps(self) -> npt.NDArray[np.float32]:
+        """Returns the scale of each number, if they are quantized."""
+        assert self._scales is not None
+        return self._scales.scales.astype(np.float32)[np.arange(self.count) // self._inner % self._slices]
 
     def few(self) -> tuple[Any, ...] | None:
         """Returns the numbers if there are few; else None."""

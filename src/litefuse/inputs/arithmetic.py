@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.inputs.flow import Place, Results, Trace
-from litefuse.inputs.uses import Image, Limits, Mask
+from litefuse.inputs.uses import Image, Limits, Mask, Range
 
-__all__ = ["MOST_COLUMNS", "arithmetic", "clip", "floor_div", "modulo", "power"]
+__all__ = ["MOST_COLUMNS", "arithmetic", "clip", "floor_div", "modulo", "power", "quantize"]
 
 #: More columns than this, each with a constant of its own, are not distinguished.
 MOST_COLUMNS = 64
@@ -121,3 +121,15 @@ def power(place: Place) -> Results:
     if dtype is not None and dtype.kind in "iu":
         place.restrict(1, Limits(0, 3))
     return ()
+
+
+def quantize(place: Place) -> Results:
+    """Notes the range of the numbers that are quantized: what is beyond it is lost."""
+    made = place.result()
+    if made.scale and made.dtype is not None and made.dtype.kind in "iu":
+        limits = np.iinfo(made.dtype)
+        ends = [(int(each) - made.zero) * made.scale for each in (limits.min, limits.max)]
+        for trace in place.traces():
+            low, high = sorted((end - trace.offset) / trace.scale for end in ends)
+            place.flow.note(trace, Range(low, high))
+    return place.traces()

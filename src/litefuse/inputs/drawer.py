@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
@@ -24,6 +24,7 @@ from litefuse.inputs.uses import (
     Near,
     Padding,
     Positive,
+    Range,
     Rows,
     Small,
     Sorted,
@@ -37,6 +38,9 @@ __all__ = ["LEVELS", "OTHER_NUMBERS", "Drawer", "Manner"]
 #: Exclusive upper bounds of integers, tried in turn where a model refuses what its graph allows; None: no bound.
 LEVELS = (None, 10, 2, 1)
 _SOME = 100
+# Numbers for a quantized input are normal, with as many standard deviations in its range: what the ranges inside were
+# measured on is as wide at its extremes, and narrower or as narrow in between. Wider numbers would leave these ranges.
+_DEVIATIONS = 9.0
 _ROWFULS = 8
 
 
@@ -157,7 +161,12 @@ class _Input:
         if dtype.kind == "c":
             real = normal((2, *shape), self._random) * np.float32(manner.scale)
             return (real[0] + 1j * real[1]).astype(dtype)
-        if self.domain.scale or (dtype.itemsize == 1 and not self._parts):
+        if self.domain.scale:
+            limits = np.iinfo(dtype)
+            every = Range(int(limits.min), int(limits.max))
+            steps = np.round(_normal_in(every, normal(shape, self._random), manner.scale))
+            return _same(steps.clip(every.low, every.high), manner).astype(dtype)
+        if dtype.itemsize == 1 and not self._parts:
             limits = np.iinfo(dtype)
             return _same(whole(int(limits.min), int(limits.max), shape, self._random), manner).astype(dtype)
         if dtype.kind in "iu":
@@ -177,11 +186,30 @@ class _Input:
         elif any(isinstance(use, Mask) for use in uses) and self._calls % 2:
             return self._masks(shape)
         else:
-            values = normal(shape, self._random) * np.float32(manner.scale)
+            base = normal(shape, self._random)
+            values = base * np.float32(manner.scale)
+            for place, use in self._ranges(shape):
+                values[place] = _normal_in(use, base[place], manner.scale)
         if manner.limit is None and not manner.constant:
             constants = [use.value for use in uses if isinstance(use, Near)]
             self._plant(values, [each * factor for each in constants for factor in (1, 1.01, 0.99)])
-        return _same(values, manner)
+        values = _same(values, manner)
+        for place, use in self._ranges(shape):
+            values[place] = values[place].clip(use.low, use.high)
+        return values
+
+    def _ranges(self, shape: tuple[int, ...]) -> Iterator[tuple[tuple[slice, ...], Range]]:
+        """Yields the parts that are quantized, the larger ones first, and their ranges."""
+        within: dict[Box, Range] = {}
+        for box, use in self.domain.uses:
+            if isinstance(use, Range):
+                before = within.get(box, use)
+                both = Range(max(before.low, use.low), min(before.high, use.high))
+                within[box] = both if both.low <= both.high else before
+        for box in sorted(within, key=len):
+            place = _place(box, shape)
+            if place is not None:
+                yield place, within[box]
 
     def _integers(self, shape: tuple[int, ...], manner: Manner) -> npt.NDArray[Any]:
         values = np.zeros(shape, np.int64)
@@ -298,6 +326,12 @@ def _same(values: npt.NDArray[Any], manner: Manner) -> npt.NDArray[Any]:
     return np.full_like(values, values.reshape(-1)[0]) if manner.constant and values.size else values
 
 
+def _normal_in(limits: Range, base: npt.NDArray[Any], scale: float) -> npt.NDArray[Any]:
+    """Scales numbers of the standard normal distribution so that they are in a range, but for a few."""
+    middle, deviation = (limits.low + limits.high) / 2, (limits.high - limits.low) / _DEVIATIONS
+    return np.asarray(middle + base.astype(np.float64) * (deviation * scale), np.float64)
+
+
 def _parts(domain: Domain, random: Random) -> list[_Part]:
     """Returns the parts of an input, the whole first."""
     boxes = sorted({(), *(box for box, _ in domain.uses)}, key=lambda box: (len(box), box))
@@ -314,6 +348,8 @@ def _part(box: Box, uses: tuple[Use, ...], domain: Domain, random: Random) -> _P
     low: int | None = None
     high: int | None = None
     for use in uses:
+        if isinstance(use, Range):
+            use = Limits(math.ceil(use.low), math.floor(use.high))  # noqa: PLW2901  of integers that are cast
         if isinstance(use, (Rows, Limits)):
             least = use.low if low is None else low if use.low is None else max(low, use.low)
             greatest = use.high if high is None else high if use.high is None else min(high, use.high)

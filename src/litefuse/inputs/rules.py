@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.inputs.arithmetic import MOST_COLUMNS, arithmetic, clip, floor_div, modulo, power
+from litefuse.inputs.arithmetic import MOST_COLUMNS, arithmetic, clip, floor_div, modulo, power, quantize
 from litefuse.inputs.custom_rules import CUSTOM_RULES
 from litefuse.inputs.flow import Place, Results, Rule, Trace
 from litefuse.inputs.graph import Op, Tensor
@@ -441,8 +441,9 @@ def _hands_on_second(place: Place) -> Results:
 
 
 _RULES: dict[str, Rule] = {
-    **dict.fromkeys(["BITCAST", "QUANTIZE", "DEQUANTIZE", "REVERSE_V2", "ABS", "ROUND", "FLOOR"], _same),
-    **dict.fromkeys(["RESHAPE"], _reshape),
+    **dict.fromkeys(["BITCAST", "DEQUANTIZE", "REVERSE_V2", "ABS", "ROUND", "FLOOR"], _same),
+    "QUANTIZE": quantize,
+    "RESHAPE": _reshape,
     "SQUEEZE": _reshaped,
     "EXPAND_DIMS": _expand_dims,
     "TRANSPOSE": _transpose,

@@ -118,6 +118,19 @@ class Positive:
 
 
 @dataclass(frozen=True)
+class Range:
+    """The values are quantized: those beyond the range would become its ends.
+
+    Attributes:
+        low: The least value that is represented.
+        high: The greatest one.
+    """
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
 class Whole:
     """Real numbers are converted to integers."""
 
@@ -175,6 +188,7 @@ Use: TypeAlias = (
     | Sorted
     | Image
     | Positive
+    | Range
     | Whole
     | Words
     | Text

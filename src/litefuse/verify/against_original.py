@@ -6,7 +6,7 @@ import itertools
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ from litefuse.verify.layers.look import look_into, worst_call
 from litefuse.verify.model_process import ModelCalls, ModelJob
 from litefuse.verify.model_run import run_job
 from litefuse.verify.original import Arrays, RefusedCallError
+from litefuse.verify.quantized.float_copy import is_quantized_file
 from litefuse.verify.reference import CallReference, name_and_content, opened, path_of
 from litefuse.verify.verdicts import Evidence, verdicts
 from litefuse.verify.verification import OutputVerdict, Verification
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["verify_model"]
 
 _T = TypeVar("_T")
+_TOLERANCE = 1e-4
 
 
 def verify_model(
@@ -45,7 +47,7 @@ def verify_model(
     shapes: Mapping[str, Sequence[int]] | None = None,
     seed: int = 0,
     calls: int = 2,
-    tolerance: float = 1e-4,
+    tolerance: float | None = None,
     coverage_seconds: float = 120.0,
     tags: Iterable[str] | None = None,
     custom_ops: Iterable[type[CustomOp] | str | os.PathLike[str]] = (),
@@ -80,7 +82,9 @@ def verify_model(
         coverage_seconds: How long the model may be called to pick every row of its tables, and every word of its
             vocabularies, that have up to 50,000.
         tolerance: The allowed error of an output. The error of real numbers is the largest difference, relative to the
-            largest expected value; of other values, the share that differs.
+            largest expected value; of other values, the share that differs. None: 1e-4, and the outputs of a quantized
+            model are judged by its quantization. They are equal up to three times the error that rounding explains,
+            if no op inside differs by more than its own rounding and that of its weights explain.
         tags: The tags of the graph in a SavedModel.
         custom_ops: Kernels to use before all others.
         kernel_modules: Files and names of modules that register kernels, and libraries of native ones, loaded in the
@@ -124,16 +128,33 @@ def verify_model(
         times=calls if expected is None else 1,
         seed=seed,
         shapes=drawn_shapes(shapes),
-        tolerance=tolerance,
+        tolerance=_TOLERANCE if tolerance is None else tolerance,
         seconds=coverage_seconds,
     )
     with shown_progress(f"Verifying {name}", show=progress, also=on_step) as announce:
         if expected is None:
-            return _against(original, job, name, tags, announce, allow_side_effects=allow_side_effects, layers=layers)
+            manner = _Manner(allow_side_effects, layers, is_quantized_file(content), tolerance is None)
+            return _against(original, job, name, tags, announce, manner)
         ran = run_job(job, name, announce)
         ran = ran._replace(rounds=[ran.rounds[0][:1]], found=[ran.found[0][:1]])
         wanted = [[{each: np.asarray(value) for each, value in expected.items()}]]
         return _verification(job, name, "the outputs that are expected", ran, _judged(job, ran, wanted, {}))
+
+
+class _Manner(NamedTuple):
+    """How a model is compared.
+
+    Attributes:
+        allow_side_effects: Whether an original with side effects is run.
+        layers: Whether the result has the layers.
+        quantized: Whether the model is quantized.
+        by_steps: Whether a quantized one is judged by its quantization.
+    """
+
+    allow_side_effects: bool
+    layers: bool
+    quantized: bool
+    by_steps: bool
 
 
 def _against(
@@ -142,21 +163,31 @@ def _against(
     name: str,
     tags: Iterable[str] | None,
     on_step: Callable[[str], None],
-    *,
-    allow_side_effects: bool,
-    layers: bool,
+    manner: _Manner,
 ) -> Verification:
     """Compares a model with an original."""
-    with opened(original, tags, job, allow_side_effects=allow_side_effects, announce=on_step) as reference:
+    with opened(original, tags, job, allow_side_effects=manner.allow_side_effects, announce=on_step) as reference:
         job = replace(job, tables=reference.tables)
         ran, wanted = _call_both(job, name, reference.call, on_step)
         ran, wanted, refused = _beyond(job, name, ran, wanted, reference.call, on_step)
         judged = _judged(job, ran, wanted, refused)
-        seen: Layers | None = None
-        if layers:
-            number, look = worst_call(judged), reference.look(ran.outputs)
-            seen = look_into(job, name, ran.rounds, _flat(wanted), number, job.tolerance, look, on_step)
-        return _verification(job, name, reference.name, ran, judged, seen)
+        by_steps = manner.quantized and manner.by_steps
+        if not manner.layers and not by_steps:
+            return _verification(job, name, reference.name, ran, judged)
+        look, flat = reference.look(ran.outputs), _flat(wanted)
+        worst = worst_call(judged)
+        numbers = {worst_call([each for each in judged if each.signature == key]) for key in ran.outputs}
+        seen = {
+            number: look_into(
+                *(job, name, ran.rounds, flat, number, job.tolerance, look, on_step),
+                quantized=manner.quantized,
+                original=reference.file,
+            )
+            for number in sorted(numbers if by_steps else {worst})
+        }
+        if by_steps:
+            judged = _judged(job, ran, wanted, refused, tuple(seen.values()))
+        return _verification(job, name, reference.name, ran, judged, seen[worst] if manner.layers else None)
 
 
 def _verification(
@@ -180,10 +211,22 @@ def _verification(
 
 
 def _judged(
-    job: ModelJob, ran: ModelCalls, wanted: Sequence[Sequence[Arrays]], refused: Mapping[str, str]
+    job: ModelJob,
+    ran: ModelCalls,
+    wanted: Sequence[Sequence[Arrays]],
+    refused: Mapping[str, str],
+    seen: Sequence[Layers] | None = None,
 ) -> tuple[OutputVerdict, ...]:
-    """Returns the verdict on each output."""
-    evidence = Evidence(job.tolerance, ran.moving, ran.coverage, job.inputs is None, refused)
+    """Returns the verdict on each output, judged by quantization where layers were."""
+    evidence = Evidence(job.tolerance, ran.moving, ran.coverage, job.inputs is None, refused, dtypes=ran.dtypes)
+    if seen is not None:
+        explained = {(each.signature, name): error for each in seen for name, error in each.explained.items()}
+        faults = {
+            (each.signature, name): f"{layer.op} {layer.name} is {layer.fault}"
+            for each in seen
+            for name, layer in each.faulty.items()
+        }
+        evidence = evidence._replace(explained=explained, faults=faults)
     return tuple(verdicts(_flat(ran.rounds), _flat(ran.found), _flat(wanted), evidence))
 
 

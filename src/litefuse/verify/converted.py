@@ -55,13 +55,18 @@ class ConvertedModel:
             raise InterpreterError(f"the model has {what}", hint=f"It has: {', '.join(keys) or 'none'}.")
         self.specs: dict[str, list[InputSpec]] = {}
         self.outputs: dict[str, tuple[str, ...]] = {}
+        self.dtypes: dict[tuple[str, str], str] = {}
         self._takes: dict[str, Mapping[str, Mapping[str, Any]]] = {}
         for key in chosen:
             runner = interpreter.get_signature_runner(key)
             takes = cast("Mapping[str, Mapping[str, Any]]", runner.get_input_details())
             self._takes[key] = takes
             self.specs[key] = [_real(spec, takes[spec.name]) for spec in input_specs(interpreter, key)]
-            self.outputs[key] = tuple(cast("Mapping[str, Any]", runner.get_output_details()))
+            gives = cast("Mapping[str, Mapping[str, Any]]", runner.get_output_details())
+            self.outputs[key] = tuple(gives)
+            for name, detail in gives.items():
+                if is_quantized(detail):
+                    self.dtypes[key, name] = str(np.dtype(detail["dtype"]))
 
     def call(self, calls: Sequence[Call]) -> list[Arrays]:
         """Returns the outputs of consecutive calls, beginning with the state of a new interpreter.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import NamedTuple
 
 from litefuse.errors import LitefuseError
@@ -66,6 +67,11 @@ class ModelJob:
     tables: Tables = _NONE
     delegates: bool = True
 
+    @property
+    def is_given(self) -> bool:
+        """Whether inputs are given, not drawn."""
+        return self.inputs is not None
+
 
 class ModelCalls(NamedTuple):
     """The calls and their outputs.
@@ -78,6 +84,7 @@ class ModelCalls(NamedTuple):
         coverage: How many rows and words drawn inputs reached.
         limit: The exclusive upper bound of drawn integers, if the model takes nothing else.
         beyond: Calls not made yet that pick rows that only the original has, and a description of each.
+        dtypes: The dtypes of quantized outputs, by signature and name.
     """
 
     rounds: list[list[Call]]
@@ -87,6 +94,7 @@ class ModelCalls(NamedTuple):
     coverage: tuple[Coverage, ...] = ()
     limit: int | None = None
     beyond: tuple[tuple[Call, str], ...] = ()
+    dtypes: Mapping[tuple[str, str], str] = MappingProxyType({})
 
 
 def call_model(job: ModelJob, announce: Callable[[str], None]) -> ModelCalls:
@@ -117,10 +125,18 @@ def call_model(job: ModelJob, announce: Callable[[str], None]) -> ModelCalls:
         drawn = drawn_rounds(converted, inputs, plan)
         announce("close the model")
         return ModelCalls(
-            drawn.rounds, drawn.found, converted.outputs, inputs.moving, drawn.coverage, drawn.limit, drawn.beyond
+            drawn.rounds,
+            drawn.found,
+            converted.outputs,
+            inputs.moving,
+            drawn.coverage,
+            drawn.limit,
+            drawn.beyond,
+            converted.dtypes,
         )
     announce("close the model")
-    return ModelCalls(rounds, found, converted.outputs, _model_inputs(job.model).moving)
+    moving = _model_inputs(job.model).moving
+    return ModelCalls(rounds, found, converted.outputs, moving, dtypes=converted.dtypes)
 
 
 def _given_calls(specs: Mapping[str, Sequence[InputSpec]], given: Iterable[Arrays], times: int) -> list[Call]:

@@ -52,12 +52,14 @@ class Reference(NamedTuple):
         tables: The contents of its tables.
         call: Calls it.
         look: Returns a function that reads the tensors inside it, for signatures with these outputs.
+        file: Its file, or its content, if it is a LiteRT model.
     """
 
     name: str
     tables: Tables
     call: CallReference
     look: Callable[[Outputs], LookIntoOriginal]
+    file: str | bytes | None = None
 
 
 def name_and_content(model: ConversionResult | str | os.PathLike[str] | bytes) -> tuple[str, str | bytes]:
@@ -163,7 +165,7 @@ def _litert_reference(
     def look(outputs: Outputs) -> LookIntoOriginal:
         return litert_original(job_of(outputs), name)
 
-    return Reference(name, inputs.tables, call, look)
+    return Reference(name, inputs.tables, call, look, content)
 
 
 def _tensorflow_reference(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy.typing as npt
@@ -11,7 +12,7 @@ from litefuse.verify.coverage import Coverage
 from litefuse.verify.difference import difference
 from litefuse.verify.movement import Movement, movements
 from litefuse.verify.original import Arrays, Call
-from litefuse.verify.verification import OutputVerdict
+from litefuse.verify.verification import MARGIN, OutputVerdict
 
 __all__ = ["Evidence", "verdicts"]
 
@@ -25,6 +26,9 @@ class Evidence(NamedTuple):
         coverage: How many rows and words drawn inputs reached.
         drawn: Whether the inputs were drawn.
         refused: What the model refuses although the original takes it, by signature.
+        explained: The errors that quantization explains, by signature and output; None if it does not count.
+        faults: What is wrong inside with what outputs are computed from, by signature and output.
+        dtypes: The dtypes of the file's outputs, by signature and output.
     """
 
     tolerance: float
@@ -32,6 +36,9 @@ class Evidence(NamedTuple):
     coverage: Sequence[Coverage]
     drawn: bool
     refused: Mapping[str, str]
+    explained: Mapping[tuple[str, str], float] | None = None
+    faults: Mapping[tuple[str, str], str] = MappingProxyType({})
+    dtypes: Mapping[tuple[str, str], str] = MappingProxyType({})
 
 
 def verdicts(
@@ -60,9 +67,15 @@ def verdicts(
             worst = max(differences, key=lambda number: differences[number].error)
             shown = next(number for number in (worst, *of_signature) if not calls[number].thin)
             movement = moves[key, name]
+            explained = None if evidence.explained is None else evidence.explained.get((key, name))
+            allowed = max(evidence.tolerance, MARGIN * (explained or 0.0))
             if key in evidence.refused:
                 verdict, problem = "differs", evidence.refused[key]
-            elif not differences[worst].error <= evidence.tolerance:
+            elif (key, name) in evidence.faults:
+                verdict, problem = "differs", evidence.faults[key, name]
+            elif evidence.explained is not None and explained is None and not differences[worst].error <= allowed:
+                verdict, problem = "inconclusive", "it is not known what quantization explains"
+            elif not differences[worst].error <= allowed:
                 verdict, problem = "differs", differences[worst].problem
             else:
                 problem = _doubt(key, name, movement, evidence)
@@ -71,13 +84,14 @@ def verdicts(
             yield OutputVerdict(
                 key,
                 name,
-                _dtype(found[shown][name]),
+                evidence.dtypes.get((key, name)) or _dtype(found[shown][name]),
                 found[shown][name].shape,
                 differences[worst].error,
                 worst + 1,
                 problem,
                 verdict,
                 *movement,
+                explained,
             )
 
 

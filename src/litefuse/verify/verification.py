@@ -10,10 +10,14 @@ from litefuse.report.json_form import json_form
 from litefuse.verify.coverage import Coverage
 from litefuse.verify.layers.layers import Layers
 
-__all__ = ["OutputVerdict", "Verdict", "Verification", "worst_verdict"]
+__all__ = ["MARGIN", "OutputVerdict", "Verdict", "Verification", "worst_verdict"]
 
 Verdict: TypeAlias = Literal["equal", "differs", "inconclusive"]
 """The verdict of a comparison; inconclusive if the compared outputs could not have differed."""
+
+
+MARGIN = 3.0
+"""An output of a quantized model is equal up to so many times the error that its quantization explains."""
 
 
 def worst_verdict(verdicts: Iterable[Verdict]) -> Verdict:
@@ -39,6 +43,8 @@ class OutputVerdict:
         moved: In how many calls the output differed from the previous call with the same shapes, by more than the
             allowed error.
         comparable: How many calls had such a previous one, with other inputs.
+        explained: The error that the rounding of a quantized model explains, in the call that differs most: the largest
+            of several runs with other roundings. None if that is not what it is judged by, or not known.
     """
 
     signature: str
@@ -51,6 +57,7 @@ class OutputVerdict:
     verdict: Verdict = "equal"
     moved: int = 0
     comparable: int = 0
+    explained: float | None = None
 
     @property
     def ok(self) -> bool:
@@ -69,7 +76,8 @@ class Verification:
     Attributes:
         model: The LiteRT model.
         original: What it was compared with.
-        tolerance: The allowed error.
+        tolerance: The allowed error; of a quantized model, if no other was asked for, that beyond which it is judged by
+            what its quantization explains.
         calls: How often the signatures were called.
         outputs: The verdict on each output.
         coverage: How many rows of tables, and words, were reached by inputs drawn from the model.
@@ -103,8 +111,8 @@ class Verification:
         return max((each.error for each in self.outputs), default=0.0)
 
     def accepts(self, output: OutputVerdict) -> bool:
-        """Whether the error of an output is within the tolerance; NaN is not."""
-        return output.error <= self.tolerance
+        """Whether the error of an output is within the tolerance, or what quantization explains; NaN is not."""
+        return output.error <= max(self.tolerance, MARGIN * (output.explained or 0.0))
 
     def to_json(self) -> dict[str, Any]:
         """Returns dictionaries and lists for ``json.dumps``; NaN and infinities are None."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,8 +16,9 @@ from litefuse.verify.layers.layers import NO_NAME, Layer
 from litefuse.verify.layers.model_side import Observation, values_file
 from litefuse.verify.layers.names import same_order
 from litefuse.verify.layers.original_side import Match
+from litefuse.verify.quantized.judge import Judged
 
-__all__ = ["compared"]
+__all__ = ["compared", "faults_of_outputs"]
 
 
 def compared(
@@ -26,6 +27,7 @@ def compared(
     matches: Mapping[int, Match],
     results: Mapping[str, npt.NDArray[Any]],
     tolerance: float,
+    judged: Judged | None = None,
 ) -> tuple[Layer, ...]:
     """Returns the layers, in the order in which they are computed.
 
@@ -35,12 +37,45 @@ def compared(
         matches: What intermediate tensors are compared with, by their indices.
         results: The original's outputs, by their names.
         tolerance: The allowed error.
+        judged: What quantization explains, in place of the tolerance; None if the model is not judged by that.
     """
     layers = {
         tensor.index: _layer(tensor, observation, folder, matches, results, tolerance)
         for tensor in observation.graph.tensors
     }
+    if judged is not None:
+        return tuple(_judged(observation.graph, layers, judged))
     return tuple(_traced(observation.graph, layers))
+
+
+def _judged(graph: LayerGraph, layers: Mapping[int, Layer], judged: Judged) -> Iterator[Layer]:
+    """Yields the layers, of which those differ where a difference arises that quantization does not explain."""
+    onward = _onward(graph)
+    for tensor, layer in zip(graph.tensors, _traced(graph, layers), strict=True):
+        fault = judged.ops[tensor.index].fault if tensor.index in judged.ops else ""
+        through = _through(graph, layers, tensor) if fault else ()
+        yield replace(
+            layer, differs=bool(fault), reaches=bool(fault) and tensor.index in onward, through=through, fault=fault
+        )
+
+
+def _onward(graph: LayerGraph) -> set[int]:
+    """Returns the tensors that what lasts is computed from."""
+    found = {*graph.ends}
+    for tensor in reversed(graph.tensors):
+        if tensor.index in found:
+            found.update(tensor.operands)
+    return found
+
+
+def faults_of_outputs(graph: LayerGraph, layers: Sequence[Layer]) -> dict[str, Layer]:
+    """Returns the first layer with a fault that each output is computed from, by the output's name."""
+    first: dict[int, Layer] = {}
+    for tensor, layer in zip(graph.tensors, layers, strict=True):
+        before = [first[each] for each in tensor.operands if each in first]
+        if before or layer.fault:
+            first[tensor.index] = min(before, key=layers.index) if before else layer
+    return {name: first[index] for index, name in graph.results.items() if index in first}
 
 
 def _layer(

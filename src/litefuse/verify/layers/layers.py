@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from litefuse.report.json_form import json_form
@@ -27,11 +28,12 @@ class Layer:
         shape: Its shape; None if it was not read.
         error: How far it is from the original's, as for outputs; None if it is not compared.
         added: By how much the error exceeds the largest error of its operands; None if it is not compared.
-        differs: Whether the error is larger than the tolerance.
+        differs: Whether the error is larger than the tolerance; in a quantized model, whether the op has a fault.
         reaches: Whether it differs, and so does what is computed from it, up to an output.
         through: If it differs, the ops between it and the nearest compared tensors: any of them may be wrong.
         change: How far the model's outputs moved when this tensor was read; 0 if they had the same bits.
         problem: Why it is not compared; may be empty.
+        fault: What is wrong with the op of a quantized model that differs by more than its quantization explains.
     """
 
     tensor: str
@@ -48,6 +50,7 @@ class Layer:
     through: tuple[str, ...] = ()
     change: float = 0.0
     problem: str = ""
+    fault: str = ""
 
     @property
     def name(self) -> str:
@@ -70,6 +73,9 @@ class Layers:
         layers: The tensors that the ops of the signature's main subgraph compute.
         unseen: The names of loops, conditions and the like: their results are compared, their insides are not.
         problem: Why the layers cannot be read; may be empty.
+        judged: Whether ops are judged by their quantization.
+        explained: The error that quantization explains of each output of a quantized model.
+        faulty: The first layer with a fault that each output is computed from.
     """
 
     signature: str
@@ -77,6 +83,9 @@ class Layers:
     layers: tuple[Layer, ...] = ()
     unseen: tuple[str, ...] = ()
     problem: str = ""
+    judged: bool = False
+    explained: Mapping[str, float] = field(default_factory=dict[str, float])
+    faulty: Mapping[str, Layer] = field(default_factory=dict[str, Layer])
 
     @property
     def compared(self) -> tuple[Layer, ...]:
@@ -102,6 +111,7 @@ class Layers:
             "signature": self.signature,
             "call": self.call,
             "problem": self.problem,
+            "judged": self.judged,
             "compared": len(self.compared),
             "tensors": len(self.layers),
             "first": None if first is None else first.to_json(),

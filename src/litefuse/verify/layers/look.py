@@ -12,12 +12,13 @@ from litefuse.errors import LitefuseError
 from litefuse.files.temporary import make_temporary_folder
 from litefuse.processes.process import run_model
 from litefuse.verify.difference import kind_of
-from litefuse.verify.layers.comparison import compared
+from litefuse.verify.layers.comparison import compared, faults_of_outputs
 from litefuse.verify.layers.layers import Layers
 from litefuse.verify.layers.model_side import Observation, ObservationJob, values_file
 from litefuse.verify.layers.original_side import Candidate, Match, OriginalObservationJob, Wanted
 from litefuse.verify.model_process import ModelJob
 from litefuse.verify.original import Arrays, Call, OriginalJob
+from litefuse.verify.quantized.judge import JUDGE, Judged, JudgeJob
 from litefuse.verify.verification import OutputVerdict
 
 __all__ = ["LookIntoOriginal", "litert_original", "look_into", "observation_of_original", "worst_call"]
@@ -48,6 +49,9 @@ def look_into(
     tolerance: float,
     look_into_original: LookIntoOriginal,
     announce: Callable[[str], None] = lambda _: None,
+    *,
+    quantized: bool = False,
+    original: str | bytes | None = None,
 ) -> Layers:
     """Compares the layers of one call. What cannot be read is a sentence in the result.
 
@@ -60,6 +64,8 @@ def look_into(
         tolerance: The allowed error.
         look_into_original: Finds what the layers are compared with.
         announce: Called with each step.
+        quantized: Whether it is a quantized model, whose ops are judged by what their quantization explains.
+        original: The file of the original, or its content, if it is a LiteRT model.
     """
     calls = _until(rounds, number)
     signature = calls[-1].signature
@@ -71,19 +77,32 @@ def look_into(
             observed = cast("Observation", run_model(_MODEL, ObservationJob(job, calls, own), where, announce))
         except LitefuseError as error:
             return Layers(signature, number, problem=f"The layers of the model cannot be looked at: {error.message}.")
+        matches: Mapping[int, Match] = {}
+        problem = ""
         if not any(each.name for each in observed.graph.tensors):
             problem = "The file has no names of tensors, by which they would be compared."
+        else:
+            try:
+                matches = look_into_original(calls, observed, others)
+            except LitefuseError as error:
+                problem = f"The layers of the original cannot be looked at: {error.message}."
+        judged: Judged | None = None
+        if quantized:
+            judging = JudgeJob(job, calls, observed, own, matches, expected[number - 1], original)
+            try:
+                judged = cast("Judged", run_model(JUDGE, judging, where, announce))
+            except LitefuseError as error:
+                problem = f"{problem} It is not known what quantization explains: {error.message}.".strip()
+        elif problem:
             return Layers(signature, number, problem=problem)
-        try:
-            matches = look_into_original(calls, observed, others)
-        except LitefuseError as error:
-            problem = f"The layers of the original cannot be looked at: {error.message}."
-            return Layers(signature, number, problem=problem)
-        layers = compared(observed, own, matches, expected[number - 1], tolerance)
+        layers = compared(observed, own, matches, expected[number - 1], tolerance, judged)
         unseen = tuple(
             f"{each.op} {each.name}" for each in observed.graph.tensors if each.op in _UNSEEN and each.position == 0
         )
-        return Layers(signature, number, layers, unseen)
+        if judged is None:
+            return Layers(signature, number, layers, unseen, problem)
+        faulty = faults_of_outputs(observed.graph, layers)
+        return Layers(signature, number, layers, unseen, problem, True, judged.outputs, faulty)
 
 
 def _until(rounds: Sequence[Sequence[Call]], number: int) -> tuple[Call, ...]:
