@@ -21,6 +21,7 @@ __all__ = [
     "TAGS",
     "TARGET",
     "TOLERANCE",
+    "TOLERANCE_OR_QUANTIZATION",
     "OptionalValueCommand",
     "beginning",
     "file_options",
@@ -152,6 +153,13 @@ TOLERANCE = click.option(
     default=1e-4,
     metavar="E",
     help="The error that is allowed, relative to the largest value of an output (1e-4).",
+)
+TOLERANCE_OR_QUANTIZATION = click.option(
+    "--tolerance",
+    type=click.FloatRange(min=0),
+    metavar="E",
+    help="The error that is allowed, relative to the largest value of an output. Default: 1e-4; a quantized model is "
+    "judged by what its quantization explains.",
 )
 TAGS = click.option("--tags", metavar="A,B", help="The tags of the graph of a SavedModel. Default: serve.")
 ALLOW_SIDE_EFFECTS = click.option(

@@ -10,7 +10,7 @@ import click
 from litefuse.cli.parameters import ALL, PATH
 from litefuse.options.quantization import GRANULARITIES, WEIGHT_BITS, IntegerType, QuantizedIo
 
-__all__ = ["integer_io", "quantization_option_group"]
+__all__ = ["PREPROCESS", "integer_io", "quantization_option_group", "representative_dataset_option"]
 
 
 # The types of inputs and outputs.
@@ -21,19 +21,31 @@ def _number(_context: click.Context, _parameter: click.Parameter, value: str) ->
     return int(value)
 
 
-_OPTIONS = (
-    click.option(
+PREPROCESS = click.option(
+    "--preprocess",
+    metavar="FILE.py:FUNCTION",
+    help="The function that makes an input of the model of each image of the folder, which is a PIL.Image.Image.",
+)
+
+
+def representative_dataset_option(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Returns the option of samples.
+
+    Args:
+        what: What they are for.
+    """
+    return click.option(
         "--representative-dataset",
         type=PATH,
         metavar="FILE.npz|FOLDER|FILE.py:FUNCTION",
-        help="Samples for int8, int16 and auto: an array for each input, whose first axis counts samples or rows; a "
+        help=f"{what}: an array for each input, whose first axis counts samples or rows; a "
         "folder of images, with --preprocess; or a function that returns or yields samples.",
-    ),
-    click.option(
-        "--preprocess",
-        metavar="FILE.py:FUNCTION",
-        help="The function that makes an input of the model of each image of the folder, which is a PIL.Image.Image.",
-    ),
+    )
+
+
+_OPTIONS = (
+    representative_dataset_option("Samples for int8, int16 and auto"),
+    PREPROCESS,
     click.option(
         "--quantized-io",
         metavar="[=TYPE[,TYPE]]",

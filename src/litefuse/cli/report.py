@@ -17,7 +17,7 @@ from litefuse.cli.parameters import (
     PATH,
     TAGS,
     TARGET,
-    TOLERANCE,
+    TOLERANCE_OR_QUANTIZATION,
     parse_shape,
     process_limit_options,
     split_names,
@@ -50,7 +50,7 @@ __all__ = ["report"]
     "--target", "targets", type=TARGET, multiple=True, help="Check the file for a target, as litefuse check does."
 )
 @click.option("--shape", multiple=True, metavar="NAME=1,2,3", help="The shape of a drawn input; may be repeated.")
-@TOLERANCE
+@TOLERANCE_OR_QUANTIZATION
 @TAGS
 @KERNELS
 @ALLOW_SIDE_EFFECTS
@@ -63,7 +63,7 @@ def report(
     time: bool,
     targets: tuple[str, ...],
     shape: tuple[str, ...],
-    tolerance: float,
+    tolerance: float | None,
     tags: str | None,
     kernels: tuple[str, ...],
     allow_side_effects: bool,
@@ -118,7 +118,8 @@ def report(
         def checked() -> TargetCheck:
             from litefuse.verify.targets.check import check
 
-            return check(model, targets, shapes=shapes, tolerance=tolerance, kernel_modules=kernels, on_step=on_step)
+            allowed = 1e-4 if tolerance is None else tolerance
+            return check(model, targets, shapes=shapes, tolerance=allowed, kernel_modules=kernels, on_step=on_step)
 
         verification = attempted("Not verified", compared, notes) if verify and original is not None else None
         benchmark = attempted("The time was not measured", measured, notes) if time else None

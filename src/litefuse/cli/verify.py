@@ -11,7 +11,16 @@ from litefuse.cli.given import given_options
 from litefuse.cli.json_output import json_option, print_json, wrote
 from litefuse.cli.output import print_sections, progress
 from litefuse.cli.pages import HTML, check_page
-from litefuse.cli.parameters import ALLOW_SIDE_EFFECTS, KERNELS, PATH, TAGS, TOLERANCE, parse_shape, split_names
+from litefuse.cli.parameters import (
+    ALLOW_SIDE_EFFECTS,
+    KERNELS,
+    PATH,
+    TAGS,
+    TOLERANCE_OR_QUANTIZATION,
+    parse_shape,
+    split_names,
+)
+from litefuse.cli.quantization_options import PREPROCESS, representative_dataset_option
 
 __all__ = ["verify"]
 
@@ -22,6 +31,8 @@ __all__ = ["verify"]
 @click.option("--signature", multiple=True, metavar="KEY", help="A signature to call; may be repeated. Default: all.")
 @click.option("--inputs", type=PATH, metavar="FILE.npz", help="The inputs, by their names in the signature.")
 @click.option("--expected", type=PATH, metavar="FILE.npz", help="The outputs of --inputs, in place of ORIGINAL.")
+@representative_dataset_option("Samples to call both with, in place of --inputs")
+@PREPROCESS
 @click.option("--random", type=click.IntRange(min=0), metavar="SEED", help="Drawn inputs. Default: seed 0.")
 @click.option(
     "--shape",
@@ -30,7 +41,7 @@ __all__ = ["verify"]
     help="The shape of a random input; may be repeated. Default: the model's, a first size that is open 1 and 3.",
 )
 @click.option("--calls", type=click.IntRange(min=1), default=2, metavar="N", help="Call each signature N times (2).")
-@TOLERANCE
+@TOLERANCE_OR_QUANTIZATION
 @click.option(
     "--coverage",
     type=click.FloatRange(min=0),
@@ -50,10 +61,12 @@ def verify(
     signature: tuple[str, ...],
     inputs: Path | None,
     expected: Path | None,
+    representative_dataset: Path | None,
+    preprocess: str | None,
     random: int | None,
     shape: tuple[str, ...],
     calls: int,
-    tolerance: float,
+    tolerance: float | None,
     coverage: float,
     tags: str | None,
     kernels: tuple[str, ...],
@@ -72,7 +85,8 @@ def verify(
     --allow-side-effects is given.
 
     Both are called with the same inputs, which are drawn from the model: ids from the sizes of its tables, words from
-    its vocabularies. An output is equal, differs by more than the tolerance, or nothing is known of it: the comparison
+    its vocabularies, numbers within the ranges of its
+    quantization. An output is equal, differs by more than the tolerance, or nothing is known of it: the comparison
     is inconclusive, since the output did not move with the inputs, or not every row of a table was reached.
 
     The exit code is 0 if all outputs are equal, 1 if one differs, 3 if it is inconclusive, and 4 if the two cannot be
@@ -88,7 +102,9 @@ def verify(
         raise click.BadParameter("--layers needs ORIGINAL, of which it compares the layers")
     if html is not None and original is not None and original.suffix != ".tflite":
         layers = True  # a page shows where they differ
-    check_page(html, (model, original, inputs, expected))
+    if representative_dataset is not None and (inputs is not None or random is not None or shape):
+        raise click.BadParameter("--representative-dataset excludes --inputs, --random and --shape")
+    check_page(html, (model, original, inputs, expected, representative_dataset))
     shapes = dict(parse_shape(each) for each in shape)
 
     from litefuse.runtime.inputs import load_arrays
@@ -102,6 +118,8 @@ def verify(
             signatures=signature or None,
             inputs=None if inputs is None else load_arrays(inputs),
             expected=None if expected is None else load_arrays(expected),
+            representative_dataset=representative_dataset,
+            preprocess=preprocess,
             shapes=shapes,
             seed=random or 0,
             calls=calls,

@@ -107,7 +107,8 @@ def op_seconds(measurements: Iterable[Measurement]) -> tuple[dict[tuple[int, int
 def error_data(model: Path, layers: Layers, tolerance: float) -> NodeData:
     """Returns how far the results of each op are from the original's, relative to the largest expected value.
 
-    Of an op with several results, it is the largest error. Colors tell what is within the tolerance.
+    Of an op with several results, it is the largest error. Colors tell what is within the tolerance. For a quantized
+    model, it is how far each op is off in what its quantization explains, and the tolerance is 1.
 
     Args:
         model: The file.
@@ -127,10 +128,13 @@ def error_data(model: Path, layers: Layers, tolerance: float) -> NodeData:
     }
     errors: dict[tuple[int, int], float] = {}
     for tensor, layer in zip(graph.tensors, layers.layers, strict=True):
-        if layer.error is None:
+        error = layer.excess if layers.judged else layer.error
+        if error is None:
             continue
         place = (graph.subgraph, producers[tensor.index])
-        errors[place] = _worst(errors.get(place, 0.0), float(f"{layer.error:.3g}"))
+        errors[place] = _worst(errors.get(place, 0.0), float(f"{error:.3g}"))
+    if layers.judged:
+        tolerance = 1.0
     shown = {
         "thresholds": [
             {"value": tolerance, "bgColor": _EQUAL},

@@ -27,11 +27,13 @@ class Measure:
         name: Its name.
         unit: ``s``, ``bytes``, or empty for a number that is not summed up.
         values: The numbers, by the nodes.
+        only: The nodes whose numbers are bad, where others are good whatever they are; None if the largest are worst.
     """
 
     name: str
     unit: str
     values: Mapping[Place, float]
+    only: frozenset[Place] | None = None
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,8 @@ class Content:
                 if place is not None and op.seconds is not None:
                     seconds[place] = max(seconds.get(place, 0.0), op.seconds)
         sizes = {place: float(size) for place, size in self.converted.constant_bytes.items()}
-        found = (Measure("time", "s", seconds), Measure("bytes", "bytes", sizes), Measure("error", "", self._errors()))
+        errors = Measure("error", "", self._errors(), self._faults())
+        found = (Measure("time", "s", seconds), Measure("bytes", "bytes", sizes), errors)
         return tuple(each for each in found if each.values)
 
     def _errors(self) -> dict[Place, float]:
@@ -115,6 +118,14 @@ class Content:
                 if layer.error is not None and place[0] == graphs.get(layers.signature, place[0]):
                     errors[place] = max(errors.get(place, 0.0), layer.error)
         return errors
+
+    def _faults(self) -> frozenset[Place] | None:
+        """Returns the ops of a quantized model that differ by more than quantization explains."""
+        layers = self.verification.layers if self.verification is not None else None
+        if layers is None or not layers.judged:
+            return None
+        faulty = [each.tensor for each in layers.layers if each.fault]
+        return frozenset(place for name in faulty for place in self.converted.results.get(name, ()))
 
     @functools.cached_property
     def kinds(self) -> tuple[Kind, ...]:

@@ -308,7 +308,8 @@ def _outcome(outcome: CompositeReport) -> Iterator[tuple[str, str]]:
 
 
 def _measure(measure: Measure) -> dict[str, Any]:
-    return {"name": measure.name, "unit": measure.unit, "values": _values(measure.values)}
+    only = {} if measure.only is None else {"only": [[*place] for place in sorted(measure.only)]}
+    return {"name": measure.name, "unit": measure.unit, "values": _values(measure.values), **only}
 
 
 def _kind(kind: Kind) -> dict[str, Any]:

@@ -67,6 +67,7 @@ const measures = data.measures; // name, unit, and the value of some nodes of th
 for (const measure of measures) {
   measure.of = new Map(measure.values.map(([graph, node, value]) => [nodeAt(AFTER, graph, node), value ?? Infinity]));
   measure.most = Math.max(...[...measure.of.values()].filter(Number.isFinite), 0);
+  measure.bad = measure.only && new Set(measure.only.map(([graph, node]) => nodeAt(AFTER, graph, node)));
 }
 const kinds = data.kinds; // name, the titles of its classes, and the class of some nodes of the file
 for (const kind of kinds) kind.of = new Map(kind.values.map(([graph, node, value]) => [nodeAt(AFTER, graph, node), value]));
@@ -90,7 +91,7 @@ const colourOf = (nodes) => {
   const measure = measures.find((each) => each.name === colouring);
   if (!measure) return "";
   const values = nodes.map((node) => measure.of.get(node)).filter((each) => each !== undefined);
-  if (!values.length) return "";
+  if (!values.length || (measure.bad && !nodes.some((node) => measure.bad.has(node)))) return "";
   const value = measure.unit ? values.reduce((sum, each) => sum + each, 0) : Math.max(...values);
   return tinted("rgb(222 70 40)", `${(6 + 66 * Math.min(1, value / (measure.most || 1))).toFixed(1)}%`);
 };

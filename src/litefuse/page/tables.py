@@ -86,11 +86,14 @@ def milliseconds(seconds: float | None, most: float = 0.0) -> Cell:
     return Cell(shown, number=True, share=seconds / most if most else None)
 
 
-def error(value: float | None, tolerance: float) -> Cell:
-    """Returns a cell with an error, judged by the tolerance."""
+def error(content: Content, value: float | None, places: Iterable[Place]) -> Cell:
+    """Returns a cell with the error of ops, judged by the tolerance, or by what quantization explains."""
     if value is None:
         return Cell("", number=True)
-    return Cell(f"{value:.2g}", number=True, judgement="good" if value <= tolerance else "bad")
+    only = next((each.only for each in content.measures if each.name == "error"), None)
+    tolerance = content.verification.tolerance if content.verification is not None else 0.0
+    good = value <= tolerance if only is None else only.isdisjoint(places)
+    return Cell(f"{value:.2g}", number=True, judgement="good" if good else "bad")
 
 
 @dataclass
@@ -101,6 +104,7 @@ class _Layer:
     size: float = 0.0
     seconds: float | None = None
     error: float | None = None
+    places: set[Place] = field(default_factory=set[Place])
 
 
 def layers_table(content: Content) -> str:
@@ -114,6 +118,7 @@ def layers_table(content: Content) -> str:
             place = graph_number, number
             layer = layers[node.layer]
             layer.ops += 1
+            layer.places.add(place)
             layer.kinds[node.op] = layer.kinds.get(node.op, 0) + 1
             layer.before.update(content.links.get(place, ()))
             layer.size += measures.get("bytes", {}).get(place, 0)
@@ -122,7 +127,6 @@ def layers_table(content: Content) -> str:
             if (found := measures.get("error", {}).get(place)) is not None:
                 layer.error = max(layer.error or 0.0, found)
     most = max((each.seconds or 0.0 for each in layers.values()), default=0.0)
-    tolerance = content.verification.tolerance if content.verification is not None else 0.0
     with_original = content.original is not None
     timed, compared = "time" in measures, "error" in measures
     headings = ["layer", *(["nodes before"] if with_original else []), "ops after", "which", "bytes"]
@@ -135,7 +139,7 @@ def layers_table(content: Content) -> str:
             ", ".join(f"{number} {kind}" if number > 1 else kind for kind, number in each.kinds.items()),
             count(each.size),
             *([milliseconds(each.seconds, most)] if timed else []),
-            *([error(each.error, tolerance)] if compared else []),
+            *([error(content, each.error, each.places)] if compared else []),
         ]
         for name, each in layers.items()
     ]
@@ -146,7 +150,6 @@ def ops_table(content: Content) -> str:
     """Returns a row for each op of the file."""
     measures = {each.name: each.values for each in content.measures}
     kinds = content.kinds
-    tolerance = content.verification.tolerance if content.verification is not None else 0.0
     several = len(content.converted.model.graphs) > 1
     timed, compared = "time" in measures, "error" in measures
     headings = [*(["subgraph"] if several else []), "op", "kind", "result", "name", "bytes"]
@@ -166,7 +169,7 @@ def ops_table(content: Content) -> str:
                 layer_link(first),
                 count(content.converted.constant_bytes.get(place, 0)),
                 *([milliseconds(measures["time"].get(place))] if timed else []),
-                *([error(measures["error"].get(place), tolerance)] if compared else []),
+                *([error(content, measures["error"].get(place), [place])] if compared else []),
                 *(each.classes[each.values[place]] if place in each.values else "" for each in kinds),
             ]
         )

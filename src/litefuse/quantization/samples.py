@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from litefuse.quantization.recorded import RecordedSamples, Sample
 from litefuse.runtime.inputs import InputSpec, fit_inputs, fitting, input_specs
 from litefuse.runtime.interpreter import Interpreter
 
-__all__ = ["WHERE", "Calls", "calls_of"]
+__all__ = ["WHERE", "Calls", "calls_by_specs", "calls_of"]
 
 #: The location in errors about a sample.
 WHERE = "representative dataset"
@@ -36,7 +36,22 @@ def calls_of(samples: Samples, model: Path) -> Calls:
     """
     interpreter = Interpreter(model)
     specs = {key: input_specs(interpreter, key) for key in interpreter.get_signature_list()}
+    return calls_by_specs(samples, specs, specs)
+
+
+def calls_by_specs(samples: Samples, specs: Mapping[str, Sequence[InputSpec]], wanted: Iterable[str]) -> Calls:
+    """Converts samples to calls of some signatures, see :func:`calls_of`.
+
+    Args:
+        samples: The samples.
+        specs: The inputs of each signature of the model.
+        wanted: The keys of the signatures.
+
+    Raises:
+        InterpreterError: As :func:`calls_of` does.
+    """
     calls = calls_of_archive(samples, specs) if isinstance(samples, Path) else _calls_of_samples(samples, specs)
+    calls = {key: calls[key] for key in wanted}
     for key, of_signature in [*calls.items()]:
         if not of_signature and specs[key]:
             raise InterpreterError(f"there is no sample for the signature {key!r}", where=WHERE)

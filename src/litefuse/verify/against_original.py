@@ -6,16 +6,19 @@ import itertools
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import InterpreterError, LitefuseError, ModelCrashError
+from litefuse.files.temporary import make_temporary_folder
 from litefuse.inputs.drawer import LEVELS
 from litefuse.options.input_shapes import drawn_shapes
 from litefuse.options.names import listed_names, refuse_one_string
 from litefuse.progress.show import shown_progress
+from litefuse.quantization.dataset import Preprocess, RepresentativeDataset, obtain_samples
 from litefuse.result import ConversionResult
 from litefuse.runtime.transfer import kernels_by_value, registered_by_value
 from litefuse.verify.layers.layers import Layers
@@ -44,6 +47,8 @@ def verify_model(
     signatures: Iterable[str] | None = None,
     inputs: Mapping[str, npt.ArrayLike] | Sequence[Mapping[str, npt.ArrayLike]] | None = None,
     expected: Mapping[str, npt.ArrayLike] | None = None,
+    representative_dataset: RepresentativeDataset | None = None,
+    preprocess: Preprocess | None = None,
     shapes: Mapping[str, Sequence[int]] | None = None,
     seed: int = 0,
     calls: int = 2,
@@ -76,6 +81,9 @@ def verify_model(
         signatures: The keys of the signatures to call; None for all of the LiteRT model.
         inputs: The inputs by name, or several such mappings, for the only signature that is called.
         expected: The expected outputs of the first call, by name, in place of an original.
+        representative_dataset: Samples to call the model with, one after the other, in place of inputs, as
+            :func:`litefuse.convert` takes them: real numbers, even if the model's inputs are integers.
+        preprocess: Makes a sample of each image of a folder.
         shapes: Shapes of drawn inputs by their names.
         seed: The seed of drawn inputs.
         calls: How often each signature is called with each of the inputs, or with drawn ones.
@@ -111,6 +119,10 @@ def verify_model(
         raise LitefuseError("expected outputs are those of certain inputs, which are not given")
     if expected is not None and layers:
         raise LitefuseError("the layers of a model are compared with those of an original, which is not given")
+    if representative_dataset is not None and (inputs is not None or expected is not None):
+        raise LitefuseError("a representative dataset takes the place of inputs, and has no expected outputs")
+    if preprocess is not None and representative_dataset is None:
+        raise LitefuseError("preprocess makes samples of a folder of images, which is not given")
     refuse_one_string(kernel_modules, "kernel_modules")
     tags = listed_names(tags, "tags")
     if calls < 1:
@@ -131,7 +143,13 @@ def verify_model(
         tolerance=_TOLERANCE if tolerance is None else tolerance,
         seconds=coverage_seconds,
     )
-    with shown_progress(f"Verifying {name}", show=progress, also=on_step) as announce:
+    with (
+        shown_progress(f"Verifying {name}", show=progress, also=on_step) as announce,
+        make_temporary_folder() as folder,
+    ):
+        if representative_dataset is not None:
+            samples = obtain_samples(representative_dataset, Path(folder), preprocess=preprocess, announce=announce)
+            job = replace(job, samples=samples)
         if expected is None:
             manner = _Manner(allow_side_effects, layers, is_quantized_file(content), tolerance is None)
             return _against(original, job, name, tags, announce, manner)
@@ -218,7 +236,7 @@ def _judged(
     seen: Sequence[Layers] | None = None,
 ) -> tuple[OutputVerdict, ...]:
     """Returns the verdict on each output, judged by quantization where layers were."""
-    evidence = Evidence(job.tolerance, ran.moving, ran.coverage, job.inputs is None, refused, dtypes=ran.dtypes)
+    evidence = Evidence(job.tolerance, ran.moving, ran.coverage, not job.is_given, refused, dtypes=ran.dtypes)
     if seen is not None:
         explained = {(each.signature, name): error for each in seen for name, error in each.explained.items()}
         faults = {
@@ -250,7 +268,7 @@ def _call_both(
                 return ran, call(ran.rounds, ran.outputs)
             except (RefusedCallError, InterpreterError) as error:
                 refused, level = refused or error, LEVELS.index(ran.limit) + 1
-        if job.inputs is not None or level >= len(LEVELS):
+        if job.is_given or level >= len(LEVELS):
             raise refused
         job = replace(job, level=level)
 

@@ -54,6 +54,7 @@ class ConvertedModel:
             what = f"no signature {missing[0]!r}" if missing else "no signature"
             raise InterpreterError(f"the model has {what}", hint=f"It has: {', '.join(keys) or 'none'}.")
         self.specs: dict[str, list[InputSpec]] = {}
+        self._keys = keys
         self.outputs: dict[str, tuple[str, ...]] = {}
         self.dtypes: dict[tuple[str, str], str] = {}
         self._takes: dict[str, Mapping[str, Mapping[str, Any]]] = {}
@@ -67,6 +68,15 @@ class ConvertedModel:
             for name, detail in gives.items():
                 if is_quantized(detail):
                     self.dtypes[key, name] = str(np.dtype(detail["dtype"]))
+
+    def every_spec(self) -> dict[str, list[InputSpec]]:
+        """Returns the inputs of all signatures of the file, called or not."""
+        interpreter, every = self.interpreter(), dict(self.specs)
+        for key in self._keys:
+            if key not in every:
+                takes = cast("Mapping[str, Any]", interpreter.get_signature_runner(key).get_input_details())
+                every[key] = [_real(spec, takes[spec.name]) for spec in input_specs(interpreter, key)]
+        return every
 
     def call(self, calls: Sequence[Call]) -> list[Arrays]:
         """Returns the outputs of consecutive calls, beginning with the state of a new interpreter.

@@ -11,6 +11,8 @@ from typing import NamedTuple
 from litefuse.errors import LitefuseError
 from litefuse.inputs.model_inputs import ModelInputs
 from litefuse.inputs.tables import Tables
+from litefuse.quantization.dataset import Samples
+from litefuse.quantization.samples import calls_by_specs
 from litefuse.runtime.custom_op import CustomOp
 from litefuse.runtime.inputs import InputSpec, fit_inputs
 from litefuse.runtime.loading import load_kernels
@@ -41,6 +43,7 @@ class ModelJob:
         kernel_modules: Files and modules that register more of them.
         rounds: The calls; None: those of ``inputs``, or drawn ones.
         inputs: The inputs of one signature; each is for ``times`` calls.
+        samples: Samples of all signatures; each is for one call.
         times: How often each signature is called with each of the inputs, or with drawn ones.
         seed: The seed of drawn inputs.
         shapes: Shapes of drawn inputs by their names.
@@ -58,6 +61,7 @@ class ModelJob:
     kernel_modules: tuple[str, ...] = ()
     rounds: tuple[tuple[Call, ...], ...] | None = None
     inputs: tuple[Arrays, ...] | None = None
+    samples: Samples | None = None
     times: int = 1
     seed: int = 0
     shapes: Mapping[str, tuple[int, ...]] | None = None
@@ -70,7 +74,7 @@ class ModelJob:
     @property
     def is_given(self) -> bool:
         """Whether inputs are given, not drawn."""
-        return self.inputs is not None
+        return self.inputs is not None or self.samples is not None
 
 
 class ModelCalls(NamedTuple):
@@ -114,6 +118,10 @@ def call_model(job: ModelJob, announce: Callable[[str], None]) -> ModelCalls:
     converted = ConvertedModel(job.model, job.signatures, custom_ops, announce, delegates=job.delegates)
     if job.rounds is not None:
         rounds = [list(each) for each in job.rounds]
+        found = [converted.call(each) for each in rounds]
+    elif job.samples is not None:
+        sampled = calls_by_specs(job.samples, converted.every_spec(), converted.specs)
+        rounds = [[Call(key, inputs) for key, of_signature in sampled.items() for inputs in of_signature]]
         found = [converted.call(each) for each in rounds]
     elif job.inputs is not None:
         rounds = [_given_calls(converted.specs, job.inputs, job.times)]

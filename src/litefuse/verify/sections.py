@@ -8,7 +8,7 @@ from math import isfinite
 from litefuse.report.section import VERDICTS, Judgement, Section, count_of, shape_text
 from litefuse.verify.coverage import Coverage
 from litefuse.verify.layers.sections import layer_sections
-from litefuse.verify.verification import OutputVerdict, Verdict, Verification, worst_verdict
+from litefuse.verify.verification import MARGIN, OutputVerdict, Verdict, Verification, worst_verdict
 
 __all__ = ["verification_sections"]
 
@@ -20,9 +20,10 @@ def verification_sections(verification: Verification) -> list[Section]:
     outputs = verification.outputs
     differ = [each.verdict for each in outputs].count("differs")
     unclear = [each.verdict for each in outputs].count("inconclusive")
-    note = f"Equal: the error of each output is at most {verification.tolerance:g}."
+    allowed = _allowed(verification)
+    note = f"Equal: the error of each output is at most {allowed}."
     if differ:
-        note = f"{count_of(differ, 'output')} of {len(outputs)} differ by more than {verification.tolerance:g}."
+        note = f"{count_of(differ, 'output')} of {len(outputs)} differ by more than {allowed}."
     elif unclear:
         note = (
             f"Inconclusive: nothing is known of {count_of(unclear, 'output')} of {len(outputs)}. "
@@ -51,16 +52,23 @@ def _answer(verification: Verification) -> Section:
     outputs = verification.outputs
     verdict = worst_verdict(each.verdict for each in outputs)
     equal = [each.verdict for each in outputs].count("equal")
-    facts = [("equal", f"{equal:,} of {count_of(len(outputs), 'output')}, within {verification.tolerance:g}")]
+    facts = [("equal", f"{equal:,} of {count_of(len(outputs), 'output')}, within {_allowed(verification)}")]
     judgements: list[Judgement] = [VERDICTS[verdict]]
     if worst := max((each for each in outputs if isfinite(each.error)), key=lambda each: each.error, default=None):
         at = f", of {worst.name} in call {worst.call}" if worst.call and worst.error else ""
-        facts.append(("largest error", f"{worst.error:.2g}{at}"))
+        told = "" if worst.explained is None else f"; quantization explains {worst.explained:.2g}"
+        facts.append(("largest error", f"{worst.error:.2g}{at}{told}"))
     facts.append(("calls", str(verification.calls)))
     if verification.limit is not None:
         facts.append(("inputs", f"integers below {verification.limit} alone, since others are refused"))
     both = f"{verification.model} and {verification.original}"
     return Section(f"{_TITLES[verdict]}: {both}", facts, judgements=judgements, judgement=VERDICTS[verdict])
+
+
+def _allowed(verification: Verification) -> str:
+    if all(each.explained is None for each in verification.outputs):
+        return f"{verification.tolerance:g}"
+    return f"{MARGIN:g} times what quantization explains"
 
 
 def _of_kind(verification: Verification, kind: str) -> list[Coverage]:
@@ -77,6 +85,8 @@ def _coverage_section(kind: str, coverage: Sequence[Coverage]) -> Section:
 
 def _row(output: OutputVerdict) -> tuple[str, ...]:
     error = "" if output.error == float("inf") else f"{output.error:.2g}"
+    if output.explained is not None:
+        error += f" ({output.explained:.2g} explained)"
     moved = f"moved in {output.moved} of {count_of(output.comparable, 'call')}" if output.comparable else ""
     return (
         output.signature,

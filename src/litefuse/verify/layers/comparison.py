@@ -52,11 +52,12 @@ def _judged(graph: LayerGraph, layers: Mapping[int, Layer], judged: Judged) -> I
     """Yields the layers, of which those differ where a difference arises that quantization does not explain."""
     onward = _onward(graph)
     for tensor, layer in zip(graph.tensors, _traced(graph, layers), strict=True):
-        fault = judged.ops[tensor.index].fault if tensor.index in judged.ops else ""
+        op = judged.ops.get(tensor.index)
+        fault, excess = ("", None) if op is None else (op.fault, op.excess)
         through = _through(graph, layers, tensor) if fault else ()
-        yield replace(
-            layer, differs=bool(fault), reaches=bool(fault) and tensor.index in onward, through=through, fault=fault
-        )
+        reaches = bool(fault) and tensor.index in onward
+        told = replace(layer, differs=bool(fault), reaches=reaches, through=through)
+        yield replace(told, excess=excess, fault=fault)
 
 
 def _onward(graph: LayerGraph) -> set[int]:

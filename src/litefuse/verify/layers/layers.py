@@ -33,6 +33,7 @@ class Layer:
         through: If it differs, the ops between it and the nearest compared tensors: any of them may be wrong.
         change: How far the model's outputs moved when this tensor was read; 0 if they had the same bits.
         problem: Why it is not compared; may be empty.
+        excess: How far the op of a quantized model is off, in what its quantization explains; None if it is not judged.
         fault: What is wrong with the op of a quantized model that differs by more than its quantization explains.
     """
 
@@ -50,6 +51,7 @@ class Layer:
     through: tuple[str, ...] = ()
     change: float = 0.0
     problem: str = ""
+    excess: float | None = None
     fault: str = ""
 
     @property

@@ -19,7 +19,7 @@ _STEPS = 1.5
 _FLOAT_ERROR = 1e-3
 
 
-def faulty_constants(side: Side, original: Side, signature: str) -> Iterator[tuple[int, str]]:
+def faulty_constants(side: Side, original: Side, signature: str) -> Iterator[tuple[int, float, str]]:
     """Finds ops with constants that are not those of the original, rounded.
 
     Ops are those of the main subgraph whose results have the same names in both, and are of the same kind.
@@ -30,7 +30,7 @@ def faulty_constants(side: Side, original: Side, signature: str) -> Iterator[tup
         signature: The signature's key.
 
     Yields:
-        The index of the op's first result, and what is wrong.
+        The index of the op's first result, how far it is off in what rounding explains, and what is wrong.
     """
     graph, other = (_graph(each, signature) for each in (side, original))
     if graph is None or other is None:
@@ -44,11 +44,9 @@ def faulty_constants(side: Side, original: Side, signature: str) -> Iterator[tup
             if index < 0 or wanted < 0:
                 continue
             off = _off(side, side.tensors[graph][index], original, original.tensors[other][wanted])
-            if off > _STEPS:
-                yield (
-                    op.outputs[0],
-                    f"off by {off:.0f} steps in a slice of its constant {side.tensors[graph][index].name}",
-                )
+            if not off <= _STEPS:
+                name = side.tensors[graph][index].name
+                yield op.outputs[0], off / _STEPS, f"off by {off:.0f} steps in a slice of its constant {name}"
                 break
 
 

@@ -28,16 +28,17 @@ __all__ = ["FloatCopy", "Steps", "is_quantized_file", "steps_of"]
 _FLOAT = schema.TensorType.FLOAT32
 # The types of computed numbers that QUANTIZE rounds to.
 _ROUNDED = {"int8": schema.TensorType.INT8, "uint8": schema.TensorType.UINT8, "int16": schema.TensorType.INT16}
-_QUANTIZE, _DEQUANTIZE = schema.BuiltinOperator.QUANTIZE, schema.BuiltinOperator.DEQUANTIZE
+_QUANTIZE = int(schema.BuiltinOperator.QUANTIZE)
+_DEQUANTIZE = int(schema.BuiltinOperator.DEQUANTIZE)
 # Where ops with weights have their bias, whose scale is the product of those of the activations and the weights.
-_BIASES = {
+_BIASES: dict[int, tuple[int, int]] = {
     schema.BuiltinOperator.CONV_2D: (0, 2),
     schema.BuiltinOperator.DEPTHWISE_CONV_2D: (0, 2),
     schema.BuiltinOperator.FULLY_CONNECTED: (0, 2),
     schema.BuiltinOperator.TRANSPOSE_CONV: (2, 3),
 }
 # With weights of integers, these quantize activations of floating point in each call.
-_HYBRID = frozenset(
+_HYBRID: frozenset[int] = frozenset(
     getattr(schema.BuiltinOperator, name)
     for name in (
         *("FULLY_CONNECTED", "CONV_2D", "DEPTHWISE_CONV_2D", "BATCH_MATMUL", "SVDF", "RNN", "LSTM"),
@@ -243,7 +244,7 @@ class _Conversion:
 
     def _convert(self, op: Any) -> None:
         tensors = self._tensors
-        code: int = self._codes[op.opcodeIndex]
+        code = self._codes[int(op.opcodeIndex)]
         taken, outputs = _numbers(op.inputs), _numbers(op.outputs)
         inputs = [self._instead.get(each, each) for each in taken]
         if code in {_QUANTIZE, _DEQUANTIZE} and tensors[inputs[0]].type == tensors[outputs[0]].type == _FLOAT:

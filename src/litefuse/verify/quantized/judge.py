@@ -46,8 +46,10 @@ _DEVIATIONS = 12.0
 _LEAST_OF_OTHERS = 0.5
 # Kernels may round more than once, by so many steps of the result in all.
 _ROUNDINGS = 2.5
-# What kernels of floating point differ by, relative to the largest number.
+# What kernels of floating point differ by, relative to the largest number; and those of int16, which look functions up.
 _FLOAT_ERROR = 5e-4
+_TABLE_ERROR = 2.0**-8
+_FINE = 2.0**-12  # a step of int16, but not of int8, is less than this part of the range
 # The range of a tensor is at fault if this share of numbers, and so many, are beyond it by that part of it. Of samples
 # like those that it was measured on, one or two are.
 _SHARE_BEYOND, _COUNT_BEYOND, _PART_BEYOND = 0.001, 8, 0.02
@@ -80,14 +82,11 @@ class OpJudgement(NamedTuple):
     """The result of one op, beside what quantization explains.
 
     Attributes:
-        own: How far it is from what the op should make of its own operands, in what rounding explains.
-        weights: How far the op is off given the original's operands, in what rounded weights explain; None if the
-            original's numbers are not known.
+        excess: How far the op is off, in what quantization explains: above 1, it is at fault.
         fault: What is wrong with it; empty if nothing is.
     """
 
-    own: float | None = None
-    weights: float | None = None
+    excess: float
     fault: str = ""
 
 
@@ -128,6 +127,8 @@ class _Judging:
         self._custom_ops: list[type[CustomOp] | str] = [
             each if isinstance(each, str) else pickle.loads(each) for each in job.job.custom_ops
         ]
+        # What the tables of kernels are off by, relative to their largest results: no rounding shows it.
+        self._by_tables = 0.0
         self._tensors = {each.index: each for each in job.observed.graph.tensors}
         signature = next(each for each in self._side.facts.signatures if each.key == job.calls[-1].signature)
         self._inputs = {
@@ -173,7 +174,7 @@ class _Judging:
         """Returns the judgement on each result that is a real number."""
         copy = self._cut(self._own)
         made = self._computed(copy, copy.content(), self._own)
-        found = {index: self._of_own(index, value) for index, value in made.items() if index in self._steps}
+        found = [(index, self._of_own(index, value)) for index, value in made.items() if index in self._steps]
         copy = self._cut(self._original)
         made = self._computed(copy, copy.content(), self._original)
         noises: dict[int, list[npt.NDArray[Any]]] = {}
@@ -184,28 +185,35 @@ class _Judging:
                     noises.setdefault(index, []).append(_mean_squares(value - made[index]))
         for index, value in made.items():
             if index in self._original:
-                judged = self._of_weights(index, value, noises[index])
-                found[index] = _joined(found.get(index, OpJudgement()), judged)
+                found.append((index, self._of_weights(index, value, noises[index])))
         if self._job.original is not None:
             key = self._job.calls[-1].signature
-            for index, fault in faulty_constants(self._side, Side.of(self._job.original), key):
-                found[index] = found.get(index, OpJudgement())._replace(fault=fault)
-        return found
+            for index, excess, fault in faulty_constants(self._side, Side.of(self._job.original), key):
+                found.append((index, OpJudgement(excess, fault)))
+        worst: dict[int, OpJudgement] = {}
+        for index, judged in found:
+            if index not in worst or not judged.excess <= worst[index].excess:
+                worst[index] = judged
+        return worst
 
     def _of_own(self, index: int, made: npt.NDArray[Any]) -> OpJudgement:
         steps = self._steps[index]
         if index not in self._own or not made.size:
-            return OpJudgement()
+            return OpJudgement(0.0)
         off = np.abs(made.clip(steps.low, steps.high) - self._own[index])
-        allowed = _ROUNDINGS * steps.scale + _FLOAT_ERROR * float(np.abs(made).max())
+        largest = float(np.abs(made).max())
+        is_fine = steps.scale < _FINE * (steps.high - steps.low)
+        allowed = _ROUNDINGS * steps.scale + (_TABLE_ERROR if is_fine else _FLOAT_ERROR) * largest
         excess = float(off.max()) / allowed
+        if is_fine and excess <= 1 and off.max() > _ROUNDINGS * steps.scale:
+            self._by_tables = max(self._by_tables, float(off.max()) / largest)
         fault = "" if excess <= 1 else f"off by {off.max() / steps.scale:.0f} steps from what it computes"
-        return OpJudgement(own=excess, fault=fault)
+        return OpJudgement(excess, fault)
 
     def _of_weights(self, index: int, made: npt.NDArray[Any], noises: list[npt.NDArray[Any]]) -> OpJudgement:
         expected = self._original[index]
         if not made.size or made.shape != expected.shape:
-            return OpJudgement()
+            return OpJudgement(0.0)
         scale = self._steps[index].scale if index in self._steps else 0.0
         noise = np.sqrt(np.mean(noises, 0))
         noise = np.maximum(noise, _LEAST_OF_OTHERS * np.median(noise))
@@ -216,14 +224,16 @@ class _Judging:
         fault = ""
         if not excess[worst] <= 1:
             fault = f"off by {off[worst]:.2g} where rounded weights explain {noise[worst]:.2g}"
-        elif self._job.job.is_given and index in self._steps and self._is_beyond(self._steps[index], expected):
-            fault = "its range is narrower than its numbers"
-        return OpJudgement(weights=float(excess[worst]), fault=fault)
+        elif self._job.job.is_given and index in self._steps:
+            beyond = self._beyond(self._steps[index], expected)
+            if beyond > 1:
+                return OpJudgement(beyond, "narrower in its range than its numbers are")
+        return OpJudgement(float(excess[worst]), fault)
 
-    def _is_beyond(self, steps: Steps, expected: npt.NDArray[Any]) -> bool:
+    def _beyond(self, steps: Steps, expected: npt.NDArray[Any]) -> float:
+        """Returns how many numbers are beyond a range, in how many may be."""
         beyond = np.maximum(expected - steps.high, steps.low - expected) > _PART_BEYOND * (steps.high - steps.low)
-        count = int(np.count_nonzero(beyond))
-        return count >= _COUNT_BEYOND and count >= _SHARE_BEYOND * expected.size
+        return np.count_nonzero(beyond) / max(_COUNT_BEYOND, _SHARE_BEYOND * expected.size)
 
     def _cut(self, values: Mapping[int, npt.NDArray[Any]]) -> FloatCopy:
         return FloatCopy(self._side, self._graph, cuts=values)
@@ -256,7 +266,7 @@ class _Judging:
             announce(Step(f"judge the outputs: run {seed + 1} of {_OUTPUT_DRAWS}", seed, _OUTPUT_DRAWS))
             for name, value in self._called(copy.content(np.random.default_rng(seed))).items():
                 found[name] = max(found.get(name, 0.0), difference(value, exact[name]).error)
-        return found
+        return {name: error + self._by_tables for name, error in found.items()}
 
     def _called(self, content: bytes) -> Arrays:
         interpreter = self._interpreter(content)
@@ -273,7 +283,3 @@ def _mean_squares(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     """Returns the mean square of each channel, along the last axis."""
     channels = values.shape[-1] if values.ndim > 1 else 1
     return np.square(values.astype(np.float64)).reshape(-1, channels).mean(0)
-
-
-def _joined(own: OpJudgement, weights: OpJudgement) -> OpJudgement:
-    return OpJudgement(own.own, weights.weights, weights.fault or own.fault)
