@@ -125,7 +125,11 @@ def test_quantized(tensorflow: TensorFlow, converter: str) -> None:
         content = tensorflow.call(stock_int8, str(path), [each["x"] for each in samples])
     else:
         content = converted(tensorflow, path, converter, **options)
-    right = litefuse.verify_model(content, path, inputs=samples[:2], tolerance=0.2, layers=True)
+    right = litefuse.verify_model(content, path, inputs=samples[:2], layers=True)
+    assert right.verdict == "equal"
+    explained = right.outputs[0].explained
+    assert explained is not None
+    assert right.error <= 3 * explained < 0.2
     assert layers_of(right).first is None
     integers = [each for each in layers_of(right).compared if each.dtype == "int8"]
     assert len(integers) >= 4
@@ -135,12 +139,14 @@ def test_quantized(tensorflow: TensorFlow, converter: str) -> None:
     assert step is not None
     assert step.added == max(each.added or 0.0 for each in layers_of(right).compared)
     strict = litefuse.verify_model(content, path, inputs=samples[:2], tolerance=1e-4, layers=True)
-    first = layers_of(strict).first
-    assert first is not None
-    assert first.op == "CONV_2D"
+    assert strict.verdict == "differs"  # than what was asked for, by no layer's fault
+    assert layers_of(strict).first is None
     wrong = with_wrong_weights(content, "FULLY_CONNECTED", 1)
-    first = layers_of(litefuse.verify_model(wrong, path, inputs=samples[:2], tolerance=0.2, layers=True)).first
+    verification = litefuse.verify_model(wrong, path, inputs=samples[:2], layers=True)
+    first = layers_of(verification).first
     assert first is not None
+    assert verification.verdict == "differs"
+    assert "explain" in first.fault
     assert (first.original, first.op) == ("dense/Relu", "FULLY_CONNECTED")
 
 
