@@ -15,7 +15,7 @@ VERSIONS = {
     "batch": 1,
     "benchmark": 1,
     "cache": 1,
-    "check": 1,
+    "check": 2,
     "convert": 2,
     "diff": 1,
     "doctor": 1,
@@ -23,10 +23,10 @@ VERSIONS = {
     "fusions": 1,
     "inspect": 2,
     "kernels list": 1,
-    "kernels test": 1,
+    "kernels test": 2,
     "quantize": 2,
     "run": 1,
-    "verify": 1,
+    "verify": 2,
     # What is printed when a command fails that is not known, or does not come so far.
     "": 1,
 }
