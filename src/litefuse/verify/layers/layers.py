@@ -114,6 +114,8 @@ class Layers:
             "call": self.call,
             "problem": self.problem,
             "judged": self.judged,
+            "explained": dict(self.explained),
+            "faulty": {output: layer.to_json() for output, layer in self.faulty.items()},
             "compared": len(self.compared),
             "tensors": len(self.layers),
             "first": None if first is None else first.to_json(),
