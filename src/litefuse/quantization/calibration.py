@@ -13,10 +13,11 @@ import numpy.typing as npt
 
 from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.quantization.lazy_calls import Calls
+from litefuse.quantization.prepared_tensors import ranges_of_prepared
 from litefuse.quantization.samples import WHERE
 from litefuse.runtime.interpreter import Interpreter
 
-__all__ = ["OnSample", "Ranges", "check_finite", "ranges_of"]
+__all__ = ["OnSample", "Ranges", "check_finite", "ranges_of", "with_ends_of_rank"]
 
 Ranges = dict[str, dict[str, npt.NDArray[np.float32]]]
 """The minimum and maximum of each tensor, ``min`` and ``max`` of shape ``[1]``, by the tensor's name."""
@@ -60,7 +61,21 @@ def ranges_of(path: Path, calls: Calls, on_sample: OnSample = lambda _ranges, _n
                 ) from error
             _widen(ranges, observed.found)
             on_sample(ranges, number, len(of_signature))
+        ranges |= ranges_of_prepared(path, interpreter, signature, ranges)
     return ranges
+
+
+def with_ends_of_rank(rank: int, ranges: Ranges) -> Ranges:
+    """Returns ranges whose ends have a rank: 1, or 0, as litert-quantizer needs them.
+
+    It brings the scale that an op's constants take from a result to their rank, by one axis more for each of theirs: a
+    scale of rank 1 becomes one of 4 where they have 3, and is refused.
+
+    Args:
+        rank: The rank, 0 or 1.
+        ranges: The ranges of a model's tensors.
+    """
+    return {name: {end: np.reshape(value, [1] * rank) for end, value in each.items()} for name, each in ranges.items()}
 
 
 def check_finite(ranges: Ranges, apart: Collection[str]) -> None:

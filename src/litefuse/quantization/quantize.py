@@ -13,7 +13,7 @@ from litefuse.export.edited_file import Edit, complete_file
 from litefuse.options.forms import INTEGER_ACTIVATIONS, Quantization
 from litefuse.options.quantization import QuantizationOptions, QuantizedIo, types_of_io
 from litefuse.quantization.applying import apply_recipe, read_model
-from litefuse.quantization.calibration import check_finite, ranges_of
+from litefuse.quantization.calibration import check_finite, ranges_of, with_ends_of_rank
 from litefuse.quantization.dataset import Samples
 from litefuse.quantization.difference import Difference
 from litefuse.quantization.effect import CalibrationObserver, measured_effect
@@ -24,8 +24,10 @@ from litefuse.quantization.lazy_calls import Calls
 from litefuse.quantization.masks import masked_tensors
 from litefuse.quantization.mixed_precision import mix_precision
 from litefuse.quantization.model_facts import check_named, facts_of, kept_results
+from litefuse.quantization.moved_constants import move_integers
 from litefuse.quantization.open_shapes import restore_open_shapes
 from litefuse.quantization.power_of_two_scales import avoid_powers_of_two
+from litefuse.quantization.prepared_tensors import read_once
 from litefuse.quantization.recipe import ModelFacts, Recipe, recipe_of
 from litefuse.quantization.recurrent.lstms import FloatLayer, LstmOps, enclose_states
 from litefuse.quantization.rotations import mend_rotations
@@ -181,12 +183,14 @@ class _Task:
             sources = sources_of_scales(model, bits, self.masked | self.kept)
         inner = lstms.observed(calls) if self.form == "int8" else {}
         integers = {name: each for name, each in inner.items() if name not in self.kept}
-        ranges = hand_ranges_on(share_ranges(model, enclose_states(ranges, integers), sources), sources)
+        ranges = share_ranges(model, enclose_states(ranges, integers), sources, read_once(self.path))
+        ranges = hand_ranges_on(ranges, sources)
         if bits == 16:
             ranges = avoid_powers_of_two(ranges)
         # litert-quantizer writes the ranges of ops with a fixed scale into these; other tensors must not share them.
-        ranges = {name: dict(each) for name, each in ranges.items()}
+        ranges = with_ends_of_rank(0, ranges)
         apply_recipe(self.path, self.target, self._recipe(replace(facts_of(self.path), real=real)), ranges)
+        ranges = with_ends_of_rank(1, ranges)
 
         def make_integers(model: Any) -> bool:
             _, of_outputs = types_of_io(self.quantized_io)
@@ -203,6 +207,7 @@ class _Task:
         if bits is not None:
             found = {name: each for name, each in ranges.items() if name not in self.masked}
             edits.append(partial(make_custom_ops_integer, bits=bits, ranges=found, kept=self.kept))
+            edits.append(partial(move_integers, kept=self.kept | self.masked))
         complete_file(self.target, *edits, restore_open_shapes)
 
     def _recipe(self, facts: ModelFacts) -> Recipe:

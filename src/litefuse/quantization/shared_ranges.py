@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from math import inf
 from types import MappingProxyType
 from typing import Any
 
@@ -18,16 +19,24 @@ _SELECTION = schema.BuiltinOperator.SELECT_V2
 _CONCATENATION = schema.BuiltinOperator.CONCATENATION
 # The operand and the result of these have one scale, which litert-quantizer takes from the operand.
 _POOLS = frozenset({schema.BuiltinOperator.AVERAGE_POOL_2D, schema.BuiltinOperator.MAX_POOL_2D})
+# The result of these has the scale of the operand, as well.
+_PASSING = frozenset({schema.BuiltinOperator.EXPAND_DIMS, schema.BuiltinOperator.RESHAPE, schema.BuiltinOperator.TILE})
 # An operand that is much smaller than the result keeps its range: in steps of the result's, little would be left of it
 # for its other readers. It loses two bits at most.
 _TIMES = 4.0
 
 
-def share_ranges(model: Any, ranges: Ranges, sources: Mapping[str, str] = MappingProxyType({})) -> Ranges:
+def share_ranges(
+    model: Any,
+    ranges: Ranges,
+    sources: Mapping[str, str] = MappingProxyType({}),
+    constants: Collection[str] = (),
+) -> Ranges:
     """Returns ranges in which the operands of a concatenation have that of its result, and pools before it likewise.
 
     So have custom ops that hand numbers on. They are converted to its scale anyway. An operand that others read too, as
     in dense blocks, would need an op of its own for that. TFLiteConverter does the same, however small an operand is.
+    What is made of constants alone, such as a class token that is repeated by the batch, has no other readers.
 
     So have the states of masked layers in all steps, which selections hand on.
 
@@ -35,6 +44,7 @@ def share_ranges(model: Any, ranges: Ranges, sources: Mapping[str, str] = Mappin
         model: The model, as the schema's objects.
         ranges: The ranges of its tensors.
         sources: The results of custom ops that have the scale of an operand, with that operand.
+        constants: The tensors that depend on constants alone, and that one operand reads.
     """
     shared = dict(ranges)
     codes = op_codes(model)
@@ -44,13 +54,15 @@ def share_ranges(model: Any, ranges: Ranges, sources: Mapping[str, str] = Mappin
         op: Any
         for op in reversed(graph.operators):  # the last one first: results are operands of later ones
             code = codes[int(op.opcodeIndex)]
-            inputs: list[int] = list(op.inputs) if code == _CONCATENATION or code in _POOLS else []
+            passes = code in _PASSING and any(names[each] in constants for each in op.outputs)
+            inputs: list[int] = list(op.inputs) if code == _CONCATENATION or code in _POOLS or passes else []
             computed = [names[each] for each in inputs if model.buffers[tensors[each].buffer].data is None]
             for result in [names[each] for each in op.outputs]:
                 of_result = shared.get(result)
                 operands = [sources[result]] if result in sources else computed
                 if of_result is not None:
-                    within = [name for name in operands if name in shared and _covers(of_result, shared[name])]
+                    known = {name: inf if name in constants else _TIMES for name in operands if name in shared}
+                    within = [name for name, times in known.items() if _covers(of_result, shared[name], times)]
                     shared |= dict.fromkeys(within, of_result)
         for states in _selected_states(model, graph, codes):
             found = [shared[names[each]] for each in states if names[each] in shared]
@@ -86,7 +98,7 @@ def _selected_states(model: Any, graph: Any, codes: Sequence[int]) -> list[set[i
     return [group for group in groups if group & handed_on]
 
 
-def _covers(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether a range encloses another one, and is not much wider."""
+def _covers(one: Mapping[str, Any], other: Mapping[str, Any], times: float = _TIMES) -> bool:
+    """Whether a range encloses another one, and is at most so many times as wide."""
     encloses = (one["min"] <= other["min"]).all() and (one["max"] >= other["max"]).all()
-    return bool(encloses and (one["max"] - one["min"] <= _TIMES * (other["max"] - other["min"])).all())
+    return bool(encloses and (times == inf or (one["max"] - one["min"] <= times * (other["max"] - other["min"])).all()))

@@ -1,0 +1,78 @@
+"""Constants that an op moves which litert-quantizer 0.11 does not know, as integers.
+
+Such is a class token that is repeated by the batch: TILE stays in floating point, and QUANTIZE stands behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from ai_edge_litert import schema_py_generated as schema
+
+from litefuse.quantization.recurrent.borders import drop_unused
+from litefuse.quantization.recurrent.editor import GraphEditor, Scale
+
+__all__ = ["move_integers"]
+
+_CODES = schema.BuiltinOperator
+# The ops that only move elements, and whose kernels do so with integers, and the position of what they move.
+_MOVED = {_CODES.EXPAND_DIMS: 0, _CODES.FILL: 1, _CODES.REVERSE_V2: 0, _CODES.TILE: 0}
+_TYPES: dict[int, type[np.signedinteger[Any]]] = {schema.TensorType.INT8: np.int8, schema.TensorType.INT16: np.int16}
+
+
+def move_integers(model: Any, kept: Collection[str]) -> bool:
+    """Quantizes the constants in place of what is made of them::
+
+        %f = tile(%constant)                %q = tile(%integers)
+        %q = quantize(%f)            -->
+
+    Args:
+        model: The quantized model, as the schema's objects.
+        kept: The names of tensors whose ops stay in floating point.
+
+    Returns:
+        Whether it changed.
+    """
+    changed = False
+    for graph in [GraphEditor(model, number) for number in range(len(model.subgraphs))]:
+        for op in [*graph.ops]:
+            position = _MOVED.get(graph.code(op))
+            if position is None or graph.name(int(op.outputs[0])) in kept:
+                continue
+            takers = [*graph.consumers(int(op.outputs[0]))]
+            if takers and not graph.is_output(int(op.outputs[0])):
+                changed = _quantize(graph, op, position, takers) or changed
+    if changed:
+        drop_unused(model)
+    return changed
+
+
+def _quantize(graph: GraphEditor, op: Any, position: int, takers: Collection[Any]) -> bool:
+    """Has an op move integers of the scale that its first taker makes; the others make theirs of that."""
+    moved = int(op.inputs[position])
+    values = graph.constant(moved) if graph.is_type(moved, "float32") else None
+    if values is None or any(graph.code(each) != _CODES.QUANTIZE for each in takers):
+        return False
+    first, *others = takers
+    result = int(first.outputs[0])
+    scale, dtype = graph.scale(result), _TYPES.get(graph.tensor(result).type)
+    if scale is None or dtype is None or graph.is_output(result):
+        return False
+    constant = graph.add_constant(f"{graph.name(result)}_constant", _integers(values, scale, dtype), scale)
+    graph.tensor(result).shapeSignature = graph.tensor(int(op.outputs[0])).shapeSignature
+    op.inputs = [constant if place == position else int(each) for place, each in enumerate(op.inputs)]
+    op.outputs = [result]
+    graph.remove_op(first)
+    for each in others:
+        each.inputs = [result]
+    return True
+
+
+def _integers(values: npt.NDArray[np.float32], scale: Scale, dtype: type[np.signedinteger[Any]]) -> npt.NDArray[Any]:
+    limits = np.iinfo(dtype)
+    # Kernels of symmetric int16 take no -32768.
+    least = -limits.max if dtype is np.int16 else limits.min
+    return np.clip(np.rint(values / np.float32(scale.scale)) + scale.zero, least, limits.max).astype(dtype)
