@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from litefuse.errors import LitefuseError
 from litefuse.quantization.calibration import Ranges
 from litefuse.quantization.recipe import Recipe
+from litefuse.quantization.refusals import WatchedManager, refusal
 
 __all__ = ["apply_recipe", "read_model"]
 
@@ -37,8 +37,9 @@ def apply_recipe(path: Path, target: Path, recipe: Recipe, ranges: Ranges | None
         LitefuseError: litert-quantizer rejects the model or the recipe.
     """
     library: Any = importlib.import_module
+    manager: WatchedManager | None = None
     try:
-        manager = library("litert_quantizer.recipe_manager").RecipeManager()
+        manager = WatchedManager(library("litert_quantizer.recipe_manager").RecipeManager())
         manager.load_quantization_recipe(recipe)
         model = read_model(path)
         generator = library("litert_quantizer.params_generator").ParamsGenerator(model)
@@ -46,7 +47,4 @@ def apply_recipe(path: Path, target: Path, recipe: Recipe, ranges: Ranges | None
         modifier = library("litert_quantizer.model_modifier").ModelModifier(model)
         modifier.modify_model(parameters, serialize_to_path=str(target), enable_progress_bar=False)
     except Exception as error:
-        raise LitefuseError(
-            f"litert-quantizer refused the model: {error}",
-            hint="Convert it without quantization, or try another form of it.",
-        ) from error
+        raise refusal(error, manager and manager.op) from error

@@ -18,6 +18,7 @@ from litefuse.errors import LitefuseError
 from litefuse.inputs.model_inputs import LEVELS, OTHER_NUMBERS, Manner, ModelInputs
 from litefuse.inputs.movement import movement
 from litefuse.quantization.lazy_calls import Calls
+from litefuse.quantization.refusals import not_run
 from litefuse.report.quantized import FloatOp, LayerDifference, MixedPrecision, MovingRange, OpKinds, OutputDifference
 from litefuse.runtime.interpreter import Interpreter
 from litefuse.runtime.scales import dequantized, quantized
@@ -184,10 +185,7 @@ def _difference_of(expected: Sequence[_Outputs], after: Path, calls: Calls) -> D
     try:
         found = list(_outputs(after, calls))
     except _NOT_RUN as error:
-        raise LitefuseError(
-            f"the quantized model does not run in LiteRT: {error}",
-            hint="Convert it without quantization, or try another form of it.",
-        ) from error
+        raise not_run(error, after) from error
     pairs = list(zip(expected, found, strict=True))
     outputs = tuple(
         OutputDifference(*key, *_difference((one[key], other[key]) for one, other in pairs if key in one))

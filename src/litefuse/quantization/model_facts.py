@@ -16,12 +16,12 @@ from litefuse.options.quantization import QuantizationOptions
 from litefuse.quantization.recipe import ModelFacts
 from litefuse.runtime.flatbuffer import content_of
 
-__all__ = ["check_named", "facts_of", "kept_results"]
+__all__ = ["OTHER_NAMES", "check_named", "facts_of", "kept_results"]
 
 # The ops with weights in rows, and the operand that they are.
 _ROWS = {"FULLY_CONNECTED": 1, "EMBEDDING_LOOKUP": 1}
 # The names that litert-quantizer has for ops of the schema's other names.
-_NAMES = {"TRANSPOSE_CONV": "CONV_2D_TRANSPOSE", "CUSTOM": "CUSTOM_OP"}
+OTHER_NAMES = {"TRANSPOSE_CONV": "CONV_2D_TRANSPOSE", "CUSTOM": "CUSTOM_OP"}
 _LISTED = 5
 
 
@@ -58,7 +58,7 @@ def check_named(path: Path, options: QuantizationOptions) -> None:
     }
     for pattern in options.keep_float:
         _check_pattern(pattern, scopes, "keep_float")
-    present = {_NAMES.get(name, name) for name in scopes.values()}
+    present = {OTHER_NAMES.get(name, name) for name in scopes.values()}
     for name in options.keep_float_ops:
         _check_operation(name, present, "keep_float_ops")
     for number, entry in enumerate(options.recipe, 1):
@@ -77,7 +77,7 @@ def kept_results(path: Path, options: QuantizationOptions) -> set[str]:
     for graph, op in _ops(path):
         results = [graph.tensor(each).name for each in op.outputs if each >= 0]
         scope = "".join(f"{name};" for name in results)
-        wanted = _NAMES.get(op.name, op.name) in options.keep_float_ops
+        wanted = OTHER_NAMES.get(op.name, op.name) in options.keep_float_ops
         if wanted or any(re.search(pattern, scope) for pattern in options.keep_float):
             names.update(results)
     return names

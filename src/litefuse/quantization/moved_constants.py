@@ -38,7 +38,7 @@ def move_integers(model: Any, kept: Collection[str]) -> bool:
     """
     changed = False
     for graph in [GraphEditor(model, number) for number in range(len(model.subgraphs))]:
-        for op in [*graph.ops]:
+        for op in [*(graph.ops or ())]:
             position = _MOVED.get(graph.code(op))
             if position is None or graph.name(int(op.outputs[0])) in kept:
                 continue

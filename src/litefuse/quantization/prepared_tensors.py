@@ -18,7 +18,7 @@ import numpy.typing as npt
 from litefuse.inputs.graph import Graph, Model
 from litefuse.runtime.flatbuffer import content_of
 
-__all__ = ["derived_of_constants", "read_once", "ranges_of_prepared"]
+__all__ = ["derived_of_constants", "ranges_of_prepared", "read_once"]
 
 # The ops whose results depend on the shapes of their operands alone.
 _OF_SHAPES = frozenset({"RANK", "SHAPE"})

@@ -119,6 +119,9 @@ def _integers(bits: int, options: QuantizationOptions, facts: ModelFacts) -> Rec
     ]
     if options.weight_bits != 8:
         recipe.append(_entry("(?:)", _ALL, _static(bits, weight_bits=options.weight_bits, granularity=granularity)))
+    if facts.products_of_constants:  # a first factor has one scale, of 8 bits, as activations there
+        constants = named(facts.products_of_constants)
+        recipe.append(_entry(constants, "FULLY_CONNECTED", _static(bits, granularity="TENSORWISE")))
     if facts.real:
         recipe += _left(facts.real)
         # LiteRT supports integer weights as the second factor.

@@ -13,6 +13,7 @@ from litefuse.quantization.schema_objects import op_codes, tensor_name
 __all__ = ["withheld_ops"]
 
 _OPERATOR = schema.BuiltinOperator
+_PRODUCTS = frozenset({_OPERATOR.BATCH_MATMUL, _OPERATOR.FULLY_CONNECTED})
 # A divisor is far enough from 0 in int8 if its smallest number is at least this part of the largest: some 16 steps.
 _SMALLEST = 1 / 16
 
@@ -40,7 +41,7 @@ def withheld_ops(model: Any, ranges: Ranges, bits: int) -> dict[str, str]:
                 reasons[names[result]] = "its divisor may become 0 in integers"
                 if operands[1] in made:
                     reasons[names[made[operands[1]]]] = "it computes a divisor, which may become 0 in integers"
-            elif code == _OPERATOR.BATCH_MATMUL and bits == 16 and _constant(model, graph.tensors[operands[0]]):
+            elif code in _PRODUCTS and bits == 16 and _constant(model, graph.tensors[operands[0]]):
                 reasons[names[result]] = "LiteRT multiplies no constant of int8 with activations of int16"
             made |= dict.fromkeys(map(int, op.outputs), result)
     return reasons

@@ -110,7 +110,7 @@ def drop_unused(model: Any) -> None:
     model.buffers = [model.buffers[old] for old in kept]
     for each in (*tensors, *metadata):
         each.buffer = kept[each.buffer]
-    ops = [op for graph in model.subgraphs for op in graph.operators]
+    ops = [op for graph in model.subgraphs for op in graph.operators or ()]
     codes = _places(op.opcodeIndex for op in ops)
     model.operatorCodes = [model.operatorCodes[old] for old in codes]
     for op in ops:
@@ -119,7 +119,7 @@ def drop_unused(model: Any) -> None:
 
 def _drop_tensors(graph: Any, signature_entries: list[Any]) -> None:
     lists: list[tuple[Any, str]] = [(graph, "inputs"), (graph, "outputs")]
-    lists += [(op, field) for op in graph.operators for field in ("inputs", "outputs", "intermediates")]
+    lists += [(op, field) for op in graph.operators or () for field in ("inputs", "outputs", "intermediates")]
     used = {int(index) for owner, field in lists for index in _numbers(owner, field)}
     places = _places({each for each in used if each >= 0} | {each.tensorIndex for each in signature_entries})
     graph.tensors = [graph.tensors[old] for old in places]
