@@ -123,7 +123,7 @@ def write_arrays(path: Path, arrays: Arrays) -> None:
             stored_name = name
             if array.dtype.kind in "SU":
                 array = array.astype(object)  # numpy drops NULs at the end of others
-            elif array.dtype.isbuiltin != 1:
+            elif array.dtype.isbuiltin == 2:
                 stored_name, array = f"{name} ({array.dtype.name})", array.view(f"u{array.dtype.itemsize}")
             with archive.open(f"{stored_name}.npy", "w", force_zip64=True) as file:
                 np.lib.format.write_array(file, array)

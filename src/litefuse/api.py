@@ -139,9 +139,10 @@ def convert(
         rnn: The form of recurrent layers: ``fused``, ``loop`` (for those without annotation), or ``auto``, the faster.
         target: Where the model is to run: ``cpu``, in LiteRT's interpreter; ``litert``, in its ``CompiledModel`` on the
             CPU; ``gpu``, there on the GPU; ``micro`` (``micro:64K``: with 64 KiB), in tflite-micro; ``ethos-u`` (or
-            ``ethos-u:ethos-u65-256``), on an Arm NPU. For the last two, recurrent layers become one op or are unrolled;
-            for ``gpu`` they are unrolled, for ``litert`` loops. For the last three, no dynamic dimension is left (an
-            open batch is 1), and other loops are an error unless ``rnn`` is ``loop``. Several share one form.
+            ``ethos-u:ethos-u65-256``), on an Arm NPU; ``openvino``, in OpenVINO. For ``micro`` and ``ethos-u``,
+            recurrent layers become one op or are unrolled; for ``gpu`` they are unrolled, for ``litert`` and
+            ``openvino`` loops. For ``gpu``, ``micro`` and ``ethos-u``, no dynamic dimension is left (an open batch is
+            1), and other loops are an error unless ``rnn`` is ``loop``. Several share one form.
         quantize: Quantize the weights of products, convolutions and embeddings with litert-quantizer (the extra
             ``quantize``): ``dynamic``: int8, and LiteRT quantizes the activations on each call; ``weights``: int8,
             which LiteRT dequantizes to float32; ``float16``, likewise. Or compute in integers, with int8 weights:

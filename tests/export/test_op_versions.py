@@ -45,6 +45,9 @@ FORMS: list[tuple[int, str, list[Tensor | None], list[Tensor], Mapping[str, Any]
     (9, "FULLY_CONNECTED", [X, ROW, None], [Y], {"asymmetricQuantizeInputs": True}),
     (4, "FULLY_CONNECTED", [Q8, ROWS, None], [Q8], {}),
     (7, "FULLY_CONNECTED", [Q16, ROWS, None], [Q16], {}),
+    (7, "FULLY_CONNECTED", [Q16, ROW, None], [Q16], {"keepNumDims": True}),
+    # Not as there: TensorFlow Lite 2.16 takes the first of the scales for all.
+    (12, "FULLY_CONNECTED", [Q16, ROWS, None], [Q16], {"keepNumDims": True}),
     (11, "FULLY_CONNECTED", [Q16, ROWS, None], [Q16], {"quantizedBiasType": schema.TensorType.INT32}),
     (13, "FULLY_CONNECTED", [Q16, tensor("INT4", (8, 4), 8), None], [Q16], {}),
     (14, "FULLY_CONNECTED", [X, tensor("INT2", (8, 4), 8), None], [Y], {}),
@@ -55,6 +58,13 @@ FORMS: list[tuple[int, str, list[Tensor | None], list[Tensor], Mapping[str, Any]
     (2, "CONV_2D", [F32, tensor("INT8", (8, 1, 1, 4), 1), None], [F32], {}),
     (3, "CONV_2D", [Q8, tensor("INT8", (8, 1, 1, 4), 8), None], [Q8], {}),
     (7, "CONV_2D", [Q8, tensor("INT4", (8, 1, 1, 4), 8), None], [Q8], {}),
+    (
+        8,
+        "CONV_2D",
+        [F32, tensor("INT4", (8, 1, 1, 4), 8), None],
+        [F32],
+        {},
+    ),  # not as there: 2.14 knows 7, and no such op
     (4, "CONV_2D", [Q16, tensor("INT8", (8, 1, 1, 4), 8), None], [Q16], {}),
     (8, "CONV_2D", [Q16, tensor("INT8", (8, 1, 1, 4), 8), None], [Q16], {"quantizedBiasType": 2}),
     (1, "DEPTHWISE_CONV_2D", [F32, F32, None], [F32], {"dilationWFactor": 1, "dilationHFactor": 1}),
@@ -109,6 +119,7 @@ FORMS: list[tuple[int, str, list[Tensor | None], list[Tensor], Mapping[str, Any]
     (3, "TRANSPOSE_CONV", [I32, F32, F32, X], [F32], {}),
     (4, "TRANSPOSE_CONV", [I32, F32, F32, X], [F32], {"fusedActivationFunction": 1}),
     (1, "TRANSPOSE_CONV", [I32, F32, F32], [F32], {}),
+    (5, "TRANSPOSE_CONV", [I32, I8, F32], [F32], {}),  # not as there: TensorFlow Lite 2.14 has no such op
     (4, "BATCH_MATMUL", [F32, Q8], [F32], {"asymmetricQuantizeInputs": True}),
     (2, "BATCH_MATMUL", [Q8, Q8], [Q8], {}),
     (5, "CAST", [F32], [F16], {}),

@@ -285,6 +285,35 @@ def test_no_variable_tensors(tensorflow: TensorFlow, framework: str, target: str
     assert "variable tensors" in check.refused[0]
 
 
+@pytest.mark.parametrize("quantize", [None, "weights", "int8"])
+@pytest.mark.parametrize("steps", [6, None])
+@pytest.mark.parametrize("family", ["sequence LSTM", "stack GRU", "bidirectional LSTM"])
+def test_loops_in_openvino(
+    tensorflow: TensorFlow, family: str, steps: int | None, quantize: Quantization | None
+) -> None:
+    """Loops write their steps without DYNAMIC_UPDATE_SLICE, of whatever number these and the rows are."""
+    path = tensorflow.save(recurrent_models.build, *Case("keras", family, None, steps))
+    random = np.random.default_rng(4)
+    features = recurrent_models.FEATURES
+    options: dict[str, Any] = {"quantize": quantize}
+    if quantize == "int8":
+        options["representative_dataset"] = [
+            {"x": each} for each in random.standard_normal((50, 1, 6, features)).astype(np.float32)
+        ]
+    result = litefuse.convert(path, target="openvino", **options)
+    assert "WHILE" in result.report.op_counts
+    assert not {"DYNAMIC_UPDATE_SLICE", "UNIDIRECTIONAL_SEQUENCE_LSTM"} & result.report.op_counts.keys()
+    (check,) = result.report.target_checks
+    assert check.verdict == "accelerated"
+    runner = interpreter(result.model_bytes).get_signature_runner()
+    for rows, count in ((1, 6), (3, 6), (2, steps or 9), (1, 6)):
+        x = random.standard_normal((rows, count, features)).astype(np.float32)
+        (expected,) = tensorflow.run_calls(path, [("serving_default", {"x": x})])
+        for _ in range(2):
+            atol = {None: 1e-5, "weights": 0.02}.get(quantize, 0.05)
+            np.testing.assert_allclose(runner(x=x)["y0"], expected["y0"], atol=atol)
+
+
 def test_several_targets(tensorflow: TensorFlow) -> None:
     """The file has the form that all of them take, and each says what it makes of it."""
     path = tensorflow.save(recurrent_models.build, "keras", "sequence LSTM", None, 6)

@@ -55,8 +55,8 @@ def check(
     """Check a LiteRT file for what is to run it.
 
     The software of each target compiles the file, and runs it where it can: LiteRT's CompiledModel (litert, gpu),
-    tflite-micro (micro) and Vela (ethos-u). What it computes is compared with LiteRT on the CPU. The report names the
-    ops that are refused, with the reason, the layers that they are from, and what helps.
+    tflite-micro (micro), Vela (ethos-u) and OpenVINO (openvino). What it computes is compared with LiteRT on the CPU.
+    The report names the ops that are refused, with the reason, the layers that they are from, and what helps.
 
     Where the software is not installed, a table of the target's ops answers: it may refuse a file, and proves nothing.
 

@@ -24,6 +24,7 @@ EXTRAS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "report": ("pages about models (litefuse report, --html)", ("fast_sugiyama", "squarify")),
     "micro": ("the target micro, and export-micro", ("tflite_micro",)),
     "ethos-u": ("the target ethos-u", ("ethosu",)),
+    "openvino": ("the target openvino", ("openvino",)),
     "explorer": ("litefuse show", ("model_explorer",)),
     "images": ("images in kernels and samples", ("PIL",)),
     "text": ("regular expressions in bounded time", ("re2",)),

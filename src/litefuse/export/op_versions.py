@@ -133,6 +133,7 @@ def _recurrent(asymmetric: int, weights: int = 1) -> _Rules:
 
 _CONVOLUTION: _Rules = [
     (8, _all(_types(0, "INT16"), _flag(6))),
+    (8, lambda form: _is_hybrid(form) and form.operand_type(1) == "INT4"),  # up to 2.14, 7 is of int8 and int4 alone
     (6, _is_grouped),
     (4, _types(0, "INT16")),
     (7, _types(1, "INT4")),
@@ -152,6 +153,8 @@ _FULLY_CONNECTED: _Rules = [
     (14, _types(1, "INT2")),
     (13, _all(_types(0, "INT16"), _types(1, "INT4"))),
     (12, lambda form: _is_hybrid(form) and form.is_per_axis(1, 0)),
+    # Up to 2.16, what keeps more than two dimensions in int16 takes the first scale of its weights for all.
+    (12, lambda form: _all(_types(0, "INT16"), _flag(2), _rank_above(2))(form) and form.is_per_axis(1, 0)),
     (11, _all(_types(0, "INT16"), _flag(4))),
     (10, _types(1, "INT4")),
     (8, lambda form: form.is_sparse(1)),
@@ -344,6 +347,7 @@ _RULES: Mapping[str, _Rules] = MappingProxyType(
         ],
         "TRANSPOSE_CONV": [
             (5, _all(_types(2, "INT16"), _flag(4))),
+            (5, _all(_types(2, "FLOAT32"), _types(1, "INT8", "INT4"))),  # 2.17 is the first to have it
             (4, _flag(3)),
             (3, lambda form: form.operand_type(3) != ""),
             (2, _types(1, "INT8")),

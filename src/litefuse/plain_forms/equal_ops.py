@@ -14,6 +14,7 @@ from litefuse.ir.litert_ops import arithmetic, integers
 from litefuse.ir.mlir import ir
 from litefuse.plain_forms.quantizable_ops import QUANTIZABLE_OPS
 from litefuse.plain_forms.reshapes import is_fixed, reshaped, resized
+from litefuse.plain_forms.updated_items import updated
 
 __all__ = ["EQUAL_OPS", "EmitEqualOps"]
 
@@ -25,6 +26,9 @@ class EmitEqualOps:
         %y = tfl.select_v2(%c, %a, %b)    -->  %y = tfl.add(%b, tfl.mul(tfl.sub(%a, %b), %c))  of int32
         %y = tfl.reduce_any(%x, %axes)    -->  %y = tfl.logical_not(tfl.reduce_all(tfl.logical_not(%x), %axes))
         %y = tfl.tile(%x, [1, 3])         -->  %y = tfl.concatenation(%x, %x, %x) {axis = 1}
+        %y = tfl.relu_n1_to_1(%x)         -->  %y = tfl.maximum(tfl.minimum(%x, 1), -1)
+        %y = tfl.dynamic_update_slice(%x, %item, [%i, 0])
+                                          -->  %y = tfl.select_v2(tfl.equal([[0], [1], [2]], %i), %item, %x)
 
     and in the place of those that are not quantized::
 
@@ -126,6 +130,14 @@ def _repeated(value: ir.Value, axis: int, count: int) -> ir.Value:
     return ir.Operation.create("tfl.concatenation", [resized(value.type, shape)], parts, attributes).result
 
 
+def _limited(op: ir.OpView) -> ir.Value:
+    value = op.operands[0]
+    for name, limit in (("tfl.minimum", 1.0), ("tfl.maximum", -1.0)):
+        bound = pseudo_constant(ir.DenseElementsAttr.get(np.array(limit, np.float32)))
+        value = ir.Operation.create(name, [op.results[0].type], [value, bound]).result
+    return value
+
+
 _REPEATED = 8
 _TILED = frozenset({"f32", "i1", "i32", "i64"})
 
@@ -137,6 +149,8 @@ EQUAL_OPS: Mapping[str, tuple[str, Callable[[ir.OpView], ir.Value | None]]] = Ma
         "tfl.select_v2": ("SELECT", _select_v2),  # tflite-micro has it for floats, int8 and int16
         "tfl.reduce_any": ("REDUCE_ANY", _reduce_all),
         "tfl.tile": ("TILE", _tile),
+        "tfl.relu_n1_to_1": ("RELU_N1_TO_1", _limited),
+        "tfl.dynamic_update_slice": ("DYNAMIC_UPDATE_SLICE", updated),
         **QUANTIZABLE_OPS,
     }
 )

@@ -20,6 +20,7 @@ OWN = {
     "gpu": ("gpu", "Gpu"),
     "micro": ("micro", "Micro"),
     "ethos-u": ("ethos_u", "EthosU"),
+    "openvino": ("openvino", "OpenVINO"),
 }
 _GROUP = "litefuse.targets"
 

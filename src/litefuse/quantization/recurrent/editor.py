@@ -15,6 +15,7 @@ __all__ = ["GraphEditor", "Scale"]
 
 _TYPES = {
     "bool": schema.TensorType.BOOL,
+    "float16": schema.TensorType.FLOAT16,
     "float32": schema.TensorType.FLOAT32,
     "int8": schema.TensorType.INT8,
     "int16": schema.TensorType.INT16,

@@ -1,0 +1,1 @@
+"""What becomes of litefuse's files in other people's software that reads them."""
