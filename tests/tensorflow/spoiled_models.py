@@ -6,7 +6,6 @@ import importlib
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 from ai_edge_litert import schema_py_generated as schema
 
 __all__ = ["spoiled", "with_wrong_weights", "without_activation", "without_names"]
@@ -106,10 +105,10 @@ def spoiled(content: bytes, what: str, how: float, place: float | str) -> tuple[
 
 def _spoil_weights(model: Any, op: Any, what: str, how: float, axis: int) -> None:
     weights = model.subgraphs[0].tensors[op.inputs[1]]
-    values: npt.NDArray[Any] = np.array(model.buffers[weights.buffer].data).view(np.int8).reshape(weights.shape)
-    by_channel: npt.NDArray[Any] = np.moveaxis(values, axis, 0)
-    sizes: npt.NDArray[Any] = np.abs(by_channel.astype(np.int64)).reshape(len(by_channel), -1).sum(1)
-    channel = int(np.argmax(sizes))
+    data: Any = np.array(model.buffers[weights.buffer].data)
+    values: Any = data.view(np.int8).reshape(weights.shape)
+    by_channel: Any = np.moveaxis(values, axis, 0)
+    channel = int(np.argmax(np.abs(by_channel.astype(np.int64)).reshape(len(by_channel), -1).sum(1)))
     if what == "channel":
         by_channel[channel] = np.clip(by_channel[channel] * how, -127, 127)
     elif what == "channels":
