@@ -23,7 +23,10 @@ from litefuse.inspection.tensors import stored_tensors
 from litefuse.quantization.schema_objects import op_codes
 from litefuse.runtime.flatbuffer import content_of
 
-__all__ = ["FloatCopy", "Steps", "is_quantized_file", "steps_of"]
+__all__ = ["CUT", "FloatCopy", "Steps", "is_quantized_file", "steps_of"]
+
+#: The key of the signature of a subgraph with cuts: its inputs and outputs are called by the numbers of their tensors.
+CUT = "cut"
 
 _FLOAT = schema.TensorType.FLOAT32
 # The types of computed numbers that QUANTIZE rounds to.
@@ -211,9 +214,13 @@ class _Conversion:
         graph.operators = self._operators
         if self._cuts:
             graph.inputs = [*self.given.values()]
-            made = dict.fromkeys(self.computed.values())
+            made = dict.fromkeys(each for each in self.computed.values() if each not in graph.inputs)
             graph.outputs = [each for each in made if self._tensors[each].type == _FLOAT]
-            self._model.signatureDefs = []
+            signature: Any = schema.SignatureDefT()
+            signature.signatureKey, signature.subgraphIndex = CUT, self._number
+            signature.inputs = [_named(str(index), place) for index, place in self.given.items()]
+            signature.outputs = [_named(str(place), place) for place in graph.outputs]
+            self._model.signatureDefs = [signature]
             return
         instead = self._instead
         graph.outputs = [instead.get(int(index), int(index)) for index in graph.outputs]
@@ -333,6 +340,12 @@ class _Conversion:
         tensor.hasRank, tensor.name, tensor.buffer = like.hasRank, b"", 0
         self._tensors.append(tensor)
         return len(self._tensors) - 1
+
+
+def _named(name: str, index: int) -> Any:
+    made: Any = schema.TensorMapT()
+    made.name, made.tensorIndex = name, index
+    return made
 
 
 def _numbers(indices: Any) -> list[int]:

@@ -30,7 +30,7 @@ from litefuse.verify.layers.original_side import Match
 from litefuse.verify.model_process import ModelJob
 from litefuse.verify.original import Arrays, Call
 from litefuse.verify.quantized.constants import faulty_constants
-from litefuse.verify.quantized.float_copy import FloatCopy, Steps, steps_of
+from litefuse.verify.quantized.float_copy import CUT, FloatCopy, steps_of
 
 __all__ = ["JUDGE", "JudgeJob", "Judged", "OpJudgement", "judge"]
 
@@ -50,9 +50,11 @@ _ROUNDINGS = 2.5
 _FLOAT_ERROR = 5e-4
 _TABLE_ERROR = 2.0**-8
 _FINE = 2.0**-12  # a step of int16, but not of int8, is less than this part of the range
-# The range of a tensor is at fault if this share of numbers, and so many, are beyond it by that part of it. Of samples
-# like those that it was measured on, one or two are.
+# The range of a tensor is at fault if this share of numbers, and so many, are beyond it by that part of it. Where other
+# tensors have such numbers as well, the call is unlike those that ranges were measured on, which explains them.
 _SHARE_BEYOND, _COUNT_BEYOND, _PART_BEYOND = 0.001, 8, 0.02
+_OTHERS_BEYOND = 0.1
+_NARROW = "narrower in its range than its numbers are"
 
 
 @dataclass(frozen=True)
@@ -123,6 +125,7 @@ class _Judging:
         self._job = job
         self._side = Side.of(job.job.model)
         self._graph = job.observed.graph.subgraph
+        self._stored = self._side.tensors[self._graph]
         self._steps = steps_of(self._side, self._graph)
         self._custom_ops: list[type[CustomOp] | str] = [
             each if isinstance(each, str) else pickle.loads(each) for each in job.job.custom_ops
@@ -186,6 +189,8 @@ class _Judging:
         for index, value in made.items():
             if index in self._original:
                 found.append((index, self._of_weights(index, value, noises[index])))
+        if self._job.job.is_given:
+            found += self._narrow_ranges()
         if self._job.original is not None:
             key = self._job.calls[-1].signature
             for index, excess, fault in faulty_constants(self._side, Side.of(self._job.original), key):
@@ -204,7 +209,7 @@ class _Judging:
         largest = float(np.abs(made).max())
         is_fine = steps.scale < _FINE * (steps.high - steps.low)
         allowed = _ROUNDINGS * steps.scale + (_TABLE_ERROR if is_fine else _FLOAT_ERROR) * largest
-        excess = float(off.max()) / allowed
+        excess = float(off.max()) / allowed  # a step is more than 0
         if is_fine and excess <= 1 and off.max() > _ROUNDINGS * steps.scale:
             self._by_tables = max(self._by_tables, float(off.max()) / largest)
         fault = "" if excess <= 1 else f"off by {off.max() / steps.scale:.0f} steps from what it computes"
@@ -219,21 +224,27 @@ class _Judging:
         noise = np.maximum(noise, _LEAST_OF_OTHERS * np.median(noise))
         allowed = _DEVIATIONS * noise + scale + _FLOAT_ERROR * float(np.abs(expected).max())
         off = np.sqrt(_mean_squares(made - expected))
-        excess = off / allowed
+        excess = np.divide(off, allowed, out=np.zeros_like(off), where=off != 0)
         worst = int(np.argmax(excess))
         fault = ""
         if not excess[worst] <= 1:
             fault = f"off by {off[worst]:.2g} where rounded weights explain {noise[worst]:.2g}"
-        elif self._job.job.is_given and index in self._steps:
-            beyond = self._beyond(self._steps[index], expected)
-            if beyond > 1:
-                return OpJudgement(beyond, "narrower in its range than its numbers are")
         return OpJudgement(float(excess[worst]), fault)
 
-    def _beyond(self, steps: Steps, expected: npt.NDArray[Any]) -> float:
-        """Returns how many numbers are beyond a range, in how many may be."""
+    def _narrow_ranges(self) -> Iterator[tuple[int, OpJudgement]]:
+        """Yields tensors whose ranges are narrower than the original's numbers, if few are."""
+        ranges = [index for index in self._steps.keys() & self._original.keys() if index in self._tensors]
+        beyond = {index: count for index in ranges if (count := self._beyond(index))}
+        if len(beyond) > max(1.0, _OTHERS_BEYOND * len(ranges)):
+            return
+        for index, count in beyond.items():
+            excess = count / max(_COUNT_BEYOND, _SHARE_BEYOND * self._original[index].size)
+            yield index, OpJudgement(excess, _NARROW if excess > 1 else "")
+
+    def _beyond(self, index: int) -> int:
+        steps, expected = self._steps[index], self._original[index]
         beyond = np.maximum(expected - steps.high, steps.low - expected) > _PART_BEYOND * (steps.high - steps.low)
-        return np.count_nonzero(beyond) / max(_COUNT_BEYOND, _SHARE_BEYOND * expected.size)
+        return int(np.count_nonzero(beyond))
 
     def _cut(self, values: Mapping[int, npt.NDArray[Any]]) -> FloatCopy:
         return FloatCopy(self._side, self._graph, cuts=values)
@@ -242,19 +253,23 @@ class _Judging:
         self, copy: FloatCopy, content: bytes, values: Mapping[int, npt.NDArray[Any]]
     ) -> dict[int, npt.NDArray[Any]]:
         """Returns the results of the ops of a copy that takes these values."""
-        interpreter = self._interpreter(content)
-        for index, place in copy.given.items():
-            interpreter.resize_tensor_input(place, values[index].shape)
-        interpreter.allocate_tensors()
-        for index, place in copy.given.items():
-            interpreter.set_tensor(place, values[index])
-        interpreter.invoke()
-        places = {each["index"] for each in interpreter.get_output_details()}
+        run = self._interpreter(content).get_signature_runner(CUT)
+        made = run(**{str(index): values[index] for index in copy.given})
+        stale = self._stale(copy)
         return {
-            index: interpreter.get_tensor(place)
+            index: np.array(made[str(place)])
             for index, place in copy.computed.items()
-            if place in places and index in self._tensors
+            if str(place) in made and index in self._tensors and index not in stale
         }
+
+    def _stale(self, copy: FloatCopy) -> set[int]:
+        """Returns what is computed of states that earlier calls left, which the copy does not run."""
+        found: set[int] = set()
+        for tensor in self._job.observed.graph.tensors if len(self._job.calls) > 1 else ():
+            reads = tensor.op == "READ_VARIABLE" or any(self._stored[each].is_variable for each in tensor.operands)
+            if reads or any(each in found and each not in copy.given for each in tensor.operands):
+                found.add(tensor.index)
+        return found
 
     def outputs(self, announce: Callable[[str], None]) -> dict[str, float]:
         """Returns the error of each output that quantization explains, in the last call."""
