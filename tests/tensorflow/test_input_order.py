@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,7 +43,7 @@ def converted(tf: Any, builder: Callable[..., Any], args: Sequence[Any], way: st
         if way != "live":
             given = str(Path(folder, "model"))
             if functions is None:  # of Keras
-                model.export(given, verbose=False)
+                (model.save if hasattr(model, "save_spec") else functools.partial(model.export, verbose=False))(given)
             else:
                 tf.saved_model.save(model, given, signatures=functions)
         if way == "saved again":
@@ -113,10 +114,11 @@ def test_keras_model(tensorflow: TensorFlow, way: str, form: str) -> None:
     check(tensorflow, keras_model, "keras", form, way=way, counts={"serving_default": 12 if form == "many" else 3})
 
 
-@pytest.mark.parametrize("form", ["list", "many"])
-def test_keras_2_model(tensorflow: TensorFlow, form: str) -> None:
+@pytest.mark.parametrize("form", ["list", "many", "dict"])
+@pytest.mark.parametrize("way", ["live", "saved"])
+def test_keras_2_model(tensorflow: TensorFlow, way: str, form: str) -> None:
     counts = {"serving_default": 12 if form == "many" else 3}
-    check(tensorflow, keras_model, "tf_keras", form, way="live", counts=counts)
+    check(tensorflow, keras_model, "tf_keras", form, way=way, counts=counts)
 
 
 def functions(tf: Any) -> Any:

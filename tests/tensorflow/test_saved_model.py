@@ -60,7 +60,8 @@ def check_against_tensorflow(tensorflow: TensorFlow, path: Path) -> SavedModel:
         wanted = expected[key]
         body = model.functions[signature.function].signature
         assert len(signature.inputs) + len(signature.captures) == len(body.input_arg)
-        assert [spec.name for spec in signature.inputs] == [
+        places = [signature.input_indices.index(place) for place in range(len(signature.inputs))]
+        assert [signature.inputs[place].name for place in places] == [
             name.removeprefix(f"{key}_") for name in wanted["inputs"]
         ], key
         assert sorted(spec.name for spec in signature.outputs) == wanted["outputs"]
@@ -111,14 +112,14 @@ def test_several_signatures(tensorflow: TensorFlow) -> None:
     assert list(model.signatures) == ["affine", "many", "no_input", "text"]
     affine = model.signature("affine")
     assert [(spec.name, str(spec.dtype), spec.shape) for spec in affine.inputs] == [
-        ("a", "float32", ()),
         ("x", "float32", (None, 2)),
+        ("a", "float32", ()),
     ]
     assert {spec.name: spec.shape for spec in affine.outputs} == {"a2": (3,), "same": (None, 3), "y": (None, 3)}
     variables = [capture for capture in affine.captures if isinstance(capture, Variable)]
     assert [(variable.name, variable.trainable) for variable in variables] == [("weight", True), ("bias", False)]
-    assert [spec.name for spec in model.signature("many").inputs] == ["a", "input_10", "input_2", "z"]
-    assert [spec.shape for spec in model.signature("many").inputs] == [(4,), (2,), (3,), None]
+    assert [spec.name for spec in model.signature("many").inputs] == ["input_10", "input_2", "z", "a"]
+    assert [spec.shape for spec in model.signature("many").inputs] == [(2,), (3,), None, (4,)]
     assert model.signature("no_input").inputs == ()
     assert model.signature("text").inputs[0].dtype == DataType.STRING
     assert model.tensorflow_version.startswith("2.")
@@ -261,7 +262,7 @@ def keras_with_two_inputs(tf: Any) -> Any:
 def test_keras_export_with_several_inputs_and_outputs(tensorflow: TensorFlow) -> None:
     model = check_against_tensorflow(tensorflow, tensorflow.save(keras_with_two_inputs))
     signature = model.signature("serving_default")
-    assert [spec.name for spec in signature.inputs] == ["another", "first"]
+    assert [spec.name for spec in signature.inputs] == ["first", "another"]
     assert [spec.name for spec in signature.outputs] == ["b", "z"]
     names = [capture.name for capture in signature.captures if isinstance(capture, Variable)]
     assert sorted(names) == sorted(

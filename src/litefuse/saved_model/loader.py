@@ -18,6 +18,7 @@ from litefuse.saved_model.graph_def import is_graph_file, load_graph
 from litefuse.saved_model.graph_function import split_tensor_name
 from litefuse.saved_model.graph_signatures import GraphSignatures
 from litefuse.saved_model.initial_values import initial_values
+from litefuse.saved_model.keras_metadata import output_names
 from litefuse.saved_model.messages import AssetFileDef, CollectionDef, MetaGraphDef, NodeDef
 from litefuse.saved_model.messages import SavedModel as SavedModelProto
 from litefuse.saved_model.model import SavedModel
@@ -179,7 +180,8 @@ class _Loader:
         paths = graph.paths()
         nodes = {node.name: node for node in self.meta_graph.graph_def.node}
         functions = {function.signature.name: function for function in self.meta_graph.graph_def.library.function}
-        reader = SignatureReader(nodes, functions, graph.concrete_functions, graph.signature_functions())
+        of_model = output_names(self.folder)
+        reader = SignatureReader(nodes, functions, graph.concrete_functions, graph.signature_functions(), of_model)
         assets = self._assets(graph)
         from_graph = GraphSignatures(
             folder=self.folder,

@@ -29,6 +29,8 @@ __all__ = [
     "FunctionSpec",
     "GradientDef",
     "GraphDef",
+    "KerasMetadata",
+    "KerasObject",
     "ListValue",
     "MetaGraphDef",
     "NameAttrList",
@@ -339,6 +341,16 @@ class GraphDef(Message):
         versions: VersionDef | None = ...,
     ) -> None: ...
     def HasField(self, field_name: Literal["library", "versions"]) -> bool: ...
+
+class KerasMetadata(Message):
+    @property
+    def nodes(self) -> RepeatedCompositeFieldContainer[KerasObject]: ...
+    def __init__(self, *, nodes: Iterable[KerasObject] | None = ...) -> None: ...
+
+class KerasObject(Message):
+    node_id: int
+    metadata: str
+    def __init__(self, *, node_id: int | None = ..., metadata: str | None = ...) -> None: ...
 
 class ListValue(Message):
     @property

@@ -28,6 +28,8 @@ __all__ = ["INTERNAL_KEYS", "Signature", "SignatureReader", "TensorSpec", "check
 # The signatures of the initialization and training ops of the graph, which are not functions of the model.
 INTERNAL_KEYS = frozenset({"__saved_model_init_op", "__saved_model_train_op"})
 _MAX_IDENTITIES = 100
+# The signature that Keras 2 makes of a model.
+_OF_KERAS = "serving_default"
 _CALL_OPS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 
 
@@ -83,12 +85,14 @@ class SignatureReader:
         functions: The function library.
         concrete_functions: The object graph's description of each function.
         signature_functions: The function of each signature, according to the object graph.
+        model_outputs: The names of the outputs of a Keras 2 model, in its order.
     """
 
     nodes: Mapping[str, NodeDef]
     functions: Mapping[str, FunctionDef]
     concrete_functions: Mapping[str, SavedConcreteFunction]
     signature_functions: Mapping[str, str]
+    model_outputs: tuple[str, ...] = ()
 
     def function_of(self, key: str, definition: SignatureDef) -> str | None:
         """Returns the function of a signature, or None if its tensors are nodes of the top-level graph."""
@@ -127,6 +131,8 @@ class SignatureReader:
         ranks = ranks_in_model(function, self.functions)
         places = sorted(range(count), key=lambda place: ranks.parameters[place])
         outputs = sorted(indices, key=lambda name: (ranks.results[indices[name]], name))
+        if key == _OF_KERAS and sorted(self.model_outputs) == sorted(outputs):
+            outputs = self.model_outputs
         arguments, results = body.signature.input_arg, body.signature.output_arg
         return Signature(
             key=key,
