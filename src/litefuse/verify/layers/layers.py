@@ -114,7 +114,7 @@ class Layers:
             "call": self.call,
             "problem": self.problem,
             "judged": self.judged,
-            "explained": dict(self.explained),
+            "explained": json_form(self.explained),
             "faulty": {output: layer.to_json() for output, layer in self.faulty.items()},
             "compared": len(self.compared),
             "tensors": len(self.layers),
