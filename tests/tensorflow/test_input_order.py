@@ -14,6 +14,7 @@ import pytest
 import litefuse
 from litefuse.inputs.graph import Model
 from litefuse.inspection.facts import InspectionJob, SavedModelFacts
+from litefuse.inspection.litert_model import inspect_litert_model
 from litefuse.processes.process import run_in_worker
 from litefuse.saved_model import load
 from tests.tensorflow.checking import interpreter
@@ -186,6 +187,15 @@ def oddly_named(tf: Any) -> Any:
 def test_odd_names(tensorflow: TensorFlow) -> None:
     model = check(tensorflow, oddly_named, way="live", counts={"serving_default": 5})
     assert {*Model(model).signatures["serving_default"].inputs} == {"a_b", "a_b_1", "gr__e", "zeta", "alpha"}
+
+
+def test_listing_of_a_file(tensorflow: TensorFlow, tmp_path: Path) -> None:
+    path = tmp_path / "model.tflite"
+    litefuse.convert(tensorflow.save(functions_to_save)).save(path)
+    listed = {each.key: each for each in inspect_litert_model(path).signatures}
+    assert [each.name for each in listed["stateful"].inputs] == ["zeta", "alpha", "mid"]
+    assert [each.name for each in listed["many"].outputs] == [f"output_{number}" for number in range(12)]
+    assert [*Model(path.read_bytes()).signatures["many"].outputs] == [f"output_{number}" for number in range(12)]
 
 
 def test_listing_of_a_saved_model(tensorflow: TensorFlow) -> None:

@@ -207,7 +207,7 @@ class Signature(NamedTuple):
 
     Attributes:
         graph: The index of its subgraph.
-        inputs: Its inputs' tensors by their names.
+        inputs: Its inputs' tensors by their names, in the order of the subgraph's.
         outputs: Its outputs'.
     """
 
@@ -230,7 +230,7 @@ class Model:
         self._codes = [OpCode.read(code) for code in model.tables(fields.OPERATOR_CODES)]
         self.graphs = [Graph(self, table) for table in model.tables(fields.SUBGRAPHS)]
         self.signatures = {
-            table.text(fields.SIGNATURE_KEY): _signature(table) for table in model.tables(fields.SIGNATURES)
+            table.text(fields.SIGNATURE_KEY): self._signature(table) for table in model.tables(fields.SIGNATURES)
         }
 
     @property
@@ -245,6 +245,19 @@ class Model:
             for graph in self.graphs
             for index in range(graph.size)
             if graph.is_constant(index) and graph.tensor(index).shape
+        )
+
+    def _signature(self, table: Table) -> Signature:
+        number = table.number(fields.SIGNATURE_GRAPH, "I")
+        graph = self.graphs[number]
+
+        def named(field: int, order: Sequence[int]) -> dict[str, int]:
+            found = {each.text(fields.MAP_NAME): each.number(fields.MAP_INDEX, "I") for each in table.tables(field)}
+            places = {index: place for place, index in reversed([*enumerate(order)])}
+            return dict(sorted(found.items(), key=lambda entry: places.get(entry[1], len(places))))
+
+        return Signature(
+            number, named(fields.SIGNATURE_INPUTS, graph.inputs), named(fields.SIGNATURE_OUTPUTS, graph.outputs)
         )
 
     def op(self, table: Table) -> Op:
@@ -298,15 +311,6 @@ def _vector(table: Table, field: int, size: int) -> bytes:
     """Returns the first element of a vector of numbers of a size."""
     start = table.vector(field)
     return bytes(table.data[start : start + size])
-
-
-def _signature(table: Table) -> Signature:
-    def named(field: int) -> dict[str, int]:
-        return {each.text(fields.MAP_NAME): each.number(fields.MAP_INDEX, "I") for each in table.tables(field)}
-
-    return Signature(
-        table.number(fields.SIGNATURE_GRAPH, "I"), named(fields.SIGNATURE_INPUTS), named(fields.SIGNATURE_OUTPUTS)
-    )
 
 
 def _strings(data: bytes, shape: Sequence[int]) -> npt.NDArray[Any] | None:

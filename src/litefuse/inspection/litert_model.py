@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -177,10 +177,23 @@ def _subgraph(subgraph: Any) -> SubgraphFacts:
     )
 
 
+def _order(indices: Sequence[int]) -> Callable[[Any], int]:
+    """Returns the key by which named tensors are in the order of indices; others come last."""
+    places = {index: place for place, index in reversed([*enumerate(indices)])}
+    return lambda named: places.get(named.TensorIndex(), len(places))
+
+
 def _signature(signature: Any, subgraphs: list[Any]) -> SignatureFacts:
     subgraph = subgraphs[signature.SubgraphIndex()]
-    inputs = [signature.Inputs(index) for index in range(signature.InputsLength())]
-    outputs = [signature.Outputs(index) for index in range(signature.OutputsLength())]
+    # In the file they are sorted by name; indices are those of the subgraph.
+    inputs = sorted(
+        (signature.Inputs(index) for index in range(signature.InputsLength())),
+        key=_order([subgraph.Inputs(place) for place in range(subgraph.InputsLength())]),
+    )
+    outputs = sorted(
+        (signature.Outputs(index) for index in range(signature.OutputsLength())),
+        key=_order([subgraph.Outputs(place) for place in range(subgraph.OutputsLength())]),
+    )
     return SignatureFacts(
         key=_text(signature.SignatureKey()),
         inputs=tuple(_tensor(subgraph, each.TensorIndex(), _text(each.Name())) for each in inputs),
