@@ -100,6 +100,10 @@ class _Bytes:
 def _write(model: Any, path: Path, max_flatbuffer: int) -> None:
     """Writes a model: the tables, then the data of large buffers."""
     _record_runtime(model)
+    for code in model.operatorCodes:
+        number = max(code.builtinCode, code.deprecatedBuiltinCode)
+        if number != schema.BuiltinOperator.CUSTOM:  # so that neither field is absent, as one with its default is
+            code.builtinCode, code.deprecatedBuiltinCode, code.version = number, min(number, 127), 2
     large: dict[int, _Bytes] = {}
     for index, buffer in enumerate(model.buffers):
         if buffer.data is not None and len(buffer.data) >= _LARGE_BYTES:

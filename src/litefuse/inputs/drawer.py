@@ -186,8 +186,8 @@ class _Input:
         elif any(isinstance(use, Mask) for use in uses) and self._calls % 2:
             return self._masks(shape)
         else:
-            base = normal(shape, self._random)
-            values = base * np.float32(manner.scale)
+            base = np.asarray(normal(shape, self._random))
+            values = np.asarray(base * np.float32(manner.scale))
             for place, use in self._ranges(shape):
                 values[place] = _normal_in(use, base[place], manner.scale)
         if manner.limit is None and not manner.constant:

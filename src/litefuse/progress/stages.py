@@ -79,6 +79,7 @@ STAGES: Mapping[str, tuple[str, ...]] = {
         "type-static-shapes",
         "unpack-reversals",
         "emit-equal-ops",
+        "separate-activations",
         "flatten-ids",
         "plain-slices",
         "plain-operands",
@@ -119,6 +120,7 @@ STAGES: Mapping[str, tuple[str, ...]] = {
     ),
     "Calling the original": ("load TensorFlow", "call the original"),
     "Looking inside": ("read the model", "look into the model", "look into the original"),
+    "Judging quantization": ("copy the model with real numbers", "judge the ops", "judge the outputs"),
 }
 
 #: The stages whose processes print what kernels and the runtime print.

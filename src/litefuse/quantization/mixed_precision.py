@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from litefuse.errors import LitefuseError
-from litefuse.export.edited_file import edit_file
+from litefuse.export.edited_file import complete_file
 from litefuse.inputs.graph import Model
 from litefuse.quantization.applying import apply_recipe
 from litefuse.quantization.difference import Reference, calls_of_random_inputs, difference_on_random_inputs
+from litefuse.quantization.half_biases import halve_biases
 from litefuse.quantization.lazy_calls import Calls
 from litefuse.quantization.progress import SampleProgress
 from litefuse.quantization.recipe import mixed_recipe
@@ -166,7 +167,7 @@ class _Maker:
             apply_recipe(self._path, self._trial, recipe)
         else:
             shutil.copyfile(self._path, self._trial)
-        edit_file(self._trial, share_buffers)
+        complete_file(self._trial, share_buffers, halve_biases)
 
     def measure(self, assignment: Assignment) -> tuple[int, float]:
         """Writes the file of an assignment, and returns its size and error: infinity if it is not a number."""
