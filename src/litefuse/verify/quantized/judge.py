@@ -50,10 +50,10 @@ _ROUNDINGS = 2.5
 _FLOAT_ERROR = 5e-4
 _TABLE_ERROR = 2.0**-8
 _FINE = 2.0**-12  # a step of int16, but not of int8, is less than this part of the range
-# The range of a tensor is at fault if this share of numbers, and so many, are beyond it by that part of it. Where other
-# tensors have such numbers as well, the call is unlike those that ranges were measured on, which explains them.
+# The range of a tensor is at fault if this share of numbers, and so many, are beyond it by that part of it. Where more
+# tensors than these have such numbers, the call is unlike those that ranges were measured on, which explains them.
 _SHARE_BEYOND, _COUNT_BEYOND, _PART_BEYOND = 0.001, 8, 0.02
-_OTHERS_BEYOND = 0.1
+_TENSORS_BEYOND = 2
 _NARROW = "narrower in its range than its numbers are"
 
 
@@ -235,7 +235,7 @@ class _Judging:
         """Yields tensors whose ranges are narrower than the original's numbers, if few are."""
         ranges = [index for index in self._steps.keys() & self._original.keys() if index in self._tensors]
         beyond = {index: count for index in ranges if (count := self._beyond(index))}
-        if len(beyond) > max(1.0, _OTHERS_BEYOND * len(ranges)):
+        if len(beyond) > _TENSORS_BEYOND:
             return
         for index, count in beyond.items():
             excess = count / max(_COUNT_BEYOND, _SHARE_BEYOND * self._original[index].size)
