@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from litefuse.cloud.paths import local, not_url
-from litefuse.conversion_process import convert_here, convert_in_worker, with_file_check
+from litefuse.conversion_process import convert_here, convert_in_worker, log_report, with_file_check
 from litefuse.errors import LitefuseError
 from litefuse.export.runtime_versions import RuntimeLimit
 from litefuse.files.temporary import make_temporary_folder
 from litefuse.frontends import source_of
 from litefuse.ir.installation import check_engine
 from litefuse.job import ConversionJob
-from litefuse.logs.events import INFO, WARNING, event, is_heard
 from litefuse.metadata.description import Finish
 from litefuse.options.forms import QUANTIZATIONS, RNN_FORMS, CompositeForm, CompositeForms, Quantization, RnnForm
 from litefuse.options.input_shapes import InputShapes
@@ -299,7 +298,7 @@ def convert(
         quantization_layers=quantization_layers,
         quantization=quantization,
         max_error=max_error,
-        min_runtime=None if min_runtime is None else RuntimeLimit.parse(min_runtime),
+        min_runtime=RuntimeLimit.of(min_runtime),
         check_fusions=check_fusions,
         check_custom_ops=check_custom_ops,
         finish=Finish.of(local(metadata), rename),
@@ -339,7 +338,7 @@ def convert(
         folder.cleanup()
         raise
     report = replace(report, source=source.name, source_size=source_size, timings={**timings, **report.timings})
-    _log_report(report)
+    log_report(report)
     kernels = Path(folder.name, "kernels")
     return ConversionResult(report, job.output, folder, kernels if kernels.is_dir() else None)
 
@@ -452,7 +451,7 @@ def quantize(
         quantization_layers=quantization_layers,
         quantization=options,
         max_error=max_error,
-        min_runtime=None if min_runtime is None else RuntimeLimit.parse(min_runtime),
+        min_runtime=RuntimeLimit.of(min_runtime),
         finish=Finish.of(local(metadata), rename),
         plug_ins=find_plug_ins(),
         kernels=_kernels(),
@@ -470,23 +469,8 @@ def quantize(
     except BaseException:
         folder.cleanup()
         raise
-    _log_report(report)
+    log_report(report)
     return ConversionResult(report, job.output, folder)
-
-
-def _log_report(report: Report) -> None:
-    """Logs the end of a conversion, and what users have to know of it."""
-    if not is_heard(WARNING):
-        return
-    from litefuse.report.caveats import caveat_section
-
-    model = report.source
-    message = f"{model} became a file of {report.size:,} bytes"
-    event("api", INFO, message, event="converted", model=model, size=report.size)
-    section = caveat_section(report)
-    if section is not None:
-        for row in section.rows:
-            event("api", WARNING, ": ".join(row), event="caveat", model=model, told=True)
 
 
 def _obtained(

@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING
 
 from litefuse.errors import EngineCrashError, LitefuseError
 from litefuse.job import ConversionJob
+from litefuse.logs.events import INFO, WARNING, event, is_heard
 from litefuse.processes.limits import process_limits
 from litefuse.processes.process import run_in_worker
 
 if TYPE_CHECKING:
     from litefuse.report import Report
 
-__all__ = ["convert_here", "convert_in_worker", "with_file_check"]
+__all__ = ["convert_here", "convert_in_worker", "log_report", "with_file_check"]
 
 _JOB_RUNNER = "litefuse.conversion:run_job"
 
@@ -89,6 +90,21 @@ def with_file_check(report: Report, job: ConversionJob, on_step: Callable[[str],
     file_check = FileCheckReport(called.problem is None, called.problem, dict(called.seconds))
     timings = {**report.timings, CHECK_FILE: time.perf_counter() - begun}
     return replace(report, timings=timings, file_check=file_check)
+
+
+def log_report(report: Report) -> None:
+    """Logs the end of a conversion, and what users have to know of it."""
+    if not is_heard(WARNING):
+        return
+    from litefuse.report.caveats import caveat_section
+
+    model = report.source
+    message = f"{model} became a file of {report.size:,} bytes"
+    event("api", INFO, message, event="converted", model=model, size=report.size)
+    section = caveat_section(report)
+    if section is not None:
+        for row in section.rows:
+            event("api", WARNING, ": ".join(row), event="caveat", model=model, told=True)
 
 
 def _save_module(job: ConversionJob, step: str) -> str | None:

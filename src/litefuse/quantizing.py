@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from litefuse.errors import QuantizationError
-from litefuse.export.op_codes import NewerOp, check_runtime, newer_ops, too_old
+from litefuse.export.op_codes import NewerOp, newer_ops, too_old
 from litefuse.export.runtime_versions import RuntimeLimit
 from litefuse.export.summary import ModelSummary
 from litefuse.job import ConversionJob
@@ -63,7 +63,6 @@ def run_quantization(job: ConversionJob, announce: Callable[[str], None]) -> Rep
         if job.quantize is not None:
             quantization, summary = quantize_file(partial, job, summary, announce, rnn=rnn_form(job))
         facts = inspect_litert_model(partial)
-        check_runtime(partial, job.min_runtime)
         renamed = finish_file(partial, job.finish, files_of=job.source, where=str(job.source))
         partial.replace(job.output)
     finally:

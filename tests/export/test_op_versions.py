@@ -298,4 +298,6 @@ def test_least_runtimes(codes: list[tuple[str, int]], text: str, recorded: str) 
     ],
 )
 def test_limits(limit: str, name: str, version: int, has: bool) -> None:
-    assert RuntimeLimit.parse(limit).has(first_runtime(name, version)) is has
+    release = RuntimeLimit.of(limit)
+    assert release is not None
+    assert release.has(first_runtime(name, version)) is has

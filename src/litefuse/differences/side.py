@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 import numpy.typing as npt
-from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.cloud.paths import local
 from litefuse.differences.model_diff import ComparedFile
 from litefuse.errors import InterpreterError
+from litefuse.export.edited_file import objects_of
 from litefuse.inspection.facts import OperatorFacts, StoredTensor
 from litefuse.inspection.litert_model import facts_of
 from litefuse.metadata.associated_files import pack_of
@@ -142,12 +142,8 @@ class Side:
         return np.frombuffer(self._content, np.uint8, size, start) if size else np.zeros(0, np.uint8)
 
     def objects(self) -> Any:
-        """Returns a new model of the schema's objects, with the data that is behind the flatbuffer inside."""
-        model: Any = schema.ModelT.InitFromObj(schema.Model.GetRootAs(self._content, 0))
-        for number, each in enumerate(model.buffers):
-            if each.offset > 1:
-                each.data, each.offset, each.size = self.data(number), 0, 0
-        return model
+        """Returns a new model of the schema's objects, with what is behind the flatbuffer inside."""
+        return objects_of(self._content)
 
     def digest(self, buffer: int) -> bytes:
         """Returns a hash of the bytes of a buffer."""

@@ -14,9 +14,9 @@ import numpy.typing as npt
 from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.export.buffers import MAX_FLATBUFFER, append_buffers
-from litefuse.export.op_codes import MIN_RUNTIME, MIN_RUNTIME_BYTES, correct_op_codes
+from litefuse.export.op_codes import LARGEST_BYTE, MIN_RUNTIME, MIN_RUNTIME_BYTES, correct_op_codes
 
-__all__ = ["Edit", "complete_file", "edit_file"]
+__all__ = ["Edit", "complete_file", "edit_file", "objects_of"]
 
 #: Changes a model, an object of the schema, and says whether it did.
 Edit: TypeAlias = Callable[[Any], bool]
@@ -40,8 +40,7 @@ def edit_file(path: Path, *changes: Edit, max_flatbuffer: int = MAX_FLATBUFFER) 
     """
     with path.open("rb") as opened:
         content = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
-    model = schema.ModelT.InitFromObj(schema.Model.GetRootAs(content, 0))
-    _bring_inside(model, content)
+    model = objects_of(content)
     if not sum(change(model) for change in changes):
         return False
     target = path.with_name(path.name + ".edited")
@@ -70,8 +69,13 @@ def complete_file(path: Path, *changes: Edit, max_flatbuffer: int = MAX_FLATBUFF
     edit_file(path, *changes, lambda _: True, max_flatbuffer=max_flatbuffer)
 
 
-def _bring_inside(model: Any, content: mmap.mmap) -> None:
-    """Has a model contain what is stored behind the flatbuffer, as views of the file."""
+def objects_of(content: Any) -> Any:
+    """Returns a model as the schema's objects, which have what is stored behind the flatbuffer as if it were inside.
+
+    Args:
+        content: The content of a valid ``.tflite`` file, bytes or a memory map, of which large data are views.
+    """
+    model: Any = schema.ModelT.InitFromObj(schema.Model.GetRootAs(content, 0))
     for buffer in model.buffers or ():
         if buffer.offset > 1:  # an offset of 1 stands for a buffer without data
             buffer.data = np.frombuffer(content, np.uint8, buffer.size, buffer.offset)
@@ -82,6 +86,7 @@ def _bring_inside(model: Any, content: mmap.mmap) -> None:
                 options = np.frombuffer(content, np.uint8, op.largeCustomOptionsSize, op.largeCustomOptionsOffset)
                 op.customOptions = options
             op.largeCustomOptionsOffset = op.largeCustomOptionsSize = 0
+    return model
 
 
 class _Bytes:
@@ -103,7 +108,7 @@ def _write(model: Any, path: Path, max_flatbuffer: int) -> None:
     for code in model.operatorCodes:
         number = max(code.builtinCode, code.deprecatedBuiltinCode)
         if number != schema.BuiltinOperator.CUSTOM:  # so that neither field is absent, as one with its default is
-            code.builtinCode, code.deprecatedBuiltinCode, code.version = number, min(number, 127), 2
+            code.builtinCode, code.deprecatedBuiltinCode, code.version = number, min(number, LARGEST_BYTE), 2
     large: dict[int, _Bytes] = {}
     for index, buffer in enumerate(model.buffers):
         if buffer.data is not None and len(buffer.data) >= _LARGE_BYTES:

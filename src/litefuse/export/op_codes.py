@@ -19,6 +19,7 @@ from litefuse.runtime.flatbuffer import Table, content_of, root
 from litefuse.runtime.model_tables import OpCode
 
 __all__ = [
+    "LARGEST_BYTE",
     "MIN_RUNTIME",
     "MIN_RUNTIME_BYTES",
     "check_runtime",
@@ -30,8 +31,8 @@ __all__ = [
 
 #: The metadata in which the stock converter records the least runtime, and the bytes of their buffer.
 MIN_RUNTIME, MIN_RUNTIME_BYTES = "min_runtime_version", 16
-# Readers of before TensorFlow 2.4 have one signed byte for the op; 127 stands for those beyond.
-_LARGEST_BYTE = 127
+#: Readers of before TensorFlow 2.4 have one signed byte for the op; 127 stands for those beyond.
+LARGEST_BYTE = 127
 # An OperatorCode with all fields but the name of a custom op, which lies before it, where no offset leads.
 _CODE = struct.Struct("<HHHHHHiiibxxx")
 
@@ -62,7 +63,7 @@ def correct_op_codes(path: Path) -> None:
                 if not _in_place(mapped, code, number, version):
                     # Its vtable, which has 12 bytes, is before it.
                     table = len(mapped) + len(added) + 12
-                    added += _CODE.pack(12, 16, 12, 0, 8, 4, 12, number, version, min(number, _LARGEST_BYTE))
+                    added += _CODE.pack(12, 16, 12, 0, 8, 4, 12, number, version, min(number, LARGEST_BYTE))
                     struct.pack_into("<I", mapped, vector + 4 * index, table - vector - 4 * index)
             names = [OpCode.read(code).name for code in codes]
             _record_runtime(mapped, model, [(names[index], version) for index, version in versions.items()])
@@ -155,7 +156,7 @@ def _needed_versions(model: Model) -> dict[int, int]:
 
 def _in_place(data: Any, code: Table, number: int, version: int) -> bool:
     """Changes an op code where it is; returns False if a field that has to change is absent, as defaults are."""
-    byte = min(number, _LARGEST_BYTE)
+    byte = min(number, LARGEST_BYTE)
     changes = [
         (code.place(field), kind, value)
         for field, kind, value, default in (

@@ -268,12 +268,14 @@ class RuntimeLimit(NamedTuple):
     litert: bool
 
     @classmethod
-    def parse(cls, text: str) -> RuntimeLimit:
-        """Reads ``2.14`` or ``tflite:2.14``, a release of TensorFlow Lite, or ``litert:1.2``, one of LiteRT.
+    def of(cls, text: str | None) -> RuntimeLimit | None:
+        """Reads ``2.14`` or ``tflite:2.14``, a release of TensorFlow Lite, or ``litert:1.2``, one of LiteRT; None: any.
 
         Raises:
             LitefuseError: It is neither.
         """
+        if text is None:
+            return None
         match = _LIMIT.fullmatch(text.strip())
         if match is None:
             raise LitefuseError(

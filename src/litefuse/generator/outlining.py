@@ -74,7 +74,7 @@ class _Outlining:
             if op_code(code) == _CODE:
                 return place
         made = schema.OperatorCodeT()
-        made.builtinCode, made.deprecatedBuiltinCode, made.version = _CODE, 127, 1
+        made.builtinCode = _CODE
         self._model.operatorCodes.append(made)
         return len(self._model.operatorCodes) - 1
 

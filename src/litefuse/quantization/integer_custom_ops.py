@@ -69,8 +69,7 @@ class _Codes:
             if op_code(code) == number:
                 return index
         code = schema.OperatorCodeT()
-        code.builtinCode = code.deprecatedBuiltinCode = number
-        code.version = 2  # of int16, too
+        code.builtinCode = number
         self._codes.append(code)
         return len(self._codes) - 1
 

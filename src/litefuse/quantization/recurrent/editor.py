@@ -21,8 +21,6 @@ _TYPES = {
     "int16": schema.TensorType.INT16,
     "int32": schema.TensorType.INT32,
 }
-# Older readers know codes up to this one by a byte.
-_LARGEST_BYTE_CODE = 127
 
 
 class Scale(NamedTuple):
@@ -190,6 +188,5 @@ class GraphEditor:
                 return index
         new: Any = schema.OperatorCodeT()
         new.builtinCode, new.version = code, version
-        new.deprecatedBuiltinCode = min(code, _LARGEST_BYTE_CODE)
         codes.append(new)
         return len(codes) - 1

@@ -131,7 +131,7 @@ class FloatCopy:
             call round by this.
 
     Raises:
-        LitefuseError: It would be too large, or the file has options behind the flatbuffer.
+        LitefuseError: It would be too large.
     """
 
     def __init__(
@@ -147,8 +147,6 @@ class FloatCopy:
         self.computed: dict[int, int] = {}
         model = side.objects()
         parts = _Parts(side, model, op_codes(model), {})
-        if any(op.largeCustomOptionsSize for each in model.subgraphs for op in each.operators or ()):
-            raise LitefuseError("it has options behind the flatbuffer")
         for number in range(len(model.subgraphs)):
             if number == graph:
                 conversion = _Conversion(parts, number, cuts, rounded=rounded, largest=largest or {})
