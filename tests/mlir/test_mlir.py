@@ -49,6 +49,7 @@ from litefuse.finishing.embedding_lookups import EmbeddingLookups
 from litefuse.finishing.initialize_states import InitializeStates
 from litefuse.finishing.kept_copies import KeepCopies
 from litefuse.finishing.prepared_shapes import PrepareShapes
+from litefuse.finishing.separate_activations import SeparateActivations
 from litefuse.finishing.sequence_layouts import CancelLayoutChanges
 from litefuse.finishing.static_shapes import TypeStaticShapes
 from litefuse.finishing.tensor_names import NameTensors
@@ -76,7 +77,6 @@ from litefuse.plain_forms.low_ranks import LowerRanks
 from litefuse.plain_forms.plain_operands import PlainOperands
 from litefuse.plain_forms.plain_slices import PlainSlices
 from litefuse.plain_forms.reversals import UnpackReversals
-from litefuse.plain_forms.separate_activations import SeparateActivations
 from litefuse.recognizers.layers.name_layers import NameLayers
 from litefuse.recognizers.recognize import RecognizeComposites
 from litefuse.recognizers.recurrent.block_cells import ExpandBlockCells
@@ -200,7 +200,7 @@ PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
     "rewrite-before-lowering": lambda _o, _v: RewriteBeforeLowering([]),
     "sink-handles": lambda _o, _v: SinkHandles(),
     "unroll-loops": lambda _o, _v: UnrollLoops([]),
-    "separate-activations": lambda options, _: SeparateActivations(options["names"].split("+")),
+    "separate-activations": lambda _o, _v: SeparateActivations(),
     "emit-equal-ops": lambda options, _: EmitEqualOps(options["avoided"].split("+")),
     "unpack-reversals": lambda _o, _v: UnpackReversals(),
     "wrap-program": lambda _o, _v: WrapProgram(),

@@ -19,6 +19,7 @@ from litefuse.finishing.embedding_lookups import EmbeddingLookups
 from litefuse.finishing.initialize_states import InitializeStates
 from litefuse.finishing.kept_copies import KeepCopies
 from litefuse.finishing.prepared_shapes import PrepareShapes
+from litefuse.finishing.separate_activations import SeparateActivations
 from litefuse.finishing.sequence_layouts import CancelLayoutChanges
 from litefuse.finishing.static_shapes import TypeStaticShapes
 from litefuse.finishing.tensor_names import NameTensors
@@ -184,6 +185,7 @@ def after_engine(lowering: Lowering) -> list[Pass]:
         DecomposeOps(lowering.decomposed, lower_one_op, lowering.narrow),
         OutlineLoops(),  # decomposed ops may have new ones
         MergeHandles(),
+        SeparateActivations(),
         KeepCopies(),  # after all that adds ops which XNNPACK runs
         SeparateReads(),  # after MergeHandles, which makes two reads of two handles reads of one
         CheckConstants(),

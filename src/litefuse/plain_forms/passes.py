@@ -10,7 +10,6 @@ from litefuse.plain_forms.low_ranks import LowerRanks
 from litefuse.plain_forms.plain_operands import PlainOperands
 from litefuse.plain_forms.plain_slices import PlainSlices
 from litefuse.plain_forms.reversals import UnpackReversals
-from litefuse.plain_forms.separate_activations import SeparateActivations
 from litefuse.targets import TargetTraits
 
 __all__ = ["plain_forms"]
@@ -21,7 +20,6 @@ def plain_forms(target: TargetTraits) -> list[Pass]:
     others: list[Pass] = [
         *([UnpackReversals()] if "REVERSE_V2" in target.avoided else []),
         *([EmitEqualOps(target.avoided)] if target.avoided else []),
-        *([SeparateActivations(target.separate_activations)] if target.separate_activations else []),
     ]
     lower: list[Pass] = [
         *([FlattenIds()] if target.flat_ids else []),

@@ -23,7 +23,6 @@ class TargetTraits:
         mixed: Whether it computes with float32 and smaller weights, integers or float16, in one op.
         int4: The granularities of int4 weights that it takes; None for any.
         avoided: LiteRT's ops that it lacks or leaves to a CPU, written as others where these give the same.
-        separate_activations: LiteRT's ops whose fused activations it ignores: these are ops of their own.
         complex: Whether there are complex numbers.
         flat_ids: Whether GATHER takes only ids of int32 and rank 1.
         shrinks_axes: Whether slices may drop and add axes, and be of any dtype and order.
@@ -41,7 +40,6 @@ class TargetTraits:
     mixed: bool = True
     int4: tuple[str, ...] | None = None
     avoided: frozenset[str] = frozenset()
-    separate_activations: frozenset[str] = frozenset()
     complex: bool = True
     flat_ids: bool = False
     shrinks_axes: bool = True
@@ -54,7 +52,6 @@ class TargetTraits:
         """Whether it takes ops in whatever form LiteRT has them."""
         return (
             not self.avoided
-            and not self.separate_activations
             and not self.flat_ids
             and self.shrinks_axes
             and not self.plain_operands
@@ -78,7 +75,6 @@ def stricter(traits: Sequence[TargetTraits]) -> TargetTraits:
         mixed=all(each.mixed for each in traits),
         int4=tuple(sorted(granularities[0].intersection(*granularities))) if granularities else None,
         avoided=frozenset({op for each in traits for op in each.avoided}),
-        separate_activations=frozenset({op for each in traits for op in each.separate_activations}),
         complex=all(each.complex for each in traits),
         flat_ids=any(each.flat_ids for each in traits),
         shrinks_axes=all(each.shrinks_axes for each in traits),

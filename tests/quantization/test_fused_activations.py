@@ -1,0 +1,68 @@
+"""Activations behind TRANSPOSE_CONV, which integers hold in their range."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import litefuse
+from litefuse.inputs.graph import Model
+from litefuse.options.forms import Quantization
+from litefuse.runtime.interpreter import Interpreter
+from tests.quantization.models import saved
+from tests.runtime.models import Graph
+
+RANDOM = np.random.default_rng(5)
+W = RANDOM.uniform(-1, 1, size=(4, 3, 3, 2))
+B = RANDOM.normal(size=4)
+ROWS = [RANDOM.uniform(-1, 1, size=(1, 5, 5, 2)).astype(np.float32) for _ in range(32)]
+
+
+def activated(kind: str, readers: int = 1) -> Graph:
+    """An activation of a transposed convolution, of which other ops may read what is activated, too."""
+    graph = Graph()
+    sizes = graph.tensor("sizes", (4,), np.int32, value=[1, 10, 10, 4])
+    x, w, b = graph.input("x", (1, 5, 5, 2)), graph.tensor("w", W.shape, value=W), graph.tensor("b", (4,), value=B)
+    made, y = graph.tensor("made", (1, 10, 10, 4)), graph.tensor("activated", (1, 10, 10, 4))
+    graph.builtin("TRANSPOSE_CONV", [sizes, w, x, b], [made], strideW=2, strideH=2, padding=0)
+    graph.builtin(kind, [made], [y])
+    graph.builtin("MUL", [y, graph.tensor("two", [], value=2.0)], [graph.output("y", (1, 10, 10, 4))])
+    if readers > 1:
+        graph.builtin("TANH", [made], [graph.output("z", (1, 10, 10, 4))])
+    return graph
+
+
+@pytest.mark.parametrize("kind", ["RELU", "RELU6", "RELU_N1_TO_1"])
+@pytest.mark.parametrize("form", ["int8", "int16"])
+def test_int8_needs_no_op_for_it(tmp_path: Path, kind: str, form: Quantization) -> None:
+    before, after = saved(tmp_path / "before.tflite", activated(kind)), tmp_path / "after.tflite"
+    litefuse.quantize(before, form, representative_dataset=ROWS).save(after)
+    graph = Model(after.read_bytes()).graphs[0]
+    names = [op.name for op in graph.ops]
+    assert names.count("TRANSPOSE_CONV") == 1
+    # The range of int16 is symmetric: there, an activation takes away what is below 0.
+    assert (kind in names) == (form == "int16")
+    assert form == "int16" or names.count("DEQUANTIZE") == 1
+    expected, actual = Interpreter(before).get_signature_runner(), Interpreter(after).get_signature_runner()
+    for x in (ROWS[2], ROWS[7], ROWS[2]):
+        y = expected(x=x)["y"]
+        np.testing.assert_allclose(actual(x=x)["y"], y, atol=(0.03 if form == "int8" else 0.01) * np.abs(y).max())
+
+
+def test_what_others_read_is_computed(tmp_path: Path) -> None:
+    before, after = saved(tmp_path / "before.tflite", activated("RELU", readers=2)), tmp_path / "after.tflite"
+    litefuse.quantize(before, "int8", representative_dataset=ROWS).save(after)
+    assert "RELU" in [op.name for op in Model(after.read_bytes()).graphs[0].ops]
+    expected, actual = Interpreter(before).get_signature_runner(), Interpreter(after).get_signature_runner()
+    for name, y in expected(x=ROWS[3]).items():
+        np.testing.assert_allclose(actual(x=ROWS[3])[name], y, atol=0.03 * np.abs(y).max())
+
+
+@pytest.mark.parametrize("options", [{"keep_float_ops": ["RELU"]}, {"keep_float": ["^made;"]}])
+def test_what_stays_in_floating_point_stays_apart(tmp_path: Path, options: dict[str, Any]) -> None:
+    before, after = saved(tmp_path / "before.tflite", activated("RELU")), tmp_path / "after.tflite"
+    litefuse.quantize(before, "int8", representative_dataset=ROWS, **options).save(after)
+    assert "RELU" in [op.name for op in Model(after.read_bytes()).graphs[0].ops]
