@@ -132,10 +132,18 @@ def _quantized(
         LitefuseError: The model cannot be quantized like this, or the runtime has no such form.
     """
     from litefuse.export.edited_file import edit_file
+    from litefuse.quantization.fused_activations import fuse_activations
     from litefuse.quantization.integer_composites import take_conversions_in
     from litefuse.quantization.integer_selections import limit_selections
+    from litefuse.quantization.model_facts import kept_results
     from litefuse.quantization.quantize import quantize_model
 
+    traits = traits_of(job.target)
+    if not traits.mixed:  # where tables are mixed with float32 all the same, it takes the first scale for all rows
+        job = replace(job, quantization=replace(job.quantization, lookups_of_one_scale=True))
+    if job.quantize == "int8":
+        kept = kept_results(path, job.quantization)
+        edit_file(path, lambda model: fuse_activations(model, kept))
     lacking: list[NewerOp] = []
     for form, described in (job, ""), *_older_forms(job):
         assert form.quantize is not None
@@ -152,7 +160,7 @@ def _quantized(
             left=left,
             announce=announce,
         )
-        if "SELECT_V2" in traits_of(form.target).avoided:
+        if "SELECT_V2" in traits.avoided:
             edit_file(target, limit_selections)
         edit_file(target, lambda model: take_conversions_in(model, lambda name: job.composites[name] == "generate"))
         if job.min_runtime is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -117,3 +118,51 @@ def test_a_signature_without_ops(tmp_path: Path) -> None:
     assert quantize_model(before, after, "int8", take_samples(samples)).kinds == OpKinds(3, 0, 0)
     y = Interpreter(after).get_signature_runner("serve")(x=ROWS[0])["y"]
     np.testing.assert_allclose(y, np.concatenate([constant, 2 * ROWS[0]]), atol=0.05)
+
+
+TABLE = np.random.default_rng(7).normal(size=(5000, 6)) * np.linspace(0.02, 1, 5000)[:, None]
+IDS = [np.random.default_rng(seed).integers(0, 5000, 4).astype(np.int32) for seed in range(40)]
+
+
+def looked_up(readers: int = 1) -> Graph:
+    """Rows of a table, twice as large; another op may read the table, too."""
+    graph = Graph()
+    ids, table = graph.input("ids", [4], np.int32), graph.tensor("table", TABLE.shape, value=TABLE)
+    rows, y = graph.tensor("rows", [4, 6]), graph.output("y", [4, 6])
+    graph.builtin("EMBEDDING_LOOKUP", [ids, table], [rows])
+    graph.builtin("MUL", [rows, graph.tensor("two", [], value=2.0)], [y])
+    if readers > 1:
+        graph.builtin("FULLY_CONNECTED", [y, table, -1], [graph.output("scores", [4, 5000])])
+    return graph
+
+
+@pytest.mark.parametrize(("form", "readers"), [("int8", 1), ("int8", 2), ("int16", 1)])
+def test_rows_of_a_table(tmp_path: Path, form: Quantization, readers: int) -> None:
+    before, after = saved(tmp_path / "before.tflite", looked_up(readers)), tmp_path / "after.tflite"
+    quantize_model(before, after, form, take_samples(IDS))
+    read = Model(after.read_bytes()).graphs[0]
+    (lookup,) = [each for each in read.ops if each.name == "EMBEDDING_LOOKUP"]
+    table, rows = read.tensor(lookup.inputs[1]), read.tensor(lookup.outputs[0])
+    assert (table.name, table.dtype) == ("table", np.int8)
+    # There is no lookup of int16, and a table that others read is not stored twice.
+    whole = form == "int8" and readers == 1
+    assert rows.dtype == (np.int8 if whole else np.float32)
+    assert lookup.version == (1 if whole else 4)
+    assert after.stat().st_size < 6 * 5000 + (5000 if whole else 65_000) + 5000
+    runner = Interpreter(after).get_signature_runner()
+    for ids in (IDS[3], np.array([0, 4999, 0, 2500], np.int32), IDS[3]):
+        found = runner(ids=ids)
+        np.testing.assert_allclose(found["y"], 2 * TABLE[ids], atol=0.02 * 2 * np.abs(TABLE).max())
+
+
+@pytest.mark.parametrize("one_scale", [False, True])
+def test_a_table_of_one_scale(tmp_path: Path, one_scale: bool) -> None:
+    """With ``granularity="tensor"``, or where a target reads one scale alone, as tflite-micro does."""
+    before, after = saved(tmp_path / "before.tflite", looked_up()), tmp_path / "after.tflite"
+    options = quantization_options("int16", granularity="channel" if one_scale else "tensor")
+    options = replace(options, lookups_of_one_scale=one_scale)
+    quantize_model(before, after, "int16", take_samples(IDS), options=options)
+    (lookup,) = [each for each in Model(after.read_bytes()).graphs[0].ops if each.name == "EMBEDDING_LOOKUP"]
+    assert lookup.version == 1
+    y = Interpreter(after).get_signature_runner()(ids=IDS[5])["y"]
+    np.testing.assert_allclose(y, 2 * TABLE[IDS[5]], atol=0.01 * 2 * np.abs(TABLE).max())

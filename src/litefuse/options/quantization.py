@@ -64,6 +64,7 @@ class QuantizationOptions:
         keep_float: Regular expressions of results whose ops stay in floating point.
         keep_float_ops: The kinds of ops that do.
         recipe: The entries of the user's recipe, for the form ``recipe``.
+        lookups_of_one_scale: Whether the rows of a table share a scale, too, where activations are integers.
     """
 
     weight_bits: WeightBits = 8
@@ -73,6 +74,7 @@ class QuantizationOptions:
     keep_float: tuple[str, ...] = ()
     keep_float_ops: tuple[str, ...] = ()
     recipe: tuple[Mapping[str, Any], ...] = ()
+    lookups_of_one_scale: bool = False
 
     @property
     def block_size(self) -> int:

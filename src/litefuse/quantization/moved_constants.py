@@ -1,6 +1,7 @@
-"""Constants that an op moves which litert-quantizer 0.11 does not know, as integers.
+"""Constants that an op moves, as the integers that are made of them.
 
-Such is a class token that is repeated by the batch: TILE stays in floating point, and QUANTIZE stands behind it.
+Such is a class token that is repeated by the batch: litert-quantizer 0.11 does not know TILE, which stays in floating
+point, and QUANTIZE stands behind it. Such are the rows of a table that EMBEDDING_LOOKUP makes float32 of.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ __all__ = ["move_integers"]
 
 _CODES = schema.BuiltinOperator
 # The ops that only move elements, and whose kernels do so with integers, and the position of what they move.
-_MOVED = {_CODES.EXPAND_DIMS: 0, _CODES.FILL: 1, _CODES.REVERSE_V2: 0, _CODES.TILE: 0}
+_MOVED = {_CODES.EMBEDDING_LOOKUP: 1, _CODES.EXPAND_DIMS: 0, _CODES.FILL: 1, _CODES.REVERSE_V2: 0, _CODES.TILE: 0}
+_BLOCK_ROWS = 4096
 _TYPES: dict[int, type[np.signedinteger[Any]]] = {schema.TensorType.INT8: np.int8, schema.TensorType.INT16: np.int16}
 
 
@@ -52,16 +54,21 @@ def move_integers(model: Any, kept: Collection[str]) -> bool:
 
 def _quantize(graph: GraphEditor, op: Any, position: int, takers: Collection[Any]) -> bool:
     """Has an op move integers of the scale that its first taker makes; the others make theirs of that."""
-    moved = int(op.inputs[position])
-    values = graph.constant(moved) if graph.is_type(moved, "float32") else None
-    if values is None or any(graph.code(each) != _CODES.QUANTIZE for each in takers):
+    if any(graph.code(each) != _CODES.QUANTIZE for each in takers):
         return False
     first, *others = takers
     result = int(first.outputs[0])
     scale, dtype = graph.scale(result), _TYPES.get(graph.tensor(result).type)
     if scale is None or dtype is None or graph.is_output(result):
         return False
-    constant = graph.add_constant(f"{graph.name(result)}_constant", _integers(values, scale, dtype), scale)
+    moved, is_lookup = int(op.inputs[position]), graph.code(op) == _CODES.EMBEDDING_LOOKUP
+    if is_lookup and (dtype is not np.int8 or graph.shares_constant(moved)):
+        return False  # there is no lookup of int16, and a second table would cost more than it gains
+    integers = _integers(graph, moved, scale, dtype)
+    if integers is None:
+        return False
+    name = graph.name(moved) if is_lookup else f"{graph.name(result)}_constant"
+    constant = graph.add_constant(name, integers, scale)
     graph.tensor(result).shapeSignature = graph.tensor(int(op.outputs[0])).shapeSignature
     op.inputs = [constant if place == position else int(each) for place, each in enumerate(op.inputs)]
     op.outputs = [result]
@@ -71,8 +78,29 @@ def _quantize(graph: GraphEditor, op: Any, position: int, takers: Collection[Any
     return True
 
 
-def _integers(values: npt.NDArray[np.float32], scale: Scale, dtype: type[np.signedinteger[Any]]) -> npt.NDArray[Any]:
+def _integers(
+    graph: GraphEditor, index: int, scale: Scale, dtype: type[np.signedinteger[Any]]
+) -> npt.NDArray[Any] | None:
+    """Returns the integers that QUANTIZE makes of a constant in floating point, or of a table; None for others."""
     limits = np.iinfo(dtype)
     # Kernels of symmetric int16 take no -32768.
     least = -limits.max if dtype is np.int16 else limits.min
-    return np.clip(np.rint(values / np.float32(scale.scale)) + scale.zero, least, limits.max).astype(dtype)
+
+    def quantized(values: npt.NDArray[np.float32]) -> npt.NDArray[Any]:
+        return np.clip(np.rint(values / np.float32(scale.scale)) + scale.zero, least, limits.max).astype(dtype)
+
+    if graph.is_type(index, "float32"):
+        values = graph.constant(index)
+        return None if values is None else quantized(values)
+    rows = graph.constant(index, np.int8) if graph.is_type(index, "int8") else None
+    scales = graph.tensor(index).quantization.scale
+    if rows is None or scales is None:
+        return None
+    # A scale for each row, or one; a block at a time, as a table may be most of a model.
+    each = np.broadcast_to(np.float32(scales), (len(rows),)).reshape(-1, *[1] * (rows.ndim - 1))
+    return np.concatenate(
+        [
+            quantized(rows[start : start + _BLOCK_ROWS] * each[start : start + _BLOCK_ROWS])
+            for start in range(0, len(rows), _BLOCK_ROWS)
+        ]
+    )

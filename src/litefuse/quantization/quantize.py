@@ -18,6 +18,7 @@ from litefuse.quantization.dataset import Samples
 from litefuse.quantization.difference import Difference
 from litefuse.quantization.effect import CalibrationObserver, measured_effect
 from litefuse.quantization.empty_tensors import ranges_of_empty_tensors
+from litefuse.quantization.flat_products import flatten_products
 from litefuse.quantization.half_biases import halve_biases
 from litefuse.quantization.integer_custom_ops import make_custom_ops_integer
 from litefuse.quantization.integer_kernels import hand_ranges_on, sources_of_scales
@@ -209,7 +210,7 @@ class _Task:
             found = {name: each for name, each in ranges.items() if name not in self.masked}
             edits.append(partial(make_custom_ops_integer, bits=bits, ranges=found, kept=self.kept))
             edits.append(partial(move_integers, kept=self.kept | self.masked))
-        complete_file(self.target, *edits, halve_biases, restore_open_shapes)
+        complete_file(self.target, *edits, flatten_products, halve_biases, restore_open_shapes)
 
     def _recipe(self, facts: ModelFacts) -> Recipe:
         return recipe_of(self.form, self.options, facts, quantized_io=self.quantized_io)

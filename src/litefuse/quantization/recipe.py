@@ -110,9 +110,17 @@ def _weights_alone(form: Quantization, options: QuantizationOptions, facts: Mode
 
 def _integers(bits: int, options: QuantizationOptions, facts: ModelFacts) -> Recipe:
     granularity = "TENSORWISE" if options.granularity == "tensor" else "CHANNELWISE"
-    in_float = {**_dynamic(8), "min_weight_elements": MIN_WEIGHT_ELEMENTS}
+    rows = "TENSORWISE" if options.lookups_of_one_scale else granularity
+
+    def in_float(pattern: str) -> Recipe:
+        smallest = {"min_weight_elements": MIN_WEIGHT_ELEMENTS}
+        return [
+            _entry(pattern, _ALL, {**_dynamic(8), **smallest}),
+            _entry(pattern, "EMBEDDING_LOOKUP", {**_dynamic(8, granularity=rows), **smallest}),
+        ]
+
     recipe = [
-        _entry(".*", _ALL, in_float),
+        *in_float(".*"),
         _entry("^", _ALL, _static(bits, granularity=granularity)),
         # LiteRT reads only the scale of the first channel.
         _entry("^", "BATCH_MATMUL", _static(bits, granularity="TENSORWISE")),
@@ -126,7 +134,7 @@ def _integers(bits: int, options: QuantizationOptions, facts: ModelFacts) -> Rec
         recipe += _left(facts.real)
         # LiteRT supports integer weights as the second factor.
         others = set(facts.real).difference(facts.products_of_constants)
-        recipe += [_entry(f"(?:){named(others)}", _ALL, in_float)] if others else []
+        recipe += in_float(f"(?:){named(others)}") if others else []
     return recipe
 
 

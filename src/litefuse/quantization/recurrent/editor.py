@@ -92,6 +92,18 @@ class GraphEditor:
             return None
         return np.frombuffer(bytes(data), dtype).reshape([max(size, 0) for size in self.shape(index)])
 
+    def shares_constant(self, index: int) -> bool:
+        """Whether more than one operand of the model reads a constant."""
+        buffer = self.tensor(index).buffer
+        readers = [
+            operand
+            for graph in self.model.subgraphs
+            for op in graph.operators or ()
+            for operand in op.inputs
+            if operand >= 0 and graph.tensors[operand].buffer == buffer
+        ]
+        return len(readers) != 1
+
     def producer(self, index: int) -> Any | None:
         """Returns the op that computes a tensor; None for inputs and constants."""
         return next((op for op in self.ops if index in op.outputs), None)
