@@ -59,15 +59,7 @@ class Known(NamedTuple):
 
 
 KNOWN: Sequence[Known] = (
-    Known("tflite-micro", ".*, weights", "it takes the first scale of a tensor for all of its channels"),
-    Known(
-        "OpenVINO",
-        "U-Net, (float|dynamic|weights|float16|int16)",
-        "it leaves out activations that are fused into TRANSPOSE_CONV, which `--target openvino` separates",
-    ),
     Known("tflite-runtime 2.14", "(GRU|LSTM), dynamic, --min.*", "a batch that changes between calls ends its loops"),
-    Known("tflite-runtime 2.14", "embedding, int8", "a row of the table has a scale of its own, which it has not"),
-    Known("tflite-runtime 2.14", "swish CNN, int16", "it has no products of four dimensions with several scales"),
 )
 
 

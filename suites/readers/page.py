@@ -37,7 +37,7 @@ So many of the files that both converters make run with the right numbers:
 
 {compared}
 
-Known to be wrong in a reader, or refused unlike the stock converter's file:
+Refused, though it is made for this reader:
 
 {known}
 
@@ -56,7 +56,10 @@ Known to be wrong in a reader, or refused unlike the stock converter's file:
   Lite up to 2.16 has no such op.
 - **int4.** OpenVINO takes it in products of matrices, and not in convolutions.
 - **LiteRT 1.2** has no GELU in int16, and ends at the `dynamic` files of two models, whoever converted them.
-- **Microcontrollers.** tflite-micro has no GELU, and sizes have to be known: convert with `--target micro`.
+- **Microcontrollers.** tflite-micro has no GELU, and sizes have to be known: convert with `--target micro`. Where
+  float32 is made of constants with a scale for each channel, as in `weights`, it would take the first scale for all. So
+  such files have an empty plan of its memory, and it says "Nbr of offline buffer offsets (0) in metadata not equal nbr
+  tensors": `--granularity tensor` gives them one scale.
 
 LiteRT 2.0 to 2.1.2 computes attention in int8 wrong, whoever converted it. So litefuse requires 2.1.3.
 """

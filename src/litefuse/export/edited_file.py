@@ -15,6 +15,7 @@ from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.export.buffers import MAX_FLATBUFFER, append_buffers
 from litefuse.export.op_codes import LARGEST_BYTE, MIN_RUNTIME, MIN_RUNTIME_BYTES, correct_op_codes
+from litefuse.export.refused_by_micro import refuse_first_scales
 
 __all__ = ["Edit", "complete_file", "edit_file", "objects_of"]
 
@@ -59,7 +60,8 @@ def complete_file(path: Path, *changes: Edit, max_flatbuffer: int = MAX_FLATBUFF
     """Makes a file that another tool wrote, and that may change, one that every reader takes for what it is.
 
     Each op has the least version of its form, op codes say their op to older readers, too, the least runtime is
-    recorded, and data is inside the flatbuffer, where most readers look for it, unless that would exceed 2 GB.
+    recorded, tflite-micro refuses what it would compute wrong, and data is inside the flatbuffer, where most readers
+    look for it, unless that would exceed 2 GB.
 
     Args:
         path: A LiteRT model, without associated files.
@@ -105,6 +107,7 @@ class _Bytes:
 def _write(model: Any, path: Path, max_flatbuffer: int) -> None:
     """Writes a model: the tables, then the data of large buffers."""
     _record_runtime(model)
+    refuse_first_scales(model)
     for code in model.operatorCodes:
         number = max(code.builtinCode, code.deprecatedBuiltinCode)
         if number != schema.BuiltinOperator.CUSTOM:  # so that neither field is absent, as one with its default is

@@ -31,6 +31,9 @@ _NO_ROOM = re.compile(r"[Ff]ailed to (?:allocate|resize|reserve)[^\n]*|Arena siz
 _CUSTOM = re.compile(
     r"Didn't find op for (?:custom op|custom opcode)[^\n']*'?(?P<op>[^\n']*)|custom op '(?P<other>[^']*)'"
 )
+# What it says of the plan by which :mod:`litefuse.export.refused_by_micro` has it refuse a file, and what that means.
+_NO_PLAN = "Nbr of offline buffer offsets (0)"
+_FIRST_SCALE = "constants have a scale for each channel, of which tflite-micro would take the first for all"
 # What says nothing by itself: where in the source, and what failed because of it.
 _NOISE = re.compile(r"^(?:Failed to (?:get registration|allocate tensors|starting)|AllocateTensors|\s*$)")
 
@@ -60,6 +63,7 @@ class Micro(Target):
     table = MICRO_OPS
     hints = (
         Hint("", "behind the flatbuffer", "convert with --target micro, which writes them into it"),
+        Hint("", _FIRST_SCALE, "convert with --granularity tensor, or with --quantize int8 and samples"),
         Hint("", "custom op", "convert with --builtins-only"),
         Hint(
             "RESHAPE|FILL|BROADCAST_TO|STRIDED_SLICE|SLICE|SHAPE", "", "convert with --target micro, which fixes sizes"
@@ -122,6 +126,7 @@ class Micro(Target):
     def refusals(self, log: str) -> tuple[Refusal, ...]:
         found = [Refusal(each["op"], "there is no such op") for each in _NO_OP.finditer(log) if each["op"] != "CUSTOM"]
         found += [Refusal(each["op"] or each["other"], CUSTOM) for each in _CUSTOM.finditer(log)]
+        found += [Refusal("", _FIRST_SCALE)] if _NO_PLAN in log else []
         for each in _NODE.finditer(log):
             why = _told(log[: each.start()])
             found.append(Refusal(each["op"], why or f"it fails to {each['step']}"))
