@@ -35,8 +35,10 @@ def flatten_products(model: Any) -> bool:
             if options is None or not options.keepNumDims or len(shape) < 3 or 0 in shape or shape.count(-1) > 1:
                 continue
             if graph.is_type(result, "int16") and graph.scale(int(op.inputs[1])) is None:
-                count = -1 if -1 in shape else int(np.prod(shape[:-1]))
+                count = int(np.prod(graph.tensor(result).shape[:-1]))  # where a dynamic dimension is 1
                 rows = graph.add_tensor(f"{graph.name(result)}_rows", (count, shape[-1]), "int16", graph.scale(result))
+                if -1 in shape:
+                    graph.tensor(rows).shapeSignature = [-1, shape[-1]]
                 sizes = graph.add_constant(f"{graph.name(result)}_shape", np.array(shape, np.int32))
                 options.keepNumDims, op.outputs = False, [rows]
                 graph.add_op(graph.after(op), "RESHAPE", [rows, sizes], [result])
