@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
+from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.inputs.graph import Model
 from litefuse.options.forms import Quantization
@@ -15,6 +16,7 @@ from litefuse.options.quantization import quantization_options
 from litefuse.quantization.applying import read_model
 from litefuse.quantization.calibration import ranges_of
 from litefuse.quantization.dataset import take_samples
+from litefuse.quantization.moved_constants import move_integers
 from litefuse.quantization.prepared_tensors import read_once
 from litefuse.quantization.quantize import quantize_model
 from litefuse.quantization.samples import calls_of
@@ -166,3 +168,24 @@ def test_a_table_of_one_scale(tmp_path: Path, one_scale: bool) -> None:
     assert lookup.version == 1
     y = Interpreter(after).get_signature_runner()(ids=IDS[5])["y"]
     np.testing.assert_allclose(y, 2 * TABLE[IDS[5]], atol=0.01 * 2 * np.abs(TABLE).max())
+
+
+def test_integers_that_are_moved_stay(tmp_path: Path) -> None:
+    """They have a zero point of their own, unlike the rows of a table."""
+    graph = Graph()
+    x = graph.input("x", [2, 6])
+    constant = graph.tensor("constant", [1, 6], np.int8, value=[range(6)])
+    made, other, real = (
+        graph.tensor(name, [2, 6], kind) for name, kind in zip("abc", ["INT8", "INT8", "FLOAT32"], strict=True)
+    )
+    graph.builtin("TILE", [constant, graph.tensor("times", [2], np.int32, value=[2, 1])], [made])
+    graph.builtin("QUANTIZE", [made], [other])
+    graph.builtin("DEQUANTIZE", [other], [real])
+    graph.builtin("ADD", [x, real], [graph.output("y", [2, 6])])
+    read = read_model(saved(tmp_path / "model.tflite", graph))
+    for tensor in read.subgraphs[0].tensors:
+        if tensor.type == schema.TensorType.INT8:
+            tensor.quantization = schema.QuantizationParametersT()
+            tensor.quantization.scale = [0.2 if tensor.name == b"b" else 0.1]
+            tensor.quantization.zeroPoint = [3]
+    assert not move_integers(read, ())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,9 @@ def flatten_products(model: Any) -> bool:
             if options is None or not options.keepNumDims or len(shape) < 3 or 0 in shape or shape.count(-1) > 1:
                 continue
             if graph.is_type(result, "int16") and graph.scale(int(op.inputs[1])) is None:
-                count = int(np.prod(graph.tensor(result).shape[:-1]))  # where a dynamic dimension is 1
+                count = math.prod(
+                    int(size) for size in graph.tensor(result).shape[:-1]
+                )  # where a dynamic dimension is 1
                 rows = graph.add_tensor(f"{graph.name(result)}_rows", (count, shape[-1]), "int16", graph.scale(result))
                 if -1 in shape:
                     graph.tensor(rows).shapeSignature = [-1, shape[-1]]

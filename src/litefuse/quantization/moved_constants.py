@@ -64,7 +64,7 @@ def _quantize(graph: GraphEditor, op: Any, position: int, takers: Collection[Any
     moved, is_lookup = int(op.inputs[position]), graph.code(op) == _CODES.EMBEDDING_LOOKUP
     if is_lookup and (dtype is not np.int8 or graph.shares_constant(moved)):
         return False  # there is no lookup of int16, and a second table would cost more than it gains
-    integers = _integers(graph, moved, scale, dtype)
+    integers = _integers(graph, moved, scale, dtype, is_table=is_lookup)
     if integers is None:
         return False
     name = graph.name(moved) if is_lookup else f"{graph.name(result)}_constant"
@@ -79,7 +79,7 @@ def _quantize(graph: GraphEditor, op: Any, position: int, takers: Collection[Any
 
 
 def _integers(
-    graph: GraphEditor, index: int, scale: Scale, dtype: type[np.signedinteger[Any]]
+    graph: GraphEditor, index: int, scale: Scale, dtype: type[np.signedinteger[Any]], *, is_table: bool
 ) -> npt.NDArray[Any] | None:
     """Returns the integers that QUANTIZE makes of a constant in floating point, or of a table; None for others."""
     limits = np.iinfo(dtype)
@@ -92,15 +92,15 @@ def _integers(
     if graph.is_type(index, "float32"):
         values = graph.constant(index)
         return None if values is None else quantized(values)
-    rows = graph.constant(index, np.int8) if graph.is_type(index, "int8") else None
-    scales = graph.tensor(index).quantization.scale
+    rows = graph.constant(index, np.int8) if is_table and graph.is_type(index, "int8") else None
+    scales = None if rows is None else graph.tensor(index).quantization.scale
     if rows is None or scales is None:
         return None
-    # A scale for each row, or one; a block at a time, as a table may be most of a model.
-    each = np.broadcast_to(np.float32(scales), (len(rows),)).reshape(-1, *[1] * (rows.ndim - 1))
+    # A scale for each row, or one, without a zero point; a block at a time, as a table may be most of a model.
+    factors = np.broadcast_to(np.asarray(scales, np.float32), (len(rows),)).reshape(-1, *[1] * (rows.ndim - 1))
     return np.concatenate(
         [
-            quantized(rows[start : start + _BLOCK_ROWS] * each[start : start + _BLOCK_ROWS])
+            quantized(rows[start : start + _BLOCK_ROWS] * factors[start : start + _BLOCK_ROWS])
             for start in range(0, len(rows), _BLOCK_ROWS)
         ]
     )
