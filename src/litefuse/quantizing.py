@@ -16,7 +16,7 @@ from litefuse.export.runtime_versions import RuntimeLimit
 from litefuse.export.summary import ModelSummary
 from litefuse.job import ConversionJob
 from litefuse.kernels import PACK, PYTHON_ONLY
-from litefuse.options.forms import Quantization, RnnForm
+from litefuse.options.forms import INTEGER_ACTIVATIONS, Quantization, RnnForm
 from litefuse.options.quantization import types_of_io
 from litefuse.pipeline.steps import Steps
 from litefuse.plug_ins.entry_points import take_plug_ins
@@ -141,7 +141,7 @@ def _quantized(
     traits = traits_of(job.target)
     if not traits.mixed:  # where tables are mixed with float32 all the same, it takes the first scale for all rows
         job = replace(job, quantization=replace(job.quantization, lookups_of_one_scale=True))
-    if job.quantize == "int8":
+    if job.quantize in INTEGER_ACTIVATIONS:
         kept = kept_results(path, job.quantization)
         edit_file(path, lambda model: fuse_activations(model, kept))
     lacking: list[NewerOp] = []

@@ -19,6 +19,7 @@ from litefuse.quantization.difference import Difference
 from litefuse.quantization.effect import CalibrationObserver, measured_effect
 from litefuse.quantization.empty_tensors import ranges_of_empty_tensors
 from litefuse.quantization.flat_products import flatten_products
+from litefuse.quantization.fused_activations import separate_activations
 from litefuse.quantization.half_biases import halve_biases
 from litefuse.quantization.integer_custom_ops import make_custom_ops_integer
 from litefuse.quantization.integer_kernels import hand_ranges_on, sources_of_scales
@@ -146,7 +147,7 @@ class _Task:
         """Gives the weights of each layer a form of their own."""
         self.mixed = mix_precision(self.path, self.target, max_error, calls, kept=self.kept, announce=self.announce)
         self.reasons = {each.layer: _TOO_SENSITIVE for each in self.mixed.layers if each.form == "float32"}
-        complete_file(self.target, halve_biases, restore_open_shapes)
+        complete_file(self.target, separate_activations, halve_biases, restore_open_shapes)
 
     def quantize_weights(self) -> None:
         """Quantizes weights alone."""
@@ -154,7 +155,7 @@ class _Task:
         if self.form in {"float16", "weights"}:
             self.reasons = dict.fromkeys(facts.returned, "its weights are an output of the model")
         apply_recipe(self.path, self.target, self._recipe(facts))
-        edits: list[Edit] = [share_buffers, mend_rotations, halve_biases, restore_open_shapes]
+        edits: list[Edit] = [share_buffers, mend_rotations, separate_activations, halve_biases, restore_open_shapes]
         if self.form == "dynamic":
             edits.insert(0, self._make_hybrid)
         complete_file(self.target, *edits)
@@ -210,7 +211,8 @@ class _Task:
             found = {name: each for name, each in ranges.items() if name not in self.masked}
             edits.append(partial(make_custom_ops_integer, bits=bits, ranges=found, kept=self.kept))
             edits.append(partial(move_integers, kept=self.kept | self.masked))
-        complete_file(self.target, *edits, flatten_products, halve_biases, restore_open_shapes)
+        edits += [flatten_products, separate_activations, halve_biases, restore_open_shapes]
+        complete_file(self.target, *edits)
 
     def _recipe(self, facts: ModelFacts) -> Recipe:
         return recipe_of(self.form, self.options, facts, quantized_io=self.quantized_io)
