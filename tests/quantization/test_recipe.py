@@ -21,6 +21,7 @@ from litefuse.quantization.asking import check_samples, check_target
 from litefuse.quantization.dataset import Samples, take_samples
 from litefuse.quantization.float_ops import ops_by_kind
 from litefuse.quantization.quantize import quantize_model
+from litefuse.quantization.recipe import ModelFacts, recipe_of
 from litefuse.quantization.schema_objects import tensor_name
 from litefuse.report.quantized import OpKinds
 from litefuse.runtime.interpreter import Interpreter
@@ -384,3 +385,13 @@ def test_one_scale_for_fully_connected_layers_alone(tmp_path: Path) -> None:
     ]
     after = check(tmp_path, graph, "recipe", 0.05, recipe=recipe)
     assert weights_of(after) == {"w0": (INT8, 16), "w1": (INT8, 1)}
+
+
+def test_one_scale_reaches_what_stays_in_floating_point() -> None:
+    """As in loops, whose weights alone become integers: older runtimes refuse products with a scale for each row."""
+    options = QuantizationOptions(granularity="tensor")
+    recipe = recipe_of("int8", options, ModelFacts(real=["state"]), quantized_io=False)
+    configs = [(entry["operation"], entry.get("op_config")) for entry in recipe]
+    weights = {(op, config["weight_tensor_config"]["granularity"]) for op, config in configs if config is not None}
+    # LiteRT reads a scale for each channel of this op there.
+    assert {op for op, granularity in weights if granularity != "TENSORWISE"} == {"DEPTHWISE_CONV_2D"}

@@ -111,12 +111,13 @@ def _weights_alone(form: Quantization, options: QuantizationOptions, facts: Mode
 def _integers(bits: int, options: QuantizationOptions, facts: ModelFacts) -> Recipe:
     granularity = "TENSORWISE" if options.granularity == "tensor" else "CHANNELWISE"
     rows = "TENSORWISE" if options.lookups_of_one_scale else granularity
+    # LiteRT reads a scale for each channel of DEPTHWISE_CONV_2D.
+    real = {_ALL: granularity, "DEPTHWISE_CONV_2D": "CHANNELWISE", "EMBEDDING_LOOKUP": rows}
 
     def in_float(pattern: str) -> Recipe:
-        smallest = {"min_weight_elements": MIN_WEIGHT_ELEMENTS}
         return [
-            _entry(pattern, _ALL, {**_dynamic(8), **smallest}),
-            _entry(pattern, "EMBEDDING_LOOKUP", {**_dynamic(8, granularity=rows), **smallest}),
+            _entry(pattern, op, {**_dynamic(8, granularity=each), "min_weight_elements": MIN_WEIGHT_ELEMENTS})
+            for op, each in real.items()
         ]
 
     recipe = [
