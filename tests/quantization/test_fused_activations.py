@@ -21,14 +21,21 @@ B = RANDOM.normal(size=4)
 ROWS = [RANDOM.uniform(-1, 1, size=(1, 5, 5, 2)).astype(np.float32) for _ in range(32)]
 
 
+def convolved(kind: str, size: int) -> tuple[Graph, int, int, int]:
+    """An activation behind a transposed convolution of five rows, and the input, the convolved and the activated."""
+    graph = Graph()
+    shape, stride = (1, size, size, 4), size // 5
+    sizes = graph.tensor("sizes", (4,), np.int32, value=shape)
+    x, w, b = graph.input("x", (1, 5, 5, 2)), graph.tensor("w", W.shape, value=W), graph.tensor("b", (4,), value=B)
+    made, y = graph.tensor("made", shape), graph.tensor("activated", shape)
+    graph.builtin("TRANSPOSE_CONV", [sizes, w, x, b], [made], strideW=stride, strideH=stride, padding=0)
+    graph.builtin(kind, [made], [y])
+    return graph, x, made, y
+
+
 def activated(kind: str, readers: int = 1) -> Graph:
     """An activation of a transposed convolution, of which other ops may read what is activated, too."""
-    graph = Graph()
-    sizes = graph.tensor("sizes", (4,), np.int32, value=[1, 10, 10, 4])
-    x, w, b = graph.input("x", (1, 5, 5, 2)), graph.tensor("w", W.shape, value=W), graph.tensor("b", (4,), value=B)
-    made, y = graph.tensor("made", (1, 10, 10, 4)), graph.tensor("activated", (1, 10, 10, 4))
-    graph.builtin("TRANSPOSE_CONV", [sizes, w, x, b], [made], strideW=2, strideH=2, padding=0)
-    graph.builtin(kind, [made], [y])
+    graph, _, made, y = convolved(kind, 10)
     graph.builtin("MUL", [y, graph.tensor("two", [], value=2.0)], [graph.output("y", (1, 10, 10, 4))])
     if readers > 1:
         graph.builtin("TANH", [made], [graph.output("z", (1, 10, 10, 4))])
@@ -70,12 +77,7 @@ def test_what_stays_in_floating_point_stays_apart(tmp_path: Path, options: dict[
 
 def beside_signed_numbers(kind: str) -> Graph:
     """An activation in one concatenation with its signed operand, so that both have one range."""
-    graph = Graph()
-    sizes = graph.tensor("sizes", (4,), np.int32, value=[1, 5, 5, 4])
-    x, w, b = graph.input("x", (1, 5, 5, 2)), graph.tensor("w", W.shape, value=W), graph.tensor("b", (4,), value=B)
-    made, y = graph.tensor("made", (1, 5, 5, 4)), graph.tensor("activated", (1, 5, 5, 4))
-    graph.builtin("TRANSPOSE_CONV", [sizes, w, x, b], [made], strideW=1, strideH=1, padding=0)
-    graph.builtin(kind, [made], [y])
+    graph, x, _, y = convolved(kind, 5)
     graph.builtin("CONCATENATION", [y, x], [graph.output("y", (1, 5, 5, 6))], axis=3)
     return graph
 

@@ -22,10 +22,10 @@ from litefuse.quantization.dataset import Samples, take_samples
 from litefuse.quantization.float_ops import ops_by_kind
 from litefuse.quantization.quantize import quantize_model
 from litefuse.quantization.recipe import ModelFacts, recipe_of
-from litefuse.quantization.schema_objects import tensor_name
 from litefuse.report.quantized import OpKinds
 from litefuse.runtime.interpreter import Interpreter
 from litefuse.runtime.scales import dequantized, quantized
+from litefuse.runtime.schema_objects import tensor_name
 from tests.quantization.models import dense, saved
 from tests.runtime.models import Graph
 

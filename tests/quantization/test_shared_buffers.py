@@ -8,9 +8,9 @@ import numpy as np
 
 from litefuse.export.edited_file import edit_file
 from litefuse.quantization.applying import read_model
-from litefuse.quantization.schema_objects import tensor_name
 from litefuse.quantization.shared_buffers import share_buffers
 from litefuse.runtime.interpreter import Interpreter
+from litefuse.runtime.schema_objects import tensor_name
 from tests.quantization.models import saved
 from tests.runtime.models import Graph
 

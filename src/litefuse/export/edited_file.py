@@ -16,6 +16,7 @@ from ai_edge_litert import schema_py_generated as schema
 from litefuse.export.buffers import MAX_FLATBUFFER, append_buffers
 from litefuse.export.op_codes import LARGEST_BYTE, MIN_RUNTIME, MIN_RUNTIME_BYTES, correct_op_codes
 from litefuse.export.refused_by_micro import refuse_first_scales
+from litefuse.runtime.schema_objects import add_metadata, op_code
 
 __all__ = ["Edit", "complete_file", "edit_file", "objects_of"]
 
@@ -106,10 +107,10 @@ class _Bytes:
 
 def _write(model: Any, path: Path, max_flatbuffer: int) -> None:
     """Writes a model: the tables, then the data of large buffers."""
-    _record_runtime(model)
+    add_metadata(model, MIN_RUNTIME, np.zeros(MIN_RUNTIME_BYTES, np.uint8))  # room for what is known below
     refuse_first_scales(model)
     for code in model.operatorCodes:
-        number = max(code.builtinCode, code.deprecatedBuiltinCode)
+        number = op_code(code)
         if number != schema.BuiltinOperator.CUSTOM:  # so that neither field is absent, as one with its default is
             code.builtinCode, code.deprecatedBuiltinCode, code.version = number, min(number, LARGEST_BYTE), 2
     large: dict[int, _Bytes] = {}
@@ -122,16 +123,3 @@ def _write(model: Any, path: Path, max_flatbuffer: int) -> None:
     correct_op_codes(path)
     if large:
         append_buffers(path, large, max_flatbuffer=max_flatbuffer)
-
-
-def _record_runtime(model: Any) -> None:
-    """Makes room for the least runtime in the metadata of a model that has none."""
-    entries: list[Any] = list(model.metadata or ())
-    if any(entry.name == MIN_RUNTIME.encode() for entry in entries):
-        return
-    buffer: Any = schema.BufferT()
-    buffer.data = np.zeros(MIN_RUNTIME_BYTES, np.uint8)
-    entry: Any = schema.MetadataT()
-    entry.name, entry.buffer = MIN_RUNTIME.encode(), len(model.buffers)
-    model.buffers = [*model.buffers, buffer]
-    model.metadata = [*entries, entry]

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
+from litefuse.runtime.schema_objects import add_metadata, op_codes
+
 __all__ = ["PLAN", "refuse_first_scales"]
 
 #: The metadata in which tflite-micro, and nobody else, looks for the places of tensors in its memory.
@@ -26,19 +28,13 @@ def refuse_first_scales(model: Any) -> None:
     Args:
         model: The model, an object of the schema.
     """
-    entries: list[Any] = list(model.metadata or ())
-    if any(entry.name == PLAN.encode() for entry in entries) or not _has_channels(model):
-        return
-    buffer: Any = schema.BufferT()
-    buffer.data = np.frombuffer(_NO_TENSORS.tobytes(), np.uint8)
-    entry: Any = schema.MetadataT()
-    entry.name, entry.buffer = PLAN.encode(), len(model.buffers)
-    model.buffers, model.metadata = [*model.buffers, buffer], [*entries, entry]
+    if _has_channels(model):
+        add_metadata(model, PLAN, np.frombuffer(_NO_TENSORS.tobytes(), np.uint8))
 
 
 def _has_channels(model: Any) -> bool:
     """Whether an operand has several scales of which tflite-micro takes the first one."""
-    codes = [max(code.builtinCode, code.deprecatedBuiltinCode) for code in model.operatorCodes]
+    codes = op_codes(model)
     for graph in model.subgraphs:
         for op in graph.operators or ():
             position = _FIRST_SCALE.get(codes[op.opcodeIndex])

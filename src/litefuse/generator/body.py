@@ -13,6 +13,7 @@ from ai_edge_litert import schema_py_generated as schema
 from litefuse.errors import InterpreterError
 from litefuse.generator.nodes import CPP_TYPES
 from litefuse.runtime.model_tables import BUILTIN_OPS, TENSOR_TYPES
+from litefuse.runtime.schema_objects import op_code
 from litefuse.runtime.soundness import IDENTIFIER
 
 __all__ = ["Body", "BodyOp", "BodyTensor", "read_bodies", "read_signatures"]
@@ -177,7 +178,7 @@ class _Reader:
 
     def _name(self, operator: Any) -> str:
         code = self._model.operatorCodes[operator.opcodeIndex]
-        number = max(int(code.builtinCode), int(code.deprecatedBuiltinCode))
+        number = op_code(code)
         if number == schema.BuiltinOperator.CUSTOM:
             name = code.customCode or b""
             return f"the custom op {name.decode('utf-8', 'replace') if isinstance(name, bytes) else name}"

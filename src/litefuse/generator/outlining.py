@@ -15,7 +15,7 @@ from flatbuffers import flexbuffers
 from litefuse.export.edited_file import edit_file
 from litefuse.generator.body import Body
 from litefuse.generator.chains import Chain, needs_of
-from litefuse.quantization.schema_objects import op_code
+from litefuse.runtime.schema_objects import op_code
 
 __all__ = ["outline"]
 

@@ -8,7 +8,7 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.quantization.calibration import Ranges
-from litefuse.quantization.schema_objects import tensor_name
+from litefuse.runtime.schema_objects import tensor_name
 
 __all__ = ["ranges_of_empty_tensors"]
 

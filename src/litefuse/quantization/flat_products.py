@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
-from litefuse.quantization.recurrent.editor import GraphEditor
+from litefuse.quantization.recurrent.editor import editors_of
 
 __all__ = ["flatten_products"]
 
@@ -29,7 +29,7 @@ def flatten_products(model: Any) -> bool:
         Whether it changed.
     """
     changed = False
-    for graph in [GraphEditor(model, number) for number in range(len(model.subgraphs))]:
+    for graph in editors_of(model):
         for op in [op for op in graph.ops or () if graph.code(op) == schema.BuiltinOperator.FULLY_CONNECTED]:
             result, options = int(op.outputs[0]), op.builtinOptions
             shape = graph.shape(result)

@@ -10,7 +10,7 @@ from typing import Any
 from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.quantization.recurrent.borders import drop_unused
-from litefuse.quantization.recurrent.editor import GraphEditor, Scale
+from litefuse.quantization.recurrent.editor import GraphEditor, Scale, editors_of
 
 __all__ = ["fuse_activations", "separate_activations"]
 
@@ -87,7 +87,7 @@ def separate_activations(model: Any) -> bool:
 
 def _convolutions(model: Any) -> Iterator[tuple[GraphEditor, Any]]:
     """Yields the transposed convolutions, with their graphs."""
-    for graph in [GraphEditor(model, number) for number in range(len(model.subgraphs))]:
+    for graph in editors_of(model):
         for op in [*(graph.ops or ())]:
             if graph.code(op) == schema.BuiltinOperator.TRANSPOSE_CONV and op.builtinOptions is not None:
                 yield graph, op

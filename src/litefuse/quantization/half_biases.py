@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
-from litefuse.quantization.recurrent.editor import GraphEditor
+from litefuse.quantization.recurrent.editor import GraphEditor, editors_of
 
 __all__ = ["halve_biases"]
 
@@ -33,8 +33,7 @@ def halve_biases(model: Any) -> bool:
         model: The model, an object of the schema.
     """
     changed = False
-    for number in range(len(model.subgraphs)):
-        graph = GraphEditor(model, number)
+    for graph in editors_of(model):
         for index in dict.fromkeys(_biases(graph)):
             value = graph.constant(index)
             if value is None or not np.all(np.abs(value) <= np.finfo(np.float16).max):

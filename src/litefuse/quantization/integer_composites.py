@@ -8,7 +8,7 @@ from typing import Any
 
 from ai_edge_litert import schema_py_generated as schema
 
-from litefuse.quantization.schema_objects import op_code
+from litefuse.runtime.schema_objects import op_code
 
 __all__ = ["take_conversions_in"]
 

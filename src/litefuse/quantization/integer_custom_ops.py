@@ -11,7 +11,7 @@ from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.quantization.calibration import Ranges
 from litefuse.quantization.integer_kernels import integer_kernel, same_scale_pairs
-from litefuse.quantization.schema_objects import op_code, tensor_name
+from litefuse.runtime.schema_objects import op_code, tensor_name
 
 __all__ = ["make_custom_ops_integer"]
 

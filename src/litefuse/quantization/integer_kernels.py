@@ -8,8 +8,8 @@ from typing import Any
 from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.quantization.calibration import Ranges
-from litefuse.quantization.schema_objects import op_code, tensor_name
 from litefuse.runtime.custom_op import CustomOp, find_kernel
+from litefuse.runtime.schema_objects import op_code, tensor_name
 
 __all__ = ["hand_ranges_on", "integer_kernel", "same_scale_pairs", "sources_of_scales"]
 

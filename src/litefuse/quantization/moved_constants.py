@@ -14,7 +14,7 @@ import numpy.typing as npt
 from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.quantization.recurrent.borders import drop_unused
-from litefuse.quantization.recurrent.editor import GraphEditor, Scale
+from litefuse.quantization.recurrent.editor import GraphEditor, Scale, editors_of
 
 __all__ = ["move_integers"]
 
@@ -39,7 +39,7 @@ def move_integers(model: Any, kept: Collection[str]) -> bool:
         Whether it changed.
     """
     changed = False
-    for graph in [GraphEditor(model, number) for number in range(len(model.subgraphs))]:
+    for graph in editors_of(model):
         for op in [*(graph.ops or ())]:
             position = _MOVED.get(graph.code(op))
             if position is None or graph.name(int(op.outputs[0])) in kept:

@@ -11,8 +11,8 @@ from ai_edge_litert import schema_py_generated as schema
 from litefuse.errors import LitefuseError
 from litefuse.export.edited_file import edit_file
 from litefuse.quantization.applying import read_model
-from litefuse.quantization.schema_objects import op_codes, tensor_name
 from litefuse.quantization.signatures import name_tensors, sign
+from litefuse.runtime.schema_objects import op_codes, tensor_name
 
 __all__ = ["prepare_model"]
 

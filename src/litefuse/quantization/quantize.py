@@ -35,13 +35,13 @@ from litefuse.quantization.recipe import ModelFacts, Recipe, recipe_of
 from litefuse.quantization.recurrent.lstms import FloatLayer, LstmOps, enclose_states
 from litefuse.quantization.rotations import mend_rotations
 from litefuse.quantization.samples import calls_of
-from litefuse.quantization.schema_objects import tensor_name
 from litefuse.quantization.shared_buffers import share_buffers
 from litefuse.quantization.shared_outputs import mend_shared_outputs
 from litefuse.quantization.shared_ranges import share_ranges
 from litefuse.quantization.unread_results import mend_unread_results
 from litefuse.quantization.withheld import withheld_ops
 from litefuse.report.quantized import MixedPrecision
+from litefuse.runtime.schema_objects import tensor_name
 
 __all__ = ["quantize_model"]
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
-from litefuse.quantization.recurrent.editor import GraphEditor
+from litefuse.quantization.recurrent.editor import GraphEditor, editors_of
 
 __all__ = ["mend_rotations"]
 
@@ -31,8 +31,7 @@ def mend_rotations(model: Any) -> bool:
         Whether it changed.
     """
     changed = False
-    for number in range(len(model.subgraphs)):
-        graph = GraphEditor(model, number)
+    for number, graph in enumerate(editors_of(model)):
         outputs = {int(each) for each in graph.graph.outputs}
         signatures = [each for each in model.signatureDefs or () if each.subgraphIndex == number]
         for operand, reshapes in _rotations(graph):

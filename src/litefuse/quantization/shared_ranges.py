@@ -11,7 +11,7 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.quantization.calibration import Ranges
-from litefuse.quantization.schema_objects import op_codes, tensor_name
+from litefuse.runtime.schema_objects import op_codes, tensor_name
 
 __all__ = ["share_ranges"]
 

@@ -10,7 +10,7 @@ from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.errors import InterpreterError
 from litefuse.export.edited_file import edit_file
-from litefuse.quantization.schema_objects import tensor_name
+from litefuse.runtime.schema_objects import tensor_name
 
 __all__ = ["SIGNATURE", "name_tensors", "sign", "sign_file"]
 

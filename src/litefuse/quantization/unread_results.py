@@ -9,7 +9,7 @@ from typing import Any
 
 from ai_edge_litert import schema_py_generated as schema
 
-from litefuse.quantization.schema_objects import op_codes
+from litefuse.runtime.schema_objects import op_codes
 
 __all__ = ["mend_unread_results"]
 

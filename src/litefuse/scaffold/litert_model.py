@@ -14,6 +14,7 @@ from ai_edge_litert import schema_py_generated as schema
 from litefuse.errors import InterpreterError
 from litefuse.generator.models import subgraph_references
 from litefuse.runtime.options import decode_map
+from litefuse.runtime.schema_objects import op_code
 from litefuse.runtime.soundness import IDENTIFIER
 from litefuse.scaffold.call import Call, CallTensor, Scales
 
@@ -178,17 +179,12 @@ def _scales(found: Any) -> Scales | None:
 
 
 def _name(model: Any, operator: Any) -> str | None:
-    number = _builtin_code(model, operator)
+    number = op_code(model.operatorCodes[operator.opcodeIndex])
     if number == schema.BuiltinOperator.CUSTOM:
         return _text(model.operatorCodes[operator.opcodeIndex].customCode)
     if number == schema.BuiltinOperator.STABLEHLO_COMPOSITE and operator.builtinOptions2 is not None:
         return _text(operator.builtinOptions2.name)
     return None
-
-
-def _builtin_code(model: Any, operator: Any) -> int:
-    code = model.operatorCodes[operator.opcodeIndex]
-    return max(code.builtinCode, code.deprecatedBuiltinCode)
 
 
 def _call(model: Any, graph: Any, operator: Any) -> Call:
@@ -243,7 +239,7 @@ def _decomposition(model: Any, root: int, inputs: Sequence[CallTensor | None]) -
     waiting = [root]
     while waiting:
         for operator in model.subgraphs[waiting.pop()].operators or ():
-            if _builtin_code(model, operator) == schema.BuiltinOperator.CUSTOM:
+            if op_code(model.operatorCodes[operator.opcodeIndex]) == schema.BuiltinOperator.CUSTOM:
                 return None
             for _, _, index in subgraph_references(operator):
                 if index not in order:

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from ai_edge_litert import schema_py_generated as schema
 
-from litefuse.quantization.schema_objects import op_code
+from litefuse.runtime.schema_objects import op_code
 
-__all__ = ["GraphEditor", "Scale"]
+__all__ = ["GraphEditor", "Scale", "editors_of"]
 
 _TYPES = {
     "bool": schema.TensorType.BOOL,
@@ -202,3 +202,8 @@ class GraphEditor:
         new.builtinCode, new.version = code, version
         codes.append(new)
         return len(codes) - 1
+
+
+def editors_of(model: Any) -> list[GraphEditor]:
+    """Returns an editor of each subgraph of a model."""
+    return [GraphEditor(model, number) for number in range(len(model.subgraphs))]

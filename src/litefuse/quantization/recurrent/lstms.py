@@ -14,7 +14,7 @@ from litefuse.inputs.graph import Model
 from litefuse.quantization.applying import read_model
 from litefuse.quantization.calibration import Ranges
 from litefuse.quantization.recurrent.borders import drop_unused, join_integers
-from litefuse.quantization.recurrent.editor import GraphEditor
+from litefuse.quantization.recurrent.editor import GraphEditor, editors_of
 from litefuse.quantization.recurrent.hybrid_form import make_hybrid, make_hybrid_rnn
 from litefuse.quantization.recurrent.integer_form import make_integers
 from litefuse.quantization.recurrent.observation import observed_ranges
@@ -79,8 +79,7 @@ class LstmOps:
         if not self.present:
             return
         model = read_model(self._path)
-        for number in range(len(model.subgraphs)):
-            graph = GraphEditor(model, number)
+        for graph in editors_of(model):
             for op in lstm_ops(graph):
                 yield from (graph.name(op.inputs[each]) for each in (OUTPUT_STATE, CELL_STATE))
                 for reads in cell_reads(graph, op):
@@ -126,8 +125,7 @@ class LstmOps:
             return []
         left: list[FloatLayer] = []
         made = 0
-        for number in range(len(model.subgraphs)):
-            graph = GraphEditor(model, number)
+        for number, graph in enumerate(editors_of(model)):
             signatures = [each for each in model.signatureDefs or () if each.subgraphIndex == number]
             _agree_on_outputs(graph, signatures, quantized_io=quantized_io)
             changed = False
@@ -164,8 +162,7 @@ class LstmOps:
             return []
         left: list[FloatLayer] = []
         made = 0
-        for number in range(len(model.subgraphs)):
-            graph = GraphEditor(model, number)
+        for graph in editors_of(model):
             for op in lstm_ops(graph):
                 if graph.name(op.outputs[0]) in kept:
                     continue
@@ -187,7 +184,7 @@ class LstmOps:
         if not self.present:
             return []
         model = read_model(self._path)
-        graphs = [GraphEditor(model, number) for number in range(len(model.subgraphs))]
+        graphs = editors_of(model)
         lstms = [FloatLayer(graph.name(op.outputs[0]), reason) for graph in graphs for op in lstm_ops(graph)]
         return [*lstms, *(each for graph in graphs for each in _others(graph))]
 

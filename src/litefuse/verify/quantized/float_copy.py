@@ -20,8 +20,8 @@ from litefuse.differences.weights import real_numbers
 from litefuse.errors import LitefuseError
 from litefuse.inspection.facts import StoredTensor
 from litefuse.inspection.tensors import stored_tensors
-from litefuse.quantization.schema_objects import op_codes
 from litefuse.runtime.flatbuffer import content_of
+from litefuse.runtime.schema_objects import op_codes
 
 __all__ = ["CUT", "FloatCopy", "Steps", "is_quantized_file", "steps_of"]
 
