@@ -9,17 +9,18 @@ from typing import Any
 from conversion import CONVERTERS, measure_conversion, median, stock_failure
 from document import megabytes, paragraph, plot, seconds, table
 
-__all__ = ["BYTES", "OPS", "document", "measure_growth"]
+__all__ = ["BYTES", "OPS", "STEPS", "document", "measure_growth"]
 
 OPS = (100, 300, 1_000, 3_000, 10_000, 30_000)
+STEPS = (100, 500, 1_500)
 BYTES = (10, 30, 100, 300, 1_000, 3_000)  # megabytes
 TIME_LIMIT = 600.0
 
 
 def measure_growth(folder: Path, repeats: int) -> list[dict[str, Any]]:
-    """Both converters on chains of ops, and on dense layers."""
+    """Both converters on chains of ops, on unrolled recurrent networks, and on dense layers."""
     rows: list[dict[str, Any]] = []
-    for kind, sizes in (("chain", OPS), ("matrices", BYTES)):
+    for kind, sizes in (("chain", OPS), ("unrolled", STEPS), ("matrices", BYTES)):
         for size in sizes:
             row = measure_conversion(f"{kind}:{size}", folder, repeats, time_limit=TIME_LIMIT)
             rows.append(row)
@@ -33,19 +34,20 @@ def document(rows: Sequence[dict[str, Any]], pictures: Path) -> list[str]:
     lines = paragraph(_ABOUT)
     for kind, title, unit in (
         ("chain", "Time by the number of ops", "ops"),
+        ("unrolled", "Time by the number of unrolled steps", "steps"),
         ("matrices", "Memory by the size of the weights", "MB of weights"),
     ):
         found = [row for row in rows if row["model"].startswith(kind)]
-        what = "seconds" if kind == "chain" else "peak_bytes"
+        what = "peak_bytes" if kind == "matrices" else "seconds"
         points = {
             name: [
-                (int(row["model"].partition(":")[2]), median(row, name, what) / (1 if kind == "chain" else 1e6))
+                (int(row["model"].partition(":")[2]), median(row, name, what) / (1e6 if kind == "matrices" else 1))
                 for row in found
                 if name == "litefuse" or not stock_failure(row)
             ]
             for name in CONVERTERS
         }
-        plot(pictures / f"{kind}.svg", title, unit, "s" if kind == "chain" else "MB", points)
+        plot(pictures / f"{kind}.svg", title, unit, "MB" if kind == "matrices" else "s", points)
         cells = [_cells(row) for row in found]
         lines += [
             *table([unit, "litefuse", "stock", "ratio", "memory", "stock", "allocated", "stock", ""], cells, text=0),
@@ -57,7 +59,8 @@ def document(rows: Sequence[dict[str, Any]], pictures: Path) -> list[str]:
 
 
 _ABOUT = f"""
-Models that differ in size alone: a chain of additions and tanh, and one of four dense layers. The columns are those of
+Models that differ in size alone: a chain of additions and tanh, a GRU that is written as a loop in Python, and four
+dense layers. The columns are those of
 the first table; both converters run once. One that takes more than {TIME_LIMIT:.0f} s is ended. The plots have
 logarithmic axes: what grows in proportion is a straight line of slope 1.
 """

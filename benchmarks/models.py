@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["MODELS", "chain", "inputs_of", "make", "matrices"]
+__all__ = ["MODELS", "chain", "inputs_of", "make", "matrices", "unrolled"]
 
 MODELS = {
     "MobileNetV3Small": "10 MB",
@@ -34,7 +34,8 @@ def make(name: str, folder: str) -> None:
     """Makes one in this process.
 
     Args:
-        name: A key of ``MODELS``, ``chain:N`` for a model of N ops, or ``matrices:N`` for one of N MB of weights.
+        name: A key of ``MODELS``, ``chain:N`` for a model of N ops, ``unrolled:N`` for a GRU of N steps, or
+            ``matrices:N`` for a model of N MB of weights.
         folder: Where it goes.
     """
     tf: Any = importlib.import_module("tensorflow")
@@ -158,6 +159,26 @@ def chain(tf: Any, ops: int) -> Any:
     return module
 
 
+def unrolled(tf: Any, steps: int) -> Any:
+    """A GRU of 16 units that is written as a loop in Python, so that each step has ops of its own."""
+    module = tf.Module()
+    module.weights = [tf.Variable(_matrix(rows, 48)) for rows in (16, 16, 2)]
+    kernel, recurrent, biases = module.weights
+
+    @tf.function(input_signature=[tf.TensorSpec([1, steps, 16], name="x")], autograph=False)
+    def serve(x: Any) -> Any:
+        state = tf.zeros([1, 16])
+        for step in range(steps):
+            of_x = tf.split(x[:, step] @ kernel + biases[0], 3, axis=1)
+            of_state = tf.split(state @ recurrent + biases[1], 3, axis=1)
+            update, reset = (tf.sigmoid(a + b) for a, b in zip(of_x[:2], of_state[:2], strict=True))
+            state = update * state + (1 - update) * tf.tanh(of_x[2] + reset * of_state[2])
+        return {"y": state}
+
+    module.serve = serve
+    return module
+
+
 def matrices(tf: Any, megabytes: int) -> Any:
     """Four dense layers of so many megabytes together."""
     size = round((megabytes * 1e6 / 16) ** 0.5)
@@ -179,7 +200,7 @@ def _matrix(rows: int, columns: int, seed: int = 0) -> Any:
 
 
 _OF_KERAS = {"encoder": encoder, "speech_gru": speech_gru, "text_rnn": text_rnn, "translation": translation}
-_SIZED = {"chain": chain, "matrices": matrices}
+_SIZED = {"chain": chain, "matrices": matrices, "unrolled": unrolled}
 
 if __name__ == "__main__":
     make(sys.argv[1], str(Path(sys.argv[2])))

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from litefuse.ir.constants import elements_of_constant
 from litefuse.ir.mlir import func, ir
 
-__all__ = ["constant_number", "has_shared_weights", "is_constant", "same", "source"]
+__all__ = ["constant_number", "is_constant", "products_of_shared_weights", "same", "source"]
 
 _COPIES = frozenset({"tf.EnsureShape", "tf.Identity", "tf.PreventGradient", "tf.Snapshot", "tf.StopGradient"})
 
@@ -65,17 +65,17 @@ def constant_number(value: ir.Value) -> float | None:
     return float(elements.reshape(-1)[0]) if elements.size else None
 
 
-def has_shared_weights(function: func.FuncOp) -> bool:
-    """Whether two matrix products in a function share a weight, as in unrolled layers; few other functions do."""
-    known: set[tuple[Any, ...]] = set()
+def products_of_shared_weights(function: func.FuncOp) -> list[list[ir.Value]]:
+    """Returns the matrix products of a function that have a weight in common, as those of unrolled layers have.
+
+    Returns:
+        Groups of two or more, in the function's order; most functions have none.
+    """
+    groups: dict[tuple[Any, ...], list[ir.Value]] = {}
     for op in function.entry_block.operations:
-        if op.name != "tf.MatMul":
-            continue
-        key = _key(source(op.operands[1]))
-        if key in known:
-            return True
-        known.add(key)
-    return False
+        if op.name == "tf.MatMul":
+            groups.setdefault(_key(source(op.operands[1])), []).append(op.results[0])
+    return [group for group in groups.values() if len(group) > 1]
 
 
 def _key(weight: ir.Value) -> tuple[Any, ...]:

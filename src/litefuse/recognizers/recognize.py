@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from litefuse.ir.annotations import read_annotation
 from litefuse.ir.call_graph import callees, functions, is_public, operations
-from litefuse.ir.defining_ops import has_shared_weights
+from litefuse.ir.defining_ops import products_of_shared_weights
 from litefuse.ir.mlir import func, ir
 from litefuse.options.forms import CompositeForms, RnnForm
 from litefuse.recognizers.recognition import Recognition
@@ -67,7 +67,7 @@ class RecognizeComposites:
 
 
 def _may_have_layers(function: func.FuncOp) -> bool:
-    return has_shared_weights(function) or any(op.name == "tf.While" for op in operations(function))
+    return bool(products_of_shared_weights(function)) or any(op.name == "tf.While" for op in operations(function))
 
 
 def _unannotated(by_symbol: Mapping[str, func.FuncOp]) -> list[func.FuncOp]:

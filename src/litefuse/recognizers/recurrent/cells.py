@@ -84,6 +84,7 @@ class Step(NamedTuple):
         variables: The variables of the cell that the weights are bound to.
         attributes: The composite's attributes.
         lacking: The activations that LiteRT's op does not support.
+        computed: The values that it computes.
     """
 
     cell: Cell
@@ -94,6 +95,7 @@ class Step(NamedTuple):
     variables: tuple[Variable, ...]
     attributes: Mapping[str, Any]
     lacking: tuple[str, ...]
+    computed: tuple[ir.Value, ...]
 
     def is_like(self, other: Step) -> bool:
         """Whether another step has the same formula and the same weights."""
@@ -161,4 +163,5 @@ def read_step(cell: Cell, found: Match) -> Step | None:
         present,
         attributes,
         tuple(lacking),
+        tuple(value for part, value in found.values.items() if not isinstance(part, Variable)),
     )

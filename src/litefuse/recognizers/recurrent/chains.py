@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from litefuse.ir.defining_ops import has_shared_weights, is_constant, same, source
+from litefuse.ir.defining_ops import is_constant, products_of_shared_weights, same, source
 from litefuse.ir.mlir import func, ir
 from litefuse.recognizers.matching import matches
 from litefuse.recognizers.pattern import Variable
 from litefuse.recognizers.recurrent.cells import Cell, Step, read_step
 
 __all__ = ["Chain", "find_chains"]
+
+# How many steps are looked for in vain before some are left out.
+_ATTEMPTS = 16
+# The ops between a product and the output of its step, with those that only forward a value.
+_LONGEST_CELL = 24
+_ENDS = frozenset({"func.return", "tf.BatchMatMulV2", "tf.MatMul"})
 
 
 class Chain(NamedTuple):
@@ -33,23 +39,56 @@ class Chain(NamedTuple):
 def find_chains(function: func.FuncOp, cells: Sequence[Cell]) -> list[Chain]:
     """Finds the unrolled layers of a function, from its end to its beginning, each as long as possible.
 
+    The steps of a layer have products with the same weights, and the last of these is in its last step. So steps are
+    looked for where such products lead to. Where that fails again and again, as for a cell that nobody knows, more and
+    more of the products are left out: the time grows with the number of ops, not with that of the ways to match a cell.
+
     Args:
         function: The function.
         cells: The cells to try.
     """
-    if not has_shared_weights(function):
+    groups = products_of_shared_weights(function)
+    if not groups:
         return []
-    ops = list(function.entry_block.operations)
-    found: list[Chain] = []
-    outputs: set[ir.Value] = set()  # of chains that were found
-    for value in [result for op in reversed(ops) for result in op.results if _is_matrix(result)]:
-        if value in outputs or source(value) != value:
+    places: dict[ir.Value, int] = {
+        result: index for index, op in enumerate(function.entry_block.operations) for result in op.results
+    }
+    group_of = {product: index for index, products in enumerate(groups) for product in products}
+    failures, left_out, ends = [0] * len(groups), [0] * len(groups), [len(places)] * len(groups)
+    tried: set[ir.Value] = set()
+    chains: list[Chain] = []
+    for product in sorted(group_of, key=places.__getitem__, reverse=True):
+        group = group_of[product]
+        values: set[ir.Value] = set()
+        if product not in tried and not left_out[group]:
+            values = {value for value in _led_to(product) - tried if places[value] < ends[group]}
+        if failures[group] >= _ATTEMPTS:
+            ends[group] = places[product]  # a step's output comes before the next step's product, which it is in
+        if not values:
+            left_out[group] = max(left_out[group] - 1, 0)
             continue
-        chain = max((_chain(value, cell) for cell in cells), key=len)
-        if len(chain) > 1:
-            outputs.update(step.results[0] for step in chain)
-            found.append(Chain(tuple(chain)))
-    return found
+        failures[group] += 1
+        left_out[group] = 2 ** max(failures[group] - _ATTEMPTS, 0) - 1
+        for value in sorted(values, key=places.__getitem__, reverse=True):
+            tried.add(value)
+            steps = max((_chain(value, cell) for cell in cells), key=len)
+            if len(steps) > 1:
+                chains.append(Chain(tuple(steps)))
+                tried.update(value for step in steps for value in step.computed)
+                failures[group] = left_out[group] = 0
+                break
+    return chains
+
+
+def _led_to(product: ir.Value) -> set[ir.Value]:
+    """Returns the matrices that are computed from a product without another one, and may be a step's output."""
+    values = {product}
+    newest = values
+    for _ in range(_LONGEST_CELL):
+        users = [use.owner for value in newest for use in value.uses]
+        newest = {result for op in users if op.name not in _ENDS for result in op.results} - values
+        values |= newest
+    return {value for value in values if _is_matrix(value) and source(value) == value}
 
 
 def _is_matrix(value: ir.Value) -> bool:
