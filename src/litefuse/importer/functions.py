@@ -81,6 +81,26 @@ class _OpTemplate(NamedTuple):
         raise GraphError(f"the attribute {name!r} is missing")
 
 
+class _NodeForm(NamedTuple):
+    """What nodes of one op with the same attributes share.
+
+    Attributes:
+        template: The data of the op.
+        inputs: The number of inputs.
+        dtypes: The name and the dtype of each input; none if an attribute is missing, which the dialect may not need.
+        types: The types of the results.
+        offsets: The index of the first result of each named output.
+        attributes: The attributes.
+    """
+
+    template: _OpTemplate
+    inputs: int
+    dtypes: Sequence[tuple[str, str]]
+    types: Sequence[ir.Type]
+    offsets: dict[str, int]
+    attributes: dict[str, ir.Attribute]
+
+
 @dataclass
 class FunctionImporter:
     """Imports functions of one library into one module.
@@ -95,6 +115,9 @@ class FunctionImporter:
     registry: OpRegistry
     symbol: Callable[[str], str]
     _templates: dict[str, _OpTemplate] = field(default_factory=dict[str, _OpTemplate])
+    _forms: dict[tuple[str | tuple[str, bytes], ...], _NodeForm] = field(
+        default_factory=dict["tuple[str | tuple[str, bytes], ...]", _NodeForm]
+    )
     _attributes_made: dict[bytes, ir.Attribute] = field(default_factory=dict[bytes, ir.Attribute])
     _types_made: dict[_TypeKey, ir.Type] = field(default_factory=dict["_TypeKey", ir.Type])
     _dtypes_known: dict[ir.Type, str] = field(default_factory=dict[ir.Type, str])
@@ -170,15 +193,12 @@ class FunctionImporter:
             values[node.name] = [constant(tensor_array(tensor), tensor.dtype, location)]
             starts[node.name] = {"output": 0}
             return
-        template = self._template(node)
+        form = self._form(node)
         operands = [_lookup(reference, values, starts, None) for reference in node.input if reference[0] != "^"]
-        taken = template.inputs
-        if taken is None:
-            taken = input_count(node, template.definition, template.attribute)
-        if taken != len(operands):
-            raise GraphError(f"it has {len(operands)} inputs; its op takes {taken}")
-        self._check_dtypes(node, template, operands)
-        types, offsets = self._result_types(node, template)
+        if form.inputs != len(operands):
+            raise GraphError(f"it has {len(operands)} inputs; its op takes {form.inputs}")
+        self._check_dtypes(node, form.dtypes, operands)
+        types, offsets = form.types, form.offsets
         for name in callees_with_its_results(node):
             if name in self.library and len(self.library[name].signature.output_arg) != len(types):
                 given = len(self.library[name].signature.output_arg)
@@ -190,28 +210,50 @@ class FunctionImporter:
             return
         if node.op in _ALSO_OF_LISTS and node.attr["T"].type == DataType.VARIANT:
             operands = [_identity(value, types[0], node) for value in operands]
-        attributes = call_attributes(self.symbol(node.op)) if template.calls else self._attributes(node, template)
-        for name, arguments in template.segmented.items():
-            attributes[name] = ir.DenseI32ArrayAttr.get([_length(node, each, template) for each in arguments])
         if node.op == "Const":  # frozen graphs do not record its shape
-            types = [_constant_type(node, attributes.get("value"), types[0])]
+            types = [_constant_type(node, form.attributes.get("value"), types[0])]
         if self._shapes_lack:
             types = [_broadcast_type(kind, operands) for kind in types]
         op = ir.Operation.create(
-            template.name, results=types, operands=operands, attributes=attributes, loc=ir.Location.name(node.name)
+            form.template.name,
+            results=types,
+            operands=operands,
+            attributes=form.attributes,
+            loc=ir.Location.name(node.name),
         )
         values[node.name] = list(op.results)
         starts[node.name] = offsets
 
-    def _check_dtypes(self, node: NodeDef, template: _OpTemplate, operands: Sequence[ir.Value]) -> None:
-        """Rejects operands of other element types than the op takes, which may crash the engine."""
+    def _form(self, node: NodeDef) -> _NodeForm:
+        """Returns what a node shares with others; most nodes have the op and the attributes of an earlier one."""
+        template = self._template(node)
+        if template.calls or template.functions or node.op == "Const":
+            return self._new_form(node, template)
+        key = (node.op, *sorted((name, value.SerializeToString()) for name, value in node.attr.items()))
+        form = self._forms.get(key)
+        if form is None:
+            form = self._forms[key] = self._new_form(node, template)
+        return form
+
+    def _new_form(self, node: NodeDef, template: _OpTemplate) -> _NodeForm:
+        inputs = template.inputs
+        if inputs is None:
+            inputs = input_count(node, template.definition, template.attribute)
         try:
-            inputs = input_dtypes(node, template.definition, template.attribute)
-        except GraphError:  # an attribute is missing, which the dialect may not need
-            return
-        expected = [(name, _plain_name(dtype)) for name, dtype in inputs]
-        given = [self._dtype_name(value.type) for value in operands]
-        for (name, wanted), found, reference in zip(expected, given, node.input, strict=False):
+            found = input_dtypes(node, template.definition, template.attribute)
+        except GraphError:
+            found = []
+        dtypes = [(name, _plain_name(dtype)) for name, dtype in found]
+        types, offsets = self._result_types(node, template)
+        attributes = call_attributes(self.symbol(node.op)) if template.calls else self._attributes(node, template)
+        for name, arguments in template.segmented.items():
+            attributes[name] = ir.DenseI32ArrayAttr.get([_length(node, each, template) for each in arguments])
+        return _NodeForm(template, inputs, dtypes, types, offsets, attributes)
+
+    def _check_dtypes(self, node: NodeDef, dtypes: Sequence[tuple[str, str]], operands: Sequence[ir.Value]) -> None:
+        """Rejects operands of other element types than the op takes, which may crash the engine."""
+        for (name, wanted), value, reference in zip(dtypes, operands, node.input, strict=False):
+            found = self._dtype_name(value.type)
             if wanted != found:
                 raise GraphError(
                     f"its operand {name!r} takes {wanted}, but {reference!r} is {found}",
