@@ -546,20 +546,34 @@ def condition_that_is_quantized(tf: Any, lite: Any) -> Any:
     return concrete(tf, lite, f, tf.TensorSpec([1, 2], name="x"), tf.TensorSpec([], tf.bool, name="b"))
 
 
-def ambiguous(_tf: Any, lite: Any, converter: Any) -> None:
+def lists_of_one_shape(tf: Any, lite: Any, converter: Any) -> None:
+    def samples() -> Any:
+        drawn = np.random.default_rng(1)
+        for _ in range(8):
+            yield [(scale * drawn.uniform(-1, 1, [1, 3])).astype(np.float32) for scale in (4, 1)]
+
     converter.optimizations = [lite.Optimize.DEFAULT]
-    converter.representative_dataset = lambda: [[np.ones(3, np.float32), -np.ones(3, np.float32)]] * 4
+    converter.representative_dataset = samples
+    converter.inference_input_type = tf.int8
+
+
+def keras_with_two_inputs(tf: Any, lite: Any) -> Any:
+    """Inputs whose names are in another order than they are."""
+    inputs = [tf.keras.Input((3,), 1, name=name) for name in ("zeta", "alpha")]
+    added = tf.keras.layers.Add()([tf.keras.layers.Dense(3)(each) for each in inputs])
+    return lite.TFLiteConverter.from_keras_model(tf.keras.Model(inputs, added))
 
 
 @scenario(
     "there",
-    ambiguous,
+    lists_of_one_shape,
     why="the samples are lists of arrays of one shape, whose order is that of a hash. Yield mappings",
     words="in several ways",
 )
 def samples_in_an_order_that_is_not_known(tf: Any, lite: Any) -> Any:
-    spec = tf.TensorSpec([3], name="a"), tf.TensorSpec([3], name="b")
-    return concrete(tf, lite, lambda a, b: a + tf.tanh(b), *spec)
+    root, spec = tf.Module(), [tf.TensorSpec([1, 3], name=name) for name in "ab"]
+    root.f = tf.function(lambda a, b: a + tf.tanh(b), input_signature=spec)
+    return lite.TFLiteConverter.from_saved_model(saved(tf, root, serving_default=root.f))
 
 
 def volumes(_tf: Any, lite: Any, converter: Any) -> None:

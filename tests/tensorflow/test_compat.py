@@ -12,7 +12,8 @@ from ai_edge_litert.interpreter import Interpreter
 from litefuse.cli.app import app
 from litefuse.compat.settings import MAPPED, NEEDLESS, NEEDLESS_1, REFUSED, REFUSED_1
 from litefuse.options.names_elsewhere import TFLITE, TFLITE_1, name_elsewhere
-from tests.tensorflow.compat_scenarios import SCENARIOS, convert_both
+from tests.tensorflow.checking import op_counts
+from tests.tensorflow.compat_scenarios import SCENARIOS, convert_both, keras_with_two_inputs, lists_of_one_shape
 from tests.tensorflow.process import TensorFlow
 
 # How much farther quantized outputs may be from those of floats than the reference's, and by how many steps of int8.
@@ -182,6 +183,34 @@ def test_the_comparison_tells_models_apart(tensorflow: TensorFlow) -> None:
     exact = outputs(own, drawn(own))
     assert largest_error(outputs(own, drawn(own, seed=1)), exact) > 0.01
     assert largest_error(outputs(stock, drawn(own)), exact) == 0
+
+
+def integers(tf: Any) -> tuple[bytes, bytes]:
+    """A Keras model whose samples are lists of two arrays of one shape; and an LSTM of integers alone."""
+    from litefuse.compat import lite
+
+    listed = keras_with_two_inputs(tf, lite)
+    lists_of_one_shape(tf, lite, listed)
+    layers = tf.keras.layers
+    model = tf.keras.Sequential([layers.Input((6, 3), 1, name="x"), layers.LSTM(4), layers.Dense(2)])
+    recurrent = lite.TFLiteConverter.from_keras_model(model)
+    recurrent.optimizations = [lite.Optimize.DEFAULT]
+    random = np.random.default_rng(0)
+    recurrent.representative_dataset = lambda: ([random.normal(size=(1, 6, 3)).astype(np.float32)] for _ in range(8))
+    recurrent.target_spec.supported_ops = [lite.OpsSet.TFLITE_BUILTINS_INT8]
+    return listed.convert(), recurrent.convert()
+
+
+def test_integers(tensorflow: TensorFlow) -> None:
+    listed, recurrent = tensorflow.call(integers)
+    details = Interpreter(model_content=listed).get_signature_runner().get_input_details()
+    for name, largest in (("zeta", 4), ("alpha", 1)):  # the order of the model, not that of the names
+        scale = details[name]["quantization"][0] * 255 / 2
+        assert 0.8 * largest < scale <= largest
+    # LiteRT's loops compute in floating point: integers alone are possible in its op only.
+    counts = op_counts(recurrent)
+    assert counts["UNIDIRECTIONAL_SEQUENCE_LSTM"] == 1
+    assert not counts["WHILE"]
 
 
 def attributes_there(tf: Any) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from litefuse.api import convert
 from litefuse.compat.opened import open_model
@@ -17,6 +18,7 @@ from litefuse.compat.spec import TargetSpec, dtype_name
 from litefuse.errors import QuantizationError, SettingError, UnsupportedOpsError
 from litefuse.files.temporary import make_temporary_folder
 from litefuse.frontends import source_of
+from litefuse.frontends.keras_file import is_keras_file
 
 if TYPE_CHECKING:
     from litefuse.report import Report
@@ -162,7 +164,10 @@ class Converter:
                     "optimizations is empty, so that nothing is quantized: set it to [Optimize.DEFAULT]", stacklevel=3
                 )
             return quantization_of(self, trained=False)
-        opened = open_model(path, **{name: self._arguments.get(name) for name in _READING})
+        model: Any = self._model
+        has_order = not isinstance(model, str | os.PathLike) or is_keras_file(Path(os.fspath(cast("str", model))))
+        reading = {name: self._arguments.get(name) for name in _READING}
+        opened = open_model(path, **reading, has_order=has_order)
         options = quantization_of(self, trained=opened.trained)
         if options.get("quantize") in {"int8", "int16"}:
             options["representative_dataset"] = dataset_of(given, opened)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from litefuse.saved_model import TensorSpec, is_graph_file, load, load_graph
 
@@ -28,12 +28,14 @@ class OpenedModel(NamedTuple):
     Attributes:
         trained: Whether it has fake-quantization nodes.
         inputs: The inputs of each signature that is converted.
-        in_order: Whether somebody gave the order of the inputs, as for a frozen graph.
+        order: Whose order the inputs have: that of the caller, who named the inputs of a frozen graph; of the model,
+            which is in memory or a Keras file; or, for a SavedModel, of a hash in TFLiteConverter, which programs may
+            follow.
     """
 
     trained: bool
     inputs: Mapping[str, Sequence[TensorSpec]]
-    in_order: bool
+    order: Literal["caller", "model", "hash"]
 
 
 def open_model(
@@ -43,6 +45,7 @@ def open_model(
     signatures: Collection[str] | None = None,
     input_arrays: Sequence[str] | None = None,
     output_arrays: Sequence[str] | None = None,
+    has_order: bool = False,
 ) -> OpenedModel:
     """Reads the graph of a model.
 
@@ -52,12 +55,13 @@ def open_model(
         signatures: The keys of the signatures that are converted; None for all.
         input_arrays: The inputs of a frozen graph; None for its placeholders.
         output_arrays: Its outputs; None for the only one that nothing reads.
+        has_order: Whether the SavedModel was made of a model whose inputs have an order.
 
     Raises:
         SavedModelError: It cannot be read.
     """
-    in_order = is_graph_file(path)
-    model = load_graph(path, input_arrays, output_arrays) if in_order else load(path, tags)
+    is_graph = is_graph_file(path)
+    model = load_graph(path, input_arrays, output_arrays) if is_graph else load(path, tags)
     trained = any(node.op in _FAKE_QUANTIZATION for function in model.functions.values() for node in function.node_def)
     chosen = {key: each.inputs for key, each in model.signatures.items() if signatures is None or key in signatures}
-    return OpenedModel(trained, chosen, in_order)
+    return OpenedModel(trained, chosen, "caller" if is_graph else "model" if has_order else "hash")

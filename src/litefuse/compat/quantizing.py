@@ -53,6 +53,8 @@ def quantization_of(settings: Any, *, trained: bool) -> dict[str, Any]:
     options: dict[str, Any] = {} if form is None else {"quantize": form}
     if form in _IO and not ops & _FLOATING:
         options["require_integer"] = True
+        if form == "int8":
+            options["rnn"] = "fused"  # LiteRT's loops compute in floating point, its op for LSTMs in integers
     if settings._experimental_disable_per_channel and form is not None:  # noqa: SLF001  the reference's name
         options["granularity"] = "tensor"
     if quantized_io := _quantized_io(form, settings.inference_input_type, settings.inference_output_type):

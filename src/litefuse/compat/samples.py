@@ -19,9 +19,9 @@ __all__ = ["dataset_of"]
 def dataset_of(given: Any, model: OpenedModel) -> Any:
     """Returns a dataset for :func:`litefuse.convert`, whose samples name their inputs.
 
-    A list of several arrays is in the order of the inputs of a frozen graph. TFLiteConverter takes the inputs of a
-    SavedModel's signature in the order of a hash, and programs follow it: there, arrays are told apart by their shapes
-    and dtypes.
+    A list of several arrays is in the order of the inputs of a frozen graph. For other models, arrays are told apart by
+    their shapes and dtypes: TFLiteConverter takes the inputs of a signature in the order of a hash, and programs follow
+    it. Where these do not tell, arrays have the order of the model's inputs, unless the model is a SavedModel.
 
     Args:
         given: A function that returns samples, a ``RepresentativeDataset`` of such a function, or what
@@ -50,12 +50,12 @@ def _named(samples: Any, model: OpenedModel) -> Iterator[Any]:
     for number, sample in enumerate(samples, 1):
         match sample:
             case (str() as key, inputs):
-                yield key, _by_name(inputs, model.inputs.get(key), number, in_order=model.in_order)
+                yield key, _by_name(inputs, model.inputs.get(key), number, order=model.order)
             case _:
-                yield _by_name(sample, only, number, in_order=model.in_order)
+                yield _by_name(sample, only, number, order=model.order)
 
 
-def _by_name(sample: Any, inputs: Sequence[TensorSpec] | None, number: int, *, in_order: bool) -> Any:
+def _by_name(sample: Any, inputs: Sequence[TensorSpec] | None, number: int, *, order: str) -> Any:
     if inputs is None or not isinstance(sample, list | tuple):
         return sample  # pyright: ignore[reportUnknownVariableType]
     given = cast("Sequence[Any]", sample)
@@ -68,9 +68,12 @@ def _by_name(sample: Any, inputs: Sequence[TensorSpec] | None, number: int, *, i
             f"sample {number} of representative_dataset has {len(arrays)} arrays, and the model {len(inputs)} inputs",
             hint=f"The inputs are {names}.",
         )
-    if in_order:
-        return {spec.name: array for spec, array in zip(inputs, arrays, strict=True)}
+    in_order = {spec.name: array for spec, array in zip(inputs, arrays, strict=True)}
+    if order == "caller":
+        return in_order
     found = _assigned(arrays, inputs)
+    if found is None and order == "model" and all(map(_fits, arrays, inputs)):
+        return in_order
     if found is None:
         raise SettingError(
             f"sample {number} of representative_dataset is a list, and its arrays fit the inputs in several ways, "
