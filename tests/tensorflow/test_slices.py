@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from tests.tensorflow.checking import check, check_calls
+from tests.tensorflow.checking import check, check_calls, op_counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -173,3 +173,36 @@ def test_slices_that_stay_within_the_tensor(tensorflow: TensorFlow) -> None:
         for rows, begin in ((5, [1, 1]), (2, [0, 0]), (3, [0, 1]))
     ]
     check(tensorflow, path, calls, rtol=0.0)
+
+
+def slices_of_stacks(tf: Any) -> Any:
+    """Slices that take one of a stack, and do more or do not."""
+    module, new = tf.Module(), tf.newaxis
+    specs = [tf.TensorSpec([None, 4, 3], tf.float32, name=name) for name in "ab"]
+
+    @tf.function(input_signature=specs, autograph=False)
+    def serve(a: Any, b: Any) -> Any:
+        inner = [tf.stack([a, b], 1), tf.stack([b, a], 1)]
+        nested, last = tf.stack(inner, 1), tf.stack([a, b], -1)
+        return {
+            "nested": nested[:, 1, ...][:, 0, ...] + 1.0,
+            "first": tf.stack([a, b])[-1] * 2.0,
+            "from the end": last[..., -1] - 3.0,
+            "and more": nested[:, 0, :, 3:0:-2, new, 1] * 4.0,
+            "of the batch": inner[1][1:, 1] + 5.0,
+            "new axis": last[..., new, 0] * 6.0,
+            "several": last[..., :1] + 7.0,
+        }
+
+    module.serve = serve
+    return module
+
+
+def test_slices_of_stacks(tensorflow: TensorFlow) -> None:
+    random = np.random.default_rng(7)
+    calls = [{name: random.normal(size=(batch, 4, 3)).astype(np.float32) for name in "ab"} for batch in (1, 3, 2)]
+    result = check(tensorflow, tensorflow.save(slices_of_stacks), calls)
+    # Two stacks are left, of which both values are taken or a slice that keeps the axis; and slices that do more.
+    counts = op_counts(result.model_bytes)
+    assert counts["PACK"] == 2
+    assert counts["STRIDED_SLICE"] <= 4

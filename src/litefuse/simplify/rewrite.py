@@ -30,6 +30,7 @@ from litefuse.simplify.neutral_ops import (
 )
 from litefuse.simplify.products import activate_first, compute_first, multiply_merged, multiply_once, unflatten_product
 from litefuse.simplify.split_products import squeeze, squeeze_from_front, transpose_split
+from litefuse.simplify.stacked_values import take_stacked
 from litefuse.simplify.transpositions import multiply_constant_last, reshape_first, transpose_ones
 
 __all__ = ["Changes", "rewrite"]
@@ -57,7 +58,7 @@ _REPLACEMENTS: Mapping[str, Sequence[Simplification]] = {
         *(reshape_back, transpose_ones, multiply_split, SIMPLIFICATIONS["Reshape"], keep_reduced, unflatten_product),
     ],
     "Squeeze": [reshape_back, reshape_constant, squeeze, squeeze_from_front],
-    "StridedSlice": [SIMPLIFICATIONS["StridedSlice"], new_axes],
+    "StridedSlice": [SIMPLIFICATIONS["StridedSlice"], take_stacked, new_axes],
     "Sub": [scalar_operand],
     "Transpose": [SIMPLIFICATIONS["Transpose"], reshape_first, transpose_split, swap_operands],
 }
