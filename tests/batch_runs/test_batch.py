@@ -22,7 +22,7 @@ import litefuse
 from litefuse.batch_runs.backend import RunnerPool
 from litefuse.batch_runs.entry import Entry
 from litefuse.batch_runs.outcome import BatchResult, Outcome, Status, StepOutcome
-from litefuse.batch_runs.records import digest_of, key_of, make_record_folder, read_record, write_record
+from litefuse.batch_runs.records import digest_of, key_of, make_record_folder, read_record, versions_here, write_record
 from litefuse.batch_runs.sections import save_junit, save_page
 from litefuse.batch_runs.task import Task
 from litefuse.cli.app import app
@@ -30,6 +30,8 @@ from litefuse.errors import LitefuseError
 from tests.batch_runs.models import DEMO, FAULTS, dense_models, fault, processes_of
 from tests.saved_model.frozen_graph import write_dense
 
+# The versions of all that decides what becomes of a model.
+HERE = versions_here(with_tensorflow=True)
 # Long enough for a conversion on a busy machine.
 SECONDS = 60.0
 # Memory is limited on Linux alone.
@@ -119,19 +121,19 @@ def test_the_key(tmp_path: Path) -> None:
     code = tmp_path / "code.py"
     code.write_text("one")
     entry = Entry("m", str(model), plug_ins=(str(code),), verify={"inputs": str(tmp_path / "in.npz")})
-    before = key_of(entry)
+    before = key_of(entry, HERE)
     moved = replace(entry, path=str(shutil.copy(model, tmp_path / "n.pb")))
-    assert key_of(moved) == key_of(entry) == before
-    assert key_of(replace(entry, convert={"batch": 1})) != before
+    assert key_of(moved, HERE) == key_of(entry, HERE) == before
+    assert key_of(replace(entry, convert={"batch": 1}), HERE) != before
     code.write_text("two")
-    after = key_of(entry)
+    after = key_of(entry, HERE)
     assert after != before
     (tmp_path / "in.npz").write_bytes(b"x")
-    assert key_of(entry) not in {before, after}
+    assert key_of(entry, HERE) not in {before, after}
     with pytest.raises(LitefuseError, match="no such model"):
-        key_of(Entry("m", str(tmp_path / "none")))
+        key_of(Entry("m", str(tmp_path / "none")), HERE)
     with pytest.raises(LitefuseError, match="no file or folder"):
-        key_of(Entry("m", os.devnull))
+        key_of(Entry("m", os.devnull), HERE)
 
 
 def test_links_that_lead_out_are_not_read(tmp_path: Path) -> None:
@@ -149,17 +151,20 @@ def test_links_that_lead_out_are_not_read(tmp_path: Path) -> None:
     assert digest_of(folder) != before
 
 
-def test_the_version_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_versions_count(tmp_path: Path) -> None:
     entry = Entry("m", str(write_dense(tmp_path / "m.pb", 1)))
-    before = key_of(entry)
-    monkeypatch.setattr("litefuse.batch_runs.records.__version__", "0.0.0")
-    assert key_of(entry) != before
+    before = key_of(entry, HERE)
+    for name in HERE.keys() - {"tensorflow"}:
+        assert key_of(entry, {**HERE, name: "0.0.0"}) != before
+    other = {**HERE, "tensorflow": "0.0.0"}
+    assert key_of(entry, other) == before
+    assert key_of(replace(entry, verify={}), other) != key_of(replace(entry, verify={}), HERE)
 
 
 def test_damaged_records(tmp_path: Path) -> None:
     entry = Entry("m", str(write_dense(tmp_path / "m.pb", 1)))
     (tmp_path / "m.tflite").write_bytes(b"model")
-    digest, key = digest_of(tmp_path / "m.tflite"), key_of(entry)
+    digest, key = digest_of(tmp_path / "m.tflite"), key_of(entry, HERE)
     make_record_folder(str(tmp_path))
     written = Outcome("m", entry.path, (StepOutcome("convert", "done"),), {"m.tflite": (digest, 5)})
     write_record(str(tmp_path), written, key)

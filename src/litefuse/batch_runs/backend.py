@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from litefuse.batch_runs.outcome import Outcome
+from litefuse.batch_runs.records import versions_here
 from litefuse.batch_runs.runner import Runner
 from litefuse.batch_runs.task import Task
 
@@ -19,10 +20,12 @@ class Backend(Protocol):
     Attributes:
         jobs: How many at once.
         place: Where, for people.
+        versions: The versions there of all that decides what becomes of a model.
     """
 
     jobs: int
     place: str
+    versions: Mapping[str, str | None]
 
     def run(self, task: Task, announce: Callable[[str], None]) -> Outcome:
         """Does a task; called in several threads at once."""
@@ -90,9 +93,11 @@ class LocalProcesses(RunnerPool):
     Args:
         jobs: How many.
         retries: How often a task is tried again whose process died.
+        with_tensorflow: Whether models are compared with their originals.
     """
 
-    def __init__(self, jobs: int, retries: int) -> None:
+    def __init__(self, jobs: int, retries: int, *, with_tensorflow: bool) -> None:
         super().__init__(retries)
         self.jobs = jobs
+        self.versions = versions_here(with_tensorflow=with_tensorflow)
         self.place = "this machine"

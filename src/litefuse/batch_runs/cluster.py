@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-import atexit
-import contextlib
+import asyncio
 import importlib
+import pickle
 import threading
+import time
 import uuid
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from litefuse.batch_runs.backend import RunnerPool
+from litefuse.batch_runs import on_workers
+from litefuse.batch_runs.cluster_workers import CALL, ClusterWorkers, call
 from litefuse.batch_runs.outcome import Outcome, StepOutcome
-from litefuse.batch_runs.task import Task
-from litefuse.errors import LitefuseError
+from litefuse.batch_runs.task import Task, step_outcome
+from litefuse.errors import LimitError, LitefuseError
+from litefuse.processes.limits import ProcessLimits
 
-__all__ = ["DaskCluster", "close_pool", "end_pool", "run_on_cluster"]
+__all__ = ["DaskCluster"]
 
 # How long the scheduler may take to answer, in seconds.
 _CONNECT = 30
 # How long the connection to it may take to end.
 _CLOSE = 5
-
-_pools: dict[str, RunnerPool] = {}
-_lock = threading.Lock()
+# How long processes on workers live on if this process is gone, in seconds.
+_LEASE = 30
+# How often it is looked whether a task is still on a worker, in seconds.
+_LOOK = 1.0
 
 
 class DaskCluster:
@@ -32,12 +37,13 @@ class DaskCluster:
     Args:
         address: The scheduler's address, such as ``tcp://10.0.0.1:8786``.
         retries: How often a task is tried again whose process died.
+        with_tensorflow: Whether models are compared with their originals.
 
     Raises:
-        LitefuseError: A package is missing, or the scheduler does not answer or has no workers.
+        LitefuseError: A package is missing, the scheduler does not answer, or there is no worker with this litefuse.
     """
 
-    def __init__(self, address: str, retries: int) -> None:
+    def __init__(self, address: str, retries: int, *, with_tensorflow: bool) -> None:
         try:
             distributed = importlib.import_module("distributed")
         except ImportError:
@@ -48,76 +54,83 @@ class DaskCluster:
         self._retries = retries
         self._address = address
         self._batch = uuid.uuid4().hex
+        self._is_ended = threading.Event()
         try:
             self._client: Any = distributed.Client(address, timeout=_CONNECT, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
             raise LitefuseError(f"the scheduler does not answer: {error}", where=address) from error
-        threads: dict[str, int] = self._client.nthreads()
-        if not threads:
-            self._client.close()
-            raise LitefuseError("the cluster has no workers", where=address, hint="Start some: dask worker ADDRESS.")
+        self._workers = ClusterWorkers(self._client, self._batch, _LEASE, with_tensorflow=with_tensorflow)
+        try:
+            self.versions = self._workers.begin()
+            threads = self._workers.threads()
+        except BaseException:
+            self._client.close(timeout=_CLOSE)
+            raise
         # One more for each worker, so that none waits for its next task.
         self.jobs = sum(threads.values()) + len(threads)
         self.place = f"{len(threads)} workers of {address}"
 
-    def run(self, task: Task, announce: Callable[[str], None]) -> Outcome:  # noqa: ARG002  steps stay there
-        """Does a task on a worker."""
-        try:
-            future = self._client.submit(run_on_cluster, self._batch, self._retries, task, pure=False)
-            outcome = future.result()
-        except Exception as error:
-            if self._client.status != "running":
-                raise LitefuseError(
-                    f"the connection to the scheduler was lost: {error}",
-                    where=self._address,
-                    hint="What is done stays; the same command goes on with the rest.",
-                ) from error
-            # A worker died, or has another litefuse.
-            message = f"the cluster did not do it: {type(error).__name__}: {error}"
-            step = StepOutcome("start", "crashed", message=message)
-            return Outcome(task.entry.name, task.entry.path, (step,))
+    def run(self, task: Task, announce: Callable[[str], None]) -> Outcome:
+        """Does a task on a worker; again on another one if that is gone, or gave it up."""
+        started = time.perf_counter()
+        limits = ProcessLimits(task.entry.timeout)
+        while not self._is_ended.is_set():
+            self._check_connection()
+            try:
+                workers = self._workers.wait(limits)
+                if not workers:
+                    announce("waiting for a worker")
+                    continue
+                outcome = self._submitted(task, workers)
+            except LimitError as error:
+                ended = step_outcome("start", error)
+                outcome = Outcome(task.entry.name, task.entry.path, (ended,))
+            except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  whatever Dask says
+                if self._client.status != "running" or self._is_ended.is_set():
+                    continue
+                # The worker died, again and again.
+                message = f"the cluster did not do it: {type(error).__name__}: {error}"
+                step = StepOutcome("start", "crashed", time.perf_counter() - started, message)
+                outcome = Outcome(task.entry.name, task.entry.path, (step,))
+            if outcome is not None and outcome.steps:
+                return outcome
+            limits = ProcessLimits(task.entry.timeout)
+        return Outcome(task.entry.name, task.entry.path, attempts=0)
+
+    def _submitted(self, task: Task, workers: list[str]) -> Outcome | None:
+        """Returns what became of a task on one of these workers; None if they are gone."""
+        given = call(on_workers.run, self._batch, self._retries, _LEASE, pickle.dumps(task))
+        key = f"litefuse-{uuid.uuid4().hex}"
+        future = self._client.submit(eval, CALL, given, key=key, workers=workers, pure=False)
+        is_done = threading.Event()
+        future.add_done_callback(partial(_set, is_done))
+        while not is_done.wait(_LOOK):
+            if self._is_ended.is_set() or self._client.status == "closed" or not self._workers.are_there(workers):
+                future.cancel()
+                return None
+        outcome = future.result()
         assert isinstance(outcome, Outcome)
         return outcome
 
+    def _check_connection(self) -> None:
+        if self._client.status == "closed":
+            raise LitefuseError(
+                "the connection to the scheduler was lost",
+                where=self._address,
+                hint="What is done stays; the same command goes on with the rest.",
+            )
+
     def end(self) -> None:
         """Ends all that runs on the workers."""
-        self._everywhere(end_pool)
+        self._is_ended.set()
+        self._workers.finish(on_workers.end, self._batch, _LEASE, seconds=_CLOSE)
+        self._client.close(timeout=_CLOSE)
 
     def close(self) -> None:
         """Ends the processes on the workers."""
-        self._everywhere(close_pool)
-
-    def _everywhere(self, function: Callable[[str], None]) -> None:
-        if self._client.status == "running":  # else there is nobody to ask
-            with contextlib.suppress(Exception):  # a worker that does not answer has nothing to end
-                self._client.run(function, self._batch, on_error="ignore")
+        self._workers.finish(on_workers.close, self._batch, seconds=_CLOSE)
         self._client.close(timeout=_CLOSE)
 
 
-def run_on_cluster(batch: str, retries: int, task: Task) -> Outcome:
-    """Does a task in a process that a worker of a cluster keeps for a batch."""
-    with _lock:
-        if not _pools:
-            atexit.register(_close_all)
-        pool = _pools.setdefault(batch, RunnerPool(retries))
-    return pool.run(task)
-
-
-def end_pool(batch: str) -> None:
-    """Ends the processes of a batch, in a worker of a cluster."""
-    with _lock:
-        _pools.setdefault(batch, RunnerPool(0)).end()
-
-
-def close_pool(batch: str) -> None:
-    """Ends the processes of a batch that is done, in a worker of a cluster."""
-    with _lock:
-        pool = _pools.pop(batch, None)
-    if pool is not None:
-        pool.close()
-
-
-def _close_all() -> None:
-    with _lock:
-        for each in _pools.values():
-            each.end()
+def _set(is_done: threading.Event, _: object) -> None:
+    is_done.set()

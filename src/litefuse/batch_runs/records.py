@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -19,7 +18,16 @@ from litefuse.files.digest import file_digest, folder_digest
 from litefuse.files.whole_file import whole_file
 from litefuse.version import __version__
 
-__all__ = ["RECORDS", "digest_of", "key_of", "make_record_folder", "place_in", "read_record", "write_record"]
+__all__ = [
+    "RECORDS",
+    "digest_of",
+    "key_of",
+    "make_record_folder",
+    "place_in",
+    "read_record",
+    "versions_here",
+    "write_record",
+]
 
 #: The folder of records in an output folder.
 RECORDS = "records"
@@ -27,10 +35,26 @@ RECORDS = "records"
 _PACKAGES = ("litert-converter", "ai-edge-litert", "litert-quantizer", "numpy", "ml_dtypes")
 
 
-def key_of(entry: Entry) -> str:
+def versions_here(*, with_tensorflow: bool) -> Mapping[str, str | None]:
+    """Returns the versions of all that decides what becomes of a model, where this is called; None of what is missing.
+
+    Args:
+        with_tensorflow: Whether models are compared with their originals.
+    """
+    versions = {"litefuse": __version__, **{name: version_of(name) for name in _PACKAGES}}
+    if with_tensorflow:
+        versions["tensorflow"] = version_of("tensorflow-cpu") or version_of("tensorflow")
+    return versions
+
+
+def key_of(entry: Entry, versions: Mapping[str, str | None]) -> str:
     """Returns a hash of all that decides what becomes of a model: its content, its options, and versions.
 
     Files that options name count with their content; modules that are named without a file, by their names alone.
+
+    Args:
+        entry: The model, and what is to be done with it.
+        versions: Those of :func:`versions_here`, where the work is done.
 
     Raises:
         LitefuseError: The model, or a file that an option names, cannot be read.
@@ -39,17 +63,12 @@ def key_of(entry: Entry) -> str:
     for each in ("path", "name", "timeout", "memory"):
         told.pop(each)
     contents = {name: _content(name) for name in sorted(set(_named_files(entry)))}
-    versions = {"litefuse": __version__, **{name: _version(name) for name in _PACKAGES}}
-    if entry.verify is not None:
-        versions["tensorflow"] = _version("tensorflow-cpu") or _version("tensorflow")
+    if entry.verify is None:
+        versions = {name: version for name, version in versions.items() if name != "tensorflow"}
     # The name decides the names of files, and what is in the model's path alone does not count.
-    told |= {"model": digest_of(Path(local(entry.path))), "contents": contents, "versions": versions}
+    told |= {"model": digest_of(Path(local(entry.path))), "contents": contents, "versions": {**versions}}
     text = json.dumps([entry.name, told], sort_keys=True, default=str)
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
-
-
-# Reading the metadata of packages for each model would take as long as the rest of what this process does for it.
-_version = cache(version_of)
 
 
 def _named_files(entry: Entry) -> Iterable[str]:

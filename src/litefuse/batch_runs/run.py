@@ -103,13 +103,14 @@ def run_batch(
     jobs = os.cpu_count() or 1 if settings.jobs is None else settings.jobs
     if jobs < 1 or retries < 0:
         raise LitefuseError(f"jobs are 1 or more, and retries 0 or more, not {jobs} and {retries}")
+    verified = any(entry.verify is not None for entry in entries)
     backend: Backend
     if settings.scheduler is None:
-        backend = LocalProcesses(min(jobs, len(entries)), retries)
+        backend = LocalProcesses(min(jobs, len(entries)), retries, with_tensorflow=verified)
     else:
         from litefuse.batch_runs.cluster import DaskCluster
 
-        backend = DaskCluster(settings.scheduler, retries)
+        backend = DaskCluster(settings.scheduler, retries, with_tensorflow=verified)
     started = time.perf_counter()
     with shown_batch(len(entries), backend.place, show=progress) as display:
         outcomes = _Batch(entries, output, backend, again, display, on_outcome).run()
@@ -221,7 +222,7 @@ class _Batch:
 
     def _outcome(self, entry: Entry) -> Outcome:
         try:
-            key = key_of(entry)
+            key = key_of(entry, self._backend.versions)
         except LitefuseError as error:
             return Outcome(entry.name, entry.path, (step_outcome("read", error),))
         if not self._again and (known := read_record(self._output, entry, key)) is not None:

@@ -20,7 +20,13 @@ if sys.platform == "win32":
 else:
     from litefuse.files.owned_folder import OwnedFolder, remove_abandoned
 
-__all__ = ["TemporaryFolder", "is_temporary", "make_temporary_file", "make_temporary_folder"]
+__all__ = [
+    "TemporaryFolder",
+    "is_temporary",
+    "make_temporary_file",
+    "make_temporary_folder",
+    "remove_abandoned_folders",
+]
 
 # Marks a folder as litefuse's, where it is known whether it is in use: no other program has a file of this name.
 _MARK = ".made-by-litefuse"
@@ -106,6 +112,17 @@ def make_temporary_folder(place: str | os.PathLike[str] | None = None) -> Tempor
         raise _none("folder", place, error) from error
 
 
+def remove_abandoned_folders(place: str | None = None) -> None:
+    """Removes the folders that killed processes left in a place, as far as possible.
+
+    Args:
+        place: The folder that they are in; None: the system's for temporary files.
+    """
+    import tempfile
+
+    remove_abandoned(tempfile.gettempdir() if place is None else place, (_HIDDEN, _VISIBLE), _MARK)
+
+
 def is_temporary(name: str) -> bool:
     """Whether a folder of this name beside a user's files is a temporary one."""
     return name.startswith(_HIDDEN)
@@ -155,4 +172,4 @@ def _tidy(place: str) -> None:
     """Removes the folders in a place whose processes have ended."""
     if place not in _tidied:
         _tidied.add(place)
-        remove_abandoned(place, (_HIDDEN, _VISIBLE), _MARK)
+        remove_abandoned_folders(place)

@@ -37,6 +37,7 @@ FIELDS = {
     "size": "The bytes of the file.",
     "pid": "The process.",
     "job": "What the process does, as `package.module:function`.",
+    "worker": "The worker of a cluster.",
     "death": "How the process ended: a signal's name or an exit code.",
     "told": "Whether the command prints it anyway: in its report, or as its error.",
 }
