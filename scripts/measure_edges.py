@@ -1,0 +1,45 @@
+"""Measure numbers at the edge and write them into docs/explanation/differences.md: ``python -m scripts.measure_edges``.
+
+What is measured goes to ``tests/tensorflow/edges/edges.json``; with ``--recorded``, the page is made of what is there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import tempfile
+from pathlib import Path
+
+from tests.tensorflow.edges.cases import FAMILIES
+from tests.tensorflow.edges.measure import differences, measured
+from tests.tensorflow.edges.page import PAGE, page, record
+from tests.tensorflow.process import TensorFlow
+
+from litefuse.environment.versions import version_of
+
+
+def _processor() -> str:
+    flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
+    names = {"avx512f": "AVX-512", "avx2": "AVX2", "asimd": "NEON"}
+    return " with ".join([platform.machine(), *[name for flag, name in names.items() if flag in flags][:1]])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--recorded", action="store_true", help="only write the page")
+    if not parser.parse_args().recorded:
+        with tempfile.TemporaryDirectory() as folder:
+            tensorflow = TensorFlow(Path(folder))
+            rows = [row for family in FAMILIES for row in differences(family, measured(tensorflow, family))]
+            tensorflow.close()
+        versions = {
+            "tensorflow": version_of("tensorflow-cpu") or version_of("tensorflow") or "",
+            "litert": version_of("ai-edge-litert") or "",
+            "processor": _processor(),
+        }
+        record(rows, versions)
+    PAGE.write_text(page(PAGE.read_text()))
+
+
+if __name__ == "__main__":
+    main()

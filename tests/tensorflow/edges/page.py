@@ -1,0 +1,103 @@
+"""What is recorded of numbers at the edge, and the part of the page of differences that it makes."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tests.tensorflow.edges.cases import FAMILIES
+from tests.tensorflow.edges.measure import Row
+
+__all__ = ["PAGE", "RECORD", "cases", "page", "record", "recorded"]
+
+PAGE = Path(__file__).resolve().parents[3] / "docs/explanation/differences.md"
+RECORD = Path(__file__).with_name("edges.json")
+_BEGIN, _END = "<!-- edges: python -m scripts.measure_edges -->\n", "<!-- end of edges -->\n"
+# So many inputs with the same results are named.
+_NAMED = 5
+# What LiteRT's own kernels write in the place of infinities.
+_BOUNDED = {("inf", "max"), ("-inf", "-max")}
+
+_TEXT = """\
+NaN, infinities, the largest floats and the smallest ones, given to {count} ops alone, of float32 where nothing else is
+said: what TensorFlow {tensorflow} computes, and what LiteRT {litert} does of the converted model, by default, with
+XNNPACK, and with its own kernels. This ran on {processor}; XNNPACK has other code for other processors. What is not
+here is the same: NaN where TensorFlow has NaN, or equal within 1e-4 of its size, 2e-3 for float16. `max` is the largest
+float, `tiny` the smallest that is not denormal, 1.18e-38, and `denormal` 1e-40. Rows are 1, 2, 3, 4, 1, ... with these
+in places. Of several results, the first that differs is shown.
+
+litefuse could have most of these as TensorFlow does, by a MINIMUM, or a comparison and a SELECT, beside the op. It does
+not: each such op of each model would need one or two more, for numbers that few have. Where the formulas of common
+layers meet them, as with the root of 0 and the softplus of 100, it does (above). NaN in the inputs of a model need not
+show in its outputs.
+
+Denormal numbers are 0 for TensorFlow, mostly, and are numbers for LiteRT's own kernels. Results below 1e-37 count as 0
+here.
+
+LiteRT's own kernels bound the results of ops that may have an activation fused: they have `max` in the place of the
+`inf` of XNNPACK and TensorFlow in {bounded}.
+"""
+_HEAD = """\
+| op | inputs | TensorFlow | with XNNPACK | own kernels |
+| --- | --- | --- | --- | --- |
+"""
+_WIDTH = 120
+
+
+def cases() -> dict[str, list[str]]:
+    """The ops and inputs that there are, by their families."""
+    return {family.name: [*family.ops, *family.labels] for family in FAMILIES}
+
+
+def record(rows: Iterable[Row], versions: Mapping[str, str]) -> None:
+    """Writes down what was measured.
+
+    Args:
+        rows: The differences.
+        versions: The versions of TensorFlow and LiteRT, and the processor, as the page names them.
+    """
+    told = json.dumps({**versions, "cases": cases()}, ensure_ascii=False).removesuffix("}")
+    lines = ",\n".join(json.dumps(vars(row), ensure_ascii=False) for row in rows)
+    RECORD.write_text(f'{told},\n"rows": [\n{lines}\n]}}\n')
+
+
+def recorded() -> tuple[list[Row], dict[str, Any]]:
+    """Returns the differences that were measured, and what else was written down."""
+    told: dict[str, Any] = json.loads(RECORD.read_text())
+    rows: list[dict[str, Any]] = told.pop("rows")
+    return [replace(Row(**row), inputs=tuple(row["inputs"])) for row in rows], told
+
+
+def page(text: str) -> str:
+    """The page with what is recorded in its place."""
+    rows, told = recorded()
+    before, _, rest = text.partition(_BEGIN)
+    _, end, after = rest.partition(_END)
+    assert end, f"{PAGE} has no place for what is recorded"
+    bounded = sorted({row.op for row in rows if _is_bounded(row)})
+    names = {name: told[name] for name in ("tensorflow", "litert", "processor")}
+    count = sum(len(family.ops) for family in FAMILIES)
+    names |= {"count": str(count), "bounded": ", ".join(f"`{op}`" for op in bounded)}
+    paragraphs = [
+        textwrap.fill(paragraph, _WIDTH, break_on_hyphens=False) for paragraph in _TEXT.format(**names).split("\n\n")
+    ]
+    lines = [_line(row) for row in rows if not _is_bounded(row)]
+    return before + _BEGIN + "\n\n".join([*paragraphs, _HEAD]) + "".join(lines) + _END + after
+
+
+def _is_bounded(row: Row) -> bool:
+    return row.tensorflow == row.xnnpack and (row.tensorflow, row.plain) in _BOUNDED
+
+
+def _line(row: Row) -> str:
+    cells = (f"`{row.op}`", _listed(row.inputs), row.tensorflow, row.xnnpack, row.plain)
+    return f"| {' | '.join(cells)} |\n"
+
+
+def _listed(inputs: Sequence[str]) -> str:
+    more = len(inputs) - _NAMED
+    return "; ".join(inputs[:_NAMED]) + (f"; {more} more" if more > 0 else "")
