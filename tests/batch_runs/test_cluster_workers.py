@@ -249,3 +249,23 @@ def test_other_versions_of_packages(cluster: Cluster, tmp_path: Path) -> None:
     client.close()
     assert client.versions["litert-converter"] == "9.5"
     assert client.place.startswith("2 workers")
+
+
+def test_a_model_that_ends_its_workers(cluster: Cluster, tmp_path: Path) -> None:
+    """They are started again, as by Dask's nannies; the batch comes to an end all the same."""
+    code = tmp_path / "ends.py"
+    code.write_text("import os\nos.kill(os.getppid(), 9)\nwhile True: pass\n")
+    worker = cluster.worker()
+    cluster.wait(1)
+    outcomes: list[Outcome] = []
+    models = [{"path": DEMO, "name": "ends", "plug_ins": [str(code)]}]
+    options: dict[str, Any] = {"scheduler": cluster.address, "on_outcome": outcomes.append}
+    options["output"] = tmp_path / "out"
+    batch = threading.Thread(target=litefuse.batch, args=[models], kwargs=options, daemon=True)
+    batch.start()
+    for _ in range(4):
+        worker.wait(SECONDS)
+        worker = cluster.worker()
+    batch.join(SECONDS)
+    assert [outcome.status for outcome in outcomes] == ["crashed"]
+    assert "its workers were lost, 4 times" in outcomes[0].message

@@ -21,14 +21,17 @@ from litefuse.processes.limits import ProcessLimits
 
 __all__ = ["DaskCluster"]
 
-# How long the scheduler may take to answer, in seconds.
+# How long the scheduler may take to answer, and then the workers, in seconds; less if models have less, but not much.
 _CONNECT = 30
+_LEAST = 5
 # How long the connection to it may take to end.
 _CLOSE = 5
 # How long processes on workers live on if this process is gone, in seconds.
 _LEASE = 30
 # How often it is looked whether a task is still on a worker, in seconds.
 _LOOK = 1.0
+# A model whose workers are lost so often may be what ends them.
+_LOST = 4
 
 
 class DaskCluster:
@@ -38,12 +41,13 @@ class DaskCluster:
         address: The scheduler's address, such as ``tcp://10.0.0.1:8786``.
         retries: How often a task is tried again whose process died.
         with_tensorflow: Whether models are compared with their originals.
+        timeout: The seconds that each model may take at most; None for no limit.
 
     Raises:
         LitefuseError: A package is missing, the scheduler does not answer, or there is no worker with this litefuse.
     """
 
-    def __init__(self, address: str, retries: int, *, with_tensorflow: bool) -> None:
+    def __init__(self, address: str, retries: int, *, with_tensorflow: bool, timeout: float | None = None) -> None:
         try:
             distributed = importlib.import_module("distributed")
         except ImportError:
@@ -55,13 +59,14 @@ class DaskCluster:
         self._address = address
         self._batch = uuid.uuid4().hex
         self._is_ended = threading.Event()
+        seconds = min(_CONNECT, max(timeout or _CONNECT, _LEAST))
         try:
-            self._client: Any = distributed.Client(address, timeout=_CONNECT, set_as_default=False)
+            self._client: Any = distributed.Client(address, timeout=seconds, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
             raise LitefuseError(f"the scheduler does not answer: {error}", where=address) from error
         self._workers = ClusterWorkers(self._client, self._batch, _LEASE, with_tensorflow=with_tensorflow)
         try:
-            self.versions = self._workers.begin()
+            self.versions = self._workers.begin(seconds)
             threads = self._workers.threads()
         except BaseException:
             self._client.close(timeout=_CLOSE)
@@ -74,6 +79,7 @@ class DaskCluster:
         """Does a task on a worker; again on another one if that is gone, or gave it up."""
         started = time.perf_counter()
         limits = ProcessLimits(task.entry.timeout)
+        lost = 0
         while not self._is_ended.is_set():
             self._check_connection()
             try:
@@ -82,13 +88,15 @@ class DaskCluster:
                     announce("waiting for a worker")
                     continue
                 outcome = self._submitted(task, workers)
+                lost += outcome is None and self._client.status == "running"
+                if lost == _LOST:
+                    raise LitefuseError(f"its workers were lost, {lost} times")
             except LimitError as error:
                 ended = step_outcome("start", error)
                 outcome = Outcome(task.entry.name, task.entry.path, (ended,))
             except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  whatever Dask says
                 if self._client.status != "running" or self._is_ended.is_set():
                     continue
-                # The worker died, again and again.
                 message = f"the cluster did not do it: {type(error).__name__}: {error}"
                 step = StepOutcome("start", "crashed", time.perf_counter() - started, message)
                 outcome = Outcome(task.entry.name, task.entry.path, (step,))

@@ -29,6 +29,7 @@ _LOOK = 1.0
 _ANSWER = 30
 # Before the end of a lease, it is prolonged so many times.
 _BEATS = 5
+_SILENT = "it does not answer"
 
 
 def call(function: Callable[..., Any], *given: object, **options: object) -> dict[str, Any]:
@@ -60,8 +61,11 @@ class ClusterWorkers:
         self._unable: dict[str, str] = {}
         self._needed: Mapping[str, str | None] | None = None
 
-    def begin(self) -> Mapping[str, str | None]:
+    def begin(self, seconds: float) -> Mapping[str, str | None]:
         """Asks the workers that are there; returns the versions that are worked with.
+
+        Args:
+            seconds: How long they may take to answer, all together.
 
         Raises:
             LitefuseError: There are none, or none can do it.
@@ -69,7 +73,9 @@ class ClusterWorkers:
         self._client.sync(self._start)
         there = self._client.nthreads()
         with self._changed:
-            self._changed.wait_for(lambda: there.keys() <= self._able.keys() | self._unable.keys(), 2 * _ANSWER)
+            self._changed.wait_for(lambda: there.keys() <= self._able.keys() | self._unable.keys(), seconds)
+            for worker in there.keys() - self._able.keys() - self._unable.keys():
+                self._unable[worker] = f"{_SILENT} within {seconds:g} seconds"
             if not self._able:
                 raise self._none()
             own = versions_here(with_tensorflow=self._with_tensorflow)
@@ -115,13 +121,15 @@ class ClusterWorkers:
 
     def _none(self) -> LitefuseError:
         reasons = [f"{worker}: {reason}" for worker, reason in sorted(self._unable.items())]
-        return LitefuseError(
-            "\n".join(["no worker of the cluster can do it", *reasons]) if reasons else "the cluster has no workers",
-            where=self._client.scheduler.address,
-            hint=f'Where the workers run, install this version: pip install "litefuse=={__version__}".'
-            if reasons
-            else "Start some: dask worker ADDRESS.",
-        )
+        if not reasons:
+            hint = "Start some: dask worker ADDRESS."
+        elif all(_SILENT in reason for reason in reasons):
+            hint = "Start them anew; their logs may say why."
+        else:
+            hint = f'Where the workers run, install this version: pip install "litefuse=={__version__}".'
+        message = "\n".join(["no worker of the cluster can do it", *reasons])
+        address = self._client.scheduler.address
+        return LitefuseError(message if reasons else "the cluster has no workers", where=address, hint=hint)
 
     async def _start(self) -> None:
         self._following = asyncio.create_task(self._follow_all())
@@ -151,7 +159,7 @@ class ClusterWorkers:
                 answer = await self._versions(worker)
                 is_answered = True
             except Exception as error:  # noqa: BLE001  whatever keeps it from answering
-                answer = f"it does not answer: {type(error).__name__}: {error}".removesuffix(": ")
+                answer = f"{_SILENT}: {type(error).__name__}: {error}".removesuffix(": ")
                 is_answered = False
             with self._changed:
                 self._judge(worker, answer)

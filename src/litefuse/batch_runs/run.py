@@ -110,7 +110,9 @@ def run_batch(
     else:
         from litefuse.batch_runs.cluster import DaskCluster
 
-        backend = DaskCluster(settings.scheduler, retries, with_tensorflow=verified)
+        limits = [entry.timeout for entry in entries if entry.timeout is not None]
+        timeout = max(limits) if len(limits) == len(entries) else None
+        backend = DaskCluster(settings.scheduler, retries, with_tensorflow=verified, timeout=timeout)
     started = time.perf_counter()
     with shown_batch(len(entries), backend.place, show=progress) as display:
         outcomes = _Batch(entries, output, backend, again, display, on_outcome).run()
