@@ -56,7 +56,8 @@ def test_a_narrow_range_leaves_out_its_first_number() -> None:
 
 def test_casts_of_unsigned_numbers() -> None:
     x = np.array([0, 1, 2**31, 2**32 - 1], np.uint32)
-    check("Cast", [x], x.astype(np.int64), attributes={"Truncate": False})
+    for dtype in (np.int64, np.int32):
+        check("Cast", [x], x.astype(dtype), attributes={"Truncate": False}, form=None)
 
 
 def test_float64_is_compared_by_its_bits() -> None:

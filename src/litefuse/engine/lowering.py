@@ -12,6 +12,7 @@ from typing import Any
 from litefuse.engine.composite_attributes import has_composites, type_vectors
 from litefuse.engine.constant_sizes import check_folding
 from litefuse.engine.counts import COUNTS
+from litefuse.engine.hidden_casts import hidden_casts
 from litefuse.engine.hidden_constants import hidden_constants
 from litefuse.errors import LoweringError
 from litefuse.ir.mlir import PassManager, converter_api_ext, func, ir
@@ -44,7 +45,7 @@ def lower(module: ir.Module) -> None:
     check_folding(module)
     COUNTS["engine_calls"] += 1
     try:
-        with hidden_constants(module):
+        with hidden_constants(module), hidden_casts(module):
             converter_api_ext.run_convert_to_tfl_passes(module, PassManager(), _config())
     except (ValueError, ir.MLIRError) as error:
         raise _lowering_error("the engine refused the model", error) from error

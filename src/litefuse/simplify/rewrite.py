@@ -15,6 +15,7 @@ from litefuse.shapes.graph import Function, Node
 from litefuse.shapes.inference import Inference
 from litefuse.shapes.types import contradicts_dead_branch
 from litefuse.simplify.bounded_roots import bound_before_root
+from litefuse.simplify.bounded_slices import bound_slice
 from litefuse.simplify.contractions import multiply_matrices, multiply_rows, project, swap_operands
 from litefuse.simplify.expansions import EXPANDING, add_constants_first, drop_expansions, pad_instead
 from litefuse.simplify.identity_filters import take_windows
@@ -58,7 +59,7 @@ _REPLACEMENTS: Mapping[str, Sequence[Simplification]] = {
         *(reshape_back, transpose_ones, multiply_split, SIMPLIFICATIONS["Reshape"], keep_reduced, unflatten_product),
     ],
     "Squeeze": [reshape_back, reshape_constant, squeeze, squeeze_from_front],
-    "StridedSlice": [SIMPLIFICATIONS["StridedSlice"], take_stacked, new_axes],
+    "StridedSlice": [bound_slice, SIMPLIFICATIONS["StridedSlice"], take_stacked, new_axes],
     "Sub": [scalar_operand],
     "Transpose": [SIMPLIFICATIONS["Transpose"], reshape_first, transpose_split, swap_operands],
 }

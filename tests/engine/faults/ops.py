@@ -141,6 +141,29 @@ def gathered_conversion() -> bool:
 
 
 @reproducer
+def order_of_conditions() -> bool:
+    graph = Graph("?xi1")
+    numbers = graph.op("Cast", graph.inputs, "?xi32", Truncate=False)
+    graph.returns(graph.op("Less", [numbers, graph.constant(0)], "?xi1"))
+    return is_refused("'tfl.zeros_like' op operand #0", graph.lowered)
+
+
+@reproducer
+def end_behind_the_last() -> bool:
+    graph = Graph("37xf32")
+    graph.returns(graph.op("StridedSlice", [*graph.inputs, *graph.constants([5], [100], [1])], "32xf32", **FLAGS))
+    return is_refused("cannot exceed dimension length: 37", graph.lowered)
+
+
+@reproducer
+def positions_of_int64() -> bool:
+    graph = Graph("?xf32")
+    bounds = [graph.constant([number], np.int64) for number in (2**32 + 1, 2**33, 1)]
+    graph.returns(graph.op("StridedSlice", [*graph.inputs, *bounds], "?xf32", **FLAGS))
+    return is_refused("Invalid begin", graph.run, np.zeros(37))
+
+
+@reproducer
 def narrowed_broadcast() -> bool:
     graph = Graph("?xf32")
     copies = graph.op("BroadcastTo", [*graph.inputs, graph.constant([2, 3])], "2x3xf32")
@@ -148,10 +171,10 @@ def narrowed_broadcast() -> bool:
     return is_refused("'tfl.broadcast_to' op operand #0", graph.lowered)
 
 
-def _column(graph: Graph, number: int) -> ir.Value:
+def _column(graph: Graph, number: int, element: str = "f32") -> ir.Value:
     bounds = [graph.constant([0, each]) for each in (number, number + 1)]
     flags = FLAGS | {"begin_mask": 1, "end_mask": 1}
-    return graph.op("StridedSlice", [*graph.inputs, *bounds, graph.constant([1, 1])], "?x1xf32", **flags)
+    return graph.op("StridedSlice", [*graph.inputs, *bounds, graph.constant([1, 1])], f"?x1x{element}", **flags)
 
 
 @kills
@@ -160,6 +183,24 @@ def repeated_columns() -> None:
     first = graph.op("Mul", [_column(graph, 0), graph.constant(2.0)], "?x1xf32")
     second = _column(graph, 1)
     graph.returns(graph.op("ConcatV2", [first, second, second, graph.constant(1)], "?x3xf32")).lowered()
+
+
+@reproducer
+def neutral_element_of_halves() -> bool:
+    graph = Graph("?x3xf16")
+    two = graph.constant(2, np.float16)
+    doubled = [graph.op("Mul", [_column(graph, number, "f16"), two], "?x1xf16") for number in (0, 1)]
+    columns = [*doubled, _column(graph, 2, "f16"), graph.constant(1)]
+    graph.returns(graph.op("ConcatV2", columns, "?x3xf16"))
+    return differ(graph.run(np.array([[1, 2, 3]], np.float16)), [[2, 4, 3]])
+
+
+@reproducer
+def neutral_element_in_front() -> bool:
+    graph = Graph("?x3xf32")
+    less = [graph.op("Sub", [graph.constant(9.0), _column(graph, number)], "?x1xf32") for number in (0, 1)]
+    graph.returns(graph.op("ConcatV2", [*less, _column(graph, 2), graph.constant(1)], "?x3xf32"))
+    return differ(graph.run([[1, 2, 3]]), [[8, 7, 3]])
 
 
 @reproducer

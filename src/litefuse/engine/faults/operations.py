@@ -15,6 +15,7 @@ _QUANTIZE = f"{_LEGALIZE}.dtypes.quantization.QuantizeAndDequantize"
 _SCATTER_UPDATE = f"{_LEGALIZE}.arrays.scatter_update.ScatterUpdate"
 _WIDENED = f"{_LEGALIZE}.dtypes.widened.Widened"
 _DILATED = f"{_LEGALIZE}.windows.dilated_convolution.DilatedConvolution"
+_COLUMNS = f"{_LEGALIZE}.arrays.concatenation.FactoredColumns"
 _BLOCKS = f"{_LEGALIZE}.windows.blocks.Blocks"
 
 
@@ -37,7 +38,7 @@ OPERATIONS: tuple[Fault, ...] = (
     _fault(
         "bias-of-channels-first",
         "BiasAdd with channels first is transposed as if its operand had rank 4.",
-        f"{_LEGALIZE}.windows.bias.BiasOfChannelsFirst",
+        f"{_LEGALIZE}.windows.bias.Bias",
     ),
     _fault(
         "transposed-integer-factor",
@@ -130,9 +131,26 @@ OPERATIONS: tuple[Fault, ...] = (
     ),
     _fault(
         "gathered-conversion",
-        "A gather from a cast to integers becomes a gather from the cast's operand, whose dtype GATHER may not "
-        "support.",
-        f"{_LEGALIZE}.dtypes.casts.CastToInteger",
+        "A gather from a cast becomes a gather from the cast's operand, whose dtype GATHER may not support.",
+        "litefuse.engine.hidden_casts",
+    ),
+    _fault(
+        "order-of-conditions",
+        "A comparison of 0 with a cast condition that is always true, or never, becomes ZEROS_LIKE of conditions, "
+        "which the dialect refuses.",
+        f"{_LEGALIZE}.arithmetic.comparison.OrderOfConditions",
+    ),
+    _fault(
+        "end-behind-the-last",
+        "A slice whose constant end is behind the last element becomes SLICE of more elements than there are, which "
+        "the dialect refuses.",
+        "litefuse.simplify.bounded_slices.bound_slice",
+    ),
+    _fault(
+        "positions-of-int64",
+        "Constant positions of int64 that are beyond int32 make SLICE begin behind the last element, which the runtime "
+        "refuses.",
+        "litefuse.simplify.bounded_slices.bound_slice",
     ),
     _fault(
         "narrowed-broadcast",
@@ -142,7 +160,19 @@ OPERATIONS: tuple[Fault, ...] = (
     _fault(
         "repeated-columns",
         "The process crashes at a concatenation of columns one of which is a product and another of which is repeated.",
-        f"{_LEGALIZE}.arrays.concatenation.RepeatedColumns",
+        _COLUMNS,
+    ),
+    _fault(
+        "neutral-element-of-halves",
+        "A product or quotient that is moved behind a concatenation of columns multiplies or divides other columns by "
+        "0 in place of 1, unless they are of float32.",
+        _COLUMNS,
+    ),
+    _fault(
+        "neutral-element-in-front",
+        "A difference from a scalar, or a quotient of one, that is moved behind a concatenation of columns negates or "
+        "inverts other columns.",
+        _COLUMNS,
     ),
     _fault(
         "sign-of-known-shape",

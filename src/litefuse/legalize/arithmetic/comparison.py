@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from litefuse.ir.tensorflow_op import TensorFlowOp
+from litefuse.ir.mlir import producer
+from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.types import tensor_type_of
 from litefuse.legalize.arithmetic.elementary import where_finite
 from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
     from litefuse.ir.mlir import ir
 
-__all__ = ["ApproximateEqual", "Classification", "NextAfter"]
+__all__ = ["ApproximateEqual", "Classification", "NextAfter", "OrderOfConditions"]
 
 
 @decomposition("ApproximateEqual")
@@ -43,6 +45,31 @@ class Classification(Decomposition):
         if op.name == "IsInf":
             return b.compare("Equal", b.unary("Abs", x), math.inf)
         return b.op("LogicalNot", [b.compare("GreaterEqual", b.unary("Abs", x), 0.0)], shape, "bool")
+
+
+# Fault `order-of-conditions`.
+@before_engine("Greater", "GreaterEqual", "Less", "LessEqual")
+class OrderOfConditions(Decomposition):
+    """``x and not x`` for a cast condition below 0, and ``x or not x`` for one that is not."""
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        return _condition_beside_zero(op) is not None
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        condition = _condition_beside_zero(op)
+        if condition is None:
+            raise NotDecomposed(f"LiteRT's op for it does not take {op.types[0].dtype}")
+        negated = b.unary("LogicalNot", condition)
+        return b.binary("LogicalOr" if op.name.endswith("Equal") else "LogicalAnd", condition, negated)
+
+
+def _condition_beside_zero(op: TensorFlowOp) -> ir.Value | None:
+    """Returns the condition whose cast an op compares with 0, and no smaller number."""
+    position = 0 if op.name in {"GreaterEqual", "Less"} else 1
+    zero, cast = op.constants[1 - position], producer(op.operands[position], "tf.Cast")
+    if zero is None or zero.size != 1 or zero.any() or cast is None:
+        return None
+    return cast.operands[0] if tensor_type_of(cast.operands[0]).dtype == "bool" else None
 
 
 @decomposition("NextAfter")

@@ -24,11 +24,12 @@ class Division(Decomposition):
 
     ::
 
-        truncatemod(x, y) = sign(x) floormod(|x|, |y|)
+        truncatemod(x, y) = floormod(x, y), less y if that is not 0 and the signs of x and y differ
         truncatediv(x, y) = (x - truncatemod(x, y)) / y
-        floordiv(x, y) = (x - floormod(x, y)) / y
+        floordiv(x, y) = truncatediv(x, y), less 1 in that case
 
-    LiteRT divides int32, but not int64: there, float32 quotients of the remaining dividend are added up.
+    None of these is beyond the range of the dtype. LiteRT divides int32, but not int64: there, float32 quotients of the
+    remaining dividend are added up.
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
@@ -37,19 +38,19 @@ class Division(Decomposition):
         op.require(0, "float32", "int32", "int64")
         x, y = op.operands
         dtype = b.dtype(x)
-        if dtype == "float32" and op.name in {"Div", "FloorDiv"}:
-            raise NotDecomposed("LiteRT has it")
-        if op.name == "FloorDiv":
-            remainder = b.binary("FloorMod", x, y)
-        else:
-            remainder = b.binary("FloorMod", b.unary("Abs", x), b.unary("Abs", y))
-            remainder = b.binary("Mul", b.unary("Sign", x), remainder)
+        if dtype == "float32":
+            if op.name not in {"Mod", "TruncateMod"}:
+                raise NotDecomposed("LiteRT has it")
+            return b.binary("Mul", b.unary("Sign", x), b.binary("FloorMod", b.unary("Abs", x), b.unary("Abs", y)))
+        rest = b.binary("FloorMod", x, y)
+        differ = b.compare("NotEqual", b.compare("Less", x, 0), b.compare("Less", y, 0))
+        down = b.binary("LogicalAnd", differ, b.compare("NotEqual", rest, 0))
+        remainder = b.select(down, b.binary("Sub", rest, y), rest)
         if op.name in {"Mod", "TruncateMod"}:
             return remainder
         whole = b.binary("Sub", x, remainder)
-        if dtype == "int32":
-            return b.binary("Div", whole, y)
-        return _whole_quotient(b, whole, y)
+        quotient = b.binary("Div", whole, y) if dtype == "int32" else _whole_quotient(b, whole, y)
+        return b.binary("Sub", quotient, b.cast(down, dtype)) if op.name == "FloorDiv" else quotient
 
 
 # Fault `division-by-zero`.

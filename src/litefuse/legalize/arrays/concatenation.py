@@ -4,68 +4,48 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from litefuse.ir.mlir import ir, producer
-from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.mlir import producer
+from litefuse.ir.types import tensor_type_of
 from litefuse.legalize.decomposition import Decomposition, before_engine
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
     from litefuse.ir.builder import Builder
+    from litefuse.ir.mlir import ir
+    from litefuse.ir.tensorflow_op import TensorFlowOp
 
-__all__ = ["RepeatedColumns"]
+__all__ = ["FactoredColumns"]
 
-_FACTORED = frozenset({"tf.AddV2", "tf.Div", "tf.Mul", "tf.RealDiv", "tf.Sub"})
-# The number of defining ops that are compared, one before the other.
-_DEPTH = 8
+# Whether the order of an op's operands counts.
+_FACTORED = {"tf.Add": False, "tf.AddV2": False, "tf.Div": True, "tf.Mul": False, "tf.RealDiv": True, "tf.Sub": True}
 
 
-# Fault `repeated-columns`.
-@before_engine("ConcatV2", dtypes=("float32",))
-class RepeatedColumns(Decomposition):
-    """A concatenation of columns of which two are equal, as nested concatenations of two, the last two innermost.
+# Faults `repeated-columns`, `neutral-element-of-halves`, `neutral-element-in-front`. Last, because columns may be
+# results of other rewritings.
+@before_engine("ConcatV2", dtypes=("bfloat16", "float16", "float32", "float64"), last=True)
+class FactoredColumns(Decomposition):
+    """Counts the axis of a concatenation of columns from the last dimension.
 
-    The engine factors common operands out of a concatenation of columns of one size. It does not handle a nested
-    concatenation, which has another size.
+    The engine moves an op on columns and scalars behind their concatenation, with a neutral element for columns that
+    are not such a result::
+
+        [2 * x, 3 * y, z]  -->  [2, 3, 1] * [x, y, z]
+
+    It does so for nonnegative axes only. It is right if there is one such column, the dtype is float32, and the
+    neutral element commutes.
     """
 
+    folds = True
+
     def before_lowering(self, op: TensorFlowOp) -> bool:
-        *columns, _ = op.operands
-        axis = op.constants[-1]
-        if len(columns) < 3 or axis is None or any(not each.shape or each.shape[-1] != 1 for each in op.types[:-1]):
+        axis, first = op.constants[-1], producer(op.operands[0], *_FACTORED)
+        if first is None or axis is None or any(not each.shape or each.shape[-1] != 1 for each in op.types[:-1]):
             return False
-        if int(axis) % len(op.shape(0)) != len(op.shape(0)) - 1:
+        if int(axis) != len(op.shape(0)) - 1:
             return False
-        if not any(producer(each, *_FACTORED) for each in columns):
-            return False
-        computations = _Computations()
-        return len({computations.number(each) for each in columns}) < len(columns)
+        others = sum(producer(column, first.name) is None for column in op.operands[:-1])
+        in_front = _FACTORED[first.name] and tensor_type_of(first.operands[0]).shape == ()
+        return others > 1 or (others == 1 and (in_front or op.types[0].dtype != "float32"))
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
-        if not self.before_lowering(op):
-            raise NotDecomposed("LiteRT's ConcatV2 does not take it in this form")
-        *columns, last = op.operands[:-1]
-        axis = op.axis(len(columns) + 1, len(op.shape(0)))
-        for column in reversed(columns):
-            last = b.concat([column, last], axis)
-        return last
-
-
-class _Computations:
-    """Value numbering: values that are computed in the same way get the same number."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[Hashable, int] = {}
-        self._known: dict[tuple[ir.Value, int], int] = {}
-
-    def number(self, value: ir.Value, depth: int = _DEPTH) -> int:
-        """Returns the number of a value, with ``depth`` defining ops compared."""
-        if (value, depth) not in self._known:
-            owner = value.owner
-            computation: Hashable = value
-            if depth and not isinstance(owner, ir.Block) and not len(owner.regions) and len(owner.results) == 1:
-                attributes = tuple((name, owner.attributes[name]) for name in owner.attributes)
-                operands = tuple(self.number(operand, depth - 1) for operand in owner.operands)
-                computation = (owner.name, attributes, operands)
-            self._known[value, depth] = self._numbers.setdefault(computation, len(self._numbers))
-        return self._known[value, depth]
+        (result,) = op.results
+        return b.op("ConcatV2", [*op.operands[:-1], b.constant(-1, "int32")], result.shape or (), result.dtype)

@@ -158,7 +158,20 @@ class TensorScatter(Decomposition):
         name = op.name.replace("TensorScatter", "UnsortedSegment")
         if dtype == "int64":
             raise NotDecomposed(f"LiteRT's {name} does not take int64")
-        return b.reshape(b.op(name, [rows, every, b.scalar(count)], b.known([count, row]), dtype), sizes)
+        return b.reshape(_reduced(b, name, rows, every, count), sizes)
+
+
+def _reduced(b: Builder, name: str, data: ir.Value, ids: ir.Value, count: MixedSize) -> ir.Value:
+    """Reduces ``count`` segments of a tensor's rows, each of which has an element.
+
+    LiteRT starts from the lowest or the largest finite float, which half an infinity still exceeds::
+
+        max(-inf)  -->  2 * max(-inf / 2)  =  2 * -3.4e38  =  -inf
+    """
+    shape, dtype = [*b.known([count]), *b.shape(data)[1:]], b.dtype(data)
+    is_halved = dtype == "float32" and name in {"UnsortedSegmentMax", "UnsortedSegmentMin"}
+    value = b.op(name, [b.binary("Mul", data, 0.5) if is_halved else data, ids, b.scalar(count)], shape, dtype)
+    return b.binary("Mul", value, 2.0) if is_halved else value
 
 
 def _segments(
@@ -170,16 +183,12 @@ def _segments(
     count: MixedSize | None = None,
 ) -> ir.Value:
     """Reduces segments; ``count`` of them if it is given, else as many as the last id says, which may be known."""
-    shape = b.shape(data)
     if count is None and known is not None:
         count = int(known[-1]) + 1 if known.size else 0
     elif count is None:
         last = b.op("Max", [ids, b.constant([0], "int32")], [], "int32", keep_dims=False)
         count = b.binary("AddV2", last, 1)
-    (rows,) = b.known([count])
-    operation = "Sum" if kind in {"Mean", "SqrtN"} else kind
-    operands = [data, ids, b.scalar(count)]
-    value = b.op(f"UnsortedSegment{operation}", operands, [rows, *shape[1:]], b.dtype(data))
+    value = _reduced(b, f"UnsortedSegment{'Sum' if kind in {'Mean', 'SqrtN'} else kind}", data, ids, count)
     if kind in {"Sum", "Prod"}:
         return value
     if kind in {"Max", "Min"}:

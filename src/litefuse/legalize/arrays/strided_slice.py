@@ -23,6 +23,12 @@ __all__ = [
 ]
 
 
+# The dtypes that XNNPACK takes in some op. An empty constant of conditions could not be read.
+_FILLED = frozenset({"bfloat16", "float16", "float32"}) | {
+    f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
+}
+
+
 # Fault `empty-slice`.
 @before_engine("Slice", "StridedSlice", empty=True, order=-1)
 class EmptySlice(Decomposition):
@@ -31,8 +37,7 @@ class EmptySlice(Decomposition):
     folds = True
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
-        # Slices of other dtypes are not delegated.
-        return 0 in (op.results[0].shape or ()) and op.types[0].dtype in {"float32", "int32", "int64"}
+        return 0 in (op.results[0].shape or ()) and op.types[0].dtype in _FILLED
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         (result,) = op.results

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _Integers: TypeAlias = "ir.Value | npt.NDArray[Any]"
 
-__all__ = ["CastOfBroadcast", "CastOfFraction", "CastOfQuotient", "CastOfUint64", "CastToInteger"]
+__all__ = ["CastOfBroadcast", "CastOfFraction", "CastOfQuotient", "CastOfUint64"]
 
 # The number of significant bits of float64.
 _FLOAT64_BITS = 53
@@ -31,9 +31,6 @@ _LARGEST_DIVISOR = 2.0**_FLOAT64_BITS
 _SIZE_BITS = 26
 # The number of bits of half an int64.
 _HALF = 32
-
-_FITTING_FLOAT32 = ("bfloat16", "float16", "uint16")
-_NO_INTEGER = 2.0**63
 
 
 # Fault `narrowed-broadcast`.
@@ -305,32 +302,6 @@ def _number(value: ir.Value) -> float | None:
         return None
     number = float(np.array(elements).item())
     return number if math.isfinite(number) else None
-
-
-@decomposition("Cast")
-# Fault `gathered-conversion`.
-@before_engine("Cast", dtypes=("bfloat16", "float16", "uint16", "uint32"))
-class CastToInteger(Decomposition):
-    """Casts to int32 or int64 through a dtype that LiteRT's GATHER supports.
-
-    The engine replaces a gather from a cast to integers with a gather from the cast's operand, of any dtype.
-    """
-
-    def before_lowering(self, op: TensorFlowOp) -> bool:
-        return op.results[0].dtype in {"int32", "int64"} and op.types[0].dtype in {*_FITTING_FLOAT32, "uint32"}
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
-        (x,), dtype = op.operands, op.results[0].dtype
-        if not self.before_lowering(op):
-            raise NotDecomposed(f"LiteRT's CAST does not make {dtype} of {op.types[0].dtype}")
-        if op.types[0].dtype != "uint32":
-            # A bound above all integers prevents the engine from fusing the two casts.
-            return b.cast(b.binary("Minimum", b.cast(x, "float32"), _NO_INTEGER), dtype)
-        bits = b.bitcast(x, "int32")
-        if dtype == "int32":
-            return bits
-        number = b.cast(bits, "int64")
-        return b.select(b.compare("Less", number, 0), b.binary("AddV2", number, 1 << 32), number)
 
 
 _INTEGERS = frozenset({"bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))})

@@ -1,0 +1,77 @@
+"""Hides casts from the engine if it would move a gather before them, to a dtype that LiteRT's GATHER lacks.
+
+The engine replaces a gather from a cast with a cast of a gather::
+
+    %c = tfl.cast(%x : tensor<?x4xf16>) : tensor<?x4xf32>            %g = tfl.gather(%x, %i)     refused: float16
+    %y = tfl.gather(%c, %i)                                   -->    %y = tfl.cast(%g)
+
+Fault ``gathered-conversion``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from litefuse.ir.marks import custom_op_attributes
+from litefuse.ir.mlir import ir
+
+__all__ = ["hidden_casts"]
+
+_GATHERS = frozenset({"tf.Gather", "tf.GatherV2", "tfl.gather"})
+_CASTS = frozenset({"tf.Cast", "tfl.cast"})
+_GATHERED = frozenset({"f32", "i1", "i4", "i8", "i16", "i32", "i64", "ui8", "!tf_type.string"})
+_HIDDEN = "litefuse.cast"
+
+
+@contextmanager
+def hidden_casts(module: ir.Module) -> Generator[None]:
+    """Replaces these casts by custom ops, and restores them afterwards."""
+    for op in (casts := _misplaced(module)):
+        _replace(op, "tfl.custom", custom_op_attributes(_HIDDEN, b""))
+    try:
+        yield
+    finally:
+        if casts:
+            for op in _hidden(module):
+                _replace(op, "tfl.cast", {})
+
+
+def _misplaced(module: ir.Module) -> list[ir.OpView]:
+    """Returns the casts from such dtypes that a gather reads; a constant is folded instead."""
+    casts: list[ir.OpView] = []
+
+    def look(op: ir.Operation) -> ir.WalkResult:
+        if op.name in _GATHERS:
+            cast = op.operands[0].owner
+            if not isinstance(cast, ir.Block) and cast.name in _CASTS and cast.opview not in casts:
+                element = str(ir.ShapedType(cast.operands[0].type).element_type)
+                if element not in _GATHERED and not _is_constant(cast.operands[0]):
+                    casts.append(cast.opview)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(look)
+    return casts
+
+
+def _is_constant(value: ir.Value) -> bool:
+    return not isinstance(value.owner, ir.Block) and value.owner.name in {"tf.Const", "tfl.pseudo_const"}
+
+
+def _hidden(module: ir.Module) -> list[ir.OpView]:
+    hidden: list[ir.OpView] = []
+
+    def look(op: ir.Operation) -> ir.WalkResult:
+        if op.name == "tfl.custom" and ir.StringAttr(op.attributes["custom_code"]).value == _HIDDEN:
+            hidden.append(op.opview)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(look)
+    return hidden
+
+
+def _replace(op: ir.OpView, name: str, attributes: dict[str, ir.Attribute]) -> None:
+    with ir.InsertionPoint(op), op.location:
+        made = ir.Operation.create(name, [op.results[0].type], list(op.operands), attributes)
+    op.results[0].replace_all_uses_with(made.result)
+    op.operation.erase()
