@@ -78,7 +78,7 @@ func.func @main(%x: tensor<2x3xf32>, %h: tensor<2x4xf32>, %w: tensor<7x8xf32>, %
 // A layer is a loop over as many steps as a call says; its outputs are zeros behind these. Its gates are i, f, ci, o.
 // CHECK-LABEL: func.func @main
 // CHECK: %[[LIST:.*]] = "tf.TensorListReserve"
-// CHECK: %[[STEPS:.*]] = "tf.Cast"(%arg0) : (tensor<i64>) -> tensor<i32>
+// CHECK: %[[STEPS:.*]] = "tf.Cast"(%arg0) <{Truncate = false}> : (tensor<i64>) -> tensor<i32>
 // CHECK: %[[LOOP:.*]]:8 = "tf.While"({{.*}}, %[[STEPS]], %[[LIST]], %arg3, %arg2, %arg1, %arg4, %arg6)
 // CHECK: %[[ALL:.*]] = "tf.TensorListStack"(%[[LOOP]]#2, {{.*}} -> tensor<5x?x4xf32>
 // CHECK: return %[[ALL]]

@@ -10,9 +10,9 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.ir.attributes import mlir_attribute
 from litefuse.ir.constants import string_elements
 from litefuse.ir.mlir import ir
+from litefuse.ir.op_creation import create_op
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.ir.types import TensorType, element_type_of, ranked_tensor_type, tensor_type_of
 from litefuse.ops.combining import broadcast_shapes
@@ -67,13 +67,7 @@ class Builder:
         if any(shape is None for shape, _ in results):
             raise NotDecomposed("a result is of unknown rank")
         kinds = [ranked_tensor_type(TensorType(dtype, tuple(shape or ()))) for shape, dtype in results]
-        created = ir.Operation.create(
-            f"tf.{name}",
-            results=kinds,
-            operands=operands,
-            attributes={key: mlir_attribute(value) for key, value in attributes.items()},
-        )
-        return list(created.results)
+        return list(create_op(name, kinds, operands, attributes).results)
 
     def options(self, op: TensorFlowOp) -> dict[str, Any]:
         """Returns an op's attributes except dtypes, which the types of operands and results imply.

@@ -10,6 +10,7 @@ import numpy as np
 from litefuse.ir.call_graph import functions, operations
 from litefuse.ir.constants import int32_constant, string_elements, tensor_constant
 from litefuse.ir.mlir import ir
+from litefuse.ir.op_creation import create_op
 
 __all__ = ["LowerInplaceOps"]
 
@@ -54,7 +55,7 @@ def _zero(kind: ir.Type) -> ir.Value:
             "tf.Const", [scalar], [], {"value": string_elements(np.array(b"", np.object_))}
         ).result
     if isinstance(kind, ir.ComplexType):  # the bindings cannot create such a constant
-        return ir.Operation.create("tf.Cast", [scalar], [_zero(kind.element_type)]).result
+        return create_op("Cast", [scalar], [_zero(kind.element_type)]).result
     number = ir.IntegerAttr.get(kind, 0) if isinstance(kind, ir.IntegerType) else ir.FloatAttr.get(kind, 0.0)
     return tensor_constant(ir.DenseElementsAttr.get_splat(scalar, number))
 
@@ -67,14 +68,13 @@ def _scatter(name: str) -> Callable[[ir.OpView], ir.Value]:
     def lower(op: ir.OpView) -> ir.Value:
         target, places, rows = op.operands
         shape = ir.Operation.create("tf.Shape", [_vector(target)], [target]).result
-        count = ir.Operation.create("tf.GatherV2", [_scalar()], [shape, int32_constant(0), int32_constant(0)]).result
+        count = create_op("GatherV2", [_scalar()], [shape, int32_constant(0), int32_constant(0)]).result
         # A tensor without rows has nothing to write, but a remainder by 0 would still be an error.
         count = ir.Operation.create("tf.Maximum", [_scalar()], [count, int32_constant(1)]).result
         places = ir.Operation.create("tf.FloorMod", [places.type], [places, count]).result
         unranked = ir.UnrankedTensorType.get(ir.IntegerType.get_signless(32))
         indices = ir.Operation.create("tf.ExpandDims", [unranked], [places, int32_constant(1)]).result
-        attributes: dict[str, ir.Attribute] = {"bad_indices_policy": ir.StringAttr.get("")}
-        return ir.Operation.create(name, [op.results[0].type], [target, indices, rows], attributes).result
+        return create_op(name, [op.results[0].type], [target, indices, rows]).result
 
     return lower
 
@@ -92,7 +92,7 @@ def _vector(value: ir.Value) -> ir.Type:
 _LOWERED: dict[str, Callable[[ir.OpView], ir.Value]] = {
     "tf.DeepCopy": _copy,
     "tf.Empty": _empty,
-    "tf.InplaceAdd": _scatter("tf.TensorScatterAdd"),
-    "tf.InplaceSub": _scatter("tf.TensorScatterSub"),
-    "tf.InplaceUpdate": _scatter("tf.TensorScatterUpdate"),
+    "tf.InplaceAdd": _scatter("TensorScatterAdd"),
+    "tf.InplaceSub": _scatter("TensorScatterSub"),
+    "tf.InplaceUpdate": _scatter("TensorScatterUpdate"),
 }

@@ -20,6 +20,7 @@ from litefuse.ir.constants import int32_constant
 from litefuse.ir.handles import is_variant
 from litefuse.ir.locations import layer_name, node_name
 from litefuse.ir.mlir import func, ir
+from litefuse.ir.op_creation import create_op
 from litefuse.recognizers.recurrent.layer import LoopLayer
 from litefuse.recognizers.recurrent.loops import NotRecognized, StepLoop
 
@@ -286,4 +287,4 @@ def _with_axes_swapped(value: ir.Value) -> ir.Value:
 
 
 def _cast(value: ir.Value, kind: ir.Type) -> ir.Value:
-    return value if value.type == kind else ir.Operation.create("tf.Cast", [kind], [value]).result
+    return value if value.type == kind else create_op("Cast", [kind], [value]).result

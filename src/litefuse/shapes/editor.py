@@ -10,6 +10,7 @@ import numpy as np
 
 from litefuse.ir.attributes import mlir_attribute
 from litefuse.ir.mlir import ir
+from litefuse.ir.op_creation import attribute_defaults, create_op
 from litefuse.ir.purity import is_pure
 from litefuse.ops.dims import Dim, Formula, Shape
 from litefuse.ops.facts import INTEGERS, Dims, Tensor, Values, array_of, elements, known
@@ -190,10 +191,11 @@ class Editor:
             name: Its name without the dialect.
             operands: Its operands.
             tensor: What is known of its result, of an element type that occurs in the module.
-            attributes: Its attributes, as Python values where possible.
+            attributes: Its attributes, as Python values where possible; those that are left out have their defaults.
         """
         sizes = known(tensor.shape)
         assert sizes is not None
+        attributes = {**attribute_defaults(name), **attributes}
         written = {
             key: value if isinstance(value, ir.Attribute) else mlir_attribute(value)
             for key, value in attributes.items()
@@ -201,13 +203,13 @@ class Editor:
         computed = self._computed_before(name, operands, written)
         if computed is not None and self.shape(computed) == tensor.shape:
             return computed
-        operation = ir.Operation.create(
-            f"tf.{name}",
-            results=[self._graph.type_of(tensor.dtype, sizes)],
-            operands=[self.value(value) for value in operands],
-            attributes=written,
-            loc=before.op.location,
-            ip=ir.InsertionPoint(before.op),
+        operation = create_op(
+            name,
+            [self._graph.type_of(tensor.dtype, sizes)],
+            [self.value(value) for value in operands],
+            written,
+            location=before.op.location,
+            point=ir.InsertionPoint(before.op),
         )
         result = self._note(operation.result, tensor, sizes)
         node = Node(operation.opview, name, tuple(operands), (result,), dict(attributes), ())

@@ -16,6 +16,7 @@ from litefuse.importer.types import element_type
 from litefuse.ir.call_graph import functions, operations
 from litefuse.ir.locations import node_text
 from litefuse.ir.mlir import func, ir
+from litefuse.ir.op_creation import create_op
 from litefuse.saved_model import DataType, Table
 
 __all__ = ["InitializeTables"]
@@ -208,7 +209,7 @@ def _by_position(name: str, table: Table, keys: _Array, values: _Array, filled: 
         column = ir.RankedTensorType.get([len(keys) + 1, *values.shape[1:]], row.element_type)
         known = _constant(values, table.value_dtype)
         rows = ir.Operation.create("tf.ConcatV2", [column], [known, last, axis]).result
-        return ir.Operation.create("tf.GatherV2", [kind], [rows, position, axis]).result
+        return create_op("GatherV2", [kind], [rows, position, axis]).result
 
     return find
 

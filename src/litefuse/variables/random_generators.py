@@ -11,6 +11,7 @@ from litefuse.ir.builder import Builder
 from litefuse.ir.call_graph import functions, operations
 from litefuse.ir.handles import assign_variable
 from litefuse.ir.mlir import func, ir
+from litefuse.ir.op_creation import create_op
 from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
 
 __all__ = ["KeepGenerators"]
@@ -131,4 +132,4 @@ def _handle(number: int) -> ir.Value:
 def _create(
     name: str, result: ir.Type, operands: list[ir.Value], attributes: dict[str, ir.Attribute] | None = None
 ) -> ir.Value:
-    return ir.Operation.create(name, results=[result], operands=operands, attributes=attributes).result
+    return create_op(name.removeprefix("tf."), [result], operands, attributes or {}).result

@@ -11,6 +11,7 @@ from litefuse.ir.call_graph import functions, operations
 from litefuse.ir.constants import int32_constant
 from litefuse.ir.handles import assign_variable, resource_value_type
 from litefuse.ir.mlir import ir, producer
+from litefuse.ir.op_creation import create_op
 
 __all__ = ["DecomposeResourceOps"]
 
@@ -51,7 +52,7 @@ class DecomposeResourceOps:
 def _create(
     name: str, result: ir.Type, operands: Sequence[ir.Value], attributes: dict[str, ir.Attribute] | None = None
 ) -> ir.Value:
-    return ir.Operation.create(name, results=[result], operands=operands, attributes=attributes).result
+    return create_op(name.removeprefix("tf."), [result], operands, attributes or {}).result
 
 
 def _read(handle: ir.Value, value_type: ir.Type) -> ir.Value:

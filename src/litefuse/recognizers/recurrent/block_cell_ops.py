@@ -11,6 +11,7 @@ from litefuse.ir.attributes import attribute_value
 from litefuse.ir.call_graph import free_symbol, function_symbol, functions
 from litefuse.ir.constants import int32_constant, integer_constant, tensor_constant, without_copies
 from litefuse.ir.mlir import func, ir
+from litefuse.ir.op_creation import create_op
 from litefuse.recognizers.outline import first_size
 from litefuse.tensor_lists.sizes import Sizes, Unknown
 
@@ -120,7 +121,7 @@ def _loop(module: ir.Module, op: ir.OpView, operands: Sequence[ir.Value]) -> lis
     element: dict[str, ir.Attribute] = {"element_dtype": ir.TypeAttr.get(inputs.element_type)}
     count = first_size(x)
     lists = [ir.Operation.create("tf.TensorListReserve", [array], [item, count], element).result for _ in names]
-    limit = steps if steps.type == scalar else ir.Operation.create("tf.Cast", [scalar], [steps]).result
+    limit = steps if steps.type == scalar else create_op("Cast", [scalar], [steps]).result
     variables = [int32_constant(0), limit, *lists, h, c, x, *weights]
     types = [scalar, scalar, *[array] * len(names), state, state, *(value.type for value in (x, *weights))]
     role = f"{op.name}.{{}}"
