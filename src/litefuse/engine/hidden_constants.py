@@ -13,11 +13,13 @@ The engine also moves transpositions behind reshapes: if another transposition f
 dynamic dimension is hidden.
 
 Also hidden are a constant int8 factor, the axes of a norm of all elements or with a bound that L2_NORMALIZATION does
-not have, and a factor 0 (``litefuse.legalize.zero_operands`` handles those of many elements).
+not have, and a factor 0 (``litefuse.legalize.zero_operands`` handles those of many elements); the largest finite number
+as a bound, since an infinity exceeds it; an addend that cancels an earlier one, which the engine adds to that; and the
+axis along which the smallest element of a softmax is found.
 
 Faults ``transposed-subtrahend``, ``transposed-divisor``, ``transposed-negative``, ``transposed-reciprocal``,
 ``transposed-open-reshape``, ``product-with-int8-constant``, ``norm-of-all``, ``bound-of-norm``, ``zero-factor``,
-``zero-times-infinity``.
+``zero-times-infinity``, ``largest-bound``, ``cancelled-addends``, ``smallest-of-softmax``.
 """
 
 from __future__ import annotations
@@ -36,11 +38,13 @@ _ORDERED = frozenset({"tf.Div", "tf.RealDiv", "tf.Sub"})
 _PRODUCTS = frozenset({"tf.BatchMatMul", "tf.BatchMatMulV2", "tf.BatchMatMulV3"})
 _SUMS = frozenset({"tf.Add", "tf.AddV2"})
 _FACTORED = frozenset({"tf.Mul", "tfl.mul"})  # the engine's passes on LiteRT's ops fold a factor 0 as well
+_BOUNDS = frozenset({"tf.Maximum", "tf.Minimum"})
+_LARGEST = {"f16": 65504.0, "bf16": 2.0**128 - 2.0**120, "f32": 2.0**128 - 2.0**104}
 _CONSTANTS = frozenset({"tf.Const", "tfl.pseudo_const"})
 _RESHAPES = frozenset({"tf.Cast", "tf.ExpandDims", "tf.Reshape", "tf.Squeeze"})
 _FLOATS = (ir.BF16Type, ir.F16Type, ir.F32Type, ir.F64Type)
-# The square of the least norm that L2_NORMALIZATION divides by (tensorflow/lite/kernels/l2norm.cc).
-_LEAST_SQUARE = 1e-12
+# The least norm that L2_NORMALIZATION divides by (tensorflow/lite/kernels/l2norm.cc), and its square.
+_LEAST, _LEAST_SQUARE = 1e-6, 1e-12
 _HIDDEN = re.compile(r'group_name = "hidden", offset = (\d+)')
 
 
@@ -171,9 +175,38 @@ def _misread_operand(op: ir.Operation, computed: set[ir.Value]) -> int | None:
         for constant, other in ((0, 1), (1, 0)):
             if operands[constant] in computed and producer(operands[other], "tf.Neg"):
                 return constant if _may_be_transposed(operands[other]) else None
+        return _cancelled_addend(op)
+    if name in _BOUNDS:
+        return next((position for position, value in enumerate(operands) if _is_largest(value)), None)
+    if name == "tf.ArgMin":
+        return 1 if producer(operands[0], "tf.Softmax", "tf.LogSoftmax") else None
     if name in _PRODUCTS:
         return 1 if operands[1] in computed and isinstance(_element_type(operands[1]), ir.IntegerType) else None
     return 1 if name == "tf.Sum" and _is_misread_norm(op) else None
+
+
+def _is_largest(value: ir.Value) -> bool:
+    """Whether a value is a constant of the lowest or the largest finite float, of rank 1 or more or a scalar."""
+    number, element = _splat(value), _element_type(value)
+    return number is not None and isinstance(element, _FLOATS) and abs(number) == _LARGEST.get(str(element))
+
+
+def _cancelled_addend(op: ir.Operation) -> int | None:
+    """Returns the position of a constant that cancels most of one that was added before, or exceeds floats with it."""
+    for constant, other in ((0, 1), (1, 0)):
+        earlier, number = producer(op.operands[other], *_SUMS), _splat(op.operands[constant])
+        for operand in () if earlier is None or number is None else earlier.operands:
+            added, largest = _splat(operand), _LARGEST.get(str(_element_type(operand)))
+            if added is None or number is None or largest is None:
+                continue
+            if not max(abs(added), abs(number)) / 8 <= abs(added + number) <= largest:
+                return constant
+    return None
+
+
+def _splat(value: ir.Value) -> float | None:
+    constant = producer(value, "tf.Const")
+    return None if constant is None else splat_number(constant.attributes["value"])
 
 
 def _is_misread_norm(op: ir.Operation) -> bool:
@@ -181,7 +214,10 @@ def _is_misread_norm(op: ir.Operation) -> bool:
     squares = producer(op.operands[0], "tf.Mul", "tf.Square")
     if squares is None or squares.operands[0] != squares.operands[-1]:
         return False
-    if any(_is_other_bound(use.owner.operation, op.result) for use in op.result.uses):
+    if any(_is_other_bound(use.owner.operation, op.result, _LEAST_SQUARE) for use in op.result.uses):
+        return True
+    roots = [use.owner.operation for use in op.result.uses if use.owner.name == "tf.Sqrt"]
+    if any(_is_other_bound(use.owner.operation, root.result, _LEAST) for root in roots for use in root.result.uses):
         return True
     kind, axes = ir.ShapedType(op.operands[0].type), ir.ShapedType(op.operands[1].type)
     if not _may_be_transposed(op.operands[0]):
@@ -189,15 +225,14 @@ def _is_misread_norm(op: ir.Operation) -> bool:
     return not kind.has_rank or not axes.has_static_shape or math.prod(axes.shape) == kind.rank
 
 
-def _is_other_bound(op: ir.Operation, square: ir.Value) -> bool:
-    """Whether an op bounds a square, or adds to it, by another constant than L2_NORMALIZATION does."""
+def _is_other_bound(op: ir.Operation, value: ir.Value, least: float) -> bool:
+    """Whether an op bounds a norm or its square, or adds to it, by another constant than L2_NORMALIZATION does."""
     if op.name != "tf.Maximum" and op.name not in _SUMS:
         return False
-    constant = producer(op.operands[1 if op.operands[0] == square else 0], "tf.Const")
-    number = None if constant is None else splat_number(constant.attributes["value"])
+    number = _splat(op.operands[1 if op.operands[0] == value else 0])
     if number is None:
         return False
-    return number > 1.01 * _LEAST_SQUARE or (op.name == "tf.Maximum" and number < 0.99 * _LEAST_SQUARE)
+    return number > 1.01 * least or (op.name == "tf.Maximum" and number < 0.99 * least)
 
 
 def _zero_factor(op: ir.Operation) -> int | None:

@@ -30,6 +30,30 @@ def zero_factor() -> bool:
 
 
 @reproducer
+def largest_bound() -> bool:
+    graph = Graph("2xf32")
+    lowest = np.full(2, np.finfo(np.float32).min)
+    graph.returns(graph.op("Maximum", [*graph.inputs, graph.constant(lowest)], "2xf32"))
+    return differ(graph.run([-math.inf, 1]), lowest * [1, 0] + [0, 1])
+
+
+@reproducer
+def cancelled_addends() -> bool:
+    graph = Graph("2xf32")
+    total = graph.op("AddV2", [*graph.inputs, graph.constant(1e8)], "2xf32")
+    graph.returns(graph.op("AddV2", [total, graph.constant(-1e8)], "2xf32"))
+    return differ(graph.run([1, 9]), [0, 8])
+
+
+@reproducer
+def smallest_of_softmax() -> bool:
+    graph = Graph("3xf32")
+    shares = graph.op("Softmax", graph.inputs, "3xf32")
+    graph.returns(graph.op("ArgMin", [shares, graph.constant(0)], "i64"))
+    return differ(graph.run([-1000, -2000, 0]), 0)
+
+
+@reproducer
 def zero_scale() -> bool:
     graph = Graph("?x2x2x3xf32")
     vectors = [graph.constant([number] * 3) for number in (0.0, 1.0, 1.0, 1.0)]
@@ -218,3 +242,12 @@ def reshaped_constant_strings() -> None:
     graph = Graph()
     strings = graph.constant('dense<["a", "b"]> : tensor<2x!tf_type.string>')
     graph.returns(graph.op("Reshape", [strings, graph.constant([2, 1])], "2x1x!tf_type.string")).lowered()
+
+
+@kills
+def running_sum_of_unsigned_constants() -> None:
+    graph = Graph("4xui32")
+    numbers = graph.constant("dense<[1, 2, 3, 4]> : tensor<4xui32>")
+    flags = {"exclusive": False, "reverse": False}
+    total = graph.op("Cumsum", [numbers, graph.constant(0)], "4xui32", **flags)
+    graph.returns(graph.op("Maximum", [*graph.inputs, total], "4xui32", **flags)).lowered()

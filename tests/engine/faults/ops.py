@@ -141,6 +141,22 @@ def gathered_conversion() -> bool:
 
 
 @reproducer
+def negated_comparison() -> bool:
+    graph = Graph("2xf32")
+    smaller = graph.op("Less", [*graph.inputs, graph.constant(1.0)], "2xi1")
+    graph.returns(graph.op("LogicalNot", [smaller], "2xi1"))
+    return differ(graph.run([math.nan, 0]), [True, False])
+
+
+@reproducer
+def difference_from_itself() -> bool:
+    graph = Graph("2xf32", "2xf32")
+    x, y = graph.inputs
+    graph.returns(graph.op("AddV2", [x, graph.op("Sub", [y, y], "2xf32")], "2xf32"))
+    return differ(graph.run([1, 2], [math.inf, 1]), [math.nan, 2])
+
+
+@reproducer
 def order_of_conditions() -> bool:
     graph = Graph("?xi1")
     numbers = graph.op("Cast", graph.inputs, "?xi32", Truncate=False)

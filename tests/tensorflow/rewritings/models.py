@@ -10,10 +10,11 @@ import numpy.typing as npt
 
 from tests.tensorflow.rewritings.arithmetic import ACTIVATIONS, COMPARISONS, NEUTRAL, REORDERED
 from tests.tensorflow.rewritings.concatenations import CONCATENATIONS
+from tests.tensorflow.rewritings.fills import FILLS, extremes
 from tests.tensorflow.rewritings.form import DTYPES, FLOATS, Form, Maker, numpy_dtype
 from tests.tensorflow.rewritings.movements import BITS, CASTS, MOVEMENTS, PRODUCTS, REDUCTIONS
 
-__all__ = ["FAMILIES", "expected", "forms_of", "inputs", "model"]
+__all__ = ["FAMILIES", "edges", "expected", "forms_of", "inputs", "model"]
 
 FAMILIES: Mapping[str, Sequence[tuple[str, tuple[str, ...], Form]]] = {
     "activations": ACTIVATIONS,
@@ -21,6 +22,7 @@ FAMILIES: Mapping[str, Sequence[tuple[str, tuple[str, ...], Form]]] = {
     "casts": CASTS,
     "comparisons": COMPARISONS,
     "concatenations": CONCATENATIONS,
+    "fills": FILLS,
     "movements": MOVEMENTS,
     "neutral": NEUTRAL,
     "products": PRODUCTS,
@@ -30,74 +32,66 @@ FAMILIES: Mapping[str, Sequence[tuple[str, tuple[str, ...], Form]]] = {
 
 
 def forms_of(family: str, dtype: str) -> dict[str, Form]:
-    """The forms that a family has in a dtype, each by the key of its signature."""
-    forms = [(name, form) for name, dtypes, form in FAMILIES[family] if dtype in dtypes]
-    return {f"s{number}": form for number, (_, form) in enumerate(forms)}
+    """The forms that a family has in a dtype, by their names."""
+    return {name: form for name, dtypes, form in FAMILIES[family] if dtype in dtypes}
 
 
-def names_of(family: str, dtype: str) -> dict[str, str]:
-    """The names of the forms by the keys of their signatures."""
-    return {f"s{n}": name for n, name in enumerate(name for name, dtypes, _ in FAMILIES[family] if dtype in dtypes)}
-
-
-def inputs(dtype: str) -> list[dict[str, npt.NDArray[Any]]]:
-    """Two sets of inputs: usual numbers, and those at the ends of the dtype."""
+def inputs(family: str, dtype: str) -> list[dict[str, npt.NDArray[Any]]]:
+    """Sets of inputs: usual numbers; and of integers, those at the ends of the dtype."""
+    if family == "fills":
+        return extremes(dtype)
     kind = numpy_dtype(dtype)
     if dtype == "bool":
         x = np.array([[0, 1, 1, 0], [1, 1, 1, 1], [0, 0, 0, 1]], bool)
         return [{"x": x, "y": x[::-1] | ~x}]
     random = np.random.default_rng(3)
+    signs = random.choice([-1, 1], (3, 4))
     if dtype in FLOATS:
         x = random.normal(size=(3, 4)) * 3
         x[0, 0] = x[2, 1] = 0
-        return [
-            {
-                "x": x.astype(kind),
-                "y": (np.sign(random.normal(size=(3, 4))) * random.uniform(0.5, 4, (3, 4))).astype(kind),
-            }
-        ]
+        return [{"x": x.astype(kind), "y": (signs * random.uniform(0.5, 4, (3, 4))).astype(kind)}]
     signed = not dtype.startswith("u")
-    x = random.integers(-9 if signed else 0, 12, (3, 4))
-    y = random.integers(1, 7, (3, 4)) * (random.choice([-1, 1], (3, 4)) if signed else 1)
-    limits = np.iinfo(dtype)
-    ends = np.array(
-        [
-            [limits.min, limits.max, 0, 1],
-            [limits.max, limits.min, limits.max - 1, 2],
-            [limits.max // 2 + 1, 3, limits.min + 1, 5],
-        ],
-        kind,
-    )
-    return [
-        {"x": x.astype(kind), "y": y.astype(kind)},
-        {"x": ends, "y": np.where(ends[::-1] == 0, 1, ends[::-1]).astype(kind)},
-    ]
+    x, y = random.integers(-9 if signed else 0, 12, (3, 4)), random.integers(1, 7, (3, 4)) * (signs if signed else 1)
+    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    ends = np.array([[low, high, 0, 1], [high, low, high - 1, 2], [high // 2 + 1, 3, low + 1, 5]], kind)
+    divisors = np.where(ends[::-1] == 0, np.ones((), kind), ends[::-1])
+    return [{"x": x.astype(kind), "y": y.astype(kind)}, {"x": ends, "y": divisors}]
 
 
-def model(tf: Any, family: str, dtype: str, keys: Sequence[str], rows: int | None = 3) -> Any:
-    """A model with a signature for each form."""
+def edges(dtype: str) -> dict[str, npt.NDArray[Any]]:
+    """Infinities, NaN, negative zeros and the ends of a dtype of floats."""
+    import ml_dtypes
+
+    limits = ml_dtypes.finfo(numpy_dtype(dtype))
+    inf, nan, high = np.inf, np.nan, float(limits.max)
+    x = [[inf, -inf, nan, 0.0], [-0.0, high, -high, 1.0], [nan, 2.0, -inf, 3.0]]
+    y = [[1.0, -1.0, 2.0, inf], [-inf, high, 1.0, nan], [2.0, -high, inf, 4.0]]
+    return {"x": np.array(x).astype(numpy_dtype(dtype)), "y": np.array(y).astype(numpy_dtype(dtype))}
+
+
+def model(tf: Any, family: str, dtype: str, names: Sequence[str], rows: int | None = 3) -> Any:
+    """A model of forms, each of two inputs of its own: what two forms share would not be rewritten."""
     module = tf.Module()
-    signature = [tf.TensorSpec([rows, 4], dtype, name=name) for name in ("x", "y")]
-    for key, form in forms_of(family, dtype).items():
-        if key in keys:
-            serve = _serving(Maker(tf, dtype), form)
-            setattr(module, key, tf.function(serve, input_signature=signature, autograph=False))
-    return module, {key: getattr(module, key) for key in keys}
+    forms = forms_of(family, dtype)
+    maker = Maker(tf, dtype)
+    signature = [tf.TensorSpec([rows, 4], dtype, name=f"{x}{n}") for n in range(len(names)) for x in "xy"]
 
+    def serve(*values: Any) -> dict[str, Any]:
+        return {f"z{n}": forms[name](maker, *values[2 * n : 2 * n + 2]) for n, name in enumerate(names)}
 
-def _serving(maker: Maker, form: Form) -> Any:
-    return lambda x, y: {"z": form(maker, x, y)}
+    module.serve = tf.function(serve, input_signature=signature, autograph=False)
+    return module, {"serving_default": module.serve}
 
 
 def expected(tf: Any, family: str, dtype: str, sets: Any) -> dict[str, list[Any] | str]:
     """TensorFlow's results of the forms, op by op; for a form that TensorFlow lacks in the dtype, its error."""
     results: dict[str, list[Any] | str] = {}
-    for key, form in forms_of(family, dtype).items():
+    for name, form in forms_of(family, dtype).items():
         try:
-            results[key] = [
-                np.array(form(Maker(tf, dtype), *(tf.constant(each[name], dtype) for name in ("x", "y"))))
+            results[name] = [
+                np.array(form(Maker(tf, dtype), *(tf.constant(each[key], dtype) for key in ("x", "y"))))
                 for each in sets
             ]
         except Exception as error:  # noqa: BLE001  whatever it is, there is nothing to compare with
-            results[key] = f"{type(error).__name__}: {error}"[:300]
+            results[name] = f"{type(error).__name__}: {error}"[:300]
     return results

@@ -59,7 +59,23 @@ CONSTANTS: tuple[Fault, ...] = (
     _fault(
         "bound-of-norm",
         "A division by a norm with any small bound, such as sqrt(max(sum(x * x), 1e-24)) or sqrt(sum(x * x) + 1e-4), "
-        "becomes L2_NORMALIZATION, whose bound is 1e-6.",
+        "becomes L2_NORMALIZATION, whose bound is 1e-6; also if the bound is behind the root.",
+        _HIDDEN,
+    ),
+    _fault(
+        "largest-bound",
+        "A minimum or maximum with the largest or the lowest finite float is dropped, though an infinity exceeds it.",
+        _HIDDEN,
+    ),
+    _fault(
+        "cancelled-addends",
+        "Constants that are added one after the other are added up, whatever is rounded in between: (x + 1e8) + -1e8 "
+        "becomes x, and x plus twice the largest float infinity or NaN.",
+        _HIDDEN,
+    ),
+    _fault(
+        "smallest-of-softmax",
+        "The place of the smallest element of a softmax becomes that of its operand, though several may be 0.",
         _HIDDEN,
     ),
     _fault(
@@ -168,6 +184,11 @@ CONSTANTS: tuple[Fault, ...] = (
         "Ranges, fills and ops on their results are folded into constants of any size.",
         "litefuse.engine.constant_sizes.check_folding",
         "litefuse.weights.fill_buffers.FillBuffers",
+    ),
+    _fault(
+        "running-sum-of-unsigned-constants",
+        "The process crashes at Cumsum of constant unsigned integers.",
+        "litefuse.legalize.dtypes.widened.Widened",
     ),
     _fault(
         "integer-division-by-zero",

@@ -135,6 +135,16 @@ OPERATIONS: tuple[Fault, ...] = (
         "litefuse.engine.hidden_casts",
     ),
     _fault(
+        "negated-comparison",
+        "A negated comparison of floats becomes the opposite one, which is not true of NaN.",
+        f"{_LEGALIZE}.arithmetic.comparison.NegatedComparison",
+    ),
+    _fault(
+        "difference-from-itself",
+        "The difference of a value from itself is dropped from a sum, though it is NaN for an infinity.",
+        f"{_LEGALIZE}.arithmetic.comparison.DifferenceFromItself",
+    ),
+    _fault(
         "order-of-conditions",
         "A comparison of 0 with a cast condition that is always true, or never, becomes ZEROS_LIKE of conditions, "
         "which the dialect refuses.",

@@ -5,17 +5,23 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from litefuse.ir.mlir import producer
+from litefuse.ir.mlir import ir, producer
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
-from litefuse.ir.types import tensor_type_of
+from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
 from litefuse.legalize.arithmetic.elementary import where_finite
 from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
 
-__all__ = ["ApproximateEqual", "Classification", "NextAfter", "OrderOfConditions"]
+__all__ = [
+    "ApproximateEqual",
+    "Classification",
+    "DifferenceFromItself",
+    "NegatedComparison",
+    "NextAfter",
+    "OrderOfConditions",
+]
 
 
 @decomposition("ApproximateEqual")
@@ -45,6 +51,39 @@ class Classification(Decomposition):
         if op.name == "IsInf":
             return b.compare("Equal", b.unary("Abs", x), math.inf)
         return b.op("LogicalNot", [b.compare("GreaterEqual", b.unary("Abs", x), 0.0)], shape, "bool")
+
+
+_ORDERED = ("tf.Greater", "tf.GreaterEqual", "tf.Less", "tf.LessEqual")
+
+
+# Fault `negated-comparison`.
+@before_engine("LogicalNot")
+class NegatedComparison(Decomposition):
+    """LiteRT's LOGICAL_NOT, which the engine does not merge with a comparison of floats."""
+
+    folds = True
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        compared = producer(op.operands[0], *_ORDERED)
+        return compared is not None and "float" in tensor_type_of(compared.operands[0]).dtype
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        kind = ranked_tensor_type(TensorType("bool", b.shape(op.operands[0])))
+        return ir.Operation.create("tfl.logical_not", [kind], list(op.operands)).result
+
+
+# Fault `difference-from-itself`.
+@before_engine("Sub", dtypes=("bfloat16", "float16", "float32"))
+class DifferenceFromItself(Decomposition):
+    """A product with 0, which is NaN for infinities as well."""
+
+    folds = True
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        return op.operands[0] == op.operands[1] and "tf.AddV2" in op.readers
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        return b.binary("Mul", op.operands[0], 0.0)
 
 
 # Fault `order-of-conditions`.

@@ -9,6 +9,7 @@ import numpy as np
 
 from litefuse.ir.constants import strings_of_constant
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.legalize.arithmetic.elementary import where_finite
 from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
@@ -69,9 +70,10 @@ class HistogramFixedWidth(Decomposition):
 
 @decomposition("InTopK", "InTopKV2")
 class InTopK(Decomposition):
-    """Whether fewer than k classes have a higher prediction than the target.
+    """Whether fewer than k classes have a higher prediction than the target; false if one is not finite.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/math/in_top_k.
+    Source: tensorflow/core/kernels/in_topk_op.h.
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
@@ -83,7 +85,9 @@ class InTopK(Decomposition):
         chosen = b.compare("Equal", b.expand(targets, 1), classes)
         own = b.reduce("Sum", b.select(chosen, predictions, 0.0), 1, keep_dims=True)
         better = b.reduce("Sum", b.cast(b.compare("Greater", predictions, own), "int32"), 1)
-        return b.compare("Less", better, k)
+        among = b.reduce("Any", chosen, 1)
+        finite = b.reduce("All", where_finite(b, predictions), 1)
+        return b.binary("LogicalAnd", b.compare("Less", better, k), b.binary("LogicalAnd", finite, among))
 
 
 @decomposition("NthElement")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.legalize.arithmetic.elementary import LARGEST
 from litefuse.legalize.arrays.coordinates import element_numbers
 from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
@@ -164,14 +166,18 @@ class TensorScatter(Decomposition):
 def _reduced(b: Builder, name: str, data: ir.Value, ids: ir.Value, count: MixedSize) -> ir.Value:
     """Reduces ``count`` segments of a tensor's rows, each of which has an element.
 
-    LiteRT starts from the lowest or the largest finite float, which half an infinity still exceeds::
+    LiteRT starts from the lowest or the largest finite float, beyond which only half of an infinity is::
 
-        max(-inf)  -->  2 * max(-inf / 2)  =  2 * -3.4e38  =  -inf
+        max(-inf, -inf)  -->  max(-inf / 2, -inf / 2) = -3.4e38 < -3.4e38 / 2  -->  -inf
+
+    No other product is infinite, since LiteRT's own MUL bounds them. Of subnormal floats the last bit is lost.
     """
     shape, dtype = [*b.known([count]), *b.shape(data)[1:]], b.dtype(data)
-    is_halved = dtype == "float32" and name in {"UnsortedSegmentMax", "UnsortedSegmentMin"}
-    value = b.op(name, [b.binary("Mul", data, 0.5) if is_halved else data, ids, b.scalar(count)], shape, dtype)
-    return b.binary("Mul", value, 2.0) if is_halved else value
+    if dtype != "float32" or name not in {"UnsortedSegmentMax", "UnsortedSegmentMin"}:
+        return b.op(name, [data, ids, b.scalar(count)], shape, dtype)
+    half = b.op(name, [b.binary("Mul", data, 0.5), ids, b.scalar(count)], shape, dtype)
+    finite = b.select(b.compare("Less", half, -LARGEST / 2), -math.inf, b.binary("Mul", half, 2.0))
+    return b.select(b.compare("Greater", half, LARGEST / 2), math.inf, finite)
 
 
 def _segments(

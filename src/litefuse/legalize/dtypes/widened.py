@@ -48,7 +48,7 @@ _REFERENCES = frozenset({"resource", "variant"})
 )
 # For these dtypes the engine refuses the op or crashes, or emits one that the runtime refuses, crashes at, or computes
 # wrongly: faults `gradient-of-half-sigmoid`, `half-sum-of-squares`, `half-softsign`, `half-factors`,
-# `unsigned-additions`, `equality-of-bytes`.
+# `unsigned-additions`, `equality-of-bytes`, `running-sum-of-unsigned-constants`.
 @before_engine(
     *("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum", "L2Loss", "Lgamma", "MatMul", "Maximum", "Minimum"),
     *("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV4", "SigmoidGrad", "Softsign"),
@@ -56,6 +56,7 @@ _REFERENCES = frozenset({"resource", "variant"})
     order=-1,
 )
 @before_engine("Equal", "NotEqual", dtypes=("uint8",))
+@before_engine("Cumsum", dtypes=("uint8", "uint16", "uint32"))
 @before_engine(
     "TensorScatterAdd",
     "TensorScatterSub",
