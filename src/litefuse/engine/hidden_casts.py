@@ -45,8 +45,8 @@ def _misplaced(module: ir.Module) -> list[ir.OpView]:
         if op.name in _GATHERS:
             cast = op.operands[0].owner
             if not isinstance(cast, ir.Block) and cast.name in _CASTS and cast.opview not in casts:
-                element = str(ir.ShapedType(cast.operands[0].type).element_type)
-                if element not in _GATHERED and not _is_constant(cast.operands[0]):
+                before, after = (str(ir.ShapedType(each.type).element_type) for each in (cast.operands[0], cast.result))
+                if before not in _GATHERED and after in _GATHERED and not _is_constant(cast.operands[0]):
                     casts.append(cast.opview)
         return ir.WalkResult.ADVANCE
 

@@ -13,13 +13,13 @@ The engine also moves transpositions behind reshapes: if another transposition f
 dynamic dimension is hidden.
 
 Also hidden are a constant int8 factor, the axes of a norm of all elements or with a bound that L2_NORMALIZATION does
-not have, and a factor 0 (``litefuse.legalize.zero_operands`` handles those of many elements); the largest finite number
-as a bound, since an infinity exceeds it; an addend that cancels an earlier one, which the engine adds to that; and the
-axis along which the smallest element of a softmax is found.
+not have, and a factor 0 (``litefuse.legalize.zero_operands`` handles those of many elements); an addend that cancels an
+earlier one, which the engine adds to that; the axis along which the smallest element of a softmax is found; and numbers
+of int64 that others are compared with, as with the positions of ONE_HOT.
 
 Faults ``transposed-subtrahend``, ``transposed-divisor``, ``transposed-negative``, ``transposed-reciprocal``,
 ``transposed-open-reshape``, ``product-with-int8-constant``, ``norm-of-all``, ``bound-of-norm``, ``zero-factor``,
-``zero-times-infinity``, ``largest-bound``, ``cancelled-addends``, ``smallest-of-softmax``.
+``zero-times-infinity``, ``cancelled-addends``, ``smallest-of-softmax``, ``one-hot-of-int64``.
 """
 
 from __future__ import annotations
@@ -38,7 +38,6 @@ _ORDERED = frozenset({"tf.Div", "tf.RealDiv", "tf.Sub"})
 _PRODUCTS = frozenset({"tf.BatchMatMul", "tf.BatchMatMulV2", "tf.BatchMatMulV3"})
 _SUMS = frozenset({"tf.Add", "tf.AddV2"})
 _FACTORED = frozenset({"tf.Mul", "tfl.mul"})  # the engine's passes on LiteRT's ops fold a factor 0 as well
-_BOUNDS = frozenset({"tf.Maximum", "tf.Minimum"})
 _LARGEST = {"f16": 65504.0, "bf16": 2.0**128 - 2.0**120, "f32": 2.0**128 - 2.0**104}
 _CONSTANTS = frozenset({"tf.Const", "tfl.pseudo_const"})
 _RESHAPES = frozenset({"tf.Cast", "tf.ExpandDims", "tf.Reshape", "tf.Squeeze"})
@@ -176,19 +175,13 @@ def _misread_operand(op: ir.Operation, computed: set[ir.Value]) -> int | None:
             if operands[constant] in computed and producer(operands[other], "tf.Neg"):
                 return constant if _may_be_transposed(operands[other]) else None
         return _cancelled_addend(op)
-    if name in _BOUNDS:
-        return next((position for position, value in enumerate(operands) if _is_largest(value)), None)
+    if name == "tf.Equal":
+        return next((place for place in (0, 1) if operands[place] in computed and _is_int64(operands[place])), None)
     if name == "tf.ArgMin":
         return 1 if producer(operands[0], "tf.Softmax", "tf.LogSoftmax") else None
     if name in _PRODUCTS:
         return 1 if operands[1] in computed and isinstance(_element_type(operands[1]), ir.IntegerType) else None
     return 1 if name == "tf.Sum" and _is_misread_norm(op) else None
-
-
-def _is_largest(value: ir.Value) -> bool:
-    """Whether a value is a constant of the lowest or the largest finite float, of rank 1 or more or a scalar."""
-    number, element = _splat(value), _element_type(value)
-    return number is not None and isinstance(element, _FLOATS) and abs(number) == _LARGEST.get(str(element))
 
 
 def _cancelled_addend(op: ir.Operation) -> int | None:
@@ -244,6 +237,11 @@ def _zero_factor(op: ir.Operation) -> int | None:
             if not isinstance(kind.element_type, _FLOATS) or all(size == 1 for size in kind.shape):
                 return position
     return None
+
+
+def _is_int64(value: ir.Value) -> bool:
+    element = _element_type(value)
+    return isinstance(element, ir.IntegerType) and element.width == 64
 
 
 def _may_be_transposed(value: ir.Value) -> bool:

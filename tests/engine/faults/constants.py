@@ -46,6 +46,14 @@ def cancelled_addends() -> bool:
 
 
 @reproducer
+def one_hot_of_int64() -> bool:
+    graph = Graph("1x1xi64")
+    series = graph.constant([0, 1, 2], np.int64)
+    graph.returns(graph.op("Equal", [*graph.inputs, series], "1x3xi1", incompatible_shape_error=True))
+    return differ(graph.run([[2**32]]), [[False] * 3])
+
+
+@reproducer
 def smallest_of_softmax() -> bool:
     graph = Graph("3xf32")
     shares = graph.op("Softmax", graph.inputs, "3xf32")

@@ -64,13 +64,19 @@ CONSTANTS: tuple[Fault, ...] = (
     ),
     _fault(
         "largest-bound",
-        "A minimum or maximum with the largest or the lowest finite float is dropped, though an infinity exceeds it.",
-        _HIDDEN,
+        "A minimum or maximum with the largest or the lowest finite float is dropped, by the exporter too, if both "
+        "have one shape, though an infinity exceeds it.",
+        "litefuse.legalize.arithmetic.clip.LargestBound",
     ),
     _fault(
         "cancelled-addends",
         "Constants that are added one after the other are added up, whatever is rounded in between: (x + 1e8) + -1e8 "
         "becomes x, and x plus twice the largest float infinity or NaN.",
+        _HIDDEN,
+    ),
+    _fault(
+        "one-hot-of-int64",
+        "A comparison of int64 with the numbers from 0 on becomes ONE_HOT, which only looks at the lower 32 bits.",
         _HIDDEN,
     ),
     _fault(
