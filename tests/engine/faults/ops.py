@@ -180,6 +180,15 @@ def positions_of_int64() -> bool:
 
 
 @reproducer
+def ellipsis_of_int64() -> bool:
+    graph = Graph("3x2x2xf32")
+    bounds = [graph.constant(numbers, np.int64) for numbers in ([1, 0, 0], [3, 0, 1], [1, 1, 1])]
+    graph.returns(graph.op("StridedSlice", [*graph.inputs, *bounds], "2x2x1xf32", **FLAGS | {"ellipsis_mask": 2}))
+    x = np.arange(12).reshape(3, 2, 2)
+    return differ(graph.run(x), x[1:3, :, 0:1])
+
+
+@reproducer
 def narrowed_broadcast() -> bool:
     graph = Graph("?xf32")
     copies = graph.op("BroadcastTo", [*graph.inputs, graph.constant([2, 3])], "2x3xf32")

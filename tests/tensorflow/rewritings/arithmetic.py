@@ -146,7 +146,6 @@ _REORDERED: Mapping[str, Form] = {
     "constant square": lambda m, x, _: x + m.tf.square(m([7, 100, 120, 0])),
     "constant sum": lambda m, x, _: x + m.tf.reduce_sum(m([[100, 100, 100, 100], [1, 2, 3, 4]]), 0),
     "constant product": lambda m, x, _: x + m.tf.reduce_prod(m([[100, 100, 100, 100], [1, 2, 3, 4]]), 0),
-    "constant mean": lambda m, x, _: x + m.tf.reduce_mean(m([[100, 100, 100, 100], [1, 2, 3, 4]]), 0),
     "constant largest": lambda m, x, _: x + m.tf.reduce_max(m([[100, 0, 100, 0], [1, 2, 3, 4]]), 0),
     "constant running sum": lambda m, x, _: x + m.tf.cumsum(m([100, 100, 100, 100])),
     "constant range": lambda m, x, _: x + m.tf.cast(m.tf.range(0, 4), m.dtype),
@@ -155,7 +154,8 @@ _REORDERED: Mapping[str, Form] = {
     "x - -y": lambda _m, x, y: x - -y,
     "-x * -y": lambda _m, x, y: -x * -y,
     "-(x - y)": lambda _m, x, y: -(x - y),
-    "--x": lambda _m, x, _: -(-x),
+    "-(0 - x)": lambda m, x, _: -(m(0) - x),
+    "negative twice": lambda m, x, _: m.tf.negative(m.tf.negative(x)),
     "-(5 - x)": lambda m, x, _: -(m(5) - x),
     "|-x|": lambda m, x, _: m.tf.abs(-x),
     "(-x) ** 2": lambda m, x, _: m.tf.square(-x),
@@ -199,6 +199,12 @@ _REORDERED: Mapping[str, Form] = {
     "depth to space, absolute": lambda m, x, _: m.tf.abs(m.tf.nn.depth_to_space(m.tf.reshape(x, [1, 3, 1, 4]), 2)),
 }
 _REORDERED_OF_FLOATS: Mapping[str, Form] = {
+    "(x + large) - large": lambda m, x, _: (x + m(1e3)) - m(1e3),
+    "(x + large) + -large": lambda m, x, _: (x + m(1e3)) + m(-1e3),
+    "(x - large) + large": lambda m, x, _: (x - m(1e3)) + m(1e3),
+    "-large + (x + large)": lambda m, x, _: m(-1e3) + (m(1e3) + x),
+    "rounded": lambda m, x, _: (x + m(2.0**20)) + m(-(2.0**20)) if m.dtype != "float16" else x,
+    "constant mean": lambda m, x, _: x + m.tf.reduce_mean(m([[100, 100, 100, 100], [1, 2, 3, 4]]), 0),
     "(x / a) / b": lambda m, x, _: (x / m(3)) / m(7),
     "(x / a) * b": lambda m, x, _: (x / m(3)) * m(7),
     "(x * a) / b": lambda m, x, _: (x * m(3)) / m(7),
@@ -284,6 +290,14 @@ def _reduced(m: Maker, x: Any, **options: Any) -> Any:
     return m.tf.reduce_sum(m.tf.square(x), -1, **({"keepdims": True} | options))
 
 
+def _shares(m: Maker, x: Any, axis: int) -> Any:
+    return x / m.tf.reduce_sum(x, axis, keepdims=True)
+
+
+def _log_shares(m: Maker, x: Any) -> Any:
+    return x - m.tf.math.log(m.tf.reduce_sum(m.tf.exp(x), -1, keepdims=True))
+
+
 def _gelu(m: Maker, x: Any) -> Any:
     inner = m(np.sqrt(2 / np.pi)) * (x + m(0.044715) * m.tf.pow(x, m(3)))
     return x * m(0.5) * (m.tf.tanh(inner) + m(1))
@@ -319,13 +333,11 @@ _ACTIVATIONS_OF_FLOATS: dict[str, Form] = {
     "mish": lambda m, x, _: x * m.tf.tanh(m.tf.math.softplus(x)),
     "softmax": lambda m, x, _: m.tf.nn.softmax(x),
     "softmax, of exp": lambda m, x, _: m.tf.exp(x) / m.tf.reduce_sum(m.tf.exp(x), -1, keepdims=True),
-    "softmax, first axis": lambda m, x, _: (lambda e: e / m.tf.reduce_sum(e, 0, keepdims=True))(m.tf.exp(x)),
-    "softmax, one exp": lambda m, x, _: (lambda e: e / m.tf.reduce_sum(e, -1, keepdims=True))(m.tf.exp(x)),
+    "softmax, first axis": lambda m, x, _: _shares(m, m.tf.exp(x), 0),
+    "softmax, one exp": lambda m, x, _: _shares(m, m.tf.exp(x), -1),
     "softmax, normalized": lambda m, x, _: m.tf.nn.softmax(x - m.tf.reduce_max(x, -1, keepdims=True)),
     "log softmax": lambda m, x, _: m.tf.nn.log_softmax(x),
-    "log softmax, composed": lambda m, x, _: (
-        lambda d: d - m.tf.math.log(m.tf.reduce_sum(m.tf.exp(d), -1, keepdims=True))
-    )(x - m.tf.reduce_max(x, -1, keepdims=True)),
+    "log softmax, composed": lambda m, x, _: _log_shares(m, x - m.tf.reduce_max(x, -1, keepdims=True)),
     "argmax of softmax": lambda m, x, _: m.tf.argmax(m.tf.nn.softmax(x), -1),
     "argmin of softmax": lambda m, x, _: m.tf.argmin(m.tf.nn.softmax(x), -1, m.tf.int32),
     "argmax of log softmax": lambda m, x, _: m.tf.argmax(m.tf.nn.log_softmax(x), -1),
@@ -398,7 +410,7 @@ _COMPARISONS: Mapping[str, Form] = {
     "0 >= cast of <": lambda m, x, y: m(0) >= m.tf.cast(x < y, m.dtype),
     "cast of x == 0": lambda m, x, _: m.tf.equal(m.tf.cast(x, m.tf.int32), 0),
     "cast of x > 0": lambda m, x, _: m.tf.cast(x, m.tf.int32) > 0,
-    "0 >= cast of x": lambda m, x, _: 0 >= m.tf.cast(x, m.tf.int32),
+    "0 >= cast of x": lambda m, x, _: m.tf.cast(x, m.tf.int32) <= 0,
     "cast to bool == 0": lambda m, x, _: m.tf.equal(m.tf.cast(m.tf.cast(x, m.tf.bool), m.dtype), m(0)),
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from tests.tensorflow.rewritings.form import FLOATS, NUMBERS, Form, Maker
+from tests.tensorflow.rewritings.form import FLOATS, NUMBERS, Form, Maker, Named
 
 __all__ = ["CONCATENATIONS"]
 
@@ -107,7 +107,7 @@ def _unary(operation: Callable[[Any, Any], Any]) -> Form:
     return form
 
 
-def _forms() -> Iterator[tuple[str, tuple[str, ...], Form]]:
+def _forms() -> Iterator[Named]:
     for dtypes, operations in ((NUMBERS, _BINARY), (FLOATS, _OF_FLOATS)):
         for name, operation in operations.items():
             for where, places in _PLACES.items():

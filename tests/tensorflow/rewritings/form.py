@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["BOOLEANS", "DTYPES", "FLOATS", "INTEGERS", "NUMBERS", "SIGNED", "Form", "Maker", "numpy_dtype"]
+__all__ = [
+    "DTYPES",
+    "FLOATS",
+    "INTEGERS",
+    "NUMBERS",
+    "SIGNED",
+    "Form",
+    "Maker",
+    "Named",
+    "largest_float",
+    "numpy_dtype",
+]
 
 FLOATS = ("float32", "float16", "bfloat16", "float64")
 SIGNED = ("int8", "int16", "int32", "int64")
 INTEGERS = (*SIGNED, "uint8", "uint16", "uint32", "uint64")
-BOOLEANS = ("bool",)
+
 NUMBERS = (*FLOATS, *INTEGERS)
-DTYPES = (*NUMBERS, *BOOLEANS)
+DTYPES = (*NUMBERS, "bool")
 
 
 class Maker(NamedTuple):
@@ -37,7 +48,8 @@ class Maker(NamedTuple):
 Form: TypeAlias = Callable[[Maker, Any, Any], Any]
 """Makes a tensor from two inputs ``[3, 4]`` of the dtype, none of whose second one's elements is 0."""
 
-Family: TypeAlias = Mapping[str, Form]
+Named: TypeAlias = "tuple[str, tuple[str, ...], Form]"
+"""A form with its name, and the dtypes that it is made in."""
 
 
 def _converted(value: Any, kind: npt.DTypeLike) -> npt.NDArray[Any]:
@@ -52,3 +64,10 @@ def numpy_dtype(dtype: str) -> npt.DTypeLike:
 
         return ml_dtypes.bfloat16
     return np.dtype(dtype)
+
+
+def largest_float(dtype: str) -> float:
+    """The largest finite number of a dtype of floats."""
+    return {"float16": 65504.0, "bfloat16": 2.0**128 - 2.0**120, "float32": 2.0**128 - 2.0**104}.get(
+        dtype, float(np.finfo(np.float64).max)
+    )

@@ -11,12 +11,13 @@ import numpy.typing as npt
 from tests.tensorflow.rewritings.arithmetic import ACTIVATIONS, COMPARISONS, NEUTRAL, REORDERED
 from tests.tensorflow.rewritings.concatenations import CONCATENATIONS
 from tests.tensorflow.rewritings.fills import FILLS, extremes
-from tests.tensorflow.rewritings.form import DTYPES, FLOATS, Form, Maker, numpy_dtype
+from tests.tensorflow.rewritings.form import FLOATS, Form, Maker, Named, numpy_dtype
 from tests.tensorflow.rewritings.movements import BITS, CASTS, MOVEMENTS, PRODUCTS, REDUCTIONS
+from tests.tensorflow.rewritings.positions import POSITIONS
 
-__all__ = ["FAMILIES", "edges", "expected", "forms_of", "inputs", "model"]
+__all__ = ["FAMILIES", "expected", "forms_of", "inputs", "model"]
 
-FAMILIES: Mapping[str, Sequence[tuple[str, tuple[str, ...], Form]]] = {
+FAMILIES: Mapping[str, Sequence[Named]] = {
     "activations": ACTIVATIONS,
     "bits": BITS,
     "casts": CASTS,
@@ -25,6 +26,7 @@ FAMILIES: Mapping[str, Sequence[tuple[str, tuple[str, ...], Form]]] = {
     "fills": FILLS,
     "movements": MOVEMENTS,
     "neutral": NEUTRAL,
+    "positions": POSITIONS,
     "products": PRODUCTS,
     "reductions": REDUCTIONS,
     "reordered": REORDERED,
@@ -58,17 +60,6 @@ def inputs(family: str, dtype: str) -> list[dict[str, npt.NDArray[Any]]]:
     return [{"x": x.astype(kind), "y": y.astype(kind)}, {"x": ends, "y": divisors}]
 
 
-def edges(dtype: str) -> dict[str, npt.NDArray[Any]]:
-    """Infinities, NaN, negative zeros and the ends of a dtype of floats."""
-    import ml_dtypes
-
-    limits = ml_dtypes.finfo(numpy_dtype(dtype))
-    inf, nan, high = np.inf, np.nan, float(limits.max)
-    x = [[inf, -inf, nan, 0.0], [-0.0, high, -high, 1.0], [nan, 2.0, -inf, 3.0]]
-    y = [[1.0, -1.0, 2.0, inf], [-inf, high, 1.0, nan], [2.0, -high, inf, 4.0]]
-    return {"x": np.array(x).astype(numpy_dtype(dtype)), "y": np.array(y).astype(numpy_dtype(dtype))}
-
-
 def model(tf: Any, family: str, dtype: str, names: Sequence[str], rows: int | None = 3) -> Any:
     """A model of forms, each of two inputs of its own: what two forms share would not be rewritten."""
     module = tf.Module()
@@ -77,7 +68,11 @@ def model(tf: Any, family: str, dtype: str, names: Sequence[str], rows: int | No
     signature = [tf.TensorSpec([rows, 4], dtype, name=f"{x}{n}") for n in range(len(names)) for x in "xy"]
 
     def serve(*values: Any) -> dict[str, Any]:
-        return {f"z{n}": forms[name](maker, *values[2 * n : 2 * n + 2]) for n, name in enumerate(names)}
+        results: dict[str, Any] = {}
+        for n, name in enumerate(names):
+            with tf.name_scope(f"form{n}"):
+                results[f"z{n}"] = forms[name](maker, *values[2 * n : 2 * n + 2])
+        return results
 
     module.serve = tf.function(serve, input_signature=signature, autograph=False)
     return module, {"serving_default": module.serve}

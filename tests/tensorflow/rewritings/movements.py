@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.tensorflow.rewritings.form import DTYPES, FLOATS, INTEGERS, NUMBERS, Form, Maker
+from tests.tensorflow.rewritings.form import DTYPES, FLOATS, INTEGERS, NUMBERS, Form, Maker, Named
 
 __all__ = ["BITS", "CASTS", "MOVEMENTS", "PRODUCTS", "REDUCTIONS"]
 
@@ -16,21 +16,35 @@ def _positive(m: Maker, x: Any) -> Any:
     return m.tf.abs(x) if m.dtype in FLOATS or m.dtype.startswith("i") else x
 
 
+def _restacked(m: Maker, vector: Any) -> Any:
+    return m.tf.stack([vector[0], vector[1], vector[2]])
+
+
+def _first_two(m: Maker, values: Any, places: Any) -> Any:
+    return m.tf.cast(values[:, :2], m.tf.float32) + m.tf.cast(places[:, :3][:, :2], m.tf.float32)
+
+
 def _within(m: Maker, x: Any, other: str) -> Any:
     """What a cast of is defined: floats below 0 have no unsigned integer."""
     return m.tf.abs(x) if m.dtype in FLOATS and other.startswith("u") else x
 
 
-def _casts() -> Iterator[tuple[str, tuple[str, ...], Form]]:
+def _casts() -> Iterator[Named]:
     for other in DTYPES:
         yield f"to {other}", DTYPES, lambda m, x, _, other=other: m.tf.cast(_within(m, x, other), other)
         # What is beyond the range of an integer is undefined.
         exact = [dtype for dtype in DTYPES if dtype not in INTEGERS or other not in FLOATS]
-        yield f"to {other} and back", tuple(exact), lambda m, x, _, other=other: m.tf.cast(m.tf.cast(_within(m, x, other), other), m.dtype)
+        yield (
+            f"to {other} and back",
+            tuple(exact),
+            lambda m, x, _, other=other: m.tf.cast(m.tf.cast(_within(m, x, other), other), m.dtype),
+        )
         yield (
             f"constant to {other}",
             DTYPES,
-            lambda m, x, _, other=other: m.tf.concat([m.tf.cast(_within(m, x, other)[0], other), m.tf.cast(m([0, 1, 100, 77]), other)], 0),
+            lambda m, x, _, other=other: m.tf.concat(
+                [m.tf.cast(_within(m, x, other)[0], other), m.tf.cast(m([0, 1, 100, 77]), other)], 0
+            ),
         )
         yield (
             f"gathered from a cast to {other}",
@@ -91,9 +105,7 @@ _OF_ANY: Mapping[str, Form] = {
     "slices, stacked": lambda m, x, _: m.tf.stack([x[0], x[1], x[2]]),
     "slices, stacked at 1": lambda m, x, _: m.tf.stack([x[0], x[1], x[2]], 1),
     "slices of columns, stacked": lambda m, x, _: m.tf.stack([x[:, 0], x[:, 1], x[:, 2], x[:, 3]]),
-    "elements of a vector, stacked": lambda m, x, _: (lambda v: m.tf.stack([v[0], v[1], v[2]]))(
-        m.tf.reshape(x, [12])[:3]
-    ),
+    "elements of a vector, stacked": lambda m, x, _: _restacked(m, m.tf.reshape(x, [12])[:3]),
     "two of three, stacked": lambda m, x, _: m.tf.stack([x[0], x[1]]),
     "whole slice": lambda m, x, _: m.tf.slice(x, [0, 0], [3, 4]),
     "strided": lambda _m, x, _: x[::2, 1:3],
@@ -210,9 +222,7 @@ _REDUCED: Mapping[str, Form] = {
     "largest": lambda m, x, _: m.tf.math.top_k(x, 3)[0],
     "largest, first": lambda m, x, _: m.tf.math.top_k(x, 4)[0][:, :2],
     "largest indices, first": lambda m, x, _: m.tf.math.top_k(x, 4)[1][:, :2],
-    "largest, both sliced": lambda m, x, _: (
-        lambda t: m.tf.cast(t[0][:, :2], m.tf.float32) + m.tf.cast(t[1][:, :3][:, :2], m.tf.float32)
-    )(m.tf.math.top_k(x, 4)),
+    "largest, both sliced": lambda m, x, _: _first_two(m, *m.tf.math.top_k(x, 4)),
     "sorted": lambda m, x, _: m.tf.sort(x, 1),
     "sorted down": lambda m, x, _: m.tf.sort(x, 1, "DESCENDING"),
     "order": lambda m, x, _: m.tf.argsort(x, 1, stable=True),
@@ -223,7 +233,6 @@ _REDUCED: Mapping[str, Form] = {
     "sorted segments, largest": lambda m, x, _: m.tf.math.segment_max(x, [0, 2, 2]),
     "sorted segments, smallest": lambda m, x, _: m.tf.math.segment_min(x, [0, 2, 2]),
     "sorted segments, product": lambda m, x, _: m.tf.math.segment_prod(x, [0, 2, 2]),
-    "sorted segments, mean": lambda m, x, _: m.tf.math.segment_mean(x, [0, 2, 2]),
     "scattered maximum": lambda m, x, y: m.tf.tensor_scatter_nd_max(x, [[0], [0]], y[:2]),
     "scattered minimum": lambda m, x, y: m.tf.tensor_scatter_nd_min(x, [[0], [0]], y[:2]),
     "scattered sum": lambda m, x, y: m.tf.tensor_scatter_nd_add(x, [[0], [0]], y[:2]),
@@ -239,22 +248,27 @@ _REDUCED: Mapping[str, Form] = {
     "in the top": lambda m, x, _: m.tf.math.in_top_k([0, 1, 2], m.tf.cast(x, m.tf.float32), 2),
     "histogram": lambda m, x, _: m.tf.math.bincount(m.tf.cast(_positive(m, x), m.tf.int32), minlength=12),
 }
-REDUCTIONS = [
-    *((n, NUMBERS, f) for n, f in _REDUCED.items()),
-    *(
-        (f"{name}, {axis}", ("bool",), lambda m, x, _, name=name, axis=axis: getattr(m.tf, f"reduce_{name}")(x, axis))
-        for name in ("all", "any")
-        for axis in (0, None, ())
-    ),
-    *(
-        (
-            f"{name} of one",
-            ("bool",),
-            lambda m, x, _, name=name: getattr(m.tf, f"reduce_{name}")(m.tf.reshape(x, [3, 1, 4]), 1),
-        )
-        for name in ("all", "any")
-    ),
-]
+
+
+def _whole(name: str, axes: Any) -> Form:
+    return lambda m, x, _: getattr(m.tf, f"reduce_{name}")(x, axes)
+
+
+def _of_one(name: str) -> Form:
+    return lambda m, x, _: getattr(m.tf, f"reduce_{name}")(m.tf.reshape(x, [3, 1, 4]), 1)
+
+
+def _reductions() -> Iterator[Named]:
+    for name, form in _REDUCED.items():
+        yield name, NUMBERS, form
+    yield "sorted segments, mean", FLOATS, lambda m, x, _: m.tf.math.segment_mean(x, [0, 2, 2])
+    for name in ("all", "any"):
+        for axes in (0, None, ()):
+            yield f"{name}, {axes}", ("bool",), _whole(name, axes)
+        yield f"{name} of one", ("bool",), _of_one(name)
+
+
+REDUCTIONS = list(_reductions())
 
 _W = np.arange(-10, 10).reshape(4, 5) % 7 - 3
 _K = (np.arange(2 * 2 * 1 * 3).reshape(2, 2, 1, 3) * 5) % 7 - 3
@@ -294,7 +308,7 @@ _AFTER: Mapping[str, Form] = {
 }
 
 
-def _products() -> Iterator[tuple[str, tuple[str, ...], Form]]:
+def _products() -> Iterator[Named]:
     for name, make in (("convolution", _convolved), ("depthwise", _depthwise), ("transposed convolution", _back)):
         for after, form in _AFTER.items():
             yield f"{name} {after}", FLOATS, lambda m, x, y, make=make, form=form: form(m, make(m, x), y)
@@ -409,9 +423,7 @@ def _products() -> Iterator[tuple[str, tuple[str, ...], Form]]:
     yield (
         "resized nearest",
         NUMBERS,
-        lambda m, x, _: (
-            m.tf.image.resize(_image(m, x), [6, 8], "nearest")
-        ),
+        lambda m, x, _: m.tf.image.resize(_image(m, x), [6, 8], "nearest"),
     )
 
 

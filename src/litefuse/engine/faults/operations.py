@@ -163,6 +163,11 @@ OPERATIONS: tuple[Fault, ...] = (
         "litefuse.simplify.bounded_slices.bound_slice",
     ),
     _fault(
+        "ellipsis-of-int64",
+        "The constants of int64 of a slice with an ellipsis are read as int32, each number as two.",
+        "litefuse.simplify.bounded_slices.bound_slice",
+    ),
+    _fault(
         "narrowed-broadcast",
         "A cast of a broadcast to float16 becomes a broadcast of float16, which BROADCAST_TO does not support.",
         f"{_LEGALIZE}.dtypes.casts.CastOfBroadcast",

@@ -198,7 +198,9 @@ class ArgExtreme(Decomposition):
         rank = len(op.shape(0))
         op.require(0, "int64")
         axis = op.axis(1, rank)
-        value = op.operands[0] if op.name == "ArgMax" else b.unary("Neg", op.operands[0])
+        value = op.operands[0]
+        if op.name == "ArgMin":  # -1 - x, which the lowest integer has as well
+            value = b.binary("Sub", -1, value)
         value = b.transpose(value, [*(each for each in range(rank) if each != axis), axis])
         shape = (*b.shape(value)[:-1], 1)
         largest = b.ops("TopKV2", [value, b.constant(1, "int32")], [(shape, "int64"), (shape, "int32")], sorted=True)

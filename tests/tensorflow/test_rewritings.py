@@ -1,0 +1,69 @@
+"""Forms that the engine rewrites, in each dtype: numbers are TensorFlow's, or the form is refused.
+
+``pytest tests/tensorflow/test_rewritings.py`` runs all of them, some 5,000 forms in two minutes.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import litefuse
+from litefuse.errors import UnsupportedOpsError
+from tests.tensorflow.checking import difference
+from tests.tensorflow.rewritings import models
+from tests.tensorflow.rewritings.form import DTYPES, FLOATS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tests.tensorflow.process import TensorFlow
+
+# Of a whole result: half a unit in the last place, some times.
+_TOLERANCES = {"float32": 2e-6, "float64": 1e-6, "float16": 3e-3, "bfloat16": 2e-2}
+_FORM = re.compile(r"\bform(\d+)/")
+
+
+def _converted(
+    tensorflow: TensorFlow, family: str, dtype: str, names: Sequence[str]
+) -> tuple[litefuse.ConversionResult, Sequence[str]]:
+    """The model of the forms that LiteRT has ops for, and their names."""
+    try:
+        path = tensorflow.save(models.model, family, dtype, tuple(names))
+        return litefuse.convert(path, check_file=False), names
+    except UnsupportedOpsError as error:
+        refused = {int(number) for op in error.ops for number in _FORM.findall(str(op))}
+        if not refused:
+            raise
+        left = [name for number, name in enumerate(names) if number not in refused]
+        return _converted(tensorflow, family, dtype, left)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("family", models.FAMILIES)
+def test_rewritings(tensorflow: TensorFlow, family: str, dtype: str) -> None:
+    if not models.forms_of(family, dtype):
+        return
+    sets = models.inputs(family, dtype)
+    expected = tensorflow.call(models.expected, family, dtype, sets)
+    known = [name for name, results in expected.items() if not isinstance(results, str)]
+    result, names = _converted(tensorflow, family, dtype, known)
+    assert len(names) > len(known) / 2
+    stock: Any = importlib.import_module("ai_edge_litert.interpreter")
+    runner: Any = stock.Interpreter(model_content=result.model_bytes).get_signature_runner()
+    wrong: dict[str, str] = {}
+    for number, inputs in enumerate(sets):
+        given = {f"{key}{n}": inputs[key] for n in range(len(names)) for key in "xy"}
+        runner(**given)
+        results = runner(**given)
+        for n, name in enumerate(names):
+            made, wanted = np.array(results[f"z{n}"]), expected[name][number]
+            kinds = {dtype, str(wanted.dtype)} & {*FLOATS}
+            rtol = max((_TOLERANCES[kind] for kind in kinds), default=0.0)
+            if problem := difference(made, wanted, rtol=rtol):
+                wrong.setdefault(name, f"{problem}: {made.reshape(-1)[:12]}, not {wanted.reshape(-1)[:12]}")
+    assert wrong == {}
