@@ -50,8 +50,11 @@ def test_exponentials_near_0() -> None:
 
 @pytest.mark.parametrize("op", ["TruncateDiv", "FloorDiv", "TruncateMod"])
 def test_quotients_of_int64(op: str) -> None:
-    x, y = np.array([7, -7, 2**40 + 1, -(2**40) - 1]), np.array([2, 2, -3, 5])
-    truncated = np.sign(x) * np.sign(y) * (np.abs(x) // np.abs(y))
+    x = np.array([7, -7, 2**40 + 1, -(2**40) - 1, -(2**63), 2**63 - 1, -(2**63), 2**62])
+    y = np.array([2, 2, -3, 5, 3, -7, 2**62 + 1, -(2**63)])
+    truncated = np.array(
+        [-(-a // b) if (a < 0) != (b < 0) else a // b for a, b in zip(x.tolist(), y.tolist(), strict=True)]
+    )
     expected = {"TruncateDiv": truncated, "FloorDiv": x // y, "TruncateMod": x - truncated * y}
     check(op, [x, y], expected[op])
 

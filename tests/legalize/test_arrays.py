@@ -159,3 +159,20 @@ def test_slices_that_stay_within_the_tensor() -> None:
     check("XlaDynamicSlice", operands, (x > 3)[1:1])
     nothing = np.zeros(0, np.int32)
     check("XlaDynamicSlice", [np.array(2, np.float32), nothing, Constant(nothing)], np.float32(2))
+
+
+@pytest.mark.parametrize("op", ["TensorScatterMax", "TensorScatterMin"])
+def test_extremes_of_infinities(op: str) -> None:
+    high = np.finfo(F).max
+    x = np.array([-np.inf, np.inf, -high, high, -np.inf, np.inf, 1], F)
+    updates = np.array([-np.inf, np.inf, np.inf, -np.inf, -high, high, 2, 3], F)
+    places = np.array([0, 1, 2, 3, 4, 5, 6, 6], np.int32)
+    expected = x.copy()
+    {"TensorScatterMax": np.maximum, "TensorScatterMin": np.minimum}[op].at(expected, places, updates)
+    check(op, [x, places[:, None], updates], expected, attributes={"bad_indices_policy": ""})
+
+
+def test_what_is_not_finite_is_not_among_the_first() -> None:
+    predictions = np.array([[1, 2, 3], [-np.inf, 1, 2], [np.nan, 1, 2], [1, 2, 3], [1, 2, 3]], F)
+    targets = np.array([2, 2, 2, 7, 0], np.int32)
+    check("InTopKV2", [predictions, targets, Constant(np.array(2, np.int32))], [True, False, False, False, False])

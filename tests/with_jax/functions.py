@@ -230,6 +230,10 @@ _ON_VECTORS: dict[str, Callable[[Any], Any]] = {
         jnp.asarray(x).at[:, 2].set(0.0),
         jax.ops.segment_sum(x.T, jnp.array([0, 1, 2, 0] * 4), 3).T,
     ),
+    "segments_of_infinities": lambda x: (
+        jax.ops.segment_max(jnp.where(x > 0, x, -jnp.inf).T, jnp.array([0, 1, 2, 0] * 4), 5).T,
+        jax.ops.segment_min(jnp.where(x > 0, jnp.inf, x).T, jnp.array([0, 1, 2, 0] * 4), 5).T,
+    ),
     "sorted": lambda x: (jnp.sort(x, axis=-1), -jnp.sort(-x, axis=0), *lax.top_k(x, 3)),
     "sorted_by_key": lambda x: lax.sort((jnp.round(x), x * 2), dimension=1, num_keys=1),
     "one_element_written": lambda x: (
