@@ -90,7 +90,6 @@ _OF_FLOATS: Mapping[str, Form] = {
     ),
     "pooled gradient": _pooled_gradient,
     "in the top": lambda m, x, _: m.tf.math.in_top_k([0, 1, 2], m.tf.cast(x, m.tf.float32), 2),
-    "logarithm of a sum": lambda m, x, _: m.tf.reduce_logsumexp(x, 1),
     "running logarithm of a sum": lambda m, x, _: m.tf.math.cumulative_logsumexp(m.tf.minimum(x, m(5)), 1),
     "running logarithm of a sum, exclusive": lambda m, x, _: m.tf.math.cumulative_logsumexp(
         m.tf.minimum(x, m(5)), 1, exclusive=True
@@ -114,7 +113,6 @@ _OF_FLOATS: Mapping[str, Form] = {
         3,
     )[1],
     "drawn": lambda m, x, _: m.tf.random.stateless_categorical(m.tf.cast(x, m.tf.float32), 5, [1, 2]),
-    "running": lambda m, x, _: m.tf.cumsum(x, 1),
     "added to a tensor": lambda m, x, y: m.tf.tensor_scatter_nd_add(
         m.tf.where(x > m(0), x, m(0)), _ROWS, m.tf.where(y > m(0), y, m(0))
     ),

@@ -110,8 +110,9 @@ CONSTANTS: tuple[Fault, ...] = (
     _fault(
         "zero-logarithm",
         "Xlogy and similar ops become products and selections; with a constant 0, their zeros are constants without "
-        "elements if a dimension is dynamic.",
+        "elements if a dimension is dynamic, and scalars in halves.",
         _QUOTIENT,
+        "litefuse.legalize.dtypes.widened.Widened",
     ),
     _fault(
         "zeros-of-another-shape",

@@ -48,10 +48,12 @@ _REFERENCES = frozenset({"resource", "variant"})
 )
 # For these dtypes the engine refuses the op or crashes, or emits one that the runtime refuses, crashes at, or computes
 # wrongly: faults `gradient-of-half-sigmoid`, `half-sum-of-squares`, `half-softsign`, `half-factors`,
-# `unsigned-additions`, `equality-of-bytes`, `running-sum-of-unsigned-constants`.
+# `unsigned-additions`, `equality-of-bytes`, `running-sum-of-unsigned-constants`,
+# `zero-logarithm`.
 @before_engine(
-    *("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum", "L2Loss", "Lgamma", "MatMul", "Maximum", "Minimum"),
-    *("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV4", "SigmoidGrad", "Softsign"),
+    *("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "DivNoNan", "Einsum", "L2Loss", "Lgamma", "MatMul", "Maximum"),
+    *("Minimum", "MulNoNan", "QuantizeAndDequantizeV2", "QuantizeAndDequantizeV4", "SigmoidGrad", "Softsign", "Xdivy"),
+    *("Xlog1py", "Xlogy"),
     dtypes=("bfloat16", "float16"),
     order=-1,
 )
