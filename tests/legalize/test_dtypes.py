@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from litefuse.errors import UnsupportedOpsError
-from tests.legalize.one_op import Constant, check, converted
+from tests.legalize.one_op import Array, Constant, check, converted
 
 F = np.float32
 
@@ -85,3 +87,29 @@ def test_signs_and_limits_of_float64() -> None:
         check(op, [numbers[:8]], expected[:8])
     for op, function in (("IsNan", np.isnan), ("IsInf", np.isinf), ("IsFinite", np.isfinite)):
         check(op, [numbers], function(numbers))
+
+
+@pytest.mark.parametrize(
+    ("op", "function"),
+    [
+        ("AddV2", np.add),
+        ("FloorDiv", np.floor_divide),
+        ("FloorMod", np.mod),
+        ("GreaterEqual", np.greater_equal),
+        ("Maximum", np.maximum),
+        ("Mul", np.multiply),
+        ("NotEqual", np.not_equal),
+    ],
+)
+def test_uint64(op: str, function: Callable[[Array, Array], Array]) -> None:
+    x = np.array([0, 1, 2**63, 2**64 - 1, 2**63 - 1, 12345678901234567890, 2**40 + 3, 7], np.uint64)
+    y = np.array([1, 2**64 - 1, 2**63, 3, 2**63 + 5, 1000, 2**20, 9], np.uint64)
+    check(op, [x, y], function(x, y))
+
+
+def test_shifts_of_uint64() -> None:
+    x = np.array([1, 2**63, 2**64 - 1, 12345678901234567890], np.uint64)
+    places = np.array([0, 1, 33, 63], np.uint64)
+    check("RightShift", [x, places], x >> places)
+    check("LeftShift", [x, places], x << places)
+    check("RightShift", [x, Constant(np.array(32, np.uint64))], x >> np.uint64(32))

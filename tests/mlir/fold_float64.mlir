@@ -33,3 +33,17 @@ func.func @argument(%x: tensor<2xf64>) -> tensor<2xf32> {
   %0 = "tf.Cast"(%log) : (tensor<2xf64>) -> tensor<2xf32>
   return %0 : tensor<2xf32>
 }
+// The halves of a count in uint64, as JAX makes them for random numbers.
+// CHECK-LABEL: func.func @halves
+// CHECK-DAG: value = dense<[0, 1]> : tensor<2xui32>
+// CHECK-DAG: value = dense<[3, 2]> : tensor<2xui32>
+// CHECK-NOT: ui64
+// CHECK: return
+func.func @halves() -> (tensor<2xui32>, tensor<2xui32>) {
+  %count = "tf.Const"() {value = dense<[3, 4294967298]> : tensor<2xui64>} : () -> tensor<2xui64>
+  %places = "tf.Const"() {value = dense<32> : tensor<ui64>} : () -> tensor<ui64>
+  %upper = "tf.RightShift"(%count, %places) : (tensor<2xui64>, tensor<ui64>) -> tensor<2xui64>
+  %0 = "tf.Cast"(%upper) {Truncate = false} : (tensor<2xui64>) -> tensor<2xui32>
+  %1 = "tf.Cast"(%count) {Truncate = false} : (tensor<2xui64>) -> tensor<2xui32>
+  return %0, %1 : tensor<2xui32>, tensor<2xui32>
+}

@@ -9,7 +9,7 @@ import numpy as np
 
 from litefuse.ir.attributes import attribute_value
 from litefuse.ir.call_graph import attributes_of, functions, nested_operations, update_function_type
-from litefuse.ir.mlir import func, ir
+from litefuse.ir.mlir import func, ir, producer
 from litefuse.ir.purity import is_erasable
 from litefuse.ir.tensorflow_op import NotDecomposed
 from litefuse.ir.types import tensor_type_of
@@ -18,6 +18,7 @@ from litefuse.legalize.decomposed import Decomposed
 from litefuse.legalize.lacking_ops import REASON, is_option, tensorflow_name, tensorflow_op
 from litefuse.legalize.rewriting import Rewriting, Rewritings, spliced
 from litefuse.legalize.seen_ops import replace_results
+from litefuse.ops.dims import Shape
 from litefuse.weights.fold_constants import FoldConstants
 
 __all__ = ["replace_left_over"]
@@ -79,7 +80,10 @@ _ENDS = frozenset({"func.return", "tfl.yield"})
 
 
 def _merge_casts(block: ir.Block) -> None:
-    """Merges casts of a value to one dtype: each op that is rewritten to compute in another dtype adds its own."""
+    """Merges casts of a value to one dtype: each op that is rewritten to compute in another dtype adds its own.
+
+    Bits that are cast twice are cast once, or not at all.
+    """
     casts: dict[tuple[ir.Value, ir.Type], ir.Value] = {}
     for op in block.operations:
         if op.name == "tfl.cast":
@@ -88,9 +92,18 @@ def _merge_casts(block: ir.Block) -> None:
             # A branch must not return a value twice: fault `branch-result-twice`.
             if first != result and not any(use.owner.name in _ENDS for use in result.uses):
                 result.replace_all_uses_with(first)
+        before = producer(op.operands[0], "tfl.bitcast") if op.name == "tfl.bitcast" else None
+        if before is not None and _shape(before.operands[0]) == _shape(op.operands[0]) == _shape(op.results[0]):
+            op.operands[0] = before.operands[0]
+            if op.operands[0].type == op.results[0].type and not isinstance(op.operands[0].owner, ir.Block):
+                op.results[0].replace_all_uses_with(op.operands[0])
         for region in op.regions:
             for inner in region.blocks:
                 _merge_casts(inner)
+
+
+def _shape(value: ir.Value) -> Shape | None:
+    return tensor_type_of(value).shape
 
 
 def _erase_unused(function: func.FuncOp) -> None:

@@ -1,4 +1,4 @@
-"""Folds float64 arithmetic on constants, which LiteRT does not compute."""
+"""Folds arithmetic of float64 and uint64 on constants, which LiteRT does not compute."""
 
 from __future__ import annotations
 
@@ -22,8 +22,13 @@ __all__ = ["FoldFloat64"]
 
 _Array = npt.NDArray[Any]
 
-_DTYPES: Mapping[str, np.dtype[Any]] = {**FLOATS, **INTEGERS}
-_WIDE = "f64"
+_DTYPES: Mapping[str, np.dtype[Any]] = {
+    **FLOATS,
+    **INTEGERS,
+    "ui32": np.dtype(np.uint32),
+    "ui64": np.dtype(np.uint64),
+}
+_WIDE = frozenset({"f64", "ui64"})
 
 
 def _divide(a: _Array, b: _Array) -> _Array:
@@ -39,6 +44,12 @@ def _floor_divide(a: _Array, b: _Array) -> _Array:
     if a.dtype.kind != "f" and not b.all():
         raise Undecided("division by zero")
     return FUNCTIONS["FloorDiv"](a, b) if a.dtype.kind == "f" else np.floor_divide(a, b)
+
+
+def _shift_right(a: _Array, places: _Array) -> _Array:
+    if a.dtype.kind != "u":
+        raise Undecided("a shift of signed numbers")
+    return np.right_shift(a, np.minimum(places, 8 * a.itemsize - 1))
 
 
 def _range(start: _Array, limit: _Array, delta: _Array) -> _Array:
@@ -60,6 +71,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "LogicalNot": np.logical_not,
     "LogicalOr": np.logical_or,
     "Range": _range,
+    "RightShift": _shift_right,
     "SelectV2": np.where,
     "Sign": np.sign,
     "ZerosLike": np.zeros_like,
@@ -72,7 +84,7 @@ class _Known(NamedTuple):
 
     Attributes:
         op: Its op.
-        wide: Whether float64 occurs on the way.
+        wide: Whether float64 or uint64 occurs on the way.
     """
 
     op: ir.OpView
@@ -80,13 +92,13 @@ class _Known(NamedTuple):
 
 
 class FoldFloat64:
-    """Computes what is made of constants by way of float64, as TensorFlow does::
+    """Computes what is made of constants by way of float64 or uint64, as TensorFlow does::
 
         %l = tf.Log(tf.RealDiv(%n : tensor<24x24xf64>, %m))
         %y = tf.Cast(%l) : tensor<24x24xf32>                 -->  %y = tf.Const() dense<...> : tensor<24x24xf32>
 
-    Models compute the buckets of relative positions this way. The engine would fold some of these ops, and LiteRT has
-    none of them in float64.
+    Models compute the buckets of relative positions this way, and JAX counts random numbers in uint64. The engine would
+    fold some of these ops, and LiteRT has none of them in these dtypes.
     """
 
     name: ClassVar[str] = "fold-float64"
@@ -96,7 +108,7 @@ class FoldFloat64:
         for function in functions(module).values():
             if not function.is_external:
                 ops = list(nested_operations(function.entry_block))
-                if any(op.name in {"tf.Cast", "tf.Const"} and _element(op.results[0]) == _WIDE for op in ops):
+                if any(op.name in {"tf.Cast", "tf.Const"} and _element(op.results[0]) in _WIDE for op in ops):
                     modified |= _fold(ops)
         return modified
 
@@ -105,21 +117,21 @@ def _fold(ops: Sequence[ir.OpView]) -> bool:
     known: dict[ir.Value, _Known] = {}
     for op in ops:
         if _is_evaluated(op) and all(value in known or _constant(value) is not None for value in op.operands):
-            wide = any(_element(value) == _WIDE for value in (*op.operands, *op.results))
+            wide = any(_element(value) in _WIDE for value in (*op.operands, *op.results))
             wide = wide or any(known[value].wide for value in op.operands if value in known)
             known.update(dict.fromkeys(op.results, _Known(op, wide)))
     arrays: dict[ir.Value, _Array] = {}
     modified = False
     for value, (op, wide) in known.items():
         uses = [use for use in value.uses if not is_used_among(use, known)]
-        if not wide or not uses or _element(value) == _WIDE:
+        if not wide or not uses or _element(value) in _WIDE:
             continue
         try:
             array = _evaluated(value, known, arrays)
         except (Undecided, *MALFORMED):  # the engine or the refusal of the op says what is wrong
             continue
         with ir.InsertionPoint(op), op.location:
-            constant = tensor_constant(ir.DenseElementsAttr.get(np.ascontiguousarray(array)))
+            constant = tensor_constant(_attribute(array, value.type))
         for use in uses:
             use.owner.operands[use.operand_number] = constant
         modified = True
@@ -130,12 +142,16 @@ def _fold(ops: Sequence[ir.OpView]) -> bool:
     return modified
 
 
+def _attribute(array: _Array, kind: ir.Type) -> ir.DenseElementsAttr:
+    return ir.DenseElementsAttr.get(np.ascontiguousarray(array).reshape(array.shape), type=kind)
+
+
 def _is_evaluated(op: ir.OpView) -> bool:
     """Whether numpy computes what TensorFlow does; a function whose last digit depends on the library, in float64."""
     name = op.name.removeprefix("tf.")
     if name == op.name or name not in _NAMES or not all(map(_is_small, op.results)):
         return False
-    return name not in FUNCTIONS_OF_FLOAT64 or _element(op.results[0]) == _WIDE
+    return name not in FUNCTIONS_OF_FLOAT64 or _element(op.results[0]) == "f64"
 
 
 def _is_small(value: ir.Value) -> bool:

@@ -44,7 +44,8 @@ class Bitwise(Decomposition):
 class Shift(Decomposition):
     """A left shift is a multiplication by a power of two, a right shift a division that is rounded down.
 
-    The distance is clipped to 0 ... bits - 1, as in TensorFlow.
+    The distance is clipped to 0 ... bits - 1, as in TensorFlow. uint64 is computed in int64, whose bits are the same:
+    the first place of a right shift makes a number that is not negative.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/bitwise/left_shift, right_shift.
     """
@@ -52,12 +53,17 @@ class Shift(Decomposition):
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         op.shape(0)
         op.shape(1)
-        op.require(0, "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32")
+        op.require(0, *_WIDTHS)
         x, distance = op.operands
         dtype = b.dtype(x)
         bits = _WIDTHS[dtype]
+        known = op.constants[1]
+        if op.name == "RightShift" and dtype == "uint64" and known is not None and (known == bits // 2).all():
+            return _upper_half(b, x)
         places = b.cast(distance, "int32")
         places = b.binary("Minimum", b.binary("Maximum", places, 0), bits - 1)
+        if op.name == "RightShift" and dtype == "uint64":
+            return _shifted_right(b, x, places)
         wide = "int32" if bits <= 32 and dtype != "uint32" else "int64"
         powers = b.constant(np.left_shift(np.ones(bits, wide), np.arange(bits)), wide)
         factor = b.gather(powers, places)
@@ -69,6 +75,23 @@ class Shift(Decomposition):
             sign = b.binary("Minimum", b.unary("Sign", x), 0)
             quotient = b.select(b.compare("Equal", places, 63), sign, quotient)
         return b.cast(quotient, dtype)
+
+
+def _upper_half(b: Builder, x: ir.Value) -> ir.Value:
+    """Emits uint64 ``x >> 32``, as JAX splits the numbers of a count."""
+    rank = len(b.shape(x))
+    halves = b.op("Bitcast", [x], [*b.shape(x), 2], "uint32")
+    upper = b.slice(halves, rank, 1, 2)
+    zeros = b.binary("BitwiseXor", upper, upper)
+    return b.op("Bitcast", [b.concat([upper, zeros], rank)], b.shape(x), "uint64")
+
+
+def _shifted_right(b: Builder, x: ir.Value, places: ir.Value) -> ir.Value:
+    signed = b.bitcast(x, "int64")
+    sign = b.select(b.compare("Less", signed, 0), b.constant(np.iinfo(np.int64).min, "int64"), 0)
+    halved = b.binary("Sub", b.binary("FloorDiv", signed, 2), sign)
+    further = b.binary("RightShift", halved, b.cast(b.binary("Maximum", b.binary("Sub", places, 1), 0), "int64"))
+    return b.bitcast(b.select(b.compare("Equal", places, 0), signed, further), "uint64")
 
 
 @decomposition("PopulationCount")
