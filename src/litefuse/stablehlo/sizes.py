@@ -101,8 +101,19 @@ def _reduce_window(t: Translation, op: Any, _: ir.Value) -> KnownSizes:
 
 def _custom_call(t: Translation, op: Any, result: ir.Value) -> KnownSizes:
     if ir.StringAttr(op.attributes["call_target_name"]).value == "stablehlo.dynamic_reduce_window":
-        return t.known_dims(op.operands[0])  # a cumulative sum, see ``windows``
+        return _dynamic_reduce_window(t, op)
     return list(t.shape(result))
+
+
+def _dynamic_reduce_window(t: Translation, op: Any) -> KnownSizes:
+    """Running combinations, and dimensions without windows, keep their sizes."""
+    dims: KnownSizes = t.known_dims(op.operands[0])
+    sizes, strides = (t.elements(vector) for vector in list(op.operands)[-5:-3])
+    if sizes is None or strides is None:
+        return [None] * len(dims)
+    each = zip(dims, sizes.tolist(), strides.tolist(), strict=True)
+    same = [stride == 1 and (size == 1 or (isinstance(dim, ir.Value) and size == dim)) for dim, size, stride in each]
+    return [dim if kept else None for dim, kept in zip(dims, same, strict=True)]
 
 
 def _of_same_position(t: Translation, op: Any, result: ir.Value) -> KnownSizes:

@@ -52,15 +52,50 @@ def _shift(name: str, *, logical: bool = False) -> Rule:
         followed = on_elements(t, direction, t.elements(op.operands[0]), t.elements(op.operands[1]), dtype)
         if followed is not None:
             return followed
+        known = t.number(op.operands[1])
+        if name == "LeftShift":
+            return elementwise(t, op.operands, lambda x, places: _shifted_left(t, x, places, known))
         other = f"u{dtype}" if logical and dtype.startswith("int") else dtype
 
-        def emit(x: ir.Value, bits: ir.Value) -> ir.Value:
-            shifted = t.b.binary(name, t.b.bitcast(x, other), t.b.bitcast(bits, other))
-            return t.b.bitcast(shifted, dtype)
+        def emit(x: ir.Value, places: ir.Value) -> ir.Value:
+            x = t.b.bitcast(x, other)
+            for distance in _distances(t, places, known, logical=other.startswith("u")):
+                x = t.b.binary("RightShift", x, t.b.cast(distance, other))
+            return t.b.bitcast(x, dtype)
 
         return elementwise(t, op.operands, emit)
 
     return rule
+
+
+def _shifted_left(t: Translation, x: ir.Value, places: ir.Value, known: float | None) -> ir.Value:
+    """Emits the product with a power of two, which is 0 from the width on."""
+    b, dtype = t.b, t.b.dtype(x)
+    signed = dtype.removeprefix("u")
+    width = 8 * np.dtype(dtype).itemsize
+    powers = np.append(np.left_shift(np.ones(width, signed), np.arange(width).astype(signed)), 0)
+    if known is not None:
+        factor = b.constant(powers[int(known) if 0 <= known < width else width], signed)
+    else:
+        factor = b.gather(b.constant(powers, signed), _within(t, places, width))
+    return b.bitcast(b.binary("Mul", b.bitcast(x, signed), factor), dtype)
+
+
+def _distances(t: Translation, places: ir.Value, known: float | None, *, logical: bool) -> list[ir.Value]:
+    """Returns the distances to shift by one after the other: TensorFlow's op shifts by the width less 1 at most."""
+    b, width = t.b, 8 * np.dtype(t.b.dtype(places)).itemsize
+    if known is not None and 0 <= known < width:
+        return [places]
+    within = _within(t, places, width)
+    first = b.binary("Minimum", within, width - 1)
+    return [first, b.binary("Sub", within, first)] if logical else [first]
+
+
+def _within(t: Translation, places: ir.Value, width: int) -> ir.Value:
+    """Returns distances as int32; those that are as large as the width, or negative, are the width."""
+    b = t.b
+    places = b.cast(b.binary("Minimum", places, width) if width == 64 else places, "int32")
+    return b.select(b.compare("Less", places, 0), width, b.binary("Minimum", places, width))
 
 
 RULES: Rules = {

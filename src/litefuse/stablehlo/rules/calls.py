@@ -69,7 +69,7 @@ def _custom_call(op: Any, t: Translation) -> Sequence[Result]:
     if target in _PASSED_ON:
         return [t.lazy(operand) for operand in op.operands]
     if target == "stablehlo.dynamic_reduce_window":
-        return [dynamic_reduce_window(op, t)]
+        return dynamic_reduce_window(op, t)
     if target in ROUTINES:
         return list(ROUTINES[target](op, t, _dictionary(op, "mhlo.backend_config")))
     namespace, _, short = target.rpartition(".")

@@ -87,7 +87,9 @@ def _on_integers(hlo: str, x: int, y: int, bits: int) -> int | None:
     """Applies an op to two numbers; returns None if the result is undefined, or depends on the bits."""
     if hlo not in _ON_NUMBERS or (hlo in {"divide", "remainder"} and y == 0):
         return None
-    if hlo in {"left", "right"} and not (x >= 0 and 0 <= y < bits):
+    if hlo in {"left", "right"} and y >= bits and x >= 0:
+        return 0
+    if hlo in {"left", "right"} and not (x >= 0 and y >= 0):
         return None
     return _ON_NUMBERS[hlo](x, y)
 

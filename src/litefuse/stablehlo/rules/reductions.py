@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
-from litefuse.errors import GraphError
+from litefuse.ir.builder import MixedSize
 from litefuse.ir.mlir import ir
+from litefuse.stablehlo.rules.running import combined, running
 from litefuse.stablehlo.translation import Result, Rules, Translation
 from litefuse.stablehlo.values import Reduction, Value
 
-__all__ = ["COMBINING", "RULES", "combined", "combining_op", "counts", "is_neutral"]
+__all__ = ["COMBINING", "RULES", "combining_op", "counts", "is_neutral", "neutral_number"]
 
 COMBINING = {"add": "Sum", "maximum": "Max", "minimum": "Min", "multiply": "Prod", "and": "All", "or": "Any"}
 """TensorFlow's reduction for each op that combines two elements."""
@@ -39,13 +39,16 @@ def combining_op(block: ir.Block) -> str | None:
 
 def is_neutral(name: str, number: float | None, dtype: str) -> bool:
     """Whether a number is the neutral element of a reduction; ``name`` is the reduction's, such as ``Sum``."""
-    if number is None:
-        return False
+    return number is not None and number == neutral_number(name, dtype)
+
+
+def neutral_number(name: str, dtype: str) -> float:
+    """Returns the neutral element of a reduction of numbers of a dtype."""
     if name in {"Max", "Min"} and "int" in dtype:
         bits = int(dtype.removeprefix("u").removeprefix("int"))
         least, most = (0, 2**bits - 1) if dtype.startswith("u") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
-        return number == (least if name == "Max" else most)
-    return number == {"Sum": 0, "Max": -math.inf, "Min": math.inf, "Prod": 1, "All": 1, "Any": 0}[name]
+        return least if name == "Max" else most
+    return {"Sum": 0, "Max": -math.inf, "Min": math.inf, "Prod": 1, "All": 1, "Any": 0}[name]
 
 
 def _reduce(op: Any, t: Translation) -> Result | list[Result]:
@@ -70,19 +73,19 @@ def _reduce(op: Any, t: Translation) -> Result | list[Result]:
     return combined(t, block, [reduction.emit(t.b)], [t.value(start)])[0]
 
 
-def combined(t: Translation, block: ir.Block, first: Sequence[ir.Value], second: Sequence[ir.Value]) -> list[ir.Value]:
-    """Applies a region to the elements of tensors, pair by pair."""
-    return [value.emit() for value in t.block(block, [*first, *second])]
-
-
 def _by_pairs(op: Any, t: Translation, axes: tuple[int, ...], block: ir.Block) -> list[Result]:
     """Combines neighbors, then their results, and so on: the order is kept, as StableHLO demands."""
     b, count = t.b, len(op.results)
     values, starts = t.values(op.operands[:count]), t.values(op.operands[count:])
     for axis in sorted(axes, reverse=True):
         size = b.shape(values[0])[axis]
-        if size is None or size == 0:
-            raise GraphError("a reduction by a function of its own needs to know how many elements there are")
+        if size is None or size == 0:  # the last of the running combinations, which begin with the first values
+            paddings: list[tuple[MixedSize, MixedSize]] = [(int(i == axis), 0) for i in range(len(b.shape(values[0])))]
+            longer = [b.pad(value, paddings, start) for value, start in zip(values, starts, strict=True)]
+            ends = [b.size(value, axis) for value in values]
+            found = running(t, longer, axis, block, starts)
+            values = [b.slice(value, axis, end, None) for value, end in zip(found, ends, strict=True)]
+            size = 1
         while size > 1:
             even = size - size % 2
             first, second = ([b.slice(value, axis, i, even, 2) for value in values] for i in (0, 1))
