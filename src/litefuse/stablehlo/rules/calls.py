@@ -12,6 +12,7 @@ from litefuse.ir.mlir import ir
 from litefuse.stablehlo.modules import unknown_call
 from litefuse.stablehlo.rules.broadcasting import elementwise
 from litefuse.stablehlo.rules.lapack import ROUTINES
+from litefuse.stablehlo.rules.reductions import counts
 from litefuse.stablehlo.rules.sorting import top_k
 from litefuse.stablehlo.rules.windows import dynamic_reduce_window
 from litefuse.stablehlo.translation import Result, Rules, Translation
@@ -70,6 +71,8 @@ def _custom_call(op: Any, t: Translation) -> Sequence[Result]:
         return [t.lazy(operand) for operand in op.operands]
     if target == "stablehlo.dynamic_reduce_window":
         return dynamic_reduce_window(op, t)
+    if target == "ApproxTopK":
+        return _approximate_top_k(op, t)
     if target in ROUTINES:
         return list(ROUTINES[target](op, t, _dictionary(op, "mhlo.backend_config")))
     namespace, _, short = target.rpartition(".")
@@ -77,6 +80,20 @@ def _custom_call(op: Any, t: Translation) -> Sequence[Result]:
     if known is None:
         raise unknown_call(target)
     return known
+
+
+def _approximate_top_k(op: Any, t: Translation) -> Sequence[Result]:
+    """Translates the largest, or least, elements, all of which are found: ``jax.lax.approx_max_k``."""
+    options = _dictionary(op, "mhlo.backend_config")
+    values, positions = op.operands[:2]
+    axis, last = int(options["reduction_dim"]), len(t.shape(values)) - 1
+    symbol = ir.FlatSymbolRefAttr(ir.ArrayAttr(op.attributes["called_computations"])[0]).value
+    if len(op.operands) != 4 or axis != last or not counts(positions, axis) or not options.get("aggregate_to_topk"):
+        raise unknown_call("ApproxTopK")
+    first = next(iter(t.functions.program(symbol).entry_block.operations))
+    direction: str = t.dialect.ComparisonDirectionAttr(first.attributes["comparison_direction"]).value
+    found, places = top_k(t, t.value(values), int(options["top_k"]), upwards=direction.startswith("L"))
+    return [found, t.b.cast(places, t.dtype(positions))]
 
 
 def _dictionary(op: Any, name: str) -> dict[str, Any]:

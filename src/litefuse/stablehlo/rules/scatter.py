@@ -11,11 +11,20 @@ from litefuse.ir.builder import MixedSize
 from litefuse.ir.mlir import ir
 from litefuse.stablehlo.rules.positions import Positions
 from litefuse.stablehlo.rules.reductions import combining_op
+from litefuse.stablehlo.rules.scatter_functions import Elements, inside, multiplied, replaced, walked
 from litefuse.stablehlo.translation import Result, Rules, Translation
 
 __all__ = ["RULES"]
 
-_OPS = {"add": "TensorScatterAdd", "maximum": "TensorScatterMax", "minimum": "TensorScatterMin"}
+_OPS = {
+    "add": "TensorScatterAdd",
+    "maximum": "TensorScatterMax",
+    "minimum": "TensorScatterMin",
+}
+_OF_CONDITIONS = {
+    **dict.fromkeys(("add", "maximum", "or"), "TensorScatterMax"),
+    **dict.fromkeys(("and", "minimum", "multiply"), "TensorScatterMin"),
+}
 
 
 def _scatter(op: Any, t: Translation) -> Result:
@@ -23,7 +32,8 @@ def _scatter(op: Any, t: Translation) -> Result:
     if len(op.results) != 1:
         raise GraphError("writing into several tensors at once is not supported")
     operand, indices, updates = op.operands
-    name = _name(op.regions[0].blocks[0])
+    block = op.regions[0].blocks[0]
+    name = _name(block, t.dtype(operand))
     numbers, b = t.dialect.ScatterDimensionNumbers(op.scatter_dimension_numbers), t.b
     inserted, batching = list(numbers.inserted_window_dims), list(numbers.input_batching_dims)
     sizes = t.dims(operand)
@@ -51,8 +61,8 @@ def _scatter(op: Any, t: Translation) -> Result:
     ]
     if partial:
         raise GraphError("windows that are smaller than the tensor where no index says their position")
-    inside = _is_inside(positions)
-    if inside and name == "TensorScatterUpdate" and not positions.batch() and not positions.batching:
+    within = _is_inside(positions)
+    if within and name == "TensorScatterUpdate" and not positions.batch() and not positions.batching:
         return _updated(t, operand, updates, positions, window)
     indexed = positions.indexed
     others = [axis for axis in range(len(sizes)) if axis not in indexed]
@@ -68,24 +78,48 @@ def _scatter(op: Any, t: Translation) -> Result:
     vectors = positions.vectors(positions.starts())
     if len(b.shape(vectors)) == 1:  # one window; TensorFlow's ops take a list of them
         vectors, new = b.expand(vectors, 0), b.expand(new, 0)
-    dtype = b.dtype(value)
-    if inside:
-        result = b.op(name, [value, vectors, new], b.shape(value), dtype)
-    else:
-        result = _written_inside(t, name, value, vectors, new)
+    result = _written(op, t, Elements(t, value, vectors, new), name, block, positions, within=within)
     back = cast("list[int]", np.argsort(order).tolist())
     return b.transpose(result, back)
 
 
-def _name(block: ir.Block) -> str:
-    """Returns the op that combines old and new elements."""
+def _written(
+    op: Any, t: Translation, elements: Elements, name: str, block: ir.Block, positions: Positions, *, within: bool
+) -> ir.Value:
+    b, (value, new), dtype = t.b, (elements.value, elements.new), t.b.dtype(elements.value)
+    if name == "multiply" and dtype != "bool":
+        return multiplied(elements)
+    if not name.startswith("TensorScatter"):
+        if not _are_distinct(op, positions):
+            return walked(elements, block)
+        name, new = "TensorScatterUpdate", replaced(elements, block)
+    if dtype == "bool" and name != "TensorScatterUpdate":
+        value, new = b.cast(value, "int32"), b.cast(new, "int32")
+    if within:
+        result = b.op(name, [value, elements.vectors, new], b.shape(value), b.dtype(value))
+    else:
+        result = _written_inside(t, name, Elements(t, value, elements.vectors, new))
+    return b.cast(result, dtype)
+
+
+def _name(block: ir.Block, dtype: str) -> str:
+    """Returns the op that combines old and new elements: TensorFlow's if there is one."""
     ops = list(block.operations)
     if len(ops) == 1 and list(ops[0].operands) == [block.arguments[1]]:
         return "TensorScatterUpdate"
-    name = _OPS.get(combining_op(block) or "")
-    if name is None:
-        raise GraphError("writing by a function of its own is not supported")
-    return name
+    name = combining_op(block) or ""
+    return (_OF_CONDITIONS if dtype == "bool" else _OPS).get(name, name)
+
+
+def _are_distinct(op: Any, positions: Positions) -> bool:
+    """Whether no two windows overlap."""
+    if "unique_indices" in op.attributes and ir.BoolAttr(op.attributes["unique_indices"]).value:
+        return True
+    numbers = positions.numbers()
+    if numbers is None or positions.wide or positions.batching:
+        return False
+    rows = np.stack([each.reshape(-1) for each in numbers], 1)
+    return len(np.unique(rows, axis=0)) == len(rows)
 
 
 def _is_inside(positions: Positions) -> bool:
@@ -113,21 +147,15 @@ def _updated(
     return b.op("XlaDynamicUpdateSlice", [value, new, start], b.shape(value), b.dtype(value))
 
 
-def _written_inside(t: Translation, name: str, value: ir.Value, vectors: ir.Value, new: ir.Value) -> ir.Value:
+def _written_inside(t: Translation, name: str, elements: Elements) -> ir.Value:
     """Writes positions outside into an additional row, which is cut off afterwards."""
-    b = t.b
-    rank, count = len(b.shape(value)), b.shape(vectors)[-1]
-    assert count is not None
+    b, value = t.b, elements.value
     sizes = b.sizes(value)
-    limits = b.vector(sizes[:count])
-    valid = b.binary("LogicalAnd", b.compare("GreaterEqual", vectors, 0), b.compare("Less", vectors, limits))
-    last = len(b.shape(vectors)) - 1
-    every = b.reduce("All", valid, last, keep_dims=True)
-    outside = b.vector([sizes[0], *([0] * (count - 1))])
-    places = b.select(every, vectors, outside)
-    paddings: list[tuple[MixedSize, MixedSize]] = [(0, 1), *([(0, 0)] * (rank - 1))]
+    outside = b.vector([sizes[0], *([0] * (elements.depth - 1))])
+    places = b.select(inside(elements), elements.vectors, outside)
+    paddings: list[tuple[MixedSize, MixedSize]] = [(0, 1), *([(0, 0)] * (len(sizes) - 1))]
     longer = b.pad(value, paddings)
-    written = b.op(name, [longer, places, new], b.shape(longer), b.dtype(value))
+    written = b.op(name, [longer, places, elements.new], b.shape(longer), b.dtype(value))
     return b.slice(written, 0, 0, sizes[0])
 
 
