@@ -58,6 +58,8 @@ def write_exported(exported: Any, folder: Path, inputs: Sequence[str] | None = N
     graph = MetaGraphDef(meta_info_def=MetaGraphDef.MetaInfoDef(tags=[_TAG]))
     signature = SignatureDef(method_name="tensorflow/serving/predict")
     call = NodeDef(name="main", op="XlaCallModule")
+    for types in ("Tin", "Tout"):  # even if the function uses none of its inputs
+        call.attr[types].list.SetInParent()
     for index, (name, aval) in enumerate(zip(taken, exported.in_avals, strict=True)):
         node = NodeDef(name=f"input_{index}", op="Placeholder")
         dtype, shape = _type_of(aval, name)

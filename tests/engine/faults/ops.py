@@ -291,6 +291,14 @@ def bits_of_complex_numbers() -> bool:
     return "tf.Bitcast" in text(graph.lowered())
 
 
+@kills
+def broadcast_of_complex_numbers() -> None:
+    graph = Graph("2xcomplex<f32>")
+    wide = graph.op("BroadcastTo", [*graph.inputs, graph.constant([1, 2])], "1x2xcomplex<f32>")
+    graph.returns(graph.op("Real", [wide], "1x2xf32"))
+    graph.lowered()
+
+
 @reproducer
 def convolution_of_open_channels() -> bool:
     graph = Graph("1x4x4x?xf32")

@@ -230,6 +230,11 @@ OPERATIONS: tuple[Fault, ...] = (
         f"{_LEGALIZE}.arithmetic.complex_numbers.ComplexBits",
     ),
     _fault(
+        "broadcast-of-complex-numbers",
+        "The part of complex numbers that are broadcast, Real or Imag of BroadcastTo, ends the process.",
+        f"{_LEGALIZE}.arithmetic.complex_numbers.ComplexBroadcast",
+    ),
+    _fault(
         "convolution-of-open-channels",
         "A convolution of images with a dynamic number of channels is not lowered.",
         f"{_LEGALIZE}.windows.open_channels.OpenChannels",

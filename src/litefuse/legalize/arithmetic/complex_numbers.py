@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ComplexArithmetic",
     "ComplexBits",
+    "ComplexBroadcast",
     "ComplexParts",
     "ComplexProduct",
     "ComplexScatter",
@@ -130,6 +131,27 @@ class ComplexArithmetic(Decomposition):
             b,
             b.binary("Sub", b.binary("Mul", real, other[0]), b.binary("Mul", imaginary, other[1])),
             b.binary("AddV2", b.binary("Mul", real, other[1]), b.binary("Mul", imaginary, other[0])),
+        )
+
+
+@decomposition("BroadcastTo", order=-1)
+# Fault `broadcast-of-complex-numbers`.
+@before_engine("BroadcastTo", dtypes=("complex64",))
+class ComplexBroadcast(Decomposition):
+    """Broadcasts the parts."""
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        if op.types[0].dtype != "complex64":
+            raise NotDecomposed(f"LiteRT's BroadcastTo does not take {op.types[0].dtype}")
+        shape = op.results[0].shape
+        if shape is None:
+            raise NotDecomposed("the result is of unknown rank")
+        parts = [b.op(name, [op.operands[0]], op.shape(0), "float32") for name in ("Real", "Imag")]
+        return b.op(
+            "Complex",
+            [b.op("BroadcastTo", [part, op.operands[1]], shape, "float32") for part in parts],
+            shape,
+            "complex64",
         )
 
 

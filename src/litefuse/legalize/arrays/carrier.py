@@ -18,7 +18,7 @@ __all__ = ["carried", "carried_number", "delivered"]
 # LiteRT's slices, concatenations and paddings all support float32, int32, int64 and uint8.
 _TAKEN = frozenset({"float32", "int32", "int64", "uint8"})
 _SAME_BITS = {"float64": "int64", "uint64": "int64", "uint32": "int32", "complex64": "int64"}
-_SAME_BITS_NARROW = {"float16": "int16", "bfloat16": "int16"}
+_SAME_BITS_NARROW = {"float16": "int16", "bfloat16": "int16", "uint16": "int16"}
 _SAME_NUMBERS = {"bool": "uint8", "int8": "int32", "int16": "int32"}
 
 

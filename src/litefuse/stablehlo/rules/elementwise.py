@@ -27,7 +27,6 @@ _UNARY = {
     "log": "Log",
     "log_plus_one": "Log1p",
     "logistic": "Sigmoid",
-    "negate": "Neg",
     "round_nearest_even": "Rint",
     "rsqrt": "Rsqrt",
     "sign": "Sign",
@@ -115,8 +114,23 @@ def _compare(op: Any, t: Translation) -> Result:
         pairs = zip(a.reshape(-1).tolist(), b.reshape(-1).tolist(), strict=True)
         return elements_value(t.b, elements_of((int(ON_COMPARED[direction](x, y)) for x, y in pairs), a.shape), "bool")
     if t.dtype(op.operands[0]) == "bool" and direction not in {"EQ", "NE"}:
-        raise GraphError(f"the comparison {direction} of conditions is not supported")
+        return elementwise(t, op.operands, lambda x, y: _compared_conditions(t, direction, x, y))
     return elementwise(t, op.operands, lambda x, y: t.b.compare(_COMPARISONS[direction], x, y))
+
+
+def _compared_conditions(t: Translation, direction: str, x: ir.Value, y: ir.Value) -> ir.Value:
+    """Emits a comparison in which true is larger than false."""
+    if direction.startswith("L"):
+        x = t.b.unary("LogicalNot", x)
+    else:
+        y = t.b.unary("LogicalNot", y)
+    return t.b.binary("LogicalOr" if direction.endswith("E") else "LogicalAnd", x, y)
+
+
+def _negate(op: Any, t: Translation) -> Result:
+    if t.dtype(op.operands[0]).startswith("u"):
+        return elementwise(t, op.operands, lambda x: t.b.binary("Sub", 0, x))
+    return elementwise(t, op.operands, lambda x: t.b.unary("Neg", x))
 
 
 def _select(op: Any, t: Translation) -> Result:
@@ -209,9 +223,28 @@ def _reduce_precision(op: Any, t: Translation) -> Result:
     dtype = t.dtype(op.operands[0])
     formats = {(5, 10): "float16", (8, 7): "bfloat16", (8, 23): "float32", (11, 52): "float64"}
     target = formats.get((exponent, mantissa))
-    if target is None:
-        raise GraphError(f"numbers of {exponent} bits of exponent and {mantissa} of mantissa are not supported")
-    return elementwise(t, op.operands, lambda x: t.b.cast(t.b.cast(x, target), dtype))
+    if target is not None:
+        return elementwise(t, op.operands, lambda x: t.b.cast(t.b.cast(x, target), dtype))
+    if exponent > 8 or mantissa > 22 or dtype == "float64":
+        raise GraphError(f"{dtype} of {exponent} bits of exponent and {mantissa} of mantissa is not supported")
+    return elementwise(
+        t, op.operands, lambda x: t.b.cast(_reduced(t, t.b.cast(x, "float32"), exponent, mantissa), dtype)
+    )
+
+
+def _reduced(t: Translation, x: ir.Value, exponent: int, mantissa: int) -> ir.Value:
+    """Rounds float32 to the nearest number of a format, of two to the even one; small numbers become 0, as in XLA."""
+    b, dropped = t.b, 23 - mantissa
+    bits = b.bitcast(x, "int32")
+    odd = b.binary("BitwiseAnd", b.binary("RightShift", bits, dropped), 1)
+    bits = b.binary("AddV2", bits, b.binary("AddV2", odd, (1 << (dropped - 1)) - 1))
+    rounded = b.bitcast(b.binary("BitwiseAnd", bits, -(1 << dropped)), "float32")
+    largest = 1 << (exponent - 1)
+    size = b.unary("Abs", rounded)
+    if exponent < 8:
+        rounded = b.select(b.compare("GreaterEqual", size, 2.0**largest), b.binary("Mul", rounded, math.inf), rounded)
+        rounded = b.select(b.compare("Less", size, 2.0 ** (2 - largest)), b.binary("Mul", rounded, 0.0), rounded)
+    return b.select(b.compare("NotEqual", x, x), x, rounded)
 
 
 def _complex(op: Any, t: Translation) -> Result:
@@ -250,6 +283,7 @@ RULES: Rules = {
     "stablehlo.convert": _convert,
     "stablehlo.imag": _part("Imag"),
     "stablehlo.is_finite": _is_finite,
+    "stablehlo.negate": _negate,
     "stablehlo.not": _not,
     "stablehlo.optimization_barrier": _barrier,
     "stablehlo.real": _part("Real"),

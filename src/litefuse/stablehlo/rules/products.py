@@ -10,8 +10,9 @@ from litefuse.ir.builder import MixedSize
 from litefuse.ir.mlir import ir
 from litefuse.stablehlo.translation import Result, Rules, Translation
 
-__all__ = ["RULES"]
+__all__ = ["RULES", "wide_dtype"]
 
+_NARROW = frozenset({"bool", "int16", "int8", "uint16", "uint32", "uint8"})
 _ARRANGING = frozenset({"tf.Cast", "tf.Identity", "tf.Reshape", "tf.Transpose"})
 
 
@@ -38,27 +39,36 @@ def _product(
     Definition: https://openxla.org/stablehlo/spec#dot_general.
     """
     b, operands = t.b, list(op.operands)
-    dtype = t.dtype(op.results[0])
-    values = [b.cast(t.value(value), dtype) for value in operands]
+    wanted = t.dtype(op.results[0])
+    dtype = wide_dtype(wanted)
+    values = [b.cast(b.cast(t.value(value), wanted), dtype) for value in operands]
     shapes = [t.shape(value) for value in operands]
     free = [
         [axis for axis in range(len(shapes[side])) if axis not in batching[side] and axis not in contracting[side]]
         for side in (0, 1)
     ]
     if not any(contracting):
-        return _outer(t, op, values, batching, free)
+        return b.cast(_outer(t, op, values, batching, free), wanted)
     if not batching[0] and len(free[0]) > 1 and len(free[1]) == 1 and len(contracting[0]) == 1:
         # A dense layer on an operand of rank 3 or more: the engine lowers it to one FULLY_CONNECTED.
         values[0] = b.transpose(values[0], [*free[0], *contracting[0]])
-        return _matrices(t, values, (False, free[1] == [0]), t.shape(op.results[0]), dtype)
+        return b.cast(_matrices(t, values, (False, free[1] == [0]), t.shape(op.results[0]), dtype), wanted)
     factors = [_arranged(t, op, values[side], side, batching[side], free[side], contracting[side]) for side in (0, 1)]
     shape: list[int | None] = [shapes[0][axis] for axis in batching[0]]
     shape += [_product_of([shapes[side][axis] for axis in free[side]]) for side in (0, 1)]
     product = _matrices(t, [value for value, _ in factors], (factors[0][1], factors[1][1]), shape, dtype)
+    product = b.cast(product, wanted)
     if len(free[0]) == 1 and len(free[1]) == 1:
         return product
     dims = [t.dims(operands[0])[axis] for axis in batching[0]]
     return b.reshape(product, [*dims, *(t.dims(operands[side])[axis] for side in (0, 1) for axis in free[side])])
+
+
+def wide_dtype(dtype: str) -> str:
+    """Returns the dtype in which products of a dtype are added up: sums of integers are the same modulo its range."""
+    if dtype.startswith("float8"):
+        return "float32"
+    return "int32" if dtype in _NARROW else dtype
 
 
 def _matrices(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from litefuse.ir.mlir import ir
 from litefuse.stablehlo.rules.broadcasting import elementwise
@@ -25,8 +28,39 @@ def divide(op: Any, t: Translation) -> Result:
     normalized = of_numbers(t, op, "divide") or next(filter(None, (each(t, a, b) for each in special)), None)
     if normalized is not None:
         return normalized
-    name = "TruncateDiv" if dtype.startswith("int") else "FloorDiv" if dtype.startswith("uint") else "RealDiv"
-    return elementwise(t, op.operands, lambda x, y: t.b.binary(name, x, y))
+    if "int" not in dtype:
+        return elementwise(t, op.operands, lambda x, y: t.b.binary("RealDiv", x, y))
+    return _of_integers(op, t, "FloorDiv" if dtype.startswith("uint") else "TruncateDiv", lambda _: -1)
+
+
+def _of_integers(op: Any, t: Translation, name: str, by_zero: Callable[[ir.Value], ir.Value | int]) -> Result:
+    """Divides integers, also by 0, which LiteRT refuses in the middle of a call: XLA then has all bits set, or x."""
+    b, guarded = t.b, not _is_never_zero(t, op.operands[1])
+
+    def emit(x: ir.Value, y: ir.Value) -> ir.Value:
+        dtype = b.dtype(x)
+        if dtype in {"int16", "int8"}:  # TensorFlow divides no such numbers
+            x, y = b.cast(x, "int32"), b.cast(y, "int32")
+        if not guarded:
+            return b.cast(b.binary(name, x, y), dtype)
+        nothing = b.compare("Equal", y, 0)
+        found = b.binary(name, x, b.select(nothing, 1, y))
+        zero = by_zero(x)
+        filler = zero if isinstance(zero, ir.Value) else b.constant(np.array(zero).astype(b.dtype(x)), b.dtype(x))
+        return b.cast(b.select(nothing, filler, found), dtype)
+
+    return elementwise(t, op.operands, emit)
+
+
+def _is_never_zero(t: Translation, value: ir.Value) -> bool:
+    """Whether no element is 0: it is known, or replaced where it is 0, as ``jnp.remainder`` does."""
+    number, numbers = t.number(value), t.numbers(value)
+    if number is not None or numbers is not None:
+        return bool(number if numbers is None else numbers.all())
+    for condition, instead, otherwise in [_operands_of(value, "select")] if _operands_of(value, "select") else []:
+        compared = _operands_of(condition, "compare")
+        return bool(compared and compared[0] == otherwise and t.number(compared[1]) == 0 and t.number(instead))
+    return False
 
 
 def _sigmoid(t: Translation, a: ir.Value, b: ir.Value) -> Result | None:
@@ -83,7 +117,9 @@ def remainder(op: Any, t: Translation) -> Result:
     if followed is not None:
         return followed
     name = "FloorMod" if t.dtype(a).startswith("uint") else "TruncateMod"
-    return elementwise(t, op.operands, lambda x, y: t.b.binary(name, x, y))
+    if "int" not in t.dtype(a):
+        return elementwise(t, op.operands, lambda x, y: t.b.binary(name, x, y))
+    return _of_integers(op, t, name, lambda x: x)
 
 
 RULES: Rules = {"stablehlo.divide": divide, "stablehlo.remainder": remainder}
