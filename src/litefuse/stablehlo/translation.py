@@ -13,7 +13,7 @@ from litefuse.ir.builder import Builder, MixedSize
 from litefuse.ir.locations import node_name
 from litefuse.ir.mlir import func, ir, stablehlo
 from litefuse.ir.tensorflow_op import NotDecomposed
-from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
+from litefuse.ir.types import TensorType, element_type_of, ranked_tensor_type, tensor_type_of
 from litefuse.ops.dims import Shape
 from litefuse.stablehlo.sizes import KnownSizes, result_dims
 from litefuse.stablehlo.values import Elements, Value, elements_of, known_numbers
@@ -197,6 +197,7 @@ class Translation:
         try:
             if rule is None:
                 raise GraphError(f"the StableHLO op {name} is not supported")
+            _check_dtypes(op, name)
             with op.location if not where else ir.Location.name(where):
                 answer = rule(op, self)
         except (GraphError, NotDecomposed) as error:
@@ -213,6 +214,38 @@ class Translation:
                 dims = result_dims(self, op, old)
                 if dims is not None:
                     self.set_dims(old, dims)
+
+
+def _check_dtypes(op: ir.OpView, name: str) -> None:
+    """Checks that the dtypes of an op's results exist here, and can be computed with.
+
+    Raises:
+        GraphError: They do not.
+    """
+    for value in (*op.operands, *op.results):
+        kind = tensor_type_of(value)
+        try:
+            element_type_of(kind.dtype)
+        except ValueError:
+            raise GraphError(
+                f"the dtype {kind.dtype} is not supported",
+                hint="The narrow ones that there are: bfloat16, float16, float8_e4m3fn, float8_e5m2, int8, uint8, int4.",
+            ) from None
+        if name in _COMPUTING and kind.dtype == "int4":
+            raise GraphError(
+                "arithmetic of int4 is not supported",
+                hint="Compute in a wider dtype, x.astype('int8'), and convert the result.",
+            )
+
+
+# Of int4, LiteRT only converts the numbers.
+_COMPUTING = frozenset(
+    {
+        *("abs", "add", "and", "clamp", "compare", "convolution", "divide", "exponential", "logistic", "maximum"),
+        *("minimum", "multiply", "negate", "not", "or", "power", "reduce", "remainder", "sign", "subtract", "tanh"),
+        "xor",
+    }
+)
 
 
 def refine(value: ir.Value, declared: TensorType) -> None:

@@ -38,6 +38,9 @@ _UNARY = {
 }
 """TensorFlow's op for each elementwise op of CHLO, https://openxla.org/stablehlo/generated/chlo."""
 
+# For complex numbers, the decompositions of these that JAX gives.
+_OF_REAL_NUMBERS = frozenset({"acos", "acosh", "asin", "asinh", "atan", "atanh"})
+
 # Marks of how a program is sharded over devices; here there is only one.
 _PASSED_ON = frozenset({"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "annotate_device_placement"})
 
@@ -105,7 +108,7 @@ def _dictionary(op: Any, name: str) -> dict[str, Any]:
 
 
 def _known(op: Any, t: Translation, name: str, attributes: dict[str, Any]) -> Sequence[Result] | None:
-    if name in _UNARY:
+    if name in _UNARY and not (name in _OF_REAL_NUMBERS and "complex" in t.dtype(op.operands[0])):
         return [elementwise(t, op.operands, lambda x: t.b.unary(_UNARY[name], x))]
     if name in {"top_k", "topk"} and "k" in attributes:
         return list(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -12,10 +14,14 @@ from litefuse.errors import GraphError
 from litefuse.ir.builder import MixedSize
 from litefuse.ir.mlir import ir
 from litefuse.stablehlo.paddings import padding_name, position_count
+from litefuse.stablehlo.rules.products import wide_dtype
 from litefuse.stablehlo.rules.shapes import spaced
 from litefuse.stablehlo.translation import Result, Rules, Translation
 
 __all__ = ["RULES"]
+
+# At most this many products are added up, where LiteRT has no convolution.
+_MOST_PLACES = 256
 
 
 @dataclass(frozen=True)
@@ -49,11 +55,9 @@ def _convolved(op: Any, t: Translation, paddings: list[tuple[MixedSize, MixedSiz
     """Translates a convolution, https://openxla.org/stablehlo/spec#convolution."""
     b, numbers = t.b, t.dialect.ConvDimensionNumbers(op.dimension_numbers)
     count = len(paddings)
-    if count not in {1, 2, 3}:
-        raise GraphError(f"convolutions of {count} spatial dimensions are not supported")
-    dtype = t.dtype(op.results[0])
-    image = b.cast(t.value(op.operands[0]), dtype)
-    kernel = b.cast(t.value(op.operands[1]), dtype)
+    wanted = t.dtype(op.results[0])
+    dtype = wide_dtype(wanted)
+    image, kernel = (b.cast(b.cast(t.value(operand), wanted), dtype) for operand in op.operands[:2])
     image = b.transpose(
         image, [numbers.input_batch_dimension, *numbers.input_spatial_dimensions, numbers.input_feature_dimension]
     )
@@ -78,22 +82,24 @@ def _convolved(op: Any, t: Translation, paddings: list[tuple[MixedSize, MixedSiz
         [int(n) for n in _list(op.rhs_dilation, count)],
         groups,
     )
-    if count == 1:  # as an image of height 1
+    by_places = count not in {1, 2, 3} or "int" in dtype
+    if count == 1 and not by_places:  # as an image of height 1
         image, kernel = b.expand(image, 1), b.expand(kernel, 0)
         window = _Window(
             [1, *window.strides], [(0, 0), *window.paddings], [1, *window.spacing], [1, *window.dilations], groups
         )
-    result = _spaced_convolution(t, image, kernel, window) if max(window.spacing) > 1 else None
+    spaced_out = max(window.spacing, default=1) > 1
+    result = _spaced_convolution(t, image, kernel, window) if spaced_out and not by_places else None
     if result is None:
         for axis, spacing in enumerate(window.spacing):
             if spacing > 1:
                 image = spaced(t, image, axis + 1, spacing - 1, b.constant(0, dtype))
-        result = _plain_convolution(t, image, kernel, window)
-    if count == 1:
+        result = (_convolution_by_places if by_places else _plain_convolution)(t, image, kernel, window)
+    if count == 1 and not by_places:
         shape = b.sizes(result)
         result = b.reshape(result, [shape[0], *shape[2:]])
     order = [numbers.output_batch_dimension, *numbers.output_spatial_dimensions, numbers.output_feature_dimension]
-    return b.transpose(result, cast("list[int]", np.argsort(order).tolist()))
+    return b.cast(b.transpose(result, cast("list[int]", np.argsort(order).tolist())), wanted)
 
 
 def _list(attribute: Any, count: int, *, default: int = 1) -> list[Any]:
@@ -146,6 +152,47 @@ def _plain_convolution(t: Translation, image: ir.Value, kernel: ir.Value, window
     if not three:
         options["use_cudnn_on_gpu"] = True
     return b.op("Conv3D" if three else "Conv2D", [image, kernel], shape, dtype, **options)
+
+
+def _convolution_by_places(t: Translation, image: ir.Value, kernel: ir.Value, window: _Window) -> ir.Value:
+    """Adds up the products with the kernel at each of its places: of integers, and in any number of dimensions."""
+    b, shape = t.b, t.b.shape(kernel)
+    if None in shape:
+        raise GraphError("the sizes of a kernel must be known")
+    *extent, depth, outputs = cast("tuple[int, ...]", shape)
+    if math.prod(extent) > _MOST_PLACES:
+        raise GraphError(f"a kernel of more than {_MOST_PLACES} places is not supported for this dtype or rank")
+    image = _padded_image(t, image, window.paddings)
+    dims, share = b.sizes(image), outputs // window.groups
+    groups: list[ir.Value] = []
+    for group in range(window.groups):
+        part = b.slice(image, len(dims) - 1, group * depth, (group + 1) * depth)
+        weights = b.slice(kernel, len(dims) - 1, group * share, (group + 1) * share)
+        total: ir.Value | None = None
+        for place in itertools.product(*(range(size) for size in extent)):
+            cut: dict[int, tuple[MixedSize, MixedSize | None, int]] = {}
+            for axis, (begin, size) in enumerate(zip(place, extent, strict=True)):
+                step = window.dilations[axis]
+                end = b.dims("Sub", dims[axis + 1], (size - 1 - begin) * step)
+                cut[axis + 1] = (begin * step, end, window.strides[axis])
+            seen = b.slices(part, cut) if cut else part
+            sizes = b.sizes(seen)
+            one = {axis: (begin, begin + 1, 1) for axis, begin in enumerate(place)}
+            matrix = b.reshape(b.slices(weights, cast("Any", one)) if one else weights, [depth, share])
+            rows = b.reshape(seen, [b.product(sizes[:-1]), depth])
+            product = b.op(
+                "MatMul",
+                [rows, matrix],
+                [b.shape(rows)[0], share],
+                b.dtype(image),
+                transpose_a=False,
+                transpose_b=False,
+            )
+            product = b.reshape(product, [*sizes[:-1], share])
+            total = product if total is None else b.binary("AddV2", total, product)
+        assert total is not None
+        groups.append(total)
+    return b.concat(groups, len(dims) - 1)
 
 
 def _padded_image(t: Translation, image: ir.Value, paddings: Sequence[tuple[MixedSize, MixedSize]]) -> ir.Value:

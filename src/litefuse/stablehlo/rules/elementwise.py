@@ -182,6 +182,8 @@ def _convert(op: Any, t: Translation) -> Result:
     number = t.number(operand) if dtype == "float32" and not t.shape(operand) else None
     if number is not None:
         return number_value(t, number)
+    if t.dtype(operand).startswith("float8"):
+        return t.b.cast(t.value(operand), dtype)
     return elementwise(t, [operand], lambda x: t.b.cast(x, dtype))
 
 

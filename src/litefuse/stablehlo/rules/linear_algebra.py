@@ -79,10 +79,30 @@ def _fft(op: Any, t: Translation) -> Result:
     lengths = [int(n) for n in op.fft_length]
     value = t.value(op.operands[0])
     shape, dtype = t.shape(op.results[0]), t.dtype(op.results[0])
+    if len(lengths) == 3 and "R" in kind:
+        return _transform_of_volumes(t, kind, value, lengths[-1], shape, dtype)
     name = kind if len(lengths) == 1 else f"{kind}{len(lengths)}D"
     if kind in {"RFFT", "IRFFT"}:
         return t.b.op(name, [value, t.b.constant(np.array(lengths, np.int32), "int32")], shape, dtype)
     return t.b.op(name, [value], shape, dtype)
+
+
+def _transform_of_volumes(
+    t: Translation, kind: str, value: ir.Value, length: int, shape: Sequence[int | None], dtype: str
+) -> ir.Value:
+    """Transforms real numbers along the last dimension, and complex ones along the two before it."""
+    b, rank = t.b, len(shape)
+    order = [*range(rank - 3), rank - 1, rank - 3, rank - 2]
+    back = sorted(range(rank), key=order.__getitem__)
+
+    def complex_ones(value: ir.Value) -> ir.Value:
+        name = "FFT2D" if kind == "RFFT" else "IFFT2D"
+        return b.transpose(b.unary(name, b.transpose(value, order)), back)
+
+    size = b.constant(np.array([length], np.int32), "int32")
+    if kind == "RFFT":
+        return complex_ones(b.op(kind, [value, size], shape, dtype))
+    return b.op(kind, [complex_ones(value), size], shape, dtype)
 
 
 def _batch_norm(op: Any, t: Translation) -> Result:

@@ -61,6 +61,8 @@ def _reduce(op: Any, t: Translation) -> Result | list[Result]:
         name = _OF_CONDITIONS.get(name or "", name)
     elif name in {"All", "Any"}:
         name = None  # bitwise
+    elif "complex" in dtype and name != "Sum":
+        name = None
     if not axes:
         return [t.lazy(operand) for operand in op.operands[:count]]
     if name is None:

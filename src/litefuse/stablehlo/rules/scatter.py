@@ -12,6 +12,7 @@ from litefuse.ir.mlir import ir
 from litefuse.stablehlo.rules.positions import Positions
 from litefuse.stablehlo.rules.reductions import combining_op
 from litefuse.stablehlo.rules.scatter_functions import Elements, inside, multiplied, replaced, walked
+from litefuse.stablehlo.rules.slices import updated
 from litefuse.stablehlo.translation import Result, Rules, Translation
 
 __all__ = ["RULES"]
@@ -143,8 +144,7 @@ def _updated(
     for axis, each in zip(positions.axes, positions.numbers() or [], strict=True):
         begins[axis] = int(each)
     new = b.reshape(t.value(updates), window)
-    start = b.constant(np.array(begins, np.int32), "int32")
-    return b.op("XlaDynamicUpdateSlice", [value, new, start], b.shape(value), b.dtype(value))
+    return updated(t, value, new, b.constant(np.array(begins, np.int32), "int32"))
 
 
 def _written_inside(t: Translation, name: str, elements: Elements) -> ir.Value:

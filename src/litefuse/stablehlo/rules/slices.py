@@ -14,7 +14,7 @@ from litefuse.stablehlo.rules.scans import get_item, set_item
 from litefuse.stablehlo.translation import Result, Rules, Translation
 from litefuse.stablehlo.values import dims_of, elements_value, spread
 
-__all__ = ["RULES", "clamped_starts"]
+__all__ = ["RULES", "clamped_starts", "updated"]
 
 
 def _slice(op: Any, t: Translation) -> Result:
@@ -105,8 +105,16 @@ def _dynamic_update_slice(op: Any, t: Translation) -> Result:
     if list(t.shape(operand)) == list(t.shape(update)) and None not in t.shape(update):
         return t.lazy(update)
     begins = clamped_starts(t, starts, t.dims(operand), t.dims(update))
-    value, new = t.value(operand), t.value(update)
-    return t.b.op("XlaDynamicUpdateSlice", [value, new, t.b.vector(begins)], t.b.shape(value), t.b.dtype(value))
+    return updated(t, t.value(operand), t.value(update), t.b.vector(begins))
+
+
+def updated(t: Translation, value: ir.Value, new: ir.Value, begins: ir.Value) -> ir.Value:
+    """Writes a window that begins at the positions of a vector; of complex numbers, their parts."""
+    b, shape, dtype = t.b, t.b.shape(value), t.b.dtype(value)
+    if dtype != "complex64":
+        return b.op("XlaDynamicUpdateSlice", [value, new, begins], shape, dtype)
+    parts = [[b.op(name, [each], b.shape(each), "float32") for each in (value, new)] for name in ("Real", "Imag")]
+    return b.op("Complex", [updated(t, whole, part, begins) for whole, part in parts], shape, dtype)
 
 
 RULES: Rules = {
