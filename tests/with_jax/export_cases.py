@@ -113,6 +113,9 @@ def main() -> None:
     result = runner(args_0=np.array([1, 2, 3], np.float32), args_1=np.zeros(2, np.float32))
     print("unused inputs:", sorted(runner.get_input_details()), result["output_0"])
 
+    runner = converted(lambda x: jnp.arange(3.0), shape(3))
+    print("no used inputs:", runner(args_0=np.zeros(3, np.float32))["output_0"])
+
     runner = converted(lambda x: plain(x).sum(), shape(3), platforms=["tpu", "cpu"])
     print("platforms:", runner(args_0=np.array([1, 2, 3], np.float32))["output_0"])
 
@@ -160,13 +163,10 @@ def main() -> None:
     print("annotated call:", found("code of JAX's own runtime", lambda: converted(eigenvalues, shape(2, 4))))
     print("damaged annotations:", damaged_annotations())
 
-    def lexical(x: Any) -> Any:
-        return lax.sort((jnp.round(x), x), dimension=0, num_keys=2)
+    def of_four_bits(x: Any) -> Any:
+        return (x.astype("int4") + jnp.int4(1)).astype(jnp.int32)
 
-    print(
-        "sorting by two keys:",
-        found("sorting is supported by the elements of one tensor", lambda: converted(lexical, shape(4))),
-    )
+    print("int4:", found("arithmetic of int4 is not supported", lambda: converted(of_four_bits, shape(4))))
     print("damaged:", found("cannot be read", damaged))
 
 

@@ -176,10 +176,98 @@ def _singular_vectors(x: Any) -> Any:
     return product, jnp.abs(right), left @ jnp.swapaxes(left, -1, -2), jnp.linalg.pinv(x)
 
 
+def _approximated(x: Any) -> Any:
+    return (*lax.approx_max_k(x, 3), *lax.approx_min_k(x, 2))
+
+
+def _convolved_integers(x: Any) -> Any:
+    """In 2 and in 4 dimensions, of integers, and in none."""
+    i, k = (x * 9).astype(jnp.int8), (_KERNEL * 9).astype(jnp.int8)
+    deep = lax.conv_general_dilated(x[:, None, None, :4, :5], _VOLUMES.reshape(6, 1, 1, 2, 3, 3), (1,) * 4, "SAME")
+    flat = lax.conv_general_dilated(x[:, 0, 0], _KERNEL[0, 0].T, (), [])
+    return _convolution(i, k, (2, 1), "SAME", preferred_element_type=jnp.int32), deep, flat
+
+
+def _gradient_of_poolings(x: Any) -> Any:
+    def loss(v: Any) -> Any:
+        most = _windows(v, -jnp.inf, lax.max, 3, 2, "SAME")
+        return jnp.sum(most**2) + jnp.sum(_windows(jnp.round(v), jnp.inf, lax.min, 2, 1, "VALID") ** 3)
+
+    return jax.grad(loss)(x)
+
+
+def _keys(x: Any) -> Any:
+    """Keys of 2^31 and more, of negative seeds, and of an input; several shapes and dtypes."""
+    key = jax.random.fold_in(jax.random.key(-3), 3213575472)
+    first, second = jax.random.split(jax.random.wrap_key_data(jnp.uint32(x[0, :2] * 0) + jnp.uint32(4000000000)))
+    return (
+        jax.random.uniform(key, (3, 4)),
+        jax.random.bernoulli(first, 0.3, (2, 2, 3)),
+        jax.random.permutation(second, x[:, :5], axis=1),
+        jax.random.randint(key, (2, 3), -5, 100),
+    )
+
+
+def _narrow(x: Any) -> Any:
+    i, f = (x * 9).astype(jnp.int8), x.astype("float8_e4m3fn")
+    u = i.astype(jnp.uint8)
+    return [
+        i @ i.T,
+        u @ u.T,
+        (x > 0) @ (x.T > 0),
+        i % 7,
+        -u,
+        (x > 0) < (x > 1),
+        (f * f + f).astype(jnp.float32),
+        lax.reduce_precision(x, 4, 3),
+        jnp.tile(u.astype(jnp.uint16), 2),
+    ]
+
+
+def _running_along_the_batch(x: Any) -> Any:
+    pairs = lax.reduce(
+        (x, x * 2), (jnp.float32(1), jnp.float32(0)), lambda a, b: (a[0] * b[0], b[0] * a[1] + b[1]), (0,)
+    )
+    return (
+        lax.cummax(x, 0),
+        lax.cummin(x, 0, reverse=True),
+        lax.cumlogsumexp(x, 0),
+        *pairs,
+        lax.reduce((x * 9).astype(jnp.int32), jnp.int32(0), lax.bitwise_xor, (0,)),
+    )
+
+
+def _scattered_by_functions(x: Any) -> Any:
+    i = jnp.array([1, 3, 1, 99])
+    return [
+        x[0].at[i].multiply(x[1, :4]),
+        x[0].at[i].apply(jnp.sin),
+        (x[0] > 0).at[i].max(True),
+        jax.ops.segment_prod(x.T, jnp.array([0, 1, 2, 0] * 4), 3).T,
+        lax.complex(x, -x).at[1].set(2).real,
+    ]
+
+
+def _sorted_by_keys(x: Any) -> Any:
+    pairs = lax.sort((jnp.round(x), -jnp.round(x * 2), x), dimension=1, num_keys=2)
+    complex_numbers = jnp.sort(lax.complex(jnp.round(x), -x), axis=0)
+    return [*pairs, complex_numbers.real, complex_numbers.imag, jnp.lexsort((x[0], jnp.round(x[1])))]
+
+
+def _windows_of_pairs(x: Any) -> Any:
+    def larger(a: Any, b: Any) -> Any:
+        return tuple(jnp.where(a[0] >= b[0], one, other) for one, other in zip(a, b, strict=True))
+
+    places = lax.broadcasted_iota("int32", x.shape, 1)
+    pairs = lax.reduce_window((x, places), (-jnp.inf, jnp.int32(-1)), larger, (1, 4), (1, 4), "VALID")
+    return (*pairs, lax.reduce_window(x, 1.5, lax.add, (1, 4), (1, 2), "SAME"))
+
+
 Function = tuple[Callable[[Any], Any], tuple[int, ...], str]
 
 _ON_VECTORS: dict[str, Callable[[Any], Any]] = {
     "all_of_conditions": lambda x: ((x > 0).all(1), (x > 0).any(1), jnp.logical_xor(x > 0, x > 1), jnp.isnan(x)),
+    "approximated": _approximated,
     "argmax": lambda x: (jnp.argmax(x, -1), jnp.argmin(x, -1)),
     "argsort": lambda x: jnp.argsort(x, axis=-1),
     "batch_statistics": lambda x: (x - x.mean(0)) / (x.std(0) + 1e-3),
@@ -203,11 +291,13 @@ _ON_VECTORS: dict[str, Callable[[Any], Any]] = {
     "gradient": jax.grad(lambda v: jnp.sum(jnp.tanh(v @ _DENSE) ** 2)),
     "histogram": lambda x: (jnp.histogram(x, range=(0.0, 1.0))[0], jnp.concatenate([jnp.atleast_1d(x.max()), x[0]])),
     "interpolated": lambda x: jnp.interp(x, jnp.array([-1.0, 0, 1]), jnp.array([2.0, 0, 5])),
+    "keys": _keys,
     "layer_norm": _normalized,
     "log_softmax": lambda x: (jax.nn.log_softmax(x), jax.scipy.special.logsumexp(x, axis=-1)),
     "loop_that_moves": _uneven_loop,
     "masked": lambda x: jnp.where(jnp.tril(jnp.ones((16, 16), bool)), x[:, None, :], -1e9),
     "median": lambda x: (jnp.median(x, axis=1), jnp.quantile(x, 0.3, axis=1)),
+    "narrow": _narrow,
     "norm": lambda x: x / jnp.linalg.norm(x, axis=-1, keepdims=True),
     "outer": lambda x: jnp.einsum("bi,bj->bij", x, x),
     "own_reduction": _own_reduction,
@@ -225,6 +315,7 @@ _ON_VECTORS: dict[str, Callable[[Any], Any]] = {
     "reductions": lambda x: (x.max(1), x.min(1), x.prod(1), x.std(1), jnp.var(x, axis=1, ddof=1)),
     "remainders": lambda x: (jnp.fmod(x, 0.75), jnp.mod(x, -0.75), jnp.mod((x * 9).astype(jnp.int32), -4)),
     "rotated": lambda x: jnp.concatenate([-jnp.split(x, 2, axis=-1)[1], jnp.split(x, 2, axis=-1)[0]], -1),
+    "running_along_the_batch": _running_along_the_batch,
     "scatter": lambda x: (
         jnp.zeros((10,)).at[jnp.array([1, 3, 1])].add(x[0, :3]),
         jnp.asarray(x).at[:, 2].set(0.0),
@@ -234,8 +325,10 @@ _ON_VECTORS: dict[str, Callable[[Any], Any]] = {
         jax.ops.segment_max(jnp.where(x > 0, x, -jnp.inf).T, jnp.array([0, 1, 2, 0] * 4), 5).T,
         jax.ops.segment_min(jnp.where(x > 0, jnp.inf, x).T, jnp.array([0, 1, 2, 0] * 4), 5).T,
     ),
+    "scattered_by_functions": _scattered_by_functions,
     "sorted": lambda x: (jnp.sort(x, axis=-1), -jnp.sort(-x, axis=0), *lax.top_k(x, 3)),
     "sorted_by_key": lambda x: lax.sort((jnp.round(x), x * 2), dimension=1, num_keys=1),
+    "sorted_by_several_keys": _sorted_by_keys,
     "one_element_written": lambda x: (
         jnp.asarray(x)[0].at[3].set(1.5),
         jnp.zeros(16).at[jnp.int32(jnp.abs(x[0, 0]))].add(1.0),
@@ -254,6 +347,7 @@ _ON_VECTORS: dict[str, Callable[[Any], Any]] = {
     "erfs": lambda x: (jax.scipy.special.erf(x), jax.scipy.special.erfc(x), jax.scipy.special.erfinv(jnp.tanh(x) / 2)),
     "vectors": lambda x: (jnp.dot(x[0], x[1]), x[0] @ _DENSE, jnp.tensordot(x[:2], x[:2], 2), jnp.vdot(x[0], x[2])),
     "vmapped": jax.vmap(lambda row: jnp.outer(row, row) @ _DENSE),
+    "windows_of_pairs": _windows_of_pairs,
     "while": lambda x: lax.while_loop(lambda c: jnp.sum(c) < 100.0, lambda c: c * 2 + 1, jnp.abs(x)),
 }
 _ON_IMAGES: dict[str, Callable[[Any], Any]] = {
@@ -262,9 +356,12 @@ _ON_IMAGES: dict[str, Callable[[Any], Any]] = {
         _windows(x, 0.0, lax.add, 3, 2, "SAME") / _windows(jnp.ones_like(x), 0.0, lax.add, 3, 2, "SAME")
     ),
     "convolution": lambda x: jax.nn.relu(_convolution(x, _KERNEL, (2, 2), "SAME")),
+    "convolved_integers": _convolved_integers,
     "convolution_channels_first": lambda x: lax.conv_general_dilated(
         jnp.transpose(x, (0, 3, 1, 2)), jnp.transpose(_KERNEL, (3, 2, 0, 1)), (1, 1), "VALID"
     ),
+    "gradient_of_poolings": _gradient_of_poolings,
+    "volume_transforms": lambda x: (jnp.abs(jnp.fft.rfftn(x[:, :4])), jnp.fft.irfftn(jnp.fft.rfftn(x[0]) * 2)),
     "depthwise": lambda x: _convolution(x, _DEPTHWISE, (1, 1), "SAME", feature_group_count=3),
     "dilated": lambda x: _convolution(x, _KERNEL, (1, 1), "SAME", rhs_dilation=(2, 2)),
     "grouped": lambda x: _convolution(jnp.tile(x, (1, 1, 1, 2)), _GROUPED, (1, 1), "SAME", feature_group_count=2),
@@ -333,6 +430,14 @@ _ON_INTEGERS: dict[str, Callable[[Any], Any]] = {
         for dtype in ("int8", "int16", "int32", "uint8", "uint16", "uint32")
         for count in (lax.clz, lax.population_count)
     ],
+    "shifted": lambda i: (
+        i << (i * 7),
+        i >> (i * 9 - 20),
+        lax.shift_right_logical(i, i * 7),
+        (i + 250).astype(jnp.uint8) >> (i * 2).astype(jnp.uint8),
+        i // (i - 3),
+        lax.rem(i, i - 3),
+    ),
     "clipped_at_6": lambda i: jnp.clip(i, 0, 6),
     "arithmetic": lambda i: (i // 3) * 2 + i % 3 + jnp.bitwise_and(i, 3) + (i << 1) + (i >> 1),
     "lookup": _lookup,
@@ -348,5 +453,5 @@ FUNCTIONS: dict[str, Function] = {
 }
 """Functions of one array; their results are an array or a tuple of them."""
 
-FIXED_ONLY = frozenset({"composite"})
+FIXED_ONLY = frozenset({"composite", "volume_transforms"})
 """Those that JAX itself cannot export with an open batch."""

@@ -48,6 +48,10 @@ def replace_results(op: ir.OpView, values: Sequence[ir.Value]) -> None:
         old.replace_all_uses_with(new)
 
 
+# Numbers that numpy lacks: the bindings read those that are repeated only.
+_UNREADABLE = frozenset({"bf16", "f8E4M3FN", "f8E5M2"})
+
+
 def small_constant(value: ir.Value) -> ir.DenseElementsAttr | None:
     """Returns the value of a small constant of static shape; None for any other value."""
     attribute = elements_of_constant(value, *_CONSTANTS)
@@ -56,13 +60,13 @@ def small_constant(value: ir.Value) -> ir.DenseElementsAttr | None:
     element = str(attribute.type.element_type)
     if "complex" in element or np.prod(attribute.type.shape) > _MAX_ELEMENTS:
         return None
-    if element == "bf16" and not attribute.is_splat:  # the bindings cannot read others
+    if element in _UNREADABLE and not attribute.is_splat:  # the bindings cannot read others
         return None
     return attribute
 
 
 def _array(attribute: ir.DenseElementsAttr) -> npt.NDArray[Any]:
     shape = attribute.type.shape
-    if str(attribute.type.element_type) == "bf16":
+    if str(attribute.type.element_type) in _UNREADABLE:
         return np.full(shape, ir.FloatAttr(attribute.get_splat_value()).value, np.float32)
     return np.array(attribute).reshape(shape)

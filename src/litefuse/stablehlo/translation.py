@@ -229,7 +229,7 @@ def _check_dtypes(op: ir.OpView, name: str) -> None:
         except ValueError:
             raise GraphError(
                 f"the dtype {kind.dtype} is not supported",
-                hint="The narrow ones that there are: bfloat16, float16, float8_e4m3fn, float8_e5m2, int8, uint8, int4.",
+                hint="Narrow ones are bfloat16, float16, float8_e4m3fn, float8_e5m2, int8, uint8 and int4.",
             ) from None
         if name in _COMPUTING and kind.dtype == "int4":
             raise GraphError(

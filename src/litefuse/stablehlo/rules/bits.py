@@ -11,7 +11,7 @@ from litefuse.stablehlo.rules.broadcasting import elementwise
 from litefuse.stablehlo.rules.followed import on_elements
 from litefuse.stablehlo.translation import Result, Rule, Rules, Translation
 
-__all__ = ["RULES"]
+__all__ = ["RULES", "are_disjoint"]
 
 
 def _bitcast(op: Any, t: Translation) -> Result:
@@ -96,6 +96,39 @@ def _within(t: Translation, places: ir.Value, width: int) -> ir.Value:
     b = t.b
     places = b.cast(b.binary("Minimum", places, width) if width == 64 else places, "int32")
     return b.select(b.compare("Less", places, 0), width, b.binary("Minimum", places, width))
+
+
+def are_disjoint(t: Translation, a: ir.Value, b: ir.Value) -> bool:
+    """Whether no bit is set in both integers: they are rotated, or put together, as jax.random does."""
+    left, right = (_shifted(value, name) for value, name in ((a, "shift_left"), (b, "shift_right_logical")))
+    width = 8 * np.dtype(t.dtype(a)).itemsize
+    if left and right and left[0] == right[0]:
+        known = [number for _, places in (left, right) if (number := t.number(places)) is not None]
+        if len(known) == 2:
+            return sum(known) == width
+        rest = _operands_of(right[1], "subtract")
+        return bool(rest) and t.number(rest[0]) == width and rest[1] == left[1]
+    for value, other in ((a, b), (b, a)):
+        shifted, mask = _shifted(value, "shift_right_logical"), t.number(other)
+        places = t.number(shifted[1]) if shifted else None
+        if places is not None and mask is not None and 0 <= places < width and mask >= 0:
+            return int(mask) & ((1 << (width - int(places))) - 1) == 0
+    return False
+
+
+def _shifted(value: ir.Value, name: str) -> tuple[ir.Value, ir.Value] | None:
+    """Returns what a shift of this name shifts, and by how much, before that is broadcast."""
+    operands = _operands_of(value, name)
+    if not operands:
+        return None
+    number, places = operands
+    return number, (_operands_of(places, "broadcast_in_dim") or [places])[0]
+
+
+def _operands_of(value: ir.Value, name: str) -> list[ir.Value]:
+    """Returns the operands of a value's defining op, if the op has this name."""
+    owner = value.owner
+    return [] if isinstance(owner, ir.Block) or owner.name != f"stablehlo.{name}" else list(owner.operands)
 
 
 RULES: Rules = {

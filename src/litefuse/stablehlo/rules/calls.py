@@ -91,7 +91,7 @@ def _approximate_top_k(op: Any, t: Translation) -> Sequence[Result]:
     values, positions = op.operands[:2]
     axis, last = int(options["reduction_dim"]), len(t.shape(values)) - 1
     symbol = ir.FlatSymbolRefAttr(ir.ArrayAttr(op.attributes["called_computations"])[0]).value
-    if len(op.operands) != 4 or axis != last or not counts(positions, axis) or not options.get("aggregate_to_topk"):
+    if axis != last or not counts(positions, axis) or not options.get("aggregate_to_topk"):
         raise unknown_call("ApproxTopK")
     first = next(iter(t.functions.program(symbol).entry_block.operations))
     direction: str = t.dialect.ComparisonDirectionAttr(first.attributes["comparison_direction"]).value

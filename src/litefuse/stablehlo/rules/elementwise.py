@@ -10,6 +10,7 @@ import numpy as np
 
 from litefuse.errors import GraphError
 from litefuse.ir.mlir import ir
+from litefuse.stablehlo.rules.bits import are_disjoint
 from litefuse.stablehlo.rules.broadcasting import elementwise
 from litefuse.stablehlo.rules.followed import ON_COMPARED, number_value, of_numbers, on_elements
 from litefuse.stablehlo.rules.functions import recognized
@@ -72,6 +73,8 @@ def _binary(hlo: str) -> Rule:
             return elementwise(t, op.operands, lambda x, y: _logical(t, hlo, x, y))
         if hlo == "multiply" and a == b and not _is_part_of_cube(op):
             return elementwise(t, [a], lambda x: t.b.unary("Square", x))
+        if hlo == "or" and are_disjoint(t, a, b):  # LiteRT has XOR, and no OR
+            return elementwise(t, op.operands, lambda x, y: t.b.binary("BitwiseXor", x, y))
         plain = of_numbers(t, op, hlo) or _without_effect(t, hlo, a, b)
         if plain is not None:
             return plain

@@ -70,6 +70,9 @@ def _reduce(op: Any, t: Translation) -> Result | list[Result]:
         return _by_pairs(op, t, axes, block) if extremum is None else extremum
     operand, start = op.operands
     reduction = Reduction(name, t.value(operand), axes)
+    if dtype.startswith("float8"):  # LiteRT only converts these
+        wide = Reduction(name, t.b.cast(t.value(operand), "float32"), axes).emit(t.b)
+        return combined(t, block, [t.b.cast(wide, dtype)], [t.value(start)])[0]
     if is_neutral(name, t.number(start), dtype):
         return Value(lambda: reduction.emit(t.b), reduction=reduction)
     return combined(t, block, [reduction.emit(t.b)], [t.value(start)])[0]

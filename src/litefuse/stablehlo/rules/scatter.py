@@ -94,13 +94,20 @@ def _written(
         if not _are_distinct(op, positions):
             return walked(elements, block)
         name, new = "TensorScatterUpdate", replaced(elements, block)
+    if dtype == "complex64" and name in {"TensorScatterAdd", "TensorScatterUpdate"}:
+        parts = [[b.op(part, [each], b.shape(each), "float32") for each in (value, new)] for part in ("Real", "Imag")]
+        made = [_by_tensorflow(t, name, Elements(t, old, elements.vectors, one), within=within) for old, one in parts]
+        return b.op("Complex", made, b.shape(value), dtype)
     if dtype == "bool" and name != "TensorScatterUpdate":
         value, new = b.cast(value, "int32"), b.cast(new, "int32")
-    if within:
-        result = b.op(name, [value, elements.vectors, new], b.shape(value), b.dtype(value))
-    else:
-        result = _written_inside(t, name, Elements(t, value, elements.vectors, new))
-    return b.cast(result, dtype)
+    return b.cast(_by_tensorflow(t, name, Elements(t, value, elements.vectors, new), within=within), dtype)
+
+
+def _by_tensorflow(t: Translation, name: str, elements: Elements, *, within: bool) -> ir.Value:
+    if not within:
+        return _written_inside(t, name, elements)
+    value = elements.value
+    return t.b.op(name, [value, elements.vectors, elements.new], t.b.shape(value), t.b.dtype(value))
 
 
 def _name(block: ir.Block, dtype: str) -> str:

@@ -11,11 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import GraphError
-from litefuse.importer.constants import constant
 from litefuse.ir.builder import MixedSize
 from litefuse.ir.mlir import ir
 from litefuse.options.limits import check_constant
-from litefuse.saved_model.dtypes import DataType
 from litefuse.stablehlo.translation import Result, Rules, Translation, constant_numbers
 from litefuse.stablehlo.values import (
     MOST_ELEMENTS,
@@ -41,7 +39,7 @@ def is_followed(t: Translation, value: ir.Value) -> bool:
 def _constant(op: Any, t: Translation) -> Result:
     result = op.results[0]
     if "complex" in t.dtype(result):
-        return Value(lambda: constant(complex_numbers(op, t.dtype(result)), _COMPLEX[t.dtype(result)]))
+        return Value(lambda: _of_parts(t, complex_numbers(op, t.dtype(result))))
     attribute = op.attributes["value"]
     if is_followed(t, result):
         numbers = constant_numbers(result)
@@ -54,7 +52,13 @@ def _constant(op: Any, t: Translation) -> Result:
     return constant_value(attribute)
 
 
-_COMPLEX = {"complex64": DataType.COMPLEX64, "complex128": DataType.COMPLEX128}
+def _of_parts(t: Translation, numbers: npt.NDArray[Any]) -> ir.Value:
+    """Emits complex numbers by their parts: the bindings cannot read complex constants."""
+    dtype = "float32" if numbers.dtype == np.complex64 else "float64"
+    parts = [t.b.constant(part, dtype) for part in (np.real(numbers), np.imag(numbers))]
+    return t.b.op("Complex", parts, numbers.shape, str(numbers.dtype))
+
+
 _NUMBER = re.compile(r"\(([^,()]+),([^,()]+)\)")
 
 
