@@ -361,7 +361,10 @@ _ON_IMAGES: dict[str, Callable[[Any], Any]] = {
         jnp.transpose(x, (0, 3, 1, 2)), jnp.transpose(_KERNEL, (3, 2, 0, 1)), (1, 1), "VALID"
     ),
     "gradient_of_poolings": _gradient_of_poolings,
-    "volume_transforms": lambda x: (jnp.abs(jnp.fft.rfftn(x[:, :4])), jnp.fft.irfftn(jnp.fft.rfftn(x[0]) * 2)),
+    "volume_transforms": lambda x: (
+        jnp.abs(jnp.fft.rfftn(x[..., :2], axes=(1, 2, 3))),
+        jnp.fft.irfftn(jnp.fft.rfftn(x[..., :2], axes=(3, 1, 2)) * 2, axes=(3, 1, 2)),
+    ),
     "depthwise": lambda x: _convolution(x, _DEPTHWISE, (1, 1), "SAME", feature_group_count=3),
     "dilated": lambda x: _convolution(x, _KERNEL, (1, 1), "SAME", rhs_dilation=(2, 2)),
     "grouped": lambda x: _convolution(jnp.tile(x, (1, 1, 1, 2)), _GROUPED, (1, 1), "SAME", feature_group_count=2),

@@ -39,7 +39,7 @@ def make(name: str, folder: Path) -> None:
             if dtype == "int32":
                 x = random.integers(0, 7, (batch, *shape)).astype(dtype)
             arrays[f"{call}.x"] = x
-            for position, leaf in enumerate(jax.tree_util.tree_leaves(function(x))):
+            for position, leaf in enumerate(jax.tree_util.tree_leaves(function(jax.numpy.asarray(x)))):
                 arrays[f"{call}.{position}"] = np.asarray(leaf)
         np.savez(folder / f"{name}.{kind}.npz", allow_pickle=False, **arrays)
 
