@@ -155,6 +155,12 @@ LITEFUSE_INLINE float Spacing(int64_t size, int64_t target, int64_t count) {
   return count > 1 && target > 0 ? static_cast<float>(size) / static_cast<float>(target) : static_cast<float>(count > 0 ? size : 0);
 }
 
+// A place among so many, of which there is one at least: that of a number, or the nearest.
+LITEFUSE_INLINE int32_t Within(float place, int64_t size) {
+  if (!(place > 0)) return 0;
+  return static_cast<int32_t>(place < static_cast<float>(size) ? static_cast<int64_t>(place) : size - 1);
+}
+
 // The bits of a number as a number of another type of the same size.
 template <typename To, typename From>
 LITEFUSE_INLINE To Bits(From a) {

@@ -14,7 +14,7 @@ from litefuse.errors import InterpreterError
 from litefuse.generator.nodes import CPP_TYPES
 from litefuse.runtime.model_tables import BUILTIN_OPS, TENSOR_TYPES
 from litefuse.runtime.schema_objects import op_code
-from litefuse.runtime.soundness import IDENTIFIER
+from litefuse.runtime.soundness import IDENTIFIER, check_soundness
 
 __all__ = ["Body", "BodyOp", "BodyTensor", "read_bodies", "read_signatures"]
 
@@ -141,6 +141,7 @@ def read_signatures(content: bytes, where: str) -> list[Body]:
 def _read(content: bytes, where: str, read: Callable[[_Reader], Found]) -> Found:
     if content[4:8] != IDENTIFIER:
         raise InterpreterError("this is not a LiteRT model", where=where)
+    check_soundness(content, where)
     try:
         return read(_Reader(schema.ModelT.InitFromPackedBuf(bytearray(content), 0), content))
     except Exception as error:  # following the offsets and indices of damaged data fails in many ways
@@ -149,10 +150,15 @@ def _read(content: bytes, where: str, read: Callable[[_Reader], Found]) -> Found
         ) from error
 
 
+# Composites within a body, and loops, are read up to so many ops: each may be there many times.
+_MOST_OPS = 1 << 12
+
+
 class _Reader:
     def __init__(self, model: Any, content: bytes) -> None:
         self._model = model
         self._content = content
+        self._left = 0
 
     def bodies(self) -> dict[str, list[Body]]:
         found: dict[str, dict[int, Body]] = {}
@@ -163,7 +169,9 @@ class _Reader:
                     name = bytes(options.name).decode() if isinstance(options.name, bytes) else str(options.name)
                     index = int(options.decompositionSubgraphIndex)
                     attributes = bytes(bytearray(_list(options.compositeAttributes)))
-                    found.setdefault(name, {}).setdefault(index, self._body(name, attributes, index))
+                    if index not in found.setdefault(name, {}) and 0 <= index < len(self._model.subgraphs):
+                        self._left = _MOST_OPS
+                        found[name][index] = self._body(name, attributes, index)
         return {name: list(each.values()) for name, each in found.items()}
 
     def signatures(self) -> list[Body]:
@@ -184,18 +192,17 @@ class _Reader:
             return f"the custom op {name.decode('utf-8', 'replace') if isinstance(name, bytes) else name}"
         return BUILTIN_OPS.get(number, f"BUILTIN_{number}")
 
-    def _body(self, name: str, attributes: bytes, index: int, within: tuple[int, ...] = ()) -> Body:
+    def _has_body(self, op: BodyOp) -> bool:
+        return op.options is not None and 0 <= op.options.decompositionSubgraphIndex < len(self._model.subgraphs)
+
+    def _body(self, name: str, attributes: bytes, index: int) -> Body:
         tensors: list[BodyTensor] = []
         ops: list[BodyOp] = []
-        inputs, outputs = self._add(index, tensors, ops, within)
+        inputs, outputs = self._add(index, tensors, ops)
         return Body(name, attributes, tuple(tensors), inputs, outputs, tuple(ops), index)
 
-    def _add(
-        self, index: int, tensors: list[BodyTensor], ops: list[BodyOp], within: tuple[int, ...]
-    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    def _add(self, index: int, tensors: list[BodyTensor], ops: list[BodyOp]) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Adds a subgraph's tensors and ops, with those of the composites in it; returns its inputs and outputs."""
-        if index in within:
-            raise ValueError("a subgraph is within itself")
         graph = self._model.subgraphs[index]
         first, count = len(tensors), len(graph.tensors)
         tensors += map(self._tensor, graph.tensors)
@@ -209,24 +216,28 @@ class _Reader:
         for operator in graph.operators or ():
             op = self._op(operator)
             own = (placed(operator.inputs), placed(operator.outputs))
-            if op.name == "STABLEHLO_COMPOSITE" and op.options is not None and -1 not in own[0]:
-                inner = self._add(int(op.options.decompositionSubgraphIndex), tensors, ops, (*within, index))
+            self._left -= 1
+            if op.name in ("STABLEHLO_COMPOSITE", "WHILE") and self._left < 0:
+                ops.append(BodyOp(f"{op.name} within more than {_MOST_OPS:,} ops", *own, None))
+            elif op.name == "STABLEHLO_COMPOSITE" and self._has_body(op) and -1 not in own[0]:
+                begun = len(ops)
+                inner = self._add(int(op.options.decompositionSubgraphIndex), tensors, ops)
                 if (len(inner[0]), len(inner[1])) != (len(own[0]), len(own[1])):
                     raise ValueError("a composite has another number of operands or results than its body")
                 ops += [BodyOp("SAME", (one,), (to,), None) for one, to in zip(inner[1], own[1], strict=True)]
-                self._renamed(ops, dict(zip(inner[0], own[0], strict=True)))
-            elif op.name == "WHILE" and op.options is not None:
+                self._renamed(ops, begun, dict(zip(inner[0], own[0], strict=True)))
+            elif op.name == "WHILE":
                 parts = [int(op.options.condSubgraphIndex), int(op.options.bodySubgraphIndex)]
-                read = tuple(self._body("", b"", part, (*within, index)) for part in parts)
+                read = tuple(self._body("", b"", part) for part in parts)
                 ops.append(BodyOp(op.name, *own, op.options, read))
             else:
                 ops.append(BodyOp(op.name, *own, op.options))
         return placed(graph.inputs), placed(graph.outputs)
 
     @staticmethod
-    def _renamed(ops: list[BodyOp], names: dict[int, int]) -> None:
-        """Has ops take other tensors."""
-        for place, op in enumerate(ops):
+    def _renamed(ops: list[BodyOp], begun: int, names: dict[int, int]) -> None:
+        """Has the ops from a place on take other tensors."""
+        for place, op in enumerate(ops[begun:], begun):
             if any(index in names for index in op.inputs):
                 ops[place] = replace(op, inputs=tuple(names.get(index, index) for index in op.inputs))
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from litefuse.generator.code import Branch, Scope
+from litefuse.generator.forms import NotGenerated
 from litefuse.generator.indices import Index, Variable
 from litefuse.generator.loops import Again, Loops
 from litefuse.generator.nodes import (
@@ -40,6 +41,8 @@ __all__ = ["Array", "Emitter", "Scalar"]
 _LONGEST = 90
 # A tensor that is computed for more different positions at once is kept in an array.
 _MOST_POSITIONS = 6
+# Elements are asked for at most so often, in all attempts: what takes more has too many lines.
+_MOST_ELEMENTS = 1 << 17
 # Arrays of at most so many elements are on the stack.
 _ON_STACK = 64
 
@@ -99,6 +102,9 @@ class Emitter(Loops):
 
     def at(self, node: Node, position: Position) -> Scalar:
         """Returns the element of a tensor at a position, after the statements that it needs."""
+        self.plan.asked += 1
+        if self.plan.asked > _MOST_ELEMENTS:
+            raise NotGenerated("its loops are too involved")
         position = tuple(Index() if size == ONE else index for size, index in zip(node.shape, position, strict=True))
         key = (node, position)
         for scope in reversed(self.stack):

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.generator.body import Body, BodyOp, BodyTensor
+from litefuse.generator.forms import Form, NotGenerated, in_form
 from litefuse.generator.nodes import (
     CPP_TYPES,
     Computed,
@@ -32,10 +33,10 @@ _LARGEST_CONSTANT = 1 << 18
 _LONG_ROW = 64
 # Integer tensors of more elements are no shapes.
 _MOST_SIZES = 64
-
-
-class NotGenerated(Exception):  # noqa: N818  not an error: the composite keeps its body
-    """No kernel can be made of a body; the text says why."""
+# Bodies of more ops, in all turns of their loops, are none that one kernel is for.
+_MOST_OPS = 1 << 13
+# Larger integers are no sizes, also of what is twice as large.
+_LARGEST_SIZE = 1 << 61
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,13 +59,16 @@ Rule: TypeAlias = "Callable[[Graph, BodyOp], Node | Sequence[Node]]"
 
 #: The rules by the ops' names.
 RULES: dict[str, Rule] = {}
+#: What their ops take and give, which is checked before a rule is asked.
+FORMS: dict[str, Form] = {}
 
 
-def rule(*names: str) -> Callable[[Rule], Rule]:
-    """Registers a rule for ops."""
+def rule(*names: str, takes: str, gives: str = "x", options: type[Any] | None = None) -> Callable[[Rule], Rule]:
+    """Registers a rule for ops; see ``Form`` for what they take and give."""
 
     def register(function: Rule) -> Rule:
         RULES.update(dict.fromkeys(names, function))
+        FORMS.update(dict.fromkeys(names, Form(takes, gives, options)))
         return function
 
     return register
@@ -120,6 +124,7 @@ class Graph:
     _integers: dict[int, npt.NDArray[Any]] = field(default_factory=dict[int, "npt.NDArray[Any]"])
     _of_constants: dict[tuple[int, int], Node] = field(default_factory=dict[tuple[int, int], Node])
     _count: int = 0
+    _applied: int = 0
 
     @classmethod
     def of(cls, body: Body) -> Graph:
@@ -130,6 +135,8 @@ class Graph:
         """
         import litefuse.generator.rules  # noqa: F401  # pyright: ignore[reportUnusedImport]  registers the rules
 
+        if len(set(body.inputs)) < len(body.inputs):
+            raise NotGenerated("an argument is given twice")
         graph = cls(body, Sizes())
         for place, index in enumerate(body.inputs):
             graph._argument(place, index)
@@ -149,9 +156,10 @@ class Graph:
         shape = tuple(
             number(size)
             if size is not None
-            else self.sizes.define(f"{name}_dim{axis}", f"node.input({place}).dim({axis})")
+            else self.sizes.of_input(f"{name}_dim{axis}", f"node.input({place}).dim({axis})")
             for axis, size in enumerate(tensor.shape)
         )
+        self.require_tensor(shape)
         made = Stored(tensor.dtype, shape, name=name, label=name, number=self.next_number())
         self._nodes[index] = made
         self.inputs.append(made)
@@ -160,15 +168,14 @@ class Graph:
         found = RULES.get(op.name)
         if found is None:
             raise NotGenerated(f"there is no rule for {op.name}")
-        for index in (*op.inputs, *op.outputs):
-            if index >= 0:
-                tensor = self.body.tensors[index]
-                if tensor.dtype not in CPP_TYPES:
-                    raise NotGenerated(f"{op.name} has a tensor of {tensor.dtype}")
-                if tensor.is_quantized and op.name not in ("QUANTIZE", "DEQUANTIZE"):
-                    raise NotGenerated(f"{op.name} computes with integers of quantized numbers")
+        self._applied += 1
+        if self._applied > _MOST_OPS:
+            raise NotGenerated(f"the body takes more than {_MOST_OPS:,} ops")
+        op = in_form(op, FORMS[op.name], self.body.tensors)
         made = found(self, op)
         nodes = [made] if isinstance(made, Node) else list(made)
+        if len(nodes) != len(op.outputs):
+            raise NotGenerated(f"{op.name} has {len(op.outputs)} results")
         for index, node in zip(op.outputs, nodes, strict=True):
             self._result(op, index, node)
 
@@ -176,6 +183,7 @@ class Graph:
         tensor = self.body.tensors[index]
         if node.dtype != tensor.dtype:
             raise NotGenerated(f"{op.name} gives {tensor.dtype}, not {node.dtype}")
+        self.require_tensor(node.shape)
         if len(node.shape) == len(tensor.shape):
             for size, known in zip(node.shape, tensor.shape, strict=True):
                 if known is not None and size.known is not None and size.known != known:
@@ -264,15 +272,35 @@ class Graph:
         value = self.body.tensors[index].value if index >= 0 else None
         if value is None or value.dtype.kind not in "iub" or value.size > _MOST_SIZES:
             return None
+        numbers = [int(cast("int", each)) for each in value.ravel()]
+        if any(abs(each) > _LARGEST_SIZE for each in numbers):
+            return None
         made = np.empty(value.shape, object)
-        for place in range(value.size):
-            made.flat[place] = number(int(cast("int", value.flat[place])))
+        for place, each in enumerate(numbers):
+            made.flat[place] = number(each)
         self._integers[index] = made
         return made
 
     def set_integers(self, index: int, values: npt.NDArray[Any]) -> None:
-        """Says which sizes a result consists of."""
+        """Says which sizes a result consists of. The kernel requires them to be integers of its type.
+
+        Raises:
+            NotGenerated: They cannot be.
+        """
+        limit = _LARGEST_SIZE if self.tensor(index).dtype == "INT64" else (1 << 31) - 1
+        for size in cast("list[Size]", values.ravel().tolist()):
+            if not self.sizes.require_range(size, -limit - 1, limit, "a size is beyond its type"):
+                raise NotGenerated("a size is beyond its type")
         self._integers[index] = values
+
+    def require_tensor(self, shape: Sequence[Size]) -> None:
+        """Requires a shape to be that of a tensor.
+
+        Raises:
+            NotGenerated: It cannot be.
+        """
+        if not self.sizes.require_tensor(shape):
+            raise NotGenerated("a tensor has a negative size, or more elements than can be counted")
 
     def numbers(self, index: int, what: str) -> list[int]:
         """Returns an operand that is a constant of integers.
@@ -285,6 +313,39 @@ class Graph:
         if len(known) != len(found):
             raise NotGenerated(f"{what} depends on the sizes of inputs")
         return known
+
+    def sizes_of(self, index: int, what: str, count: int) -> list[Size]:
+        """Returns an operand of so many integers that are known in Prepare.
+
+        Raises:
+            NotGenerated: It depends on values of the inputs, or there are more or fewer.
+        """
+        found: list[Size] = self.integers(index, what).ravel().tolist()
+        if len(found) != count:
+            raise NotGenerated(f"{what} has {len(found)} numbers, not {count}")
+        return found
+
+    def axis_of(self, index: int, rank: int) -> int:
+        """Returns an axis that is a constant operand.
+
+        Raises:
+            NotGenerated: It is none.
+        """
+        found = self.numbers(index, "the axis")
+        if len(found) != 1:
+            raise NotGenerated(f"the axis is {found}")
+        return self.axis(found[0], rank)
+
+    def of_rank(self, index: int, least: int, most: int | None = None) -> Node:
+        """Returns a tensor.
+
+        Raises:
+            NotGenerated: It has fewer or more axes.
+        """
+        node = self.node(index)
+        if not least <= len(node.shape) <= (len(node.shape) if most is None else most):
+            raise NotGenerated(f"an op has an operand of rank {len(node.shape)}")
+        return node
 
     def computed_part(self, part: Body, arguments: Sequence[Value]) -> list[Value]:
         """Computes a part of the body, such as one turn of a loop, from other arguments than the body's.
@@ -313,9 +374,9 @@ class Graph:
             self.body, self._nodes, self._integers = outer
 
     def axis(self, value: int, rank: int) -> int:
-        if not -rank <= value < max(rank, 1):
+        if not -rank <= value < rank:
             raise NotGenerated(f"an axis is {value}, of a tensor of rank {rank}")
-        return value % max(rank, 1)
+        return value % rank
 
     def broadcast(self, *nodes: Node) -> tuple[Size, ...]:
         """Returns the shape of an elementwise op's result.
@@ -323,7 +384,7 @@ class Graph:
         Sizes that are not known either agree, or one of them is 1 and repeated. In short rows, which are computed
         together, they are required to agree.
         """
-        rank = max(len(node.shape) for node in nodes)
+        rank = max((len(node.shape) for node in nodes), default=0)
         shape: list[Size] = []
         row = 1
         for axis in reversed(range(rank)):
@@ -354,9 +415,11 @@ class Graph:
         shape: tuple[Size, ...] | None = None,
     ) -> Computed:
         shape = self.broadcast(*args) if shape is None else shape
+        self.require_tensor(shape)
         return Computed(dtype, shape, args=tuple(args), text=text, is_dear=dear, label=label, number=self.next_number())
 
     def moved(self, source: Node, shape: Sequence[Size], place: Callable[[Any, Position], Position]) -> Moved:
+        self.require_tensor(shape)
         return Moved(
             source.dtype, tuple(shape), source=source, place=place, label=source.label, number=self.next_number()
         )

@@ -33,6 +33,7 @@ class Plan:
         kept: Tensors that are computed into arrays, and the first of the axes of these.
         shared: Dear tensors that several loops need.
         steps: Reductions of rows that were reduced before, in the place of others.
+        asked: How often an element was asked for.
     """
 
     factors: dict[Key, Size] = field(default_factory=dict[Key, Size])
@@ -40,6 +41,7 @@ class Plan:
     kept: dict[Node, int] = field(default_factory=dict[Node, int])
     shared: set[Node] = field(default_factory=set[Node])
     steps: dict[Node, Reduction] = field(default_factory=dict[Node, Reduction])
+    asked: int = 0
 
     def keep(self, node: Node) -> None:
         self.kept[node] = 0

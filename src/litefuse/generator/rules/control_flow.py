@@ -13,8 +13,10 @@ _MOST_TURNS = 64
 _MOST_OPS = 512
 
 
-@rule("WHILE")
+@rule("WHILE", takes="?*", gives="?*")
 def _while(graph: Graph, op: BodyOp) -> list[Node]:
+    if len(op.parts) != 2:
+        raise NotGenerated("a loop lacks its condition or its body")
     condition, body = op.parts
     values: list[Value] = [(graph.node(index), graph.maybe_integers(index)) for index in op.inputs]
     turns = 0
@@ -31,7 +33,7 @@ def _while(graph: Graph, op: BodyOp) -> list[Node]:
 
 def _goes_on(graph: Graph, op: BodyOp, values: list[Value]) -> bool:
     ((_, found),) = graph.computed_part(op.parts[0], values)
-    known = None if found is None else found.ravel()[0].known
+    known = None if found is None or found.size != 1 else found.item().known
     if known is None:
         raise NotGenerated("how often a loop is run depends on the inputs")
     return bool(known)

@@ -20,6 +20,7 @@ __all__ = ["activated", "needs"]
 
 _REAL = ("FLOAT32", "FLOAT64")
 _HALF = ("FLOAT16", "BFLOAT16")
+_WHOLE = ("INT8", "UINT8", "INT16", "UINT16", "INT32", "UINT32", "INT64", "UINT64")
 
 
 def needs(op: BodyOp, dtype: str, allowed: Sequence[str]) -> None:
@@ -28,19 +29,18 @@ def needs(op: BodyOp, dtype: str, allowed: Sequence[str]) -> None:
         raise NotGenerated(f"{op.name} of {dtype}")
 
 
-def _no_half(op: BodyOp, dtype: str) -> None:
-    if dtype in _HALF:
-        raise NotGenerated(f"{op.name} of {dtype}")
-
-
 def _function(name: str, dtype: str) -> Callable[[Sequence[str]], str]:
     return lambda texts: f"{name}<{CPP_TYPES[dtype]}>({', '.join(texts)})"
 
 
+def _activation_number(op: BodyOp) -> int:
+    return int(getattr(op.options, "fusedActivationFunction", 0))
+
+
 def activated(graph: Graph, op: BodyOp, node: Node) -> Node:
     """Applies the activation that an op is fused with."""
-    number = getattr(op.options, "fusedActivationFunction", 0)
-    name = _ACTIVATION_NAMES.get(int(number), str(number))
+    number = _activation_number(op)
+    name = _ACTIVATION_NAMES.get(number, str(number))
     if name == "NONE":
         return node
     if name not in _ACTIVATIONS or node.dtype not in (*_REAL, "INT32", "INT64"):
@@ -73,7 +73,7 @@ _ACTIVATIONS: dict[str, tuple[float, float | None]] = {
 }
 
 
-@rule("RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1")
+@rule("RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1", takes="x")
 def _relu(graph: Graph, op: BodyOp) -> Node:
     source = graph.node(op.inputs[0])
     needs(op, source.dtype, _REAL)
@@ -83,16 +83,14 @@ def _relu(graph: Graph, op: BodyOp) -> Node:
 _ARITHMETIC = {"ADD": ("+", "Add"), "SUB": ("-", "Subtract"), "MUL": ("*", "Multiply"), "DIV": ("/", "Divide")}
 
 
-@rule(*_ARITHMETIC)
+@rule(*_ARITHMETIC, takes="xx")
 def _arithmetic(graph: Graph, op: BodyOp) -> Node:
-    if (known := folded(graph, op)) is not None:
+    if not _activation_number(op) and (known := folded(graph, op)) is not None:
         return known
     left, right = (graph.node(index) for index in op.inputs)
     dtype = left.dtype
-    _no_half(op, dtype)
+    needs(op, dtype, (*_REAL, *_WHOLE, "COMPLEX64") if op.name != "DIV" else (*_REAL, *_WHOLE))
     sign, name = _ARITHMETIC[op.name]
-    if dtype == "BOOL" or (dtype == "COMPLEX64" and op.name == "DIV"):
-        raise NotGenerated(f"{op.name} of {dtype}")
     dear = op.name == "DIV"
     if dtype in (*_REAL, "COMPLEX64"):
         made = graph.computed(dtype, [left, right], lambda texts: f"({texts[0]} {sign} {texts[1]})", dear=dear)
@@ -108,7 +106,7 @@ def _check_divisor(graph: Graph, divisor: Node) -> None:
     graph.check(graph.computed("BOOL", [divisor], lambda texts: f"{texts[0]} == {zero}"), "division by 0")
 
 
-@rule("FLOOR_DIV", "FLOOR_MOD")
+@rule("FLOOR_DIV", "FLOOR_MOD", takes="xx")
 def _floor(graph: Graph, op: BodyOp) -> Node:
     if (known := folded(graph, op)) is not None:
         return known
@@ -122,12 +120,12 @@ def _floor(graph: Graph, op: BodyOp) -> Node:
     )
 
 
-@rule("MAXIMUM", "MINIMUM")
+@rule("MAXIMUM", "MINIMUM", takes="xx")
 def _extreme(graph: Graph, op: BodyOp) -> Node:
     if (known := folded(graph, op)) is not None:
         return known
     left, right = (graph.node(index) for index in op.inputs)
-    _no_half(op, left.dtype)
+    needs(op, left.dtype, (*_REAL, *_WHOLE))
     if left is right:  # LiteRT's converter copies like this
         return graph.computed(left.dtype, [left], lambda texts: texts[0])
     return graph.computed(
@@ -135,7 +133,7 @@ def _extreme(graph: Graph, op: BodyOp) -> Node:
     )
 
 
-@rule("SQUARED_DIFFERENCE")
+@rule("SQUARED_DIFFERENCE", takes="xx")
 def _squared_difference(graph: Graph, op: BodyOp) -> Node:
     left, right = (graph.node(index) for index in op.inputs)
     dtype = left.dtype
@@ -154,7 +152,7 @@ _MATH = {
 }
 
 
-@rule(*_MATH, "ROUND")
+@rule(*_MATH, "ROUND", takes="x")
 def _math(graph: Graph, op: BodyOp) -> Node:
     source = graph.node(op.inputs[0])
     needs(op, source.dtype, _REAL)
@@ -183,33 +181,32 @@ def _argument_of_softplus(node: Node) -> Node | None:
     return None
 
 
-@rule("SQUARE")
+@rule("SQUARE", takes="x")
 def _square(graph: Graph, op: BodyOp) -> Node:
     source = graph.node(op.inputs[0])
     needs(op, source.dtype, (*_REAL, "INT32", "INT64"))
     return _squared(graph, source)
 
 
-@rule("ABS", "SIGN")
+@rule("ABS", "SIGN", takes="x")
 def _absolute(graph: Graph, op: BodyOp) -> Node:
     source = graph.node(op.inputs[0])
-    _no_half(op, source.dtype)
     needs(op, source.dtype, (*_REAL, "INT8", "INT16", "INT32", "INT64"))
     return graph.computed(source.dtype, [source], _function("Absolute" if op.name == "ABS" else "Sign", source.dtype))
 
 
-@rule("NEG")
+@rule("NEG", takes="x")
 def _negative(graph: Graph, op: BodyOp) -> Node:
     source = graph.node(op.inputs[0])
     dtype = source.dtype
-    _no_half(op, dtype)
+    needs(op, dtype, (*_REAL, "COMPLEX64", *_WHOLE))
     if dtype in (*_REAL, "COMPLEX64"):
         return graph.computed(dtype, [source], lambda texts: f"(-{texts[0]})")
     zero = literal(0, dtype)
     return graph.computed(dtype, [source], lambda texts: f"Subtract<{CPP_TYPES[dtype]}>({zero}, {texts[0]})")
 
 
-@rule("POW")
+@rule("POW", takes="xx")
 def _power(graph: Graph, op: BodyOp) -> Node:
     left, right = (graph.node(index) for index in op.inputs)
     dtype = left.dtype
@@ -225,17 +222,18 @@ def _power(graph: Graph, op: BodyOp) -> Node:
     return graph.computed(dtype, [left, right], _function("Power", dtype), dear=True)
 
 
-@rule("ATAN2")
+@rule("ATAN2", takes="xx")
 def _angle(graph: Graph, op: BodyOp) -> Node:
     left, right = (graph.node(index) for index in op.inputs)
     needs(op, left.dtype, _REAL)
     return graph.computed(left.dtype, [left, right], lambda texts: f"std::atan2({texts[0]}, {texts[1]})", dear=True)
 
 
-@rule("RIGHT_SHIFT", "BITWISE_XOR")
+@rule("RIGHT_SHIFT", "BITWISE_XOR", takes="xx")
 def _bits(graph: Graph, op: BodyOp) -> Node:
     left, right = (graph.node(index) for index in op.inputs)
     kind = left.cpp_type
+    needs(op, left.dtype, ("BOOL",) * (op.name == "BITWISE_XOR") + _WHOLE)
     if op.name == "RIGHT_SHIFT":
         return graph.computed(left.dtype, [left, right], _function("ShiftRight", left.dtype))
     if left.dtype == "BOOL":
@@ -253,17 +251,18 @@ _COMPARED = {
 }
 
 
-@rule(*_COMPARED)
+@rule(*_COMPARED, takes="xx", gives="b")
 def _compared(graph: Graph, op: BodyOp) -> Node:
     if (known := folded(graph, op)) is not None:
         return known
     left, right = (graph.node(index) for index in op.inputs)
-    _no_half(op, left.dtype)
+    is_ordered = op.name not in ("EQUAL", "NOT_EQUAL")
+    needs(op, left.dtype, (*_REAL, *_WHOLE) if is_ordered else (*_REAL, *_WHOLE, "BOOL", "COMPLEX64"))
     sign = _COMPARED[op.name]
     return graph.computed("BOOL", [left, right], lambda texts: f"({texts[0]} {sign} {texts[1]})")
 
 
-@rule("LOGICAL_AND", "LOGICAL_OR")
+@rule("LOGICAL_AND", "LOGICAL_OR", takes="bb", gives="b")
 def _logical(graph: Graph, op: BodyOp) -> Node:
     if (known := folded(graph, op)) is not None:
         return known
@@ -273,12 +272,12 @@ def _logical(graph: Graph, op: BodyOp) -> Node:
     return graph.computed("BOOL", args, lambda texts: f"({texts[0]} {sign} {texts[1]})")
 
 
-@rule("LOGICAL_NOT")
+@rule("LOGICAL_NOT", takes="b", gives="b")
 def _not(graph: Graph, op: BodyOp) -> Node:
     return graph.computed("BOOL", [graph.node(op.inputs[0])], lambda texts: f"!({texts[0]})")
 
 
-@rule("SELECT_V2", "SELECT")
+@rule("SELECT_V2", "SELECT", takes="bxx")
 def _select(graph: Graph, op: BodyOp) -> Node:
     condition, left, right = (graph.node(index) for index in op.inputs)
     if op.name == "SELECT" and 0 < len(condition.shape) < len(left.shape):
@@ -291,7 +290,7 @@ def _select(graph: Graph, op: BodyOp) -> Node:
     )
 
 
-@rule("CAST")
+@rule("CAST", takes="?", gives="?")
 def _cast(graph: Graph, op: BodyOp) -> Node:
     if (known := folded(graph, op)) is not None:
         return known
@@ -303,7 +302,7 @@ def _cast(graph: Graph, op: BodyOp) -> Node:
     return graph.computed(dtype, [source], lambda texts: f"{name}({texts[0]})")
 
 
-@rule("LEAKY_RELU")
+@rule("LEAKY_RELU", takes="x", options=schema.LeakyReluOptionsT)
 def _leaky(graph: Graph, op: BodyOp) -> Node:
     source = graph.node(op.inputs[0])
     needs(op, source.dtype, ("FLOAT32",))
@@ -311,14 +310,14 @@ def _leaky(graph: Graph, op: BodyOp) -> Node:
     return graph.computed(source.dtype, [source, source], lambda t: f"({t[0]} > 0 ? {t[0]} : {t[0]} * {slope})")
 
 
-@rule("PRELU")
+@rule("PRELU", takes="xx")
 def _prelu(graph: Graph, op: BodyOp) -> Node:
     source, slopes = (graph.node(index) for index in op.inputs)
     needs(op, source.dtype, ("FLOAT32",))
     return graph.computed(source.dtype, [source, slopes, source], lambda t: f"({t[0]} >= 0 ? {t[0]} : {t[0]} * {t[1]})")
 
 
-@rule("ELU")
+@rule("ELU", takes="x")
 def _elu(graph: Graph, op: BodyOp) -> Node:
     source = graph.node(op.inputs[0])
     needs(op, source.dtype, ("FLOAT32",))
@@ -327,7 +326,7 @@ def _elu(graph: Graph, op: BodyOp) -> Node:
     )
 
 
-@rule("HARD_SWISH")
+@rule("HARD_SWISH", takes="x")
 def _hard_swish(graph: Graph, op: BodyOp) -> Node:
     source = graph.node(op.inputs[0])
     needs(op, source.dtype, ("FLOAT32",))
@@ -338,7 +337,7 @@ def _hard_swish(graph: Graph, op: BodyOp) -> Node:
     )
 
 
-@rule("GELU")
+@rule("GELU", takes="x", options=schema.GeluOptionsT)
 def _gelu(graph: Graph, op: BodyOp) -> Node:
     source = graph.node(op.inputs[0])
     needs(op, source.dtype, ("FLOAT32",))
@@ -346,13 +345,13 @@ def _gelu(graph: Graph, op: BodyOp) -> Node:
     return graph.computed(source.dtype, [source], lambda texts: f"math::{name}({texts[0]})", dear=True)
 
 
-@rule("REAL", "IMAG")
+@rule("REAL", "IMAG", takes="c", gives="f")
 def _part(graph: Graph, op: BodyOp) -> Node:
     name = op.name.lower()
     return graph.computed("FLOAT32", [graph.node(op.inputs[0])], lambda texts: f"std::{name}({texts[0]})")
 
 
-@rule("COMPLEX_ABS")
+@rule("COMPLEX_ABS", takes="c", gives="f")
 def _magnitude(graph: Graph, op: BodyOp) -> Node:
     return graph.computed(
         "FLOAT32",
@@ -362,14 +361,14 @@ def _magnitude(graph: Graph, op: BodyOp) -> Node:
     )
 
 
-@rule("ZEROS_LIKE")
+@rule("ZEROS_LIKE", takes="x")
 def _zeros(graph: Graph, op: BodyOp) -> Node:
     source = graph.node(op.inputs[0])
     zero = literal(0, source.dtype)
     return graph.computed(source.dtype, [], lambda _: zero, shape=source.shape)
 
 
-@rule("ADD_N")
+@rule("ADD_N", takes="x+")
 def _sum(graph: Graph, op: BodyOp) -> Node:
     made = graph.node(op.inputs[0])
     needs(op, made.dtype, ("FLOAT32", "INT32"))
@@ -378,7 +377,7 @@ def _sum(graph: Graph, op: BodyOp) -> Node:
     return made
 
 
-@rule("DEQUANTIZE")
+@rule("DEQUANTIZE", takes="?", gives="f")
 def _dequantize(graph: Graph, op: BodyOp) -> Node:
     tensor, source = graph.tensor(op.inputs[0]), graph.node(op.inputs[0])
     if source.dtype == "FLOAT16":
@@ -391,7 +390,7 @@ def _dequantize(graph: Graph, op: BodyOp) -> Node:
     )
 
 
-@rule("QUANTIZE")
+@rule("QUANTIZE", takes="f", gives="?")
 def _quantize(graph: Graph, op: BodyOp) -> Node:
     tensor, source = graph.tensor(op.outputs[0]), graph.node(op.inputs[0])
     if source.dtype != "FLOAT32" or not tensor.scale or tensor.dtype not in ("INT8", "UINT8", "INT16"):

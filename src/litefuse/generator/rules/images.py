@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ai_edge_litert import schema_py_generated as schema
+
 from litefuse.generator.body import BodyOp
 from litefuse.generator.emitter import Emitter
 from litefuse.generator.graph import Graph, NotGenerated, rule
 from litefuse.generator.indices import Index
 from litefuse.generator.nodes import Counted, Node, Picked, Position
-from litefuse.generator.sizes import Size
+from litefuse.generator.sizes import LARGEST_DIMENSION, Size
 
 __all__: list[str] = []
 
 
-@rule("RESIZE_NEAREST_NEIGHBOR")
+@rule("RESIZE_NEAREST_NEIGHBOR", takes="xi", options=schema.ResizeNearestNeighborOptionsT)
 def _nearest(graph: Graph, op: BodyOp) -> Node:
-    source = graph.node(op.inputs[0])
-    height, width = graph.integers(op.inputs[1], "the size of an image").ravel()
+    source = graph.of_rank(op.inputs[0], 4, 4)
+    height, width = graph.sizes_of(op.inputs[1], "the size of an image", 2)
     rows = _nearest_places(graph, op, source.shape[1], height)
     columns = _nearest_places(graph, op, source.shape[2], width)
     return _sampled(graph, _sampled(graph, source, rows, 1), columns, 2)
 
 
 def _require_pixels(graph: Graph, size: Size) -> None:
-    if size.known is None:
-        graph.sizes.require(f"{size} > 0", "an image without pixels is resized")
-    elif size.known == 0:
+    if not graph.sizes.require_range(size, 1, LARGEST_DIMENSION, "an image without pixels is resized"):
         raise NotGenerated("an image without pixels is resized")
 
 
@@ -47,10 +47,7 @@ def _nearest_places(graph: Graph, op: BodyOp, size: Size, target: Size) -> Node:
     return graph.computed(
         "INT32",
         [counted],
-        lambda t: (
-            f"std::min<int32_t>(static_cast<int32_t>({rounded}((static_cast<float>({t[0]}) + {half}) * {scale})), "
-            f"static_cast<int32_t>({size}) - 1)"
-        ),
+        lambda t: f"Within({rounded}((static_cast<float>({t[0]}) + {half}) * {scale}), {size})",
         label="nearest",
     )
 
@@ -68,12 +65,12 @@ def _sampled(graph: Graph, source: Node, places: Node, axis: int) -> Node:
     )
 
 
-@rule("RESIZE_BILINEAR")
+@rule("RESIZE_BILINEAR", takes="xi", options=schema.ResizeBilinearOptionsT)
 def _bilinear(graph: Graph, op: BodyOp) -> Node:
-    source = graph.node(op.inputs[0])
+    source = graph.of_rank(op.inputs[0], 4, 4)
     if source.dtype != "FLOAT32":
         raise NotGenerated(f"RESIZE_BILINEAR of {source.dtype}")
-    height, width = graph.integers(op.inputs[1], "the size of an image").ravel()
+    height, width = graph.sizes_of(op.inputs[1], "the size of an image", 2)
     across = _blended(graph, op, source, 2, width)
     return _blended(graph, op, across, 1, height)
 
@@ -91,16 +88,8 @@ def _blended(graph: Graph, op: BodyOp, source: Node, axis: int, target: Size) ->
         return f"(static_cast<float>({texts[0]}) * {scale})"
 
     at = graph.computed("FLOAT32", [counted], where, label="at", dear=True)
-    last = f"static_cast<int32_t>({size}) - 1"
-    lower = graph.computed(
-        "INT32", [at], lambda t: f"std::max<int32_t>(static_cast<int32_t>(std::floor({t[0]})), 0)", label="lower"
-    )
-    upper = graph.computed(
-        "INT32",
-        [at],
-        lambda t: f"std::min<int32_t>(static_cast<int32_t>(std::floor({t[0]})) + 1, {last})",
-        label="upper",
-    )
+    lower = graph.computed("INT32", [at], lambda t: f"Within(std::floor({t[0]}), {size})", label="lower")
+    upper = graph.computed("INT32", [at], lambda t: f"Within(std::floor({t[0]}) + 1.0f, {size})", label="upper")
     part = graph.computed("FLOAT32", [at, lower], lambda t: f"({t[0]} - static_cast<float>({t[1]}))", label="part")
     parts = graph.with_axes(part, [own for own in range(len(source.shape)) if own != axis])
     first, second = (_sampled(graph, source, places, axis) for places in (lower, upper))

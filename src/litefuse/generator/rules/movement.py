@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.generator.body import BodyOp
 from litefuse.generator.emitter import Emitter
@@ -14,18 +15,18 @@ from litefuse.generator.indices import Index, at_constant
 from litefuse.generator.nodes import CPP_TYPES, Counted, Joined, Node, Picked, Position
 from litefuse.generator.rules.reshapes import reshaped
 from litefuse.generator.rules.sizes import moved_integers
-from litefuse.generator.rules.slices import require_within, sliced
-from litefuse.generator.sizes import ZERO, number
+from litefuse.generator.rules.slices import sliced
+from litefuse.generator.sizes import ZERO, Size, number
 
 __all__ = ["picked"]
 
 
-@rule("CONCATENATION")
+@rule("CONCATENATION", takes="x+", options=schema.ConcatenationOptionsT)
 def _concatenation(graph: Graph, op: BodyOp) -> Node:
     from litefuse.generator.rules.elementwise import activated
 
     places = range(len(op.inputs))
-    known = moved_integers(graph, op, places, lambda values: np.concatenate(values) if values[0].ndim else values[0])
+    known = moved_integers(graph, op, places, lambda values: np.concatenate([np.atleast_1d(each) for each in values]))
     if known is not None:
         return known
     parts = [graph.node(index) for index in op.inputs]
@@ -36,6 +37,8 @@ def _concatenation(graph: Graph, op: BodyOp) -> Node:
 def _joined(graph: Graph, parts: Sequence[Node], axis: int) -> Node:
     total = ZERO
     shape = list(parts[0].shape)
+    if any(len(part.shape) != len(shape) for part in parts):
+        raise NotGenerated("tensors of several ranks are put together")
     for part in parts:
         total = graph.sizes.add(total, part.shape[axis])
         for own, size in enumerate(part.shape):
@@ -50,9 +53,11 @@ def _joined(graph: Graph, parts: Sequence[Node], axis: int) -> Node:
     )
 
 
-@rule("PACK")
+@rule("PACK", takes="x+", options=schema.PackOptionsT)
 def _pack(graph: Graph, op: BodyOp) -> Node:
     def compute(values: list[Any]) -> Any:
+        if any(each.ndim for each in values):
+            raise NotGenerated("sizes are used as a tensor of another rank than 0 and 1")
         return np.stack(values)
 
     if (known := moved_integers(graph, op, range(len(op.inputs)), compute)) is not None:
@@ -62,7 +67,7 @@ def _pack(graph: Graph, op: BodyOp) -> Node:
     return _joined(graph, [graph.with_axes(part, [axis]) for part in parts], axis)
 
 
-@rule("UNPACK")
+@rule("UNPACK", takes="x", gives="x+", options=schema.UnpackOptionsT)
 def _unpack(graph: Graph, op: BodyOp) -> list[Node]:
     source = graph.node(op.inputs[0])
     axis = graph.axis(int(op.options.axis), len(source.shape))
@@ -75,44 +80,45 @@ def _at(graph: Graph, source: Node, axis: int, place: int) -> Node:
     return graph.moved(source, shape, lambda _, found: (*found[:axis], at_constant(place), *found[axis:]))
 
 
-@rule("PAD", "PADV2")
+@rule("PAD", takes="xi")
+@rule("PADV2", takes="xix")
 def _pad(graph: Graph, op: BodyOp) -> Node:
     source = graph.node(op.inputs[0])
-    amounts = graph.integers(op.inputs[1], "the padding")
-    value = graph.node(op.inputs[2]) if op.name == "PADV2" else None
+    amounts = _amounts(graph, op.inputs[1], len(source.shape))
+    value = reshaped(graph, graph.node(op.inputs[2]), ()) if op.name == "PADV2" else None
     zero = literal(0, source.dtype)
     made = source
     for axis, (before, behind) in enumerate(amounts):
         parts = [made]
         for place, amount in ((0, before), (len(parts), behind)):
-            if amount.known is not None and amount.known < 0:
-                raise NotGenerated("a negative padding")
-            if amount.known is None:
-                graph.sizes.require(f"{amount} >= 0", "a negative padding")
             shape = tuple(amount if own == axis else size for own, size in enumerate(made.shape))
             if value is None:
                 filled = graph.computed(source.dtype, [], lambda _: zero, shape=shape)
             else:
-                flat = graph.moved(value, (), lambda _, __: (Index(),) * len(value.shape)) if value.shape else value
-                filled = graph.computed(source.dtype, [flat], lambda texts: texts[0], shape=shape)
+                filled = graph.computed(source.dtype, [value], lambda texts: texts[0], shape=shape)
             if amount != ZERO:
                 parts.insert(0 if place == 0 else len(parts), filled)
         made = _joined(graph, parts, axis) if len(parts) > 1 else made
     return made
 
 
-@rule("MIRROR_PAD")
+def _amounts(graph: Graph, index: int, rank: int) -> list[tuple[Size, Size]]:
+    """Returns how much is put before and behind along each axis."""
+    found = graph.sizes_of(index, "the padding", 2 * rank)
+    return [*zip(found[::2], found[1::2], strict=True)]
+
+
+@rule("MIRROR_PAD", takes="xi", options=schema.MirrorPadOptionsT)
 def _mirror_pad(graph: Graph, op: BodyOp) -> Node:
     made = graph.node(op.inputs[0])
     skipped = 1 if int(op.options.mode) == 0 else 0  # REFLECT leaves out the edge
-    for axis, (before, behind) in enumerate(graph.integers(op.inputs[1], "the padding")):
+    for axis, (before, behind) in enumerate(_amounts(graph, op.inputs[1], len(made.shape))):
         whole = made.shape[axis]
         mirrored: list[Node | None] = []
         for amount, first in (
             (before, graph.sizes.add(before, number(skipped - 1))),
             (behind, graph.sizes.subtract(whole, number(1 + skipped))),
         ):
-            require_within(graph, ZERO, graph.sizes.add(amount, number(skipped)), whole)
             shape = [amount if own == axis else size for own, size in enumerate(made.shape)]
             begins = [first if own == axis else ZERO for own in range(len(shape))]
             steps = [-1 if own == axis else 1 for own in range(len(shape))]
@@ -122,34 +128,31 @@ def _mirror_pad(graph: Graph, op: BodyOp) -> Node:
     return made
 
 
-@rule("TILE")
+@rule("TILE", takes="xi")
 def _tile(graph: Graph, op: BodyOp) -> Node:
-    counts = list(graph.integers(op.inputs[1], "the multiples of a tile").ravel())
     source = graph.node(op.inputs[0])
+    counts = graph.sizes_of(op.inputs[1], "the multiples of a tile", len(source.shape))
     # A tile is a reshape of a broadcast: every axis becomes two.
     spread = graph.with_axes(source, range(0, 2 * len(counts), 2))
     pairs = [size for count, own in zip(counts, source.shape, strict=True) for size in (count, own)]
-    for count in counts:
-        if count.known is None:
-            graph.sizes.require(f"{count} >= 0", "a negative multiple of a tile")
     whole = graph.computed(source.dtype, [spread], lambda texts: texts[0], shape=tuple(pairs))
     return reshaped(graph, whole, [count * own for count, own in zip(counts, source.shape, strict=True)])
 
 
-@rule("GATHER")
+@rule("GATHER", takes="xk", options=schema.GatherOptionsT)
 def _gather(graph: Graph, op: BodyOp) -> Node:
     axis = int(op.options.axis)
     where = graph.maybe_integers(op.inputs[1])
 
     def compute(values: list[Any]) -> Any:
-        places = np.array([size.known for size in values[1].ravel()], dtype=object)
-        if None in places or values[0].ndim != 1:
+        places = [size.known for size in values[1].ravel()]
+        if values[0].ndim != 1 or any(place is None or not 0 <= place < values[0].size for place in places):
             raise NotGenerated("sizes are gathered from an unknown place")
-        return values[0][places.astype(int).reshape(values[1].shape)]
+        return values[0][np.array(places, int).reshape(values[1].shape)]
 
     if where is not None and (known := moved_integers(graph, op, (0, 1), compute)) is not None:
         return known
-    if int(getattr(op.options, "batchDims", 0)):
+    if int(op.options.batchDims):
         raise NotGenerated("GATHER with batch dimensions")
     source, indices = graph.node(op.inputs[0]), graph.node(op.inputs[1])
     return picked(graph, source, indices, graph.axis(axis, len(source.shape)))
@@ -177,10 +180,11 @@ def picked(graph: Graph, source: Node, indices: Node, axis: int) -> Node:
     )
 
 
-@rule("ONE_HOT")
+@rule("ONE_HOT", takes="iixx", options=schema.OneHotOptionsT)
 def _one_hot(graph: Graph, op: BodyOp) -> Node:
-    indices, on, off = (graph.node(op.inputs[place]) for place in (0, 2, 3))
-    depth = graph.integers(op.inputs[1], "the depth").item()
+    indices = graph.node(op.inputs[0])
+    on, off = (reshaped(graph, graph.node(op.inputs[place]), ()) for place in (2, 3))
+    (depth,) = graph.sizes_of(op.inputs[1], "the depth", 1)
     axis = int(op.options.axis)
     rank = len(indices.shape) + 1
     axis = graph.axis(axis, rank)
@@ -194,10 +198,10 @@ def _one_hot(graph: Graph, op: BodyOp) -> Node:
     )
 
 
-@rule("BITCAST")
+@rule("BITCAST", takes="?", gives="?")
 def _bits(graph: Graph, op: BodyOp) -> Node:
-    source = graph.node(op.inputs[0])
     dtype = graph.tensor(op.outputs[0]).dtype
+    source = graph.of_rank(op.inputs[0], 1 if dtype == "COMPLEX64" else 0)
     last = len(source.shape) - 1
     if (source.dtype, dtype) == ("FLOAT32", "COMPLEX64"):
         graph.sizes.same(source.shape[last], number(2), "BITCAST")
@@ -226,7 +230,7 @@ def _bits(graph: Graph, op: BodyOp) -> Node:
     return graph.computed(dtype, [source], lambda texts: f"Bits<{CPP_TYPES[dtype]}>({texts[0]})")
 
 
-@rule("SAME")
+@rule("SAME", takes="x")
 def _same(graph: Graph, op: BodyOp) -> Node:
     """What a composite within the body gives."""
     if (known := moved_integers(graph, op, (0,), lambda values: values[0])) is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ai_edge_litert import schema_py_generated as schema
+
 from litefuse.generator.body import BodyOp
 from litefuse.generator.graph import Graph, NotGenerated, rule
 from litefuse.generator.nodes import Node
@@ -25,9 +27,9 @@ def _product(graph: Graph, left: Node, right: Node, factors: Size) -> Node:
     return graph.reduction(products, [len(products.shape) - 1], "sum", "product")
 
 
-@rule("FULLY_CONNECTED")
+@rule("FULLY_CONNECTED", takes="xxX", options=schema.FullyConnectedOptionsT)
 def _fully_connected(graph: Graph, op: BodyOp) -> Node:
-    source, weights = graph.node(op.inputs[0]), graph.node(op.inputs[1])
+    source, weights = graph.of_rank(op.inputs[0], 1), graph.of_rank(op.inputs[1], 2, 2)
     needs(op, source.dtype, ("FLOAT32",))
     needs(op, weights.dtype, ("FLOAT32",))
     factors = weights.shape[1]
@@ -45,9 +47,9 @@ def _fully_connected(graph: Graph, op: BodyOp) -> Node:
     return activated(graph, op, made)
 
 
-@rule("BATCH_MATMUL")
+@rule("BATCH_MATMUL", takes="xx", options=schema.BatchMatMulOptionsT)
 def _batch_matmul(graph: Graph, op: BodyOp) -> Node:
-    left, right = (graph.node(index) for index in op.inputs)
+    left, right = (graph.of_rank(index, 2) for index in op.inputs)
     needs(op, left.dtype, ("FLOAT32",))
     needs(op, right.dtype, ("FLOAT32",))
     left = _turned(graph, left) if op.options.adjX else left
@@ -64,6 +66,6 @@ def _turned(graph: Graph, node: Node) -> Node:
     return graph.moved(node, shape, lambda _, position: (*position[:-2], position[-1], position[-2]))
 
 
-@rule("CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV", "CONV_3D", "CONV_3D_TRANSPOSE")
+@rule("CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV", "CONV_3D", "CONV_3D_TRANSPOSE", takes="?*", gives="?*")
 def _convolution(_: Graph, op: BodyOp) -> Node:
     raise NotGenerated(_REASON.format(op.name))

@@ -6,8 +6,10 @@ import operator
 from functools import reduce
 from typing import Any
 
+from ai_edge_litert import schema_py_generated as schema
+
 from litefuse.generator.body import BodyOp
-from litefuse.generator.graph import Graph, NotGenerated, literal, rule
+from litefuse.generator.graph import Graph, literal, rule
 from litefuse.generator.nodes import ArgumentReduction, Node, Running
 from litefuse.generator.rules.elementwise import activated, needs
 from litefuse.generator.rules.sizes import moved_integers
@@ -27,7 +29,7 @@ _KINDS = {
 _NUMBERS = ("FLOAT32", "FLOAT64", "INT8", "UINT8", "INT16", "INT32", "INT64")
 
 
-@rule(*_KINDS)
+@rule(*_KINDS, takes="xi", options=schema.ReducerOptionsT)
 def _reduce(graph: Graph, op: BodyOp) -> Node:
     numbers = graph.numbers(op.inputs[1], "the axes")
     if op.name == "REDUCE_PROD" and numbers in ([0], [-1]):
@@ -56,24 +58,22 @@ def _over(graph: Graph, node: Node, count: Size) -> Node:
     return graph.computed(node.dtype, [node], lambda texts: f"{texts[0]} / {divisor}", dear=True, label="mean")
 
 
-@rule("ARG_MAX", "ARG_MIN")
+@rule("ARG_MAX", "ARG_MIN", takes="xi", gives="i")
 def _argument(graph: Graph, op: BodyOp) -> Node:
     source = graph.node(op.inputs[0])
     needs(op, source.dtype, ("FLOAT32", "INT8", "UINT8", "INT32", "BOOL"))
-    (axis,) = graph.numbers(op.inputs[1], "the axis")
-    axis = graph.axis(axis, len(source.shape))
+    axis = graph.axis_of(op.inputs[1], len(source.shape))
     shape = tuple(size for own, size in enumerate(source.shape) if own != axis)
     dtype = graph.tensor(op.outputs[0]).dtype
     sign = ">" if op.name == "ARG_MAX" else "<"
     return ArgumentReduction(dtype, shape, source=source, axis=axis, sign=sign, number=graph.next_number())
 
 
-@rule("CUMSUM")
+@rule("CUMSUM", takes="xi", options=schema.CumsumOptionsT)
 def _running(graph: Graph, op: BodyOp) -> Node:
     source = graph.node(op.inputs[0])
     needs(op, source.dtype, ("FLOAT32", "INT32", "INT64"))
-    (axis,) = graph.numbers(op.inputs[1], "the axis")
-    axis = graph.axis(axis, len(source.shape))
+    axis = graph.axis_of(op.inputs[1], len(source.shape))
     if source.shape[axis] == ONE:
         zero = literal(0, source.dtype)
         exclusive = bool(op.options.exclusive)
@@ -89,14 +89,12 @@ def _running(graph: Graph, op: BodyOp) -> Node:
     )
 
 
-@rule("SOFTMAX", "LOG_SOFTMAX")
+@rule("SOFTMAX", "LOG_SOFTMAX", takes="x")
 def _softmax(graph: Graph, op: BodyOp) -> Node:
-    source = graph.node(op.inputs[0])
+    source = graph.of_rank(op.inputs[0], 1)
     needs(op, source.dtype, ("FLOAT32",))
-    if not source.shape:
-        raise NotGenerated(f"{op.name} of a scalar")
     last = len(source.shape) - 1
-    beta = float(op.options.beta) if op.name == "SOFTMAX" else 1.0
+    beta = float(getattr(op.options, "beta", 0.0)) if op.name == "SOFTMAX" else 1.0
     largest = graph.with_axes(graph.reduction(source, [last], "max", "largest"), [last])
     shifted = graph.computed("FLOAT32", [source, largest], lambda texts: f"({texts[0]} - {texts[1]})", label="shifted")
     if beta != 1:
@@ -111,9 +109,9 @@ def _softmax(graph: Graph, op: BodyOp) -> Node:
     return graph.computed("FLOAT32", [shifted, log], lambda texts: f"({texts[0]} - {texts[1]})")
 
 
-@rule("L2_NORMALIZATION")
+@rule("L2_NORMALIZATION", takes="x")
 def _l2(graph: Graph, op: BodyOp) -> Node:
-    source = graph.node(op.inputs[0])
+    source = graph.of_rank(op.inputs[0], 1)
     needs(op, source.dtype, ("FLOAT32",))
     last = len(source.shape) - 1
     square = graph.computed("FLOAT32", [source, source], lambda texts: f"({texts[0]} * {texts[1]})", label="square")

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ai_edge_litert import schema_py_generated as schema
+
 from litefuse.generator.body import BodyOp
 from litefuse.generator.emitter import Emitter
 from litefuse.generator.graph import Graph, NotGenerated, rule
 from litefuse.generator.indices import Index
 from litefuse.generator.nodes import Node, Position
 from litefuse.generator.rules.sizes import moved_integers
-from litefuse.generator.sizes import ONE, Size, number
+from litefuse.generator.sizes import ONE, Requirement, Size, number
 
 __all__ = ["reshaped"]
 
@@ -55,7 +57,8 @@ def _groups(graph: Graph, source: Sequence[Size], target: Sequence[Size]) -> lis
                 targets.append(right.pop(0))
                 second = second * target[targets[-1]]
             else:
-                graph.sizes.require(f"{first} == {second}", "a reshape changes the number of elements")
+                message = "a reshape changes the number of elements"
+                graph.sizes.require(f"{first} == {second}", Requirement(message, first, second))
                 break
         groups.append((sources, targets))
     for rest, shape in ((left, source), (right, target)):
@@ -64,14 +67,17 @@ def _groups(graph: Graph, source: Sequence[Size], target: Sequence[Size]) -> lis
     return groups
 
 
-@rule("RESHAPE")
+@rule("RESHAPE", takes="xI", options=schema.ReshapeOptionsT)
 def _reshape(graph: Graph, op: BodyOp) -> Node:
     if op.inputs[1:]:
         sizes = list(graph.integers(op.inputs[1], "the shape of a reshape").ravel())
     else:
-        sizes = [number(int(size)) for size in op.options.newShape]
+        given = op.options.newShape
+        sizes = [number(int(size)) for size in (given if given is not None else ())]
 
     def compute(values: list[Any]) -> Any:
+        if (sizes[0].known if sizes else 1) not in (-1, values[0].size):
+            raise NotGenerated("a reshape of sizes changes their number")
         return values[0].reshape([-1] if sizes else [])
 
     if len(sizes) <= 1 and (known := moved_integers(graph, op, (0,), compute)) is not None:
@@ -93,7 +99,7 @@ def _reshape(graph: Graph, op: BodyOp) -> Node:
     return reshaped(graph, source, sizes)
 
 
-@rule("SQUEEZE")
+@rule("SQUEEZE", takes="x", options=schema.SqueezeOptionsT)
 def _squeeze(graph: Graph, op: BodyOp) -> Node:
     dims = [int(axis) for axis in (op.options.squeezeDims if op.options.squeezeDims is not None else ())]
     known = moved_integers(graph, op, (0,), lambda values: values[0].reshape([]) if values[0].size == 1 else values[0])
@@ -107,19 +113,18 @@ def _squeeze(graph: Graph, op: BodyOp) -> Node:
     return reshaped(graph, source, [size for axis, size in enumerate(source.shape) if axis not in out])
 
 
-@rule("EXPAND_DIMS")
+@rule("EXPAND_DIMS", takes="xi")
 def _expand(graph: Graph, op: BodyOp) -> Node:
-    (axis,) = graph.numbers(op.inputs[1], "the axis")
     known = moved_integers(
         graph, op, (0,), lambda values: values[0].reshape([1]) if values[0].ndim == 0 else values[0][None]
     )
     if known is not None:
         return known
     source = graph.node(op.inputs[0])
-    return graph.with_axes(source, [graph.axis(axis, len(source.shape) + 1)])
+    return graph.with_axes(source, [graph.axis_of(op.inputs[1], len(source.shape) + 1)])
 
 
-@rule("TRANSPOSE")
+@rule("TRANSPOSE", takes="xi")
 def _transpose(graph: Graph, op: BodyOp) -> Node:
     source = graph.node(op.inputs[0])
     order = [graph.axis(axis, len(source.shape)) for axis in graph.numbers(op.inputs[1], "the order of axes")]

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from litefuse.generator.body import BodyOp
 from litefuse.generator.graph import Graph, NotGenerated, rule
-from litefuse.generator.indices import Index
 from litefuse.generator.nodes import Counted, Literal, Node
 from litefuse.generator.sizes import ZERO, Size, Sizes, number
 
@@ -19,25 +18,21 @@ __all__ = ["folded", "moved_integers"]
 _INTEGERS = ("INT32", "INT64", "BOOL")
 
 
-def _floor_divided(sizes: Sizes, left: Size, right: Size) -> Size:
-    return sizes.divide(left, right)
-
-
 _BINARY: dict[str, Callable[[Sizes, Size, Size], Size]] = {
     "ADD": lambda sizes, a, b: sizes.add(a, b),
     "SUB": lambda sizes, a, b: sizes.subtract(a, b),
     "MUL": lambda _, a, b: a * b,
-    "DIV": _floor_divided,
-    "FLOOR_DIV": _floor_divided,
+    "DIV": lambda sizes, a, b: sizes.divide(a, b, truncated=True),
+    "FLOOR_DIV": lambda sizes, a, b: sizes.divide(a, b),
     "FLOOR_MOD": lambda sizes, a, b: sizes.remainder(a, b),
     "MAXIMUM": lambda sizes, a, b: sizes.largest(a, b),
     "MINIMUM": lambda sizes, a, b: sizes.smallest(a, b),
-    "EQUAL": lambda sizes, a, b: sizes.compared("==", a, b, lambda x, y: x == y),
-    "NOT_EQUAL": lambda sizes, a, b: sizes.compared("!=", a, b, lambda x, y: x != y),
-    "LESS": lambda sizes, a, b: sizes.compared("<", a, b, lambda x, y: x < y),
-    "LESS_EQUAL": lambda sizes, a, b: sizes.compared("<=", a, b, lambda x, y: x <= y),
-    "GREATER": lambda sizes, a, b: sizes.compared(">", a, b, lambda x, y: x > y),
-    "GREATER_EQUAL": lambda sizes, a, b: sizes.compared(">=", a, b, lambda x, y: x >= y),
+    "EQUAL": lambda sizes, a, b: sizes.compare("==", a, b, lambda x, y: x == y),
+    "NOT_EQUAL": lambda sizes, a, b: sizes.compare("!=", a, b, lambda x, y: x != y),
+    "LESS": lambda sizes, a, b: sizes.compare("<", a, b, lambda x, y: x < y),
+    "LESS_EQUAL": lambda sizes, a, b: sizes.compare("<=", a, b, lambda x, y: x <= y),
+    "GREATER": lambda sizes, a, b: sizes.compare(">", a, b, lambda x, y: x > y),
+    "GREATER_EQUAL": lambda sizes, a, b: sizes.compare(">=", a, b, lambda x, y: x >= y),
     "LOGICAL_AND": lambda sizes, a, b: sizes.smallest(a, b),
     "LOGICAL_OR": lambda sizes, a, b: sizes.largest(a, b),
 }
@@ -53,23 +48,27 @@ def folded(graph: Graph, op: BodyOp) -> Node | None:
     values = [each for each in found if each is not None]
     if len(values) < len(found) or not values:
         return None
+    dtypes = {graph.tensor(index).dtype for index in op.inputs}
     if op.name == "CAST":
-        graph.set_integers(op.outputs[0], values[0])
+        made = values[0]
+        if graph.tensor(op.outputs[0]).dtype == "BOOL" and "BOOL" not in dtypes:
+            made = np.empty(values[0].shape, object)
+            for place, each in enumerate(values[0].ravel()):
+                made.flat[place] = graph.sizes.compare("!=", each, ZERO, lambda a, b: a != b)
+        graph.set_integers(op.outputs[0], made)
         return graph.node(op.outputs[0])
     if op.name not in _BINARY or any(each.ndim > 1 for each in values):
         return None
-    left, right = cast("list[npt.NDArray[Any]]", np.broadcast_arrays(*values))
-    if op.name in ("DIV", "FLOOR_DIV", "FLOOR_MOD") and any(
-        each.known is None and each.factor < 0 for each in (*left.ravel(), *right.ravel())
-    ):
+    if "BOOL" in dtypes and not op.name.startswith("LOGICAL_"):
         return None
+    if len({each.size for each in values} - {1}) > 1:
+        raise NotGenerated("sizes are not broadcast")
+    left, right = cast("list[npt.NDArray[Any]]", np.broadcast_arrays(*values))
     made = np.empty(left.shape, object)
     for place in range(made.size):
         one = cast("Size", left.flat[place])
         other = cast("Size", right.flat[place])
-        if op.name in ("DIV", "FLOOR_DIV", "FLOOR_MOD") and (
-            other.known == 0 or any(each is not None and each < 0 for each in (one.known, other.known))
-        ):
+        if op.name in ("DIV", "FLOOR_DIV", "FLOOR_MOD") and other.known == 0:
             return None
         made.flat[place] = _BINARY[op.name](graph.sizes, one, other)
     graph.set_integers(op.outputs[0], made)
@@ -103,7 +102,7 @@ def moved_integers(
     return graph.node(op.outputs[0])
 
 
-@rule("SHAPE")
+@rule("SHAPE", takes="?", gives="i")
 def _shape(graph: Graph, op: BodyOp) -> Node:
     shape = graph.node(op.inputs[0]).shape
     values = np.empty(len(shape), object)
@@ -112,7 +111,7 @@ def _shape(graph: Graph, op: BodyOp) -> Node:
     return graph.node(op.outputs[0])
 
 
-@rule("RANK")
+@rule("RANK", takes="?", gives="i")
 def _rank(graph: Graph, op: BodyOp) -> Node:
     values = np.empty((), object)
     values[()] = number(len(graph.node(op.inputs[0]).shape))
@@ -120,9 +119,9 @@ def _rank(graph: Graph, op: BodyOp) -> Node:
     return graph.node(op.outputs[0])
 
 
-@rule("RANGE")
+@rule("RANGE", takes="jjj", gives="j")
 def _range(graph: Graph, op: BodyOp) -> Node:
-    start, limit, step = (graph.integers(index, "the range").item() for index in op.inputs)
+    start, limit, step = (graph.sizes_of(index, "the range", 1)[0] for index in op.inputs)
     by = step.known
     if by is None or by == 0:
         raise NotGenerated("the step of a range is not known")
@@ -137,19 +136,28 @@ def _range(graph: Graph, op: BodyOp) -> Node:
     )
 
 
-@rule("FILL", "BROADCAST_TO")
+@rule("FILL", takes="ix")
 def _fill(graph: Graph, op: BodyOp) -> Node:
-    shape_at, value_at = (0, 1) if op.name == "FILL" else (1, 0)
-    shape = tuple(graph.integers(op.inputs[shape_at], "the shape").ravel())
-    value = graph.node(op.inputs[value_at])
-    if op.name == "FILL":
-        value = graph.moved(value, (), lambda _, __: (Index(),) * len(value.shape)) if value.shape else value
+    return _repeated(graph, op.inputs[0], graph.of_rank(op.inputs[1], 0, 0))
+
+
+@rule("BROADCAST_TO", takes="xi")
+def _broadcast_to(graph: Graph, op: BodyOp) -> Node:
+    return _repeated(graph, op.inputs[1], graph.node(op.inputs[0]))
+
+
+def _repeated(graph: Graph, index: int, value: Node) -> Node:
+    shape = tuple(graph.integers(index, "the shape").ravel())
     target = graph.computed(value.dtype, [], lambda _: "0", shape=shape)
     whole = graph.broadcast(target, value)
+    if len(whole) != len(shape):
+        raise NotGenerated("a tensor is broadcast to fewer axes than it has")
+    for one, other in zip(whole, shape, strict=True):
+        graph.sizes.same(one, other, "a tensor is broadcast to smaller sizes than it has")
     return graph.computed(value.dtype, [value], lambda texts: texts[0], shape=whole)
 
 
-@rule("BROADCAST_ARGS")
+@rule("BROADCAST_ARGS", takes="jj", gives="j")
 def _broadcast(graph: Graph, op: BodyOp) -> Node:
     shapes = [tuple(graph.integers(index, "the shape").ravel()) for index in op.inputs]
     nodes = [Literal("INT32", shape) for shape in shapes]

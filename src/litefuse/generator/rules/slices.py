@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ai_edge_litert import schema_py_generated as schema
+
 from litefuse.generator.body import BodyOp
 from litefuse.generator.emitter import Emitter
 from litefuse.generator.graph import Graph, NotGenerated, rule
 from litefuse.generator.nodes import Node, Position
 from litefuse.generator.rules.reshapes import reshaped
 from litefuse.generator.rules.sizes import moved_integers
-from litefuse.generator.sizes import ONE, ZERO, Size, number
+from litefuse.generator.sizes import ONE, ZERO, Requirement, Size, number
 
-__all__ = ["require_within", "sliced"]
+__all__ = ["sliced"]
 
 
 def sliced(graph: Graph, source: Node, begins: Sequence[Size], steps: Sequence[int], sizes: Sequence[Size]) -> Node:
-    """Returns elements from ``begins`` in steps."""
+    """Returns elements from ``begins`` in steps. The kernel requires all of them to be inside of the tensor."""
+    for begin, step, size, whole in zip(begins, steps, sizes, source.shape, strict=True):
+        _require_inside(graph, begin, step, size, whole)
 
     def place(emitter: Emitter, position: Position) -> Position:
         return tuple(
@@ -28,57 +32,74 @@ def sliced(graph: Graph, source: Node, begins: Sequence[Size], steps: Sequence[i
     return graph.moved(source, sizes, place)
 
 
-@rule("SLICE")
-def _slice(graph: Graph, op: BodyOp) -> Node:
-    begins = list(graph.integers(op.inputs[1], "the begin of a slice").ravel())
-    sizes = list(graph.integers(op.inputs[2], "the size of a slice").ravel())
+def _require_inside(graph: Graph, begin: Size, step: int, size: Size, whole: Size) -> None:
+    """Requires ``begin + step * i`` to be inside of a tensor along an axis, for all i below a size.
 
+    Raises:
+        NotGenerated: It cannot be.
+    """
+    sizes = graph.sizes
+    outside = "a slice does not lie within its tensor"
+    if not sizes.require_least(size, 0, "a slice has a negative size"):
+        raise NotGenerated("a slice has a negative size")
+    if step == 1:  # also where it is empty, as LiteRT requires it
+        if not (
+            sizes.require_least(begin, 0, "a slice has a negative begin")
+            and sizes.require_most(sizes.add(begin, size), whole, outside)
+        ):
+            raise NotGenerated(outside)
+        return
+    last = sizes.add(begin, sizes.subtract(size, ONE) * number(step))
+    if None not in (begin.known, size.known, whole.known):
+        if size.known and not all(0 <= each.value({}) < whole.value({}) for each in (begin, last)):
+            raise NotGenerated(outside)
+        return
+    inside = " && ".join(f"{each} >= 0 && {each} < {whole}" for each in dict.fromkeys((begin, last)))
+    sizes.require(f"{size} == 0 || ({inside})", Requirement(outside, begin, whole))
+
+
+@rule("SLICE", takes="xii")
+def _slice(graph: Graph, op: BodyOp) -> Node:
     def compute(values: list[Any]) -> Any:
-        start, count = begins[0].known, sizes[0].known
-        if start is None or count is None:
+        count = values[0].size
+        begin, size = (graph.sizes_of(index, "a slice", 1)[0].known for index in op.inputs[1:])
+        if begin is None or size is None or values[0].ndim != 1:
             raise NotGenerated("a slice of sizes at an unknown place")
-        return values[0][start:] if count < 0 else values[0][start : start + count]
+        end = count if size == -1 else begin + size
+        if not 0 <= begin <= end <= count:
+            raise NotGenerated("a slice of sizes does not lie within them")
+        return values[0][begin:end]
 
     if (known := moved_integers(graph, op, (0,), compute)) is not None:
         return known
     source = graph.node(op.inputs[0])
-    found: list[Size] = []
-    for begin, size, whole in zip(begins, sizes, source.shape, strict=True):
-        rest = graph.sizes.subtract(whole, begin)
-        found.append(rest if size.known == -1 else size)
-        require_within(graph, begin, found[-1], whole)
-    return sliced(graph, source, begins, [1] * len(begins), found)
+    rank = len(source.shape)
+    begins = graph.sizes_of(op.inputs[1], "the begin of a slice", rank)
+    sizes = graph.sizes_of(op.inputs[2], "the size of a slice", rank)
+    rests = (graph.sizes.subtract(whole, begin) for begin, whole in zip(begins, source.shape, strict=True))
+    found = [_up_to(graph, size, rest) for size, rest in zip(sizes, rests, strict=True)]
+    return sliced(graph, source, begins, [1] * rank, found)
 
 
-def require_within(graph: Graph, begin: Size, size: Size, whole: Size) -> None:
-    """Requires a slice to be inside of a tensor."""
-    end = graph.sizes.add(begin, size)
-    for value in (begin, size):
-        if value.known is None:
-            graph.sizes.require(f"{value} >= 0", "a slice has a negative size or begin")
-        elif value.known < 0:
-            raise NotGenerated("a slice with a negative size or begin")
-    if end == whole:
-        return
-    if end.known is not None and whole.known is not None:
-        if end.known > whole.known:
-            raise NotGenerated("a slice that is larger than the tensor")
-    else:
-        graph.sizes.require(f"{end} <= {whole}", "a slice does not end within the tensor")
+def _up_to(graph: Graph, size: Size, rest: Size) -> Size:
+    """Returns a size, which is that of the rest where it is -1."""
+    is_rest = graph.sizes.compare("==", size, number(-1), lambda a, b: a == b)
+    return graph.sizes.chosen(is_rest, rest, size)
 
 
-@rule("STRIDED_SLICE")
+@rule("STRIDED_SLICE", takes="xiii", options=schema.StridedSliceOptionsT)
 def _strided_slice(graph: Graph, op: BodyOp) -> Node:
     options = op.options
     begins = list(graph.integers(op.inputs[1], "the begin of a slice").ravel())
     ends = list(graph.integers(op.inputs[2], "the end of a slice").ravel())
     steps = graph.numbers(op.inputs[3], "the step of a slice")
-    if options.ellipsisMask or options.newAxisMask or getattr(options, "offset", False):
+    if options.ellipsisMask or options.newAxisMask or options.offset:
         raise NotGenerated("STRIDED_SLICE with an ellipsis, a new axis or offsets")
     source = graph.node(op.inputs[0])
-    count = len(source.shape)
+    count, given = len(source.shape), len(steps)
+    if given > count or {len(begins), len(ends)} != {given} or 0 in steps:
+        raise NotGenerated(f"the begins, ends or steps of a slice are no {given} of {count} axes")
     begins, ends, steps = _padded(begins, ZERO, count), _padded(ends, ZERO, count), _padded(steps, 1, count)
-    given = graph.integers(op.inputs[1], "").size
     starts: list[Size] = []
     sizes: list[Size] = []
     out: list[int] = []
@@ -86,9 +107,7 @@ def _strided_slice(graph: Graph, op: BodyOp) -> Node:
         step = steps[axis]
         masked = axis >= given
         if options.shrinkAxisMask >> axis & 1:
-            start = _wrapped(graph, begins[axis], whole)
-            require_within(graph, start, ONE, whole)
-            starts.append(start)
+            starts.append(graph.sizes.from_end(begins[axis], whole))
             sizes.append(ONE)
             out.append(axis)
             continue
@@ -98,10 +117,8 @@ def _strided_slice(graph: Graph, op: BodyOp) -> Node:
         start = (least if step > 0 else most) if at_begin else _clamped(graph, begins[axis], whole, (least, most))
         end = (most if step > 0 else least) if at_end else _clamped(graph, ends[axis], whole, (least, most))
         span = graph.sizes.subtract(end, start) if step > 0 else graph.sizes.subtract(start, end)
-        if span.known is None and not (at_begin and at_end):
+        if not (at_begin and at_end):
             span = graph.sizes.largest(span, ZERO)
-        elif span.known is not None:
-            span = number(max(span.known, 0))
         by = abs(step)
         sizes.append(span if by == 1 else graph.sizes.divide(graph.sizes.add(span, number(by - 1)), number(by)))
         starts.append(start)
@@ -123,16 +140,9 @@ def _padded(values: Sequence[Any], rest: Any, count: int) -> list[Any]:
     return [*values, *[rest] * (count - len(values))]
 
 
-def _wrapped(graph: Graph, value: Size, whole: Size) -> Size:
-    """Returns a place that may be counted from the end."""
-    if value.known is None:
-        return value
-    return graph.sizes.add(whole, value) if value.known < 0 else value
-
-
 def _clamped(graph: Graph, value: Size, whole: Size, limits: tuple[Size, Size]) -> Size:
     least, most = limits
-    value = _wrapped(graph, value, whole)
+    value = graph.sizes.from_end(value, whole)
     if value.known is not None and most.known is None and value.known >= (1 << 31) - 1:
         return most
     if value in (least, most):
@@ -140,27 +150,26 @@ def _clamped(graph: Graph, value: Size, whole: Size, limits: tuple[Size, Size]) 
     return graph.sizes.largest(least, graph.sizes.smallest(value, most))
 
 
-@rule("SPLIT")
+@rule("SPLIT", takes="ix", gives="x+")
 def _split(graph: Graph, op: BodyOp) -> list[Node]:
-    (axis,) = graph.numbers(op.inputs[0], "the axis")
     source = graph.node(op.inputs[1])
-    axis = graph.axis(axis, len(source.shape))
+    axis = graph.axis_of(op.inputs[0], len(source.shape))
     count = number(len(op.outputs))
     size = graph.sizes.divide(source.shape[axis], count)
-    graph.sizes.same(size * count, source.shape[axis], "SPLIT")
     return _cut(graph, source, axis, [size] * len(op.outputs))
 
 
-@rule("SPLIT_V")
+@rule("SPLIT_V", takes="xii", gives="x+")
 def _split_v(graph: Graph, op: BodyOp) -> list[Node]:
     source = graph.node(op.inputs[0])
-    sizes = list(graph.integers(op.inputs[1], "the sizes of a split").ravel())
-    (axis,) = graph.numbers(op.inputs[2], "the axis")
-    axis = graph.axis(axis, len(source.shape))
+    sizes = graph.sizes_of(op.inputs[1], "the sizes of a split", len(op.outputs))
+    axis = graph.axis_of(op.inputs[2], len(source.shape))
     rest = source.shape[axis]
     for size in sizes:
         rest = rest if size.known == -1 else graph.sizes.subtract(rest, size)
     sizes = [rest if size.known == -1 else size for size in sizes]
+    if sum(size is rest for size in sizes) > 1:
+        raise NotGenerated("a split has several sizes that are the rest")
     return _cut(graph, source, axis, sizes)
 
 
@@ -171,11 +180,11 @@ def _cut(graph: Graph, source: Node, axis: int, sizes: Sequence[Size]) -> list[N
         begins = [start if own == axis else ZERO for own in range(len(shape))]
         found.append(sliced(graph, source, begins, [1] * len(shape), shape))
         start = graph.sizes.add(start, size)
-    require_within(graph, ZERO, start, source.shape[axis])
+    graph.sizes.same(start, source.shape[axis], "the parts of a split are not all of it")
     return found
 
 
-@rule("REVERSE_V2")
+@rule("REVERSE_V2", takes="xi")
 def _reverse(graph: Graph, op: BodyOp) -> Node:
     source = graph.node(op.inputs[0])
     axes = {graph.axis(axis, len(source.shape)) for axis in graph.numbers(op.inputs[1], "the axes")}
