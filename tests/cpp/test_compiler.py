@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
+import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -81,7 +86,65 @@ def test_the_address_sanitizer_is_not_for_windows(tmp_path: Path) -> None:
         build_library(tmp_path / "lib.dll", [], compiler=str(compiler), sanitize=True)
 
 
-def _program(path: Path) -> Path:
-    path.write_text("#!/bin/sh\nexit 1\n")
+def _program(path: Path, text: str = "#!/bin/sh\nexit 1\n") -> Path:
+    path.write_text(text)
     path.chmod(0o755)
     return path
+
+
+# Has a part that it starts itself, as compilers have, and puts a file where it is told to put temporary ones.
+_SLOW = """#!/bin/sh
+echo > "$TMPDIR/between.s"
+sh -c 'echo $$ > {pids}; exec sleep 600' &
+wait
+"""
+_COMPILE = """
+import sys
+from pathlib import Path
+from litefuse.cpp.compiler import build_library
+build_library(Path(sys.argv[1], "lib.so"), [], compiler=sys.argv[2], kit=[])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the compiler here is a script of a POSIX shell")
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_a_compiler_ends_with_the_process_that_started_it(tmp_path: Path, how: signal.Signals) -> None:
+    pids, target, temporary = tmp_path / "pid", tmp_path / "target", tmp_path / "temporary"
+    for folder in (target, temporary):
+        folder.mkdir()
+    compiler = _program(tmp_path / "slow", _SLOW.format(pids=pids))
+    command = [sys.executable, "-c", _COMPILE, str(target), str(compiler)]
+    process = subprocess.Popen(command, env={**os.environ, "TMPDIR": str(temporary)}, stderr=subprocess.DEVNULL)
+    _wait_for(lambda: pids.is_file() and bool(pids.read_text()))
+    assert list(target.rglob("between.s"))
+    process.send_signal(how)
+    process.wait()
+    _wait_for(lambda: not _is_there(int(pids.read_text())))
+    _wait_for(lambda: not [*target.iterdir(), *temporary.iterdir()])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the compiler here is a script of a POSIX shell")
+def test_a_compiler_that_takes_too_long_is_ended(tmp_path: Path) -> None:
+    pids = tmp_path / "pid"
+    compiler = _program(tmp_path / "slow", _SLOW.format(pids=pids))
+    with pytest.raises(LitefuseError, match=r"the compiler did not end within 0\.5 s"):
+        build_library(tmp_path / "lib.so", [], compiler=str(compiler), kit=[], timeout=0.5)
+    _wait_for(lambda: not _is_there(int(pids.read_text())))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["pid", "slow"]
+
+
+def _wait_for(holds: Callable[[], bool]) -> None:
+    until = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def _is_there(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    # One that has ended may wait for its parent.
+    state = subprocess.run(["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True, check=False)
+    return not state.stdout.strip().startswith("Z")

@@ -7,12 +7,13 @@ import shlex
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from litefuse.cpp.sources import native_sources
+from litefuse.cpp.watched import run_watched
 from litefuse.errors import KernelError, LitefuseError
+from litefuse.files.temporary import make_temporary_folder
 
 __all__ = ["LOOP_OPTIONS", "build_library", "find_compiler", "preprocessed"]
 
@@ -57,6 +58,7 @@ def build_library(
     compiler: str | None = None,
     sanitize: bool = False,
     kit: Sequence[str] = ("*.cc",),
+    timeout: float | None = None,
 ) -> None:
     """Compiles sources with litefuse's kit, optimized, to a shared library without dependencies beyond the C library.
 
@@ -69,6 +71,7 @@ def build_library(
         sanitize: Have the library stop at the first access outside of its memory, and at undefined behavior. It loads
             into a process that has been started with the address sanitizer's library preloaded.
         kit: Which sources of the kit go along; all need those of the delegate, and classes of kernels the others.
+        timeout: How many seconds it may take; None: ten minutes.
 
     Raises:
         KernelError: A source does not compile; the message has what the compiler printed.
@@ -94,9 +97,9 @@ def build_library(
         *map(str, sources),
         *(str(path) for each in kit for path in sorted((native / "src").glob(each))),
     ]
-    with tempfile.TemporaryDirectory(dir=output.parent, prefix=f".{output.name}.") as folder:
+    with make_temporary_folder(output.parent) as folder:
         made = Path(folder, output.name)
-        done = _run([*command, "-o", str(made)])
+        done = _run([*command, "-o", str(made)], folder, _SECONDS if timeout is None else min(timeout, _SECONDS))
         if done.returncode != 0 or not made.is_file():
             raise KernelError(
                 f"does not compile:\n{(done.stderr or done.stdout).strip()}",
@@ -115,7 +118,8 @@ def preprocessed(
         LitefuseError: There is no compiler, or it does not end.
     """
     command = [*find_compiler(compiler), "-std=c++17", "-E", *(f"-I{folder}" for folder in includes)]
-    done = _run([*command, f"-I{native_sources() / 'include'}", *options, str(source)])
+    with make_temporary_folder() as folder:
+        done = _run([*command, f"-I{native_sources() / 'include'}", *options, str(source)], folder)
     if done.returncode != 0:
         raise KernelError(f"does not compile:\n{done.stderr.strip()}", where=source.name)
     return done.stdout
@@ -135,17 +139,11 @@ def _is_for_windows(command: Sequence[str]) -> bool:
     return sys.platform == "win32" or any(name in word for word in command for name in ("-windows-", "-mingw32"))
 
 
-def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+def _run(command: Sequence[str], folder: str, timeout: float = _SECONDS) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "LC_ALL": "C"}  # messages in English, with plain quotes
+    # Where it puts the files between its parts: on POSIX systems, and on Windows.
+    environment |= dict.fromkeys(("TMPDIR", "TEMP", "TMP"), folder)
     try:
-        return subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            env=environment,
-            timeout=_SECONDS,
-            check=False,
-        )
+        return run_watched(command, environment, timeout)
     except subprocess.TimeoutExpired as error:
-        raise LitefuseError(f"the compiler did not end within {_SECONDS:g} s", where=command[0]) from error
+        raise LitefuseError(f"the compiler did not end within {timeout:.3g} s", where=command[0]) from error

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from litefuse.cpp.registrations import RegisteringFunction, RegistrationsInSourc
 from litefuse.cpp.sanitized import sanitizer_environment
 from litefuse.cpp.tflite_headers import TfliteHeaders, explained, tflite_headers
 from litefuse.errors import KernelError, LitefuseError
+from litefuse.files.temporary import make_temporary_folder
 from litefuse.files.whole_file import whole_file
 
 __all__ = ["build_kernels", "runs_here"]
@@ -90,7 +90,7 @@ def build_kernels(
             each.fillers or each.resolvers or each.kit or any(f.op for f in each.getters) for each in found
         ):
             raise _no_kernels(files, found)
-        with tempfile.TemporaryDirectory(prefix="litefuse-kernels-") as folder, whole_file(target) as library:
+        with make_temporary_folder() as folder, whole_file(target) as library:
             written = _write_sources(Path(folder), files, found, explicit)
             build_library(
                 library,

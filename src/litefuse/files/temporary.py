@@ -22,6 +22,7 @@ else:
 
 __all__ = [
     "TemporaryFolder",
+    "folders_of_process",
     "is_temporary",
     "make_temporary_file",
     "make_temporary_folder",
@@ -121,6 +122,12 @@ def remove_abandoned_folders(place: str | None = None) -> None:
     import tempfile
 
     remove_abandoned(tempfile.gettempdir() if place is None else place, (_HIDDEN, _VISIBLE), _MARK)
+
+
+def folders_of_process() -> list[str]:
+    """Returns the paths of this process's folders, which are nobody's once it has ended."""
+    with _lock:
+        return [owned.path for owned in _owned.values() if owned.process == os.getpid()]
 
 
 def is_temporary(name: str) -> bool:

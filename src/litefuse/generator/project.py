@@ -9,8 +9,10 @@ from pathlib import Path
 
 from litefuse.cpp.compiler import LOOP_OPTIONS, build_library
 from litefuse.cpp.folders import copy_kit, filled
+from litefuse.errors import LitefuseError
 from litefuse.files.whole_file import write_new
 from litefuse.generator.kernel import class_name
+from litefuse.processes.limits import process_limits
 
 __all__ = ["OPTIONS", "build_kernels", "identifiers", "library_name", "write_project"]
 
@@ -56,11 +58,18 @@ def build_kernels(
 
     Raises:
         KernelError: They do not compile.
+        LimitError: The time is over.
         LitefuseError: There is no compiler.
     """
     paths = _write_sources(folder, sources)
     library = folder / library_name()
-    build_library(library, paths, options=[*OPTIONS, *options], sanitize=sanitize)
+    limits = process_limits()
+    limits.check_time("compile")
+    try:
+        build_library(library, paths, options=[*OPTIONS, *options], sanitize=sanitize, timeout=limits.remaining)
+    except LitefuseError:
+        limits.check_time("compile")
+        raise
     return library
 
 
