@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -152,6 +152,7 @@ def _read(content: bytes, where: str, read: Callable[[_Reader], Found]) -> Found
 
 # Composites within a body, and loops, are read up to so many ops: each may be there many times.
 _MOST_OPS = 1 << 12
+_MOST_OPS_IN_FILE = 1 << 16
 
 
 class _Reader:
@@ -159,6 +160,8 @@ class _Reader:
         self._model = model
         self._content = content
         self._left = 0
+        self._total = _MOST_OPS_IN_FILE
+        self._tensors: dict[int, list[BodyTensor]] = {}
 
     def bodies(self) -> dict[str, list[Body]]:
         found: dict[str, dict[int, Body]] = {}
@@ -170,8 +173,9 @@ class _Reader:
                     index = int(options.decompositionSubgraphIndex)
                     attributes = bytes(bytearray(_list(options.compositeAttributes)))
                     if index not in found.setdefault(name, {}) and 0 <= index < len(self._model.subgraphs):
-                        self._left = _MOST_OPS
+                        self._left = most = min(_MOST_OPS, self._total)
                         found[name][index] = self._body(name, attributes, index)
+                        self._total -= most - max(self._left, 0)
         return {name: list(each.values()) for name, each in found.items()}
 
     def signatures(self) -> list[Body]:
@@ -192,40 +196,46 @@ class _Reader:
             return f"the custom op {name.decode('utf-8', 'replace') if isinstance(name, bytes) else name}"
         return BUILTIN_OPS.get(number, f"BUILTIN_{number}")
 
-    def _has_body(self, op: BodyOp) -> bool:
-        return op.options is not None and 0 <= op.options.decompositionSubgraphIndex < len(self._model.subgraphs)
-
     def _body(self, name: str, attributes: bytes, index: int) -> Body:
         tensors: list[BodyTensor] = []
         ops: list[BodyOp] = []
         inputs, outputs = self._add(index, tensors, ops)
         return Body(name, attributes, tuple(tensors), inputs, outputs, tuple(ops), index)
 
-    def _add(self, index: int, tensors: list[BodyTensor], ops: list[BodyOp]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Adds a subgraph's tensors and ops, with those of the composites in it; returns its inputs and outputs."""
+    def _add(
+        self, index: int, tensors: list[BodyTensor], ops: list[BodyOp], arguments: Sequence[int] | None = None
+    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Adds a subgraph's tensors and ops, with those of the composites in it.
+
+        Args:
+            index: The subgraph.
+            tensors: Where its tensors go.
+            ops: Where its ops go.
+            arguments: The tensors that it is called with; None: its own inputs.
+
+        Returns:
+            Its inputs and outputs.
+        """
         graph = self._model.subgraphs[index]
-        first, count = len(tensors), len(graph.tensors)
-        tensors += map(self._tensor, graph.tensors)
+        if index not in self._tensors:
+            self._tensors[index] = [*map(self._tensor, graph.tensors)]
+        places = dict(enumerate(range(len(tensors), len(tensors) + len(self._tensors[index])))) | {-1: -1}
+        tensors += self._tensors[index]
+        if arguments is not None:
+            places |= zip(_list(graph.inputs), arguments, strict=True)
 
         def placed(values: Any) -> tuple[int, ...]:
-            found = _list(values)
-            if any(not -1 <= value < count for value in found):
-                raise IndexError(found)
-            return tuple(first + value if value >= 0 else -1 for value in found)
+            return tuple(places[value] for value in _list(values))
 
         for operator in graph.operators or ():
             op = self._op(operator)
             own = (placed(operator.inputs), placed(operator.outputs))
             self._left -= 1
             if op.name in ("STABLEHLO_COMPOSITE", "WHILE") and self._left < 0:
-                ops.append(BodyOp(f"{op.name} within more than {_MOST_OPS:,} ops", *own, None))
+                ops.append(BodyOp(f"{op.name} within too many ops", *own, None))
             elif op.name == "STABLEHLO_COMPOSITE" and self._has_body(op) and -1 not in own[0]:
-                begun = len(ops)
-                inner = self._add(int(op.options.decompositionSubgraphIndex), tensors, ops)
-                if (len(inner[0]), len(inner[1])) != (len(own[0]), len(own[1])):
-                    raise ValueError("a composite has another number of operands or results than its body")
-                ops += [BodyOp("SAME", (one,), (to,), None) for one, to in zip(inner[1], own[1], strict=True)]
-                self._renamed(ops, begun, dict(zip(inner[0], own[0], strict=True)))
+                _, made = self._add(int(op.options.decompositionSubgraphIndex), tensors, ops, own[0])
+                ops += [BodyOp("SAME", (one,), (to,), None) for one, to in zip(made, own[1], strict=True)]
             elif op.name == "WHILE":
                 parts = [int(op.options.condSubgraphIndex), int(op.options.bodySubgraphIndex)]
                 read = tuple(self._body("", b"", part) for part in parts)
@@ -234,12 +244,8 @@ class _Reader:
                 ops.append(BodyOp(op.name, *own, op.options))
         return placed(graph.inputs), placed(graph.outputs)
 
-    @staticmethod
-    def _renamed(ops: list[BodyOp], begun: int, names: dict[int, int]) -> None:
-        """Has the ops from a place on take other tensors."""
-        for place, op in enumerate(ops[begun:], begun):
-            if any(index in names for index in op.inputs):
-                ops[place] = replace(op, inputs=tuple(names.get(index, index) for index in op.inputs))
+    def _has_body(self, op: BodyOp) -> bool:
+        return op.options is not None and 0 <= op.options.decompositionSubgraphIndex < len(self._model.subgraphs)
 
     def _op(self, operator: Any) -> BodyOp:
         options = operator.builtinOptions if operator.builtinOptions is not None else operator.builtinOptions2

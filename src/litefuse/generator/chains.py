@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -127,6 +129,11 @@ class _Groups:
         self._needs = needs_of(graph)
         self._group: dict[int, tuple[int, ...]] = {}
         self._of_sizes = _of_sizes(graph)
+        self._given = set(graph.outputs)
+        self._readers: dict[int, set[int]] = defaultdict(set)
+        for place, op in enumerate(graph.ops):
+            for index in op.inputs:
+                self._readers[index].add(place)
 
     def chains(self) -> list[Chain]:
         for place, op in enumerate(self._graph.ops):
@@ -180,12 +187,11 @@ class _Groups:
         made = {index for op in ops for index in op.outputs}
         read = dict.fromkeys(index for op in ops for index in op.inputs if index >= 0 and index not in made)
         inputs = tuple(index for index in read if not _is_inside(self._graph.tensors[index]))
-        return replace(self._graph, ops=ops, inputs=inputs, outputs=self._used_outside(members))
+        return replace(self._graph, ops=ops, inputs=inputs, outputs=self._used_outside({*members}))
 
-    def _used_outside(self, members: Collection[int]) -> tuple[int, ...]:
-        others = {index for place, op in enumerate(self._graph.ops) if place not in members for index in op.inputs}
-        others |= set(self._graph.outputs)
-        return tuple(index for place in members for index in self._graph.ops[place].outputs if index in others)
+    def _used_outside(self, members: AbstractSet[int]) -> tuple[int, ...]:
+        made = [index for place in members for index in self._graph.ops[place].outputs]
+        return tuple(index for index in made if index in self._given or not self._readers[index] <= members)
 
     def _chain(self, members: tuple[int, ...]) -> Chain | None:
         body = self._body(members)

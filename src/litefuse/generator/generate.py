@@ -15,6 +15,7 @@ from litefuse.generator.body import Body, read_bodies
 from litefuse.generator.graph import NotGenerated
 from litefuse.generator.kernel import kernel_source
 from litefuse.generator.models import body_model, composite_model
+from litefuse.generator.probes import probing_shapes
 from litefuse.generator.project import build_kernels, identifiers, write_project
 from litefuse.generator.trial import Trial, TrialJob
 from litefuse.processes.process import run_in_worker
@@ -118,7 +119,8 @@ def _judged(
     """Returns how a kernel compares with its bodies, or why it is declined."""
     error = kernel_seconds = body_seconds = 0.0
     for body in bodies:
-        job = TrialJob(composite_model(content, body), body_model(content, body), library, is_timed=True)
+        models = composite_model(content, body), body_model(content, body)
+        job = TrialJob(*models, library, is_timed=True, shapes=probing_shapes(body))
         try:
             trial = cast("Trial", run_in_worker(_TARGET, job, on_step))
         except EngineCrashError as crash:

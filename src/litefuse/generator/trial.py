@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from random import Random
@@ -40,12 +40,16 @@ class TrialJob(NamedTuple):
         body: The model of its body.
         library: The library with the kernel.
         is_timed: Whether to measure.
+        shapes: Further shapes of the inputs to compare both with, by name.
+        measured: The shapes to measure with; None for the largest of usual ones.
     """
 
     composite: bytes
     body: bytes
     library: Path
     is_timed: bool
+    shapes: Sequence[Mapping[str, tuple[int, ...]]] = ()
+    measured: Mapping[str, tuple[int, ...]] | None = None
 
 
 class Trial(NamedTuple):
@@ -112,28 +116,32 @@ def run_trial(job: TrialJob, announce: Callable[[str], None] = lambda _: None) -
     problem = "the body does not run on random inputs"
     for limit in LEVELS:
         try:
-            trial = _compared(inputs, kernel, body, Manner(limit))
+            trial = _compared(job, inputs, kernel, body, Manner(limit))
         except _Refused as error:
             problem = f"the body does not run on random inputs: {error}"
             continue
         if trial.problem is not None or not job.is_timed:
             return trial
         announce("time-kernel")
-        return _timed(trial, inputs, kernel, body, Manner(limit))
+        return _timed(trial, job, inputs, kernel, body, Manner(limit))
     return Trial(problem=problem)
 
 
-def _compared(inputs: ModelInputs, kernel: _Runner, body: _Runner, manner: Manner) -> Trial:
+def _compared(job: TrialJob, inputs: ModelInputs, kernel: _Runner, body: _Runner, manner: Manner) -> Trial:
     (key,) = inputs.signatures
     drawer = inputs.drawer(key, Random(0))
     worst, ran = 0.0, 0
     results: list[list[npt.NDArray[Any]]] = []
     refusal = ""
-    others = ((_SIZES[1], each) for each in OTHER_NUMBERS)
-    for (batch, size), how in chain(((sizes, manner) for sizes in _SIZES), others):
-        if ran >= len(_SIZES) and _moved(results):
+    usual = [inputs.shapes(key, batch=batch, size=size) for batch, size in _SIZES]
+    given = [*usual, *job.shapes]
+    others = ((usual[1], each) for each in OTHER_NUMBERS)
+    for tried, (shapes, how) in enumerate(chain(((shapes, manner) for shapes in given), others)):
+        if tried >= len(given) and ran >= len(_SIZES) and _moved(results):
             break
-        arrays = drawer.draw(inputs.shapes(key, batch=batch, size=size), how)
+        arrays = drawer.draw(shapes, how)
+        if not _is_taken(kernel, arrays) and len(usual) <= tried < len(given):
+            continue  # where the kernel refuses a size, LiteRT may read outside of a tensor
         try:
             body.set(arrays)
             body.call()
@@ -163,6 +171,16 @@ def _compared(inputs: ModelInputs, kernel: _Runner, body: _Runner, manner: Manne
     return Trial(worst)
 
 
+def _is_taken(kernel: _Runner, arrays: Mapping[str, npt.NDArray[Any]]) -> bool:
+    """Whether a kernel takes inputs, also those that the body does not take: it is not to end the process."""
+    try:
+        kernel.set(arrays)
+        kernel.call()
+    except _Refused:
+        return False
+    return True
+
+
 def _moved(results: list[list[npt.NDArray[Any]]]) -> bool:
     """Whether every result took several values."""
     return all(
@@ -172,17 +190,11 @@ def _moved(results: list[list[npt.NDArray[Any]]]) -> bool:
     )
 
 
-def _timed(trial: Trial, inputs: ModelInputs, kernel: _Runner, body: _Runner, manner: Manner) -> Trial:
+def _timed(trial: Trial, job: TrialJob, inputs: ModelInputs, kernel: _Runner, body: _Runner, manner: Manner) -> Trial:
     (key,) = inputs.signatures
     drawer = inputs.drawer(key, Random(1))
-    for size in _MEASURED:
-        # A batch of large items is one of them.
-        sizes = [inputs.shapes(key, batch=1, size=size), inputs.shapes(key, batch=size, size=size)]
-        if sum(math.prod(shape) for shape in sizes[0].values()) < 1 << 16:
-            sizes.reverse()
-        if sum(map(math.prod, sizes[0].values())) > _MOST_ELEMENTS and size > 1:
-            continue
-        arrays = drawer.draw(sizes[0], manner)
+    for shapes in _usual_shapes(inputs, key) if job.measured is None else [job.measured]:
+        arrays = drawer.draw(shapes, manner)
         try:
             for runner in (body, kernel):
                 runner.set(arrays)
@@ -192,3 +204,14 @@ def _timed(trial: Trial, inputs: ModelInputs, kernel: _Runner, body: _Runner, ma
         except (_Refused, LitefuseError):
             continue
     return trial._replace(problem="it could not be measured: the body takes none of the sizes that were tried")
+
+
+def _usual_shapes(inputs: ModelInputs, key: str) -> Iterator[dict[str, tuple[int, ...]]]:
+    """Yields shapes to measure with, the largest first."""
+    for size in _MEASURED:
+        # A batch of large items is one of them.
+        sizes = [inputs.shapes(key, batch=1, size=size), inputs.shapes(key, batch=size, size=size)]
+        if sum(math.prod(shape) for shape in sizes[0].values()) < 1 << 16:
+            sizes.reverse()
+        if sum(map(math.prod, sizes[0].values())) <= _MOST_ELEMENTS or size == 1:
+            yield sizes[0]

@@ -29,16 +29,21 @@ def _concatenation(graph: Graph, op: BodyOp) -> Node:
     known = moved_integers(graph, op, places, lambda values: np.concatenate([np.atleast_1d(each) for each in values]))
     if known is not None:
         return known
-    parts = [graph.node(index) for index in op.inputs]
+    parts = _parts(graph, op)
     axis = graph.axis(int(op.options.axis), len(parts[0].shape))
     return activated(graph, op, _joined(graph, parts, axis))
+
+
+def _parts(graph: Graph, op: BodyOp) -> list[Node]:
+    parts = [graph.node(index) for index in op.inputs]
+    if len({len(part.shape) for part in parts}) > 1:
+        raise NotGenerated("tensors of several ranks are put together")
+    return parts
 
 
 def _joined(graph: Graph, parts: Sequence[Node], axis: int) -> Node:
     total = ZERO
     shape = list(parts[0].shape)
-    if any(len(part.shape) != len(shape) for part in parts):
-        raise NotGenerated("tensors of several ranks are put together")
     for part in parts:
         total = graph.sizes.add(total, part.shape[axis])
         for own, size in enumerate(part.shape):
@@ -62,7 +67,7 @@ def _pack(graph: Graph, op: BodyOp) -> Node:
 
     if (known := moved_integers(graph, op, range(len(op.inputs)), compute)) is not None:
         return known
-    parts = [graph.node(index) for index in op.inputs]
+    parts = _parts(graph, op)
     axis = graph.axis(int(op.options.axis), len(parts[0].shape) + 1)
     return _joined(graph, [graph.with_axes(part, [axis]) for part in parts], axis)
 

@@ -127,7 +127,10 @@ def _strided_slice(graph: Graph, op: BodyOp) -> Node:
         start, size = starts[0].known, sizes[0].known
         if start is None or size is None or values[0].ndim != 1:
             raise NotGenerated("a slice of sizes at an unknown place")
-        made = values[0][[start + steps[0] * place for place in range(size)]]
+        places = range(start, start + steps[0] * size, steps[0])
+        if any(not 0 <= place < values[0].size for place in (*places[:1], *places[-1:])):
+            raise NotGenerated("a slice of sizes does not lie within them")
+        made = values[0][[*places]]
         return made[0] if out else made
 
     if (known := moved_integers(graph, op, (0,), compute)) is not None:
