@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from litefuse.errors import NotFusedError
 from litefuse.job import ConversionJob
 from litefuse.metadata.description import Finish
+from litefuse.options.input_shapes import InputShapes
 from litefuse.report import CompositeReport, Report
 
 if TYPE_CHECKING:
@@ -59,10 +60,13 @@ def _of_composites(
     convert: Callable[[ConversionJob], Report],
     on_step: Callable[[str], None],
 ) -> tuple[Report, Generated]:
+    from litefuse.generator.calls import known_shapes
     from litefuse.generator.generate import generate_kernels
 
     folder.mkdir()
-    found = generate_kernels(job.output.read_bytes(), wanted, folder, model="model.tflite", on_step=on_step)
+    content = job.output.read_bytes()
+    called = known_shapes(content, "model.tflite", on_step, are_given=job.input_shapes != InputShapes())
+    found = generate_kernels(content, wanted, folder, model="model.tflite", called=called, on_step=on_step)
     if found.library is None:
         folder.rmdir()
     declined = {name: f"no kernel was generated: {reason}" for name, reason in found.declined.items()}

@@ -10,7 +10,7 @@ from litefuse.cli.json_output import json_option, print_json
 from litefuse.cli.kernels_build import build
 from litefuse.cli.kernels_test import test
 from litefuse.cli.output import print_sections, progress
-from litefuse.cli.parameters import OUTPUT, PATH, split_names
+from litefuse.cli.parameters import OUTPUT, PATH, parse_shape, process_limit_options, split_names
 
 __all__ = ["kernels"]
 
@@ -91,22 +91,58 @@ def new_kernel(name: str, model: Path, to: Path | None, tags: str | None) -> Non
 @click.option("--output", "-o", type=OUTPUT, required=True, metavar="DIR", help="The folder to write: new or empty.")
 @click.option("--tags", metavar="A,B", help="The tags of the graph of a SavedModel. Default: serve.")
 @click.option("--always", is_flag=True, help="Keep kernels that are not faster than their bodies, too.")
-def generate(model: Path, names: tuple[str, ...], output: Path, tags: str | None, always: bool) -> None:
+@click.option(
+    "--batch",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Measure kernels in calls of the model with N as the first size of its inputs, where that is open.",
+)
+@click.option(
+    "--shape",
+    multiple=True,
+    metavar="NAME=1,2,3",
+    help="Measure kernels in calls of the model with an input of this shape; may be repeated.",
+)
+@process_limit_options
+def generate(
+    model: Path,
+    names: tuple[str, ...],
+    output: Path,
+    tags: str | None,
+    always: bool,
+    batch: int | None,
+    shape: tuple[str, ...],
+    timeout: float | None,
+    memory: int | None,
+) -> None:
     """Generate C++ kernels for composites of a model from their bodies.
 
     MODEL is a .tflite file with composites (STABLEHLO_COMPOSITE), or a model to convert, whose composites are kept; the
     file goes into the folder then. NAME is a composite, or a pattern such as 'norm*'. Default: all of them.
 
     Each kernel is compiled, compared with the body on inputs that are drawn from it, and measured against it in LiteRT;
-    those that differ or are not faster are declined, with the reason.
+    those that differ or are not faster are declined, with the reason. Which is faster depends on the sizes: where those
+    of the model are open, --batch and --shape say what it is called with. --timeout is for all of it.
 
     README.md in the folder shows how to build the kernels for a device and to load them.
     """
+    from litefuse.processes.limits import ProcessLimits, processes_limited
     from litefuse.report.sections import Section
     from litefuse.scaffold.generated import generate_for
 
-    with progress(f"Generating kernels for {model}") as on_step:
-        found, files = generate_for(model, names, output, tags=split_names(tags), always=always, on_step=on_step)
+    shapes = dict(parse_shape(text) for text in shape)
+    limits = ProcessLimits(timeout, memory)
+    with progress(f"Generating kernels for {model}") as on_step, processes_limited(limits):
+        found, files = generate_for(
+            model,
+            names,
+            output,
+            tags=split_names(tags),
+            always=always,
+            batch=batch,
+            shapes=shapes,
+            on_step=on_step,
+        )
     rows = [(name, str(kernel)) for name, kernel in found.kernels.items()]
     rows += [(name, f"declined: {reason}") for name, reason in found.declined.items()]
     title = f"Kernels: {len(found.kernels):,} of {len(rows):,} composites"

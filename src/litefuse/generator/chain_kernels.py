@@ -11,6 +11,7 @@ from typing import cast
 from litefuse.errors import EngineCrashError, LitefuseError
 from litefuse.files.temporary import make_temporary_folder
 from litefuse.generator.body import read_bodies, read_signatures
+from litefuse.generator.calls import known_shapes
 from litefuse.generator.chains import Chain, find_chains
 from litefuse.generator.generate import Generated, generate_kernels, microseconds
 from litefuse.generator.kernel import kernel_source
@@ -74,7 +75,9 @@ def generate_chains(
         outline(path, outlined, [chain for each in tried.values() for chain in each])
         kernels = Path(work, "kernels")
         kernels.mkdir()
-        made = generate_kernels(outlined.read_bytes(), list(tried), kernels, model=model, on_step=on_step)
+        with_chains = outlined.read_bytes()
+        called = known_shapes(with_chains, model, on_step)
+        made = generate_kernels(with_chains, list(tried), kernels, model=model, called=called, on_step=on_step)
         declined |= made.declined
         kept = _Choice(path, outlined, tried, made, None if others is None else others.library, on_step)
         declined |= kept.choose()

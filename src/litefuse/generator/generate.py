@@ -9,15 +9,17 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import cast
 
-from litefuse.errors import EngineCrashError, LitefuseError
+from litefuse.errors import EngineCrashError, LimitError, LitefuseError
 from litefuse.files.temporary import make_temporary_folder
 from litefuse.generator.body import Body, read_bodies
+from litefuse.generator.calls import CalledShapes
 from litefuse.generator.graph import NotGenerated
 from litefuse.generator.kernel import kernel_source
 from litefuse.generator.models import body_model, composite_model
 from litefuse.generator.probes import probing_shapes
 from litefuse.generator.project import build_kernels, identifiers, write_project
 from litefuse.generator.trial import Trial, TrialJob
+from litefuse.processes.limits import ProcessLimits, process_limits, processes_limited
 from litefuse.processes.process import run_in_worker
 from litefuse.progress.step import Step
 from litefuse.report.report import KernelReport
@@ -25,6 +27,8 @@ from litefuse.report.report import KernelReport
 __all__ = ["Generated", "generate_kernels"]
 
 _TARGET = "litefuse.generator.trial:run_trial"
+# A trial takes a second or two. What takes longer is no kernel to wait for.
+_SECONDS = 120.0
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,7 @@ def generate_kernels(
     *,
     model: str,
     always: bool = False,
+    called: CalledShapes | None = None,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> Generated:
     """Generates kernels for composites of a file, and writes them into a folder that exists and is empty.
@@ -62,11 +67,13 @@ def generate_kernels(
         folder: The folder; it stays empty if no kernel is made.
         model: The file's name.
         always: Keep kernels that are not faster.
+        called: The shapes to measure composites with; others are measured with usual ones.
         on_step: Called with each step's name.
 
     Raises:
         InterpreterError: The file is no LiteRT model, or it is damaged.
         KernelError: The compiler refuses a kernel.
+        LimitError: The time is over.
         LitefuseError: There is no compiler.
     """
     on_step("generate")
@@ -76,6 +83,7 @@ def generate_kernels(
     sources: dict[str, str] = {}
     classes = identifiers(chosen)
     for name in chosen:
+        process_limits().check_time("generate")
         try:
             sources[name] = kernel_source(name, found[name], classes[name], model)
         except NotGenerated as error:
@@ -88,7 +96,8 @@ def generate_kernels(
         library = build_kernels(Path(work), sources)
         for number, name in enumerate(sources):
             counted = _counted(on_step, name, number, len(sources))
-            verdict = _judged(content, found[name], library, always=always, on_step=counted)
+            trials = _Trials(content, library, called or {}, counted)
+            verdict = _judged(trials, found[name], always=always)
             if isinstance(verdict, str):
                 declined[name] = verdict
             else:
@@ -113,20 +122,56 @@ def _counted(on_step: Callable[[str], None], name: str, number: int, total: int)
     return lambda step: on_step(Step(f"{step}: {name}, {number + 1} of {total}", number, total))
 
 
-def _judged(
-    content: bytes, bodies: list[Body], library: Path, *, always: bool, on_step: Callable[[str], None]
-) -> KernelReport | str:
+@dataclass(frozen=True)
+class _Trials:
+    """What the kernels of a file are tried with.
+
+    Attributes:
+        content: The file.
+        library: The library with the kernels.
+        called: The shapes to measure them with.
+        on_step: Called with each step's name.
+    """
+
+    content: bytes
+    library: Path
+    called: CalledShapes
+    on_step: Callable[[str], None]
+
+    def run(self, body: Body) -> Trial:
+        """Tries a body's kernel.
+
+        Raises:
+            LimitError: The time is over.
+        """
+        job = TrialJob(
+            composite_model(self.content, body),
+            body_model(self.content, body),
+            self.library,
+            is_timed=True,
+            shapes=probing_shapes(body),
+            measured=self.called.get((body.name, body.graph)),
+        )
+        limits = process_limits()
+        limits.check_time("check-kernel")
+        own = ProcessLimits(min(_SECONDS, limits.remaining or _SECONDS), limits.memory)
+        try:
+            with processes_limited(own):
+                return cast("Trial", run_in_worker(_TARGET, job, self.on_step))
+        except EngineCrashError as crash:
+            return Trial(problem=f"the process that ran the kernel died: {crash.death}")
+        except LitefuseError as failure:
+            limits.check_time("check-kernel")
+            if isinstance(failure, LimitError) and failure.limit == "timeout":
+                return Trial(problem=f"the kernel and its body take longer than {_SECONDS:g} s")
+            return Trial(problem=f"the kernel could not be run: {failure.message}")
+
+
+def _judged(trials: _Trials, bodies: list[Body], *, always: bool) -> KernelReport | str:
     """Returns how a kernel compares with its bodies, or why it is declined."""
     error = kernel_seconds = body_seconds = 0.0
     for body in bodies:
-        models = composite_model(content, body), body_model(content, body)
-        job = TrialJob(*models, library, is_timed=True, shapes=probing_shapes(body))
-        try:
-            trial = cast("Trial", run_in_worker(_TARGET, job, on_step))
-        except EngineCrashError as crash:
-            return f"the process that ran the kernel died: {crash.death}"
-        except LitefuseError as failure:
-            return f"the kernel could not be run: {failure.message}"
+        trial = trials.run(body)
         if trial.problem is not None:
             return trial.problem
         error = max(error, trial.error)

@@ -14,7 +14,7 @@ from litefuse.files.whole_file import write_new
 from litefuse.generator.kernel import class_name
 from litefuse.processes.limits import process_limits
 
-__all__ = ["OPTIONS", "build_kernels", "identifiers", "library_name", "write_project"]
+__all__ = ["OPTIONS", "build_kernels", "identifiers", "library_name", "registry_source", "write_project"]
 
 #: The compiler's options for generated loops: those of loops, and the pragmas that vectorize sums.
 OPTIONS = ("-fopenmp-simd", *LOOP_OPTIONS)
@@ -75,7 +75,7 @@ def build_kernels(
 
 def _write_sources(folder: Path, sources: Mapping[str, str]) -> list[Path]:
     texts = {f"{own}.cc": sources[name] for name, own in identifiers(list(sources)).items()}
-    texts["registry.cc"] = _registry(list(sources))
+    texts["registry.cc"] = registry_source(identifiers(list(sources)))
     for name, text in texts.items():
         write_new(folder / name, text.encode())
     return [folder / name for name in texts]
@@ -111,8 +111,8 @@ def write_project(folder: Path, sources: Mapping[str, str], model: str, library:
     return made
 
 
-def _registry(names: list[str]) -> str:
-    found = identifiers(names)
+def registry_source(found: Mapping[str, str]) -> str:
+    """Returns the source of the table of kernels, given the names of their classes by those of the composites."""
     declared = "\n".join(
         f'extern "C" const TfLiteRegistration* litefuse_register_{own}(void);' for own in found.values()
     )

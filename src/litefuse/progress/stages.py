@@ -93,7 +93,7 @@ STAGES: Mapping[str, tuple[str, ...]] = {
     "Quantizing": ("quantize",),
     "Generating kernels": ("generate", "find-chains", "compile"),
     "Checking kernels": ("check-kernel", "compare"),
-    "Timing kernels": ("time-kernel", "time-model"),
+    "Timing kernels": ("size-composites", "time-kernel", "time-model"),
     "Checking the file": ("check-file",),
     "Asking targets": ("check-target", "ask"),
     "Measuring": (

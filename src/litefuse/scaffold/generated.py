@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import cast
 
 from litefuse.cpp.folders import check_empty, new_folder
 from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.files.whole_file import write_new
 from litefuse.generator.body import read_bodies
+from litefuse.generator.calls import CalledShapes, CallsJob, known_shapes
 from litefuse.generator.generate import Generated, generate_kernels
+from litefuse.processes.limits import process_limits
+from litefuse.processes.process import run_in_worker
 from litefuse.scaffold.saved_model import has_to_be_converted
 
 __all__ = ["generate_for"]
@@ -23,6 +27,8 @@ def generate_for(
     *,
     tags: Collection[str] | None = None,
     always: bool = False,
+    batch: int | None = None,
+    shapes: Mapping[str, tuple[int, ...]] | None = None,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> tuple[Generated, int]:
     """Generates kernels into a new folder; see :func:`~litefuse.generator.generate.generate_kernels`.
@@ -33,6 +39,8 @@ def generate_for(
         folder: The folder, which must not exist or be empty.
         tags: The tags of the graph of a SavedModel; None means the one for serving.
         always: Keep kernels that are not faster.
+        batch: The first size of the model's inputs, where it is open, in the calls that kernels are measured for.
+        shapes: The shapes of its inputs in these calls, by name.
         on_step: Called with each step's name.
 
     Returns:
@@ -52,9 +60,17 @@ def generate_for(
             where=str(model),
             hint=f"There are: {', '.join(sorted(found))}." if found else "The model has none.",
         )
+    called: CalledShapes
+    if batch is not None or shapes:
+        job = CallsJob(content, str(model), batch, shapes or {})
+        called = cast("CalledShapes", run_in_worker("litefuse.generator.calls:shapes_of_calls", job, on_step))
+    else:
+        called = known_shapes(content, str(model), on_step)
     there = folder.is_dir()
     with new_folder(folder):
-        made = generate_kernels(content, names or None, folder, model=name, always=always, on_step=on_step)
+        made = generate_kernels(
+            content, names or None, folder, model=name, always=always, called=called, on_step=on_step
+        )
         if made.library is not None and is_converted:
             write_new(folder / name, content)
     if made.library is None and not there:
@@ -67,7 +83,11 @@ def _content(model: Path, tags: Collection[str] | None, on_step: Callable[[str],
     if has_to_be_converted(model):
         from litefuse.api import convert
 
-        return convert(model, tags=tags, composites="keep", on_step=on_step).model_bytes, True
+        limits = process_limits()
+        made = convert(
+            model, tags=tags, composites="keep", on_step=on_step, timeout=limits.remaining, memory=limits.memory
+        )
+        return made.model_bytes, True
     try:
         return model.read_bytes(), False
     except OSError as error:
