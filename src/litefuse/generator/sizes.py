@@ -307,13 +307,14 @@ class Sizes:
 
     def _chosen(self, name: str, left: Size, right: Size, compute: Callable[[int, int], int]) -> Size:
         decided = self._decided(left, right)
-        (low, high), (other_low, other_high) = self.bounds(left), self.bounds(right)
-        if decided is None and compute(low, other_high) == low and compute(high, other_low) == high:
-            decided = (low, other_high)  # such as the larger of a size and 0
-        if decided is None and compute(low, other_high) == other_high and compute(high, other_low) == other_low:
-            decided = (low, other_high)
         if decided is not None:
             return left if compute(*decided) == decided[0] else right
+        (low, high), (other_low, other_high) = self.bounds(left), self.bounds(right)
+        # Such as the larger of a size and 0.
+        if compute(low, other_high) == low and compute(high, other_low) == high:
+            return left
+        if compute(low, other_high) == other_high and compute(high, other_low) == other_low:
+            return right
         self.compared.setdefault((left, right))
         return self._binary(name, left, right, compute, (compute(low, other_low), compute(high, other_high)))
 

@@ -79,7 +79,11 @@ class _Runner:
         from ai_edge_litert.interpreter import Interpreter, load_delegate
 
         delegates = None if library is None else [load_delegate(str(library))]
-        self._interpreter: Any = Interpreter(model_content=content, num_threads=1, experimental_delegates=delegates)
+        try:
+            made: Any = Interpreter(model_content=content, num_threads=1, experimental_delegates=delegates)
+        except (RuntimeError, ValueError) as error:
+            raise _Refused(" ".join(str(error).split())) from None
+        self._interpreter = made
         self._shapes: list[tuple[int, ...]] = []
 
     def set(self, inputs: Mapping[str, npt.NDArray[Any]]) -> None:
@@ -105,14 +109,21 @@ class _Runner:
             raise _Refused(" ".join(str(error).split())) from None
 
     def results(self) -> list[npt.NDArray[Any]]:
-        return [self._interpreter.get_tensor(detail["index"]) for detail in self._interpreter.get_output_details()]
+        details = self._interpreter.get_output_details()
+        try:
+            return [self._interpreter.get_tensor(detail["index"]) for detail in details]
+        except (RuntimeError, ValueError) as error:
+            raise _Refused(" ".join(str(error).split())) from None
 
 
 def run_trial(job: TrialJob, announce: Callable[[str], None] = lambda _: None) -> Trial:
     """Runs both on the same inputs, which are drawn from the body, twice in a row and with several sizes; measures."""
     announce("check-kernel")
     inputs = ModelInputs(job.body)
-    kernel, body = _Runner(job.composite, job.library), _Runner(job.body, None)
+    try:
+        kernel, body = _Runner(job.composite, job.library), _Runner(job.body, None)
+    except _Refused as error:
+        return Trial(problem=f"LiteRT does not load the body: {error}")
     problem = "the body does not run on random inputs"
     for limit in LEVELS:
         try:
@@ -145,19 +156,20 @@ def _compared(job: TrialJob, inputs: ModelInputs, kernel: _Runner, body: _Runner
         try:
             body.set(arrays)
             body.call()
+            expected = body.results()
         except _Refused as error:
             refusal = str(error)
             continue  # sizes and numbers that the body does not take
         try:
             kernel.set(arrays)
             kernel.call()
+            made = kernel.results()
         except _Refused as error:
             if _SIZES_DIFFER in str(error):
                 continue
             return Trial(problem=f"the kernel refuses what the body takes: {error}")
         ran += 1
-        expected = body.results()
-        for number, (found, right) in enumerate(zip(kernel.results(), expected, strict=True)):
+        for number, (found, right) in enumerate(zip(made, expected, strict=True)):
             away = difference(found, right)
             if not away.error <= TOLERANCE:
                 what = away.problem or f"it differs by {away.error:.2g}"
