@@ -9,10 +9,10 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["BuildError", "readers_environment", "sanitized_environment"]
+__all__ = ["BUILD", "BuildError", "preloaded", "readers_environment", "sanitized_environment"]
 
 _ROOT = Path(__file__).resolve().parents[1]
-_BUILD = Path(os.environ.get("LITEFUSE_FUZZ_BUILD") or _ROOT / "build" / "fuzz")
+BUILD = Path(os.environ.get("LITEFUSE_FUZZ_BUILD") or _ROOT / "build" / "fuzz")
 _LIBRARY = "LITEFUSE_KERNELS_LIBRARY"
 _GIVEN = "LITEFUSE_FUZZ_KERNELS"
 # Leaks of Python's own are many. An allocation that is refused is not to be the end, as it is not without sanitizers.
@@ -39,7 +39,7 @@ def sanitized_environment() -> Mapping[str, str]:
     """
     given = os.environ.get(_GIVEN)
     library = given or str(_built("native", "liblitefuse_kernels.so", "-DLITEFUSE_SANITIZE=ON"))
-    return {_LIBRARY: library, **_preloaded()}
+    return {_LIBRARY: library, **preloaded()}
 
 
 def readers_environment() -> Mapping[str, str]:
@@ -48,10 +48,15 @@ def readers_environment() -> Mapping[str, str]:
     Raises:
         BuildError: It cannot be built.
     """
-    return {"LITEFUSE_FUZZ_READERS": str(_built("fuzz/readers", "libfuzz_readers.so")), **_preloaded()}
+    return {"LITEFUSE_FUZZ_READERS": str(_built("fuzz/readers", "libfuzz_readers.so")), **preloaded()}
 
 
-def _preloaded() -> Mapping[str, str]:
+def preloaded() -> Mapping[str, str]:
+    """The variables of a process that loads libraries with the address and undefined behavior sanitizers.
+
+    Raises:
+        BuildError: The compiler has none.
+    """
     compiler = shutil.which(os.environ.get("CXX", "g++"))
     if compiler is None:
         raise BuildError("there is no C++ compiler; sanitizers need one")
@@ -69,7 +74,7 @@ def _preloaded() -> Mapping[str, str]:
 
 @functools.cache
 def _built(folder: str, library: str, *options: str) -> Path:
-    target = _BUILD / folder
+    target = BUILD / folder
     environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
     commands = (
         ["cmake", "-S", str(_ROOT / folder), "-B", str(target), *options],

@@ -11,6 +11,7 @@ __all__ = ["TARGETS", "target_class", "target_named"]
 TARGETS = {
     "saved_model": "fuzz.saved_model.target:SavedModelTarget",
     "tflite": "fuzz.tflite:LiteRTModelTarget",
+    "generator": "fuzz.generator.target:BodyTarget",
     "native": "fuzz.native.target:KernelTarget",
     "options": "fuzz.readers.target:ReadersTarget",
     "keras": "fuzz.keras:KerasFileTarget",

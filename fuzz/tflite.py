@@ -28,7 +28,7 @@ from litefuse.errors import InterpreterError
 from litefuse.kernels import PACK
 from litefuse.runtime.interpreter import Interpreter
 
-__all__ = ["LiteRTModelTarget", "judge_ending", "try_model"]
+__all__ = ["CHANGES", "LiteRTModelTarget", "judge_ending", "try_model"]
 
 _SEEDS = Path(__file__).with_name("seeds") / "tflite.zip"
 _MOST = 1 << 20  # elements of an input
@@ -54,7 +54,7 @@ class LiteRTModelTarget(Target):
             return change_bytes(draw, seed)
         model = schema.ModelT.InitFromPackedBuf(seed, 0)
         for _ in range(draw.choice((1, 1, 1, 2, 2, 3))):
-            draw.choice(_CHANGES)(draw, model)
+            draw.choice(CHANGES)(draw, model)
         try:
             builder = flatbuffers.Builder(len(seed))
             builder.Finish(model.Pack(builder), file_identifier=b"TFL3")
@@ -246,7 +246,7 @@ def _change_parts(draw: random.Random, model: Any) -> None:
             draw.shuffle(parts)
 
 
-_CHANGES: tuple[Callable[[random.Random, Any], None], ...] = (
+CHANGES: tuple[Callable[[random.Random, Any], None], ...] = (
     *(_change_indices, _change_indices, _change_shape, _change_shape, _change_type, _change_buffer, _change_fields),
     *(_change_fields, _change_custom_options, _change_custom_options, _change_code, _change_signature, _change_parts),
 )
