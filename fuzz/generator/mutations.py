@@ -153,7 +153,7 @@ def _open(_: random.Random, model: Any) -> None:
     """Makes all sizes of arguments open."""
     for graph in model.subgraphs:
         for index in graph.inputs if graph.inputs is not None else ():
-            tensor = graph.tensors[index] if index < len(graph.tensors) else schema.TensorT()
+            tensor = graph.tensors[index] if 0 <= index < len(graph.tensors) else schema.TensorT()
             tensor.shapeSignature = [-1] * (len(tensor.shape) if tensor.shape is not None else 0)
 
 

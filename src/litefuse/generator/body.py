@@ -152,7 +152,7 @@ def _read(content: bytes, where: str, read: Callable[[_Reader], Found]) -> Found
 
 # Composites within a body, and loops, are read up to so many ops: each may be there many times.
 _MOST_OPS = 1 << 12
-_MOST_OPS_IN_FILE = 1 << 16
+_MOST_OPS_IN_FILE = 1 << 15
 
 
 class _Reader:
@@ -221,6 +221,7 @@ class _Reader:
             self._tensors[index] = [*map(self._tensor, graph.tensors)]
         places = dict(enumerate(range(len(tensors), len(tensors) + len(self._tensors[index])))) | {-1: -1}
         tensors += self._tensors[index]
+        self._left -= len(self._tensors[index]) // 4  # they take time as well
         if arguments is not None:
             places |= zip(_list(graph.inputs), arguments, strict=True)
 
