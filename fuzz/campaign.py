@@ -126,7 +126,8 @@ class _Zygote:
     def __init__(self, target: str, *, sanitized: bool = True) -> None:
         found = target_class(target)
         # Threads do not survive a fork.
-        own = {"OPENBLAS_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": str(_ROOT)}
+        own = {"OPENBLAS_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
+        own["PYTHONPATH"] = os.pathsep.join([str(_ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
         self._process = subprocess.Popen(
             [sys.executable, "-m", "fuzz.zygote", target],
             stdin=subprocess.PIPE,

@@ -12,6 +12,7 @@ from litefuse.batch_runs.entry import BatchSettings, Entry, Variant
 from litefuse.batch_runs.options import check_value, options_of, unknown_key
 from litefuse.cloud.names import as_url, file_name
 from litefuse.errors import LitefuseError
+from litefuse.files.readable import check_file
 from litefuse.options.limits import parsed_bytes
 from litefuse.processes.limits import ProcessLimits
 
@@ -57,6 +58,7 @@ def read_models_file(path: Path, more: Mapping[str, Any] | None = None) -> tuple
         import tomllib as toml
     else:
         import tomli as toml
+    check_file(path)
     try:
         with path.open("rb") as file:
             read: dict[str, Any] = toml.load(file)

@@ -15,6 +15,7 @@ from litefuse.cloud.paths import local, saved_to
 from litefuse.environment.versions import version_of
 from litefuse.errors import LitefuseError
 from litefuse.files.digest import file_digest, folder_digest
+from litefuse.files.readable import check_file, check_there, is_there
 from litefuse.files.whole_file import whole_file
 from litefuse.version import __version__
 
@@ -86,9 +87,9 @@ def _named_files(entry: Entry) -> Iterable[str]:
 
 def _content(text: str) -> str:
     path = Path(local(text))
-    if not path.exists() and ":" in text:  # FILE.py:FUNCTION
+    if not is_there(path) and ":" in text:  # FILE.py:FUNCTION
         path = Path(text.rpartition(":")[0])
-    return digest_of(path) if path.exists() else ""
+    return digest_of(path) if is_there(path) else ""
 
 
 def digest_of(path: Path) -> str:
@@ -97,14 +98,11 @@ def digest_of(path: Path) -> str:
     Raises:
         LitefuseError: It cannot be read.
     """
+    check_there(path)
     try:
-        if not path.exists():
-            raise LitefuseError("there is no such model", where=str(path))
         if path.is_dir():
             return folder_digest(path, within=True)  # a conversion refuses links that lead out
-        if not path.is_file():  # reading a device or a pipe may never end
-            raise LitefuseError("this is no file or folder", where=str(path))
-        return file_digest(path)
+        return file_digest(check_file(path))
     except OSError as error:
         raise LitefuseError(f"it cannot be read: {error.strerror or error}", where=str(path)) from error
 

@@ -22,6 +22,7 @@ from litefuse.batch_runs.task import Task, step_outcome
 from litefuse.cloud.names import as_url
 from litefuse.cloud.paths import local
 from litefuse.errors import LitefuseError
+from litefuse.files.readable import check_there
 
 __all__ = ["batch", "run_batch"]
 
@@ -82,7 +83,7 @@ def _read(
     models: str | os.PathLike[str] | Iterable[Any], defaults: Mapping[str, Any] | None
 ) -> tuple[list[Entry], BatchSettings]:
     if isinstance(models, str | os.PathLike):
-        path = Path(local(models))
+        path = check_there(local(models))
         if not path.is_dir():
             return read_models_file(path, defaults)
         return entries_in(path, defaults), BatchSettings()

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from litefuse.benchmarking.tool_output import ToolRun, tool_run
 from litefuse.errors import LitefuseError
+from litefuse.files.readable import check_file
 from litefuse.files.temporary import make_temporary_folder
 from litefuse.processes.limits import process_limits
 from litefuse.report.printable import printable
@@ -84,9 +85,7 @@ def find_device(
         raise LitefuseError("there is no command adb, which runs the model on a device", hint=_ADB)
     if binary is None:
         raise LitefuseError("the tool that runs on the device, benchmark_model, is not named", hint=_TOOL)
-    path = Path(binary)
-    if not path.is_file():
-        raise LitefuseError("there is no such file to run on the device", where=str(path), hint=_TOOL)
+    path = check_file(binary, folder=_TOOL)
     device = Device([adb, *(["-s", serial] if serial else [])], path, on_step)
     device.read_name()
     return device

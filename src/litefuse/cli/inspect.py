@@ -43,7 +43,9 @@ def inspect(
     they change, ops, assets. Of a LiteRT model: signatures, subgraphs, ops, the options of custom ops, dtypes,
     and the scales and zero points of quantized tensors.
     """
-    if model.is_file() and (model.suffix == ".tflite" or _begins_as_litert_model(model)):
+    from litefuse.files.readable import is_there
+
+    if is_there(model) and model.is_file() and (model.suffix == ".tflite" or _begins_as_litert_model(model)):
         from litefuse.inspection.litert_model import inspect_litert_model
         from litefuse.inspection.sections import litert_model_sections
 

@@ -7,14 +7,14 @@ from pathlib import Path
 import click
 
 from litefuse.cli.output import check_writable, print_sections, progress
-from litefuse.cli.parameters import PATH
+from litefuse.cli.parameters import OUTPUT, PATH
 
 __all__ = ["build"]
 
 
 @click.command("build")
 @click.argument("sources", nargs=-1, required=True, type=PATH, metavar="FILE.cc...")
-@click.option("--output", "-o", type=PATH, required=True, metavar="LIB.so", help="The library to write.")
+@click.option("--output", "-o", type=OUTPUT, required=True, metavar="LIB.so", help="The library to write.")
 @click.option(
     "--register",
     multiple=True,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from litefuse.cli.output import check_writable
-from litefuse.cli.parameters import PATH
+from litefuse.cli.parameters import PLACE
 from litefuse.errors import LitefuseError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def log_options(command: click.Command) -> None:
         ),
         _option(
             "--log-file",
-            type=PATH,
+            type=PLACE,
             metavar="FILE",
             envvar=f"{LEVEL_VARIABLE}_FILE",
             help="Append them to a file; info and above, unless a level is given.",

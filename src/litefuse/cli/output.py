@@ -63,7 +63,7 @@ def check_writable(target: Path, what: str, *, reads: Iterable[Path] = (), optio
         elif any(_would_replace(target, each) for each in reads):
             reason = "it would replace what it is made from"
     except (OSError, ValueError) as error:
-        reason = str(error)
+        reason = getattr(error, "strerror", None) or str(error)
     if reason:
         raise LitefuseError(
             f"{what} cannot be written: {reason}", where=str(target), hint=f"Name another file with {option}."

@@ -17,6 +17,7 @@ __all__ = [
     "MIN_RUNTIME",
     "OUTPUT",
     "PATH",
+    "PLACE",
     "SECONDS",
     "TAGS",
     "TARGET",
@@ -56,6 +57,8 @@ class _Output(click.Path):
 
 PATH: Any = _Input(path_type=Path)
 OUTPUT: Any = _Output(path_type=Path)
+#: The path of what is written here while the command runs, which no URL can be.
+PLACE: Any = click.Path(path_type=Path)
 
 SECONDS = click.FloatRange(min=0, min_open=True)
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import click
 
-from litefuse.cli.parameters import PATH
+from litefuse.cli.parameters import PATH, PLACE
 from litefuse.report.printable import printable
 
 __all__ = ["main", "models_of"]
@@ -40,7 +40,7 @@ def models_of(files: Iterable[Path]) -> list[Path]:
 # pre-commit puts names of files behind the options as they are, and one may begin with a dash.
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("files", nargs=-1, type=PATH, metavar="FILE...")
-@click.option("--to", type=PATH, metavar="FOLDER", help="Write files there. Default: beside each model.")
+@click.option("--to", type=PLACE, metavar="FOLDER", help="Write files there. Default: beside each model.")
 @click.option("--convert", "options", default="", metavar="OPTIONS", help="Options of litefuse convert.")
 @click.option("--verify/--no-verify", default=True, help="Compare with the original, in TensorFlow.")
 @click.option("--verify-options", default="", metavar="OPTIONS", help="Options of litefuse verify.")

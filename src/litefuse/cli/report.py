@@ -23,7 +23,6 @@ from litefuse.cli.parameters import (
     split_names,
 )
 from litefuse.cloud.names import with_names
-from litefuse.errors import LitefuseError
 from litefuse.report.printable import printable
 
 if TYPE_CHECKING:
@@ -83,8 +82,10 @@ def report(
     """
     page = output if output is not None else Path(f"{model.stem or 'model'}.html")
     check_page(page, (model, original), "--output")
-    if original is not None and not original.exists():
-        raise LitefuseError("there is no such model", where=str(original))
+    if original is not None:
+        from litefuse.files.readable import check_there
+
+        check_there(original)
     shapes = dict(parse_shape(each) for each in shape)
 
     from litefuse.page.saving import save_report

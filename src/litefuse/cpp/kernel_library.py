@@ -13,6 +13,7 @@ from litefuse.cpp.registrations import RegisteringFunction, RegistrationsInSourc
 from litefuse.cpp.sanitized import sanitizer_environment
 from litefuse.cpp.tflite_headers import TfliteHeaders, explained, tflite_headers
 from litefuse.errors import KernelError, LitefuseError
+from litefuse.files.readable import check_file
 from litefuse.files.temporary import make_temporary_folder
 from litefuse.files.whole_file import whole_file
 
@@ -127,9 +128,7 @@ class _OwnFiles:
 
 
 def _source(source: str | os.PathLike[str]) -> Path:
-    path = Path(source).resolve()
-    if not path.is_file():
-        raise LitefuseError("no such file", where=str(source))
+    path = check_file(source).resolve()
     if set('"\n\\') & set(path.as_posix()):
         raise LitefuseError("C++ cannot name this file", where=str(source), hint="Give it a name without quotes.")
     return path

@@ -6,7 +6,6 @@ import hashlib
 import mmap
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import ml_dtypes
@@ -22,6 +21,7 @@ from litefuse.inspection.litert_model import facts_of
 from litefuse.metadata.associated_files import pack_of
 from litefuse.runtime import model_tables as fields
 from litefuse.runtime.flatbuffer import Table, root
+from litefuse.runtime.model_content import check_model
 from litefuse.runtime.soundness import IDENTIFIER
 
 __all__ = ["Side", "TensorScales"]
@@ -100,11 +100,8 @@ class Side:
         """
         if isinstance(model, bytes):
             return cls(model, "model content")
-        path = Path(local(model))
+        path = check_model(local(model))
         try:
-            if path.is_dir():
-                hint = "litefuse.convert() makes a .tflite file of a SavedModel (litefuse convert)."
-                raise InterpreterError("is a folder, not a .tflite file", where=str(path), hint=hint)
             if path.stat().st_size < 8:
                 raise InterpreterError("this is not a LiteRT model", where=str(path))
             with path.open("rb") as file:

@@ -16,6 +16,7 @@ from typing import Any, cast
 from litefuse.benchmarking.measurement import Measurement
 from litefuse.errors import LitefuseError
 from litefuse.explorer.nodes import ExplorerGraph, explorer_graphs
+from litefuse.files.readable import check_file
 from litefuse.files.whole_file import whole_file
 from litefuse.verify.layers.graph import layer_graph
 from litefuse.verify.layers.layers import Layers
@@ -184,6 +185,7 @@ def read_node_data(path: Path) -> NodeData:
     Raises:
         LitefuseError: It cannot be read, or is no JSON object.
     """
+    check_file(path)
     try:
         if path.stat().st_size > _MAX_FILE:
             raise LitefuseError(f"node data of more than {_MAX_FILE:,} bytes are not read", where=str(path))

@@ -15,6 +15,7 @@ from typing import Any
 from litefuse.errors import InterpreterError
 from litefuse.inputs.graph import Graph, Model
 from litefuse.runtime.flatbuffer import content_of, root
+from litefuse.runtime.model_content import check_model
 from litefuse.runtime.model_tables import GRAPH_NAME, SUBGRAPHS
 from litefuse.runtime.soundness import IDENTIFIER, check_soundness
 
@@ -47,6 +48,7 @@ def explorer_graphs(path: Path) -> list[ExplorerGraph]:
     Raises:
         InterpreterError: It cannot be read, is not a LiteRT model, or is damaged.
     """
+    check_model(path)
     try:
         with content_of(path) as data:
             if data[4:8] != IDENTIFIER:

@@ -49,7 +49,10 @@ def final_place(target: Path) -> Path:
     Raises:
         OSError: It is a device, pipe or the like, which a file would replace.
     """
-    place = Path(os.path.realpath(target))
+    try:
+        place = Path(os.path.realpath(target))
+    except ValueError:  # on Windows, realpath takes it
+        raise OSError(errno.EINVAL, "the name has a null character", str(target)) from None
     if place.exists() and not place.is_file() and not place.is_dir():
         raise OSError(errno.EINVAL, "a device, pipe or the like is no file", str(target))
     return place

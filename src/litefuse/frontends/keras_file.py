@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from litefuse.errors import EngineCrashError, LitefuseError
+from litefuse.files.readable import check_file
 from litefuse.frontends.pretrained import refuse_pretrained
 from litefuse.frontends.source import Source
 from litefuse.processes.process import run_alone
@@ -41,8 +42,7 @@ def keras_file_source(path: Path) -> Source:
     Raises:
         LitefuseError: There is no such file; or it has the weights of a pretrained model of transformers.
     """
-    if not path.is_file():  # reading from a pipe would block
-        raise LitefuseError("this is no file" if path.exists() else "there is no such file", where=str(path))
+    check_file(path)
     refuse_pretrained(path)
     return Source(str(path), write=lambda folder: _write(path, folder))
 

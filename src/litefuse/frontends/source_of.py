@@ -11,6 +11,7 @@ from typing import cast
 from litefuse.cloud.names import name_of
 from litefuse.cloud.paths import local
 from litefuse.errors import LitefuseError
+from litefuse.files.readable import is_there
 from litefuse.frontends.source import Source
 
 __all__ = ["source_of"]
@@ -42,6 +43,8 @@ def source_of(model: object) -> Source:
             path = path.absolute()
         except FileNotFoundError:
             raise LitefuseError("the current folder is gone, so there is no such path", where=str(path)) from None
+        if not is_there(path):
+            return Source(name_of(path), path)  # reading it says what is wrong
         source = keras_file_source(path) if is_keras_file(path) else folder_source(path)
         return source if source.name != str(path) else replace(source, name=name_of(path))
     # A model of Keras 2 is also a tf.Module, but should be exported as Keras does.

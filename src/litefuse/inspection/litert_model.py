@@ -30,6 +30,7 @@ from litefuse.metadata.associated_files import pack_of
 from litefuse.metadata.finish import model_metadata
 from litefuse.runtime import model_tables as fields
 from litefuse.runtime.flatbuffer import content_of, root
+from litefuse.runtime.model_content import check_model
 from litefuse.runtime.model_tables import OpCode
 from litefuse.runtime.operators import ops_that_run_in_litert
 from litefuse.runtime.soundness import IDENTIFIER, check_soundness
@@ -58,8 +59,9 @@ def inspect_litert_model(path: Path) -> LiteRTModelFacts:
     Raises:
         InterpreterError: It cannot be read, is not a LiteRT model, or is damaged.
     """
+    check_model(path)
     if not is_litert_model(path):
-        raise InterpreterError("this is not a LiteRT model, or cannot be read", where=str(path))
+        raise InterpreterError("this is not a LiteRT model", where=str(path), hint="Is it a complete .tflite file?")
     try:
         with content_of(path) as data:
             return facts_of(data, str(path))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from litefuse.errors import MetadataError
+from litefuse.files.readable import check_file
 from litefuse.metadata.associated_files import file_in
 from litefuse.metadata.json_form import associated_files_in, checked, parser_version
 
@@ -105,6 +106,7 @@ class Finish:
 
 
 def _read(path: Path) -> object:
+    check_file(path, MetadataError)
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise MetadataError(f"the file has more than {_MOST_BYTES:,} bytes", where=str(path))

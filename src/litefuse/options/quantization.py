@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast, get_args
 
 from litefuse.errors import LitefuseError
+from litefuse.files.readable import check_file
 from litefuse.options.forms import INTEGER_ACTIVATIONS, Quantization
 
 __all__ = [
@@ -221,6 +222,7 @@ def _entries(recipe: RecipeEntries) -> tuple[Mapping[str, Any], ...]:
     if isinstance(recipe, str | os.PathLike):
         path = Path(os.fspath(recipe))
         where = str(path)
+        check_file(path)
         try:
             given = json.loads(path.read_text("utf-8"))
         except OSError as error:

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 from litefuse.errors import KernelError, LitefuseError
+from litefuse.files.readable import check_file
 from litefuse.plug_ins.entry_points import what_was_raised
 
 __all__ = ["import_file", "import_kernels"]
@@ -42,8 +43,7 @@ def import_file(path: Path) -> ModuleType:
     Raises:
         KernelError: There is no such file.
     """
-    if not path.is_file():
-        raise KernelError("no such file", where=str(path))
+    check_file(path, KernelError)
     import cloudpickle
 
     spec = importlib.util.spec_from_file_location(path.stem, path)

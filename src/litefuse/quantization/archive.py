@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import InterpreterError
+from litefuse.files.readable import check_file
 from litefuse.quantization.lazy_calls import Inputs, LazyCalls
 from litefuse.runtime.inputs import InputSpec, fitting, load_arrays
 
@@ -96,10 +97,11 @@ def mapped_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
     Raises:
         InterpreterError: It cannot be read.
     """
+    check_file(path, InterpreterError)
     try:
         with path.open("rb") as file, zipfile.ZipFile(file) as archive:
             found = {each.filename.removesuffix(".npy"): _mapped(path, file, each) for each in archive.infolist()}
-    except (OSError, ValueError, TypeError, EOFError, zipfile.BadZipFile):
+    except Exception:  # noqa: BLE001 - following the offsets of damaged data fails in many ways
         return load_arrays(path)  # which says what is wrong
     arrays = {name: array for name, array in found.items() if array is not None}
     return arrays if len(arrays) == len(found) else load_arrays(path)

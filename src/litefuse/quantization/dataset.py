@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from litefuse.cloud.paths import local
 from litefuse.errors import EngineCrashError, LitefuseError
+from litefuse.files.readable import check_there
 from litefuse.quantization.dataset_process import DatasetJob, names_function
 from litefuse.quantization.images import images_in
 from litefuse.quantization.progress import SampleProgress
@@ -61,7 +62,7 @@ def obtain_samples(
     target = folder / "samples"
     progress = SampleProgress(announce, "samples")
     path = os.fspath(cast("str", dataset)) if isinstance(dataset, str | os.PathLike) else ""
-    is_folder = bool(path) and Path(path).is_dir()
+    is_folder = bool(path) and not names_function(path) and check_there(path).is_dir()
     if preprocess is not None and not is_folder:
         raise LitefuseError("preprocess is for a folder of images", hint="Pass the folder as representative_dataset.")
     if not isinstance(dataset, str | os.PathLike):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import InterpreterError
+from litefuse.files.readable import check_file
 from litefuse.runtime.npz_strings import restored_strings
 
 if TYPE_CHECKING:
@@ -134,14 +134,13 @@ def load_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
     Raises:
         InterpreterError: The file cannot be read, or claims to hold more than there is memory for.
     """
-    if not path.is_file():  # reading a pipe would block
-        raise InterpreterError("this is no file" if path.exists() else "there is no such file", where=str(path))
+    check_file(path, InterpreterError)
     try:
         with np.load(path) as archive:  # without pickles: they run code
             return restored_strings({name: np.asarray(archive[name]) for name in archive.files})
     except MemoryError as error:
         raise InterpreterError(f"there is not enough memory for the inputs: {error}", where=str(path)) from error
-    except (OSError, ValueError, AttributeError, TypeError, EOFError, zipfile.BadZipFile) as error:
+    except Exception as error:  # of zipfile, zlib, struct or numpy, for damaged data fails in many ways
         raise InterpreterError(
             "the inputs cannot be read: this is no .npz file of plain arrays",
             where=str(path),

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from litefuse.cloud.paths import local
 from litefuse.errors import InterpreterError
+from litefuse.files.readable import check_file
 from litefuse.runtime.flatbuffer import content_of
 from litefuse.runtime.soundness import check_soundness
 
-__all__ = ["check", "path_and_content"]
+__all__ = ["check", "check_model", "path_and_content"]
 
 # The runtime is given a path in UTF-8, with which it finds a file on Windows only if it is of ASCII.
 _PATHS = "ascii" if sys.platform == "win32" else "utf-8"
@@ -33,19 +34,25 @@ def path_and_content(
         return None, bytes(content)
     if content is not None or model is None or isinstance(model, (bytes, bytearray, memoryview)):
         raise InterpreterError("an interpreter needs either a path or a model's content")
-    path = Path(local(model))
-    if path.is_dir():
-        hint = "The runtime takes a .tflite file, which litefuse.convert() makes of a SavedModel (litefuse convert)."
-        raise InterpreterError("is a folder", where=str(path), hint=hint)
-    if not path.is_file():
-        raise InterpreterError("no such file", where=str(path))
-    if path.stat().st_size == 0:
-        raise InterpreterError("the file is empty", where=str(path))
+    path = check_model(local(model))
     try:
         str(path).encode(_PATHS)
     except UnicodeEncodeError:  # the runtime does not take it as a path
         return None, path.read_bytes()
     return str(path), None
+
+
+def check_model(path: str | os.PathLike[str]) -> Path:
+    """Returns the path of a file that may be a model.
+
+    Raises:
+        InterpreterError: There is no such file, it cannot be opened, or it is empty.
+    """
+    hint = "LiteRT takes a .tflite file, which litefuse.convert() makes of a SavedModel (litefuse convert)."
+    found = check_file(path, InterpreterError, folder=hint)
+    if found.stat().st_size == 0:
+        raise InterpreterError("the file is empty", where=str(found))
+    return found
 
 
 def check(path: str | None, content: bytes | None, where: str) -> None:

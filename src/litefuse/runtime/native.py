@@ -12,6 +12,7 @@ from ai_edge_litert import interpreter as litert
 
 from litefuse.cpp.sanitized import can_load, is_sanitized, sanitizer_environment
 from litefuse.errors import KernelError
+from litefuse.files.readable import check_file
 from litefuse.logs.events import silent_by_default
 from litefuse.runtime.layout import check_layout
 from litefuse.runtime.native_library import native_library
@@ -41,8 +42,7 @@ class NativeKernels:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        if not self.path.is_file():
-            raise KernelError("no such file", where=str(path))
+        check_file(self.path, KernelError)
         if not can_load() and is_sanitized(self.path):
             preloaded = sanitizer_environment()["LD_PRELOAD"]
             raise KernelError(

@@ -1,4 +1,4 @@
-"""Reads tensors, including those without elements, for which the runtime's binding itself raises."""
+"""Reads tensors: those without elements, for which the runtime's binding raises, and no resources, which end it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from litefuse.errors import InterpreterError
 
 __all__ = ["ReadingBinding", "read_tensor"]
 
@@ -17,11 +19,16 @@ def read_tensor(binding: Any, index: int, subgraph: int = 0) -> npt.NDArray[Any]
         binding: The binding of an interpreter, ``Interpreter._interpreter``.
         index: The tensor's index.
         subgraph: The index of its subgraph.
+
+    Raises:
+        InterpreterError: It is a resource or a variant, which the binding would read as strings.
     """
+    dtype: np.dtype[Any] = np.dtype(binding.TensorType(index, subgraph))
+    if dtype.kind == "O":
+        raise InterpreterError(f"tensor {index} is a resource, of which there is no value to read")
     sizes: Any = binding.TensorSize(index, subgraph)
     if 0 not in sizes:
         return binding.GetTensor(index, subgraph)
-    dtype: np.dtype[Any] = np.dtype(binding.TensorType(index, subgraph))
     return np.empty([int(size) for size in sizes], np.dtype(object) if dtype.kind in "SU" else dtype)
 
 

@@ -1,8 +1,9 @@
 """Checks what the runtime assumes of a LiteRT model: it crashes on models that violate it.
 
 The runtime checks the bytes of a file and the sizes of its constants. It does not check that every value is computed
-before it is used, that ops have the operands that their kernels read, that no constant is written, that signatures
-name inputs and outputs of their subgraph, that subgraphs do not call themselves, and that names are UTF-8.
+before it is used, that ops have the operands that their kernels read, that texts and resources are not computed of
+numbers, that no constant is written, that signatures name inputs and outputs of their subgraph, that subgraphs do not
+call themselves, and that names are UTF-8.
 """
 
 from __future__ import annotations
@@ -162,6 +163,7 @@ def _check_graph(graph: _Graph, graphs: Sequence[_Graph], codes: Sequence[OpCode
         name = codes[code].name
         who = f"op {position} ({codes[code].custom or name}) of {graph}"
         _check_operands(name, inputs, outputs, who)
+        _check_types(graph, name, inputs, outputs, who)
         if codes[code].custom in READERS_OF_OPTIONS and decode_map(operator.content(fields.CUSTOM_OPTIONS)) is None:
             raise _Unsound(f"{who} has no options that are a flexbuffer map")
         for index in inputs:
@@ -181,6 +183,8 @@ def _check_graph(graph: _Graph, graphs: Sequence[_Graph], codes: Sequence[OpCode
             if 0 <= number < len(graphs):
                 if name in {"IF", "WHILE"}:
                     _check_call(graph, inputs if name == "WHILE" else inputs[1:], outputs, graphs[number], role, who)
+                elif name == "STABLEHLO_COMPOSITE":
+                    _check_decomposition(graph, outputs, graphs[number], who)
                 yield graphs[number]
             elif name != "STABLEHLO_COMPOSITE":  # a kernel may run it without its decomposition
                 raise _Unsound(f"{who} calls subgraph {number}, which is missing")
@@ -201,6 +205,23 @@ def _check_operands(name: str, inputs: Sequence[int], outputs: Sequence[int], wh
         raise _Unsound(f"{who} has {len(outputs)} outputs of at least {OUTPUTS[name]}")
     if -1 in outputs:
         raise _Unsound(f"{who} lacks its output {outputs.index(-1)}")
+
+
+# The types of tensors that are no plain numbers, which kernels of numbers would write numbers into.
+_NO_NUMBERS = {schema.TensorType.STRING: "texts", schema.TensorType.RESOURCE: "a resource"}
+_NO_NUMBERS[schema.TensorType.VARIANT] = "a variant"
+# The ops that make such a tensor of others; those of other runtimes and of kernels outside of LiteRT's may as well.
+_MAKERS = ("CALL", "CUSTOM", "DELEGATE", "HASHTABLE", "IF", "READ_VARIABLE", "STABLEHLO_", "VAR_HANDLE", "WHILE")
+
+
+def _check_types(graph: _Graph, name: str, inputs: Sequence[int], outputs: Sequence[int], who: str) -> None:
+    """Checks that an op of numbers computes numbers: reading texts or a resource takes them for pointers and sizes."""
+    if name not in INPUTS or name.startswith(_MAKERS):
+        return
+    taken = set(graph.types([index for index in inputs if index != -1]))
+    for computed in graph.types(outputs):
+        if computed in _NO_NUMBERS and computed not in taken:
+            raise _Unsound(f"{who} computes {_NO_NUMBERS[computed]}, and takes none")
 
 
 # The op of files that Vela compiled, which LiteRT has no kernel for: some operands are memory for it to work in.
@@ -234,6 +255,13 @@ def _check_call(
         )
     if (passed, gotten) != (taken, returned):
         raise _Unsound(f"{who} passes or gets values of other types than {callee} takes and returns")
+
+
+def _check_decomposition(graph: _Graph, outputs: Sequence[int], callee: _Graph, who: str) -> None:
+    """Checks that the decomposition of a composite, if it runs, does not return numbers for what is none."""
+    for gotten, returned in zip(graph.types(outputs), callee.types(callee.outputs), strict=False):
+        if gotten != returned and gotten in _NO_NUMBERS:
+            raise _Unsound(f"{who} computes {_NO_NUMBERS[gotten]}, which {callee} does not return")
 
 
 def _check_signature(signature: Table, graphs: Sequence[_Graph]) -> None:

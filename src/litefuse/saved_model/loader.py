@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from google.protobuf.message import DecodeError
 
 from litefuse.errors import SavedModelError, SignatureError
+from litefuse.files.readable import check_there, is_there
 from litefuse.saved_model.captures import Asset, Constant, ResourceObject, Table
 from litefuse.saved_model.dtypes import DataType
 from litefuse.saved_model.graph_def import is_graph_file, load_graph
@@ -97,16 +98,10 @@ def read_meta_graph(path: Path, tags: Collection[str] | None) -> MetaGraphDef:
 def _find_folder(path: Path) -> Path:
     """Returns the SavedModel's folder with symbolic links resolved; explains what else ``path`` may be."""
     where = str(path)
-    try:
-        folder = path.resolve()
-        is_folder, exists = folder.is_dir(), folder.exists()
-    except (OSError, RuntimeError, ValueError) as reason:
-        raise SavedModelError(f"the path cannot be resolved: {reason}", where=where) from None
-    if not exists and path.with_name(f"{path.name}.index").is_file():
+    if not is_there(path) and is_there(path.with_name(f"{path.name}.index")):
         raise SavedModelError("this is a checkpoint: it holds variables, but no graph", where=where, hint=_SAVE_HINT)
-    if not exists:
-        raise SavedModelError("there is no such file or folder", where=where)
-    if not is_folder:
+    folder = check_there(path, SavedModelError).resolve()
+    if not folder.is_dir():
         message, hint = _OTHER_FILES.get(
             path.suffix.lower(), ("this is a file, not a SavedModel", "Give the SavedModel's folder.")
         )

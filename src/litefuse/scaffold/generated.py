@@ -15,6 +15,7 @@ from litefuse.generator.calls import CalledShapes, CallsJob, known_shapes
 from litefuse.generator.generate import Generated, generate_kernels
 from litefuse.processes.limits import process_limits
 from litefuse.processes.process import run_in_worker
+from litefuse.runtime.model_content import check_model
 from litefuse.scaffold.saved_model import has_to_be_converted
 
 __all__ = ["generate_for"]
@@ -88,6 +89,7 @@ def _content(model: Path, tags: Collection[str] | None, on_step: Callable[[str],
             model, tags=tags, composites="keep", on_step=on_step, timeout=limits.remaining, memory=limits.memory
         )
         return made.model_bytes, True
+    check_model(model)
     try:
         return model.read_bytes(), False
     except OSError as error:

@@ -13,6 +13,7 @@ from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.errors import InterpreterError
 from litefuse.generator.models import subgraph_references
+from litefuse.runtime.model_content import check_model
 from litefuse.runtime.options import decode_map
 from litefuse.runtime.schema_objects import op_code
 from litefuse.runtime.soundness import IDENTIFIER
@@ -40,6 +41,7 @@ def read_calls(path: Path, ops: Collection[str]) -> tuple[dict[str, list[Call]],
     Raises:
         InterpreterError: The file cannot be read, is not a LiteRT model, or is damaged.
     """
+    check_model(path)
     try:
         data = path.read_bytes()
     except OSError as error:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import InterpreterError, LitefuseError, ModelCrashError
+from litefuse.files.readable import check_there
 from litefuse.files.temporary import make_temporary_folder
 from litefuse.inputs.drawer import LEVELS
 from litefuse.options.input_shapes import drawn_shapes
@@ -127,8 +128,8 @@ def verify_model(
     tags = listed_names(tags, "tags")
     if calls < 1:
         raise LitefuseError(f"a model cannot be called {calls} times")
-    if (path := path_of(original)) is not None and not path.exists():
-        raise LitefuseError("there is no such model", where=str(path))
+    if (path := path_of(original)) is not None:
+        check_there(path)
     name, content = name_and_content(model)
     job = ModelJob(
         content,
