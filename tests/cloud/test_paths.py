@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +22,7 @@ from click.testing import CliRunner
 import litefuse
 from litefuse.cli.app import app
 from litefuse.cloud.cache import cache_folder, cached_entries, clear_cache
+from litefuse.cloud.file_systems import file_system
 from litefuse.cloud.names import as_url, shown
 from litefuse.cloud.paths import local, saved_to
 from litefuse.demo import SAVED_MODEL
@@ -189,6 +191,15 @@ def test_a_damaged_entry_is_fetched_again(store: Any) -> None:
     assert Path(local(url)).read_bytes() == b"one"
 
 
+def test_an_entry_with_other_bytes_is_fetched_again(store: Any) -> None:
+    url = put(store, "memory://b/x", b"one")
+    Path(local(url)).write_bytes(b"two")
+    assert Path(local(url)).read_bytes() == b"one"
+    folder = put(store, "memory://d/a", b"one").removesuffix("/a")
+    Path(local(folder), "a").write_bytes(b"eno")
+    assert Path(local(folder), "a").read_bytes() == b"one"
+
+
 def test_an_entry_without_facts_is_fetched_again(store: Any, fetches: list[str]) -> None:
     url = put(store, "memory://b/x", b"one")
     facts = Path(local(url)).parents[1] / "entry.json"
@@ -258,6 +269,9 @@ def test_what_is_here_is_not_copied(tmp_path: Path) -> None:
 class _Pages(http.server.BaseHTTPRequestHandler):
     pages: dict[str, tuple[bytes, str | None]]
     requests: list[str]
+    pause = 0.0
+    stops_after: int | None = None
+    missing = 404
 
     def do_HEAD(self) -> None:
         self._send(body=False)
@@ -269,13 +283,15 @@ class _Pages(http.server.BaseHTTPRequestHandler):
         if body:
             self.requests.append(self.path)
         content, tag = self.pages.get(self.path, (b"", None))
-        self.send_response(200 if content else 404)
+        self.send_response(200 if content else self.missing)
         self.send_header("Content-Length", str(len(content)))
         if tag is not None:
             self.send_header("ETag", tag)
         self.end_headers()
         if body:
-            self.wfile.write(content)
+            for piece in [content[: self.stops_after]] if not self.pause else [content[i : i + 1] for i in range(8)]:
+                self.wfile.write(piece)
+                time.sleep(self.pause)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  of the base class
         pass
@@ -288,7 +304,7 @@ def web() -> Iterator[tuple[str, type[_Pages]]]:
         requests: list[str] = []  # noqa: RUF012
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pages)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}", Pages
     server.shutdown()
     server.server_close()
@@ -320,6 +336,52 @@ def test_a_web_server_without_the_file(web: tuple[str, type[_Pages]]) -> None:
         local(f"{web[0]}/m?sig=secret")
     with pytest.raises(LitefuseError, match="web servers take no files"), saved_to(f"{web[0]}/m"):
         pass
+
+
+@pytest.mark.parametrize(
+    ("status", "said"), [(401, "password"), (403, "right to read"), (500, "later"), (503, "later")]
+)
+def test_an_answer_that_is_none_of_the_files(web: tuple[str, type[_Pages]], status: int, said: str) -> None:
+    web[1].missing = status
+    with pytest.raises(LitefuseError, match=f"the server answers {status}") as caught:
+        local(f"{web[0]}/m?sig=secret")
+    assert said in caught.value.hint
+    assert "secret" not in str(caught.value)
+
+
+def test_nobody_answers() -> None:
+    with pytest.raises(LitefuseError, match=r"cannot be read: .*onnect") as caught:
+        local("http://127.0.0.1:1/m?sig=secret")
+    assert "secret" not in str(caught.value)
+
+
+def test_a_connection_that_ends_in_the_middle(web: tuple[str, type[_Pages]]) -> None:
+    address, pages = web
+    pages.pages["/m"], pages.stops_after = (b"content", "one"), 3
+    with pytest.raises(LitefuseError, match="ended before the file did"):
+        local(f"{address}/m")
+    assert [*cache_folder().iterdir()] == []
+    pages.stops_after = None
+    assert Path(local(f"{address}/m")).read_bytes() == b"content"
+
+
+def test_a_slow_line_has_time_and_one_that_stands_still_has_not(
+    web: tuple[str, type[_Pages]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address, pages = web
+    assert file_system(address)[0].client_kwargs["timeout"].total is None
+    monkeypatch.setattr("litefuse.cloud.file_systems.STANDSTILL", 0.5)
+    pages.pages["/m"], pages.pause = (b"contents", "one"), 0.1
+    assert Path(local(f"{address}/m")).read_bytes() == b"contents"
+    pages.pages["/m"], pages.pause = (b"contents", "two"), 1.5
+    with pytest.raises(LitefuseError, match=r"nothing came from the server for 0\.5 seconds"):
+        local(f"{address}/m")
+
+
+def test_sessions_of_the_user_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    configuration = importlib.import_module("fsspec.config").conf
+    monkeypatch.setitem(configuration, "https", {"client_kwargs": {"trust_env": True}})
+    assert file_system("https://h/x")[0].client_kwargs.keys() == {"timeout", "trust_env"}
 
 
 # Errors.

@@ -1,7 +1,8 @@
 """The cache of what was fetched: a folder of entries, each there whole or not at all.
 
 An entry is a folder of the name of its key, with the fetched file or folder in it, and ``entry.json``, which has the
-URL and the sizes of files. Processes write entries in temporary folders, and rename them into place.
+URL, and of each file the size and the SHA-256. Processes write entries in temporary folders, and rename them into
+place.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from litefuse.errors import LitefuseError
+from litefuse.files.digest import file_digest
 from litefuse.files.temporary import make_temporary_folder
 
 __all__ = ["CachedEntry", "cache_folder", "cached_entries", "clear_cache", "find_entry", "put_entry"]
@@ -66,6 +68,11 @@ def find_entry(key: str, name: str) -> Path | None:
     content = folder / _CONTENT / name
     if facts is None or _sizes(content) != facts.get("sizes"):
         return None
+    try:
+        if _digests(content) != facts.get("sha256"):
+            return None
+    except OSError:  # removed or damaged meanwhile
+        return None
     with contextlib.suppress(OSError):  # a cache that others filled
         os.utime(folder / _FACTS)
     return content
@@ -91,7 +98,8 @@ def put_entry(key: str, name: str, url: str, made: Path) -> Path:
         entry = Path(work, "entry")
         entry.mkdir()
         made.rename(entry / _CONTENT)
-        facts = {"url": url, "sizes": _sizes(entry / _CONTENT / name)}
+        content = entry / _CONTENT / name
+        facts = {"url": url, "sizes": _sizes(content), "sha256": _digests(content)}
         (entry / _FACTS).write_text(json.dumps(facts))
         for number in range(100):
             try:
@@ -153,9 +161,29 @@ def _facts(folder: Path) -> Mapping[str, Any] | None:
     return cast("Mapping[str, Any]", found) if isinstance(found, dict) else None
 
 
-def _sizes(content: Path) -> dict[str, int]:
-    """Returns the size of each file of a folder, by its relative path; of a file, its own."""
+def _files(content: Path) -> dict[str, Path]:
+    """Returns the files of a folder by their relative paths; a file itself."""
     if not content.is_dir():
-        return {"": content.stat().st_size} if content.is_file() else {}
-    files = (each for each in content.rglob("*") if each.is_file())
-    return {str(each.relative_to(content)): each.stat().st_size for each in files}
+        return {"": content} if content.is_file() else {}
+    return {str(path.relative_to(content)): path for path in content.rglob("*") if path.is_file()}
+
+
+def _sizes(content: Path) -> dict[str, int]:
+    """Returns the size of each file."""
+    return {below: path.stat().st_size for below, path in _files(content).items()}
+
+
+def _digests(content: Path) -> dict[str, str]:
+    """Returns the SHA-256 of each file, which this process computes again when the file was written."""
+    found: dict[str, str] = {}
+    for below, path in _files(content).items():
+        facts = path.stat()
+        # The inode tells an entry from another one that took its place.
+        key = (facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns)
+        if key not in _known:
+            _known[key] = file_digest(path)
+        found[below] = _known[key]
+    return found
+
+
+_known: dict[tuple[int, ...], str] = {}

@@ -78,7 +78,11 @@ def fetched(url: str) -> Path:
         if found is not None:
             remember(found, url)
             return found
-    raise LitefuseError("it changes while it is fetched", where=shown(url), hint="Try again when it is written.")
+    raise LitefuseError(
+        "it changes while it is fetched, or has not as many bytes as the server says",
+        where=shown(url),
+        hint="Try again when it is written.",
+    )
 
 
 def _at(system: Any, path: str, url: str) -> _Remote:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
+import http
 import importlib
+import re
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
@@ -12,6 +15,18 @@ from litefuse.cloud.names import shown
 from litefuse.errors import LitefuseError
 
 __all__ = ["errors_of", "file_system", "is_local"]
+
+# Seconds in which nothing may come before a fetch is given up. How long all of it takes is not limited: aiohttp's own
+# limit of 300 s in all ends a large file on a slow line.
+STANDSTILL = 60.0
+# The argument of a file system of aiohttp that has the arguments of its sessions, by the scheme.
+_SESSIONS = {"http": "client_kwargs", "https": "client_kwargs", "gs": "session_kwargs", "gcs": "session_kwargs"}
+_RETRY = "Try again later."
+_STATUSES = {
+    401: "It takes a user and a password, or a token: https://USER:PASSWORD@HOST/...",
+    403: "Has the one who asks the right to read it, and is a signed URL still valid?",
+    407: "A proxy in between asks for a user and a password.",
+}
 
 
 def file_system(url: str) -> tuple[Any, str]:
@@ -32,7 +47,7 @@ def file_system(url: str) -> tuple[Any, str]:
     with errors_of(url, "opened"):
         try:
             # The file system of an archive is kept with what the archive was.
-            return core.url_to_fs(url, **({"skip_instance_cache": True} if "::" in url else {}))
+            return core.url_to_fs(url, **({"skip_instance_cache": True} if "::" in url else {}), **_sessions(url))
         except ImportError as error:
             package = (getattr(error.__cause__, "name", None) or error.name or "").partition(".")[0]
             raise LitefuseError(
@@ -48,6 +63,18 @@ def file_system(url: str) -> tuple[Any, str]:
                 where=shown(url),
                 hint="Those of fsspec are known, such as s3://, gs://, hf://, https:// and memory://.",
             ) from error
+
+
+def _sessions(url: str) -> dict[str, dict[str, Any]]:
+    """Returns the arguments of the file systems in a URL that open sessions of aiohttp: the user's, with our limit."""
+    found: dict[str, dict[str, Any]] = {}
+    for scheme in re.findall(r"(?:^|::)([a-z]+)://", url):
+        if scheme in _SESSIONS:
+            aiohttp = importlib.import_module("aiohttp")
+            timeout = aiohttp.ClientTimeout(total=None, sock_connect=STANDSTILL, sock_read=STANDSTILL)
+            configured = importlib.import_module("fsspec.config").conf.get(scheme, {}).get(_SESSIONS[scheme], {})
+            found[scheme] = {_SESSIONS[scheme]: {"timeout": timeout, **configured}}
+    return found
 
 
 def is_local(system: Any) -> bool:
@@ -67,17 +94,38 @@ def errors_of(url: str, what: str) -> Generator[None]:
         yield
     except LitefuseError:
         raise
-    except FileNotFoundError as error:
-        raise LitefuseError("there is no such file or folder", where=shown(url)) from error
-    except OSError as error:
-        if error.errno == errno.ENOSPC:
-            raise LitefuseError(
-                "there is no room for it in the cache",
-                where=shown(url),
-                hint="Set LITEFUSE_CACHE to a folder with room, or run litefuse cache --clear.",
-            ) from error
-        reason = error.strerror or str(error) or type(error).__name__
-        raise LitefuseError(f"it cannot be {what}: {reason}", where=shown(url)) from error
     except Exception as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise LitefuseError(f"it cannot be {what}: {reason}", where=shown(url)) from error
+        raise _told(error, url, what) from error
+
+
+def _told(error: BaseException, url: str, what: str) -> LitefuseError:
+    """Returns what an error of a file system says."""
+    where, status, hint = shown(url), getattr(error, "status", None), ""
+    if isinstance(error, FileNotFoundError):
+        # fsspec's file system of web servers makes one of any error, which is its cause.
+        if error.__cause__ is not None and getattr(error.__cause__, "status", None) not in {404, 410}:
+            return _told(error.__cause__, url, what)
+        return LitefuseError("there is no such file or folder", where=where)
+    if isinstance(error, (TimeoutError, asyncio.TimeoutError)):  # two classes before Python 3.11
+        reason, hint = f"nothing came from the server for {STANDSTILL:g} seconds", _RETRY
+    elif isinstance(status, int) and status >= 300:  # the text of the error has the URL, with its signature
+        phrase = http.HTTPStatus(status).phrase if status in {*http.HTTPStatus} else ""
+        reason = f"the server answers {status} {phrase}".rstrip()
+        hint = _STATUSES.get(status, _RETRY if status == 429 or status >= 500 else "")
+    elif type(error).__name__ in _ENDINGS:
+        reason, hint = _ENDINGS[type(error).__name__], _RETRY
+    elif isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        reason, hint = "there is no room for it in the cache", _ROOM
+    else:
+        text = getattr(error, "strerror", None) or str(error)
+        named = text if isinstance(error, OSError) and text else f"{type(error).__name__}: {text}".rstrip(": ")
+        reason = named.replace(url, where).replace(url.partition("?")[2] or url, "...")
+    return LitefuseError(f"it cannot be {what}: {reason}", where=where, hint=hint)
+
+
+# What aiohttp's errors are called, which is not imported here.
+_ENDINGS = {
+    "ClientPayloadError": "the connection ended before the file did",
+    "TooManyRedirects": "the server redirects without end",
+}
+_ROOM = "Set LITEFUSE_CACHE to a folder with room, or run litefuse cache --clear."
