@@ -94,7 +94,7 @@ def test_the_process_that_works_starts_before_the_command_is_loaded(
     monkeypatch.setattr("litefuse.processes.process.prepare_model_process", found.append)
     monkeypatch.setattr("litefuse.cli.app.app", no_app)
     monkeypatch.setattr("sys.argv", ["litefuse", *arguments.split()])
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     main()
     for number, handler in before.items():
         signal.signal(number, handler)
@@ -389,7 +389,7 @@ def test_a_reader_that_has_seen_enough() -> None:
     assert result.stderr == ""
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_an_interrupt(tmp_path: Path, number: signal.Signals, code: int) -> None:
     # The worker imports this in place of the engine, and never ends.
     (tmp_path / "litert_converter.py").write_text(
@@ -417,7 +417,8 @@ def test_an_interrupt(tmp_path: Path, number: signal.Signals, code: int) -> None
     out, err = process.communicate(timeout=60)
     # Interrupted while it runs text as code (a dataclass is made so), Python ends as if by the signal: 130 in a shell.
     assert process.returncode in {code, -number}
-    assert (out, err) == ("", "")
+    # Who pressed Ctrl-C knows it.
+    assert (out, err) == ("", "" if number == signal.SIGINT else f"error: it was interrupted by {number.name}\n")
     assert not list(output.parent.iterdir())
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "started").read_text()), 0)

@@ -6,6 +6,7 @@ import http.server
 import importlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -376,6 +377,27 @@ def test_a_slow_line_has_time_and_one_that_stands_still_has_not(
     pages.pages["/m"], pages.pause = (b"contents", "two"), 1.5
     with pytest.raises(LitefuseError, match=r"nothing came from the server for 0\.5 seconds"):
         local(f"{address}/m")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=["TERM", "HUP"])
+def test_a_signal_while_something_is_fetched(
+    web: tuple[str, type[_Pages]], number: signal.Signals, tmp_path: Path
+) -> None:
+    address, pages = web
+    pages.pages["/m"], pages.pause = (b"contents", "one"), 60.0
+    running = subprocess.Popen(
+        [sys.executable, "-m", "litefuse", "inspect", f"{address}/m"],
+        env=os.environ | {"LITEFUSE_CACHE": str(tmp_path / "cache")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not pages.requests:
+        time.sleep(0.02)
+    running.send_signal(number)
+    out, err = running.communicate(timeout=60)
+    assert (running.returncode, out, err) == (128 + number, "", f"error: it was interrupted by {number.name}\n")
+    assert not [*(tmp_path / "cache" / "fetched").iterdir()]
 
 
 def test_sessions_of_the_user_stay(monkeypatch: pytest.MonkeyPatch) -> None:

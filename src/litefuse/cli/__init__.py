@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["Interrupted", "main"]
 
 _SURROGATES, _ESCAPED = "surrogateescape", "litefuse.escaped"
+# The signals that end a command, which cleans up before: that of a closed terminal too, which Windows lacks.
+_ENDING = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if sys.platform != "win32" else [])]
 _SIGPIPE = 13  # the number of the signal; Windows has none
 
 
@@ -34,16 +36,23 @@ class Interrupted(SystemExit):
         self.signal = name
         self.number = 128 + number
 
+    def tell(self) -> None:
+        """Says it on the standard error, except to who pressed Ctrl-C."""
+        if self.signal != "SIGINT":
+            with contextlib.suppress(OSError, ValueError):  # the terminal is gone
+                print(f"error: it was interrupted by {self.signal}", file=sys.stderr, flush=True)
+
 
 def main() -> None:
     """Runs the command.
 
-    The exit code is 0 for success, 1 for an error, 2 for wrong usage, 130 or 143 when interrupted, and 141 when the
-    output pipe was closed.
+    The exit code is 0 for success, 1 for an error, 2 for wrong usage, 130, 143 or 129 when interrupted, and 141 when
+    the output pipe was closed.
     """
     try:
         # The default handlers would print a traceback, or end only this process while the child process continues.
-        for number, default in ((signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, signal.SIG_DFL)):
+        for number in _ENDING:
+            default = signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
             if signal.getsignal(number) is default:  # a shell may have set it to be ignored
                 signal.signal(number, _end)
         _open_standard_streams()
@@ -53,6 +62,8 @@ def main() -> None:
     except Interrupted as error:  # before the command began, which would have told it
         if "--json" in sys.argv[1:]:
             _print_interrupted(error)
+        else:
+            error.tell()
         raise
     except KeyboardInterrupt:  # before the handler
         sys.exit(130)

@@ -72,6 +72,8 @@ def failures(context: click.Context) -> Generator[None]:
         raise
     except (KeyboardInterrupt, Interrupted) as error:
         code = ExitCode.INTERRUPTED if isinstance(error, KeyboardInterrupt) else error.number
+        if isinstance(error, Interrupted) and not output.is_asked_for:
+            error.tell()
         _print_document(output, error, code, digests=False)  # who interrupts does not want to wait
         raise click.exceptions.Exit(code) from None
     except SystemExit as error:  # of code that a user gave: it did not do what it was asked for

@@ -7,8 +7,9 @@ import errno
 import http
 import importlib
 import re
+import sys
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from litefuse.cloud.names import shown
@@ -90,12 +91,42 @@ def errors_of(url: str, what: str) -> Generator[None]:
         url: The URL, for the message.
         what: What cannot be done, such as ``read``.
     """
+    before = _tasks()
     try:
         yield
     except LitefuseError:
         raise
     except Exception as error:
         raise _told(error, url, what) from error
+    except BaseException:  # an interrupt
+        _cancel(_tasks() - before)
+        raise
+
+
+def _tasks() -> set[asyncio.Task[Any]]:
+    """Returns what the thread of fsspec does for the file systems that it calls."""
+    loop = _loop()
+    return set() if loop is None else asyncio.all_tasks(loop)
+
+
+def _cancel(tasks: set[asyncio.Task[Any]]) -> None:
+    """Ends tasks that nobody waits for any more: at the end of the process, asyncio would complain about each."""
+    loop = _loop()
+    if loop is None or not tasks:
+        return
+
+    async def ended() -> None:
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks, timeout=1.0)
+
+    with suppress(Exception):
+        asyncio.run_coroutine_threadsafe(ended(), loop).result(timeout=2.0)
+
+
+def _loop() -> asyncio.AbstractEventLoop | None:
+    found = getattr(sys.modules.get("fsspec.asyn"), "loop", [None])[0]
+    return found if found is not None and found.is_running() else None
 
 
 def _told(error: BaseException, url: str, what: str) -> LitefuseError:

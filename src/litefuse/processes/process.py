@@ -427,7 +427,7 @@ def _interrupts_wait() -> Generator[None]:
     if sys.platform == "win32":  # has no masks, and processes of a new group see no interrupts
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
     try:
         yield
     finally:

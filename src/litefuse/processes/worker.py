@@ -43,7 +43,7 @@ def main(receives: int, sends: int, module: str, shown: bool, memory: int = 0) -
     # A terminal interrupts this process as well; the parent process ends it and reports the interrupt.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform != "win32":
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
     receive_fd, send_fd = open_descriptor(receives, os.O_RDONLY), open_descriptor(sends, os.O_WRONLY)
     if not shown:
         gc.disable()  # imported objects stay, and a job makes few cycles: collecting them takes 5% of its time
@@ -97,7 +97,7 @@ def serve_forks(receive_fd: int, send_fd: int, module: str) -> None:
     """
     assert sys.platform != "win32"
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
     with contextlib.suppress(Exception):  # the job that needs it reports what is wrong
         importlib.import_module(module)
     gc.disable()
