@@ -12,6 +12,7 @@ TARGETS = {
     "saved_model": "fuzz.saved_model.target:SavedModelTarget",
     "tflite": "fuzz.tflite:LiteRTModelTarget",
     "generator": "fuzz.generator.target:BodyTarget",
+    "commands": "fuzz.commands:CommandsTarget",
     "native": "fuzz.native.target:KernelTarget",
     "options": "fuzz.readers.target:ReadersTarget",
     "keras": "fuzz.keras:KerasFileTarget",

@@ -8,7 +8,7 @@ import io
 import math
 import random
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,14 +28,15 @@ from litefuse.errors import InterpreterError
 from litefuse.kernels import PACK
 from litefuse.runtime.interpreter import Interpreter
 
-__all__ = ["CHANGES", "LiteRTModelTarget", "judge_ending", "try_model"]
+__all__ = ["CHANGES", "LiteRTModelTarget", "judge_ending", "mutated_model", "seeds", "try_model"]
 
 _SEEDS = Path(__file__).with_name("seeds") / "tflite.zip"
 _MOST = 1 << 20  # elements of an input
 
 
 @functools.cache
-def _seeds() -> Mapping[str, bytes]:
+def seeds() -> Mapping[str, bytes]:
+    """The models that are mutated, by their names."""
     with zipfile.ZipFile(io.BytesIO(_SEEDS.read_bytes())) as archive:
         return {name: archive.read(name) for name in sorted(archive.namelist())}
 
@@ -48,19 +49,7 @@ class LiteRTModelTarget(Target):
     batch = 100
 
     def mutant(self, number: int) -> bytes:
-        draw = self.random(number)
-        seed = _seeds()[draw.choice(sorted(_seeds()))]
-        if draw.random() < 0.25:
-            return change_bytes(draw, seed)
-        model = schema.ModelT.InitFromPackedBuf(seed, 0)
-        for _ in range(draw.choice((1, 1, 1, 2, 2, 3))):
-            draw.choice(CHANGES)(draw, model)
-        try:
-            builder = flatbuffers.Builder(len(seed))
-            builder.Finish(model.Pack(builder), file_identifier=b"TFL3")
-            return bytes(builder.Output())
-        except Exception:  # noqa: BLE001  a value that the format cannot hold
-            return change_bytes(draw, seed)
+        return mutated_model(self.random(number))
 
     def try_out(self, content: bytes) -> Outcome:
         with contextlib.suppress(InterpreterError):  # the interpreter is to say it again
@@ -72,6 +61,22 @@ class LiteRTModelTarget(Target):
 
     def is_contained(self, ending: Ending) -> bool:
         return is_in_litert(ending)
+
+
+def mutated_model(draw: random.Random, more: Sequence[Callable[[random.Random, Any], None]] = ()) -> bytes:
+    """One of the seeds with a few changes: of bytes, of what is in the model, or of ``more`` beside that."""
+    seed = seeds()[draw.choice(sorted(seeds()))]
+    if draw.random() < 0.25:
+        return change_bytes(draw, seed)
+    model = schema.ModelT.InitFromPackedBuf(seed, 0)
+    for _ in range(draw.choice((1, 1, 1, 2, 2, 3))):
+        draw.choice((*CHANGES, *more))(draw, model)
+    try:
+        builder = flatbuffers.Builder(len(seed))
+        builder.Finish(model.Pack(builder), file_identifier=b"TFL3")
+        return bytes(builder.Output())
+    except Exception:  # noqa: BLE001  a value that the format cannot hold
+        return change_bytes(draw, seed)
 
 
 def try_model(content: bytes) -> Outcome:

@@ -405,7 +405,9 @@ def _write_page(
 
 
 def _default_output(model: Path) -> Path:
-    name = (model.stem if model.is_file() else model.name) or model.absolute().name
+    from litefuse.files.readable import is_there
+
+    name = (model.stem if is_there(model) and model.is_file() else model.name) or model.absolute().name
     if name == "..":
         name = model.resolve().name
     return Path(f"{name or 'model'}.tflite")

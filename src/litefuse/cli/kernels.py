@@ -154,7 +154,7 @@ def generate(
 
 
 @kernels.command("export")
-@click.argument("folder", type=PATH, metavar="DIR")
+@click.argument("folder", type=OUTPUT, metavar="DIR")
 def export_kernels(folder: Path) -> None:
     """Write the C++ sources of the kernel pack, ready for an app.
 

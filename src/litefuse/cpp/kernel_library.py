@@ -13,7 +13,7 @@ from litefuse.cpp.registrations import RegisteringFunction, RegistrationsInSourc
 from litefuse.cpp.sanitized import sanitizer_environment
 from litefuse.cpp.tflite_headers import TfliteHeaders, explained, tflite_headers
 from litefuse.errors import KernelError, LitefuseError
-from litefuse.files.readable import check_file
+from litefuse.files.readable import check_file, check_there
 from litefuse.files.temporary import make_temporary_folder
 from litefuse.files.whole_file import whole_file
 
@@ -78,8 +78,8 @@ def build_kernels(
     target = Path(output).absolute()
     if not target.parent.is_dir():
         raise LitefuseError("there is no such folder", where=str(target.parent))
-    headers = tflite_headers(None if tflite_headers_folder is None else Path(tflite_headers_folder))
-    folders = [*(Path(folder).resolve() for folder in includes), *headers.includes]
+    headers = tflite_headers(None if tflite_headers_folder is None else check_there(tflite_headers_folder))
+    folders = [*(check_there(folder).resolve() for folder in includes), *headers.includes]
     # As apps compile kernels; the checks of debug builds end the process.
     flags = [*headers.options, "-w", *(("-O1",) if sanitize else ("-DNDEBUG",)), *options]
     try:

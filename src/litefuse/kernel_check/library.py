@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from litefuse.cpp.sanitized import is_sanitized, sanitizer_environment
+from litefuse.errors import KernelError
+from litefuse.files.readable import check_file
 from litefuse.processes.process import run_alone
 from litefuse.runtime.native import NativeKernels
 
@@ -18,6 +20,7 @@ def names_in_library(library: str) -> frozenset[str]:
         KernelError: It is no library of kernels.
         EngineCrashError: Loading it ends the process.
     """
+    check_file(library, KernelError)
     environment = sanitizer_environment() if is_sanitized(library) else dict[str, str]()
     return run_alone("litefuse.kernel_check.library:load_names", library, environment=environment)
 

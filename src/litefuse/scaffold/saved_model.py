@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from litefuse.errors import ConversionError, UnsupportedOpsError
+from litefuse.files.readable import check_there
 from litefuse.files.temporary import make_temporary_folder
 from litefuse.frontends.keras_file import is_keras_file
 from litefuse.options.allowed_ops import OpNotInModelError
@@ -22,7 +23,7 @@ __all__ = ["has_to_be_converted", "read_saved_model"]
 
 def has_to_be_converted(model: Path) -> bool:
     """Whether a model is one of TensorFlow's or Keras's: a folder, a Keras file or a frozen graph."""
-    return model.is_dir() or is_keras_file(model) or is_graph_file(model)
+    return check_there(model).is_dir() or is_keras_file(model) or is_graph_file(model)
 
 
 def read_saved_model(
