@@ -13,6 +13,7 @@ TARGETS = {
     "tflite": "fuzz.tflite:LiteRTModelTarget",
     "generator": "fuzz.generator.target:BodyTarget",
     "commands": "fuzz.commands:CommandsTarget",
+    "models_file": "fuzz.settings:ModelsFileTarget",
     "native": "fuzz.native.target:KernelTarget",
     "options": "fuzz.readers.target:ReadersTarget",
     "keras": "fuzz.keras:KerasFileTarget",

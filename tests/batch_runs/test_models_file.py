@@ -165,7 +165,7 @@ def test_no_name_for_files(name: str) -> None:
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(LitefuseError, match="cannot be read: No such file"):
+    with pytest.raises(LitefuseError, match="there is no such file or folder"):
         read_models_file(tmp_path / "none.toml")
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\0")
     with pytest.raises(LitefuseError, match="no TOML"):

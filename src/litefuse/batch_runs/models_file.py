@@ -67,6 +67,7 @@ def read_models_file(path: Path, more: Mapping[str, Any] | None = None) -> tuple
     except (ValueError, RecursionError) as error:  # it is no TOML, or not in UTF-8
         raise LitefuseError(f"this is no TOML: {error}", where=str(path)) from error
     where = str(path)
+    _check_numbers(read, where)
     for key in read.keys() - {"batch", "defaults", "model"}:
         raise unknown_key(key, ("batch", "defaults", "model"), where)
     models = read.get("model", [])
@@ -76,6 +77,20 @@ def read_models_file(path: Path, more: Mapping[str, Any] | None = None) -> tuple
     defaults = _table(read.get("defaults", {}), "defaults", where)
     found = entries_in(cast("list[dict[str, Any]]", models), defaults, folder=path.parent, where=where, more=more or {})
     return found, settings
+
+
+def _check_numbers(value: Any, where: str) -> None:
+    """Refuses integers of more than 64 bits, which the format does not promise, and most options cannot hold."""
+    if isinstance(value, int) and value.bit_length() > 63:
+        raise LitefuseError("an integer has more than 64 bits", where=where)
+    for inner in _inner(value):
+        _check_numbers(inner, where)
+
+
+def _inner(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return cast("dict[str, Any]", value).values()
+    return cast("list[Any]", value) if isinstance(value, list) else ()
 
 
 def _settings(given: Mapping[str, Any], path: Path) -> BatchSettings:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import difflib
 import importlib.util
+import os
+import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -53,26 +55,50 @@ def unknown_key(key: str, known: Iterable[str], where: str) -> LitefuseError:
 
 
 def check_value(key: str, value: Any, annotation: str, where: str) -> None:
-    """Checks the kind of a plain value: switches and numbers, which functions may not check.
+    """Checks the kind of a value; functions check which values of that kind they take.
+
+    Args:
+        key: The key.
+        value: Its value.
+        annotation: That of the argument, of which the names of types count, without what is in brackets.
+        where: Where it stands, for the message.
 
     Raises:
         LitefuseError: It is of another kind.
     """
     if not annotation:  # it is checked elsewhere
         return
-    kinds = {each.strip() for each in annotation.split("|")}
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if kinds == {"bool"}:
-        wanted, fits = "true or false", isinstance(value, bool)
-    elif kinds <= {"int", "None"}:
-        wanted, fits = "a whole number", isinstance(value, int) and is_number
-    elif kinds <= {"float", "int", "None"}:
-        wanted, fits = "a number", is_number
-    elif "bool" in kinds:
-        wanted, fits = "true, false, a text or a list of texts", isinstance(value, bool | str | list | tuple)
-    elif any(each.startswith(("Mapping", "dict")) for each in kinds):
-        wanted, fits = "a table or a text", isinstance(value, Mapping | str | list | tuple)
+    names = [name.strip() for name in _flat(annotation).split("|")]
+    wanted = {what: types for name in names if name != "None" for what, types in _KINDS.get(name, _TEXT).items()}
+    if value is None:
+        fits = "None" in names
     else:
-        wanted, fits = "a text or a list", isinstance(value, str | list | tuple | Mapping) or is_number
+        kinds = [kind for types in wanted.values() for kind in types]
+        fits = bool in kinds if isinstance(value, bool) else isinstance(value, tuple(kinds))
     if not fits:
-        raise LitefuseError(f"{key} is {wanted}, not {value!r}", where=where)
+        raise LitefuseError(f"{key} is {' or '.join(wanted)}, not {value!r}", where=where)
+
+
+def _flat(annotation: str) -> str:
+    """Returns an annotation without what is in its brackets."""
+    while (shorter := re.sub(r"\[[^\[\]]*\]", "", annotation)) != annotation:
+        annotation = shorter
+    return annotation
+
+
+_TEXT: Mapping[str, tuple[type, ...]] = {"a text": (str, os.PathLike)}
+_LIST: Mapping[str, tuple[type, ...]] = {"a list of texts": (str, list, tuple, set, frozenset)}
+# What values are, by the names of types. Other names are those of literals, which are texts.
+_KINDS: Mapping[str, Mapping[str, tuple[type, ...]]] = {
+    "bool": {"true or false": (bool,)},
+    "int": {"a whole number": (int,)},
+    "float": {"a number": (int, float)},
+    "Mapping": {"a table": (Mapping,)},
+    "Iterable": _LIST,
+    "Collection": _LIST,
+    "Sequence": _LIST,
+    "WeightBits": {"a whole number": (int,)},
+    "QuantizedIo": {"true or false": (bool,), **_LIST},
+    "RecipeEntries": {"a text": (str, os.PathLike), "a list of tables": (list, tuple)},
+    "RepresentativeDataset": {"a text": (str, os.PathLike), "a list of samples": (list, tuple)},
+}

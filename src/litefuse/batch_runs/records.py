@@ -17,6 +17,7 @@ from litefuse.errors import LitefuseError
 from litefuse.files.digest import file_digest, folder_digest
 from litefuse.files.readable import check_file, check_there, is_there
 from litefuse.files.whole_file import whole_file
+from litefuse.frontends.saved_model_folder import is_saved_model, saved_models_in
 from litefuse.version import __version__
 
 __all__ = [
@@ -63,33 +64,46 @@ def key_of(entry: Entry, versions: Mapping[str, str | None]) -> str:
     told: dict[str, Any] = {**vars(entry), "variants": [vars(each) for each in entry.variants]}
     for each in ("path", "name", "timeout", "memory"):
         told.pop(each)
-    contents = {name: _content(name) for name in sorted(set(_named_files(entry)))}
+    contents = {text: _content(text, name) for text, name in sorted(set(_named_files(entry)))}
     if entry.verify is None:
         versions = {name: version for name, version in versions.items() if name != "tensorflow"}
     # The name decides the names of files, and what is in the model's path alone does not count.
-    told |= {"model": digest_of(Path(local(entry.path))), "contents": contents, "versions": {**versions}}
+    told |= {"model": _model(Path(local(entry.path))), "contents": contents, "versions": {**versions}}
     text = json.dumps([entry.name, told], sort_keys=True, default=str)
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
-def _named_files(entry: Entry) -> Iterable[str]:
-    """Yields the texts of options that name files."""
-    named: list[Any] = [*entry.plug_ins]
+def _named_files(entry: Entry) -> Iterable[tuple[str, str]]:
+    """Yields the texts of options that name files, with the names of the options."""
+    named: list[tuple[Any, str]] = [(plug_in, "plug_ins") for plug_in in entry.plug_ins]
     options: list[Mapping[str, Any]] = [entry.convert, entry.verify or {}, entry.check or {}]
     options += [each.options for each in entry.variants]
     for each in options:
         names = ("representative_dataset", "preprocess", "recipe", "metadata", "original", "inputs", "kernel_modules")
         for name in names:
             value = each.get(name, ())
-            named += cast("list[Any]", value) if isinstance(value, list | tuple) else [value]
-    yield from (each for each in named if isinstance(each, str))
+            values = cast("list[Any]", value) if isinstance(value, list | tuple) else [value]
+            named += [(text, name) for text in values]
+    yield from ((text, name) for text, name in named if isinstance(text, str))
 
 
-def _content(text: str) -> str:
+def _content(text: str, name: str) -> str:
+    """Returns the SHA-256 of a file; a folder counts where one may be given, or all files of the system might be read."""
     path = Path(local(text))
     if not is_there(path) and ":" in text:  # FILE.py:FUNCTION
         path = Path(text.rpartition(":")[0])
-    return digest_of(path) if is_there(path) else ""
+    if not is_there(path):
+        return ""
+    if name == "original":
+        return _model(path)
+    return digest_of(path) if name == "representative_dataset" or not path.is_dir() else ""
+
+
+def _model(path: Path) -> str:
+    """Returns the SHA-256 of a model: of a folder with others in it, of these alone."""
+    if not check_there(path).is_dir() or is_saved_model(path):
+        return digest_of(path)
+    return " ".join(f"{model.relative_to(path)}:{digest_of(model)}" for model in saved_models_in(path))
 
 
 def digest_of(path: Path) -> str:

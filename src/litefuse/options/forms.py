@@ -75,6 +75,8 @@ class CompositeForms:
         Raises:
             LitefuseError: There is no such form.
         """
+        if not isinstance(cast("object", value), str | Mapping):
+            raise LitefuseError(f"composites is a form, or a mapping from names to forms, not {value!r}")
         given = {"*": value} if isinstance(value, str) else dict(value)
         for name, form in given.items():
             if form not in FORMS:

@@ -127,6 +127,12 @@ class Interpreter(litert.Interpreter):
         if signature_key not in keys:
             wanted = "a signature must be named" if signature_key is None else f"no signature {signature_key!r}"
             raise InterpreterError(wanted, where=self._where, hint=f"The model has: {', '.join(keys) or 'none'}.")
+        if not signature_key:
+            raise InterpreterError(
+                "the signature has the key '', which the runtime's runners cannot be given",
+                where=self._where,
+                hint="Use set_tensor, invoke and get_tensor of the interpreter.",
+            )
         return SignatureRunner(self, signature_key, lambda run: self._kernels.run(run, self._explain_running))
 
     def _repr_html_(self) -> str:

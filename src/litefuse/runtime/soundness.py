@@ -3,7 +3,7 @@
 The runtime checks the bytes of a file and the sizes of its constants. It does not check that every value is computed
 before it is used, that ops have the operands that their kernels read, that texts and resources are not computed of
 numbers, that no constant is written, that signatures name inputs and outputs of their subgraph, that subgraphs do not
-call themselves, and that names are UTF-8.
+call themselves, and that names are UTF-8 without null characters.
 """
 
 from __future__ import annotations
@@ -284,11 +284,14 @@ def _check_signature(signature: Table, graphs: Sequence[_Graph]) -> None:
 
 
 def _check_text(table: Table, field: int, what: str) -> None:
-    """Checks that a text is valid UTF-8: otherwise the runtime fails when it is asked for it."""
+    """Checks that a text is what the runtime takes for one: UTF-8, which it cuts at a null character."""
+    content = table.content(field)
     try:
-        table.content(field).decode()
+        content.decode()
     except UnicodeDecodeError:
         raise _Unsound(f"{what} is no UTF-8") from None
+    if b"\0" in content:
+        raise _Unsound(f"{what} has a null character")
 
 
 def _callers(enumeration: type) -> dict[int, tuple[Any, list[str]]]:

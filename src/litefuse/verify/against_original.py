@@ -21,6 +21,7 @@ from litefuse.options.names import listed_names, refuse_one_string
 from litefuse.progress.show import shown_progress
 from litefuse.quantization.dataset import Preprocess, RepresentativeDataset, obtain_samples
 from litefuse.result import ConversionResult
+from litefuse.runtime.model_content import check_model
 from litefuse.runtime.transfer import kernels_by_value, registered_by_value
 from litefuse.verify.layers.layers import Layers
 from litefuse.verify.layers.look import look_into, worst_call
@@ -131,6 +132,8 @@ def verify_model(
     if (path := path_of(original)) is not None:
         check_there(path)
     name, content = name_and_content(model)
+    if not isinstance(content, bytes):
+        check_model(content)
     job = ModelJob(
         content,
         listed_names(signatures, "signatures"),
