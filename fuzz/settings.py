@@ -91,7 +91,7 @@ class ModelsFileTarget(Target):
             table = _table(draw, "convert") | ({"path": "model"} if draw.random() < 0.8 else {})
             for key in ("verify", "check", "variants"):
                 if draw.random() < 0.3:
-                    tables = [_table(draw, key) | draw.choice(_NEEDED[key]) for _ in range(2)]
+                    tables = [{**_table(draw, key), **draw.choice(_NEEDED[key])} for _ in range(2)]
                     table[key] = draw.choice((tables[0], tables[0], tables if key == "variants" else True))
             lines += ["[[model]]", *_pairs(table)]
         content = "\n".join(lines).encode("utf-8", "replace")
@@ -151,7 +151,7 @@ def _table(draw: random.Random, kind: str) -> dict[str, Any]:
 def _value(draw: random.Random, key: str, kind: str) -> Any:
     """A value of an option: one of its kind, or of any."""
     if key == "representative_dataset":  # a folder counts with all of its files, and some texts are large folders
-        return draw.choice(("none.npz", "models.toml", "x:y.py", "f.py:g", "a\0b", "x" * 5000, 3, {}))
+        return draw.choice(("none.npz", "models.toml", "x:y.py", "f.py:g", "a\0b", "x" * 5000, 3))
     if key in _USUAL and draw.random() < 0.4:
         return draw.choice(_USUAL[key])
     if draw.random() < 0.1:

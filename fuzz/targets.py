@@ -14,6 +14,7 @@ TARGETS = {
     "generator": "fuzz.generator.target:BodyTarget",
     "commands": "fuzz.commands:CommandsTarget",
     "models_file": "fuzz.settings:ModelsFileTarget",
+    "quantization": "fuzz.quantization:QuantizationTarget",
     "native": "fuzz.native.target:KernelTarget",
     "options": "fuzz.readers.target:ReadersTarget",
     "keras": "fuzz.keras:KerasFileTarget",

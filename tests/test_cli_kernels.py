@@ -62,7 +62,7 @@ def test_a_kernel_of_another_name(demo_model: Path, tmp_path: Path) -> None:
         ),
         ("kernel.py", "return 1 // 0", "kernel.py, line 11, in invoke)"),
         ("kernel.py", "return (", "cannot be imported: SyntaxError"),
-        ("missing.py", "", "missing.py: no such file"),
+        ("missing.py", "", "missing.py: there is no such file"),
         ("no_such_module", "", "cannot be imported: ModuleNotFoundError"),
         (".", "", ".: this is neither a .py file nor the name of a module"),
     ],

@@ -127,7 +127,10 @@ def test_new(model: Path, tmp_path: Path) -> None:
 def test_new_what_is_wrong(model: Path, tmp_path: Path) -> None:
     target = tmp_path / "made"
     refused(run("kernels", "new", "Skale", "--from", model, "--to", target), "'Skale'", "There are: Scale.")
-    refused(run("kernels", "new", "Scale", "--from", tmp_path / "none.tflite", "--to", target), "cannot be read")
+    refused(
+        run("kernels", "new", "Scale", "--from", tmp_path / "none.tflite", "--to", target),
+        "there is no such file or folder",
+    )
     refused(run("kernels", "new", "Scale", "--from", model, "--to", model), "this is a file, not a folder")
     refused(run("kernels", "new", "Scale", "--from", model, "--to", tmp_path), "the folder is not empty")
     refused(run("kernels", "new", "Scale", "--from", tmp_path, "--to", target))

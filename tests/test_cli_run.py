@@ -115,7 +115,7 @@ def test_inputs_that_do_not_fit(table_model: Path, tmp_path: Path, arrays: Any, 
 def test_inputs_that_cannot_be_read(table_model: Path, tmp_path: Path) -> None:
     refused(run("run", table_model, "--inputs", tmp_path / "in.npz"), "there is no such file")
     os.mkfifo(tmp_path / "pipe.npz")
-    refused(run("run", table_model, "--inputs", tmp_path / "pipe.npz"), "this is no file")
+    refused(run("run", table_model, "--inputs", tmp_path / "pipe.npz"), "a device, pipe or the like")
     (tmp_path / "in.npz").write_bytes(b"text")
     refused(run("run", table_model, "--inputs", tmp_path / "in.npz"), "cannot be read")
     with zipfile.ZipFile(tmp_path / "in.npz", "w") as archive, archive.open("x.npy", "w") as member:
@@ -157,6 +157,18 @@ def test_run_bad_input(demo_model: Path, table_model: Path, tmp_path: Path) -> N
     assert table_model.read_bytes() == before
     assert run("run", table_model, "--inputs", tmp_path / "i.npz", "--random", "1").code == 2
     assert run("run", table_model, "--repeat", "0").code == 2
+
+
+def test_names_that_runners_and_archives_do_not_take(tmp_path: Path) -> None:
+    graph = Graph()
+    x, y = graph.input("x", (2,)), graph.output("y" * 70_000, (2,))
+    graph.builtin("ADD", [x, x], [y])
+    path = tmp_path / "m.tflite"
+    path.write_bytes(model(graph))
+    refused(run("run", path, "-o", tmp_path / "out.npz"), "a .npz file has no such names")
+    path.write_bytes(model(graph, signatures={"": 0}))
+    refused(run("run", path), "the signature has the key ''")
+    assert [*tmp_path.iterdir()] == [path]
 
 
 def test_run_a_file_whose_name_is_no_text(table_model: Path, tmp_path: Path) -> None:

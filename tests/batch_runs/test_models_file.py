@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import inspect
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from litefuse.api import convert, quantize
-from litefuse.batch_runs.entry import Variant
+from litefuse.batch_runs.entry import Entry, Variant
 from litefuse.batch_runs.models_file import entries_in, read_models_file
 from litefuse.batch_runs.options import options_of
+from litefuse.batch_runs.records import key_of
 from litefuse.errors import LitefuseError
 from litefuse.verify.against_original import verify_model
 from litefuse.verify.targets.check import check
@@ -202,3 +204,34 @@ def test_python(tmp_path: Path) -> None:
     assert [each.convert for each in found] == [{"batch": 1}, {"batch": 1}, {"batch": 2}]
     with pytest.raises(LitefuseError, match="not a path or a table"):
         entries_in([object()])
+
+
+def test_values_of_another_kind_or_beyond_their_range(tmp_path: Path) -> None:
+    cases = [
+        ("[batch]\noutput = 9223372036854775807", "output is a text, not 9223372036854775807"),
+        ("[batch]\nscheduler = ['x']", "scheduler is a text"),
+        ("[batch]\njobs = 9223372036854775808", "more than 64 bits"),
+        (f"[[model]]\npath = 'x'\nbatch = {hex(1 << 20_000)}", "more than 64 bits"),
+        ("[[model]]\npath = 'x'\nquantize = 5", "quantize is a text, not 5"),
+        ("[[model]]\npath = 'x'\ncomposites = ['keep']", "composites is a text or a table"),
+        ("[[model]]\npath = 'x'\nmax_ops = 1.5", "max_ops is a whole number"),
+        ("[[model]]\npath = 'x'\nmetadata = 1979-05-27", "metadata is a table or a text"),
+    ]
+    for text, words in cases:
+        with pytest.raises(LitefuseError, match=words):
+            read_models_file(write(tmp_path, text))
+
+
+def test_a_folder_in_the_place_of_a_file_is_not_read(tmp_path: Path) -> None:
+    """As ``/`` would be, with all that is in it."""
+    (tmp_path / "m" / "variables").mkdir(parents=True)
+    (tmp_path / "m" / "saved_model.pb").write_bytes(b"")
+    os.mkfifo(tmp_path / "pipe")  # reading it would not end
+    entries = [Entry("m", str(tmp_path / "m"), convert={"recipe": str(tmp_path), "metadata": str(tmp_path)})]
+    entries += [Entry("m", str(tmp_path), plug_ins=(str(tmp_path),))]
+    keys = [key_of(entry) for entry in entries]
+    (tmp_path / "other").write_bytes(b"of no model")
+    assert [key_of(entry) for entry in entries] == keys
+    (tmp_path / "m" / "saved_model.pb").write_bytes(b"x")
+    assert key_of(entries[0]) != keys[0]
+    assert key_of(entries[1]) != keys[1]

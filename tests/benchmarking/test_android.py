@@ -178,7 +178,7 @@ def test_what_is_missing(device: Path, tool: Path, tmp_path: Path, monkeypatch: 
     path = tmp_path / "model.tflite"
     path.write_bytes(activated())
     refused(run("benchmark", path, "--adb"), "benchmark_model, is not named", "--benchmark-binary FILE")
-    refused(run("benchmark", path, "--adb", "--benchmark-binary", tmp_path / "no"), "there is no such file to run")
+    refused(run("benchmark", path, "--adb", "--benchmark-binary", tmp_path / "no"), "there is no such file or folder")
     refused(
         run("benchmark", path, "--adb=other", "--benchmark-binary", tool), "device 'other' not found", "adb devices"
     )

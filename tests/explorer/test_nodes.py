@@ -187,7 +187,7 @@ def test_subgraphs_of_one_name_are_left_out(tmp_path: Path) -> None:
 
 
 def test_files_that_are_no_models(tmp_path: Path) -> None:
-    for content, message in ((b"", "cannot be read"), (b"nonsense" * 9, "not a LiteRT model")):
+    for content, message in ((b"", "the file is empty"), (b"nonsense" * 9, "not a LiteRT model")):
         (tmp_path / "m.tflite").write_bytes(content)
         with pytest.raises(InterpreterError, match=message):
             byte_data(tmp_path / "m.tflite")

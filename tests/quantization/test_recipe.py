@@ -222,13 +222,23 @@ def test_recipe_with_integer_activations(tmp_path: Path) -> None:
         ("dynamic", {"keep_float": ["("]}, "is no regular expression"),
         ("dynamic", {"keep_float": "dense"}, "takes a list of strings"),
         (None, {"weight_bits": 4}, "no form of it"),
-        ("recipe", {"recipe": "absent.json"}, "the recipe cannot be read"),
+        ("recipe", {"recipe": "absent.json"}, "there is no such file or folder"),
         ("recipe", {"recipe": {"regex": ".*"}}, "a recipe is a list of entries"),
         ("recipe", {"recipe": []}, "the recipe has no entries"),
         ("recipe", {"recipe": [ENTRY, 5]}, "recipe, entry 2: an entry is an object, not a int"),
         ("recipe", {"recipe": [{**ENTRY, "regex": "["}]}, "recipe, entry 1: '\\[' is no regular expression"),
         ("recipe", {"recipe": [{"regex": ".*", "operation": "*"}]}, "it lacks algorithm_key, op_config"),
         ("recipe", {"recipe": [{**ENTRY, "bits": 4}]}, "there is no bits in an entry"),
+        ("recipe", {"recipe": [{**ENTRY, "op_config": None}]}, "recipe, entry 1: op_config is an object, not None"),
+        ("recipe", {"recipe": [{**ENTRY, "op_config": {"weight_tensor_config": 5}}]}, "is an object, not 5"),
+        *(
+            (
+                "recipe",
+                {"recipe": [{**ENTRY, "op_config": {"activation_tensor_config": {"num_bits": bits}}}]},
+                "num_bits of activation_tensor_config is a number from 1 to 32",
+            )
+            for bits in (0, -1, 10**30, 1.5, "8", True, None)
+        ),
     ],
 )
 def test_what_is_refused_before_it_begins(form: Quantization | None, choices: dict[str, Any], message: str) -> None:

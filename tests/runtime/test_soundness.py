@@ -147,6 +147,17 @@ DAMAGES: dict[str, tuple[Callable[[Any], object], str]] = {
         lambda read: setattr(read.signatureDefs[0].inputs[0], "tensorIndex", 2),
         "the input 'n' of signature 'serve' is tensor 2, which is no input of subgraph 0",
     ),
+    "texts of numbers": (tensor(2, 8, type=schema.TensorType.STRING), "computes texts, and takes none"),
+    "a resource of numbers": (tensor(2, 8, type=schema.TensorType.RESOURCE), "computes a resource, and takes none"),
+    "a key that ends early": (
+        lambda read: setattr(read.signatureDefs[0], "signatureKey", "a\0b"),
+        "the key of signature .* has a null character",
+    ),
+    "an input whose name ends early": (
+        lambda read: setattr(read.signatureDefs[0].inputs[0], "name", "a\0b"),
+        "the name of an input of signature 'serve' has a null character",
+    ),
+    "a tensor whose name ends early": (tensor(0, 0, name="a\0b"), "the name of tensor 0 of subgraph 0 has a null"),
     "an output of a signature": (
         lambda read: setattr(read.signatureDefs[0].outputs[1], "tensorIndex", 0),
         "the output 'y' of signature 'serve' is tensor 0, which is no output of subgraph 0",

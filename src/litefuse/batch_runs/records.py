@@ -88,7 +88,7 @@ def _named_files(entry: Entry) -> Iterable[tuple[str, str]]:
 
 
 def _content(text: str, name: str) -> str:
-    """Returns the SHA-256 of a file; a folder counts where one may be given, or all files of the system might be read."""
+    """Returns the SHA-256 of a file; a folder counts where one may be given: / would be read with all that is in it."""
     path = Path(local(text))
     if not is_there(path) and ":" in text:  # FILE.py:FUNCTION
         path = Path(text.rpartition(":")[0])

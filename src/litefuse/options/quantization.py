@@ -253,3 +253,17 @@ def _check_keys(entry: object, where: str) -> None:
         reason = f"it lacks {', '.join(lacks)}" if lacks else f"there is no {', '.join(wrong)} in an entry"
         raise LitefuseError(reason, where=where, hint=f"An entry has the keys {', '.join(sorted(_KEYS))}.")
     _check_pattern(given["regex"], where)
+    config = given.get("op_config", {})
+    if not isinstance(config, Mapping):
+        raise LitefuseError(f"op_config is an object, not {config!r}", where=where)
+    for name, value in cast("Mapping[Any, Any]", config).items():
+        if not str(name).endswith("_tensor_config") or value is None:
+            continue
+        if not isinstance(value, Mapping):
+            raise LitefuseError(f"{name} is an object, not {value!r}", where=where)
+        bits = cast("Mapping[Any, Any]", value).get("num_bits", 8)
+        if isinstance(bits, bool) or not isinstance(bits, int) or not 0 < bits <= _MOST_BITS:
+            raise LitefuseError(f"num_bits of {name} is a number from 1 to {_MOST_BITS}, not {bits!r}", where=where)
+
+
+_MOST_BITS = 32
