@@ -36,7 +36,7 @@ def test_a_file_of_keras_is_told_by_its_name(tmp_path: Path, name: str) -> None:
     with pytest.raises(LitefuseError, match="there is no such file"):
         source_of(path)
     os.mkfifo(path)  # to read it would be to wait
-    with pytest.raises(LitefuseError, match="this is no file"):
+    with pytest.raises(LitefuseError, match="not a file"):
         source_of(path)
     path.unlink()
     path.touch()

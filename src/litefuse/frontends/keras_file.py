@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from litefuse.errors import EngineCrashError, LitefuseError
-from litefuse.files.readable import check_file
+from litefuse.files.readable import check_file, is_there
 from litefuse.frontends.pretrained import refuse_pretrained
 from litefuse.frontends.source import Source
 from litefuse.processes.process import run_alone
@@ -33,7 +33,7 @@ class KerasFileJob:
 
 def is_keras_file(path: Path) -> bool:
     """Whether a path is a Keras file, according to its suffix."""
-    return path.suffix.lower() in _SUFFIXES and not path.is_dir()
+    return path.suffix.lower() in _SUFFIXES and not (is_there(path) and path.is_dir())
 
 
 def keras_file_source(path: Path) -> Source:

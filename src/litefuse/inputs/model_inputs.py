@@ -52,9 +52,18 @@ class ModelInputs:
 
     @classmethod
     def of_file(cls, file: str | os.PathLike[str] | bytes) -> ModelInputs:
-        """Reads a file, or its content."""
+        """Reads a file, or its content.
+
+        Raises:
+            InterpreterError: The model is damaged.
+        """
         with content_of(file) as data:
-            return cls(data)
+            try:
+                return cls(data)
+            except Exception as error:  # following the offsets of damaged data fails in many ways
+                where = "model content" if isinstance(file, bytes) else os.fspath(file)
+                hint = "Is it complete? Convert or download it again."
+                raise InterpreterError("the model is damaged", where=where, hint=hint) from error
 
     def shapes(
         self, signature: str, *, batch: int, size: int, given: Mapping[str, tuple[int, ...]] | None = None
