@@ -19,7 +19,7 @@ from litefuse.api import convert, quantize
 from litefuse.batch_runs.entry import BatchSettings, Entry
 from litefuse.batch_runs.models_file import read_models_file
 from litefuse.batch_runs.options import options_of
-from litefuse.batch_runs.records import key_of
+from litefuse.batch_runs.records import key_of, versions_here
 from litefuse.batch_runs.run import run_batch
 from litefuse.demo import SAVED_MODEL
 from litefuse.errors import LitefuseError
@@ -103,7 +103,7 @@ class ModelsFileTarget(Target):
             path.write_bytes(content)
             entries, settings = read_models_file(path)
             for entry in entries:
-                _asked(lambda entry=entry: key_of(entry))
+                _asked(lambda entry=entry: key_of(entry, versions_here(with_tensorflow=False)))
                 _try_entry(entry)
             if zlib.crc32(content) % _REAL == 0:
                 done = [replace(each, path=str(SAVED_MODEL), plug_ins=(), verify=None) for each in entries[:1]]

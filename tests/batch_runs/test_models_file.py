@@ -13,7 +13,7 @@ from litefuse.api import convert, quantize
 from litefuse.batch_runs.entry import Entry, Variant
 from litefuse.batch_runs.models_file import entries_in, read_models_file
 from litefuse.batch_runs.options import options_of
-from litefuse.batch_runs.records import key_of
+from litefuse.batch_runs.records import key_of, versions_here
 from litefuse.errors import LitefuseError
 from litefuse.verify.against_original import verify_model
 from litefuse.verify.targets.check import check
@@ -214,6 +214,7 @@ def test_values_of_another_kind_or_beyond_their_range(tmp_path: Path) -> None:
         (f"[[model]]\npath = 'x'\nbatch = {hex(1 << 20_000)}", "more than 64 bits"),
         ("[[model]]\npath = 'x'\nquantize = 5", "quantize is a text, not 5"),
         ("[[model]]\npath = 'x'\ncomposites = ['keep']", "composites is a text or a table"),
+        ("[[model]]\npath = 'x'\ntarget = [true]", "target is a text or a list of texts"),
         ("[[model]]\npath = 'x'\nmax_ops = 1.5", "max_ops is a whole number"),
         ("[[model]]\npath = 'x'\nmetadata = 1979-05-27", "metadata is a table or a text"),
     ]
@@ -229,9 +230,9 @@ def test_a_folder_in_the_place_of_a_file_is_not_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")  # reading it would not end
     entries = [Entry("m", str(tmp_path / "m"), convert={"recipe": str(tmp_path), "metadata": str(tmp_path)})]
     entries += [Entry("m", str(tmp_path), plug_ins=(str(tmp_path),))]
-    keys = [key_of(entry) for entry in entries]
+    keys = [key_of(entry, versions_here(with_tensorflow=False)) for entry in entries]
     (tmp_path / "other").write_bytes(b"of no model")
-    assert [key_of(entry) for entry in entries] == keys
+    assert [key_of(entry, versions_here(with_tensorflow=False)) for entry in entries] == keys
     (tmp_path / "m" / "saved_model.pb").write_bytes(b"x")
-    assert key_of(entries[0]) != keys[0]
-    assert key_of(entries[1]) != keys[1]
+    assert key_of(entries[0], versions_here(with_tensorflow=False)) != keys[0]
+    assert key_of(entries[1], versions_here(with_tensorflow=False)) != keys[1]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from litefuse.errors import LitefuseError
 
@@ -75,6 +75,8 @@ def check_value(key: str, value: Any, annotation: str, where: str) -> None:
     else:
         kinds = [kind for types in wanted.values() for kind in types]
         fits = bool in kinds if isinstance(value, bool) else isinstance(value, tuple(kinds))
+    if "a list of texts" in wanted and isinstance(value, (list, tuple, set, frozenset)):
+        fits = fits and all(isinstance(text, (str, os.PathLike)) for text in cast("Iterable[object]", value))
     if not fits:
         raise LitefuseError(f"{key} is {' or '.join(wanted)}, not {value!r}", where=where)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from litefuse.errors import LitefuseError
+from litefuse.options.names import listed_names
 from litefuse.plug_ins.entry_points import find_plug_ins, what_was_raised
 from litefuse.targets.target import Hint, Target
 from litefuse.targets.traits import TargetTraits, stricter
@@ -60,7 +61,7 @@ def chosen_targets(names: str | Iterable[str]) -> tuple[str, ...]:
     Raises:
         LitefuseError: There are none, or there is no target of such a name.
     """
-    chosen = (names,) if isinstance(names, str) else tuple(dict.fromkeys(names))
+    chosen = (names,) if isinstance(names, str) else tuple(dict.fromkeys(listed_names(names, "target") or ()))
     if not chosen:
         raise LitefuseError("target takes the name of a target, or several, and there are none")
     for name in chosen:
