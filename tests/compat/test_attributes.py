@@ -66,12 +66,12 @@ def samples() -> list[Any]:
                 "inference_output_type": "uint8",
             },
             False,
-            {"quantize": "int8", "require_integer": True, "quantized_io": "uint8"},
+            {"quantize": "int8", "require_integer": True, "rnn": "fused", "quantized_io": "uint8"},
         ),
         (
             {"optimizations": DEFAULT, "representative_dataset": samples, "supported_types": ["int8"]},
             False,
-            {"quantize": "int8", "require_integer": True},
+            {"quantize": "int8", "require_integer": True, "rnn": "fused"},
         ),
         (
             {
@@ -381,7 +381,7 @@ def test_arrays_of_a_list_are_told_apart(sample: list[Any], found: dict[str, int
     model = OpenedModel(
         False,
         {"serve": [TensorSpec("a", DataType.FLOAT32, (None, 3)), TensorSpec("b", DataType.INT64, (None,))]},
-        in_order=False,
+        order="hash",
     )
     named = dataset_of([sample], model)()
     if found is None:
@@ -402,16 +402,26 @@ def test_arrays_that_only_fit_in_turn_and_those_in_order() -> None:
         TensorSpec("c", DataType.STRING, (2,)),
     ]
     sample = [np.ones(2, np.float32), np.array(["x", "y"]), np.ones([2, 2], np.float32)]
-    (arrays,) = dataset_of([sample], OpenedModel(False, {"serve": specs}, in_order=False))()
+    (arrays,) = dataset_of([sample], OpenedModel(False, {"serve": specs}, order="hash"))()
     assert {name: array.shape for name, array in arrays.items()} == {"ä": (2, 2), "b": (2,), "c": (2,)}
-    (arrays,) = dataset_of([sample], OpenedModel(False, {"serve": specs}, in_order=True))()
+    (arrays,) = dataset_of([sample], OpenedModel(False, {"serve": specs}, order="caller"))()
     assert [*arrays] == ["ä", "b", "c"]
     assert arrays["c"] is sample[2]
 
 
+def test_arrays_of_one_shape_in_the_order_of_the_model() -> None:
+    specs = [TensorSpec(name, DataType.FLOAT32, (2,)) for name in "zay"]
+    sample = [np.full(2, number, np.float32) for number in range(3)]
+    (arrays,) = dataset_of([sample], OpenedModel(False, {"serve": specs}, order="model"))()
+    assert [(name, array[0]) for name, array in arrays.items()] == [("z", 0), ("a", 1), ("y", 2)]
+    others = [*sample[:2], np.ones(3, np.float32)]
+    with pytest.raises(SettingError, match="or in none"):
+        list(dataset_of([others], OpenedModel(False, {"serve": specs}, order="model"))())
+
+
 def test_many_inputs_of_one_shape_are_refused_at_once() -> None:
     specs = [TensorSpec(f"x{index}", DataType.FLOAT32, (1,)) for index in range(60)]
-    model = OpenedModel(False, {"serve": specs}, in_order=False)
+    model = OpenedModel(False, {"serve": specs}, order="hash")
     with pytest.raises(SettingError, match="several ways"):
         list(dataset_of([[np.ones(1, np.float32)] * 60], model)())
 
