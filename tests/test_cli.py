@@ -304,6 +304,8 @@ def test_inspect_bad_input(tmp_path: Path) -> None:
     refused(run("inspect", tmp_path), "no saved_model.pb")
     broken = tmp_path / "m.tflite"
     broken.write_bytes(b"")
+    refused(run("inspect", broken), "the file is empty")
+    broken.write_bytes(b"model")
     refused(run("inspect", broken), "not a LiteRT model")
 
 
@@ -405,6 +407,7 @@ def test_an_interrupt(tmp_path: Path, number: signal.Signals, code: int) -> None
         stderr=subprocess.PIPE,
         start_new_session=True,
         text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # noqa: PLW1509  nohup ignores it
     )
     deadline = time.monotonic() + 60
     while not ((tmp_path / "started").exists() and (tmp_path / "started").read_text()):

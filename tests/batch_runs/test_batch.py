@@ -130,9 +130,9 @@ def test_the_key(tmp_path: Path) -> None:
     assert after != before
     (tmp_path / "in.npz").write_bytes(b"x")
     assert key_of(entry, HERE) not in {before, after}
-    with pytest.raises(LitefuseError, match="no such model"):
+    with pytest.raises(LitefuseError, match="no such file or folder"):
         key_of(Entry("m", str(tmp_path / "none")), HERE)
-    with pytest.raises(LitefuseError, match="no file or folder"):
+    with pytest.raises(LitefuseError, match="device, pipe"):
         key_of(Entry("m", os.devnull), HERE)
 
 

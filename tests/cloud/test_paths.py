@@ -391,6 +391,7 @@ def test_a_signal_while_something_is_fetched(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # noqa: PLW1509  nohup ignores it
     )
     while not pages.requests:
         time.sleep(0.02)

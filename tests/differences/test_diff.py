@@ -339,7 +339,7 @@ def test_command_line(tmp_path: Path) -> None:
     assert [each["change"] for each in told["operators"]] == ["changed", "added"]
     failed = run(first, tmp_path / "missing.tflite")
     assert failed.exit_code == 4
-    assert "cannot be read" in failed.stderr
+    assert "no such file or folder" in failed.stderr
 
 
 def test_what_is_no_model(tmp_path: Path) -> None:

@@ -43,7 +43,8 @@ def model_of(op: str, call: Call, read: Collection[int], *, as_composite: bool =
     ]
     if as_composite:
         graph.composite(op, inputs, outputs, call.options, 1)
-        body.builtin("ADD", [body.input("x", (1,))] * 2, [body.output("y", (1,))])
+        body.builtin("ADD", [body.input("x", (1,))] * 2, [body.tensor("y", (1,))])
+        body.outputs += [body.input(f"y_{place}", (1,), dtype) for place, dtype in enumerate(call.outputs)]
     else:
         graph.custom(op, inputs, outputs, call.options)
     graph.builtin("ADD", [number, number], [graph.output("sum", (64,))])

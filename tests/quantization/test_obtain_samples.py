@@ -59,6 +59,7 @@ def test_samples_are_in_a_file_and_read_one_by_one(tmp_path: Path) -> None:
 
 def test_an_archive_is_left_where_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
+    Path("samples.npz").touch()
     assert obtain_samples("samples.npz", tmp_path) == tmp_path / "samples.npz"
 
 

@@ -12,7 +12,7 @@ __all__ = ["ANY_STAGE", "PRINTING", "STAGES", "STEPS", "detail_of", "stage_of"]
 
 #: The stages, each with its steps. Where steps of one name are in several stages, they are among :data:`ANY_STAGE`.
 STAGES: Mapping[str, tuple[str, ...]] = {
-    "Reading": ("start", "export", "read", "import", "load the library"),
+    "Reading": ("waiting for a worker", "start", "export", "read", "import", "load the library"),
     "Reading samples": ("samples",),
     "Analyzing": (
         "set-input-shapes",
