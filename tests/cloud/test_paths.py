@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.server
 import importlib
 import json
@@ -278,7 +279,8 @@ class _Pages(http.server.BaseHTTPRequestHandler):
         self._send(body=False)
 
     def do_GET(self) -> None:
-        self._send(body=True)
+        with contextlib.suppress(ConnectionError):  # who asked was ended; a traceback would be in what others print
+            self._send(body=True)
 
     def _send(self, *, body: bool) -> None:
         if body:
