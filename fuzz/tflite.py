@@ -10,7 +10,7 @@ import random
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import flatbuffers
 import numpy as np
@@ -28,7 +28,19 @@ from litefuse.errors import InterpreterError
 from litefuse.kernels import PACK
 from litefuse.runtime.interpreter import Interpreter
 
-__all__ = ["CHANGES", "LiteRTModelTarget", "judge_ending", "mutated_model", "seeds", "try_model"]
+__all__ = [
+    "CHANGES",
+    "Change",
+    "LiteRTModelTarget",
+    "changed_model",
+    "judge_ending",
+    "mutated_model",
+    "seeds",
+    "try_model",
+]
+
+# Changes something in a model, an object of the schema.
+Change: TypeAlias = Callable[[random.Random, Any], None]
 
 _SEEDS = Path(__file__).with_name("seeds") / "tflite.zip"
 _MOST = 1 << 20  # elements of an input
@@ -63,14 +75,19 @@ class LiteRTModelTarget(Target):
         return is_in_litert(ending)
 
 
-def mutated_model(draw: random.Random, more: Sequence[Callable[[random.Random, Any], None]] = ()) -> bytes:
+def mutated_model(draw: random.Random, more: Sequence[Change] = ()) -> bytes:
     """One of the seeds with a few changes: of bytes, of what is in the model, or of ``more`` beside that."""
     seed = seeds()[draw.choice(sorted(seeds()))]
     if draw.random() < 0.25:
         return change_bytes(draw, seed)
+    return changed_model(draw, seed, draw.choice((1, 1, 1, 2, 2, 3)), lambda: draw.choice((*CHANGES, *more)))
+
+
+def changed_model(draw: random.Random, seed: bytes, count: int, chosen: Callable[[], Change]) -> bytes:
+    """A seed with so many changes, each chosen when its turn comes; with changed bytes if the result is no file."""
     model = schema.ModelT.InitFromPackedBuf(seed, 0)
-    for _ in range(draw.choice((1, 1, 1, 2, 2, 3))):
-        draw.choice((*CHANGES, *more))(draw, model)
+    for _ in range(count):
+        chosen()(draw, model)
     try:
         builder = flatbuffers.Builder(len(seed))
         builder.Finish(model.Pack(builder), file_identifier=b"TFL3")
@@ -251,7 +268,7 @@ def _change_parts(draw: random.Random, model: Any) -> None:
             draw.shuffle(parts)
 
 
-CHANGES: tuple[Callable[[random.Random, Any], None], ...] = (
+CHANGES: tuple[Change, ...] = (
     *(_change_indices, _change_indices, _change_shape, _change_shape, _change_type, _change_buffer, _change_fields),
     *(_change_fields, _change_custom_options, _change_custom_options, _change_code, _change_signature, _change_parts),
 )

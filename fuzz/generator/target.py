@@ -8,8 +8,6 @@ import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
-import flatbuffers
-from ai_edge_litert import schema_py_generated as schema
 from tests.generator.bodies import BodyWriter, file_of
 from tests.generator.cases import CASES
 from tests.generator.test_loops_in_bodies import square_roots
@@ -22,6 +20,7 @@ from fuzz.generator.sanitized import problem_of, sanitized_kit
 from fuzz.outcome import Kind, Outcome, shape_of_text
 from fuzz.target import Target
 from fuzz.tflite import CHANGES as OF_MODELS
+from fuzz.tflite import changed_model
 from fuzz.values import change_bytes
 from litefuse.generator.body import read_bodies
 from litefuse.generator.chains import find_chains
@@ -64,15 +63,8 @@ class BodyTarget(Target):
         seed = draw.choice(_seeds())
         if draw.random() < 0.1:
             return change_bytes(draw, seed)
-        model = schema.ModelT.InitFromPackedBuf(seed, 0)
-        for _ in range(draw.choice((1, 1, 1, 2, 2, 3, 5))):
-            draw.choice(OF_MODELS if draw.random() < 0.3 else CHANGES)(draw, model)
-        try:
-            builder = flatbuffers.Builder(len(seed))
-            builder.Finish(model.Pack(builder), file_identifier=b"TFL3")
-            return bytes(builder.Output())
-        except Exception:  # noqa: BLE001  a value that the format cannot hold
-            return change_bytes(draw, seed)
+        count = draw.choice((1, 1, 1, 2, 2, 3, 5))
+        return changed_model(draw, seed, count, lambda: draw.choice(OF_MODELS if draw.random() < 0.3 else CHANGES))
 
     def try_out(self, content: bytes) -> Outcome:
         kit = os.environ.get(_KIT) if zlib.crc32(content) % _COMPILED == 0 else None

@@ -10,11 +10,12 @@ Fault ``gathered-conversion``.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Collection, Generator
 from contextlib import contextmanager
 
+from litefuse.ir.call_graph import all_operations
 from litefuse.ir.marks import custom_op_attributes
-from litefuse.ir.mlir import ir
+from litefuse.ir.mlir import ir, producer
 
 __all__ = ["hidden_casts"]
 
@@ -27,47 +28,31 @@ _HIDDEN = "litefuse.cast"
 @contextmanager
 def hidden_casts(module: ir.Module) -> Generator[None]:
     """Replaces these casts by custom ops, and restores them afterwards."""
-    for op in (casts := _misplaced(module)):
+    casts = _misplaced(module)
+    for op in casts:
         _replace(op, "tfl.custom", custom_op_attributes(_HIDDEN, b""))
     try:
         yield
     finally:
-        if casts:
-            for op in _hidden(module):
+        for op in all_operations(module) if casts else ():
+            if op.name == "tfl.custom" and ir.StringAttr(op.attributes["custom_code"]).value == _HIDDEN:
                 _replace(op, "tfl.cast", {})
 
 
-def _misplaced(module: ir.Module) -> list[ir.OpView]:
+def _misplaced(module: ir.Module) -> Collection[ir.OpView]:
     """Returns the casts from such dtypes that a gather reads; a constant is folded instead."""
-    casts: list[ir.OpView] = []
-
-    def look(op: ir.Operation) -> ir.WalkResult:
-        if op.name in _GATHERS:
-            cast = op.operands[0].owner
-            if not isinstance(cast, ir.Block) and cast.name in _CASTS and cast.opview not in casts:
-                before, after = (str(ir.ShapedType(each.type).element_type) for each in (cast.operands[0], cast.result))
-                if before not in _GATHERED and after in _GATHERED and not _is_constant(cast.operands[0]):
-                    casts.append(cast.opview)
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(look)
-    return casts
+    casts: dict[ir.Value, ir.OpView] = {}
+    for gather in all_operations(module):
+        cast = producer(gather.operands[0], *_CASTS) if gather.name in _GATHERS else None
+        if cast is not None:
+            before, after = (str(ir.ShapedType(value.type).element_type) for value in (cast.operands[0], cast.result))
+            if before not in _GATHERED and after in _GATHERED and not _is_constant(cast.operands[0]):
+                casts[cast.result] = cast.opview
+    return casts.values()
 
 
 def _is_constant(value: ir.Value) -> bool:
-    return not isinstance(value.owner, ir.Block) and value.owner.name in {"tf.Const", "tfl.pseudo_const"}
-
-
-def _hidden(module: ir.Module) -> list[ir.OpView]:
-    hidden: list[ir.OpView] = []
-
-    def look(op: ir.Operation) -> ir.WalkResult:
-        if op.name == "tfl.custom" and ir.StringAttr(op.attributes["custom_code"]).value == _HIDDEN:
-            hidden.append(op.opview)
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(look)
-    return hidden
+    return producer(value, "tf.Const", "tfl.pseudo_const") is not None
 
 
 def _replace(op: ir.OpView, name: str, attributes: dict[str, ir.Attribute]) -> None:

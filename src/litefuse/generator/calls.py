@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, NamedTuple, cast
 
@@ -84,6 +84,7 @@ def shapes_of_calls(job: CallsJob, announce: Callable[[str], None] = lambda _: N
         raise LitefuseError(
             f"no input is called {unknown[0]!r}", where=job.where, hint=f"There are: {', '.join(sorted(names))}."
         )
+    graphs = read_signatures(job.content, job.where)
     resolver = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
     called: dict[tuple[str, int], dict[str, tuple[int, ...]]] = {}
     interpreter: Any = None
@@ -99,7 +100,7 @@ def shapes_of_calls(job: CallsJob, announce: Callable[[str], None] = lambda _: N
         except (RuntimeError, ValueError) as error:
             message = f"the model does not run with these sizes: {' '.join(str(error).split())}"
             raise InterpreterError(message, where=job.where) from None
-        for name, found in _operands(interpreter, job):
+        for name, found in _operands(interpreter, graphs):
             if _elements(found) > _elements(called.get(name, {})) or name not in called:
                 called[name] = found
     return called
@@ -118,9 +119,9 @@ def _call(interpreter: Any, key: str, arrays: Mapping[str, Any]) -> None:
     interpreter.invoke()
 
 
-def _operands(interpreter: Any, job: CallsJob) -> Iterator[tuple[tuple[str, int], dict[str, tuple[int, ...]]]]:
+def _operands(interpreter: Any, graphs: Sequence[Body]) -> Iterator[tuple[tuple[str, int], dict[str, tuple[int, ...]]]]:
     """Yields the composites of the signatures' graphs, and the shapes of their operands in the last call."""
-    for graph in read_signatures(job.content, job.where):
+    for graph in graphs:
         for op in graph.ops:
             if op.name == "STABLEHLO_COMPOSITE" and op.options is not None and -1 not in op.inputs:
                 name = op.options.name.decode() if isinstance(op.options.name, bytes) else str(op.options.name)

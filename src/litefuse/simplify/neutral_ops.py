@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from litefuse.ir.marks import ASSERTS_SIZES
 from litefuse.ir.mlir import ir
-from litefuse.ops.dims import Formula, is_stretched
+from litefuse.ops.dims import Dim, Formula, is_stretched
 from litefuse.ops.facts import Dims, Op, Tensor, Values, array_of, elements, known
 from litefuse.ops.rules.slicing import extents
 from litefuse.shapes.editor import Editor, arithmetic_key, is_known
@@ -19,6 +20,7 @@ __all__ = [
     "SIMPLIFICATIONS",
     "Simplification",
     "keep_reduced",
+    "keeps_axes",
     "new_axes",
     "reshape_back",
     "reshape_constant",
@@ -46,10 +48,15 @@ def _whole_slice(editor: Editor, node: Node) -> int | None:
     """Returns the operand of a slice that takes all of it, in order."""
     if node.name == "StridedSlice":
         strides = editor.values(editor.resolve(node.operands[3]))
-        masks = (node.attributes.get(mask, 0) for mask in ("new_axis_mask", "shrink_axis_mask"))
-        if any(masks) or strides is None or any(stride != 1 for stride in elements(strides)):
+        if strides is None or not keeps_axes(node.attributes, elements(strides)):
             return None
     return _same_shape(editor, node)
+
+
+def keeps_axes(attributes: Mapping[str, Any], strides: Sequence[Dim]) -> bool:
+    """Whether a ``StridedSlice`` adds and drops no dimension, and takes each element in turn."""
+    masks = (attributes.get(mask, 0) for mask in ("new_axis_mask", "shrink_axis_mask"))
+    return not any(masks) and all(stride == 1 for stride in strides)
 
 
 def _identity_permutation(editor: Editor, node: Node) -> int | None:

@@ -9,6 +9,7 @@ from litefuse.ops.facts import Op, array_of, elements
 from litefuse.ops.rules.slicing import extents
 from litefuse.shapes.editor import Editor
 from litefuse.shapes.graph import Node
+from litefuse.simplify.neutral_ops import keeps_axes
 
 __all__ = ["take_stacked"]
 
@@ -28,31 +29,25 @@ def take_stacked(editor: Editor, node: Node) -> int | None:
     numbers = [editor.values(editor.resolve(operand)) for operand in node.operands[1:4]]
     if stack is None or shape is None:
         return None
-    rows = [elements(each) for each in numbers if each is not None]
+    rows = [elements(values) for values in numbers if values is not None]
     if len(rows) < 3 or not all(isinstance(number, int) for row in rows for number in row):
         return None
     axis = int(stack.attributes.get("axis", 0)) % len(shape)
-    found = extents(Op(node.name, [], [], node.attributes), len(shape), len(rows[0]))
-    entry = next((each.entry for each in found if each.axis == axis and each.shrinks), None)
+    taken = extents(Op(node.name, [], [], node.attributes), len(shape), len(rows[0]))
+    entry = next((extent.entry for extent in taken if extent.axis == axis and extent.shrinks), None)
     values = editor.operands(stack)
     if entry is None or not -len(values) <= (index := int(str(rows[0][entry]))) < len(values):
         return None
     value = values[index]
     result = editor.tensor(node.results[0])
-    others = [each for each in found if each.axis != axis]
-    strides = (rows[2][each.entry] for each in others if each.entry is not None)
-    if (
-        editor.shape(value) == result.shape
-        and all(stride == 1 for stride in strides)
-        and not any(each.shrinks or each.axis is None for each in others)
-    ):
-        return value
     attributes: dict[str, Any] = {name: node.op.attributes[name] for name in node.op.attributes}
     for mask in _MASKS:
         bits = int(node.attributes.get(mask, 0))
         attributes[mask] = (bits & ((1 << entry) - 1)) | (bits >> entry + 1 << entry)
-    point, location = ir.InsertionPoint(node.op), node.op.location
     kept = [[number for place, number in enumerate(row) if place != entry] for row in rows]
+    if editor.shape(value) == result.shape and keeps_axes(attributes, kept[2]):
+        return value
+    point, location = ir.InsertionPoint(node.op), node.op.location
     dtype = editor.tensor(editor.resolve(node.operands[1])).dtype
     positions = [editor.constant(array_of(row, [len(row)]), dtype, point, location) for row in kept]
     return editor.add(node, "StridedSlice", [value, *positions], result, attributes)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from litefuse.ir.defining_ops import is_constant, products_of_shared_weights, same, source
@@ -36,6 +38,26 @@ class Chain(NamedTuple):
         return None if kind.is_dynamic_dim(1) else kind.shape[1]
 
 
+@dataclass
+class _Search:
+    """How far the search for the steps of products that share a weight is.
+
+    Attributes:
+        failures: How many steps in a row were looked for in vain.
+        left_out: How many of the next products are left out.
+        end: Where the outputs of a step must be before: a product of the next step takes them.
+    """
+
+    failures: int = 0
+    left_out: int = 0
+    end: float = math.inf
+
+    def fail(self) -> None:
+        """Counts a failure, after some of which more and more products are left out."""
+        self.failures += 1
+        self.left_out = 2 ** max(self.failures - _ATTEMPTS, 0) - 1
+
+
 def find_chains(function: func.FuncOp, cells: Sequence[Cell]) -> list[Chain]:
     """Finds the unrolled layers of a function, from its end to its beginning, each as long as possible.
 
@@ -47,35 +69,34 @@ def find_chains(function: func.FuncOp, cells: Sequence[Cell]) -> list[Chain]:
         function: The function.
         cells: The cells to try.
     """
-    groups = products_of_shared_weights(function)
-    if not groups:
+    searches: dict[ir.Value, _Search] = {}
+    for products in products_of_shared_weights(function):
+        searches |= dict.fromkeys(products, _Search())  # one for all of them
+    if not searches:
         return []
     places: dict[ir.Value, int] = {
         result: index for index, op in enumerate(function.entry_block.operations) for result in op.results
     }
-    group_of = {product: index for index, products in enumerate(groups) for product in products}
-    failures, left_out, ends = [0] * len(groups), [0] * len(groups), [len(places)] * len(groups)
     tried: set[ir.Value] = set()
     chains: list[Chain] = []
-    for product in sorted(group_of, key=places.__getitem__, reverse=True):
-        group = group_of[product]
+    for product in sorted(searches, key=places.__getitem__, reverse=True):
+        search = searches[product]
         values: set[ir.Value] = set()
-        if product not in tried and not left_out[group]:
-            values = {value for value in _led_to(product) - tried if places[value] < ends[group]}
-        if failures[group] >= _ATTEMPTS:
-            ends[group] = places[product]  # a step's output comes before the next step's product, which it is in
+        if product not in tried and not search.left_out:
+            values = {value for value in _led_to(product) - tried if places[value] < search.end}
+        if search.failures >= _ATTEMPTS:
+            search.end = places[product]
         if not values:
-            left_out[group] = max(left_out[group] - 1, 0)
+            search.left_out = max(search.left_out - 1, 0)
             continue
-        failures[group] += 1
-        left_out[group] = 2 ** max(failures[group] - _ATTEMPTS, 0) - 1
+        search.fail()
         for value in sorted(values, key=places.__getitem__, reverse=True):
             tried.add(value)
             steps = max((_chain(value, cell) for cell in cells), key=len)
             if len(steps) > 1:
                 chains.append(Chain(tuple(steps)))
                 tried.update(value for step in steps for value in step.computed)
-                failures[group] = left_out[group] = 0
+                search.failures = search.left_out = 0
                 break
     return chains
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -61,6 +61,24 @@ class _Windows:
         return known
 
 
+class _Reduction(NamedTuple):
+    """What windows are reduced with.
+
+    Attributes:
+        operand: The first operand.
+        values: All of them, with what is between their elements.
+        name: TensorFlow's name of the reduction; None for another one than those.
+        block: The program that combines two elements.
+        starts: What it begins with, for each operand.
+    """
+
+    operand: ir.Value
+    values: Sequence[ir.Value]
+    name: str | None
+    block: ir.Block
+    starts: Sequence[ir.Value]
+
+
 def _reduce_window(op: Any, t: Translation) -> Result | list[Result]:
     """Translates a windowed reduction, https://openxla.org/stablehlo/spec#reduce_window."""
     rank = len(t.shape(op.operands[0]))
@@ -110,41 +128,28 @@ def _reduced(
     for axis, space in enumerate(spacing):
         if space > 1:
             values = [spaced(t, value, axis, space - 1, start) for value, start in zip(values, starts, strict=True)]
-    found = values if not windows.axes else _of_windows(t, operands[0], values, windows, name, block, starts)
+    reduction = _Reduction(operands[0], values, name, block, starts)
+    found = values if not windows.axes else _of_windows(t, reduction, windows)
     if begin is not starts:
         found = combined(t, block, begin, [each if isinstance(each, ir.Value) else each.emit() for each in found])
     return list(found) if count > 1 else found[0]
 
 
-def _of_windows(
-    t: Translation,
-    operand: ir.Value,
-    values: Sequence[ir.Value],
-    windows: _Windows,
-    name: str | None,
-    block: ir.Block,
-    starts: Sequence[ir.Value],
-) -> Sequence[Result]:
-    found = _running(t, operand, values, windows, name, block, starts)
+def _of_windows(t: Translation, reduction: _Reduction, windows: _Windows) -> Sequence[Result]:
+    found = _running(t, reduction, windows)
     if found is not None:
         return found
+    operand, values, name, block, starts = reduction
     if name in {"Sum", "Max", "Min"} and _is_pooling(t, values[0], windows):
         return [_pooled(t, operand, values[0], windows, name)]
     return _combined(t, values, windows, block, starts)
 
 
-def _running(
-    t: Translation,
-    operand: ir.Value,
-    values: Sequence[ir.Value],
-    windows: _Windows,
-    name: str | None,
-    block: ir.Block,
-    starts: Sequence[ir.Value],
-) -> Sequence[ir.Value] | None:
+def _running(t: Translation, reduction: _Reduction, windows: _Windows) -> Sequence[ir.Value] | None:
     """Translates windows that hold everything up to, or from, an element: cumulative sums, products, maxima."""
     if len(windows.axes) != 1:
         return None
+    operand, values, name, block, starts = reduction
     (axis,), b = windows.axes, t.b
     size, (low, high) = windows.sizes[axis], windows.paddings[axis]
     if windows.strides[axis] != 1 or windows.dilations[axis] != 1:
