@@ -22,6 +22,7 @@ __all__ = ["hidden_casts"]
 _GATHERS = frozenset({"tf.Gather", "tf.GatherV2", "tfl.gather"})
 _CASTS = frozenset({"tf.Cast", "tfl.cast"})
 _GATHERED = frozenset({"f32", "i1", "i4", "i8", "i16", "i32", "i64", "ui8", "!tf_type.string"})
+_NOT_CAST = frozenset({"ui64"})  # LiteRT's CAST does not take it: the engine leaves such a cast
 _HIDDEN = "litefuse.cast"
 
 
@@ -36,7 +37,7 @@ def hidden_casts(module: ir.Module) -> Generator[None]:
     finally:
         for op in all_operations(module) if casts else ():
             if op.name == "tfl.custom" and ir.StringAttr(op.attributes["custom_code"]).value == _HIDDEN:
-                _replace(op, "tfl.cast", {})
+                _replace(op, "tf.Cast" if _element_type(op.operands[0]) in _NOT_CAST else "tfl.cast", {})
 
 
 def _misplaced(module: ir.Module) -> Collection[ir.OpView]:
@@ -45,10 +46,14 @@ def _misplaced(module: ir.Module) -> Collection[ir.OpView]:
     for gather in all_operations(module):
         cast = producer(gather.operands[0], *_CASTS) if gather.name in _GATHERS else None
         if cast is not None:
-            before, after = (str(ir.ShapedType(value.type).element_type) for value in (cast.operands[0], cast.result))
+            before, after = map(_element_type, (cast.operands[0], cast.result))
             if before not in _GATHERED and after in _GATHERED and not _is_constant(cast.operands[0]):
                 casts[cast.result] = cast.opview
     return casts.values()
+
+
+def _element_type(value: ir.Value) -> str:
+    return str(ir.ShapedType(value.type).element_type)
 
 
 def _is_constant(value: ir.Value) -> bool:

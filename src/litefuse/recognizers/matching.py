@@ -78,7 +78,7 @@ class Match:
 
     def including(self, pattern: Pattern, value: ir.Value) -> Match:
         """Returns this match with the value of one more part."""
-        return replace(self, values={**self.values, pattern: value})
+        return Match({**self.values, pattern: value}, self.functions, self.places)
 
 
 @dataclass(frozen=True)
@@ -88,12 +88,12 @@ class Mismatch:
     Attributes:
         matched: How many parts of the formula matched.
         found: The value that did not.
-        expected: A description of the expected value.
+        expected: What was expected; its text describes it, and is made only if it is read: most attempts fail.
     """
 
     matched: int
     found: ir.Value
-    expected: str
+    expected: Pattern | str
 
     def __str__(self) -> str:
         owner = self.found.owner
@@ -165,7 +165,7 @@ class _Matcher:
                 self._fail(bound, value, f"the same {pattern} as elsewhere")
             return
         including = bound.including(pattern, value)
-        expected = str(pattern)
+        expected: Pattern | str = pattern
         op = None if isinstance(value.owner, ir.Block) else value.owner
         match pattern:
             case Variable() if pattern.condition(value) and self._can_be(pattern, value):
@@ -240,7 +240,7 @@ class _Matcher:
         if known is not None and all(text != known for _, text in _chains(value)):
             self._fail(bound, value, f"{known or 'linear'}, as {pattern.function.name} is elsewhere")
 
-    def _fail(self, bound: Match, value: ir.Value, expected: str) -> None:
+    def _fail(self, bound: Match, value: ir.Value, expected: Pattern | str) -> None:
         # Of equal ones the last: it was made after the more specific parts had matched.
         if self.closest is None or len(bound) >= self.closest.matched:
             self.closest = Mismatch(len(bound), value, expected)

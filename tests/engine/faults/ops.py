@@ -141,6 +141,29 @@ def gathered_conversion() -> bool:
 
 
 @reproducer
+def short_windows() -> bool:
+    graph = Graph("3x4xi16")
+    places = graph.constant([[[0], [1]], [[1], [2]]])
+    graph.returns(graph.op("GatherNd", [*graph.inputs, places], "2x2x4xi16"))
+    return is_refused("'tfl.slice' op operand #0", graph.lowered)
+
+
+@reproducer
+def int64_axes_of_roll() -> bool:
+    graph = Graph("2x2xf32")
+    axes = graph.constant([0, 1], np.int64)
+    graph.returns(graph.op("Roll", [*graph.inputs, graph.constant([1, 1]), axes], "2x2xf32"))
+    return differ(graph.run([[1, 2], [3, 4]]), [[4, 3], [2, 1]])
+
+
+@reproducer
+def zero_of_other_shape() -> bool:
+    graph = Graph("2xf64")
+    graph.returns(graph.op("MulNoNan", [*graph.inputs, graph.constant("dense<0.0> : tensor<f64>")], "2xf64"))
+    return is_refused("doesn't match function result type", graph.lowered)
+
+
+@reproducer
 def negated_comparison() -> bool:
     graph = Graph("2xf32")
     smaller = graph.op("Less", [*graph.inputs, graph.constant(1.0)], "2xi1")

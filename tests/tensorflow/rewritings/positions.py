@@ -85,6 +85,10 @@ def _positions() -> Iterator[Named]:
         ("float32",),
         lambda m, x, _: m.tf.roll(x, m.tf.constant([5, -6], long), m.tf.constant([0, 1], long)),
     )
+    yield "reverse both", ("float32",), lambda m, x, _: m.tf.reverse(x, m.tf.constant([-1, 0], long))
+    yield "sum of both", ("float32",), lambda m, x, _: m.tf.reduce_sum(x, m.tf.constant([1, 0], long), keepdims=True)
+    yield "pad both", ("float32",), lambda m, x, _: m.tf.pad(x, m.tf.constant([[1, 2], [3, 0]], long), "CONSTANT", 2)
+    yield "mirrored", ("float32",), lambda m, x, _: m.tf.pad(x, m.tf.constant([[1, 1], [2, 0]], long), "REFLECT")
     yield "sum", ("float32",), lambda m, x, _: m.tf.reduce_sum(x, m.tf.constant([-1], long))
     yield "running sum", ("float32",), lambda m, x, _: m.tf.cumsum(x, m.tf.constant(1, long))
     yield "concat", ("float32",), lambda m, x, y: m.tf.raw_ops.ConcatV2(values=[x, y], axis=m.tf.constant(-1, long))

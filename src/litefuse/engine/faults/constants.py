@@ -196,6 +196,7 @@ CONSTANTS: tuple[Fault, ...] = (
         "running-sum-of-unsigned-constants",
         "The process crashes at Cumsum of constant unsigned integers.",
         "litefuse.legalize.dtypes.widened.Widened",
+        "litefuse.legalize.dtypes.unsigned.Uint64",
     ),
     _fault(
         "integer-division-by-zero",

@@ -135,6 +135,21 @@ OPERATIONS: tuple[Fault, ...] = (
         "litefuse.engine.hidden_casts",
     ),
     _fault(
+        "short-windows",
+        "Slices at constant places that GatherNd takes become SLICE, which does not take int16.",
+        _WIDENED,
+    ),
+    _fault(
+        "int64-axes-of-roll",
+        "Roll along several axes of int64 rolls along the first one alone.",
+        f"{_LEGALIZE}.arrays.roll.Roll",
+    ),
+    _fault(
+        "zero-of-other-shape",
+        "MulNoNan of float64 by a scalar 0 becomes that scalar, whatever the result's shape, and is refused.",
+        f"{_LEGALIZE}.arithmetic.division.Quotient",
+    ),
+    _fault(
         "negated-comparison",
         "A negated comparison of floats becomes the opposite one, which is not true of NaN.",
         f"{_LEGALIZE}.arithmetic.comparison.NegatedComparison",
@@ -281,7 +296,7 @@ OPERATIONS: tuple[Fault, ...] = (
     ),
     _fault(
         "half-softsign",
-        "Softsign of float16 adds a float32 constant, and is refused.",
+        "Softsign of float16 or float64 adds a float32 constant, and is refused.",
         _WIDENED,
     ),
     _fault(

@@ -69,8 +69,8 @@ class FloorOfQuotient(Decomposition):
 
 
 @decomposition("DivNoNan", "MulNoNan", "Xdivy", "Xlog1py", "Xlogy")
-# Faults `zero-logarithm` and `product-with-logarithm-of-one-plus`.
-@before_engine("DivNoNan", "MulNoNan", "Xdivy", "Xlog1py", "Xlogy", dtypes=("float32",))
+# Faults `zero-logarithm`, `product-with-logarithm-of-one-plus` and `zero-of-other-shape`.
+@before_engine("DivNoNan", "MulNoNan", "Xdivy", "Xlog1py", "Xlogy", dtypes=("float32", "float64"))
 class Quotient(Decomposition):
     """Quotients and products in which zero takes precedence over NaN and infinity::
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.legalize.arrays.along_axis import around_axis
 from litefuse.legalize.arrays.carrier import carried, delivered
-from litefuse.legalize.decomposition import Decomposition, decomposition
+from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
@@ -17,6 +17,8 @@ __all__ = ["Roll"]
 
 
 @decomposition("Roll")
+# Fault `int64-axes-of-roll`.
+@before_engine("Roll", dtypes=("int64",), operand=2)
 class Roll(Decomposition):
     """For each axis in turn, a concatenation of the part that is shifted past the end and the other.
 

@@ -48,8 +48,7 @@ _REFERENCES = frozenset({"resource", "variant"})
 )
 # For these dtypes the engine refuses the op or crashes, or emits one that the runtime refuses, crashes at, or computes
 # wrongly: faults `gradient-of-half-sigmoid`, `half-sum-of-squares`, `half-softsign`, `half-factors`,
-# `unsigned-additions`, `equality-of-bytes`, `running-sum-of-unsigned-constants`,
-# `zero-logarithm`.
+# `unsigned-additions`, `equality-of-bytes`, `running-sum-of-unsigned-constants`, `short-windows`, `zero-logarithm`.
 @before_engine(
     *("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "DivNoNan", "Einsum", "L2Loss", "Lgamma", "MatMul", "Maximum"),
     *("Minimum", "MulNoNan", "QuantizeAndDequantizeV2", "QuantizeAndDequantizeV4", "SigmoidGrad", "Softsign", "Xdivy"),
@@ -59,6 +58,8 @@ _REFERENCES = frozenset({"resource", "variant"})
 )
 @before_engine("Equal", "NotEqual", dtypes=("uint8",))
 @before_engine("Cumsum", dtypes=("uint8", "uint16", "uint32"))
+@before_engine("GatherNd", dtypes=("int16",))
+@before_engine("Softsign", dtypes=("float64",))
 @before_engine(
     "TensorScatterAdd",
     "TensorScatterSub",
@@ -71,6 +72,10 @@ class Widened(Decomposition):
     float16 and bfloat16 values are computed in float32 and rounded once at the end, for any op. In the ops that this
     decomposition is registered for, integers are computed in int32, and uint32 in int64.
     """
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        # Elements at constant places may be windows, which the engine slices.
+        return op.name != "GatherNd" or op.constants[1] is not None
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         widths = _FLOATS | _INTEGERS if op.name in self.names else _FLOATS

@@ -16,7 +16,7 @@ from litefuse.recognizers.recurrent.cells import Cell, Step, read_step
 __all__ = ["Chain", "find_chains"]
 
 # How many steps are looked for in vain before some are left out.
-_ATTEMPTS = 16
+_ATTEMPTS = 8
 # The ops between a product and the output of its step, with those that only forward a value.
 _LONGEST_CELL = 24
 _ENDS = frozenset({"func.return", "tf.BatchMatMulV2", "tf.MatMul"})
