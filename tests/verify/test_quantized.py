@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,12 +71,14 @@ def samples(seed: int = 1, count: int = 16) -> list[Any]:
     return [*np.random.default_rng(seed).normal(size=(count, 1, 12, 12, 3)).astype(np.float32)]
 
 
-def form(tmp_path: Path, name: str = "int8") -> bytes:
-    file = tmp_path / "float.tflite"
-    file.write_bytes(ORIGINAL)
+@functools.cache
+def form(name: str = "int8") -> bytes:
     of = name.partition(",")[0]
-    given = {"representative_dataset": samples()} if of in {"int8", "int16"} else {}
-    return litefuse.quantize(file, of, **given, **FORMS[name]).model_bytes  # pyright: ignore[reportArgumentType]
+    dataset = {"representative_dataset": samples()} if of in {"int8", "int16"} else {}
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "float.tflite"
+        file.write_bytes(ORIGINAL)
+        return litefuse.quantize(file, of, **dataset, **FORMS[name]).model_bytes  # pyright: ignore[reportArgumentType]
 
 
 def faults(verification: Verification) -> list[str]:
@@ -83,8 +87,8 @@ def faults(verification: Verification) -> list[str]:
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_good_forms_are_equal(tmp_path: Path, name: str) -> None:
-    content = form(tmp_path, name)
+def test_good_forms_are_equal(name: str) -> None:
+    content = form(name)
     assert is_quantized_file(content)
     cases: list[dict[str, Any]] = [{"shapes": {"größe": (4, 12, 12, 3)}}, {"representative_dataset": samples(7, 5)}]
     for given in cases:
@@ -110,8 +114,8 @@ def test_good_forms_are_equal(tmp_path: Path, name: str) -> None:
         ("int8, tensor", "first"),
     ],
 )
-def test_spoiled_weights(tmp_path: Path, name: str, layer: str) -> None:
-    content = bytearray(form(tmp_path, name))
+def test_spoiled_weights(name: str, layer: str) -> None:
+    content = bytearray(form(name))
     read: Any = schema.Model.GetRootAs(content, 0)
     graph = read.Subgraphs(0)
     for index in range(graph.TensorsLength()):
@@ -139,7 +143,7 @@ def test_spoiled_weights(tmp_path: Path, name: str, layer: str) -> None:
     ],
 )
 def test_spoiled_numbers(tmp_path: Path, what: str, how: float, place: float) -> None:
-    content, blamed = spoiled(form(tmp_path), what, how, place)
+    content, blamed = spoiled(form(), what, how, place)
     verification = litefuse.verify_model(content, ORIGINAL, representative_dataset=samples(), layers=True)
     assert verification.verdict == "differs"
     assert faults(verification)[0] in blamed
@@ -147,23 +151,27 @@ def test_spoiled_numbers(tmp_path: Path, what: str, how: float, place: float) ->
     file.write_bytes(content)
     save_report(page, file, verification=verification)
     assert 'class="bad' in page.read_text("utf-8")
-    good = litefuse.verify_model(form(tmp_path), ORIGINAL, representative_dataset=samples(), layers=True)
-    file.write_bytes(form(tmp_path))
-    save_report(page, file, verification=good)
+
+
+def test_the_page_of_a_good_file(tmp_path: Path) -> None:
+    verification = litefuse.verify_model(form(), ORIGINAL, representative_dataset=samples(), layers=True)
+    file, page = tmp_path / "good.tflite", tmp_path / "page.html"
+    file.write_bytes(form())
+    save_report(page, file, verification=verification)
     assert 'class="bad' not in page.read_text("utf-8")
 
 
-def test_a_tolerance_is_what_counts(tmp_path: Path) -> None:
-    content = form(tmp_path)
+def test_a_tolerance_is_what_counts() -> None:
+    content = form()
     assert litefuse.verify_model(content, ORIGINAL, tolerance=1e-4).verdict == "differs"
     (output,) = litefuse.verify_model(content, ORIGINAL, tolerance=0.1, representative_dataset=samples()).outputs
     assert (output.verdict, output.explained) == ("equal", None)
 
 
-def test_a_file_is_equal_to_itself_and_to_another_quantized_one(tmp_path: Path) -> None:
-    content = form(tmp_path)
+def test_a_file_is_equal_to_itself_and_to_another_quantized_one() -> None:
+    content = form()
     assert litefuse.verify_model(content, content, layers=True).error == 0
-    assert litefuse.verify_model(content, form(tmp_path, "weights"), layers=True).verdict == "equal"
+    assert litefuse.verify_model(content, form("weights"), layers=True).verdict == "equal"
 
 
 def test_a_model_of_real_numbers_is_judged_by_the_tolerance() -> None:
@@ -175,7 +183,7 @@ def test_a_model_of_real_numbers_is_judged_by_the_tolerance() -> None:
 
 
 def test_samples_in_files_and_many_rows(tmp_path: Path) -> None:
-    for name, content in (("q.tflite", form(tmp_path)), ("float.tflite", ORIGINAL)):
+    for name, content in (("q.tflite", form()), ("float.tflite", ORIGINAL)):
         (tmp_path / name).write_bytes(content)
     np.savez(tmp_path / "rows.npz", größe=np.concatenate(samples(5, 40)))
     given = [str(tmp_path / "q.tflite"), str(tmp_path / "float.tflite")]
@@ -191,8 +199,8 @@ def test_samples_in_files_and_many_rows(tmp_path: Path) -> None:
         litefuse.verify_model(given[0], given[1], representative_dataset=[{"rows": np.zeros(3)}])
 
 
-def test_the_copy_computes_what_the_file_says(tmp_path: Path) -> None:
-    content = form(tmp_path)
+def test_the_copy_computes_what_the_file_says() -> None:
+    content = form()
     side = Side(content, "q")
     (x,) = samples(9, 1)
     found = {
