@@ -134,6 +134,7 @@ func.func private @impl(%x: tensor<4xf32>) -> tensor<4xf32> {
 // RUN: wrap-program, lower-xla-call-module
 // ERROR: the StableHLO op rng_bit_generator is not supported
 // ERROR: node program (XlaCallModule), rng_bit_generator
+// ERROR: Use the default generator
 func.func public @main(%x: tensor<2xui64>) -> tensor<4xui32> {
   %0, %1 = stablehlo.rng_bit_generator %x, algorithm = THREE_FRY : (tensor<2xui64>) -> (tensor<2xui64>, tensor<4xui32>)
   return %1 : tensor<4xui32>

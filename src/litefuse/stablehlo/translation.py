@@ -196,7 +196,7 @@ class Translation:
         where = node_name(op.location)
         try:
             if rule is None:
-                raise GraphError(f"the StableHLO op {name} is not supported")
+                raise GraphError(f"the StableHLO op {name} is not supported", hint=_HINTS.get(name, ""))
             _check_dtypes(op, name)
             with op.location if not where else ir.Location.name(where):
                 answer = rule(op, self)
@@ -237,6 +237,9 @@ def _check_dtypes(op: ir.OpView, name: str) -> None:
                 hint="Compute in a wider dtype, x.astype('int8'), and convert the result.",
             )
 
+
+# What to do about an op that has no rule.
+_HINTS = {"rng_bit_generator": 'Use the default generator: jax.config.update("jax_default_prng_impl", "threefry2x32").'}
 
 # Of int4, LiteRT only converts the numbers.
 _COMPUTING = frozenset(
