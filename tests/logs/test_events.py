@@ -22,6 +22,7 @@ from litefuse.logs.events import DEBUG, ERROR, FIELDS, INFO, WARNING, event, is_
 from litefuse.logs.formats import JsonFormatter, TextFormatter
 from litefuse.logs.forwarding import Forwarding, forwarded, take_record
 from litefuse.processes.process import run_in_worker
+from litefuse.processes.voices import speaker
 from litefuse.progress.show import shown_progress
 
 
@@ -121,9 +122,9 @@ def test_nothing_is_said_unless_somebody_listens() -> None:
 
 def test_no_records_are_sent_that_nobody_wants() -> None:
     sent: list[dict[str, Any]] = []
-    with forwarded(None, sent.append):
+    with forwarded(None, sent.append, speaker):
         event("composites", ERROR, "no")
-    with forwarded(WARNING, sent.append):
+    with forwarded(WARNING, sent.append, speaker):
         event("composites", INFO, "no")
         event("composites", WARNING, "yes")
     event("composites", ERROR, "no longer")

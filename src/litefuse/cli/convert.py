@@ -222,7 +222,7 @@ def _complete_composites(_context: click.Context, _parameter: click.Parameter, i
 @click.option(
     "--after", multiple=True, metavar="PASS", help="With --dump-ir, write it only after this pass; may be repeated."
 )
-@click.option("--in-process", is_flag=True, help="Convert in this process, for a debugger in conversion code.")
+@click.option("--in-process", is_flag=True, help="Convert in this process, for breakpoint() in conversion code and kernels.")
 @HTML
 @json_option("Print the report as JSON on the standard output, and nothing else there; an error as well.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
@@ -303,7 +303,8 @@ def convert(
 
     load_kernels(plug_ins)
 
-    with progress(f"Converting {model}", quiet=quiet) as on_step:
+    # A debugger in conversion code has the terminal to itself.
+    with progress(f"Converting {model}", quiet=quiet or in_process) as on_step:
         result = convert_model(
             model,
             signatures=signature or None,

@@ -19,6 +19,7 @@ from litefuse.logs.events import DEBUG, ERROR, INFO, WARNING, event, is_heard
 from litefuse.processes.endings import ProcessGroup, ending, is_crash, own_group
 from litefuse.processes.inherited_pipes import numbers_there, popen_arguments, write_all
 from litefuse.processes.limits import ProcessLimits, process_limits
+from litefuse.processes.voices import say
 
 __all__ = ["Worker", "prepare_model_process", "prepare_worker", "run_alone", "run_in_worker", "run_model"]
 
@@ -121,6 +122,8 @@ class Worker:
                     announce(step)
                 elif kind == "log":
                     _take_record(value)
+                elif kind == "said":
+                    say(*value)
                 else:
                     break
         except (EOFError, pickle.UnpicklingError, BrokenPipeError):  # it ended, perhaps in the middle of an answer

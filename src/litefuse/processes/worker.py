@@ -2,7 +2,8 @@
 
 It serves jobs from a connection until that closes. Each request has the name of a function
 (``package.module:function``), its argument, and the level of the log records that are wanted; during the work, the
-process sends ``("step", name)`` and ``("log", record)``, at the end ``("done", result)`` or ``("failed", exception)``.
+process sends ``("step", name)``, ``("log", record)`` and ``("said", line)``, of what plug-ins print; at the end
+``("done", result)`` or ``("failed", exception)``.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import pickle
 import pkgutil
 import signal
 import sys
+import threading
 import traceback
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -22,6 +24,7 @@ from typing import Any, NoReturn
 from litefuse.errors import LitefuseError
 from litefuse.processes.inherited_pipes import open_descriptor
 from litefuse.processes.limits import limit_memory
+from litefuse.processes.voices import give_voice, speaker
 
 __all__ = ["main", "serve_forks"]
 
@@ -57,12 +60,19 @@ def main(receives: int, sends: int, module: str, shown: bool, memory: int = 0) -
             release_library_pages()
     has_memory = not memory or limit_memory(memory)
     modules = len(sys.modules)
+    sending = threading.Lock()  # plug-ins may print in threads
     with os.fdopen(receive_fd, "rb") as requests, os.fdopen(send_fd, "wb") as answers:
 
         def send(kind: str, value: Any) -> None:
-            answers.write(pickle.dumps((kind, value)))
-            answers.flush()
+            told = pickle.dumps((kind, value))
+            with sending:
+                answers.write(told)
+                answers.flush()
 
+        def tell(stream: str, plug_in: str, line: str) -> None:
+            send("said", (stream, plug_in, line))
+
+        end_lines = (lambda: None) if shown else give_voice(tell)
         while True:
             try:
                 target, argument, level = pickle.load(requests)
@@ -72,6 +82,7 @@ def main(receives: int, sends: int, module: str, shown: bool, memory: int = 0) -
                 send("failed", LitefuseError("out of memory"))
                 continue
             answer = _run(target, argument, level, send)
+            end_lines()
             for stream in (sys.stdout, sys.stderr):
                 with contextlib.suppress(AttributeError, OSError, ValueError):  # None, full or closed by a kernel
                     stream.flush()  # before the parent process prints
@@ -153,7 +164,7 @@ def _run(target: str, argument: Any, level: int | None, send: Callable[[str, Any
         return _answer(target, argument, send)
     from litefuse.logs.forwarding import forwarded
 
-    with forwarded(level, lambda told: send("log", told)):
+    with forwarded(level, lambda told: send("log", told), speaker):
         return _answer(target, argument, send)
 
 
