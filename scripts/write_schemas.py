@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast, get_type_hints
 
 import msgspec
+import numpy as np
 
 from litefuse import errors
 from litefuse.batch_runs.outcome import BatchResult, Outcome
@@ -70,13 +71,17 @@ _FORMS: Mapping[type, _Form] = {
     Diagnosis: _Form(("ok",)),
     Measurement: _Form(("seconds", "explained", "explained_by_op")),
     ModelDiff: _Form(("verdict", "same_computation", "categories")),
-    Verification: _Form(("verdict", "ok", "error"), optional=("layers",)),
+    Verification: _Form(
+        ("verdict", "ok", "error"),
+        optional=("layers",),
+        kept=("model", "original", "tolerance", "calls", "outputs", "coverage", "limit", "layers"),
+    ),
     OutputVerdict: _Form(("ok",)),
     Layers: _Form(("first", "largest_step"), {"compared": int, "tensors": int}),
     TargetCheck: _Form(("ok", "accelerated"), {"skipped": dict[str, str]}, {"reports": "targets"}),
     TargetReport: _Form(types={"facts": dict[str, str]}),
     CheckedCall: _Form(
-        ("verdict",),
+        ("verdict", "difference"),
         {"inputs": list[str | None], "outputs": list[str], "options": dict[str, Any] | None},
         kept=("op", "original", "problem", "verification"),
     ),
@@ -255,6 +260,8 @@ class _Definitions:
 def _hook(kind: type[Any]) -> dict[str, Any]:
     if issubclass(kind, Path):
         return {"type": "string"}
+    if issubclass(kind, np.ndarray):
+        return {"type": "array"}  # in fields that no document has
     raise NotImplementedError(kind)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -102,8 +103,30 @@ def test_equal_kernels_are_equal_for_each_kind_of_call(tmp_path: Path, libraries
 
 
 def test_a_kernel_that_is_wrong_for_one_size_is_found(tmp_path: Path, libraries: dict[str, Path]) -> None:
-    checked = check_kernels(libraries["plain"], file_of(tmp_path, "WrongForThree"))
-    assert worst(checked) == "differs"
+    path = file_of(tmp_path, "WrongForThree")
+    done = run("kernels", "test", libraries["plain"], path, "--save", tmp_path / "saved", "--json")
+    assert done.code == 1, done
+    found = json.loads(done.out)
+    assert is_described(found, address("kernels test"))
+    names = [f"WrongForThree_{number}.{kind}" for number in (0, 1) for kind in ("tflite", "inputs.npz", "expected.npz")]
+    assert [Path(each["path"]).name for each in found["written"]] == names
+    # The last element of three rows.
+    told = re.fullmatch(
+        r"call (\d): \w+\[2, 3\] is (\S+), not (\S+), of \w+ float32\[3, 4\]", found["calls"][0]["difference"]
+    )
+    assert told is not None, found["calls"][0]["difference"]
+    assert int(told[1]) > 1
+    assert float(told[2]) - float(told[3]) == pytest.approx(0.5, abs=1e-5)
+    # What was saved shows it again; with another model, nothing.
+    model, inputs, expected = (tmp_path / "saved" / each for each in names[:3])
+    given = ("--inputs", inputs, "--expected", expected)
+    assert run("verify", model, *given, "--kernels", libraries["plain"]).code == 1
+    with np.load(inputs) as arrays, np.load(expected) as outputs:
+        (x,), (y,) = arrays.values(), outputs.values()
+    assert np.array_equal(y, x * 2)
+    shown = run("kernels", "test", libraries["plain"], path, "--save", tmp_path / "again")
+    assert f"Again: litefuse verify {tmp_path}/again/WrongForThree_0.tflite --inputs" in shown.out
+    assert found["calls"][0]["difference"] in shown.out
 
 
 def test_a_kernel_that_crashes_is_told(tmp_path: Path, libraries: dict[str, Path]) -> None:
@@ -148,3 +171,4 @@ def test_the_command(tmp_path: Path, libraries: dict[str, Path]) -> None:
     assert done.code == 0, done
     assert "its body" in done.out
     assert "Equal: the error of each result is at most 1e-05." in done.out
+    assert "Again:" not in done.out

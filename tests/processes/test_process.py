@@ -19,7 +19,7 @@ from litefuse.processes.process import prepare_worker, run_in_worker
 def echo(argument: object, announce: Callable[[str], None]) -> tuple[object, int]:
     announce("one")
     announce("two")
-    print("noise on standard output")
+    os.write(1, b"noise on standard output\n")
     return argument, os.getpid()
 
 

@@ -45,7 +45,7 @@ class Lookup(litefuse.Fusion):
         print("without an end", end="")
 
     def rewrite(self, composite, b):
-        return b.embedding_lookup(*composite.args)
+        return b.embedding_lookup(*composite.args[::-1])
 
 @litefuse.custom_op("my_custom_fused_op")
 class Kernel(litefuse.CustomOp):

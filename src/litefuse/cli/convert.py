@@ -222,7 +222,7 @@ def _complete_composites(_context: click.Context, _parameter: click.Parameter, i
 @click.option(
     "--after", multiple=True, metavar="PASS", help="With --dump-ir, write it only after this pass; may be repeated."
 )
-@click.option("--in-process", is_flag=True, help="Convert in this process, for breakpoint() in conversion code and kernels.")
+@click.option("--in-process", is_flag=True, help="Convert in this process, for breakpoint() in code of plug-ins.")
 @HTML
 @json_option("Print the report as JSON on the standard output, and nothing else there; an error as well.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ class CheckedCall:
         verification: The comparison; None if there was none.
         problem: Why there was none: a crash of the kernel, or what is missing.
         crashed: Whether the kernel crashed the process, or a sanitizer stopped it.
+        model: The LiteRT model of this call alone.
     """
 
     op: str
@@ -42,6 +43,7 @@ class CheckedCall:
     verification: Verification | None = None
     problem: str = ""
     crashed: bool = False
+    model: bytes = field(default=b"", repr=False)
 
     @property
     def verdict(self) -> Verdict:
@@ -49,6 +51,12 @@ class CheckedCall:
         if self.verification is not None:
             return self.verification.verdict
         return "differs" if self.crashed else "inconclusive"
+
+    @property
+    def difference(self) -> str:
+        """Which call differs most: its number, the element with both values, and the inputs; empty if none does."""
+        differing = None if self.verification is None else self.verification.differing
+        return "" if differing is None else str(differing)
 
     def to_json(self) -> dict[str, Any]:
         """Returns dictionaries and lists for ``json.dumps``."""
@@ -61,6 +69,7 @@ class CheckedCall:
             "original": self.original,
             "verdict": self.verdict,
             "problem": self.problem,
+            "difference": self.difference,
             "verification": compared,
         }
 
@@ -136,10 +145,10 @@ def _checked(op: str, call: Call, library: str, work: Path, tolerance: float, se
     try:
         verification = verify_model(content, original, tolerance=tolerance, seed=seed, custom_ops=[library])
     except ModelCrashError as error:
-        return CheckedCall(op, call, what, problem=f"the kernel crashes: {error.message}", crashed=True)
+        return CheckedCall(op, call, what, problem=f"the kernel crashes: {error.message}", crashed=True, model=content)
     except LitefuseError as error:
         return CheckedCall(op, call, what, problem=str(error))
-    return CheckedCall(op, call, what, verification)
+    return CheckedCall(op, call, what, verification, model=content)
 
 
 def worst(checked: Sequence[CheckedCall]) -> Verdict:

@@ -23,6 +23,7 @@ from litefuse.quantization.dataset import Preprocess, RepresentativeDataset, obt
 from litefuse.result import ConversionResult
 from litefuse.runtime.model_content import check_model
 from litefuse.runtime.transfer import kernels_by_value, registered_by_value
+from litefuse.verify.differing import differing_call
 from litefuse.verify.layers.layers import Layers
 from litefuse.verify.layers.look import look_into, worst_call
 from litefuse.verify.model_process import ModelCalls, ModelJob
@@ -160,7 +161,7 @@ def verify_model(
         ran = run_job(job, name, announce)
         ran = ran._replace(rounds=[ran.rounds[0][:1]], found=[ran.found[0][:1]])
         wanted = [[{each: np.asarray(value) for each, value in expected.items()}]]
-        return _verification(job, name, "the outputs that are expected", ran, _judged(job, ran, wanted, {}))
+        return _verification(job, name, "the outputs that are expected", ran, wanted, _judged(job, ran, wanted, {}))
 
 
 class _Manner(NamedTuple):
@@ -195,7 +196,7 @@ def _against(
         judged = _judged(job, ran, wanted, refused)
         by_steps = manner.quantized and manner.by_steps
         if not manner.layers and not by_steps:
-            return _verification(job, name, reference.name, ran, judged)
+            return _verification(job, name, reference.name, ran, wanted, judged)
         look, flat = reference.look(ran.outputs), _flat(wanted)
         worst = worst_call(judged)
         numbers = {worst_call([each for each in judged if each.signature == key]) for key in ran.outputs}
@@ -209,7 +210,7 @@ def _against(
         }
         if by_steps:
             judged = _judged(job, ran, wanted, refused, tuple(seen.values()))
-        return _verification(job, name, reference.name, ran, judged, seen[worst] if manner.layers else None)
+        return _verification(job, name, reference.name, ran, wanted, judged, seen[worst] if manner.layers else None)
 
 
 def _verification(
@@ -217,6 +218,7 @@ def _verification(
     name: str,
     original: str,
     ran: ModelCalls,
+    wanted: Sequence[Sequence[Arrays]],
     outputs: tuple[OutputVerdict, ...],
     layers: Layers | None = None,
 ) -> Verification:
@@ -229,6 +231,7 @@ def _verification(
         coverage=ran.coverage,
         limit=ran.limit,
         layers=layers,
+        differing=differing_call(outputs, _flat(ran.rounds), _flat(ran.found), _flat(wanted)),
     )
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from litefuse.report.json_form import json_form
 from litefuse.verify.coverage import Coverage
+from litefuse.verify.differing import DifferingCall
 from litefuse.verify.layers.layers import Layers
 
 __all__ = ["MARGIN", "OutputVerdict", "Verdict", "Verification", "worst_verdict"]
@@ -84,6 +85,7 @@ class Verification:
         limit: The exclusive upper bound of integers, if the model or the original takes nothing else; None if they were
             drawn as the model's graph says, or given.
         layers: The comparison of tensors inside the model, in one call; None if there was none.
+        differing: The call in which an output differs most, with its arrays; None if none differs. It is not in JSON.
     """
 
     model: str
@@ -94,6 +96,7 @@ class Verification:
     coverage: tuple[Coverage, ...] = ()
     limit: int | None = None
     layers: Layers | None = None
+    differing: DifferingCall | None = field(default=None, compare=False, repr=False)
 
     @property
     def verdict(self) -> Verdict:
