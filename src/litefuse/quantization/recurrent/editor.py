@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -9,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from ai_edge_litert import schema_py_generated as schema
 
+from litefuse.errors import QuantizationError
 from litefuse.runtime.schema_objects import op_code
 
 __all__ = ["GraphEditor", "Scale", "editors_of"]
@@ -86,11 +88,21 @@ class GraphEditor:
         return Scale(float(parameters.scale[0]), 0 if zeros is None or not len(zeros) else int(zeros[0]))
 
     def constant(self, index: int, dtype: Any = np.float32) -> npt.NDArray[Any] | None:
-        """Returns the value of a constant; None for other tensors."""
+        """Returns the value of a constant; None for other tensors.
+
+        Raises:
+            QuantizationError: Its data are of another size: nothing has loaded the file yet.
+        """
         data = self.model.buffers[self.tensor(index).buffer].data if index >= 0 else None
         if data is None or not len(data):
             return None
-        return np.frombuffer(bytes(data), dtype).reshape([max(size, 0) for size in self.shape(index)])
+        shape, kind = [max(size, 0) for size in self.shape(index)], np.dtype(dtype)
+        if len(data) != math.prod(shape) * kind.itemsize:
+            raise QuantizationError(
+                f"the model is damaged: {self.name(index)} has {len(data)} bytes, not those of {kind}{shape}",
+                hint="Is it complete? Convert or download it again.",
+            )
+        return np.frombuffer(bytes(data), kind).reshape(shape)
 
     def shares_constant(self, index: int) -> bool:
         """Whether more than one operand of the model reads a constant."""
