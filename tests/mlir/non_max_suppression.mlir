@@ -2,8 +2,16 @@
 // The arguments after the fifth say how to compute; the indices of one image keep TensorFlow's batch dimension.
 // CHECK-LABEL: func.func private @padded
 // CHECK-SAME: (%[[B:.*]]: tensor<?x4xf32>, %[[S:.*]]: tensor<?xf32>, %[[M:.*]]: tensor<i32>, %[[I:.*]]: tensor<f32>, %[[T:.*]]: tensor<f32>, %{{.*}}: tensor<i1>, %{{.*}}: tensor<i1>, %{{.*}}: tensor<i32>) -> (tensor<1x?xi32>, tensor<i32>) {
-// CHECK-NEXT: %[[INDICES:.*]], %[[COUNT:.*]] = "tfl.non_max_suppression_v4"(%[[B]], %[[S]], %[[M]], %[[I]], %[[T]]) : (tensor<?x4xf32>, tensor<?xf32>, tensor<i32>, tensor<f32>, tensor<f32>) -> (tensor<?xi32>, tensor<i32>)
-// CHECK-NEXT: %[[AXIS:.*]] = "tfl.pseudo_const"() <{value = dense<0> : tensor<i32>}>
+// CHECK: %[[RAISED:.*]] = "tf.Minimum"
+// CHECK: %[[WHOLE:.*]] = "tf.LogicalAnd"
+// CHECK: %[[DISTINCT:.*]] = "tf.SelectV2"(%[[WHOLE2:.*]], %[[B]], %[[FAR:.*]])
+// CHECK: %[[VALUES:.*]], %[[ORDER:.*]] = "tf.TopKV2"(%[[S]], %{{.*}})
+// CHECK: %[[IS:.*]] = "tf.Greater"(%[[VALUES]], %[[T]])
+// CHECK: %[[RANKS:.*]] = "tf.Mul"(%[[C:.*]], %[[POSITIONS:.*]])
+// CHECK: %[[SORTED:.*]] = "tf.GatherV2"(%[[DISTINCT]], %[[ORDER]], %{{.*}})
+// CHECK: %[[PLACES:.*]], %[[COUNT:.*]] = "tfl.non_max_suppression_v4"(%[[SORTED]], %[[RANKS]], %[[M]], %[[RAISED]], %{{.*}}) : (tensor<?x4xf32>, tensor<?xf32>, tensor<i32>, tensor<f32>, tensor<f32>) -> (tensor<?xi32>, tensor<i32>)
+// CHECK: %[[INDICES:.*]] = "tf.GatherV2"
+// CHECK: %[[AXIS:.*]] = "tfl.pseudo_const"() <{value = dense<0> : tensor<i32>}>
 // CHECK-NEXT: %[[BATCHED:.*]] = "tfl.expand_dims"(%[[INDICES]], %[[AXIS]]) : (tensor<?xi32>, tensor<i32>) -> tensor<1x?xi32>
 // CHECK-NEXT: return %[[BATCHED]], %[[COUNT]]
 func.func private @padded(%boxes: tensor<?x4xf32>, %scores: tensor<?xf32>, %size: tensor<i32>, %iou: tensor<f32>, %score: tensor<f32>, %sorted: tensor<i1>, %canonical: tensor<i1>, %tile: tensor<i32>) -> (tensor<?x?xi32>, tensor<i32>)
@@ -16,8 +24,8 @@ func.func private @padded(%boxes: tensor<?x4xf32>, %scores: tensor<?xf32>, %size
 // RUN: fuse-composites
 // Five arguments and indices without a batch dimension, of a size that the result's type tells.
 // CHECK-LABEL: func.func private @flat
-// CHECK-NEXT: "tfl.non_max_suppression_v4"(%arg0, %arg1, %arg2, %arg3, %arg4) : (tensor<100x4xf32>, tensor<100xf32>, tensor<i32>, tensor<f32>, tensor<f32>) -> (tensor<10xi32>, tensor<i32>)
-// CHECK-NEXT: return
+// CHECK: "tfl.non_max_suppression_v4"({{.*}}) : (tensor<100x4xf32>, tensor<100xf32>, tensor<i32>, tensor<f32>, tensor<f32>) -> (tensor<10xi32>, tensor<i32>)
+// CHECK: return
 func.func private @flat(%boxes: tensor<100x4xf32>, %scores: tensor<100xf32>, %size: tensor<i32>, %iou: tensor<f32>, %score: tensor<f32>) -> (tensor<10xi32>, tensor<i32>)
     attributes {tf._implements = "non_max_suppression_padded_v2"} {
   %0:2 = "tf.NonMaxSuppressionV4"(%boxes, %scores, %size, %iou, %score) {pad_to_max_output_size = true} : (tensor<100x4xf32>, tensor<100xf32>, tensor<i32>, tensor<f32>, tensor<f32>) -> (tensor<10xi32>, tensor<i32>)
@@ -116,7 +124,7 @@ func.func private @three(%a: tensor<100x4xf32>, %b: tensor<100xf32>, %c: tensor<
 // RUN: fuse-composites
 // A name with attributes, which the reference does not look at.
 // CHECK: func.func private @attributes
-// CHECK-NEXT: "tfl.non_max_suppression_v4"(%arg0, %arg1, %arg2, %arg3, %arg4)
+// CHECK: "tfl.non_max_suppression_v4"
 func.func private @attributes(%a: tensor<100x4xf32>, %b: tensor<100xf32>, %c: tensor<i32>, %d: tensor<f32>, %e: tensor<f32>) -> (tensor<10xi32>, tensor<i32>)
     attributes {tf._implements = {name = "non_max_suppression_padded_v2", attributes = {tile_size = 8 : i64}}} {
   %0:2 = "tf.Undefined"() : () -> (tensor<10xi32>, tensor<i32>)

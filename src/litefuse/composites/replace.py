@@ -175,7 +175,9 @@ class _Body:
 
 
 def _fused_ops(replacement: func.FuncOp) -> list[ir.OpView]:
-    return [op for op in operations(replacement) if op.name not in _UNNAMED and AUXILIARY not in op.attributes]
+    """The ops that a fusion is named by: not those that prepare operands, nor TensorFlow's, which the engine lowers."""
+    ops = [op for op in operations(replacement) if not op.name.startswith("tf.")]
+    return [op for op in ops if op.name not in _UNNAMED and AUXILIARY not in op.attributes]
 
 
 def _not_builtin(custom_ops: Sequence[str]) -> str:

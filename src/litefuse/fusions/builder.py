@@ -337,6 +337,9 @@ class Builder:
     ) -> tuple[ir.Value, ir.Value]:
         """Emits NON_MAX_SUPPRESSION_V4: the boxes with the best scores, the best one of those that overlap too much.
 
+        Of equal scores, the lowest index is the best. Boxes without an area overlap none. TensorFlow ops
+        around the op see to it, which the engine lowers.
+
         Args:
             boxes: float32 ``[n, 4]``, the two corners ``(y, x, y, x)`` of each in any order.
             scores: float32 ``[n]``.
@@ -350,14 +353,13 @@ class Builder:
             int32 ``[max_output_size]``, the indices of the chosen boxes by descending score, padded with zeros; and the
             number of chosen boxes, an int32 scalar.
         """
-        int32 = ir.IntegerType.get_signless(32)
-        results = [
-            ir.RankedTensorType.get([_DYNAMIC if size is None else size], int32),
-            ir.RankedTensorType.get([], int32),
-        ]
-        operands = [boxes, scores, max_output_size, iou_threshold, score_threshold]
-        indices, count = self.op("tfl.non_max_suppression_v4", operands, results)
-        return indices, count
+        from litefuse.ir.builder import Builder as TensorFlowBuilder  # few fusions need it
+        from litefuse.legalize.images.suppression import apart, boxes_of_four, suppressed, threshold_above
+
+        b = TensorFlowBuilder()
+        threshold, none_overlap = threshold_above(b, iou_threshold, None, inclusive=True)
+        boxes = apart(b, boxes_of_four(b, boxes), none_overlap)
+        return suppressed(b, boxes, scores, max_output_size, threshold, score_threshold, length=size)
 
     def expand_dims(self, value: ir.Value, axis: int) -> ir.Value:
         """Emits EXPAND_DIMS: adds a dimension of size 1 to a value of known rank, at ``axis`` (not negative)."""

@@ -113,3 +113,33 @@ def quantized_to_a_narrow_range() -> bool:
     options = {"min": -127.0, "max": 127.0, "num_bits": 8, "narrow_range": True}
     graph.returns(graph.op("FakeQuantWithMinMaxArgs", graph.inputs, "2xf32", **options))
     return differ(graph.run([-130, 1], xnnpack=False), [-127, 1])
+
+
+def _suppression(iou: float, *sigma: float, count: int = 3) -> Graph:
+    """Of some boxes, all of them."""
+    graph = WrittenGraph(f"{count}x4xf32", f"{count}xf32")
+    operands = [*graph.inputs, *graph.constants(count, iou, 0.0, *sigma)]
+    kinds = [f"{count}xi32", *[f"{count}xf32" for _ in sigma], "i32"]
+    name = "v5" if sigma else "v4"
+    return graph.returns(graph.ops(f"tfl.non_max_suppression_{name}", operands, kinds)[0])
+
+
+@reproducer
+def suppression_of_empty_boxes() -> bool:
+    return differ(_suppression(0.5).run([[1, 1, 1, 1], [0, 0, 1, 1], [0, 2, 1, 3]], [0.9, 0.8, 0.7]), [0, 1, 2])
+
+
+@reproducer
+def suppression_at_the_threshold() -> bool:
+    return differ(_suppression(0.5).run([[0, 0, 1, 1], [0, 0, 1, 2], [2, 0, 3, 1]], [0.9, 0.8, 0.7]), [0, 1, 2])
+
+
+@reproducer
+def suppression_of_equal_scores() -> bool:
+    boxes = [[2 * index, 0, 2 * index + 1, 1] for index in range(9)]
+    return differ(_suppression(0.5, count=9).run(boxes, [0.5] * 9), range(9))
+
+
+@reproducer
+def suppression_by_decay() -> bool:
+    return differ(_suppression(1.0, 0.5).run([[0, 0, 1, 1]] * 3, [0.9, 0.8, 0.7]), [0, 1, 2])

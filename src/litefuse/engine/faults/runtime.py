@@ -14,6 +14,7 @@ _STATES = f"{_FINISHING}.initialize_states.InitializeStates"
 _SHAPES = f"{_FINISHING}.prepared_shapes.PrepareShapes"
 _REVERSE = f"{_LEGALIZE}.arrays.moved_elements.Reverse"
 _TRANSFORM = f"{_LEGALIZE}.arithmetic.fourier.RealFourierTransform"
+_SUPPRESSION = f"{_LEGALIZE}.images.suppression"
 _LSTMS = "litefuse.quantization.recurrent"
 _SOUNDNESS = "litefuse.runtime.soundness.check_soundness"
 _INTERPRETER = "litefuse.runtime.interpreter.Interpreter"
@@ -97,6 +98,29 @@ RUNTIME: tuple[Fault, ...] = (
         "quantized-to-a-narrow-range",
         "QUANTIZE also returns the lowest integer, which a narrow range excludes.",
         f"{_LEGALIZE}.dtypes.quantization.FakeQuantize",
+    ),
+    _fault(
+        "suppression-of-empty-boxes",
+        "NON_MAX_SUPPRESSION_V4 and V5 select a box without an area, or an infinite one, again and again, and lose "
+        "others: what they selected stays among the candidates, and only its overlap with itself suppresses it "
+        "(internal/reference/non_max_suppression.h).",
+        f"{_SUPPRESSION}.apart",
+    ),
+    _fault(
+        "suppression-at-the-threshold",
+        "NON_MAX_SUPPRESSION_V4 and V5 suppress a box whose overlap is the threshold, as if it were above it; with a "
+        "threshold of 0, all but one box.",
+        f"{_SUPPRESSION}.threshold_above",
+    ),
+    _fault(
+        "suppression-of-equal-scores",
+        "NON_MAX_SUPPRESSION_V4 and V5 select any of equal scores first, where TensorFlow selects the lowest index.",
+        f"{_SUPPRESSION}.suppressed",
+    ),
+    _fault(
+        "suppression-by-decay",
+        "NON_MAX_SUPPRESSION_V5 suppresses by the threshold even with a sigma, where TensorFlow only has scores decay.",
+        f"{_LEGALIZE}.images.non_max_suppression.NonMaxSuppression",
     ),
     _fault(
         "branch-result-twice",

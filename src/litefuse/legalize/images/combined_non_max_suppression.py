@@ -10,6 +10,7 @@ import numpy as np
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.legalize.arrays.loops import count_to, write_row
 from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
+from litefuse.legalize.images.suppression import apart, best_boxes, threshold_above
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -21,7 +22,7 @@ _LOWEST = float(np.finfo(np.float32).min)
 
 
 @decomposition("CombinedNonMaxSuppression")
-# It has a loop, which only the engine can lower.
+# It has a loop, which only the engine can lower; faults `suppression-of-empty-boxes`, `suppression-at-the-threshold`.
 @before_engine("CombinedNonMaxSuppression")
 class CombinedNonMaxSuppression(Decomposition):
     """Emits a loop of NON_MAX_SUPPRESSION_V4, then TOPK_V2 over all classes of an image.
@@ -52,19 +53,16 @@ class CombinedNonMaxSuppression(Decomposition):
         by_class = b.reshape(b.transpose(scores, [0, 2, 1]), [rows, places])
         box_rows = b.dims("Mul", batch, boxes_per_place)
         box_sets = b.reshape(b.transpose(boxes, [0, 2, 1, 3]), [box_rows, places, 4])
+        iou, none_overlap = threshold_above(b, iou, op.constants[4], inclusive=False)
+        distinct = apart(b, box_sets, none_overlap)
 
         def boxes_of(row: ir.Value) -> ir.Value:
             return row if boxes_per_place == classes else b.binary("FloorDiv", row, classes)
 
         def suppress(row: ir.Value, found: Sequence[ir.Value]) -> Sequence[ir.Value]:
             chosen, valid = found
-            operands = [b.gather(box_sets, boxes_of(row)), b.gather(by_class, row), size, iou, least]
-            indices, count = b.ops(
-                "NonMaxSuppressionV4",
-                operands,
-                [((per_class,), "int32"), ((), "int32")],
-                pad_to_max_output_size=True,
-            )
+            operands = [b.gather(distinct, boxes_of(row)), b.gather(by_class, row), size, iou, least]
+            indices, count = best_boxes(operands, length=per_class)
             return [write_row(b, chosen, indices, row), write_row(b, valid, count, row)]
 
         size = b.constant(per_class, "int32")
