@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from tests.legalize.one_op import Constant, check, normal
+from tests.legalize.one_op import Constant, check, converted, normal
 
 F = np.float32
 
@@ -46,6 +46,14 @@ def test_exponentials_near_0() -> None:
     x = np.array([0, 1e-20, -1e-7, 1e-3, 0.5, 3, -20], F)
     check("Expm1", [x], np.expm1(x), rtol=1e-6)
     check("Log1p", [x[:-1]], np.log1p(x[:-1]), rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+@pytest.mark.parametrize("op", ["FloorMod", "TruncateMod", "Mod"])
+def test_remainders_of_the_smallest_number(op: str, dtype: str) -> None:
+    x, y = np.array([np.iinfo(dtype).min, -7, 7], dtype), np.array([-1, -1, -2], dtype)
+    model = converted(op, [x, y], [(dtype, 1)], dynamic=True)
+    np.testing.assert_array_equal(model(x, y)[0], [0, 0, -1 if op == "FloorMod" else 1])
 
 
 @pytest.mark.parametrize("op", ["TruncateDiv", "FloorDiv", "TruncateMod"])

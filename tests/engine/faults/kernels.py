@@ -36,6 +36,12 @@ def division_by_zero() -> bool:
     return is_refused("Division by 0", graph.run, [1], [0])
 
 
+@kills
+def remainder_of_the_smallest() -> None:
+    graph = WrittenGraph("?xi32", "?xi32")
+    graph.returns(graph.op("tfl.floor_mod", graph.inputs, "?xi32")).run([-(2**31)], [-1])
+
+
 @reproducer
 def mean_of_bytes() -> bool:
     graph = WrittenGraph("4xui8")

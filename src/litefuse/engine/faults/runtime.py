@@ -46,6 +46,11 @@ RUNTIME: tuple[Fault, ...] = (
         f"{_LEGALIZE}.arithmetic.division.FloorOfQuotient",
     ),
     _fault(
+        "remainder-of-the-smallest",
+        "FLOOR_MOD of the smallest int32 or int64 by -1 crashes the process.",
+        f"{_LEGALIZE}.arithmetic.division.Remainder",
+    ),
+    _fault(
         "mean-of-bytes",
         "MEAN of uint8 is computed as for quantized numbers: 0 without a scale.",
         f"{_LEGALIZE}.arithmetic.mean.IntegerMean",

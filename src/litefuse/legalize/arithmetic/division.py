@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
     from litefuse.ir.mlir import ir
 
-__all__ = ["Division", "FloorOfQuotient", "Quotient", "Reciprocal"]
+__all__ = ["Division", "FloorOfQuotient", "Quotient", "Reciprocal", "Remainder"]
 
 
 @decomposition("Div", "FloorDiv", "Mod", "TruncateDiv", "TruncateMod")
@@ -51,6 +51,27 @@ class Division(Decomposition):
         whole = b.binary("Sub", x, remainder)
         quotient = b.binary("Div", whole, y) if dtype == "int32" else _whole_quotient(b, whole, y)
         return b.binary("Sub", quotient, b.cast(down, dtype)) if op.name == "FloorDiv" else quotient
+
+
+# Fault `remainder-of-the-smallest`.
+@before_engine("FloorMod", dtypes=("int32", "int64"))
+class Remainder(Decomposition):
+    """Remainders by -1 as those by 1, which are 0 as well, unless it is known that the divisor is another."""
+
+    folds = True
+    _GUARDED = "_not_by_minus_one"
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        known = op.constants[1]
+        is_another = known is not None and bool((known != -1).all())
+        of_known_rank = all(kind.shape is not None for kind in (*op.types, *op.results))
+        return of_known_rank and not is_another and self._GUARDED not in op.attributes
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        x, y = op.operands
+        divisor = b.select(b.compare("Equal", y, -1), 1, y)
+        (result,) = op.results
+        return b.op("FloorMod", [x, divisor], result.shape or (), result.dtype, **{self._GUARDED: True})
 
 
 # Fault `division-by-zero`.
