@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.engine.faults.graph import FLAGS, Graph, WrittenGraph, int32
+from tests.engine.faults.graph import FLAGS, NONE, Graph, WrittenGraph, int32
 from tests.engine.faults.reproducer import differ, is_refused, kills, reproducer
 
 
@@ -92,6 +92,15 @@ def extreme_of_nothing() -> bool:
     graph = WrittenGraph("?x0xf32")
     graph.returns(graph.op("tfl.reduce_max", [*graph.inputs, graph.constant([1])], "?xf32", keep_dims=False))
     return differ(graph.run(np.zeros((2, 0)), xnnpack=False), [-math.inf] * 2)
+
+
+@reproducer
+def product_over_nothing() -> bool:
+    graph = WrittenGraph("2x0xf32")
+    operands = [*graph.inputs, graph.constant(np.zeros((3, 0), np.float32)), graph.constant([1.0, 2.0, 3.0])]
+    options = {"keep_num_dims": False, "weights_format": "DEFAULT"}
+    graph.returns(graph.op("tfl.fully_connected", operands, "2x3xf32", **NONE, **options))
+    return differ(graph.run(np.zeros((2, 0)), xnnpack=False), [[1, 2, 3]] * 2)
 
 
 @reproducer

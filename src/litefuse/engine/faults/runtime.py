@@ -89,6 +89,11 @@ RUNTIME: tuple[Fault, ...] = (
         f"{_LEGALIZE}.arrays.many_dimensions.ExtremeOfNone",
     ),
     _fault(
+        "product-over-nothing",
+        "FULLY_CONNECTED of no columns is 0 without its bias; XNNPACK's BATCH_MATMUL refuses them.",
+        f"{_LEGALIZE}.linear_algebra.einsum.ProductOverNothing",
+    ),
+    _fault(
         "volumes-in-groups",
         "CONV_3D supports one group of channels only; the engine writes it with several.",
         f"{_LEGALIZE}.windows.grouped_volumes.GroupedVolumes",

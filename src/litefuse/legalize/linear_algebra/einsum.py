@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.mlir import ir
 
-__all__ = ["Einsum", "IntegerProduct"]
+__all__ = ["Einsum", "IntegerProduct", "ProductOverNothing"]
 
 
 _Labeled: TypeAlias = "tuple[ir.Value, str]"
@@ -55,6 +55,22 @@ class Einsum(Decomposition):
         for number, other in enumerate(others, start=2):
             product = _product(b, product, other, output + "".join(labels[number:]))
         return _ordered(b, *_summed(b, product, output), output)
+
+
+# Fault `product-over-nothing`.
+@before_engine("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "MatMul", empty=True, order=-1)
+class ProductOverNothing(Decomposition):
+    """Zeros, where all sizes are known: the sums of no products."""
+
+    folds = True
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        sizes = op.results[0].shape or (0,)
+        return None not in sizes and 0 not in sizes
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        (result,) = op.results
+        return b.fill([size or 0 for size in result.shape or ()], 0, result.dtype)
 
 
 @decomposition("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "MatMul")
