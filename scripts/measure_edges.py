@@ -1,4 +1,4 @@
-"""Measure numbers at the edge and write them into docs/explanation/differences.md: ``python -m scripts.measure_edges``.
+"""Measure ops at the edge, and write that into docs/explanation/differences.md: ``python -m scripts.measure_edges``.
 
 What is measured goes to ``tests/tensorflow/edges/edges.json``; with ``--recorded``, the page is made of what is there.
 """
@@ -10,12 +10,17 @@ import platform
 import tempfile
 from pathlib import Path
 
+from tests.tensorflow.edges.answers import answers, rows_of
 from tests.tensorflow.edges.cases import FAMILIES
 from tests.tensorflow.edges.measure import differences, measured
 from tests.tensorflow.edges.page import PAGE, page, record
+from tests.tensorflow.edges.structures import CASES
 from tests.tensorflow.process import TensorFlow
 
 from litefuse.environment.versions import version_of
+
+# So many cases are one model: those of a model that fails are tried apart.
+_AT_ONCE = 16
 
 
 def _processor() -> str:
@@ -31,6 +36,9 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             tensorflow = TensorFlow(Path(folder))
             rows = [row for family in FAMILIES for row in differences(family, measured(tensorflow, family))]
+            names = [*CASES]
+            for begin in range(0, len(names), _AT_ONCE):
+                rows += rows_of(answers(tensorflow, names[begin : begin + _AT_ONCE]))
             tensorflow.close()
         versions = {
             "tensorflow": version_of("tensorflow-cpu") or version_of("tensorflow") or "",

@@ -31,7 +31,7 @@ class Row:
 
     Attributes:
         op: The op.
-        inputs: What it is given.
+        inputs: What it is given; nothing if the op is a case of its own.
         tensorflow: What TensorFlow computes.
         xnnpack: What LiteRT computes by default, with XNNPACK.
         plain: What LiteRT's own kernels compute.

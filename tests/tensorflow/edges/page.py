@@ -11,6 +11,7 @@ from typing import Any
 
 from tests.tensorflow.edges.cases import FAMILIES
 from tests.tensorflow.edges.measure import Row
+from tests.tensorflow.edges.structures import CASES
 
 __all__ = ["PAGE", "RECORD", "cases", "page", "record", "recorded"]
 
@@ -45,12 +46,21 @@ _HEAD = """\
 | op | inputs | TensorFlow | with XNNPACK | own kernels |
 | --- | --- | --- | --- | --- |
 """
+_OF_STRUCTURES = """\
+Below are shapes, indices and integers at the edge, {count} cases: ties, no elements, sizes of 1, indices out of range
+and negative ones, windows larger than the image, sizes of resized images and of transposed convolutions, the smallest
+and largest  integers, float16 below its smallest normal number. Of these differ:
+"""
+_HEAD_OF_STRUCTURES = """\
+| case | TensorFlow | with XNNPACK | own kernels |
+| --- | --- | --- | --- |
+"""
 _WIDTH = 120
 
 
 def cases() -> dict[str, list[str]]:
     """The ops and inputs that there are, by their families."""
-    return {family.name: [*family.ops, *family.labels] for family in FAMILIES}
+    return {family.name: [*family.ops, *family.labels] for family in FAMILIES} | {"structures": [*CASES]}
 
 
 def record(rows: Iterable[Row], versions: Mapping[str, str]) -> None:
@@ -82,11 +92,15 @@ def page(text: str) -> str:
     names = {name: told[name] for name in ("tensorflow", "litert", "processor")}
     count = sum(len(family.ops) for family in FAMILIES)
     names |= {"count": str(count), "bounded": ", ".join(f"`{op}`" for op in bounded)}
-    paragraphs = [
-        textwrap.fill(paragraph, _WIDTH, break_on_hyphens=False) for paragraph in _TEXT.format(**names).split("\n\n")
-    ]
-    lines = [_line(row) for row in rows if not _is_bounded(row)]
-    return before + _BEGIN + "\n\n".join([*paragraphs, _HEAD]) + "".join(lines) + _END + after
+    paragraphs = [_filled(paragraph) for paragraph in _TEXT.format(**names).split("\n\n")]
+    lines = [_line(row) for row in rows if row.inputs and not _is_bounded(row)]
+    structures = [_filled(_OF_STRUCTURES.format(count=len(CASES))), _HEAD_OF_STRUCTURES]
+    of_structures = "\n\n".join(structures) + "".join(_line(row) for row in rows if not row.inputs)
+    return before + _BEGIN + "\n\n".join([*paragraphs, _HEAD]) + "".join(lines) + "\n" + of_structures + _END + after
+
+
+def _filled(paragraph: str) -> str:
+    return textwrap.fill(paragraph, _WIDTH, break_on_hyphens=False)
 
 
 def _is_bounded(row: Row) -> bool:
@@ -94,8 +108,8 @@ def _is_bounded(row: Row) -> bool:
 
 
 def _line(row: Row) -> str:
-    cells = (f"`{row.op}`", _listed(row.inputs), row.tensorflow, row.xnnpack, row.plain)
-    return f"| {' | '.join(cells)} |\n"
+    cells = (f"`{row.op}`" if row.inputs else row.op, _listed(row.inputs), row.tensorflow, row.xnnpack, row.plain)
+    return f"| {' | '.join(cell for cell in cells if cell)} |\n"
 
 
 def _listed(inputs: Sequence[str]) -> str:

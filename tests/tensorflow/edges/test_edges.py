@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from tests.tensorflow.edges.answers import answers, rows_of
 from tests.tensorflow.edges.cases import FAMILIES, Family, text
 from tests.tensorflow.edges.measure import Row, differences, is_same, measured
 from tests.tensorflow.edges.page import PAGE, cases, page, recorded
@@ -40,6 +41,15 @@ def test_a_part_of_what_is_recorded(tensorflow: TensorFlow, family: Family) -> N
     found = _of_own_kernels(differences(family, measured(tensorflow, family, part)))
     assert found == _of_own_kernels(row for row in recorded()[0] if row.op in part)
     assert {op for op, *_ in found} == {*part}
+
+
+def test_a_part_of_the_structures_that_are_recorded(tensorflow: TensorFlow) -> None:
+    differing = ["unique of NaN", "pow, int32"]
+    part = [*differing, "floormod, int32", "floormod, int64", "dense over none", "matmul over none", "top_k of all"]
+    results = answers(tensorflow, part)
+    assert set(results) == set(part)
+    assert [row.op for row in rows_of(results)] == differing
+    assert rows_of(results) == [row for row in recorded()[0] if row.op in differing]
 
 
 def test_what_is_the_same() -> None:
