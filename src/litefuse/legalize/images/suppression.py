@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
     from litefuse.ir.builder import Builder
 
-__all__ = ["apart", "best_boxes", "boxes_of_four", "overlaps", "suppressed", "threshold_above"]
+__all__ = ["FAR", "apart", "best_boxes", "boxes_of_four", "overlaps", "suppressed", "threshold_above"]
 
 _FLOATS = np.finfo(np.float32)
 _SMALLEST, _LARGEST = float(_FLOATS.tiny), float(_FLOATS.max)
 # Boxes in the place of those that overlap none: far from all others and from each other, of an area of 1e30.
-_FAR, _STEP = [0.0, 0.0, 1e30, 1.0], [2e30, 0.0, 2e30, 0.0]
+FAR, _STEP = (0.0, 0.0, 1e30, 1.0), (2e30, 0.0, 2e30, 0.0)
 # Positions of that many scores are exact in float32.
 _POSITIONS = 2.0**24
 # Of a number m * 2 ** e, three quarters of a unit in the last place times m are rounded to one unit.
@@ -107,7 +107,7 @@ def apart(b: Builder, boxes: ir.Value, none_overlap: ir.Value | None = None) -> 
     for condition in areal[1:]:
         whole = b.op("LogicalAnd", [whole, condition], b.shape(areas), "bool")
     count = b.cumsum(b.select(whole, b.constant(0.0, "float32"), b.constant(1.0, "float32")), last - 1)
-    step, first = (b.constant(values, "float32") for values in (_STEP, _FAR))
+    step, first = (b.constant(values, "float32") for values in (_STEP, FAR))
     return b.select(whole, boxes, b.binary("AddV2", b.binary("Mul", count, step), first))
 
 
