@@ -15,6 +15,7 @@ __all__ = [
     "KERNELS",
     "MEMORY",
     "MIN_RUNTIME",
+    "OPTIONAL_VALUES",
     "OUTPUT",
     "PATH",
     "PLACE",
@@ -64,7 +65,7 @@ SECONDS = click.FloatRange(min=0, min_open=True)
 
 #: The value of an option that was given without one.
 ALL = "*"
-_OPTIONAL_VALUES = frozenset({"--adb", "--allow-custom-ops", "--quantized-io", "--require-fused"})
+OPTIONAL_VALUES = frozenset({"--adb", "--allow-custom-ops", "--quantized-io", "--require-fused"})
 
 
 def beginning(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
@@ -77,7 +78,7 @@ class OptionalValueCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         end = args.index("--") if "--" in args else len(args)
-        options = [f"{arg}={ALL}" if arg in _OPTIONAL_VALUES else arg for arg in args[:end]]
+        options = [f"{arg}={ALL}" if arg in OPTIONAL_VALUES else arg for arg in args[:end]]
         try:
             return super().parse_args(ctx, [*options, *args[end:]])
         except click.NoSuchOption as error:
