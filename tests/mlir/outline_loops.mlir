@@ -103,3 +103,66 @@ func.func @main(%n: tensor<i32>, %first: tensor<1x3xf32>) -> tensor<?x3xf32> {
   }) {is_stateless = true} : (tensor<i32>, tensor<1x3xf32>) -> (tensor<i32>, tensor<?x3xf32>)
   return %0#1 : tensor<?x3xf32>
 }
+
+// -----
+// RUN: outline-loops
+// The axis may count from the end; and what stays in its place, or moves to an earlier one, is not copied.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[TWO:.*]] = "tfl.pseudo_const"(){{.*}} -> tensor<2xi32>
+// CHECK: "tfl.while"(%{{.*}}, %{{.*}}, %{{.*}}, %[[TWO]])
+// CHECK: func.func private @main.while.0.body(%[[I:.*]]: tensor<i32>, %[[J:.*]]: tensor<i32>, %{{.*}}: tensor<?x3xf32>,
+// CHECK-NOT: tfl.add %[[I]]
+// CHECK: return %[[I]], %[[J]], %
+func.func @main(%n: tensor<i32>) -> tensor<?x3xf32> {
+  %nothing = arith.constant dense<> : tensor<0x3xf32>
+  %0:3 = "tfl.while"(%n, %n, %nothing) ({
+    ^bb0(%i: tensor<i32>, %j: tensor<i32>, %x: tensor<?x3xf32>):
+      %1 = "tfl.less"(%i, %j) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      "tfl.yield"(%1) : (tensor<i1>) -> ()
+  }, {
+    ^bb0(%i: tensor<i32>, %j: tensor<i32>, %x: tensor<?x3xf32>):
+      %row = arith.constant dense<1.0> : tensor<1x3xf32>
+      %1 = "tfl.concatenation"(%x, %row) {axis = -2 : i32, fused_activation_function = "NONE"} : (tensor<?x3xf32>, tensor<1x3xf32>) -> tensor<?x3xf32>
+      "tfl.yield"(%i, %j, %1) : (tensor<i32>, tensor<i32>, tensor<?x3xf32>) -> ()
+  }) {is_stateless = true} : (tensor<i32>, tensor<i32>, tensor<0x3xf32>) -> (tensor<i32>, tensor<i32>, tensor<?x3xf32>)
+  return %0#2 : tensor<?x3xf32>
+}
+
+// -----
+// RUN: outline-loops
+// It grows along its last axis, which is not the first: no variable is added.
+// CHECK-LABEL: func.func @main
+// CHECK: (tensor<i32>, tensor<3x0xf32>) -> (tensor<i32>, tensor<3x?xf32>)
+func.func @main(%n: tensor<i32>) -> tensor<3x?xf32> {
+  %nothing = arith.constant dense<> : tensor<3x0xf32>
+  %0:2 = "tfl.while"(%n, %nothing) ({
+    ^bb0(%i: tensor<i32>, %x: tensor<3x?xf32>):
+      %1 = "tfl.less"(%i, %i) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      "tfl.yield"(%1) : (tensor<i1>) -> ()
+  }, {
+    ^bb0(%i: tensor<i32>, %x: tensor<3x?xf32>):
+      %column = arith.constant dense<1.0> : tensor<3x1xf32>
+      %1 = "tfl.concatenation"(%x, %column) {axis = -1 : i32, fused_activation_function = "NONE"} : (tensor<3x?xf32>, tensor<3x1xf32>) -> tensor<3x?xf32>
+      "tfl.yield"(%i, %1) : (tensor<i32>, tensor<3x?xf32>) -> ()
+  }) {is_stateless = true} : (tensor<i32>, tensor<3x0xf32>) -> (tensor<i32>, tensor<3x?xf32>)
+  return %0#1 : tensor<3x?xf32>
+}
+
+// -----
+// RUN: outline-loops
+// A variable in a later place is copied: fault `variable-in-a-later-place`. The one that comes to an earlier place is not.
+// CHECK: func.func private @main.while.0.body(%[[I:.*]]: tensor<i32>, %[[J:.*]]: tensor<i32>)
+// CHECK: %[[COPY:.*]] = {{.*}}%[[I]]
+// CHECK-NOT: %[[J]]
+// CHECK: return %[[J]], %[[COPY]]
+func.func @main(%n: tensor<i32>, %m: tensor<i32>) -> tensor<i32> {
+  %0:2 = "tfl.while"(%n, %m) ({
+    ^bb0(%i: tensor<i32>, %j: tensor<i32>):
+      %1 = "tfl.less"(%i, %j) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      "tfl.yield"(%1) : (tensor<i1>) -> ()
+  }, {
+    ^bb0(%i: tensor<i32>, %j: tensor<i32>):
+      "tfl.yield"(%j, %i) : (tensor<i32>, tensor<i32>) -> ()
+  }) {is_stateless = true} : (tensor<i32>, tensor<i32>) -> (tensor<i32>, tensor<i32>)
+  return %0#1 : tensor<i32>
+}

@@ -176,3 +176,43 @@ func.func private @body(%t: tensor<i32>, %h: tensor<5xf32>) -> (tensor<i32>, ten
   %next = "tf.AddV2"(%t, %one) : (tensor<i32>, tensor<i32>) -> tensor<i32>
   return %next, %1 : tensor<i32>, tensor<5xf32>
 }
+
+// -----
+// RUN: unroll-loops
+// Two steps with a call in them, and two with a branch, stay loops: what is called is not copied.
+// CHECK-LABEL: func.func @main
+// CHECK: "tf.While"
+// CHECK: "tf.While"
+func.func @main(%h: tensor<5xf32>) -> (tensor<5xf32>, tensor<5xf32>) {
+  %zero = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %0:2 = "tf.While"(%zero, %h) {body = @calling, cond = @cond, is_stateless = true} : (tensor<i32>, tensor<5xf32>) -> (tensor<i32>, tensor<5xf32>)
+  %1:2 = "tf.While"(%zero, %h) {body = @branching, cond = @cond, is_stateless = true} : (tensor<i32>, tensor<5xf32>) -> (tensor<i32>, tensor<5xf32>)
+  return %0#1, %1#1 : tensor<5xf32>, tensor<5xf32>
+}
+func.func private @cond(%t: tensor<i32>, %h: tensor<5xf32>) -> tensor<i1> {
+  %n = "tf.Const"() {value = dense<2> : tensor<i32>} : () -> tensor<i32>
+  %0 = "tf.Less"(%t, %n) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  return %0 : tensor<i1>
+}
+func.func private @calling(%t: tensor<i32>, %h: tensor<5xf32>) -> (tensor<i32>, tensor<5xf32>) {
+  %one = "tf.Const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
+  %1 = "tf.PartitionedCall"(%h) {f = @called, config = "", config_proto = "", executor_type = ""} : (tensor<5xf32>) -> tensor<5xf32>
+  %next = "tf.AddV2"(%t, %one) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  return %next, %1 : tensor<i32>, tensor<5xf32>
+}
+func.func private @branching(%t: tensor<i32>, %h: tensor<5xf32>) -> (tensor<i32>, tensor<5xf32>) {
+  %one = "tf.Const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
+  %is = "tf.Less"(%t, %one) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  %1 = "tf.IfRegion"(%is) ({
+      %2 = "tf.Tanh"(%h) : (tensor<5xf32>) -> tensor<5xf32>
+      "tf.Yield"(%2) : (tensor<5xf32>) -> ()
+    }, {
+      "tf.Yield"(%h) : (tensor<5xf32>) -> ()
+    }) {is_stateless = true} : (tensor<i1>) -> tensor<5xf32>
+  %next = "tf.AddV2"(%t, %one) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  return %next, %1 : tensor<i32>, tensor<5xf32>
+}
+func.func private @called(%h: tensor<5xf32>) -> tensor<5xf32> {
+  %0 = "tf.Tanh"(%h) : (tensor<5xf32>) -> tensor<5xf32>
+  return %0 : tensor<5xf32>
+}
