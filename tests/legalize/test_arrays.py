@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -94,6 +95,42 @@ def test_sizes_of_matrices_that_the_model_computes() -> None:
         expected[[1, 2], [0, 1]] = x
         sizes = [np.array(size, np.int32) for size in (rows, columns)]
         check("MatrixDiagV2", [x, k, *sizes, np.array(7)], expected)
+
+
+@pytest.mark.parametrize("limits", [[-2], [2], [-2, -1], [1, 2], [-1, 1]])
+def test_sizes_of_matrices_that_are_constants(limits: list[int]) -> None:
+    lower, upper = limits[0], limits[-1]
+    x = counted(2, upper - lower + 1, 4) + 1
+    rows, columns = 4 + max(-upper, 0), 4 + max(lower, 0)  # the smallest that the longest diagonal fits into
+    square = max(rows, columns)
+    for given, shape in (
+        ((-1, -1), (square, square)),
+        ((rows + 2, -1), (rows + 2, columns)),
+        ((-1, columns + 2), (rows, columns + 2)),
+        ((rows, columns + 1), (rows, columns + 1)),
+    ):
+        expected = np.full((2, *shape), 0.5, F)
+        for row, column in itertools.product(*map(range, shape)):
+            if lower <= column - row <= upper:
+                expected[:, row, column] = x[:, upper - column + row, min(row, column)]
+        numbers = [Constant(np.array(each, np.int32)) for each in (limits, *given)]
+        diagonals = x if len(limits) > 1 else x[:, 0]
+        check("MatrixDiagV2", [diagonals, *numbers, Constant(F(0.5))], expected, dynamic=[False])
+
+
+def test_diagonals_of_the_first_version_make_squares() -> None:
+    x = counted(2, 3).astype(np.uint16)  # the engine has the op for float32
+    check("MatrixDiag", [x], x[:, :, None] * np.eye(3, dtype=np.uint16), form=None)
+
+
+@pytest.mark.parametrize("limits", [(-1, 0), (0, -1), (0, 0), (1, 2), (-1, -1)])
+def test_bands_of_matrices(limits: tuple[int, int]) -> None:
+    x = (counted(2, 3, 5) + 1).astype(np.uint16)  # the engine has the op for float32
+    below = np.arange(3)[:, None] - np.arange(5)
+    inside = ((limits[0] < 0) | (below <= limits[0])) & ((limits[1] < 0) | (-below <= limits[1]))
+    for constant in (True, False):
+        numbers = [Constant(np.int64(each)) if constant else np.array(each, np.int64) for each in limits]
+        check("MatrixBandPart", [x, *numbers], np.where(inside, x, np.uint16(0)))
 
 
 def test_counts() -> None:
