@@ -13,6 +13,7 @@ from litefuse.ops.rules import RULES
 
 N, M = unknown("rows", is_size=True), unknown("columns", is_size=True)
 NUMBER = unknown("given", is_size=False)
+ANY = Tensor("f32", None)
 
 
 def t(*shape: Dim) -> Tensor:
@@ -63,6 +64,15 @@ CASES: list[tuple[Any, Any]] = [
     (infer("MatMul", t(N, 4), t(4, 5)), (N, 5)),
     (infer("BatchMatMulV2", t(N, 1, 2, 3), t(M, 3, 5)), (N, M, 2, 5)),
     (infer("Einsum", t(N, M, 4), t(4, 2, 3), equation="abc,cde->abde"), (N, M, 2, 3)),
+    (infer("Conv2DBackpropInput", v([NUMBER, 8, 9, 2]), t(3, 3, 2, 5), t(N, 4, 5, 5)), (N, 8, 9, 2)),
+    (infer("Conv2DBackpropInput", v([7, 8, NUMBER, 2]), t(3, 3, 2, 5), ANY), (7, 8, None, 2)),
+    (infer("Conv2DBackpropInput", Tensor("i32", (4,)), t(3, 3, 2, 5), t(N, 4, 5, 5)), (N, None, None, None)),
+    (infer("Conv2DBackpropInput", Tensor("i32", (4,)), t(3, 3, 2, 5), ANY), (None, None, None, None)),
+    (infer("Conv2DBackpropInput", v([8, 9]), t(3, 3, 2, 5), t(N, 4, 5, 5)), None),
+    (infer("Conv2DBackpropInput", Tensor("i32", None), t(3, 3, 2, 5), t(N, 4, 5, 5)), (N, None, None, None)),
+    (infer("Conv2DBackpropInput", Tensor("i32", (M,)), t(3, 3, 2, 5), ANY), (None, None, None, None)),
+    (infer("Conv3DBackpropInputV2", Tensor("i32", (M,)), t(3, 3, 3, 2, 5), t(N, 2, 4, 5, 5)), (N, *[None] * 4)),
+    (infer("Conv3DBackpropInputV2", Tensor("i32", (5,)), t(3, 3, 3, 2, 5), ANY), (None,) * 5),
     (infer("Conv2D", t(N, 9, M, 3), t(3, 3, 3, 5), **CONVOLUTION), (N, 5, (M + 1) // 2, 5)),
     (infer("MaxPool", t(N, 9, 9, 3), **POOLING), (N, 4, 4, 3)),
     (infer("DepthToSpace", t(N, 2, M, 12), block_size=2), (N, 4, M * 2, 3)),

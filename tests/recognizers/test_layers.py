@@ -239,6 +239,16 @@ def test_layer_normalization_of_which_something_is_absent() -> None:
     assert shifted.names == [("litefuse.layer_norm", "layer normalization")]
 
 
+@pytest.mark.parametrize("axes", [(0,), (0, 1), (0, 2), (0, 1, 2)])
+def test_axes_that_no_contract_has_are_named(axes: tuple[int, ...]) -> None:
+    found = named(lambda o, x: standard(o, x, *axes), (3, 4, 8))
+    assert found.names == [("litefuse.layer_norm", "layer normalization")]
+    assert found.attributes[0]["axes"] == list(axes)
+    found = named(lambda o, x: rms(o, x, *axes), (3, 4, 8))
+    assert found.names == [("litefuse.rms_norm", "RMS normalization")]
+    assert found.attributes[0]["axes"] == list(axes)
+
+
 def test_two_layers_share_the_statistics_of_their_input() -> None:
     def build(o: Ops, x: V) -> V:
         y = standard(o, x)
@@ -259,8 +269,8 @@ def test_a_sum_with_data_is_not_an_offset() -> None:
     assert found.names == [("odml.group_norm", "layer normalization")]
 
 
-def rms(o: Ops, x: V) -> V:
-    return o.mul(x, o.rsqrt(o.add(o.mean(o.square(x)), 1e-6)))
+def rms(o: Ops, x: V, *axes: int) -> V:
+    return o.mul(x, o.rsqrt(o.add(o.mean(o.square(x), *axes), 1e-6)))
 
 
 RMS_NORMS: dict[str, Build] = {

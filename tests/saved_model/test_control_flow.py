@@ -243,6 +243,24 @@ def test_switch_of_many() -> None:
     assert text(others["if_branch2"]) == ["neg = Neg(x_0:0)", "return neg:0"]
 
 
+@pytest.mark.parametrize(("index", "taken"), [(0, 0), (1, 1), (2, 2), (3, 2), (-1, 2)])
+def test_an_index_out_of_range_takes_the_last_branch(index: int, taken: int) -> None:
+    made, others = rewritten(
+        [
+            constant("index", index),
+            node("s", "_SwitchN", "x", "index:0", num_outs=AttrValue(i=3)),
+            node("neg", "Neg", "s:outputs:0"),
+            node("exp", "Exp", "s:outputs:1"),
+            node("abs", "Abs", "s:outputs:2"),
+            merge("Merge", "neg:0", "exp:0", "abs:0"),
+        ],
+        {"y": "Merge:0"},
+    )
+    name = ("neg", "exp", "abs")[taken]
+    assert text(made) == [f"{name} = {name.title()}(x:0)", f"return {name}:0"]
+    assert not others
+
+
 def loop(prefix: str, start: str, *, frame: str = "frame", body: Sequence[NodeDef], next_value: str) -> list[NodeDef]:
     """A loop of one variable while it is less than the limit, an argument."""
     return [
