@@ -183,6 +183,38 @@ def test_a_conversion_in_python_and_its_job_agree() -> None:
         assert _plain(field.default) == _plain(parameters[name].default), name
 
 
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        ("net.pb", "net.tflite"),
+        ("größe.v2.keras", "größe.v2.tflite"),
+        ("saved.v2", "saved.v2.tflite"),
+        (".", "inside.tflite"),
+        ("..", "folder.tflite"),
+        ("saved.v2/..", "inside.tflite"),
+        ("/", "model.tflite"),
+        ("missing.pb", "missing.pb.tflite"),
+    ],
+)
+def test_the_file_is_named_after_the_model(
+    model: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "folder" / "inside"
+    (folder / "saved.v2").mkdir(parents=True)
+    for file in ("net.pb", "größe.v2.keras"):
+        (folder / file).touch()
+    monkeypatch.chdir(folder)
+    written: list[Path] = []
+
+    def stop(path: Path, *_: Any, **__: Any) -> None:
+        written.append(path)
+        raise _StoppedError("it was called")
+
+    monkeypatch.setattr("litefuse.cli.convert.check_writable", stop)
+    run("convert", model)
+    assert written == [Path(name)]
+
+
 WRONG = """
 import litefuse
 
