@@ -80,3 +80,10 @@ def portable(session: nox.Session) -> None:
     """The tests without TensorFlow."""
     _install(session)
     _test(session, *PORTABLE, *session.posargs)
+
+
+@nox.session(default=False)
+def mutants(session: nox.Session) -> None:
+    """Whether the tests notice changes of the modules that differ from main, or of those behind ``--``."""
+    _install(session)
+    session.run("python", "-m", "scripts.mutants", *session.posargs)
