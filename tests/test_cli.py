@@ -20,6 +20,7 @@ import litefuse
 from litefuse.cli import main
 from litefuse.cli.app import app
 from litefuse.demo import REFERENCES, SAVED_MODEL
+from tests.every import every
 from tests.saved_model.model_writer import write
 
 
@@ -356,7 +357,7 @@ def test_version_and_help() -> None:
     assert spawn("--version") == Outcome(0, f"litefuse {litefuse.__version__}\n", "")
     outcome = spawn("--help")
     assert outcome.code == 0
-    assert all(command in outcome.out for command in ("convert", "inspect", "run", "demo", "fusions"))
+    assert every(command in outcome.out for command in ("convert", "inspect", "run", "demo", "fusions"))
     assert "--require-fused [=[checked,]NAME,...]" in spawn("convert", "--help").out
 
 

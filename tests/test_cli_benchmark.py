@@ -23,6 +23,7 @@ from litefuse.benchmarking.sections import benchmark_sections
 from litefuse.report.section import time_text
 from litefuse.report.text import sections_text
 from tests.benchmarking.models import activated, composed, loop
+from tests.every import every
 from tests.test_cli import refused, run
 
 FEW = ("--calls", "3", "--warm-up", "0")
@@ -57,7 +58,7 @@ def test_the_answer_comes_first_and_the_lines_fit_a_terminal(double: tuple[Path,
     assert "Slowest ops, 2 of 5" in outcome.out
     assert "Time by layer" in outcome.out
     path = str(double[0])
-    assert all(len(line) <= 80 for line in outcome.out.splitlines() if path not in line)
+    assert every(len(line) <= 80 for line in outcome.out.splitlines() if path not in line)
 
 
 def test_as_json_with_another_model(double: tuple[Path, Path], tmp_path: Path) -> None:
@@ -137,9 +138,9 @@ def made(name: str, *, seconds: float = 0.01, layer: str = "layer") -> Measureme
 def test_names_are_no_commands_to_the_terminal_and_are_shortened() -> None:
     hostile = "\x1b[2J<script>\n\u202e" + "x" * 200
     text = sections_text(benchmark_sections(Benchmark((made(hostile),), cpu=hostile)))
-    assert all(each.isprintable() or each == "\n" for each in text)
+    assert every(each.isprintable() or each == "\n" for each in text)
     assert "\\x1b[2J" in text
-    assert all(len(line) <= 80 for line in text.splitlines())
+    assert every(len(line) <= 80 for line in text.splitlines())
 
 
 def test_what_is_not_split_says_why_and_shares_add_up() -> None:

@@ -19,6 +19,7 @@ from litefuse.kernels.catalog import AvailableKernel, available_kernels
 from litefuse.kernels.sections import kernel_section
 from litefuse.plug_ins.entry_points import PlugIn, take_plug_ins
 from litefuse.runtime import custom_op
+from tests.every import every
 from tests.runtime.models import unary
 from tests.test_cli import refused, run, spawn
 
@@ -75,7 +76,7 @@ def test_list_without_others_does_not_say_where_they_are_from() -> None:
     # Other tests register kernels of their own in this process.
     lines = [line.split() for line in spawn("kernels", "list").out.splitlines()]
     assert lines[1] == ["op", "languages", "runs", "in", "dtypes"]
-    assert all("litefuse" not in line for line in lines[2:-1])
+    assert every("litefuse" not in line for line in lines[2:-1])
 
 
 def test_list_shows_what_does_not_load() -> None:
@@ -90,7 +91,7 @@ def test_list_as_json(kernel_file: Path) -> None:
     listed = json.loads(run("kernels", "list", "--kernels", kernel_file, "--json").out)["kernels"]
     assert {"op": "Mine", "form": "compiled", "source": str(kernel_file), "dtypes": [], "problem": ""} in listed
     assert {each["op"] for each in listed} == {*PACK, "Mine"}
-    assert all(each["dtypes"] for each in listed if each["source"] == "litefuse")
+    assert every(each["dtypes"] for each in listed if each["source"] == "litefuse")
     native = {each["op"] for each in listed if each["form"] == "native"}
     assert ("ExtractImagePatches" in native) == (native_library() is not None)
     text = [(each["form"], each["dtypes"]) for each in listed if each["op"] == "tftext:Ngrams"]
@@ -196,4 +197,4 @@ def test_an_app_compiles_what_the_readme_shows(tmp_path: Path) -> None:
 
 def test_help_names_the_commands() -> None:
     outcome = run("kernels", "--help")
-    assert all(name in outcome.out for name in ("list", "new", "export"))
+    assert every(name in outcome.out for name in ("list", "new", "export"))

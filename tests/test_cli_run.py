@@ -15,6 +15,7 @@ from litefuse.cli.execution import save_outputs
 from litefuse.demo import SAVED_MODEL
 from litefuse.errors import InterpreterError
 from litefuse.runtime.inputs import load_arrays
+from tests.every import every
 from tests.runtime.models import Graph, model
 from tests.test_cli import Outcome, refused, run, spawn
 
@@ -211,7 +212,7 @@ def test_strings_are_saved_as_their_bytes(tmp_path: Path, shape: tuple[int, ...]
     assert saved["y"].shape == shape
     assert saved["y"].reshape(-1).tolist() == [text.upper() for text in given.reshape(-1)]
     with np.load(tmp_path / "out.npz") as plain:  # which would refuse a pickle
-        assert all(plain[name].dtype.kind in "Si" for name in plain.files)
+        assert every(plain[name].dtype.kind in "Si" for name in plain.files)
 
 
 def test_lengths_that_are_not_those_of_the_strings(tmp_path: Path) -> None:

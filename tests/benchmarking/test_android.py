@@ -19,6 +19,7 @@ from litefuse.benchmarking.tool_output import profiled_nodes, tool_run
 from litefuse.errors import LimitError
 from tests.benchmarking import fake_adb
 from tests.benchmarking.models import activated, loop, several_signatures
+from tests.every import every
 from tests.test_cli import refused, run
 
 PROFILES: Any = importlib.import_module("ai_edge_litert.profiling_info_pb2")
@@ -153,7 +154,7 @@ def test_a_model_on_a_device(device: Path, tool: Path, tmp_path: Path) -> None:
     assert "Pixel 9" in str(found)
     assert sorted(each.name for each in device.iterdir()) == ["calls", "info", "times"]  # nothing is left there
     tools = [line for line in (device / "calls").read_text().splitlines() if "--graph=" in line]
-    assert all("--signature_to_run_for=serve" in line and "--warmup_runs=3" in line for line in tools)
+    assert every("--signature_to_run_for=serve" in line and "--warmup_runs=3" in line for line in tools)
     assert "--input_layer_shape=4,8" in tools[0]
 
 

@@ -17,6 +17,7 @@ from litefuse.benchmarking.operators_alone import AloneJob
 from litefuse.errors import InterpreterError, LimitError, LitefuseError, MissingKernelError, ModelCrashError
 from litefuse.verify.model_run import run_with_kernels
 from tests.benchmarking.models import activated, composed, loop, several_signatures
+from tests.every import every
 from tests.runtime.kernels import Double
 from tests.runtime.models import Graph, model
 
@@ -60,7 +61,7 @@ def test_a_model_with_a_custom_op(tmp_path: Path) -> None:
         (0, 3, "TANH", "XNNPACK", 1),
         (0, 4, "ADD", "XNNPACK", 1),
     ]
-    assert all(each.split for each in measurement.partitions)
+    assert every(each.split for each in measurement.partitions)
     assert measurement.explained_by_op is not None
     assert 0 < measurement.explained_by_op <= 1 + 1e-9
     assert found.ratio is None

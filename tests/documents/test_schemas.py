@@ -21,6 +21,7 @@ from litefuse.documents.document import document
 from litefuse.documents.failure import Failure
 from litefuse.documents.schema import COMMANDS, FOLDER, VERSIONS, address, file_name, schema_text
 from tests.documents.reading import is_described, printed, validator_of
+from tests.every import every
 
 #: Arguments of each command that prints a result, where {model} is a file and {folder} an empty folder.
 RUNS = {
@@ -159,7 +160,7 @@ def test_the_fingerprint_knows_a_change_from_a_description() -> None:
 
 def test_the_command_prints_schemas() -> None:
     listed = CliRunner().invoke(app, ["schema"])
-    assert all(address(each) in listed.stdout for each in COMMANDS)
+    assert every(address(each) in listed.stdout for each in COMMANDS)
     for name in (["kernels", "list"], ["kernels list"]):
         shown = CliRunner().invoke(app, ["schema", *name])
         assert json.loads(shown.stdout)["$id"] == address("kernels list")

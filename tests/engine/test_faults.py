@@ -18,6 +18,7 @@ import pytest
 from litefuse.engine.faults import FAULTS, Fault
 from litefuse.ir.mlir import mlir_context
 from tests.engine.faults import REPRODUCERS
+from tests.every import every
 
 _CHECKED = [fault for fault in FAULTS if not fault.unchecked]
 _ROOT = Path(__file__).parents[2]
@@ -81,6 +82,6 @@ def test_faults_that_comments_name_are_in_the_table() -> None:
 def test_each_fault_says_where_and_what() -> None:
     for fault in FAULTS:
         assert fault.places, fault.id
-        assert all(place.startswith("litefuse.") for place in fault.places), fault.id
+        assert every(place.startswith("litefuse.") for place in fault.places), fault.id
         assert fault.what.endswith("."), fault.id
         assert fault.seen, fault.id

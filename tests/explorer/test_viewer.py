@@ -13,6 +13,7 @@ from litefuse.cli.failures import ExitCode
 from litefuse.errors import LitefuseError
 from litefuse.explorer import viewer
 from litefuse.explorer.viewer import show_model
+from tests.every import every
 from tests.explorer.ports import free_port
 from tests.runtime.models import Graph, model
 
@@ -42,7 +43,7 @@ def test_node_data_are_written_without_the_package(tmp_path: Path, monkeypatch: 
     assert (code, out.splitlines()) == (0, [str(folder / f"{each}.json") for each in ("bytes", "time", "error")]), err
     times = json.loads((folder / "time.json").read_text())["serve"]["results"]
     assert {*times} <= {"0", "1", "2"}
-    assert all(each["value"] >= 0 for each in times.values())
+    assert every(each["value"] >= 0 for each in times.values())
     errors = json.loads((folder / "error.json").read_text())["serve"]["results"]
     assert errors["0"]["value"] == 0.0
     assert errors["1"]["value"] == pytest.approx(0.2)  # 0.5 of 2.5

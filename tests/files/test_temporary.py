@@ -18,6 +18,7 @@ import pytest
 from litefuse.demo import SAVED_MODEL
 from litefuse.files import temporary
 from litefuse.files.temporary import make_temporary_folder
+from tests.every import every
 
 MARK = ".made-by-litefuse"
 PROGRAM = """
@@ -67,7 +68,7 @@ def test_folders_go_in_every_way(tmp_path: Path) -> None:
     with make_temporary_folder(tmp_path) as third:
         Path(third, "file").write_text("x")
         assert len({first.name, second.name, third}) == 3
-        assert all(Path(each).is_absolute() for each in (first.name, third))
+        assert every(Path(each).is_absolute() for each in (first.name, third))
     assert not Path(third).exists()
     assert Path(first.name).is_dir()
     first.cleanup()

@@ -14,6 +14,7 @@ from litefuse.errors import InterpreterError
 from litefuse.inputs.model_inputs import LEVELS, Manner, ModelInputs
 from litefuse.inputs.uses import Count, Image, Mask, Padding, Rows, Small, Words
 from litefuse.runtime.interpreter import Interpreter
+from tests.every import every
 from tests.runtime.models import Graph, model
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -109,7 +110,7 @@ def test_a_clip_does_not_narrow_the_ids() -> None:
     graph.builtin("MINIMUM", [x, nine], [few])
     graph.builtin("GATHER", [table(graph, 100), few], [graph.output("y", [40, 2])], axis=0)
     drawn = [each["x"] for each in draws(read(graph))]
-    assert all(np.abs(each).max() >= 99 for each in drawn)
+    assert every(np.abs(each).max() >= 99 for each in drawn)
     assert len({*np.concatenate(drawn).tolist()} & set(range(100))) > 80
 
 
@@ -222,7 +223,7 @@ def test_padding_is_at_the_end_of_rows() -> None:
     assert Padding(0) in uses(inputs)
     drawn = [each["x"] for each in draws(inputs)]
     assert any((each[:, -1] == 0).sum() >= 2 for each in drawn)
-    assert all((each != 0).any(1).all() for each in drawn)
+    assert every((each != 0).any(1).all() for each in drawn)
 
 
 @pytest.mark.parametrize("op", ["EQUAL", "NOT_EQUAL", "LESS", "MAXIMUM"])
@@ -328,7 +329,7 @@ def test_words_of_the_vocabulary_and_others() -> None:
     assert any(len(word) == 8 and word.isalpha() for word in words)
     (known,) = draws(inputs, 1, covering=True)
     assert {*known["x"].tolist()} == {b"cat", b"dog", b"emu"}
-    assert all(word in {b"cat", b"dog", b"emu"} for each in draws(inputs, limit=10) for word in each["x"].tolist())
+    assert every(word in {b"cat", b"dog", b"emu"} for each in draws(inputs, limit=10) for word in each["x"].tolist())
 
 
 def test_numbers_that_are_looked_up() -> None:
@@ -345,7 +346,7 @@ def string_op(name: str, options: dict[str, Any], result: Any = object) -> Graph
 
 def test_strings_that_are_numbers() -> None:
     for drawn in draws(runs(string_op("StringToNumber", {}, np.int32))):
-        assert all(str(int(word)).encode() == word for word in drawn["x"].tolist())
+        assert every(str(int(word)).encode() == word for word in drawn["x"].tolist())
     for drawn in draws(runs(string_op("StringToNumber", {}, np.float32))):
         assert np.isfinite([float(word) for word in drawn["x"].tolist()]).all()
 
@@ -368,7 +369,7 @@ def test_what_decides_on_sizes_is_small() -> None:
     graph.builtin("FILL", [x, graph.tensor("v", [], value=1.0)], [graph.output("y", [1], signature=[-1])])
     inputs = runs(graph)
     assert uses(inputs) == [Small()]
-    assert all(0 <= each["x"].item() < 10 for each in draws(inputs, 50))
+    assert every(0 <= each["x"].item() < 10 for each in draws(inputs, 50))
 
 
 def test_what_decides_how_often_a_loop_turns_is_small() -> None:
@@ -381,7 +382,7 @@ def test_what_decides_how_often_a_loop_turns_is_small() -> None:
     body.builtin("SUB", [body.input("i", [], np.int32), one], [body.output("j", [], np.int32)])
     inputs = runs(graph, condition, body)
     assert Small() in uses(inputs)
-    assert all(abs(each["x"].item()) < 10 for each in draws(inputs, 50))
+    assert every(abs(each["x"].item()) < 10 for each in draws(inputs, 50))
 
 
 def test_a_divisor_is_not_zero() -> None:
@@ -389,7 +390,7 @@ def test_a_divisor_is_not_zero() -> None:
     x, y = graph.input("x", [9], np.int32), graph.input("y", [9], np.int32)
     graph.builtin("FLOOR_DIV", [x, y], [graph.output("z", [9], np.int32)])
     drawn = draws(runs(graph))
-    assert all((each["y"] > 0).all() for each in drawn)
+    assert every((each["y"] > 0).all() for each in drawn)
     assert any((each["x"] < 0).any() for each in drawn)
 
 

@@ -16,6 +16,7 @@ from litefuse.errors import KernelError, LitefuseError
 from litefuse.kernel_check.check import check_kernels, worst
 from litefuse.runtime.native import NativeKernels
 from tests.documents.reading import is_described
+from tests.every import every
 from tests.runtime.models import Graph, model
 from tests.test_cli import run, spawn
 
@@ -99,7 +100,7 @@ def test_equal_kernels_are_equal_for_each_kind_of_call(tmp_path: Path, libraries
     assert [each.verdict for each in checked] == ["equal", "equal"]
     assert [each.original for each in checked] == ["its body", "its body"]
     assert {np.float32(each.call.options["by"]) for each in checked if each.call.options} == {2, 3}
-    assert all(each.verification is not None and each.verification.calls >= 4 for each in checked)
+    assert every(each.verification is not None and each.verification.calls >= 4 for each in checked)
 
 
 def test_a_kernel_that_is_wrong_for_one_size_is_found(tmp_path: Path, libraries: dict[str, Path]) -> None:

@@ -16,6 +16,7 @@ from litefuse.errors import KernelError
 from litefuse.kernels import PACK, ExtractImagePatches
 from litefuse.runtime.custom_op import CustomOp
 from litefuse.runtime.interpreter import Interpreter
+from tests.every import every
 from tests.kernels.one_op import FORMS
 from tests.runtime.models import DTYPES, unary
 
@@ -216,4 +217,4 @@ def test_padding_as_bytes(form: str) -> None:
 
 def test_the_pack() -> None:
     assert PACK["ExtractImagePatches"] is ExtractImagePatches
-    assert all(name == kernel.op_name for name, kernel in PACK.items())
+    assert every(name == kernel.op_name for name, kernel in PACK.items())

@@ -18,6 +18,7 @@ from litefuse.kernels.partly_native import PartlyNativeKernel
 from litefuse.kernels.refusals import LimitedKernel
 from litefuse.runtime.custom_op import CustomOp, kernels_by_name
 from litefuse.runtime.outputs import Outputs
+from tests.every import every
 from tests.plug_ins.subclasses import own_subclasses
 
 
@@ -47,7 +48,7 @@ def test_every_op_has_one_kernel_which_is_complete() -> None:
 
 
 def test_the_classes_are_attributes_of_the_package() -> None:
-    assert all(getattr(litefuse.kernels, cls.__name__) is cls for cls in PACK.values())
+    assert every(getattr(litefuse.kernels, cls.__name__) is cls for cls in PACK.values())
     assert {*dir(litefuse.kernels)} >= {"PYTHON_ONLY", *(cls.__name__ for cls in PACK.values())}
     with pytest.raises(AttributeError, match="has no attribute 'NoSuchKernel'"):
         _ = litefuse.kernels.NoSuchKernel

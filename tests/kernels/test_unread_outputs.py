@@ -13,6 +13,7 @@ import litefuse
 from litefuse.errors import InterpreterError
 from litefuse.kernels import PACK, PYTHON_ONLY, native_library
 from litefuse.runtime.interpreter import Interpreter
+from tests.every import every
 from tests.kernels.calls import CALLS, Call
 from tests.kernels.one_op import FORMS
 from tests.runtime.models import Graph, model
@@ -79,7 +80,7 @@ def test_every_kernel_with_each_subset_of_its_outputs_read(op: str, form: str) -
         return results(Interpreter(content, custom_ops=custom_ops), call, inputs, subset)
 
     whole = read(places)[0]
-    assert all(array.size for array in whole)
+    assert every(array.size for array in whole)
     for size in range(len(places) + 1):
         for subset in itertools.combinations(places, size):
             for answer in (*read(subset), *read(subset, as_composite=True)):

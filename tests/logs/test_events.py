@@ -24,6 +24,7 @@ from litefuse.logs.forwarding import Forwarding, forwarded, take_record
 from litefuse.processes.process import run_in_worker
 from litefuse.processes.voices import speaker
 from litefuse.progress.show import shown_progress
+from tests.every import every
 
 
 @pytest.fixture
@@ -45,7 +46,7 @@ def test_a_conversion_says_what_happens(logged: pytest.LogCaptureFixture) -> Non
     assert {"Fusing", "Writing", "Checking the file"} <= {*stages}
     done = events(logged, "stage done")
     assert [getattr(each, "stage", "") for each in done] == stages
-    assert all(getattr(each, "seconds", -1) >= 0 for each in done)
+    assert every(getattr(each, "seconds", -1) >= 0 for each in done)
     fused = {vars(each)["composite"]: vars(each)["fused_into"] for each in events(logged, "fused")}
     assert fused == {"my_custom_fused_op": "my_custom_fused_op", "embedding_matmul": "EMBEDDING_LOOKUP"}
     (caveat,) = events(logged, "caveat")

@@ -26,6 +26,7 @@ from litefuse.metadata.finish import finish_file, model_metadata
 from litefuse.metadata.names import original_names, renaming, signature_names
 from litefuse.report import ChainReport, KernelReport, Report
 from tests.differences.edited import edited
+from tests.every import every
 from tests.runtime.models import Graph, model
 
 PAIR = np.array([3, 4], np.float32)
@@ -400,4 +401,4 @@ def test_schema_class_reads_the_result(folder: Path) -> None:
     finish_file(path, Finish.of(folder / "m.json", {"x": "z"}))
     loaded: Any = schema.ModelT.InitFromObj(schema.Model.GetRootAs(path.read_bytes(), 0))
     assert [each.name for each in loaded.metadata] == [b"TFLITE_METADATA", b"LITEFUSE_ORIGINAL_NAMES"]
-    assert all(len(loaded.buffers[each.buffer].data) for each in loaded.metadata)
+    assert every(len(loaded.buffers[each.buffer].data) for each in loaded.metadata)

@@ -108,3 +108,66 @@ func.func @joined(%x: tensor<2xf32>) -> (tensor<8x!quant.uniform<i8:f32, 0.1>>, 
   %3 = "tfl.quantize"(%1) {qtype = tensor<8x!quant.uniform<i8:f32, 0.1>>} : (tensor<8xf32>) -> tensor<8x!quant.uniform<i8:f32, 0.1>>
   return %2, %3 : tensor<8x!quant.uniform<i8:f32, 0.1>>, tensor<8x!quant.uniform<i8:f32, 0.1>>
 }
+
+// -----
+
+// RUN: integer-ops
+// Constants beside integers that have no pair: one number is exact in any steps, several get 255 steps of their range if
+// these are no wider than the result's, and one that is not wide enough for the range of the others stays in floats.
+// CHECK-LABEL: func.func @beside
+// CHECK: %[[ONE:.*]] = "tfl.pseudo_qconst"() {{.*}}dense<127> : tensor<i8>{{.*}}!quant.uniform<i8:f32, 0.019685{{[0-9]*}}>>
+// CHECK-NEXT: tfl.mul(%arg0, %[[ONE]])
+// CHECK: %[[TWO:.*]] = "tfl.pseudo_qconst"() {{.*}}dense<[-128, 127]> : tensor<2xi8>{{.*}}!quant.uniform<i8:f32, 0.011764{{[0-9]*}}:-43>>
+// CHECK-NEXT: tfl.sub(%arg0, %[[TWO]])
+// CHECK: tfl.mul{{.*}} : tensor<2xf32>
+func.func @beside(%x: tensor<2x!quant.uniform<i8:f32, 0.1>>) -> (tensor<2x!quant.uniform<i8:f32, 0.2>>, tensor<2x!quant.uniform<i8:f32, 0.2>>, tensor<2x!quant.uniform<i8:f32, 0.01>>) {
+  %one = "tfl.pseudo_const"() {value = dense<2.5> : tensor<f32>} : () -> tensor<f32>
+  %two = "tfl.pseudo_const"() {value = dense<[-1.0, 2.0]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %0 = "tfl.dequantize"(%x) : (tensor<2x!quant.uniform<i8:f32, 0.1>>) -> tensor<2xf32>
+  %1 = "tfl.mul"(%0, %one) {fused_activation_function = "NONE"} : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+  %2 = "tfl.quantize"(%1) {qtype = tensor<2x!quant.uniform<i8:f32, 0.2>>} : (tensor<2xf32>) -> tensor<2x!quant.uniform<i8:f32, 0.2>>
+  %3 = "tfl.sub"(%0, %two) {fused_activation_function = "NONE"} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %4 = "tfl.quantize"(%3) {qtype = tensor<2x!quant.uniform<i8:f32, 0.2>>} : (tensor<2xf32>) -> tensor<2x!quant.uniform<i8:f32, 0.2>>
+  %5 = "tfl.mul"(%0, %two) {fused_activation_function = "NONE"} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %6 = "tfl.quantize"(%5) {qtype = tensor<2x!quant.uniform<i8:f32, 0.01>>} : (tensor<2xf32>) -> tensor<2x!quant.uniform<i8:f32, 0.01>>
+  return %2, %4, %6 : tensor<2x!quant.uniform<i8:f32, 0.2>>, tensor<2x!quant.uniform<i8:f32, 0.2>>, tensor<2x!quant.uniform<i8:f32, 0.01>>
+}
+
+// -----
+
+// RUN: integer-ops
+// A constant that is joined with integers is rounded in their steps; one out of their range leaves all in floats.
+// CHECK-LABEL: func.func @joined_with
+// CHECK: %[[C:.*]] = "tfl.pseudo_qconst"() {{.*}}dense<[-128, 127]> : tensor<2xi8>{{.*}}
+// CHECK: %[[Y:.*]] = "tfl.concatenation"(%arg0, %[[C]]) {{.*}} -> tensor<4x!quant.uniform<i8:f32, 5.000000e-01>>
+// CHECK: %[[F:.*]] = "tfl.dequantize"(%[[Y]])
+// CHECK: %[[G:.*]] = "tfl.concatenation"({{.*}} -> tensor<4xf32>
+// CHECK: %[[H:.*]] = "tfl.concatenation"({{.*}} -> tensor<4xf32>
+// CHECK: return %[[F]], %[[G]], %[[H]]
+func.func @joined_with(%x: tensor<2x!quant.uniform<i8:f32, 0.5>>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %in = "tfl.pseudo_const"() {value = dense<[-64.0, 63.5]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %above = "tfl.pseudo_const"() {value = dense<[0.0, 64.0]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %below = "tfl.pseudo_const"() {value = dense<[0.0, -64.5]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %0 = "tfl.dequantize"(%x) : (tensor<2x!quant.uniform<i8:f32, 0.5>>) -> tensor<2xf32>
+  %1 = "tfl.concatenation"(%0, %in) {axis = 0 : i32, fused_activation_function = "NONE"} : (tensor<2xf32>, tensor<2xf32>) -> tensor<4xf32>
+  %2 = "tfl.concatenation"(%0, %above) {axis = 0 : i32, fused_activation_function = "NONE"} : (tensor<2xf32>, tensor<2xf32>) -> tensor<4xf32>
+  %3 = "tfl.concatenation"(%0, %below) {axis = 0 : i32, fused_activation_function = "NONE"} : (tensor<2xf32>, tensor<2xf32>) -> tensor<4xf32>
+  return %1, %2, %3 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// RUN: integer-ops
+// A constant with a pair has the numbers of its pair, 0.75 here, which are rounded again in the steps of the others, and
+// not its own ones.
+// CHECK-LABEL: func.func @paired
+// CHECK: %[[C:.*]] = "tfl.pseudo_qconst"() {{.*}}dense<2> : tensor<2xi8>{{.*}}
+// CHECK: "tfl.concatenation"(%arg0, %[[C]]) {{.*}} -> tensor<4x!quant.uniform<i8:f32, 5.000000e-01>>
+func.func @paired(%x: tensor<2x!quant.uniform<i8:f32, 0.5>>) -> tensor<4xf32> {
+  %c = "tfl.pseudo_const"() {value = dense<0.60> : tensor<2xf32>} : () -> tensor<2xf32>
+  %p = "tfl.quantize"(%c) {qtype = tensor<2x!quant.uniform<i8:f32, 0.375>>} : (tensor<2xf32>) -> tensor<2x!quant.uniform<i8:f32, 0.375>>
+  %d = "tfl.dequantize"(%p) : (tensor<2x!quant.uniform<i8:f32, 0.375>>) -> tensor<2xf32>
+  %0 = "tfl.dequantize"(%x) : (tensor<2x!quant.uniform<i8:f32, 0.5>>) -> tensor<2xf32>
+  %1 = "tfl.concatenation"(%0, %d) {axis = 0 : i32, fused_activation_function = "NONE"} : (tensor<2xf32>, tensor<2xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}

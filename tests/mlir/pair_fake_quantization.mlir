@@ -105,3 +105,39 @@ func.func @computed(%x: tensor<?x2xf32>) -> tensor<?x1xf32> {
   %4 = "tf.AddV2"(%2, %3) : (tensor<?x1xf32>, tensor<1xf32>) -> tensor<?x1xf32>
   return %4 : tensor<?x1xf32>
 }
+
+// -----
+
+// RUN: pair-fake-quantization
+// RELU and RELU6 are bounds, before the rounding and behind it, in the steps of where they stand: 96, 15 and 12 levels
+// above zero, the last of which saturates.
+// CHECK-LABEL: func.func @relus
+// CHECK: %[[A:.*]] = "tf.Relu"(%arg0)
+// CHECK-NEXT: "tfl.quantize"(%[[A]]) {{.*}}!quant.uniform<i8:f32, 6.250000e-02:31>
+// CHECK: "tf.Round"
+// CHECK-NEXT: %[[C:.*]] = "tf.Relu"(%arg0)
+// CHECK-NEXT: "tfl.quantize"(%[[C]]) {{.*}}!quant.uniform<i8:f32, 2.500000e-01:112>
+// CHECK: %[[D:.*]] = "tf.Relu"(%arg0)
+// CHECK-NEXT: "tfl.quantize"(%[[D]]) {{.*}}!quant.uniform<i8:f32, 5.000000e-01:115>
+func.func @relus(%x: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) {
+  %step = "tf.Const"() {value = dense<0.0625> : tensor<f32>} : () -> tensor<f32>
+  %four = "tf.Const"() {value = dense<4.0> : tensor<f32>} : () -> tensor<f32>
+  %quarter = "tf.Const"() {value = dense<0.25> : tensor<f32>} : () -> tensor<f32>
+  %half = "tf.Const"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %two = "tf.Const"() {value = dense<2.0> : tensor<f32>} : () -> tensor<f32>
+  %most = "tf.Const"() {value = dense<15.0> : tensor<f32>} : () -> tensor<f32>
+  %0 = "tf.Relu6"(%x) : (tensor<?xf32>) -> tensor<?xf32>
+  %1 = "tf.RealDiv"(%0, %step) : (tensor<?xf32>, tensor<f32>) -> tensor<?xf32>
+  %2 = "tf.Round"(%1) : (tensor<?xf32>) -> tensor<?xf32>
+  %3 = "tf.Mul"(%2, %step) : (tensor<?xf32>, tensor<f32>) -> tensor<?xf32>
+  %4 = "tf.Relu"(%x) : (tensor<?xf32>) -> tensor<?xf32>
+  %5 = "tf.Mul"(%4, %four) : (tensor<?xf32>, tensor<f32>) -> tensor<?xf32>
+  %6 = "tf.Minimum"(%5, %most) : (tensor<?xf32>, tensor<f32>) -> tensor<?xf32>
+  %7 = "tf.Round"(%6) : (tensor<?xf32>) -> tensor<?xf32>
+  %8 = "tf.Mul"(%7, %quarter) : (tensor<?xf32>, tensor<f32>) -> tensor<?xf32>
+  %9 = "tf.Mul"(%x, %two) : (tensor<?xf32>, tensor<f32>) -> tensor<?xf32>
+  %10 = "tf.Round"(%9) : (tensor<?xf32>) -> tensor<?xf32>
+  %11 = "tf.Mul"(%10, %half) : (tensor<?xf32>, tensor<f32>) -> tensor<?xf32>
+  %12 = "tf.Relu6"(%11) : (tensor<?xf32>) -> tensor<?xf32>
+  return %3, %8, %12 : tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
+}

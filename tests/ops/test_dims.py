@@ -18,6 +18,7 @@ from litefuse.ops.dims import (
     product,
     unknown,
 )
+from tests.every import every
 
 N, M = unknown("n", is_size=True), unknown("m", is_size=True)
 NUMBER = unknown("number", is_size=False)
@@ -85,7 +86,7 @@ def test_quotients_with_a_remainder_are_not_simplified() -> None:
 
 
 def test_what_cannot_be_negative() -> None:
-    assert all(map(is_size, (0, 3, N, N * M + 2, N // 3)))
+    assert every(map(is_size, (0, 3, N, N * M + 2, N // 3)))
     assert not any(map(is_size, (-1, NUMBER, N - 1, 2 - N, -N, NUMBER * N)))
     assert is_size(as_size(N - 1))
     assert as_size(N - 1) == N - 1

@@ -25,6 +25,7 @@ from litefuse.page.tables import milliseconds
 from litefuse.verify.layers.layers import Layer, Layers
 from litefuse.verify.targets.target_check import RefusedOps, TargetCheck, TargetReport
 from litefuse.verify.verification import Verification
+from tests.every import every
 from tests.runtime.models import Graph, model
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u202e\"'&\x1b"
@@ -122,7 +123,7 @@ def test_tables_have_every_op_without_a_script(demo_page: Page, demo_model: Path
 def test_a_page_loads_nothing(demo_page: Page) -> None:
     assert not [tag for tag, _ in demo_page.tags if tag in {"link", "img", "iframe", "base", "form"} - {"form"}]
     assert demo_page.values("src") == []
-    assert all(each.startswith("#") for each in demo_page.values("href"))
+    assert every(each.startswith("#") for each in demo_page.values("href"))
     (policy,) = [each for each in demo_page.values("content") if "default-src" in each]
     assert "default-src 'none'" in policy
     assert re.search(r"script-src 'sha256-[A-Za-z0-9+/]{43}='", policy)

@@ -9,6 +9,7 @@ import pytest
 from litefuse.page.folding import View, folded
 from litefuse.page.graph import Graph, Node
 from litefuse.page.layout import BOX_HEIGHT, BOX_WIDTH, laid_out
+from tests.every import every
 
 
 def graph(*nodes: tuple[str, str, tuple[int, ...]]) -> Graph:
@@ -85,10 +86,10 @@ def test_edges_lead_down_and_boxes_do_not_overlap(count: int) -> None:
     edges = [(a, b) for a, b in itertools.combinations(range(count), 2) if (a * 7 + b * 3) % 5 == 0 or b == a + 1]
     layout = laid_out(count, edges)
     assert len(layout.places) == count
-    assert all(layout.places[a][1] < layout.places[b][1] for a, b in edges)
+    assert every(layout.places[a][1] < layout.places[b][1] for a, b in edges)
     for (x, y), (other_x, other_y) in itertools.combinations(layout.places, 2):
         assert abs(x - other_x) >= BOX_WIDTH or abs(y - other_y) >= BOX_HEIGHT
-    assert all(BOX_WIDTH // 2 <= x <= layout.width - BOX_WIDTH // 2 for x, _ in layout.places)
+    assert every(BOX_WIDTH // 2 <= x <= layout.width - BOX_WIDTH // 2 for x, _ in layout.places)
 
 
 def test_long_edges_lead_between_boxes() -> None:
@@ -106,7 +107,7 @@ def test_the_longest_edges_of_very_many_do_not_count_for_the_rows() -> None:
     row = [(number, number + 1) for number in range(400)]
     layout = laid_out(401, [*row, *((0, number) for number in range(2, 401))])
     assert sum(map(len, layout.ways)) <= 12_000
-    assert all(layout.places[a][1] < layout.places[b][1] for a, b in row)
+    assert every(layout.places[a][1] < layout.places[b][1] for a, b in row)
     assert len(layout.ways[400]) == 1  # the shortest still lead between boxes
     assert layout.ways[-1] == ()
 
@@ -115,7 +116,7 @@ def test_a_box_keeps_an_edge_however_long() -> None:
     # 200 boxes that one op far below reads, and nothing else: they stay above it.
     row = [(number, number + 1) for number in range(200)]
     layout = laid_out(401, [*row, *((number, 200) for number in range(201, 401))])
-    assert all(layout.places[number][1] < layout.places[200][1] for number in range(201, 401))
+    assert every(layout.places[number][1] < layout.places[200][1] for number in range(201, 401))
 
 
 def test_numbers_of_points_are_no_numbers_of_boxes() -> None:

@@ -8,6 +8,7 @@ from litefuse.demo import SAVED_MODEL
 from litefuse.errors import SignatureError
 from litefuse.page.graph import Graph, Model, Node
 from litefuse.page.original import OriginalJob, read_original
+from tests.every import every
 
 
 def demo() -> Model:
@@ -42,8 +43,8 @@ def test_composites_open_their_bodies() -> None:
 
 def test_nodes_come_after_what_they_read() -> None:
     for graph in demo().graphs:
-        for number, node in enumerate(graph.nodes):
-            assert all(0 <= each < number for each in node.inputs)
+        reads = [(number, each) for number, node in enumerate(graph.nodes) for each in node.inputs]
+        assert every(0 <= each < number for number, each in reads)
 
 
 def test_constants_and_variables_are_facts_of_what_reads_them() -> None:

@@ -20,6 +20,7 @@ from litefuse.progress.notebook import in_notebook
 from litefuse.progress.show import shown_progress
 from litefuse.progress.step import Step
 from litefuse.progress.tracker import StageTime, Tracker
+from tests.every import every
 
 
 class Clock:
@@ -81,7 +82,7 @@ def test_elsewhere_each_stage_is_a_line(capfd: pytest.CaptureFixture[str]) -> No
     assert [line[0] for line in lines] == [
         rf"Converting a\x1b[31mb: {stage}" for stage in ("Reading", "Fusing", "Checking fusions", "Checking the file")
     ]
-    assert all(line[2].endswith(" s") for line in lines)
+    assert every(line[2].endswith(" s") for line in lines)
     assert steps == ["read", "import", "fuse-composites", "self-check", "fuse-composites", "check-file"]
 
 

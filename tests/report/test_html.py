@@ -8,6 +8,7 @@ import pytest
 from litefuse.report import CompositeReport, KernelReport
 from litefuse.report.html import MARKS, SECTIONS_CLASS, SECTIONS_STYLE, escaped, sections_html
 from litefuse.report.sections import Section, report_sections
+from tests.every import every
 from tests.report.parsed_html import parsed
 from tests.report.test_text import REPORT
 
@@ -84,7 +85,7 @@ def test_the_style_is_for_reports_alone() -> None:
     without_media = re.sub(r"@media [^{]*\{(.*?)\}\}", r"\1}", SECTIONS_STYLE, flags=re.DOTALL)
     selectors = [each.strip() for each in re.findall(r"([^{}]+)\{[^{}]*\}", without_media)]
     assert len(selectors) > 10
-    assert all(f".{SECTIONS_CLASS}" in part for each in selectors for part in each.split(","))
+    assert every(f".{SECTIONS_CLASS}" in part for each in selectors for part in each.split(","))
     assert "http" not in SECTIONS_STYLE
     assert "url(" not in SECTIONS_STYLE
     assert SECTIONS_STYLE in sections_html([])

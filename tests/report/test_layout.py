@@ -10,6 +10,7 @@ from litefuse.report.layout import wrapped
 from litefuse.report.printable import printable, shortened, text_width
 from litefuse.report.sections import Section
 from litefuse.report.text import sections_text
+from tests.every import every
 
 HOSTILE = "a\x1b]0;title\x07b\x9b31m\u202ec\r\x00\udcff"
 LONG = Section(
@@ -78,7 +79,7 @@ def test_no_control_character_reaches_the_terminal(place: str) -> None:
     escaped = r"a\x1b]0;title\x07b\x9b31m\u202ec\r\x00\udcff"
     for text in (shown(section, 120), sections_text([section])):
         assert escaped in text
-        assert all(letter == "\n" or letter.isprintable() for letter in text)
+        assert every(letter == "\n" or letter.isprintable() for letter in text)
 
 
 def test_what_is_harmless_stays() -> None:

@@ -19,6 +19,7 @@ from litefuse.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.runtime.delegate import delegate
 from litefuse.runtime.interpreter import Interpreter
 from litefuse.runtime.process_memory import working_set
+from tests.every import every
 from tests.runtime.kernels import AddN, Double
 from tests.runtime.models import Graph, model, unary
 
@@ -172,7 +173,7 @@ def test_interpreters_in_threads() -> None:
         return equal
 
     with ThreadPoolExecutor(4) as pool:
-        assert all(pool.map(work, range(4)))
+        assert every(pool.map(work, range(4)))
 
 
 def test_an_interpreter_made_in_one_thread_and_used_in_another() -> None:

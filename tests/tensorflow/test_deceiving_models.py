@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import litefuse
+from tests.every import every
 from tests.tensorflow.live_models import keras_of
 from tests.tensorflow.saved_models import serving
 
@@ -213,7 +214,7 @@ def several(tf: Any, swapped: bool) -> Any:
 def test_several_meanings_in_one_model(tensorflow: TensorFlow) -> None:
     right = compare(tensorflow, (several, False), (several, False))
     assert right.verdict == "equal", str(right)
-    assert all(each.complete for each in right.coverage)
+    assert every(each.complete for each in right.coverage)
     assert {each.size for each in right.coverage} >= {300, 7, 6}
     wrong = compare(tensorflow, (several, True), (several, False))
     assert [each.name for each in wrong.outputs if each.verdict == "differs"] == ["y"]

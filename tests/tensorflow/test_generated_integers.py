@@ -15,6 +15,7 @@ import litefuse
 from litefuse.generator import generate, project
 from litefuse.generator.trial import Trial
 from litefuse.options.forms import Quantization
+from tests.every import every
 from tests.generator.builds import build_quickly
 from tests.tensorflow.checking import check_calls
 
@@ -65,7 +66,7 @@ def test_kernels_of_integer_models_take_integers(tensorflow: TensorFlow, form: Q
     samples = [{"x": random.normal(size=(4, 16)).astype(np.float32)} for _ in range(8)]
     options: dict[str, Any] = {"quantize": form, "representative_dataset": samples}
     result = litefuse.convert(path, composites="generate", **options)
-    assert all(each.kernel is not None for each in result.report.composites)
+    assert every(each.kernel is not None for each in result.report.composites)
     assert result.kernels is not None
     graph: Any = schema.ModelT.InitFromPackedBuf(bytearray(result.model_bytes), 0)
     main = graph.subgraphs[0]

@@ -18,6 +18,7 @@ from litefuse.errors import LitefuseError
 from litefuse.verify.layers import chunks, model_side
 from litefuse.verify.layers.layers import Layers
 from litefuse.verify.layers.model_side import Observation, ObservationJob
+from tests.every import every
 from tests.tensorflow.spoiled_models import with_wrong_weights, without_activation, without_names
 from tests.tensorflow.test_tensorflow_1 import convolutional
 
@@ -81,8 +82,8 @@ def test_a_right_model(tensorflow: TensorFlow, converter: str) -> None:
     assert [each.original for each in layers.compared].count("dense/Relu") == 2
     assert layers.compared[-1].output == "y"
     assert max(each.error or 0.0 for each in layers.compared) < 1e-5
-    assert all(each.change == 0 for each in layers.layers)
-    assert all(each.problem for each in layers.layers if each.error is None)
+    assert every(each.change == 0 for each in layers.layers)
+    assert not [each for each in layers.layers if each.error is None and not each.problem]
 
 
 @CONVERTERS
@@ -102,7 +103,7 @@ def test_wrong_weights(tensorflow: TensorFlow, converter: str, op: str, number: 
     assert first.error > 0.01
     assert (first.dtype, first.original_dtype) == ("float32", "float32")
     before = layers_of(verification).layers[: layers_of(verification).layers.index(first)]
-    assert all(each.error is None or each.error < 1e-5 for each in before)
+    assert every(each.error is None or each.error < 1e-5 for each in before)
     assert f"first that differs  {name} ({op})" in str(verification)
 
 
@@ -133,8 +134,8 @@ def test_quantized(tensorflow: TensorFlow, converter: str) -> None:
     assert layers_of(right).first is None
     integers = [each for each in layers_of(right).compared if each.dtype == "int8"]
     assert len(integers) >= 4
-    assert all(each.original_dtype == "float32" for each in integers)
-    assert all(1e-4 < (each.error or 0.0) < 0.2 for each in integers)
+    assert every(each.original_dtype == "float32" for each in integers)
+    assert every(1e-4 < (each.error or 0.0) < 0.2 for each in integers)
     step = layers_of(right).largest_step
     assert step is not None
     assert step.added == max(each.added or 0.0 for each in layers_of(right).compared)

@@ -17,6 +17,7 @@ from litefuse.cli.app import app
 from litefuse.errors import QuantizationError
 from litefuse.inspection.litert_model import inspect_litert_model
 from litefuse.options.forms import INTEGER_ACTIVATIONS, QUANTIZATIONS
+from tests.every import every
 from tests.tensorflow.checking import check, interpreter
 from tests.tensorflow.test_integer_quantization import samples
 from tests.tensorflow.test_quantization import images, served, texts
@@ -99,7 +100,7 @@ def test_what_stayed_in_floating_point(tensorflow: TensorFlow, tmp_path: Path) -
     # The products of both layers in their loops, [48, 128] and [32, 128], [32, 96] twice, are int8 and hybrid.
     hybrid = [each for each in report["floats"] if each["kind"] == "hybrid"]
     assert {each["op"] for each in hybrid} >= {"FULLY_CONNECTED"}
-    assert all(each["weights"] > 0 for each in hybrid)
+    assert every(each["weights"] > 0 for each in hybrid)
     assert [each["output"] for each in report["outputs"]] == ["y"]
     assert report["outputs"][0]["error"] == report["error"]
     assert 0 < report["outputs"][0]["mean"] < report["error"]

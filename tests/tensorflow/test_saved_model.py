@@ -20,6 +20,7 @@ from litefuse.saved_model import (
     op_registry,
 )
 from litefuse.saved_model.messages import OpDef
+from tests.every import every
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -221,7 +222,7 @@ def every_type(tf: Any) -> Any:
 def test_every_type(tensorflow: TensorFlow) -> None:
     model = check_against_tensorflow(tensorflow, tensorflow.save(every_type))
     variables = {variable.name: variable for variable in model.variables.values()}
-    assert all(variable.has_value for variable in variables.values())
+    assert every(variable.has_value for variable in variables.values())
     for name, variable in variables.items():
         if str(variable.dtype) == name and name != "string":
             value = variable.read()
@@ -293,7 +294,7 @@ def keras_saved_with_a_function(tf: Any) -> Any:
 def test_keras_model_saved_with_a_function(tensorflow: TensorFlow) -> None:
     model = check_against_tensorflow(tensorflow, tensorflow.save(keras_saved_with_a_function))
     captures = model.signature("serving_default").captures
-    assert all(isinstance(capture, Variable) and capture.has_value for capture in captures)
+    assert every(isinstance(capture, Variable) and capture.has_value for capture in captures)
     assert len({capture.name for capture in captures if isinstance(capture, Variable)}) == 5
 
 
@@ -310,7 +311,7 @@ def test_keras_2_with_optimizer(tensorflow: TensorFlow, tmp_path: Path) -> None:
     path = tmp_path / "model"
     tensorflow.call(keras_2_trained, str(path))
     model = check_against_tensorflow(tensorflow, path)
-    assert all(variable.has_value for variable in model.variables.values())
+    assert every(variable.has_value for variable in model.variables.values())
     assert "lstm/lstm_cell/recurrent_kernel" in {variable.name for variable in model.variables.values()}
 
 

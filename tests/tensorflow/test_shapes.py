@@ -11,6 +11,7 @@ import pytest
 
 import litefuse
 from litefuse.errors import GraphError, LitefuseError, SignatureError
+from tests.every import every
 from tests.tensorflow.checking import check, interpreter, normal, op_counts, partition_count
 
 if TYPE_CHECKING:
@@ -344,7 +345,7 @@ def test_shapes_that_do_not_fit_are_refused(
 ) -> None:
     with pytest.raises(error) as caught:
         litefuse.convert(tensorflow.save(two_inputs), **options)
-    assert all(message in str(caught.value) for message in messages), str(caught.value)
+    assert every(message in str(caught.value) for message in messages), str(caught.value)
 
 
 def quantiles(tf: Any) -> Any:
