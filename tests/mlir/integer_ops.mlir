@@ -120,7 +120,7 @@ func.func @joined(%x: tensor<2xf32>) -> (tensor<8x!quant.uniform<i8:f32, 0.1>>, 
 // CHECK: %[[TWO:.*]] = "tfl.pseudo_qconst"() {{.*}}dense<[-128, 127]> : tensor<2xi8>{{.*}}!quant.uniform<i8:f32, 0.011764{{[0-9]*}}:-43>>
 // CHECK-NEXT: tfl.sub(%arg0, %[[TWO]])
 // CHECK: tfl.mul{{.*}} : tensor<2xf32>
-func.func @beside(%x: tensor<2x!quant.uniform<i8:f32, 0.1>>) -> (tensor<2x!quant.uniform<i8:f32, 0.2>>, tensor<2x!quant.uniform<i8:f32, 0.2>>, tensor<2x!quant.uniform<i8:f32, 0.01>>) {
+func.func @beside(%x: tensor<2x!quant.uniform<i8:f32, 0.1>>) -> (tensor<2x!quant.uniform<i8:f32, 0.2>>, tensor<2x!quant.uniform<i8:f32, 0.2>>, tensor<2x!quant.uniform<i8:f32, 0.1>>) {
   %one = "tfl.pseudo_const"() {value = dense<2.5> : tensor<f32>} : () -> tensor<f32>
   %two = "tfl.pseudo_const"() {value = dense<[-1.0, 2.0]> : tensor<2xf32>} : () -> tensor<2xf32>
   %0 = "tfl.dequantize"(%x) : (tensor<2x!quant.uniform<i8:f32, 0.1>>) -> tensor<2xf32>
@@ -129,8 +129,8 @@ func.func @beside(%x: tensor<2x!quant.uniform<i8:f32, 0.1>>) -> (tensor<2x!quant
   %3 = "tfl.sub"(%0, %two) {fused_activation_function = "NONE"} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
   %4 = "tfl.quantize"(%3) {qtype = tensor<2x!quant.uniform<i8:f32, 0.2>>} : (tensor<2xf32>) -> tensor<2x!quant.uniform<i8:f32, 0.2>>
   %5 = "tfl.mul"(%0, %two) {fused_activation_function = "NONE"} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
-  %6 = "tfl.quantize"(%5) {qtype = tensor<2x!quant.uniform<i8:f32, 0.01>>} : (tensor<2xf32>) -> tensor<2x!quant.uniform<i8:f32, 0.01>>
-  return %2, %4, %6 : tensor<2x!quant.uniform<i8:f32, 0.2>>, tensor<2x!quant.uniform<i8:f32, 0.2>>, tensor<2x!quant.uniform<i8:f32, 0.01>>
+  %6 = "tfl.quantize"(%5) {qtype = tensor<2x!quant.uniform<i8:f32, 0.1>>} : (tensor<2xf32>) -> tensor<2x!quant.uniform<i8:f32, 0.1>>
+  return %2, %4, %6 : tensor<2x!quant.uniform<i8:f32, 0.2>>, tensor<2x!quant.uniform<i8:f32, 0.2>>, tensor<2x!quant.uniform<i8:f32, 0.1>>
 }
 
 // -----
@@ -159,15 +159,21 @@ func.func @joined_with(%x: tensor<2x!quant.uniform<i8:f32, 0.5>>) -> (tensor<4xf
 
 // RUN: integer-ops
 // A constant with a pair has the numbers of its pair, 0.75 here, which are rounded again in the steps of the others, and
-// not its own ones.
+// not its own ones. It is stored in integers where the steps are the same, too.
 // CHECK-LABEL: func.func @paired
+// CHECK-NOT: "tfl.quantize"
 // CHECK: %[[C:.*]] = "tfl.pseudo_qconst"() {{.*}}dense<2> : tensor<2xi8>{{.*}}
-// CHECK: "tfl.concatenation"(%arg0, %[[C]]) {{.*}} -> tensor<4x!quant.uniform<i8:f32, 5.000000e-01>>
-func.func @paired(%x: tensor<2x!quant.uniform<i8:f32, 0.5>>) -> tensor<4xf32> {
+// CHECK: %[[Y:.*]] = "tfl.concatenation"(%arg0, %[[C]]) {{.*}} -> tensor<4x!quant.uniform<i8:f32, 5.000000e-01>>
+// CHECK: %[[D:.*]] = "tfl.pseudo_qconst"() {{.*}}dense<1> : tensor<2xi8>{{.*}}
+// CHECK: "tfl.concatenation"(%[[Y]], %[[D]]) {{.*}} -> tensor<6x!quant.uniform<i8:f32, 5.000000e-01>>
+func.func @paired(%x: tensor<2x!quant.uniform<i8:f32, 0.5>>) -> tensor<6xf32> {
   %c = "tfl.pseudo_const"() {value = dense<0.60> : tensor<2xf32>} : () -> tensor<2xf32>
   %p = "tfl.quantize"(%c) {qtype = tensor<2x!quant.uniform<i8:f32, 0.375>>} : (tensor<2xf32>) -> tensor<2x!quant.uniform<i8:f32, 0.375>>
   %d = "tfl.dequantize"(%p) : (tensor<2x!quant.uniform<i8:f32, 0.375>>) -> tensor<2xf32>
+  %q = "tfl.quantize"(%c) {qtype = tensor<2x!quant.uniform<i8:f32, 0.5>>} : (tensor<2xf32>) -> tensor<2x!quant.uniform<i8:f32, 0.5>>
+  %e = "tfl.dequantize"(%q) : (tensor<2x!quant.uniform<i8:f32, 0.5>>) -> tensor<2xf32>
   %0 = "tfl.dequantize"(%x) : (tensor<2x!quant.uniform<i8:f32, 0.5>>) -> tensor<2xf32>
   %1 = "tfl.concatenation"(%0, %d) {axis = 0 : i32, fused_activation_function = "NONE"} : (tensor<2xf32>, tensor<2xf32>) -> tensor<4xf32>
-  return %1 : tensor<4xf32>
+  %2 = "tfl.concatenation"(%1, %e) {axis = 0 : i32, fused_activation_function = "NONE"} : (tensor<4xf32>, tensor<2xf32>) -> tensor<6xf32>
+  return %2 : tensor<6xf32>
 }
