@@ -18,7 +18,6 @@ from litefuse.kernels import PACK, PYTHON_ONLY
 from litefuse.kernels.strings.farmhash import fingerprint64
 from litefuse.runtime.custom_op import TensorSpec
 from litefuse.runtime.interpreter import Interpreter
-from tests.every import every
 from tests.kernels.one_op import FORMS, run
 from tests.runtime.models import Graph, model
 
@@ -166,7 +165,7 @@ def test_any_text(text: Any) -> None:
 def test_any_bytes(text: bytes) -> None:
     # No byte is lost but those of whitespace characters.
     tokens = direct(TOKENIZER, [strings([text])])[0]
-    assert every(tokens)
+    assert b"" not in tokens
     pattern = b"(?:%s)*" % b"|".join(re.escape(one.encode()) for one in WHITESPACE)
     assert re.fullmatch(pattern + pattern.join(map(re.escape, tokens)) + pattern, text, re.DOTALL)
 

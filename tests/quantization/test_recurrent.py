@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pytest
 from ai_edge_litert import schema_py_generated as schema
 
+from litefuse.options.quantization import QuantizationOptions
 from litefuse.quantization.applying import read_model
 from litefuse.quantization.dataset import take_samples
 from litefuse.quantization.quantize import quantize_model
@@ -165,3 +166,55 @@ def test_states_of_any_batch_are_allocated_in_each_call(tmp_path: Path, initial:
         expected = original(x=x)["y"]
         for _ in range(2):
             np.testing.assert_allclose(quantized_model(x=x)["y"], expected, atol=0.06)
+
+
+def prefixed(graph: Graph, prefix: str) -> Graph:
+    """A graph with names of its own, and half of its output, which other ops take so, as another one."""
+    half = graph.tensor("half", [], value=0.5)
+    graph.builtin("MUL", [graph.outputs[0], half], [graph.output("z", [1, STEPS, 4])])
+    for tensor, _ in graph.tensors:
+        tensor.name = f"{prefix}{tensor.name}"
+    return graph
+
+
+@pytest.mark.parametrize("quantized_io", [False, True])
+def test_two_signatures_have_lstms_of_their_own(tmp_path: Path, quantized_io: bool) -> None:
+    """Each is calibrated by its own samples, and its own outputs are integers or not."""
+    graphs = [prefixed(lstm(0.5, 0.0), "one_"), prefixed(lstm(0.02, -1.0), "two_")]
+    before = saved(tmp_path / "before.tflite", *graphs, signatures={"one": 0, "two": 1})
+    after, random = tmp_path / "after.tflite", np.random.default_rng(0)
+    samples = [
+        (key, {f"{key}_x": random.normal(size=(1, STEPS, 2)).astype(np.float32) * by})
+        for key, by in (("one", 1), ("two", 9))
+        for _ in range(8)
+    ]
+    found = quantize_model(before, after, "int8", take_samples(samples), quantized_io=quantized_io)
+    assert found.kinds.real == 0
+    model = read_model(after)
+    for index, (key, scale) in enumerate((("one", 1), ("two", 9))):
+        edited = GraphEditor(model, index)
+        (op,) = [each for each in edited.ops if edited.code(each) in LSTMS]
+        assert edited.is_type(op.inputs[0], "int8")
+        (signature,) = [each for each in model.signatureDefs if each.subgraphIndex == index]
+        assert [int(each.tensorIndex) for each in signature.outputs] == [int(each) for each in edited.graph.outputs]
+        assert {edited.is_type(each, "float32") for each in edited.graph.outputs} == {not quantized_io}
+        x = random.normal(size=(1, STEPS, 2)).astype(np.float32) * scale
+        if quantized_io:
+            continue
+        original, quantized_model = (Interpreter(path).get_signature_runner(key) for path in (before, after))
+        expected = original(**{f"{key}_x": x})
+        for _ in range(2):
+            for name, value in quantized_model(**{f"{key}_x": x}).items():
+                np.testing.assert_allclose(value, expected[name], atol=0.06)
+
+
+def test_what_is_kept_stays_in_floating_point_in_its_signature_alone(tmp_path: Path) -> None:
+    graphs = [prefixed(lstm(0.5, 0.0), "one_"), prefixed(lstm(0.02, -1.0), "two_")]
+    before = saved(tmp_path / "before.tflite", *graphs, signatures={"one": 0, "two": 1})
+    samples = [(key, {f"{key}_x": np.ones((1, STEPS, 2), np.float32)}) for key in ("one", "two") for _ in range(2)]
+    after = tmp_path / "after.tflite"
+    quantize_model(before, after, "int8", take_samples(samples), options=QuantizationOptions(keep_float=("one_y",)))
+    model = read_model(after)
+    kinds = [GraphEditor(model, index) for index in (0, 1)]
+    types = [[graph.is_type(op.inputs[0], "int8") for op in graph.ops if graph.code(op) in LSTMS] for graph in kinds]
+    assert types == [[False], [True]]
