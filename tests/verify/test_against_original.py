@@ -174,6 +174,24 @@ def test_rows_that_only_the_original_has(against: Callable[..., Any]) -> None:
     assert against(looked_up(3), refuses, FIVE)[0].verdict == "equal"
 
 
+def test_rows_of_one_table_that_neither_takes_say_nothing_of_another(against: Callable[..., Any]) -> None:
+    graph = Graph()
+    rows = [graph.tensor(name, (3, 2)) for name in ("rows_a", "rows_b")]
+    for name, result in zip("ab", rows, strict=True):
+        ids = graph.input(name, (3,), np.int32)
+        graph.builtin("GATHER", [graph.tensor(f"table_{name}", (3, 2), value=TABLE[:3]), ids], [result])
+    graph.builtin("ADD", rows, [graph.output("y", (3, 2))])
+
+    def function(a: Any, b: Any) -> Any:
+        if a.max() >= 3:
+            raise RefusedCallError("there is no such row")
+        return TABLE[a] + TABLE[b]
+
+    verification, _ = against(model(graph, signatures={"serve": 0}), function, FIVE)
+    assert verification.verdict == "differs"
+    assert "it refuses rows that the original takes" in str(verification)
+
+
 def test_rows_that_only_the_original_has_and_the_model_takes(against: Callable[..., Any], tmp_path: Path) -> None:
     graph = Graph()
     ids, y = graph.input("ids", (3,), np.int32), graph.output("y", (3, 2))
