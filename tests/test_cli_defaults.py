@@ -54,8 +54,13 @@ SHOWN = {
     "log_file",
     "log_format",
 }
-#: Options that the command follows around the function: the exit code, the limits of the processes.
-AROUND = {"check --require-accelerated", "kernels generate --timeout", "kernels generate --memory"}
+#: Options that the command follows around the function: the exit code, the limits of the processes, files it writes.
+AROUND = {
+    "check --require-accelerated",
+    "kernels test --save",
+    "kernels generate --timeout",
+    "kernels generate --memory",
+}
 
 #: Values of options that no type says, and what an option needs beside it; an option that stands for an argument.
 VALUES: dict[str, list[str]] = {
