@@ -14,7 +14,7 @@ import litefuse
 from litefuse.demo import SAVED_MODEL
 from litefuse.fusions.fusion import called_fusions, take_fusions
 from litefuse.runtime.custom_op import registered_kernels, replace_registered
-from tests.in_part import TURNS, VARIABLE, left_out, turn
+from tests.in_part import left_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,7 @@ settings.load_profile("untimed")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-# Set for the processes of pytest-xdist, which are given the names of all files, and have the turn of this one.
+# Set for the processes of pytest-xdist, which are given the names of all files.
 _WHOLE = "LITEFUSE_TESTS_WHOLE"
 
 
@@ -35,12 +35,6 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         named = config.args_source is pytest.Config.ArgsSource.ARGS
         os.environ[_WHOLE] = "" if named or os.environ.get("LITEFUSE_TESTS") == "all" else "part"
-        os.environ[VARIABLE] = str(turn())
-
-
-def pytest_report_header() -> str:
-    part = "a part of all tests, " if os.environ.get(_WHOLE) == "part" else ""
-    return f"{part}turn {turn()} of {TURNS}: {VARIABLE}={turn()} runs the same cases again"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -52,7 +46,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         raise pytest.UsageError(f"these tests have other names in each process; pass ids: {addressed[:3]}")
     if os.environ.get(_WHOLE) != "part":
         return
-    out = left_out([each.nodeid for each in items], turn())
+    out = left_out([each.nodeid for each in items])
     config.hook.pytest_deselected(items=[each for each in items if each.nodeid in out])
     items[:] = [each for each in items if each.nodeid not in out]
 
