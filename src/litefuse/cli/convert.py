@@ -155,9 +155,8 @@ def _complete_composites(_context: click.Context, _parameter: click.Parameter, i
 @MIN_RUNTIME
 @click.option(
     "--require-fused",
-    metavar="[=[checked,]NAME,...]",
-    help="Fail if a composite is not fused: any, or one of those that are named, or that a pattern fits. With "
-    "'checked': or if it was not compared with its body.",
+    metavar="[=NAME,...]",
+    help="Fail if a composite is not fused: any, or one of those that are named.",
 )
 @click.option(
     "--require-accelerated",
@@ -173,7 +172,7 @@ def _complete_composites(_context: click.Context, _parameter: click.Parameter, i
 @click.option(
     "--check-custom-ops",
     is_flag=True,
-    help="Compare kernels that stand for composites even with bodies that look like placeholders.",
+    help="Check the custom ops too that composites ask for (tfl_fusable_op), where there are kernels for them.",
 )
 @file_options
 @click.option(
