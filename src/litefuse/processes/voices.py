@@ -20,8 +20,19 @@ Say: TypeAlias = "Callable[[str, str, str], None]"
 # Packages that litefuse calls and that are no plug-ins: what they print is for developers of litefuse.
 _CALLED = frozenset(
     {
-        *("absl", "ai_edge_litert", "ai_edge_quantizer", "click", "cloudpickle", "flatbuffers", "google", "h5py"),
-        *("jax", "jaxlib", "keras", "litert_converter", "litert_quantizer", "llvmlite", "ml_dtypes", "mlir", "numba"),
+        *("absl", "ai_edge_litert", "ai_edge_quantizer", "click", "cloudpickle", "ethosu", "flatbuffers", "google"),
+        *(
+            "h5py",
+            "jax",
+            "jaxlib",
+            "keras",
+            "litert_converter",
+            "litert_quantizer",
+            "llvmlite",
+            "ml_dtypes",
+            "mlir",
+            "numba",
+        ),
         *("numpy", "re2", "rich", "tensorflow", "tf_keras"),
     }
 )
