@@ -8,6 +8,7 @@ import numpy as np
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
+from litefuse.legalize.dtypes.casts import is_size
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -63,7 +64,7 @@ class Remainder(Decomposition):
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         known = op.constants[1]
-        is_another = known is not None and bool((known != -1).all())
+        is_another = is_size(op.operands[1]) if known is None else bool((known != -1).all())
         of_known_rank = all(kind.shape is not None for kind in (*op.types, *op.results))
         return of_known_rank and not is_another and self._GUARDED not in op.attributes
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _Integers: TypeAlias = "ir.Value | npt.NDArray[Any]"
 
-__all__ = ["CastOfBroadcast", "CastOfFraction", "CastOfQuotient", "CastOfUint64"]
+__all__ = ["CastOfBroadcast", "CastOfFraction", "CastOfQuotient", "CastOfUint64", "is_size"]
 
 # The number of significant bits of float64.
 _FLOAT64_BITS = 53
@@ -151,7 +151,7 @@ class _Fraction(NamedTuple):
     @property
     def is_positive(self) -> bool:
         """Whether the numerator is known to be 0 or more."""
-        return all(number >= 0 and all(map(_is_size, factors)) for factors, number in self.terms.items())
+        return all(number >= 0 and all(map(is_size, factors)) for factors, number in self.terms.items())
 
     def over(self, shift: int) -> _Fraction:
         """Returns the same fraction with a larger denominator."""
@@ -275,15 +275,15 @@ def _whole(source: ir.Value) -> _Fraction | None:
     kind = tensor_type_of(source)
     if kind.dtype != "int32" or kind.shape is None:
         return None
-    return _Fraction({(source,): 1}, 0, _SIZE_BITS if _is_size(source) else 32)
+    return _Fraction({(source,): 1}, 0, _SIZE_BITS if is_size(source) else 32)
 
 
 def _bound(source: ir.Value) -> int:
     """Returns an upper bound of an int32 tensor's absolute values."""
-    return 1 << (_SIZE_BITS if _is_size(source) else 31)
+    return 1 << (_SIZE_BITS if is_size(source) else 31)
 
 
-def _is_size(value: ir.Value) -> bool:
+def is_size(value: ir.Value) -> bool:
     """Whether a value is the size of a dimension."""
     taken = producer(value, "tf.StridedSlice", "tf.Unpack", "tf.Squeeze")
     return producer(value if taken is None else taken.operands[0], "tf.Shape") is not None
