@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.ir.constants import elements_of_constant
-from litefuse.ir.mlir import func, ir
+from litefuse.ir.mlir import func, ir, producer
 
-__all__ = ["constant_number", "is_constant", "products_of_shared_weights", "same", "source"]
+__all__ = ["constant_number", "is_constant", "is_size", "products_of_shared_weights", "same", "source"]
 
 _COPIES = frozenset({"tf.EnsureShape", "tf.Identity", "tf.PreventGradient", "tf.Snapshot", "tf.StopGradient"})
 
@@ -37,6 +37,12 @@ def _hands_on(op: ir.OpView) -> bool:
 def is_constant(value: ir.Value) -> bool:
     """Whether a value is a constant of the graph."""
     return not isinstance(value.owner, ir.Block) and value.owner.name == "tf.Const"
+
+
+def is_size(value: ir.Value) -> bool:
+    """Whether a value is the size of a dimension."""
+    taken = producer(value, "tf.StridedSlice", "tf.Unpack", "tf.Squeeze")
+    return producer(value if taken is None else taken.operands[0], "tf.Shape") is not None
 
 
 def same(one: ir.Value, other: ir.Value) -> bool:

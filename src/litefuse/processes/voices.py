@@ -21,19 +21,8 @@ Say: TypeAlias = "Callable[[str, str, str], None]"
 _CALLED = frozenset(
     {
         *("absl", "ai_edge_litert", "ai_edge_quantizer", "click", "cloudpickle", "ethosu", "flatbuffers", "google"),
-        *(
-            "h5py",
-            "jax",
-            "jaxlib",
-            "keras",
-            "litert_converter",
-            "litert_quantizer",
-            "llvmlite",
-            "ml_dtypes",
-            "mlir",
-            "numba",
-        ),
-        *("numpy", "re2", "rich", "tensorflow", "tf_keras"),
+        *("h5py", "jax", "jaxlib", "keras", "litert_converter", "litert_quantizer", "llvmlite", "ml_dtypes", "mlir"),
+        *("numba", "numpy", "re2", "rich", "tensorflow", "tf_keras"),
     }
 )
 

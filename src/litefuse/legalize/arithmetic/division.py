@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from litefuse.ir.defining_ops import is_size
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.legalize.decomposition import Decomposition, before_engine, decomposition
-from litefuse.legalize.dtypes.casts import is_size
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.ir.constants import elements_of_constant
+from litefuse.ir.defining_ops import is_size
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.ir.types import tensor_type_of
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 _Integers: TypeAlias = "ir.Value | npt.NDArray[Any]"
 
-__all__ = ["CastOfBroadcast", "CastOfFraction", "CastOfQuotient", "CastOfUint64", "is_size"]
+__all__ = ["CastOfBroadcast", "CastOfFraction", "CastOfQuotient", "CastOfUint64"]
 
 # The number of significant bits of float64.
 _FLOAT64_BITS = 53
@@ -281,12 +282,6 @@ def _whole(source: ir.Value) -> _Fraction | None:
 def _bound(source: ir.Value) -> int:
     """Returns an upper bound of an int32 tensor's absolute values."""
     return 1 << (_SIZE_BITS if is_size(source) else 31)
-
-
-def is_size(value: ir.Value) -> bool:
-    """Whether a value is the size of a dimension."""
-    taken = producer(value, "tf.StridedSlice", "tf.Unpack", "tf.Squeeze")
-    return producer(value if taken is None else taken.operands[0], "tf.Shape") is not None
 
 
 def _constant_fraction(number: float) -> _Fraction:
