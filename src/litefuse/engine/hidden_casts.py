@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from litefuse.ir.call_graph import all_operations
 from litefuse.ir.marks import custom_op_attributes
 from litefuse.ir.mlir import ir, producer
+from litefuse.ir.op_creation import create_op
 
 __all__ = ["hidden_casts"]
 
@@ -62,6 +63,10 @@ def _is_constant(value: ir.Value) -> bool:
 
 def _replace(op: ir.OpView, name: str, attributes: dict[str, ir.Attribute]) -> None:
     with ir.InsertionPoint(op), op.location:
-        made = ir.Operation.create(name, [op.results[0].type], list(op.operands), attributes)
+        kinds, operands = [op.results[0].type], list(op.operands)
+        if name == "tf.Cast":
+            made = create_op("Cast", kinds, operands)
+        else:
+            made = ir.Operation.create(name, kinds, operands, attributes)
     op.results[0].replace_all_uses_with(made.result)
     op.operation.erase()

@@ -49,7 +49,7 @@ _HEAD = """\
 _OF_STRUCTURES = """\
 Below are shapes, indices and integers at the edge, {count} cases: ties, no elements, sizes of 1, indices out of range
 and negative ones, windows larger than the image, sizes of resized images and of transposed convolutions, the smallest
-and largest  integers, float16 below its smallest normal number. Of these differ:
+and largest integers, float16 below its smallest normal number. Of these differ:
 """
 _HEAD_OF_STRUCTURES = """\
 | case | TensorFlow | with XNNPACK | own kernels |
