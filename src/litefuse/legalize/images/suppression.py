@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.ir.mlir import ir
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
     from litefuse.ir.builder import Builder
+    from litefuse.ir.mlir import ir
 
 __all__ = ["FAR", "apart", "best_boxes", "boxes_of_four", "overlaps", "suppressed", "threshold_above"]
 
@@ -79,6 +78,8 @@ def suppressed(
 
 def best_boxes(operands: Sequence[ir.Value], *, length: int | None = None) -> tuple[ir.Value, ir.Value]:
     """As ``suppressed``, of boxes, scores, ..., with any of equal scores first: NON_MAX_SUPPRESSION_V4 alone."""
+    from litefuse.ir.mlir import ir  # late: quantization reads ``FAR`` where there is no engine
+
     int32 = ir.IntegerType.get_signless(32)
     size = ir.ShapedType.get_dynamic_size() if length is None else length
     kinds = [ir.RankedTensorType.get([size], int32), ir.RankedTensorType.get([], int32)]
