@@ -358,7 +358,7 @@ def test_version_and_help() -> None:
     outcome = spawn("--help")
     assert outcome.code == 0
     assert every(command in outcome.out for command in ("convert", "inspect", "run", "demo", "fusions"))
-    assert "--require-fused [=NAME,...]" in spawn("convert", "--help").out
+    assert "--require-fused [=[checked,]NAME,...]" in spawn("convert", "--help").out
 
 
 @pytest.mark.parametrize("args", [("convert",), ("--nope",), ("nope",), ("convert", "a", "b"), ("convert", "a", "-x")])

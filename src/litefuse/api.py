@@ -18,7 +18,15 @@ from litefuse.frontends import source_of
 from litefuse.ir.installation import check_engine
 from litefuse.job import ConversionJob
 from litefuse.metadata.description import Finish
-from litefuse.options.forms import QUANTIZATIONS, RNN_FORMS, CompositeForm, CompositeForms, Quantization, RnnForm
+from litefuse.options.forms import (
+    QUANTIZATIONS,
+    RNN_FORMS,
+    CompositeForm,
+    CompositeForms,
+    Quantization,
+    RequiredComposites,
+    RnnForm,
+)
 from litefuse.options.input_shapes import InputShapes
 from litefuse.options.ir_dump import IrDump
 from litefuse.options.limits import MAX_CONSTANT_BYTES, MAX_OPS, Limits
@@ -179,14 +187,16 @@ def convert(
             names of associated files, such as labels, are relative to the JSON file, or to the current folder.
         rename: New names of inputs and outputs by the old ones (``SIGNATURE:NAME`` of one signature alone). Samples,
             ``shapes`` and other arguments have the old names. The file records them for :func:`verify_model`.
-        require_fused: Composites that must be fused, else ``NotFusedError``: True for all, or names.
+        require_fused: Composites that must be fused, else ``NotFusedError``: True for all, or names and patterns. With
+            ``checked`` among them, or alone, they must also be compared with their bodies.
         require_accelerated: Raise ``NotAcceleratedError`` unless every target takes all ops of the file and computes
             the numbers of the CPU, as its software says. It has to be installed.
         check_fusions: Apply a fusion only if it computes the same as the composite's body: both are run on random
-            inputs in the stock runtime and compared. A composite that its author declared a custom op
-            (``tfl_fusable_op``) is not checked, since its body may be a placeholder, unless ``check_custom_ops``. The
-            registered kernels are used, litefuse's and those of plug-ins.
-        check_custom_ops: Check these too, if there are kernels for them.
+            inputs in the stock runtime and compared. So are composites that become ops of their own names
+            (``tfl_fusable_op``, ``custom``, ``keep``), if there is a kernel here: a registered one, litefuse's, or one
+            of a plug-in. The report says what was not compared, and why.
+        check_custom_ops: Compare such kernels even with bodies that look like placeholders: their results are constants
+            or arguments.
         check_file: Load the written file in LiteRT, and call each of its signatures, else ``FileCheckError``. A
             model with custom ops without kernels is not called; the report says so.
         check: Ask the software of other targets than ``cpu``, where installed; see :func:`litefuse.check`.
@@ -291,7 +301,7 @@ def convert(
         composites=CompositeForms.of(composites),
         rnn=rnn,
         target=chosen,
-        require_fused=_switch(require_fused, "require_fused"),
+        require_fused=RequiredComposites.of(require_fused),
         quantize=quantize,
         quantized_io=quantized_io,
         require_integer=require_integer,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from litefuse.composites.fuse_composites import FuseComposites
@@ -27,7 +28,7 @@ from litefuse.legalize.decomposed import Decomposed
 from litefuse.legalize.lacking_ops import tensorflow_name
 from litefuse.logs.events import INFO, event
 from litefuse.options.allowed_ops import check_allowed
-from litefuse.options.forms import CompositeForms
+from litefuse.options.forms import CompositeForms, RequiredComposites
 from litefuse.options.input_shapes import InputShapes
 from litefuse.options.limits import held_bytes, limited
 from litefuse.pipeline.composites import freeze_and_fuse
@@ -140,8 +141,8 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
         unrolled=None if traits_of(job.target).loops or job.rnn == "loop" else [],
     )
     check = _SelfCheck(lowering, steps.begin) if job.check_fusions else None
-    required = () if isinstance(job.require_fused, bool) else job.require_fused or ()
-    naming = LayerNaming(job.composites, lowering.target, job.target == ("cpu",), required, check)
+    of_layers = job.require_fused.of_names(LAYER_COMPOSITES, among=True)
+    naming = LayerNaming(job.composites, lowering.target, job.target == ("cpu",), of_layers, check)
     findings = freeze_and_fuse(
         imported,
         job.source,
@@ -158,14 +159,13 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
     _log_composites(composites)
     _check_names(job.composites, composites)
     known = _known_ops(saved_model, module) if not isinstance(job.allow_custom_ops, bool) else set[str]()
-    called = {composite.name for composite in findings.composites}
-    if job.require_fused is True and not called:
+    if "*" in job.require_fused.patterns and not findings.composites:
         raise _no_composite(composites)
-    _require_fused(called if job.require_fused is True else {*required} - {*LAYER_COMPOSITES}, composites)
+    _require_fused(job.require_fused.of_names(LAYER_COMPOSITES, among=False), composites, job.composites)
     lower_module(module, replace(lowering, naming=naming.passes()), steps.begin)
     _log_composites(naming.composites())
     composites = (*composites, *naming.composites())
-    _require_fused({*required}, composites)
+    _require_fused(of_layers, composites, job.composites)
     loops = with_unrolled(findings.loops, lowering.unrolled or ())
     check_lowered(module, job.target, kept(loops, lowering.unrolled or ()), loops_chosen=job.rnn == "loop")
     allowed = set[str]() if isinstance(job.allow_custom_ops, bool) else {*job.allow_custom_ops}
@@ -212,7 +212,8 @@ def _log_composites(composites: Sequence[CompositeReport]) -> None:
     for each in composites:
         told = {"composite": each.name, "function": each.function, "fused_into": each.fused_into, "told": True}
         if each.outcome == "fused":
-            event("composites", INFO, f"{each.name} is fused into {each.fused_into}", event="fused", **told)
+            message = f"{each.name} is fused into {each.fused_into}, {each.compared}"
+            event("composites", INFO, message, event="fused", **told)
         else:
             message = f"{each.name} is not fused: {each.reason}"
             event("composites", INFO, message, event="not fused", reason=each.reason, **told)
@@ -411,15 +412,22 @@ def _no_composite(uncalled: Sequence[CompositeReport]) -> NotFusedError:
     )
 
 
-def _require_fused(names: Collection[str], composites: Sequence[CompositeReport]) -> None:
-    present = {composite.name for composite in composites}
-    failed = [f"{name!r}: no function of the model is annotated so" for name in sorted({*names} - present)]
-    failed += [
-        f"{composite.name!r} (function {composite.function}): {composite.reason}"
-        for composite in composites
-        if composite.name in names and composite.outcome != "fused"
-    ]
+def _require_fused(required: RequiredComposites, composites: Sequence[CompositeReport], forms: CompositeForms) -> None:
+    failed: list[str] = []
+    hint = ""
+    for pattern in required.patterns:
+        fitting = [each for each in composites if fnmatchcase(each.name, pattern)]
+        if not fitting:
+            failed.append(f"{pattern!r}: no function of the model is annotated so")
+            hint = _present({each.name for each in composites})
+        called = [each for each in fitting if each.call_sites or each.outcome == "fused"]
+        for each in called or fitting:
+            # The comparison of a generated kernel is still to come.
+            compared = not required.checked or each.error is not None or forms[each.name] == "generate"
+            if each.outcome != "fused" or not compared:
+                why = each.reason if each.outcome != "fused" else each.compared
+                failed.append(f"{each.name!r} (function {each.function}): {why}")
     if failed:
-        listed = "\n".join(f"  {line}" for line in failed)
-        hint = "" if {*names} <= present else _present(present)
-        raise NotFusedError(f"composites that had to be fused were not:\n{listed}", hint=hint)
+        listed = "\n".join(f"  {line}" for line in dict.fromkeys(failed))
+        what = "fused and checked" if required.checked else "fused"
+        raise NotFusedError(f"composites that had to be {what} were not:\n{listed}", hint=hint)

@@ -77,8 +77,8 @@ def _of_composites(
     composites = tuple(
         replace(each, reason=declined[each.name])
         if each.name in declined and each.outcome == "inlined"
-        else replace(each, kernel=found.kernels.get(each.name))
-        if _is_kept(each, job)
+        else replace(each, kernel=kernel, error=kernel.error, unchecked=None)
+        if _is_kept(each, job) and (kernel := found.kernels.get(each.name)) is not None
         else each
         for each in report.composites
     )
@@ -109,10 +109,7 @@ def _is_kept(composite: CompositeReport, job: ConversionJob) -> bool:
 
 
 def _require(declined: dict[str, str], job: ConversionJob) -> None:
-    required = job.require_fused
-    failed = (
-        declined if required is True else {name: why for name, why in declined.items() if required and name in required}
-    )
+    failed = {name: why for name, why in declined.items() if name in job.require_fused}
     if failed:
         listed = "\n".join(f"  {name!r}: {why}" for name, why in failed.items())
         raise NotFusedError(f"composites that had to be fused were not:\n{listed}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from litefuse.export.runtime_versions import RuntimeLimit
 from litefuse.metadata.description import Finish
-from litefuse.options.forms import CompositeForms, Quantization, RnnForm
+from litefuse.options.forms import CompositeForms, Quantization, RequiredComposites, RnnForm
 from litefuse.options.input_shapes import InputShapes
 from litefuse.options.ir_dump import IrDump
 from litefuse.options.limits import Limits
@@ -41,9 +41,9 @@ class ConversionJob:
         composites: The forms of composites.
         rnn: The form of recurrent layers without annotation.
         target: Where the model is to run.
-        require_fused: Composites that must be fused: True for all, or names.
+        require_fused: Composites that must be fused.
         check_fusions: Whether a fusion is applied only if it computes the same as the composite.
-        check_custom_ops: Whether that also holds for composites that their author declared custom ops.
+        check_custom_ops: Whether to compare kernels even with bodies that look like placeholders.
         quantize: The form of weights and activations; None leaves them unquantized.
         samples: The representative dataset, for forms of quantization that need one.
         quantized_io: Whether inputs and outputs are quantized too, in these forms, and to which integers.
@@ -76,7 +76,7 @@ class ConversionJob:
     composites: CompositeForms = field(default_factory=CompositeForms)
     rnn: RnnForm = "auto"
     target: tuple[str, ...] = ("cpu",)
-    require_fused: bool | frozenset[str] = False
+    require_fused: RequiredComposites = field(default_factory=RequiredComposites)
     check_fusions: bool = True
     check_custom_ops: bool = False
     quantize: Quantization | None = None

@@ -189,7 +189,7 @@ def test_the_command_shows_events_on_the_standard_error_alone(tmp_path: Path) ->
     assert (code, quiet) == (0, "")
     code, out, told = command("convert", SAVED_MODEL, "-o", model, "--json", "-v")
     assert json.loads(out)["composites"] == json.loads(plain)["composites"]
-    assert "INFO    litefuse.composites: embedding_matmul is fused into EMBEDDING_LOOKUP\n" in told
+    assert "INFO    litefuse.composites: embedding_matmul is fused into EMBEDDING_LOOKUP, checked: error 0\n" in told
     assert "DEBUG" not in told
     assert "DEBUG   litefuse.progress: step fuse-composites\n" in command("convert", SAVED_MODEL, "-o", model, "-vv")[2]
 

@@ -101,7 +101,7 @@ def test_a_composite_shows_its_fused_op_its_check_and_its_body(opened: Page) -> 
     find(opened, "embedding_matmul")
     card = opened.locator("#details > div").nth(0).locator("article").first
     assert "EMBEDDING_LOOKUP" in card.inner_text()
-    assert "against its body" in card.inner_text()
+    assert "checked: error" in card.inner_text()
     card.get_by_role("button", name="Open").click()
     assert any(each.startswith("OneHot") for each in labels(before(opened)))
     drawn(opened, "composite")

@@ -109,7 +109,7 @@ def test_composites_say_what_became_of_them(demo_page: Page) -> None:
         if node[3] == "composite"
     }
     assert facts["embedding_matmul"]["became"] == "EMBEDDING_LOOKUP"
-    assert facts["embedding_matmul"]["check"].startswith("error ")
+    assert facts["embedding_matmul"]["its body"].startswith("checked: error ")
     assert facts["my_custom_fused_op"]["became"] == "my_custom_fused_op"
 
 

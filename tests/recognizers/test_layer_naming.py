@@ -11,7 +11,7 @@ import litefuse
 from litefuse.fusions.fusion import called_fusions, take_fusions
 from litefuse.ir.mlir import ir, mlir_context
 from litefuse.ir.passes import run_passes
-from litefuse.options.forms import CompositeForms
+from litefuse.options.forms import CompositeForms, RequiredComposites
 from litefuse.pipeline.layer_naming import LayerNaming
 from litefuse.report import LayerReport
 from litefuse.targets import TargetTraits
@@ -45,7 +45,7 @@ def became(
 ) -> tuple[LayerReport, ...]:
     with mlir_context():
         module = ir.Module.parse(_TEXT)
-        naming = LayerNaming(CompositeForms.of(forms), traits, only_cpu, required, None)
+        naming = LayerNaming(CompositeForms.of(forms), traits, only_cpu, RequiredComposites.of(required), None)
         before = str(module)
         modified = run_passes(module, naming.passes())
         layers = naming.layers(module)

@@ -48,7 +48,7 @@ Please note
 Composites: 1 of 2 fused
   name              function  calls  outcome
   mystery           g             1  not fused: no fusion is registered for 'mystery'
-  embedding_matmul  f_1           2  fused into EMBEDDING_LOOKUP
+  embedding_matmul  f_1           2  fused into EMBEDDING_LOOKUP, not compared
 
 Variables: 1 frozen, 1 mutable
   calls  int32 []  written by AssignAddVariableOp in embed
@@ -143,8 +143,8 @@ def test_what_was_checked_does_not_speak_for_what_was_not() -> None:
     assert outcomes == {
         "f": "GELU, checked: error 5e-07",
         "g": "GELU, checked: error 5e-07",
-        "h": "GELU (not checked: it takes a string)",
-        "i": "GELU",
+        "h": "GELU, not compared: it takes a string",
+        "i": "GELU, not compared",
     }
 
 

@@ -215,9 +215,7 @@ class Wrong(CustomOp):
         outputs[0][...] = np.maximum(inputs[0] - inputs[1], 0) + inputs[1] * (example_option + 1)
 
 
-def test_custom_ops_are_checked_where_the_user_asks_for_it(
-    tensorflow: TensorFlow, saved_model: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_custom_ops_are_checked(tensorflow: TensorFlow, saved_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the kernels that are registered here, which the process that converts does not know of itself."""
     forms: dict[str, CompositeForm] = {"scaled_gelu": "inline"}
 
@@ -225,21 +223,18 @@ def test_custom_ops_are_checked_where_the_user_asks_for_it(
         report = litefuse.convert(saved_model, composites=forms, **options).report
         return next(each for each in report.composites if each.name == "my_custom_fused_op")
 
-    assert outcome().error is None
-    checked = outcome(check_custom_ops=True)
+    checked = outcome()
     assert checked.outcome == "fused"
     assert checked.error < 1e-6
     registered = {"my_custom_fused_op": Wrong}
     monkeypatch.setattr("litefuse.runtime.custom_op._registered", registered)
-    assert outcome().outcome == "fused"
-    refused = outcome(check_custom_ops=True)
+    assert outcome(check_fusions=False).unchecked == "fusions were not to be checked"
+    refused = outcome()
     assert refused.outcome == "inlined"
     assert "it computes something else" in refused.reason
     registered.clear()
-    unchecked = outcome(check_custom_ops=True)
-    assert unchecked.outcome == "fused"
-    assert "my_custom_fused_op" in unchecked.unchecked  # it has no kernel
-    check(tensorflow, saved_model, calls(), composites=forms, check_custom_ops=True, custom_ops=[MyCustomFusedOp])
+    assert outcome().unchecked == "there is no kernel for it here"
+    check(tensorflow, saved_model, calls(), composites=forms, custom_ops=[MyCustomFusedOp])
 
 
 def in_control_flow(tf: Any, kind: str) -> Any:

@@ -16,6 +16,7 @@ from litefuse.errors import LitefuseError, NotFusedError
 from litefuse.generator import generate, project
 from litefuse.generator.trial import Trial
 from litefuse.inspection.litert_model import inspect_litert_model
+from litefuse.options.forms import CompositeForm
 from tests.generator.builds import build_quickly
 from tests.test_cli import run
 
@@ -81,6 +82,7 @@ def test_composites_get_kernels_or_their_bodies(saved_model: Path, tmp_path: Pat
     kernel = reports["Normal"].kernel
     assert kernel is not None
     assert kernel.error < 1e-5
+    assert (reports["Normal"].error, reports["Normal"].unchecked) == (kernel.error, None)
     assert "2.0 times as fast as its body (1,000 µs, not 2,000)" in str(result.report)
     assert result.kernels is not None
     path = result.save(tmp_path / "größe.tflite")
@@ -113,7 +115,8 @@ def test_it_is_written_beside_the_model(saved_model: Path, tmp_path: Path, monke
         assert normal["kernel"]["body_seconds"] == 2e-3
         assert sorted(path.name for path in tmp_path.iterdir()) == ["m.kernels", "m.tflite"]
     (tmp_path / "n.kernels").mkdir()
-    result = litefuse.convert(saved_model, composites={"Normal": "generate", "*": "inline"})
+    forms: dict[str, CompositeForm] = {"Normal": "generate", "*": "inline"}
+    result = litefuse.convert(saved_model, composites=forms, require_fused=["checked", "Norm*"])
     with pytest.raises(LitefuseError, match="something else is in their place"):
         result.save(tmp_path / "n.tflite")
     assert not (tmp_path / "n.tflite").exists()
@@ -121,7 +124,7 @@ def test_it_is_written_beside_the_model(saved_model: Path, tmp_path: Path, monke
 
 def test_a_declined_kernel_is_an_error_where_fusion_is_required(saved_model: Path) -> None:
     with pytest.raises(NotFusedError, match="'Kinds': no kernel was generated: there is no rule for UNIQUE"):
-        litefuse.convert(saved_model, composites={"Kinds": "generate", "*": "inline"}, require_fused=["Kinds"])
+        litefuse.convert(saved_model, composites={"Kinds": "generate", "*": "inline"}, require_fused=["Kin*"])
 
 
 def test_it_goes_with_quantization(saved_model: Path, tmp_path: Path) -> None:

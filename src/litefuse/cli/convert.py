@@ -155,8 +155,9 @@ def _complete_composites(_context: click.Context, _parameter: click.Parameter, i
 @MIN_RUNTIME
 @click.option(
     "--require-fused",
-    metavar="[=NAME,...]",
-    help="Fail if a composite is not fused: any, or one of those that are named.",
+    metavar="[=[checked,]NAME,...]",
+    help="Fail if a composite is not fused: any, or one of those that are named, or that a pattern fits. With "
+    "'checked': or if it was not compared with its body.",
 )
 @click.option(
     "--require-accelerated",
@@ -172,7 +173,7 @@ def _complete_composites(_context: click.Context, _parameter: click.Parameter, i
 @click.option(
     "--check-custom-ops",
     is_flag=True,
-    help="Check the custom ops too that composites ask for (tfl_fusable_op), where there are kernels for them.",
+    help="Compare kernels that stand for composites even with bodies that look like placeholders.",
 )
 @file_options
 @click.option(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, TypeAlias
 
@@ -36,7 +36,7 @@ class FuseComposites:
         check: The self-check that a fusion must pass; None for none.
         find: Returns the fusion for an annotation; None if there is none.
         forms: The forms of the composites.
-        check_custom_ops: Whether to also check custom ops that a composite's author asked for.
+        check_custom_ops: Whether to compare kernels even with bodies that look like placeholders.
 
     Raises:
         FusionError: A ``tfl_fusable_op`` composite has an attribute that custom options cannot hold, or conversion code
@@ -64,6 +64,7 @@ class FuseComposites:
 
         replacer = Replacer(self.check, self.find, self.forms, check_custom_ops=self.check_custom_ops)
         calls = _calls(by_symbol)
+        callers = _callers(by_symbol)
         found: dict[str, Outcome] = {}
         for symbol, annotation in annotated.items():
             function = by_symbol[symbol]
@@ -78,9 +79,17 @@ class FuseComposites:
                     del function.attributes[key]
         remaining = _calls(by_symbol)
         for symbol, outcome in found.items():
-            swallowed = calls[symbol] and not remaining[symbol]  # all its callers were fused, with it inside
-            within = {"kind": "fused", "fused_into": "the composite around it", "reason": None} if swallowed else {}
-            self.outcomes.append(outcome._replace(call_sites=remaining[symbol], **within))
+            told = outcome
+            if calls[symbol] and not remaining[symbol]:  # all its callers were fused, with it inside
+                around = max(_around(symbol, callers, found), key=_checked_least, default=outcome)
+                told = outcome._replace(
+                    kind="fused",
+                    fused_into="the composite around it",
+                    reason=None,
+                    error=around.error,
+                    unchecked=around.unchecked,
+                )
+            self.outcomes.append(told._replace(call_sites=remaining[symbol]))
         return True
 
     def _chosen_within(
@@ -105,6 +114,32 @@ class FuseComposites:
             waiting += called - seen
             seen |= called
         return None
+
+
+def _callers(by_symbol: Mapping[str, func.FuncOp]) -> Mapping[str, set[str]]:
+    """Returns the functions that call each function."""
+    callers: defaultdict[str, set[str]] = defaultdict(set)
+    for symbol, function in by_symbol.items():
+        for op in operations(function):
+            for called in callees(op):
+                callers[called].add(symbol)
+    return callers
+
+
+def _around(symbol: str, callers: Mapping[str, set[str]], found: Mapping[str, Outcome]) -> Iterator[Outcome]:
+    """Yields the outcomes of the composites that were fused with a function inside."""
+    waiting, seen = [symbol], {symbol}
+    while waiting:
+        for caller in callers.get(waiting.pop(), set()) - seen:
+            seen.add(caller)
+            if caller in found and found[caller].kind == "fused":
+                yield found[caller]
+            else:
+                waiting.append(caller)
+
+
+def _checked_least(outcome: Outcome) -> tuple[bool, float]:
+    return outcome.error is None, outcome.error or 0.0
 
 
 def _calls(by_symbol: Mapping[str, func.FuncOp]) -> Counter[str]:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.composites.outcome import Check, CheckResult, CheckTerms, InputsOfSize, Outcome
+from litefuse.composites.placeholders import is_placeholder
 from litefuse.errors import FusionError, LitefuseError
 from litefuse.fusions.builder import Builder
 from litefuse.fusions.composite import Composite
@@ -22,6 +23,8 @@ from litefuse.ir.mlir import func, ir
 from litefuse.ir.types import TensorType, tensor_type_of
 from litefuse.options.forms import CompositeForm, CompositeForms
 from litefuse.plug_ins.entry_points import what_was_raised
+from litefuse.runtime.custom_op import has_kernel
+from litefuse.runtime.known_custom_ops import RESOLVED_OPS
 
 __all__ = ["Replacer"]
 
@@ -33,7 +36,7 @@ class Replacer:
         check: The self-check that a fusion must pass; None for none.
         find: Returns the fusion for an annotation; None if there is none.
         forms: The forms of the composites.
-        check_custom_ops: Whether to also check custom ops that a composite's author asked for.
+        check_custom_ops: Whether to compare kernels even with bodies that look like placeholders.
     """
 
     def __init__(
@@ -75,13 +78,8 @@ class Replacer:
                 custom = sorted({_op_name(op) for op in fused_into if op.name == "tfl.custom"})
                 reason = _not_builtin(custom) if custom else None
             checked = CheckResult()
-            # The body of a composite that its author declared a custom op may be a placeholder.
-            checkable = self._check_custom_ops or not isinstance(fusion, FusableOp)
-            if reason is None and self._check is not None and checkable:
-                if fusion.unchecked is None:
-                    checked = self._check(module, function, replacement, _check_terms(fusion, composite))
-                else:
-                    checked = CheckResult(unchecked=fusion.unchecked)
+            if reason is None:
+                checked = self._compared(module, function, replacement, fusion, composite)
                 reason = checked.problem
         except BaseException:
             replacement.operation.erase()
@@ -94,6 +92,38 @@ class Replacer:
         named = ", ".join(map(_op_name, fused_into))
         _swap_bodies(function, replacement)
         return outcome._replace(kind="fused", fused_into=named, error=checked.error, unchecked=checked.unchecked)
+
+    def _compared(
+        self,
+        module: ir.Module,
+        function: func.FuncOp,
+        replacement: func.FuncOp,
+        fusion: Fusion,
+        composite: Composite,
+    ) -> CheckResult:
+        """Compares a composite with its replacement, or says why it does not."""
+        if self._check is None:
+            return CheckResult(unchecked="fusions were not to be checked")
+        of_its_name = isinstance(fusion, FusableOp | KeptComposite)
+        why = self._not_compared(function, replacement, composite.name) if of_its_name else fusion.unchecked
+        if why is not None:
+            return CheckResult(unchecked=why)
+        checked = self._check(module, function, replacement, _check_terms(fusion, composite))
+        if of_its_name and checked.problem is not None:
+            return checked._replace(problem=f"with the kernel for it here, {checked.problem}")
+        return checked
+
+    def _not_compared(self, function: func.FuncOp, replacement: func.FuncOp, name: str) -> str | None:
+        """Returns why a kernel that stands for the body is not compared with it; None if it is."""
+        if self._forms[name] == "generate":
+            return "it carries its body, with which a generated kernel is compared"
+        (op,) = map(_op_name, _fused_ops(replacement))
+        kernel = op.removeprefix(_KEPT)
+        if not has_kernel(kernel) and kernel not in RESOLVED_OPS:
+            return f"there is no kernel for it here{', and the op carries its body' if kernel != op else ''}"
+        if is_placeholder(function) and not self._check_custom_ops:
+            return "its body is a placeholder"
+        return None
 
     def _fusion(self, annotation: Annotation, form: CompositeForm) -> Fusion | str:
         """Returns the conversion code for a composite, or why there is none."""
@@ -155,6 +185,7 @@ def _not_builtin(custom_ops: Sequence[str]) -> str:
 
 
 _UNNAMED = frozenset({"func.return", "tfl.no_value", "tfl.pseudo_const"})  # not ops in a model
+_KEPT = "STABLEHLO_COMPOSITE "
 _NOT_OF_BODY = frozenset({"func.return", "tf.Const"})
 
 
@@ -298,7 +329,7 @@ def _result_mismatch(results: Sequence[ir.Value], expected: Sequence[ir.Type]) -
 def _op_name(op: ir.OpView) -> str:
     if op.name == "tfl.custom":
         name = ir.StringAttr(op.attributes["custom_code"]).value
-        return f"STABLEHLO_COMPOSITE {ir.StringAttr(op.attributes['name']).value}" if name == COMPOSITE else name
+        return f"{_KEPT}{ir.StringAttr(op.attributes['name']).value}" if name == COMPOSITE else name
     return op.name.removeprefix("tfl.").upper() if op.name.startswith("tfl.") else op.name
 
 

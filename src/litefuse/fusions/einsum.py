@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from litefuse.fusions.fusion import Fusion, fusion
+from litefuse.fusions.fusion import fusion
+from litefuse.fusions.kept_composite import KeptComposite
 
 if TYPE_CHECKING:
     from litefuse.fusions.builder import Builder
@@ -17,15 +18,13 @@ __all__ = ["Einsum"]
 
 
 @fusion("tf.einsum", "einsum")
-class Einsum(Fusion):
+class Einsum(KeptComposite):
     """A marked einsum becomes the builtin STABLEHLO_COMPOSITE ``tf.einsum``, which keeps its equation.
 
     ``f(operands...) -> result``, with the attribute ``equation`` (a string). It describes the body in the notation of
     https://www.tensorflow.org/api_docs/python/tf/einsum. LiteRT runs the body, which the op carries as batch matrix
     products; an accelerator with its own einsum uses the equation.
     """
-
-    unchecked = "the op carries the body itself"
 
     def verify(self, composite: Composite) -> str | None:
         equation = composite.attributes.get("equation")

@@ -19,8 +19,6 @@ class KeptComposite(Fusion):
     Any LiteRT runs its body; a kernel or an accelerator that knows the name computes it instead.
     """
 
-    unchecked = "the op carries the body itself"
-
     def verify(self, composite: Composite) -> str | None:
         return None if composite.args else "it has no arguments, and STABLEHLO_COMPOSITE must have some"
 

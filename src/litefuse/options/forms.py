@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Literal, TypeAlias, cast, get_args
 
 from litefuse.errors import LitefuseError
+from litefuse.options.names import listed_names
 
 __all__ = [
     "FORMS",
     "INTEGER_ACTIVATIONS",
     "INTEGER_FORMS",
     "QUANTIZATIONS",
+    "REQUIRE_CHECKED",
     "RNN_FORMS",
     "CompositeForm",
     "CompositeForms",
     "Quantization",
+    "RequiredComposites",
     "RnnForm",
 ]
 
@@ -118,3 +121,51 @@ class CompositeForms:
     def unused(self, names: set[str]) -> list[str]:
         """Returns the names and patterns that match none of these names."""
         return [pattern for pattern in self.by_name if not any(fnmatchcase(name, pattern) for name in names)]
+
+
+#: Among the names of composites that have to be fused: that these have to be compared with their bodies, too.
+REQUIRE_CHECKED = "checked"
+
+
+@dataclass(frozen=True)
+class RequiredComposites:
+    """The composites that have to be fused.
+
+    Attributes:
+        patterns: Their names, and patterns of names; ``*`` for all.
+        checked: Whether they have to be compared with their bodies, too.
+    """
+
+    patterns: tuple[str, ...] = ()
+    checked: bool = False
+
+    @classmethod
+    def of(cls, value: bool | Collection[str]) -> RequiredComposites:
+        """Makes it of True, for all, or of names and patterns, among which may be ``checked``.
+
+        Raises:
+            LitefuseError: It is another string, or no list of names.
+        """
+        if isinstance(value, bool):
+            return cls(("*",) if value else ())
+        names = (REQUIRE_CHECKED,) if value == REQUIRE_CHECKED else listed_names(value, "require_fused") or ()
+        patterns = tuple(sorted({*names} - {REQUIRE_CHECKED}))
+        checked = REQUIRE_CHECKED in names
+        return cls(patterns or (("*",) if checked else ()), checked)
+
+    def __bool__(self) -> bool:
+        return bool(self.patterns)
+
+    def __contains__(self, name: str) -> bool:
+        return any(fnmatchcase(name, pattern) for pattern in self.patterns)
+
+    def of_names(self, names: Collection[str], *, among: bool) -> RequiredComposites:
+        """Returns those of the patterns that fit some of these names, or none of them; ``*`` fits none.
+
+        Args:
+            names: The names.
+            among: Whether they are to fit some.
+        """
+        fitting = {each for each in self.patterns if each != "*" and any(fnmatchcase(name, each) for name in names)}
+        kept = tuple(each for each in self.patterns if (each in fitting) is among)
+        return replace(self, patterns=kept)

@@ -296,15 +296,10 @@ def _outcome(outcome: CompositeReport) -> Iterator[tuple[str, str]]:
     """Yields what became of a composite."""
     if outcome.outcome == "fused":
         yield "became", outcome.fused_into or ""
-        if outcome.error is not None:
-            yield "check", f"error {outcome.error:.2g} against its body"
-        elif outcome.unchecked:
-            yield "not checked", outcome.unchecked
+        yield "its body", outcome.compared
     else:
         yield "became", "the ops of its body"
         yield "because", outcome.reason or ""
-    if outcome.kernel is not None:
-        yield "kernel", str(outcome.kernel)
 
 
 def _measure(measure: Measure) -> dict[str, Any]:

@@ -62,7 +62,7 @@ def freeze_and_fuse(
         on_step: Called with each pass's name before it runs.
         values: The elements attribute of a variable's value by its name.
         check: The self-check that a fusion must pass; None for none.
-        check_custom_ops: Whether to also check composites that their author declared custom ops.
+        check_custom_ops: Whether to compare kernels even with bodies that look like placeholders.
         forms: The forms of the composites; None: those that their fusions choose.
         rnn: The unannotated recurrent layers to fuse.
         lacking: The ops of LiteRT's that the target does not have, and that such layers do not become.

@@ -14,7 +14,7 @@ from litefuse.ir.locations import node_name
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.passes import Pass
 from litefuse.ir.types import tensor_type_of
-from litefuse.options.forms import CompositeForms
+from litefuse.options.forms import CompositeForms, RequiredComposites
 from litefuse.pipeline.composites import composite_reports
 from litefuse.recognizers.layers.index import LAYER_COMPOSITES
 from litefuse.recognizers.layers.name_layers import NameLayers
@@ -49,7 +49,7 @@ class LayerNaming:
     forms: CompositeForms
     target: TargetTraits
     only_cpu: bool
-    required: Collection[str]
+    required: RequiredComposites
     check: Check | None
     _found: list[Layer] = field(default_factory=list["Layer"])
     _missed: list[NearMiss] = field(default_factory=list["NearMiss"])

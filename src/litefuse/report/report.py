@@ -62,7 +62,7 @@ class CompositeReport:
         fused_into: The op that replaced it: a LiteRT op, or the name of a custom op.
         reason: Why it was not fused.
         error: The largest relative difference between fused op and body that the self-check found.
-        unchecked: Why a fused composite was not self-checked.
+        unchecked: Why a fused composite was not compared with its body.
         kernel: The kernel that was generated for it.
     """
 
@@ -75,6 +75,15 @@ class CompositeReport:
     error: float | None = None
     unchecked: str | None = None
     kernel: KernelReport | None = None
+
+    @property
+    def compared(self) -> str:
+        """Whether a fused composite was compared with its body: checked, with the error, or not, and why."""
+        if self.kernel is not None:
+            return f"with a generated kernel, checked: {self.kernel}"
+        if self.error is not None:
+            return f"checked: error {self.error:.1g}"
+        return f"not compared: {self.unchecked}" if self.unchecked else "not compared"
 
     def _repr_html_(self) -> str:
         from litefuse.report.html import sections_html

@@ -130,12 +130,7 @@ def op_section(counts: Mapping[str, int], title: str) -> Section:
 def _outcome(composite: CompositeReport) -> str:
     if composite.outcome != "fused":
         return f"not fused: {composite.reason}"
-    if composite.kernel is not None:
-        return f"fused into {composite.fused_into}, with a generated kernel: {composite.kernel}"
-    if composite.error is not None:
-        return f"fused into {composite.fused_into}, checked: error {composite.error:.1g}"
-    unchecked = f" (not checked: {composite.unchecked})" if composite.unchecked else ""
-    return f"fused into {composite.fused_into}{unchecked}"
+    return f"fused into {composite.fused_into}, {composite.compared}"
 
 
 _LACKING_OUTCOMES = {

@@ -23,6 +23,7 @@ __all__ = [
     "TensorSpec",
     "custom_op",
     "find_kernel",
+    "has_kernel",
     "installed_kernels",
     "is_registered",
     "kernel_beyond_native",
@@ -272,6 +273,13 @@ def find_kernel(name: str, *, without: Container[str] = (), with_pack: bool = Tr
     if kernel is None and (plug_in := installed_kernels().get(name)) is not None:
         kernel = _load(plug_in)
     return kernel
+
+
+def has_kernel(name: str) -> bool:
+    """Whether :func:`find_kernel` finds one, or fails to load it."""
+    from litefuse.kernels import PACK  # here and not at the top, as in kernel_of_pack
+
+    return name in _registered or name in PACK or name in installed_kernels()
 
 
 def kernel_of_pack(name: str) -> type[CustomOp] | None:
