@@ -20,6 +20,7 @@ import litefuse
 from litefuse.cli import main
 from litefuse.cli.app import app
 from litefuse.demo import REFERENCES, SAVED_MODEL
+from litefuse.errors import LitefuseError
 from tests.every import every
 from tests.saved_model.model_writer import write
 
@@ -157,6 +158,11 @@ def test_options_without_their_names_are_wrong_usage(tmp_path: Path) -> None:
     outcome = run("convert", SAVED_MODEL, "-o", tmp_path / "m.tflite", "--require-fused=")
     assert outcome.code == 2
     assert "--require-fused= needs names" in outcome.err
+    outcome = run("convert", SAVED_MODEL, "-o", tmp_path / "m.tflite", "--check-fusions=much")
+    assert outcome.code == 2
+    assert "--check-fusions takes =thorough or nothing, not 'much'" in outcome.err
+    with pytest.raises(LitefuseError, match="check_fusions is 'much'"):
+        litefuse.convert(SAVED_MODEL, check_fusions=cast("Any", "much"))
 
 
 @pytest.mark.parametrize(
@@ -168,6 +174,10 @@ def test_options_without_their_names_are_wrong_usage(tmp_path: Path) -> None:
         (("--allow-custom-ops=Relu, Mul",), "allow_custom_ops", ["Relu", "Mul"]),
         ((), "builtins_only", False),
         (("--builtins-only",), "builtins_only", True),
+        ((), "check_fusions", True),
+        (("--check-fusions",), "check_fusions", True),
+        (("--check-fusions=thorough",), "check_fusions", "thorough"),
+        (("--no-check-fusions",), "check_fusions", False),
         ((), "shapes", {}),
         ((), "batch", None),
         (("--batch", "2"), "batch", 2),

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from litefuse.cloud.paths import local, not_url
 from litefuse.conversion_process import convert_here, convert_in_worker, log_report, with_file_check
@@ -88,7 +88,7 @@ def convert(
     rename: Mapping[str, str] | None = None,
     require_fused: bool | Collection[str] = False,
     require_accelerated: bool = False,
-    check_fusions: bool = True,
+    check_fusions: bool | Literal["thorough"] = True,
     check_custom_ops: bool = False,
     check_file: bool = True,
     check: bool = True,
@@ -194,7 +194,8 @@ def convert(
         check_fusions: Apply a fusion only if it computes the same as the composite's body: both are run on random
             inputs in the stock runtime and compared. So are composites that become ops of their own names
             (``tfl_fusable_op``, ``custom``, ``keep``), if there is a kernel here: a registered one, litefuse's, or one
-            of a plug-in. The report says what was not compared, and why.
+            of a plug-in. The report says what was not compared, and why. Beyond the first calls, the inputs are of
+            other kinds and sizes as long as that takes no more than a quarter of the check's time; ``"thorough"``: all.
         check_custom_ops: Compare such kernels even with bodies that look like placeholders: their results are constants
             or arguments.
         check_file: Load the written file in LiteRT, and call each of its signatures, else ``FileCheckError``. A
@@ -251,6 +252,8 @@ def convert(
         )
     if rnn not in RNN_FORMS:
         raise LitefuseError(f"there is no form {rnn!r} of recurrent layers", hint=f"They are {', '.join(RNN_FORMS)}.")
+    if check_fusions not in (True, False, "thorough"):
+        raise LitefuseError(f"check_fusions is {check_fusions!r}", hint="It is True, False or 'thorough'.")
     chosen = chosen_targets(target)
     quantize, quantization = check_quantization(
         quantize,

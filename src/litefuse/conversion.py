@@ -69,6 +69,7 @@ class _SelfCheck:
 
     lowering: Lowering
     on_step: Callable[[str], None]
+    thorough: bool = False
 
     def __call__(
         self,
@@ -80,7 +81,7 @@ class _SelfCheck:
         from litefuse.verify.self_check import self_check
 
         self.on_step(SELF_CHECK)
-        result = self_check(module, composite, replacement, terms, lowering=self.lowering)
+        result = self_check(module, composite, replacement, terms, lowering=self.lowering, thorough=self.thorough)
         self.on_step(FuseComposites.name)
         return result
 
@@ -140,7 +141,7 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
         target=traits_of(job.target),
         unrolled=None if traits_of(job.target).loops or job.rnn == "loop" else [],
     )
-    check = _SelfCheck(lowering, steps.begin) if job.check_fusions else None
+    check = _SelfCheck(lowering, steps.begin, thorough=job.check_fusions == "thorough") if job.check_fusions else None
     of_layers = job.require_fused.of_names(LAYER_COMPOSITES, among=True)
     naming = LayerNaming(job.composites, lowering.target, job.target == ("cpu",), of_layers, check)
     findings = freeze_and_fuse(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from litefuse.export.runtime_versions import RuntimeLimit
 from litefuse.metadata.description import Finish
@@ -42,7 +42,8 @@ class ConversionJob:
         rnn: The form of recurrent layers without annotation.
         target: Where the model is to run.
         require_fused: Composites that must be fused.
-        check_fusions: Whether a fusion is applied only if it computes the same as the composite.
+        check_fusions: Whether a fusion is applied only if it computes the same as the composite; ``thorough``: on all
+            kinds of numbers, however long that takes.
         check_custom_ops: Whether to compare kernels even with bodies that look like placeholders.
         quantize: The form of weights and activations; None leaves them unquantized.
         samples: The representative dataset, for forms of quantization that need one.
@@ -77,7 +78,7 @@ class ConversionJob:
     rnn: RnnForm = "auto"
     target: tuple[str, ...] = ("cpu",)
     require_fused: RequiredComposites = field(default_factory=RequiredComposites)
-    check_fusions: bool = True
+    check_fusions: bool | Literal["thorough"] = True
     check_custom_ops: bool = False
     quantize: Quantization | None = None
     samples: Samples | None = None

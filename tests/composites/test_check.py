@@ -164,7 +164,8 @@ def test_inputs_of_the_fusion() -> None:
     OfPositive.sizes.clear()
     outcome = fuse(ABS, OfPositive())
     assert (outcome.kind, outcome.error, outcome.unchecked) == ("fused", 0.0, None)
-    assert OfPositive.sizes == [1, 3, 3]
+    assert OfPositive.sizes[:3] == [1, 3, 3]
+    assert {*OfPositive.sizes[3:]} <= {130, 2, 3, 1}, "the others are for as long as there is time"
 
 
 def test_inputs_of_another_float_are_cast() -> None:

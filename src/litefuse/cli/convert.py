@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 from click.shell_completion import CompletionItem
@@ -166,10 +166,13 @@ def _complete_composites(_context: click.Context, _parameter: click.Parameter, i
     "software says, or if that is not installed.",
 )
 @click.option(
-    "--check-fusions/--no-check-fusions",
-    default=True,
-    help="Apply a fusion only when fused op and composite agree on random inputs.",
+    "--check-fusions",
+    metavar="[=thorough]",
+    default=ALL,
+    help="Apply a fusion only when fused op and composite agree on random inputs, the default; with =thorough, on all "
+    "kinds of them, however long that takes.",
 )
+@click.option("--no-check-fusions", is_flag=True, help="Apply fusions without that comparison.")
 @click.option(
     "--check-custom-ops",
     is_flag=True,
@@ -263,7 +266,8 @@ def convert(
     renames: tuple[str, ...],
     require_fused: str | None,
     require_accelerated: bool,
-    check_fusions: bool,
+    check_fusions: str,
+    no_check_fusions: bool,
     check_custom_ops: bool,
     check_file: bool,
     check: bool,
@@ -340,7 +344,7 @@ def convert(
             rename=parse_renames(renames),
             require_fused=_all_or_names(require_fused, "--require-fused"),
             require_accelerated=require_accelerated,
-            check_fusions=check_fusions,
+            check_fusions=not no_check_fusions and _is_thorough(check_fusions),
             check_custom_ops=check_custom_ops,
             check_file=check_file,
             check=check,
@@ -435,6 +439,12 @@ def _shape(value: str) -> tuple[str, tuple[int | None, ...]]:
     if not equals or not name:
         raise click.BadParameter(f"--shape takes NAME= and sizes, such as x=1,28,28, not {value!r}")
     return name, shape
+
+
+def _is_thorough(value: str) -> Literal[True, "thorough"]:
+    if value not in {ALL, "thorough"}:
+        raise click.BadParameter(f"--check-fusions takes =thorough or nothing, not {value!r}")
+    return "thorough" if value == "thorough" else True
 
 
 def _all_or_names(value: str | None, option: str) -> bool | list[str]:

@@ -21,7 +21,7 @@ class CheckTerms(NamedTuple):
     """A fusion's terms for the comparison with the composite.
 
     Attributes:
-        tolerance: The largest allowed relative difference of float results; others must be equal.
+        tolerance: The largest allowed error of an element of a float result, see ``CheckResult``; others must be equal.
         inputs: Returns the inputs, if the composite is not defined for any random values.
         open_results: The indices of results of which only shape and dtype are compared.
         ids_in_range: Whether out-of-range ids are left out.
@@ -37,15 +37,18 @@ class CheckResult(NamedTuple):
     """The result of a self-check.
 
     Attributes:
-        error: The largest difference between the two, relative to the largest value (at least 1); None if nothing could
-            be compared.
+        error: The largest error of an element of a float result, relative to the element, or to what the operations
+            behind it were relative to; None if nothing could be compared.
         problem: Why the fused op is not equivalent to the composite; None if it is, or if nothing could be compared.
         unchecked: Why nothing could be compared.
+        note: The first difference that is no fault: where the composite's result is NaN or infinite, or its arguments
+            are, or constants are not those of its calls.
     """
 
     error: float | None = None
     problem: str | None = None
     unchecked: str | None = None
+    note: str | None = None
 
 
 class Check(Protocol):
@@ -72,6 +75,7 @@ class Outcome(NamedTuple):
         reason: Why it was not fused, for ``inlined``.
         error: The largest relative difference that the self-check found between fused op and body.
         unchecked: Why there was no self-check.
+        note: What else the self-check found, see ``CheckResult``.
     """
 
     name: str
@@ -82,3 +86,4 @@ class Outcome(NamedTuple):
     reason: str | None = None
     error: float | None = None
     unchecked: str | None = None
+    note: str | None = None

@@ -91,7 +91,8 @@ class Replacer:
             return outcome._replace(reason=reason)
         named = ", ".join(map(_op_name, fused_into))
         _swap_bodies(function, replacement)
-        return outcome._replace(kind="fused", fused_into=named, error=checked.error, unchecked=checked.unchecked)
+        seen = {"error": checked.error, "unchecked": checked.unchecked, "note": checked.note}
+        return outcome._replace(kind="fused", fused_into=named, **seen)
 
     def _compared(
         self,

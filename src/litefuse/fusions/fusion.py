@@ -51,7 +51,8 @@ class Fusion:
     #: The annotations for which it is registered.
     names: ClassVar[tuple[str, ...]] = ()
 
-    #: The self-check's tolerance: the largest difference of a float result, relative to the largest value (at least 1).
+    #: The self-check's tolerance: the largest error of an element of a float result, relative to the element, or to the
+    #: numbers that it is a difference of.
     tolerance: ClassVar[float] = 1e-5
 
     #: Why there is no self-check, for interfaces whose bodies are placeholders by definition; None if there is one.

@@ -9,10 +9,12 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
+import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import LitefuseError
 from litefuse.generator.timing import timed_in_turn
+from litefuse.inputs.kinds import kinds_of
 from litefuse.inputs.model_inputs import LEVELS, OTHER_NUMBERS, Manner, ModelInputs
 from litefuse.verify.difference import difference
 
@@ -147,9 +149,20 @@ def _compared(job: TrialJob, inputs: ModelInputs, kernel: _Runner, body: _Runner
     usual = [inputs.shapes(key, batch=batch, size=size) for batch, size in _SIZES]
     given = [*usual, *job.shapes]
     others = ((usual[1], each) for each in OTHER_NUMBERS)
-    for tried, (shapes, how) in enumerate(chain(((shapes, manner) for shapes in given), others)):
-        if tried >= len(given) and ran >= len(_SIZES) and _moved(results):
-            break
+    # Differences of tiny and equal numbers are all rounding, of which the largest value says nothing.
+    kinds = [kind for kind in kinds_of(job.body) if kind.manner.scale >= 1 and not kind.manner.constant]
+    kinds = [kind for kind in kinds if not kind.undefined]
+    further = (
+        (inputs.shapes(key, batch=kind.size, size=kind.size), kind.manner._replace(limit=manner.limit))
+        for kind in kinds
+    )
+    calls = chain(((shapes, manner) for shapes in given), others, further)
+    for tried, (shapes, how) in enumerate(calls):
+        extra = tried - len(given)
+        if 0 <= extra < len(OTHER_NUMBERS) and ran >= len(_SIZES) and _moved(results):
+            continue
+        if extra >= len(OTHER_NUMBERS) and sum(map(math.prod, shapes.values())) > _MOST_ELEMENTS:
+            continue
         arrays = drawer.draw(shapes, how)
         if not _is_taken(kernel, arrays) and len(usual) <= tried < len(given):
             continue  # where the kernel refuses a size, LiteRT may read outside of a tensor
@@ -168,6 +181,8 @@ def _compared(job: TrialJob, inputs: ModelInputs, kernel: _Runner, body: _Runner
             if _SIZES_DIFFER in str(error):
                 continue
             return Trial(problem=f"the kernel refuses what the body takes: {error}")
+        if extra >= len(OTHER_NUMBERS) and not all(map(_is_finite, expected)):
+            continue  # numbers beyond what the body is for
         ran += 1
         for number, (found, right) in enumerate(zip(made, expected, strict=True)):
             away = difference(found, right)
@@ -191,6 +206,10 @@ def _is_taken(kernel: _Runner, arrays: Mapping[str, npt.NDArray[Any]]) -> bool:
     except _Refused:
         return False
     return True
+
+
+def _is_finite(value: npt.NDArray[Any]) -> bool:
+    return value.dtype.kind != "f" or bool(np.isfinite(value).all())
 
 
 def _moved(results: list[list[npt.NDArray[Any]]]) -> bool:

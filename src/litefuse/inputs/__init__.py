@@ -6,5 +6,6 @@
 ``uses``          the uses that are found
 ``tables``        the contents of its tables, for another model
 ``movement``      how far outputs move with the inputs
+``kinds``         the kinds of numbers that show whether another model computes the same
 ``drawer``        draws values; ``texts`` strings, ``deck`` rows of tables and words, ``numbers`` arrays
 """

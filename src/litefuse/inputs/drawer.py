@@ -53,6 +53,8 @@ class Manner(NamedTuple):
         scale: The factor of real numbers.
         constant: Whether all numbers of an input are the same.
         covering: Whether only values that pick rows, and words, are dealt.
+        halves: Whether real numbers are multiples of one half: sums of few are exact, and many are equal.
+        near: Real numbers that are among them.
         in_range: Whether values that pick no row are left out.
     """
 
@@ -60,6 +62,8 @@ class Manner(NamedTuple):
     scale: float = 1.0
     constant: bool = False
     covering: bool = False
+    halves: bool = False
+    near: tuple[float, ...] = ()
     in_range: bool = False
 
 
@@ -187,12 +191,14 @@ class _Input:
             return self._masks(shape)
         else:
             base = np.asarray(normal(shape, self._random))
-            values = np.asarray(base * np.float32(manner.scale))
+            values = np.asarray(base * np.float32(manner.scale) + 0)  # no negative zero
+            values = np.round(2 * values) / 2 if manner.halves else values
             for place, use in self._ranges(shape):
                 values[place] = _normal_in(use, base[place], manner.scale)
         if manner.limit is None and not manner.constant:
             constants = [use.value for use in uses if isinstance(use, Near)]
             self._plant(values, [each * factor for each in constants for factor in (1, 1.01, 0.99)])
+        self._plant(values, manner.near)
         values = _same(values, manner)
         for place, use in self._ranges(shape):
             values[place] = values[place].clip(use.low, use.high)
@@ -300,7 +306,9 @@ class _Input:
 
     def _plant(self, values: npt.NDArray[Any], planted: Sequence[float]) -> None:
         places = self._planted(values.size, [0] * len(planted))
-        values.reshape(-1)[places] = planted[: len(places)]
+        if len(places):  # others of them in each call
+            first = self._calls * len(places) % len(planted)
+            values.reshape(-1)[places] = [*planted[first:], *planted][: len(places)]
 
     def _masks(self, shape: tuple[int, ...]) -> npt.NDArray[Any]:
         """Draws booleans: true at the starts of rows in every other call, else random; the first of a row is true."""

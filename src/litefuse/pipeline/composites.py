@@ -125,6 +125,7 @@ def composite_reports(outcomes: Sequence[Outcome]) -> tuple[CompositeReport, ...
             reason=outcome.reason,
             error=outcome.error,
             unchecked=outcome.unchecked,
+            note=outcome.note,
         )
         for outcome, count in call_sites.items()
     )

@@ -63,6 +63,7 @@ class CompositeReport:
         reason: Why it was not fused.
         error: The largest relative difference between fused op and body that the self-check found.
         unchecked: Why a fused composite was not compared with its body.
+        note: The first difference that the self-check found and that is no fault, such as where the body gives NaN.
         kernel: The kernel that was generated for it.
     """
 
@@ -74,6 +75,7 @@ class CompositeReport:
     reason: str | None = None
     error: float | None = None
     unchecked: str | None = None
+    note: str | None = None
     kernel: KernelReport | None = None
 
     @property
@@ -82,7 +84,8 @@ class CompositeReport:
         if self.kernel is not None:
             return f"with a generated kernel, checked: {self.kernel}"
         if self.error is not None:
-            return f"checked: error {self.error:.1g}"
+            note = f"; different: {self.note}" if self.note else ""
+            return f"checked: error {self.error:.1g}{note}"
         return f"not compared: {self.unchecked}" if self.unchecked else "not compared"
 
     def _repr_html_(self) -> str:

@@ -244,7 +244,16 @@ def _alike(composites: Iterable[CompositeReport]) -> list[list[CompositeReport]]
     groups: dict[tuple[object, ...], list[CompositeReport]] = {}
     for each in composites:
         # Checked and unchecked composites must not be grouped.
-        key = (each.name, each.outcome, each.fused_into, each.reason, each.error is None, each.unchecked, each.kernel)
+        key = (
+            each.name,
+            each.outcome,
+            each.fused_into,
+            each.reason,
+            each.error is None,
+            each.unchecked,
+            each.note,
+            each.kernel,
+        )
         groups.setdefault(key, []).append(each)
     return sorted(groups.values(), key=lambda group: (group[0].outcome == "fused", group[0].name))
 

@@ -5,7 +5,8 @@ A fused op against its composite, in each conversion:
 ``self_check``  the comparison, for one composite
 ``standalone``  one function as a model of its own
 ``fixed_size``  a function with static shapes
-``inputs``      arguments for it, drawn from its model
+``inputs``      arguments for it, drawn from its model; ``call_site`` the constants that its calls give it
+``elements``    the errors of a result's elements; ``rounding`` how far rounding moves them
 
 The written file, in each conversion:
 

@@ -66,7 +66,7 @@ class DrawnArguments:
 
     def draw(self, size: int, manner: Manner | None = None) -> Arguments:
         """Draws the arguments of one call, with dynamic dimensions of a size."""
-        inputs = self._inputs[size]
+        inputs = self._inputs.get(size, self._inputs[next(iter(self._inputs))])
         manner = (
             self._manner
             if manner is None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import chain
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 from random import Random
 from typing import Any, NamedTuple
 
@@ -12,17 +14,30 @@ import numpy.typing as npt
 
 from litefuse.composites.outcome import CheckResult, CheckTerms
 from litefuse.errors import InterpreterError, LitefuseError
+from litefuse.inputs.kinds import Kind, asks_for_nan, kinds_of
 from litefuse.inputs.model_inputs import LEVELS, OTHER_NUMBERS, Manner
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.types import TensorType, tensor_type_of
 from litefuse.pipeline.stages import Lowering
+from litefuse.verify.call_site import constant_arguments
+from litefuse.verify.elements import Elements, elements
 from litefuse.verify.inputs import Arguments, DrawnArguments, reason_against
+from litefuse.verify.rounding import Rounding
 from litefuse.verify.standalone import StandaloneModel, standalone_model
 
 __all__ = ["self_check"]
 
 # The sizes of dynamic dimensions, in turn; the third call on the same interpreter shows whether state is left over.
 _SIZES = (1, 3, 3)
+# Those for which a fusion is asked for further inputs: they grow and shrink.
+_GIVEN_SIZES = (130, 2, 3, 1)
+# Draws beyond these calls take this share of the time that the check took until then, or so many seconds.
+_SHARE, _SECONDS = 0.25, 0.01
+# More elements of all arguments are drawn with a smaller size.
+_MOST_ELEMENTS = 1 << 17
+# A call with so many takes no longer than one with fewer.
+_NO_TIME = 1 << 12
+_NORMAL = Kind("normal numbers", Manner(), 3)
 
 
 def self_check(
@@ -33,12 +48,18 @@ def self_check(
     *,
     lowering: Lowering | None = None,
     seed: int = 0,
+    thorough: bool = False,
 ) -> CheckResult:
     """Runs a composite and its replacement on the same inputs in the stock runtime.
 
     Each runs three times in a row on one interpreter, with dynamic dimensions of size 1, 3 and 3; then on other numbers
-    while no result moves with its arguments; and once more to pick each row of the tables that arguments index, where
-    that is cheap. The arguments are drawn from the composite's body, see ``litefuse.inputs``.
+    while no result moves with its arguments; once more to pick each row of the tables that arguments index, where
+    that is cheap; and then on other kinds of numbers, in sizes that grow and shrink, see ``litefuse.inputs.kinds``, as
+    long as these take no more than a quarter of the processor's time until then, or 10 ms. The arguments are drawn from
+    the composite's body, see ``litefuse.inputs``; those that are constants at all of its calls are these constants.
+
+    Each element of a float result may differ by the tolerance, relative to the element, or to what the operations
+    behind it move it by where each of them is moved relatively, see ``litefuse.verify.rounding``.
 
     Args:
         module: The module that holds both.
@@ -47,7 +68,9 @@ def self_check(
         terms: The fusion's terms for the comparison.
         lowering: How the module itself is lowered; None: without state or options.
         seed: The seed of the random inputs.
+        thorough: Whether all kinds are drawn in all sizes, however long that takes.
     """
+    begin = time.process_time()
     if len(terms.open_results) == len(composite.type.results) > 0:
         return CheckResult(unchecked="the values of all its results are left open")
     types = [tensor_type_of(kind) for kind in composite.type.inputs]
@@ -61,8 +84,8 @@ def self_check(
         return CheckResult(problem=f"the fused op cannot be converted alone: {_first_line(error)}")
     try:
         runners = {model: _runner(model) for model in {*specifications.values()}}
-        expected = {size: runners[model] for size, model in specifications.items()}
-        found = _runner(fused)
+        bodies = {size: _Body(model, runners[model]) for size, model in specifications.items()}
+        found = _Body(fused, _runner(fused))
     except (LitefuseError, RuntimeError, ValueError) as error:
         return CheckResult(unchecked=f"the runtime does not load it: {error}")
     random = Random(seed)
@@ -79,9 +102,11 @@ def self_check(
             return CheckResult(unchecked=reason)
     results = [tensor_type_of(kind) for kind in composite.type.results]
     result = CheckResult()
-    for limit in LEVELS if None in fixed else LEVELS[:1]:
+    own = constant_arguments(module, composite) if None in fixed else []
+    for constants, limit in product((own, []) if own else ([],), LEVELS if None in fixed else LEVELS[:1]):
         drawn = DrawnArguments(specifications, results, random, Manner(limit, in_range=terms.ids_in_range))
-        result = _compare(_Runs(expected, found, terms.open_results), drawn, fixed, terms.tolerance)
+        draws = _Draws(drawn, types, fixed, given, constants, None if thorough else begin)
+        result = _compare(_Runs(bodies, found, terms), draws)
         if not isinstance(result, str):
             return result
     return CheckResult(unchecked=f"the composite does not run on random inputs: {result}")
@@ -108,118 +133,262 @@ def _specifications(
         return dict.fromkeys(_SIZES, standalone_model(module, composite, lowering, size=1))
 
 
-def _compare(
-    runs: _Runs, drawn: DrawnArguments, given: Sequence[Arguments | None], tolerance: float
-) -> CheckResult | str:
-    """Compares the two; returns the message of the composite's model if it refuses the arguments.
+class _Draw(NamedTuple):
+    """The arguments of a call.
+
+    Attributes:
+        arguments: The arguments.
+        kind: The kind of numbers, and the size of dynamic dimensions.
+        usual: Whether the composite has to take them.
+        foreign: Whether constants of the composite's calls have other values.
+    """
+
+    arguments: Arguments
+    kind: Kind
+    usual: bool = False
+    foreign: bool = False
+
+
+class _Draws:
+    """Draws the arguments of all calls.
 
     Args:
-        runs: The two.
         drawn: Draws arguments.
-        given: The arguments that the fusion gives, for each size; None where they are drawn.
-        tolerance: The allowed difference.
+        types: Their types.
+        fixed: The arguments that the fusion gives, for each of ``_SIZES``; None where they are drawn.
+        given: Returns them for other sizes.
+        constants: For each call of the composite in the module, the arguments that are constants there.
+        begin: When the check began; None: it may take as long as it likes.
     """
-    worst = _Worst(0.0)
 
-    def other_numbers() -> Iterator[tuple[int, Arguments]]:
-        """Yields calls with other numbers while no result moves: such results would always pass."""
-        for manner in OTHER_NUMBERS:
-            if drawn.moving and not runs.moved(tolerance):
-                yield _SIZES[-1], drawn.draw(_SIZES[-1], manner)
+    def __init__(
+        self,
+        drawn: DrawnArguments,
+        types: Sequence[TensorType],
+        fixed: Sequence[Arguments | None],
+        given: Callable[[int], Arguments | None],
+        constants: Sequence[Arguments],
+        begin: float | None,
+    ) -> None:
+        self.drawn = drawn
+        self._types = types
+        self._fixed = fixed
+        self._given = given
+        self._constants = constants
+        self._begin = begin
+        self._count = 0
+        self._seconds = math.inf
 
-    calls = [(size, each or drawn.draw(size)) for size, each in zip(_SIZES, given, strict=True)]
-    covering = ((_SIZES[0], each) for each in drawn.covering())
-    for number, (size, arguments) in enumerate(chain(calls, *((other_numbers(), covering) if None in given else ()))):
-        found = runs.once(size, arguments)
+    @property
+    def open(self) -> bool:
+        """Whether all numbers are random."""
+        return None in self._fixed
+
+    def _own(self, arguments: Arguments) -> Arguments:
+        self._count += 1
+        return {**arguments, **self._constants[self._count % len(self._constants)]} if self._constants else arguments
+
+    def each(self, runs: _Runs) -> Iterator[_Draw]:
+        """Yields the calls, one after the other."""
+        for size, arguments in zip(_SIZES, self._fixed, strict=True):
+            begin = time.process_time()
+            drawn = self._own(self.drawn.draw(size)) if arguments is None else arguments
+            yield _Draw(drawn, _NORMAL._replace(size=size), usual=True)
+            self._seconds = min(self._seconds, time.process_time() - begin)
+        if self.open:
+            for manner in OTHER_NUMBERS:  # while no result moves: such results would always pass
+                if self.drawn.moving and not runs.moved:
+                    name = "equal numbers" if manner.constant else f"numbers times {manner.scale:g}"
+                    drawn = self._own(self.drawn.draw(_SIZES[-1], manner))
+                    yield _Draw(drawn, Kind(name, manner, _SIZES[-1]))
+            for arguments in self.drawn.covering():
+                yield _Draw(self._own(arguments), Kind("the rows of its tables", Manner(covering=True), _SIZES[0]))
+        yield from self._further(runs)
+
+    def _further(self, runs: _Runs) -> Iterator[_Draw]:
+        """Yields calls with other kinds of numbers and in other sizes, while there is time."""
+        now = time.process_time()
+        end = math.inf if self._begin is None else now + max(_SECONDS, _SHARE * (now - self._begin))
+        if self.open:
+            further = runs.kinds(thorough=self._begin is None)
+        else:
+            further = [_NORMAL._replace(size=size) for size in _GIVEN_SIZES]
+        if self._constants:
+            further = [*further, _NORMAL]
+        for number, kind in enumerate(further):
+            size = runs.size(kind.size)
+            while size > _SIZES[-1] and self._elements(size) > _MOST_ELEMENTS:
+                size = _SIZES[-1]
+            longer = max(1.0, self._elements(size) / max(self._elements(_SIZES[-1]), _NO_TIME))
+            if time.process_time() + self._seconds * longer > end:
+                continue
+            foreign = bool(self._constants) and number == len(further) - 1
+            arguments = None if self.open else self._given(size)
+            if arguments is None:
+                arguments = self.drawn.draw(size, kind.manner)
+            yield _Draw(arguments if foreign else self._own(arguments), kind._replace(size=size), foreign=foreign)
+
+    def _elements(self, size: int) -> int:
+        return sum(math.prod(size if dim is None else dim for dim in kind.shape or ()) for kind in self._types)
+
+
+def _compare(runs: _Runs, draws: _Draws) -> CheckResult | str:
+    """Compares the two; returns the message of the composite's model if it refuses the arguments."""
+    worst, notes = 0.0, dict[str, None]()
+    for number, draw in enumerate(draws.each(runs)):
+        where = f"with {draw.kind.name} (call {number + 1}, size {draw.kind.size})"
+        found = runs.once(draw)
         if isinstance(found, str):
-            if number < len(calls):
+            if draw.usual:
                 return found
             continue  # the composite does not take such numbers
         if isinstance(found, CheckResult):
-            return found
-        worst = max(worst, found)
-        if not worst.error <= tolerance:
-            problem = f"the relative error{worst.result} is {worst.error:.2g}, and {tolerance:.0e} is allowed"
-            return CheckResult(worst.error, f"it computes something else: {problem}")
-    if None in given and drawn.moving and not runs.moved(tolerance):
+            if not draw.foreign:
+                return found if found.problem is None else found._replace(problem=f"{found.problem}, {where}")
+            continue
+        if not found.elements.error <= runs.terms.tolerance:
+            error = found.elements.error
+            problem = f"the relative error{found.result} is {error:.2g}, and {runs.terms.tolerance:.0e} is allowed: "
+            problem += f"{found.elements.place}, {where}"
+            if not draw.foreign:
+                return CheckResult(error, f"it computes something else: {problem}")
+            notes[f"with other constants than the model's, {problem}"] = None
+            continue
+        if found.elements.undefined:
+            notes[f"{found.elements.undefined}{found.result}, {where}"] = None
+        worst = max(worst, found.elements.error)
+    if draws.open and draws.drawn.moving and not runs.moved:
         hint = "give others in check_inputs of the fusion"
         return CheckResult(unchecked=f"its results stand still on random inputs; {hint}")
-    return CheckResult(worst.error)
+    return CheckResult(worst, note=next(iter(notes), None))
 
 
 class _Worst(NamedTuple):
-    """The largest difference, and its result if there are several."""
+    """The largest error of a call, and its result if there are several."""
 
-    error: float
+    elements: Elements
     result: str = ""
+
+
+class _Body(NamedTuple):
+    """The composite, or its replacement, as a model, and what runs it."""
+
+    model: StandaloneModel
+    run: Any
 
 
 class _Runs:
     """Runs a composite and its replacement.
 
     Args:
-        specifications: Runs the composite, for each size of unknown dimensions.
-        fused: Runs the replacement.
-        open_results: The indices of results of which only shape and dtype are compared.
+        bodies: The composite, for each size of unknown dimensions: one for all, or several.
+        fused: The replacement.
+        terms: The terms of the comparison.
+
+    Attributes:
+        moved: Whether a result differed from one of its shape in the previous call, by more than is allowed.
     """
 
-    def __init__(self, specifications: Mapping[int, Any], fused: Any, open_results: Collection[int]) -> None:
-        self._open = {f"y{index}" for index in open_results}
-        self._specifications = specifications
+    def __init__(self, bodies: Mapping[int, _Body], fused: _Body, terms: CheckTerms) -> None:
+        self.terms = terms
+        self.moved = False
+        self._open = {f"y{index}" for index in terms.open_results}
+        self._bodies = bodies
         self._fused = fused
-        self._last: dict[str, tuple[int, npt.NDArray[Any]]] = {}
-        self._movement = 0.0
+        self._roundings: dict[StandaloneModel, Rounding] = {}
+        self._last: Arguments = {}
 
-    def moved(self, tolerance: float) -> bool:
-        """Whether a result differed from one of its shape in the previous call, by more than is allowed."""
-        return not self._movement <= tolerance
+    def size(self, wanted: int) -> int:
+        """Returns the size that is closest to one, of those that the composite takes."""
+        if len({body.model for body in self._bodies.values()}) == 1:
+            return wanted
+        return min(self._bodies, key=lambda size: abs(size - wanted))
 
-    def once(self, size: int, arguments: Arguments) -> _Worst | CheckResult | str:
-        """Returns the largest difference, or why there is none; a text if the composite refuses the arguments."""
+    def kinds(self, *, thorough: bool) -> list[Kind]:
+        """Returns further kinds of numbers to draw."""
+        return kinds_of(self._body(_SIZES[-1]).model.content, thorough=thorough)
+
+    def _body(self, size: int) -> _Body:
+        return self._bodies.get(size, self._bodies[_SIZES[0]])
+
+    def once(self, draw: _Draw) -> _Worst | CheckResult | str:
+        """Returns the largest error, or why there is none; a text if the composite refuses the arguments."""
+        body = self._body(draw.kind.size)
         try:
-            expected = self._specifications[size](**arguments)
+            expected = body.run(**draw.arguments)
         except Exception as error:  # noqa: BLE001  whatever a kernel raises
             return str(error)
         try:
-            found = self._fused(**arguments)
+            found = self._fused.run(**draw.arguments)
         except InterpreterError as error:  # a custom op without a kernel
             return CheckResult(unchecked=error.message)
         except Exception as error:  # noqa: BLE001  as above
+            if draw.kind.undefined:
+                return str(error)
             return CheckResult(problem=f"the fused op does not run: {error}")
-        worst = _Worst(0.0)
         for name, value in expected.items():
-            difference = _difference(found[name], value)
-            if isinstance(difference, str):
-                return CheckResult(problem=f"result {name[1:]} is {difference}")
-            if name in self._open:
-                continue
+            if (found[name].dtype, found[name].shape) != (value.dtype, value.shape):
+                made, wanted = (f"{each.dtype}{list(each.shape)}" for each in (found[name], value))
+                return CheckResult(problem=f"result {name[1:]} is {made}, the composite's {wanted}")
+        self._note_movement(expected)
+        worst = _Worst(Elements(0.0))
+        for name, (value, difference) in self._differences(body, draw, found, expected).items():
             which = f" of result {name[1:]} ({value.dtype}{list(value.shape)})" if len(expected) > 1 else ""
-            worst = max(worst, _Worst(difference, which))
-            last = self._last.get(name)
-            if last is not None and (last[0] == size or last[1].shape == value.shape):
-                movement = _difference(last[1], value)
-                self._movement = max(self._movement, movement if isinstance(movement, float) else float("inf"))
-            self._last[name] = size, np.array(value)
+            if difference.undefined and not worst.elements.undefined:
+                worst = worst._replace(elements=worst.elements._replace(undefined=difference.undefined))
+            if difference.error > worst.elements.error:
+                worst = _Worst(difference._replace(undefined=worst.elements.undefined), which)
         return worst
 
+    def _differences(
+        self, body: _Body, draw: _Draw, found: Arguments, expected: Arguments
+    ) -> dict[str, tuple[npt.NDArray[Any], Elements]]:
+        compared = {name: (value, elements(found[name], value)) for name, value in expected.items()}
+        compared = {name: each for name, each in compared.items() if name not in self._open}
+        if any(each.error > self.terms.tolerance for _, each in compared.values()):
+            compared = self._rounded(body.model, draw.arguments, found, expected, compared)
+        strict = draw.usual or (draw.kind.undefined and asks_for_nan(body.model.content))
+        for name, (value, each) in compared.items():
+            if strict and each.undefined:
+                compared[name] = value, Elements(float("inf"), each.undefined)
+            elif draw.kind.undefined and not strict and each.error > self.terms.tolerance:
+                compared[name] = value, Elements(0.0, undefined=each.place)
+        return compared
 
-def _difference(found: npt.NDArray[Any], expected: npt.NDArray[Any]) -> float | str:
-    if found.dtype != expected.dtype or found.shape != expected.shape:
-        return f"{found.dtype}{list(found.shape)}, the composite's {expected.dtype}{list(expected.shape)}"
-    if not expected.size or np.array_equal(found, expected):
-        return 0.0
-    if expected.dtype.kind != "f":
-        return float("inf")
-    if not np.array_equal(np.isnan(found), np.isnan(expected)):
-        return float("inf")
-    finite = np.isfinite(expected)
-    infinite = np.isinf(expected)
-    if not np.array_equal(found[infinite], expected[infinite]) or np.isinf(found[finite]).any():
-        return float("inf")
-    if not finite.any():
-        return 0.0
-    a, b = found[finite].astype(np.float64), expected[finite].astype(np.float64)
-    return float(np.max(np.abs(a - b)) / max(1.0, float(np.max(np.abs(b)))))
+    def _rounded(
+        self,
+        body: StandaloneModel,
+        arguments: Arguments,
+        found: Arguments,
+        expected: Arguments,
+        compared: dict[str, tuple[npt.NDArray[Any], Elements]],
+    ) -> dict[str, tuple[npt.NDArray[Any], Elements]]:
+        """Returns the errors relative to what the operations of the body are relative to, or of the fused op."""
+        spread: Arguments = {}
+        for model, results in ((body, expected), (self._fused.model, None)):
+            if model not in self._roundings:
+                self._roundings[model] = Rounding(model)
+            more = self._roundings[model].spread(arguments, results)
+            for name, (value, each) in compared.items():
+                if each.error > self.terms.tolerance:
+                    real = value.dtype.kind in "fcV"
+                    if more is None or (real and value.dtype.itemsize < 4):
+                        scale = np.abs(value[np.isfinite(value)]).max(initial=1).astype(np.float64) if real else 0.0
+                    else:
+                        scale = np.maximum(spread.get(name, 0.0), more[name])
+                        spread[name] = scale
+                    compared[name] = value, elements(found[name], value, scale)
+            if all(each.error <= self.terms.tolerance for _, each in compared.values()):
+                break
+        return compared
+
+    def _note_movement(self, expected: Arguments) -> None:
+        for name, value in expected.items():
+            last = self._last.get(name)
+            if name not in self._open and last is not None and (last.shape, last.dtype) == (value.shape, value.dtype):
+                difference = elements(last, value)
+                self.moved |= difference.error > self.terms.tolerance or bool(difference.undefined)
+            self._last[name] = np.array(value)
 
 
 def _first_line(error: LitefuseError) -> str:

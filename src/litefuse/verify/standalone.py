@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 from litefuse.engine.lowering import flatbuffer
 from litefuse.errors import ConversionError, UnsupportedOpsError
@@ -30,15 +29,18 @@ _ENTRY = "standalone"
 _FOR_KERNELS = frozenset({"tfl.custom", "vhlo.composite_v1"})
 
 
-class StandaloneModel(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class StandaloneModel:
     """A LiteRT model of one function.
 
     Attributes:
         content: The model.
+        lowered: The module that it was written from.
         for_kernels: Whether it has ops that kernels run or may run: custom ops and composites.
     """
 
     content: bytes
+    lowered: ir.Module
     for_kernels: bool
 
 
@@ -93,7 +95,7 @@ def standalone_model(
         ) from error
     ops = (op for function in functions(alone).values() for op in operations(function))
     for_kernels = any(op.name in _FOR_KERNELS for op in ops)
-    return StandaloneModel(flatbuffer(alone), for_kernels)
+    return StandaloneModel(flatbuffer(alone), alone, for_kernels)
 
 
 def _copied(module: ir.Module, function: func.FuncOp) -> ir.Module:

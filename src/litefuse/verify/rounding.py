@@ -1,0 +1,201 @@
+"""How far the rounding of a function's own operations moves each element of its results.
+
+Each rounded result inside the function, and each operand of a sum, is moved by some steps of float32, at random. Where
+that moves an element far, as after a cancellation, another order of the same operations may move it as far.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.engine.lowering import flatbuffer
+from litefuse.inputs.numbers import uniform, whole
+from litefuse.ir.call_graph import all_operations
+from litefuse.ir.custom_options import encode_options
+from litefuse.ir.marks import custom_op_attributes
+from litefuse.ir.mlir import ir
+from litefuse.ir.types import tensor_type_of
+from litefuse.runtime.custom_op import CustomOp, TensorSpec
+from litefuse.runtime.outputs import Outputs
+from litefuse.verify.inputs import Arguments
+from litefuse.verify.standalone import StandaloneModel
+
+__all__ = ["Rounding"]
+
+# By how much at most: by 128 steps of float32, so that moves of different ops do not cancel out.
+_MOVE = np.float32(2**-16)
+# Moves may cancel out in one run; in all of them, those of one element in a billion.
+_RUNS, _LEAST_RUNS = 6, 4
+# After so many seconds, the least runs do; where one takes more, there are none.
+_SECONDS, _TOO_MANY_SECONDS = 0.02, 0.2
+
+# Their results are exact where their operands have few digits: then nothing is moved, and ties stay ties.
+_ARITHMETIC = frozenset(f"tfl.{name}" for name in ("add", "sub", "mul", "div", "squared_difference", "square", "add_n"))
+_SUMS = frozenset(
+    f"tfl.{name}"
+    for name in (
+        *("sum", "mean", "reduce_prod", "cumsum", "segment_sum", "unsorted_segment_sum", "average_pool_2d"),
+        *("fully_connected", "batch_matmul", "conv_2d", "depthwise_conv_2d", "conv_3d", "transpose_conv"),
+        *("resize_bilinear", "l2_normalization", "local_response_normalization"),
+    )
+)
+_ROUNDED = frozenset(
+    f"tfl.{name}"
+    for name in (
+        *("exp", "log", "sqrt", "rsqrt", "tanh", "logistic", "sin", "cos", "atan2", "pow", "softmax", "log_softmax"),
+        *("elu", "gelu", "hard_swish", "custom", "l2_normalization", "local_response_normalization", "complex_abs"),
+        *("lstm", "unidirectional_sequence_lstm"),
+        *("unidirectional_sequence_rnn",),
+    )
+) | {"vhlo.composite_v1"}
+# Differences are inside of them, of numbers as large as the operand.
+_DIFFERENCES = frozenset({"tfl.gelu", "tfl.elu", "tfl.log_softmax"})
+_CONSTANTS = frozenset({"tfl.pseudo_const", "arith.constant", "tfl.external_const", "tfl.no_value"})
+
+
+class _Move(CustomOp):
+    """Moves numbers by a few steps of float32, but those that have few digits, if what they are computed of has too."""
+
+    op_name = "LitefuseMove"
+    random = Random(0)
+
+    def prepare(self, x: TensorSpec, *_: TensorSpec, **_options: Any) -> TensorSpec:
+        return TensorSpec(x.shape, x.dtype)
+
+    def invoke(self, inputs: Any, outputs: Outputs, *, difference: int = 0) -> None:
+        x, *others = inputs
+        signs = whole(0, 1, x.shape, self.random) - 0.5
+        share: npt.NDArray[Any] = np.asarray((uniform(x.shape, self.random) + 1) * signs, np.float32)
+        if difference:
+            with np.errstate(invalid="ignore"):
+                outputs[0] = x + _MOVE * share * (np.abs(x) + np.abs(others[0]))
+            return
+        exact = np.full(x.shape, bool(others)) & _few_digits(x)
+        for other in others:
+            few: npt.NDArray[np.bool_] = _few_digits(other)
+            exact &= few if _broadcasts(other.shape, x.shape) else few.all()
+        share[exact] = 0
+        outputs[0] = x * (1 + _MOVE * share)
+
+
+def _few_digits(x: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    with np.errstate(all="ignore"):
+        return (np.abs(x) < 2**14) & (np.mod(x, np.float32(2**-4)) == 0)
+
+
+def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
+    sizes = zip(reversed(shape), reversed(to), strict=False)
+    return len(shape) <= len(to) and all(size in {1, wanted} for size, wanted in sizes)
+
+
+class Rounding:
+    """Runs a function with moved operations.
+
+    Args:
+        model: The function as a model.
+    """
+
+    def __init__(self, model: StandaloneModel) -> None:
+        self._runner = _moved_runner(model)
+
+    def spread(self, arguments: Arguments, expected: Arguments | None = None) -> Arguments | None:
+        """Returns how far each element of each float result moves, in units of its operations' relative movement.
+
+        None if the function cannot be run so; infinite where an element comes and goes. Of other results, infinite
+        where they change, else 0.
+
+        Args:
+            arguments: The arguments.
+            expected: The results without moves; None for what keeps state, and differs for that.
+        """
+        spread: Arguments = {}
+        begin = time.perf_counter()
+        for run in range(_RUNS):
+            if self._runner is None:
+                return None
+            seconds = time.perf_counter() - begin
+            if run == 1 and seconds > _TOO_MANY_SECONDS:
+                self._runner = None
+                return None
+            if run >= _LEAST_RUNS and seconds > _SECONDS:
+                break
+            try:
+                moved: Arguments = {name: np.array(value) for name, value in self._runner(**arguments).items()}
+            except Exception:  # noqa: BLE001  whatever a kernel raises
+                return None
+            expected = expected or moved
+            for name, value in moved.items():
+                spread[name] = np.maximum(spread.get(name, 0.0), _movement(value, expected[name]))
+        return spread
+
+
+def _movement(moved: npt.NDArray[Any], value: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    if moved.shape != value.shape:
+        return np.full(value.shape, np.inf)
+    if value.dtype.kind not in "fc":
+        return np.where(moved == value, 0.0, np.inf)
+    with np.errstate(all="ignore"):
+        away = np.abs(moved.astype(np.complex128) - value) / float(_MOVE)
+    undefined = np.where(np.isnan(moved) & np.isnan(value), 0.0, np.inf)
+    return np.where(moved == value, 0.0, np.where(np.isnan(away), undefined, away))
+
+
+def _moved_runner(model: StandaloneModel) -> Any:
+    from litefuse.runtime.interpreter import Interpreter
+
+    try:
+        for op in all_operations(model.lowered):
+            _insert_moves(op)
+        content = flatbuffer(model.lowered)
+        return Interpreter(model_content=content, custom_ops=[_Move]).get_signature_runner()
+    except Exception:  # noqa: BLE001  of the bindings, the runtime or a kernel: then there is no such run
+        return None
+
+
+def _insert_moves(op: ir.OpView) -> None:
+    if op.name not in _SUMS | _ROUNDED | _ARITHMETIC:
+        return
+    operands = [operand for operand in op.operands if _is_real(operand)]
+    if op.name not in _ARITHMETIC:
+        with ir.InsertionPoint(op):
+            for index, operand in enumerate(op.operands):
+                if operand in operands and not _is_constant(operand) and not _is_move(operand):
+                    op.operands[index] = _move(operand, operands, op.location).result
+    with ir.InsertionPoint.after(op):
+        for result in op.results:
+            if _is_real(result):
+                difference = op.name in _DIFFERENCES
+                computed_of = operands if difference or op.name not in _ROUNDED else []
+                moving = _move(result, computed_of, op.location, difference=difference)
+                result.replace_all_uses_except(moving.result, moving)
+
+
+def _is_real(value: ir.Value) -> bool:
+    return isinstance(value.type, ir.ShapedType) and tensor_type_of(value).dtype == "float32"
+
+
+def _is_constant(value: ir.Value) -> bool:
+    return not isinstance(value.owner, ir.Block) and value.owner.name in _CONSTANTS
+
+
+def _is_move(value: ir.Value) -> bool:
+    owner = value.owner
+    return (
+        not isinstance(owner, ir.Block)
+        and owner.name == "tfl.custom"
+        and ir.StringAttr(owner.attributes["custom_code"]).value == _Move.op_name
+    )
+
+
+def _move(
+    value: ir.Value, computed_of: Sequence[ir.Value], location: ir.Location, *, difference: bool = False
+) -> ir.Operation:
+    options = encode_options({"difference": 1}) if difference else b""
+    attributes = custom_op_attributes(_Move.op_name, options)
+    return ir.Operation.create("tfl.custom", [value.type], [value, *computed_of], attributes, loc=location)
