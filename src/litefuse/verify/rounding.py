@@ -56,6 +56,8 @@ _ROUNDED = frozenset(
 ) | {"vhlo.composite_v1"}
 # Differences are inside of them, of numbers as large as the operand.
 _DIFFERENCES = frozenset({"tfl.gelu", "tfl.elu", "tfl.log_softmax"})
+# They write into their states, which have to be variables: another tensor has no room for what is written.
+_WITH_STATES = frozenset({"tfl.lstm", "tfl.unidirectional_sequence_lstm", "tfl.unidirectional_sequence_rnn"})
 _CONSTANTS = frozenset({"tfl.pseudo_const", "arith.constant", "tfl.external_const", "tfl.no_value"})
 
 
@@ -162,7 +164,7 @@ def _insert_moves(op: ir.OpView) -> None:
     if op.name not in _SUMS | _ROUNDED | _ARITHMETIC:
         return
     operands = [operand for operand in op.operands if _is_real(operand)]
-    if op.name not in _ARITHMETIC:
+    if op.name not in _ARITHMETIC | _WITH_STATES:
         with ir.InsertionPoint(op):
             for index, operand in enumerate(op.operands):
                 if operand in operands and not _is_constant(operand) and not _is_move(operand):
