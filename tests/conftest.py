@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -18,6 +18,7 @@ from tests.in_part import left_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import ModuleType
 
 # Tests are about results, not about the time that a busy machine takes for them.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -57,16 +58,29 @@ def demo_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return litefuse.convert(SAVED_MODEL).save(tmp_path_factory.mktemp("demo") / "demo.tflite")
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Empties the registry of kernels, which modules of tests fill when they are imported."""
+    del session
+    _of_tests.extend(registered_kernels().items())
+    replace_registered({})
+
+
+_of_tests: list[tuple[str, type[litefuse.CustomOp]]] = []
+
+
+@pytest.fixture(autouse=True, scope="module")
+def kernels_of_module(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Registers the kernels of a module of tests for its own tests, and for no fixture that others share."""
+    module = cast("ModuleType", request.module).__name__
+    replace_registered({name: kernel for name, kernel in _of_tests if kernel.__module__ == module})
+    yield
+    replace_registered({})
+
+
 @pytest.fixture(autouse=True)
 def same_registries() -> Iterator[None]:
-    """Keeps what modules of tests registered: a job that is done in this process replaces the kernels and fusions."""
+    """Keeps what is registered: a job that is done in this process replaces the kernels and fusions."""
     kernels, fusions = registered_kernels(), called_fusions()
     yield
     replace_registered(kernels)
     take_fusions(fusions)
-
-
-@pytest.fixture
-def no_registered_kernels(same_registries: None) -> None:
-    """Empties the registry for one test: modules of other tests registered kernels in this process."""
-    replace_registered({})

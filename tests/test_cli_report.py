@@ -12,8 +12,6 @@ from litefuse.demo import SAVED_MODEL
 from tests.page.test_document import Page
 from tests.test_cli import run
 
-pytestmark = pytest.mark.usefixtures("no_registered_kernels")
-
 
 def data_of(page: Path) -> dict[str, Any]:
     return Page(page.read_text()).data

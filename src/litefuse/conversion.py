@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
@@ -68,8 +68,9 @@ class _SelfCheck:
     """The self-check as a separate step; the runtime is loaded for the first composite."""
 
     lowering: Lowering
-    on_step: Callable[[str], None]
+    steps: Steps
     thorough: bool = False
+    fatal_kernels: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def __call__(
         self,
@@ -80,9 +81,14 @@ class _SelfCheck:
     ) -> CheckResult:
         from litefuse.verify.self_check import self_check
 
-        self.on_step(SELF_CHECK)
+        if terms.kernel in self.fatal_kernels:
+            death = self.fatal_kernels[terms.kernel]
+            return CheckResult(unchecked=f"the process that ran its kernel on random inputs died ({death})")
+        self.steps.begin(SELF_CHECK)
+        if terms.kernel:
+            self.steps.announce(f"{SELF_CHECK}: {terms.kernel}")  # which it is to be if the process dies of it
         result = self_check(module, composite, replacement, terms, lowering=self.lowering, thorough=self.thorough)
-        self.on_step(FuseComposites.name)
+        self.steps.begin(FuseComposites.name)
         return result
 
 
@@ -141,7 +147,9 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
         target=traits_of(job.target),
         unrolled=None if traits_of(job.target).loops or job.rnn == "loop" else [],
     )
-    check = _SelfCheck(lowering, steps.begin, thorough=job.check_fusions == "thorough") if job.check_fusions else None
+    check = None
+    if job.check_fusions:
+        check = _SelfCheck(lowering, steps, job.check_fusions == "thorough", job.fatal_kernels)
     of_layers = job.require_fused.of_names(LAYER_COMPOSITES, among=True)
     naming = LayerNaming(job.composites, lowering.target, job.target == ("cpu",), of_layers, check)
     findings = freeze_and_fuse(

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from litefuse.errors import EngineCrashError, LitefuseError
 from litefuse.job import ConversionJob
 from litefuse.logs.events import INFO, WARNING, event, is_heard
+from litefuse.pipeline.steps import SELF_CHECK
 from litefuse.processes.limits import process_limits
 from litefuse.processes.process import run_in_worker
 
@@ -61,6 +62,10 @@ def convert_in_worker(job: ConversionJob, on_step: Callable[[str], None]) -> Rep
     try:
         report = run_in_worker(_JOB_RUNNER, job, announce)
     except EngineCrashError as error:
+        step, _, kernel = error.step.partition(": ")
+        if step == SELF_CHECK and kernel and kernel not in job.fatal_kernels:
+            fatal = {**job.fatal_kernels, kernel: error.death}
+            return convert_in_worker(replace(job, fatal_kernels=fatal), on_step)
         if (full := os.strerror(errno.ENOSPC)) in error.message:  # the engine crashes in this case
             raise LitefuseError(
                 f"the model cannot be written: {full.lower()}", where=str(job.output.parent), hint="Make room there."

@@ -58,6 +58,7 @@ class ConversionJob:
         plug_ins: The entry points of installed packages; None: they are found when needed.
         fusions: The fusions registered by the caller, pickled: a list of (names, class).
         kernels: The kernels registered by the caller, each pickled, by their ops.
+        fatal_kernels: Kernels that the process died of as they were compared, and how it died.
         mapped_from: Weights of at least this many bytes stay in the mapped checkpoint until they are written.
         dump_ir: The modules to write as text; None: none.
         save_module_before: Only write the module as it is before this step, as MLIR bytecode, to ``output``.
@@ -93,6 +94,7 @@ class ConversionJob:
     plug_ins: tuple[PlugIn, ...] | None = None
     fusions: bytes | None = None
     kernels: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    fatal_kernels: Mapping[str, str] = field(default_factory=dict[str, str])
     mapped_from: int = 1 << 13
     dump_ir: IrDump | None = None
     save_module_before: str | None = None

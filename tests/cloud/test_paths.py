@@ -30,8 +30,6 @@ from litefuse.cloud.paths import local, saved_to
 from litefuse.demo import SAVED_MODEL
 from litefuse.errors import LitefuseError
 
-pytestmark = pytest.mark.usefixtures("no_registered_kernels")
-
 
 @pytest.fixture(autouse=True)
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:

@@ -21,8 +21,6 @@ from litefuse.runtime.custom_op import registered_kernels
 from litefuse.runtime.loading import is_library, load_kernels
 from tests.runtime.models import unary
 
-pytestmark = pytest.mark.usefixtures("no_registered_kernels")
-
 SOURCE = """
 #include <algorithm>
 #include "flatbuffers/flexbuffers.h"

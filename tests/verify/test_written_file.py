@@ -159,7 +159,10 @@ def test_a_kernel_that_dies_keeps_no_file(monkeypatch: pytest.MonkeyPatch, tmp_p
 
     with pytest.raises(FileCheckError, match=r"LiteRT dies of it \(SIGABRT\), at the op my_custom_fused_op"):
         converted(Dying, monkeypatch)
-    assert converted(Dying, monkeypatch, check=False).file_check is None
+    report = converted(Dying, monkeypatch, check=False)
+    assert report.file_check is None
+    compared = "not compared: the process that ran its kernel on random inputs died (SIGABRT)"
+    assert compared in {composite.compared for composite in report.composites}
 
 
 def test_a_kernel_that_refuses_inputs_keeps_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,7 +170,11 @@ def test_a_kernel_that_refuses_inputs_keeps_the_file(monkeypatch: pytest.MonkeyP
         def invoke(self, inputs: object, outputs: object, **options: object) -> None:
             raise ValueError("these are no words")
 
-    check = converted(Refusing, monkeypatch).file_check
+    report = converted(Refusing, monkeypatch)
+    compared = " ".join(composite.compared for composite in report.composites)
+    assert "not compared: its kernel does not run on random inputs:" in compared
+    assert "these are no words" in compared
+    check = report.file_check
     assert check is not None
     assert not check.ran
     assert "my_custom_fused_op" in (check.reason or "")

@@ -25,12 +25,14 @@ class CheckTerms(NamedTuple):
         inputs: Returns the inputs, if the composite is not defined for any random values.
         open_results: The indices of results of which only shape and dtype are compared.
         ids_in_range: Whether out-of-range ids are left out.
+        kernel: The custom op whose kernel stands for the body, by the author's or the user's word; empty for others.
     """
 
     tolerance: float
     inputs: InputsOfSize | None = None
     open_results: Collection[int] = ()
     ids_in_range: bool = False
+    kernel: str = ""
 
 
 class CheckResult(NamedTuple):

@@ -106,22 +106,23 @@ class Replacer:
         if self._check is None:
             return CheckResult(unchecked="fusions were not to be checked")
         of_its_name = isinstance(fusion, FusableOp | KeptComposite)
-        why = self._not_compared(function, replacement, composite.name) if of_its_name else fusion.unchecked
+        kernel = _kernel(replacement) if of_its_name else ""
+        why = self._not_compared(function, kernel, composite.name) if of_its_name else fusion.unchecked
         if why is not None:
             return CheckResult(unchecked=why)
-        checked = self._check(module, function, replacement, _check_terms(fusion, composite))
+        terms = _check_terms(fusion, composite)._replace(kernel=kernel)
+        checked = self._check(module, function, replacement, terms)
         if of_its_name and checked.problem is not None:
             return checked._replace(problem=f"with the kernel for it here, {checked.problem}")
         return checked
 
-    def _not_compared(self, function: func.FuncOp, replacement: func.FuncOp, name: str) -> str | None:
+    def _not_compared(self, function: func.FuncOp, kernel: str, name: str) -> str | None:
         """Returns why a kernel that stands for the body is not compared with it; None if it is."""
         if self._forms[name] == "generate":
             return "it carries its body, with which a generated kernel is compared"
-        (op,) = map(_op_name, _fused_ops(replacement))
-        kernel = op.removeprefix(_KEPT)
         if not has_kernel(kernel) and kernel not in RESOLVED_OPS:
-            return f"there is no kernel for it here{', and the op carries its body' if kernel != op else ''}"
+            carries = self._forms[name] == "keep"
+            return f"there is no kernel for it here{', and the op carries its body' if carries else ''}"
         if is_placeholder(function) and not self._check_custom_ops:
             return "its body is a placeholder"
         return None
@@ -332,6 +333,12 @@ def _op_name(op: ir.OpView) -> str:
         name = ir.StringAttr(op.attributes["custom_code"]).value
         return f"{_KEPT}{ir.StringAttr(op.attributes['name']).value}" if name == COMPOSITE else name
     return op.name.removeprefix("tfl.").upper() if op.name.startswith("tfl.") else op.name
+
+
+def _kernel(replacement: func.FuncOp) -> str:
+    """Returns the name of the op, and of the kernel that runs it, that stands for a whole body."""
+    (op,) = _fused_ops(replacement)
+    return _op_name(op).removeprefix(_KEPT)
 
 
 def _swap_bodies(function: func.FuncOp, replacement: func.FuncOp) -> None:
