@@ -223,11 +223,12 @@ def test_custom_ops_are_checked(tensorflow: TensorFlow, saved_model: Path, monke
         report = litefuse.convert(saved_model, composites=forms, **options).report
         return next(each for each in report.composites if each.name == "my_custom_fused_op")
 
+    registered: dict[str, type[CustomOp]] = {"my_custom_fused_op": MyCustomFusedOp}
+    monkeypatch.setattr("litefuse.runtime.custom_op._registered", registered)
     checked = outcome()
     assert checked.outcome == "fused"
     assert checked.error < 1e-6
-    registered = {"my_custom_fused_op": Wrong}
-    monkeypatch.setattr("litefuse.runtime.custom_op._registered", registered)
+    registered["my_custom_fused_op"] = Wrong
     assert outcome(check_fusions=False).unchecked == "fusions were not to be checked"
     refused = outcome()
     assert refused.outcome == "inlined"

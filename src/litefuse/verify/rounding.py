@@ -6,10 +6,12 @@ that moves an element far, as after a cancellation, another order of the same op
 
 from __future__ import annotations
 
+import contextlib
+import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from random import Random
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -28,12 +30,17 @@ from litefuse.verify.standalone import StandaloneModel
 
 __all__ = ["Rounding"]
 
+Run: TypeAlias = "Callable[..., Arguments]"
+
 # By how much at most: by 128 steps of float32, so that moves of different ops do not cancel out.
 _MOVE = np.float32(2**-16)
 # Moves may cancel out in one run; in all of them, those of one element in a billion.
 _RUNS, _LEAST_RUNS = 6, 4
 # After so many seconds, the least runs do; where one takes more, there are none.
 _SECONDS, _TOO_MANY_SECONDS = 0.02, 0.2
+
+# Where arguments are moved, each operation behind them rounds as well: so many times, as the steps of loops do.
+_OF_ARGUMENTS = 10
 
 # Their results are exact where their operands have few digits: then nothing is moved, and ties stay ties.
 _ARITHMETIC = frozenset(f"tfl.{name}" for name in ("add", "sub", "mul", "div", "squared_difference", "square", "add_n"))
@@ -72,8 +79,7 @@ class _Move(CustomOp):
 
     def invoke(self, inputs: Any, outputs: Outputs, *, difference: int = 0) -> None:
         x, *others = inputs
-        signs = whole(0, 1, x.shape, self.random) - 0.5
-        share: npt.NDArray[Any] = np.asarray((uniform(x.shape, self.random) + 1) * signs, np.float32)
+        share = _share(x.shape, self.random)
         if difference:
             with np.errstate(invalid="ignore"):
                 outputs[0] = x + _MOVE * share * (np.abs(x) + np.abs(others[0]))
@@ -101,40 +107,77 @@ class Rounding:
 
     Args:
         model: The function as a model.
+        run: Runs it as it is.
     """
 
-    def __init__(self, model: StandaloneModel) -> None:
+    def __init__(self, model: StandaloneModel, run: Run) -> None:
+        self._run = run
         self._runner = _moved_runner(model)
+        self._too_many = sys.maxsize
 
     def spread(self, arguments: Arguments, expected: Arguments | None = None) -> Arguments | None:
         """Returns how far each element of each float result moves, in units of its operations' relative movement.
 
-        None if the function cannot be run so; infinite where an element comes and goes. Of other results, infinite
-        where they change, else 0.
+        Infinite where an element comes and goes. Of other results, infinite where they change, else 0. Where operations
+        cannot be moved, or that takes too long, as in loops of many steps, the arguments are, and elements move as far
+        as the largest at least.
 
         Args:
             arguments: The arguments.
             expected: The results without moves; None for what keeps state, and differs for that.
         """
         spread: Arguments = {}
+        size = sum(value.size for value in arguments.values())
         begin = time.perf_counter()
         for run in range(_RUNS):
-            if self._runner is None:
-                return None
             seconds = time.perf_counter() - begin
             if run == 1 and seconds > _TOO_MANY_SECONDS:
-                self._runner = None
-                return None
+                self._too_many = size
+            if self._runner is None or size >= self._too_many or _is_short(expected or {}):
+                return self._spread_of_arguments(arguments, expected)
             if run >= _LEAST_RUNS and seconds > _SECONDS:
                 break
             try:
                 moved: Arguments = {name: np.array(value) for name, value in self._runner(**arguments).items()}
             except Exception:  # noqa: BLE001  whatever a kernel raises
-                return None
+                return self._spread_of_arguments(arguments, expected)
             expected = expected or moved
             for name, value in moved.items():
                 spread[name] = np.maximum(spread.get(name, 0.0), _movement(value, expected[name]))
         return spread
+
+    def _spread_of_arguments(self, arguments: Arguments, expected: Arguments | None) -> Arguments | None:
+        if expected is None:
+            return None
+        spread = {name: _largest(value) for name, value in expected.items()}
+        random = Random(0)
+        with contextlib.suppress(Exception):  # whatever a kernel raises
+            for _ in range(_LEAST_RUNS):
+                moved = {name: _moved(value, random) for name, value in arguments.items()}
+                for name, value in self._run(**moved).items():
+                    movement = _OF_ARGUMENTS * _movement(np.array(value), expected[name])
+                    spread[name] = np.maximum(spread[name], movement)
+        return spread
+
+
+def _is_short(results: Arguments) -> bool:
+    """Whether some results have fewer digits than float32, whose operations are not moved."""
+    return any(value.dtype.kind in "fV" and value.dtype.itemsize < 4 for value in results.values())
+
+
+def _largest(value: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    real = value.dtype.kind in "fcV"
+    largest = np.abs(value[np.isfinite(value)]).max(initial=1).astype(np.float64) if real else 0.0
+    return np.full(value.shape, largest)
+
+
+def _moved(x: npt.NDArray[Any], random: Random) -> npt.NDArray[Any]:
+    return np.asarray(x * (1 + _MOVE * _share(x.shape, random)), np.float32) if x.dtype == np.float32 else x
+
+
+def _share(shape: tuple[int, ...], random: Random) -> npt.NDArray[Any]:
+    """Returns numbers between 1 and 2, or -1 and -2."""
+    return np.asarray((uniform(shape, random) + 1) * (whole(0, 1, shape, random) - 0.5), np.float32)
 
 
 def _movement(moved: npt.NDArray[Any], value: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -348,7 +348,7 @@ class _Runs:
         compared = {name: (value, elements(found[name], value)) for name, value in expected.items()}
         compared = {name: each for name, each in compared.items() if name not in self._open}
         if any(each.error > self.terms.tolerance for _, each in compared.values()):
-            compared = self._rounded(body.model, draw.arguments, found, expected, compared)
+            compared = self._rounded(body, draw.arguments, found, expected, compared)
         strict = draw.usual or (draw.kind.undefined and asks_for_nan(body.model.content))
         for name, (value, each) in compared.items():
             if strict and each.undefined:
@@ -359,7 +359,7 @@ class _Runs:
 
     def _rounded(
         self,
-        body: StandaloneModel,
+        body: _Body,
         arguments: Arguments,
         found: Arguments,
         expected: Arguments,
@@ -367,19 +367,14 @@ class _Runs:
     ) -> dict[str, tuple[npt.NDArray[Any], Elements]]:
         """Returns the errors relative to what the operations of the body are relative to, or of the fused op."""
         spread: Arguments = {}
-        for model, results in ((body, expected), (self._fused.model, None)):
+        for (model, run), results in ((body, expected), (self._fused, None)):
             if model not in self._roundings:
-                self._roundings[model] = Rounding(model)
+                self._roundings[model] = Rounding(model, run)
             more = self._roundings[model].spread(arguments, results)
             for name, (value, each) in compared.items():
-                if each.error > self.terms.tolerance:
-                    real = value.dtype.kind in "fcV"
-                    if more is None or (real and value.dtype.itemsize < 4):
-                        scale = np.abs(value[np.isfinite(value)]).max(initial=1).astype(np.float64) if real else 0.0
-                    else:
-                        scale = np.maximum(spread.get(name, 0.0), more[name])
-                        spread[name] = scale
-                    compared[name] = value, elements(found[name], value, scale)
+                if each.error > self.terms.tolerance and more is not None:
+                    spread[name] = np.maximum(spread.get(name, 0.0), more[name])
+                    compared[name] = value, elements(found[name], value, spread[name])
             if all(each.error <= self.terms.tolerance for _, each in compared.values()):
                 break
         return compared
