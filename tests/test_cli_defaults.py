@@ -66,6 +66,7 @@ AROUND = {
 VALUES: dict[str, list[str]] = {
     "after": ["--dump-ir", "dump", "--after", "inline"],
     "benchmark_binary": ["--adb", "--benchmark-binary", "tool"],
+    "check_fusions": ["--check-fusions=thorough"],
     "composites": ["--composites", "keep"],
     "expected": ["--inputs", "arrays.npz", "--expected", "arrays.npz"],
     "inputs": ["--inputs", "arrays.npz"],

@@ -186,6 +186,7 @@ def test_json_holds_every_fact() -> None:
         "error": None,
         "unchecked": None,
         "kernel": None,
+        "note": None,
     }
     assert data["variables"][1]["writer"] == "AssignAddVariableOp in embed"
     assert data["timings"] == {"read": 0.5, "lower": 1.25}
