@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from litefuse.fusions.builder import Builder
-from litefuse.fusions.composite import Composite
-from litefuse.fusions.fusable_op import options
 from litefuse.fusions.fusion import Fusion
-from litefuse.ir.mlir import ir
+
+if TYPE_CHECKING:
+    from litefuse.fusions.builder import Builder
+    from litefuse.fusions.composite import Composite
+    from litefuse.ir.mlir import ir
 
 __all__ = ["KeptComposite"]
 
@@ -23,4 +25,6 @@ class KeptComposite(Fusion):
         return None if composite.args else "it has no arguments, and STABLEHLO_COMPOSITE must have some"
 
     def rewrite(self, composite: Composite, b: Builder) -> Sequence[ir.Value]:
+        from litefuse.fusions.fusable_op import options  # commands that list fusions need no engine
+
         return b.composite(composite.name, composite.args, composite.result_types, options(composite))

@@ -39,6 +39,8 @@ _RUNS, _LEAST_RUNS = 6, 4
 # After so many seconds, the least runs do; where one takes more, there are none.
 _SECONDS, _TOO_MANY_SECONDS = 0.02, 0.2
 
+# What moves by more than a thousandth of the largest element jumps.
+_SMOOTH = 1e-3 / float(_MOVE)
 # Where arguments are moved, each operation behind them rounds as well: so many times, as the steps of loops do.
 _OF_ARGUMENTS = 10
 
@@ -73,6 +75,8 @@ class _Move(CustomOp):
 
     op_name = "LitefuseMove"
     random = Random(0)
+    all = False
+    """Whether to move numbers of few digits, too."""
 
     def prepare(self, x: TensorSpec, *_: TensorSpec, **_options: Any) -> TensorSpec:
         return TensorSpec(x.shape, x.dtype)
@@ -88,13 +92,14 @@ class _Move(CustomOp):
         for other in others:
             few: npt.NDArray[np.bool_] = _few_digits(other)
             exact &= few if _broadcasts(other.shape, x.shape) else few.all()
-        share[exact] = 0
+        share[exact & (not self.all)] = 0
         outputs[0] = x * (1 + _MOVE * share)
 
 
 def _few_digits(x: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     with np.errstate(all="ignore"):
-        return (np.abs(x) < 2**14) & (np.mod(x, np.float32(2**-4)) == 0)
+        small = (np.abs(x) < 2**14) & (np.mod(x, np.float32(2**-4)) == 0)
+        return small | ((np.abs(x) <= 2**24) & (np.mod(x, np.float32(1)) == 0))  # such as ranks
 
 
 def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
@@ -141,9 +146,25 @@ class Rounding:
                 moved: Arguments = {name: np.array(value) for name, value in self._runner(**arguments).items()}
             except Exception:  # noqa: BLE001  whatever a kernel raises
                 return self._spread_of_arguments(arguments, expected)
-            expected = expected or moved
+            if expected is None:
+                expected = moved
             for name, value in moved.items():
                 spread[name] = np.maximum(spread.get(name, 0.0), _movement(value, expected[name]))
+        return self._with_differences(spread, arguments, expected or {})
+
+    def _with_differences(self, spread: Arguments, arguments: Arguments, expected: Arguments) -> Arguments:
+        """Adds how far elements move where numbers of few digits move as well.
+
+        The difference of two that are equal is 0, but not where they are multiplied before. What jumps is a tie.
+        """
+        _Move.all = True
+        with contextlib.suppress(Exception):  # as above
+            for _ in range(_LEAST_RUNS):
+                for name, value in self._runner(**arguments).items():
+                    movement = _movement(np.array(value), expected[name])
+                    movement[movement > _SMOOTH * _largest(expected[name])] = 0
+                    spread[name] = np.maximum(spread[name], movement)
+        _Move.all = False
         return spread
 
     def _spread_of_arguments(self, arguments: Arguments, expected: Arguments | None) -> Arguments | None:
