@@ -374,6 +374,35 @@ func.func private @fused(%x: tensor<?x4xf32>) -> tensor<4xf32> {{
     assert "(call 7, size 2)" in (result.problem or ""), result
 
 
+@custom_op("ScaledNorm")
+class ScaledNorm(CustomOp):
+    """``1.1 * layer_norm(x)``; where x is the mean, two products differ that would be equal."""
+
+    def prepare(self, x: TensorSpec) -> TensorSpec:
+        return x
+
+    def invoke(self, inputs: Any, outputs: Outputs, **_: Any) -> None:
+        (x,) = inputs
+        mean = x.mean(-1, keepdims=True)
+        scale = 1 / np.sqrt(((x - mean) ** 2).mean(-1, keepdims=True) + np.float32(1e-3))
+        outputs[0] = x * (scale * np.float32(1.1)) - mean * scale * np.float32(1.1)
+
+
+def test_equal_numbers_need_not_be_equal_products() -> None:
+    kernel = """
+func.func private @fused(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %0 = "tfl.custom"(%x) {custom_code = "ScaledNorm", custom_option = #tfl<const_bytes : "0x">} : (tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %0 : tensor<?x4xf32>
+}
+"""
+    with mlir_context():
+        module = ir.Module.parse(function("body", _X, lambda g, x: layer_norm(1e-3, g, x) * 1.1) + kernel)
+        both = functions(module)
+        result = self_check(module, both["body"], both["fused"], CheckTerms(1e-5), thorough=True)
+    assert result.problem is None
+    assert result.error is not None
+
+
 @pytest.mark.parametrize(
     ("given", "other", "problem"),
     [("1.0, 2.0", "3.0, 4.0", False), ("1.0, 2.0", "-3.0, 4.0", True), ("1.0, 2.0", None, True)],
