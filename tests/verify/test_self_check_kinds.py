@@ -232,6 +232,14 @@ def distance_by_products(g: Graph, x: Value) -> Value:
     return g.reduce("Sum", x * x) - g.reduce("Sum", x) * 3.0 + 9.0
 
 
+def is_near(limit: float, g: Graph, x: Value) -> Value:
+    return g.where(g.compare("Less", g.reduce("Sum", x * x), limit), g.constant([[1.0]]), 0.0)
+
+
+def score_of_two(limit: float, g: Graph, x: Value) -> Value:
+    return g.where(g.compare("Greater", g.unary("Sigmoid", x) * g.unary("Sigmoid", x * 0.5 - 1.0), limit), x, 0.0)
+
+
 def is_largest(g: Graph, x: Value) -> Value:
     return g.where(g.compare("GreaterEqual", x, g.reduce("Max", x)), x, 0.0)
 
@@ -275,6 +283,9 @@ WRONG: Mapping[str, tuple[Formula, Formula, Argument]] = {
     ),
     "a threshold that is moved": (partial(threshold, "Greater", 0.5), partial(threshold, "Greater", 0.505), _X),
     "a score that is moved": (partial(score, 0.5), partial(score, 0.51), _X),
+    "a product of scores that is moved": (partial(score_of_two, 0.01), partial(score_of_two, 0.0101), _X),
+    "a distance that is moved": (partial(is_near, 1e-3), partial(is_near, 1.1e-3), _X),
+    "no truncation to 256": (partial(total_of_first, 256), total, _ROWS),
     "exp without a cap": (capped_exp, exp, _X),
     "a cell without a cap": (partial(cell, 10.0), partial(cell, None), _X),
     "gelu by tanh": (gelu, tanh_gelu, _X),
@@ -292,6 +303,7 @@ RIGHT: Mapping[str, tuple[Formula, Formula, Argument]] = {
     "softplus": (softplus, stable_softplus, _X),
     "softplus that the body lets overflow": (plain_softplus, softplus, _X),
     "argmax of softmax": (argmax_of_softmax, argmax, _X),
+    "argmax of what overflows": (lambda g, x: argmax(g, g.unary("Exp", x)), argmax, _X),
     "a score's logits": (partial(score, 0.3), partial(score_of_logits, 0.3), _X),
     "a large number beside": (
         partial(_beside, -1e9, 1.0),

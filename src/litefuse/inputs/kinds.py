@@ -15,7 +15,7 @@ import numpy as np
 from litefuse.inputs.drawer import Manner
 from litefuse.inputs.graph import Model
 
-__all__ = ["Kind", "asks_for_nan", "kinds_of"]
+__all__ = ["Kind", "kinds_of"]
 
 # Constants of more elements are weights.
 _FEW = 64
@@ -25,6 +25,7 @@ _MOST_SCALES = 4
 _SMALL = 0.05
 # From here on, a constant stands for infinity, as what masks add: numbers as large are not what the model is for.
 _LARGE = 1e5
+_LARGE_SIZE, _LARGEST_SIZE = 130, 1024
 # Of steps that are constants, where such an op rounds.
 _HALVES = (0.5, 1.5, 2.5)
 _ROUNDING = frozenset({"ROUND", "FLOOR", "CEIL", "CAST"})
@@ -59,16 +60,17 @@ def kinds_of(content: Any, *, thorough: bool = False) -> list[Kind]:
     near = [each for number in constants for each in _around(number)]
     if any(op.name in _ROUNDING for graph in model.graphs for op in graph.ops):
         near += [each for number in constants if number for half in _HALVES for each in (half * number, half / number)]
-    near = tuple(dict.fromkeys(near))
+    near = tuple(each for each in dict.fromkeys(near) if abs(each) < 2 * _LARGE)
+    large = _large_size(model)
     scales = _scales(constants)
     kinds = [
         Kind("multiples of one half", Manner(halves=True), 3),
         *(Kind(f"numbers times {scale:.2g}", Manner(scale=scale), 3) for scale in scales[:2]),
-        Kind("normal numbers", Manner(), 130),
+        Kind("normal numbers", Manner(), large),
         Kind("numbers times 200", Manner(scale=200), 2),
-        *(Kind("numbers at its constants", Manner(near=near), size) for size in (130, 2, 3) if near),
+        *(Kind("numbers at its constants", Manner(near=near), size) for size in (large, 2, 3) if near),
         Kind("zeros", Manner(scale=0), 2),
-        Kind("numbers times 10", Manner(scale=10), 130),
+        Kind("numbers times 10", Manner(scale=10), large),
         *(Kind(f"numbers times {scale:.2g}", Manner(scale=scale), 3) for scale in scales[2:]),
         Kind("multiples of one half", Manner(halves=True, scale=4), 2),
         Kind("equal numbers", Manner(constant=True), 3),
@@ -76,26 +78,8 @@ def kinds_of(content: Any, *, thorough: bool = False) -> list[Kind]:
         Kind("NaN and infinities", Manner(near=(math.nan, math.inf, -math.inf)), 3, undefined=True),
     ]
     if thorough:
-        kinds += [kind._replace(size=size) for kind in kinds for size in (2, 130, 1, 3)]
+        kinds += [kind._replace(size=size) for kind in kinds for size in (2, large, 1, 3)]
     return kinds
-
-
-def asks_for_nan(content: Any) -> bool:
-    """Whether a model tells NaN or infinities from numbers: their results are then meaningful."""
-    model = Model(content)
-    return any(
-        (op.name in {"EQUAL", "NOT_EQUAL"} and len({*op.inputs}) == 1)
-        or (op.name in _COMPARISONS and any(_is_infinite(graph.constant(index)) for index in op.inputs))
-        for graph in model.graphs
-        for op in graph.ops
-    )
-
-
-_COMPARISONS = frozenset({"EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL"})
-
-
-def _is_infinite(constant: Any) -> bool:
-    return constant is not None and constant.dtype.kind == "f" and bool(np.isinf(constant).any())
 
 
 def _constants(model: Model) -> list[float]:
@@ -116,11 +100,25 @@ def _constants(model: Model) -> list[float]:
     return [*found][:_MOST_CONSTANTS]
 
 
+def _large_size(model: Model) -> int:
+    """Returns a size of dynamic dimensions that is larger than what slices take of them."""
+    ends = [
+        int(constant.max())
+        for graph in model.graphs
+        for op in graph.ops
+        if op.name in {"SLICE", "STRIDED_SLICE"}
+        and (constant := graph.constant(op.inputs[2])) is not None
+        and constant.size
+    ]
+    return max((end + 2 for end in ends if _LARGE_SIZE <= end < _LARGEST_SIZE), default=_LARGE_SIZE)
+
+
 def _around(number: float) -> Iterator[float]:
-    """Yields a number, those next to it in float32, and some a little further away."""
+    """Yields a number, those next to it in float32 that no kernel takes for 0, and some a little further away."""
     at = np.float32(number)
+    least = np.finfo(np.float32).tiny
     yield float(at)
-    yield from (float(np.nextafter(at, np.float32(way))) for way in (-math.inf, math.inf))
+    yield from (float(np.nextafter(at, np.float32(way)) if number else np.copysign(least, way)) for way in (-1e9, 1e9))
     yield from (number * (1 + away) for away in (-1e-2, -1e-3, 1e-3, 1e-2))
 
 

@@ -6,7 +6,9 @@ A fused op against its composite, in each conversion:
 ``standalone``  one function as a model of its own
 ``fixed_size``  a function with static shapes
 ``inputs``      arguments for it, drawn from its model; ``call_site`` the constants that its calls give it
-``elements``    the errors of a result's elements; ``rounding`` how far rounding moves them
+``steps``       arguments on both sides of a step of its results
+``elements``    the errors of a result's elements
+``rounding``    how far rounding moves them: a ``moved_copy`` of the model runs, with the ``moves`` of its ops
 
 The written file, in each conversion:
 

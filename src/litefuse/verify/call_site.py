@@ -1,4 +1,4 @@
-"""The constants that a module's calls of a function give it."""
+"""The constants that a module's calls of a function give it, and what its author asks of its arguments."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.importer.constants import loaded_attribute
-from litefuse.ir.call_graph import all_operations, call_operands, callees, function_symbol
+from litefuse.ir.call_graph import all_operations, call_operands, callees, function_symbol, functions, operations
 from litefuse.ir.constants import without_copies
 from litefuse.ir.mlir import func, ir
 from litefuse.verify.inputs import Arguments
 
-__all__ = ["constant_arguments"]
+__all__ = ["asks_for_nan", "constant_arguments"]
+
+_ASKING = frozenset({"tf.IsFinite", "tf.IsInf", "tf.IsNan"})
+_COMPARISONS = frozenset({"tf.Equal", "tf.NotEqual", "tf.Less", "tf.LessEqual", "tf.Greater", "tf.GreaterEqual"})
 
 # More of them are weights, of which any numbers do.
 _MOST_ELEMENTS = 1 << 18
@@ -38,6 +41,29 @@ def constant_arguments(module: ir.Module, function: func.FuncOp) -> list[Argumen
         if not any(_equal(arguments, other) for other in found):
             found.append(arguments)
     return found if constant else []
+
+
+def asks_for_nan(module: ir.Module, function: func.FuncOp) -> bool:
+    """Whether a function tells NaN or infinities from numbers: its results are then meaningful for these."""
+    by_symbol = functions(module)
+    waiting, seen = [function_symbol(function)], set[str]()
+    while waiting:
+        symbol = waiting.pop()
+        if symbol in seen or symbol not in by_symbol:
+            continue
+        seen.add(symbol)
+        for op in operations(by_symbol[symbol]):
+            if op.name in _ASKING or (op.name in _COMPARISONS and _with_itself_or_infinity(op)):
+                return True
+            waiting += callees(op)
+    return False
+
+
+def _with_itself_or_infinity(op: ir.OpView) -> bool:
+    constants = [_value(operand) for operand in op.operands]
+    if any(each is not None and each.dtype.kind == "f" and np.isinf(each).any() for each in constants):
+        return True
+    return op.name in {"tf.Equal", "tf.NotEqual"} and op.operands[0] == op.operands[1]
 
 
 def _equal(one: Arguments, other: Arguments) -> bool:

@@ -14,16 +14,17 @@ import numpy.typing as npt
 
 from litefuse.composites.outcome import CheckResult, CheckTerms
 from litefuse.errors import InterpreterError, LitefuseError
-from litefuse.inputs.kinds import Kind, asks_for_nan, kinds_of
+from litefuse.inputs.kinds import Kind, kinds_of
 from litefuse.inputs.model_inputs import LEVELS, OTHER_NUMBERS, Manner
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.types import TensorType, tensor_type_of
 from litefuse.pipeline.stages import Lowering
-from litefuse.verify.call_site import constant_arguments
+from litefuse.verify.call_site import asks_for_nan, constant_arguments
 from litefuse.verify.elements import Elements, elements
 from litefuse.verify.inputs import Arguments, DrawnArguments, reason_against
 from litefuse.verify.rounding import Rounding
 from litefuse.verify.standalone import StandaloneModel, standalone_model
+from litefuse.verify.steps import HALVINGS, beside_a_step, may_have_steps
 
 __all__ = ["self_check"]
 
@@ -31,8 +32,13 @@ __all__ = ["self_check"]
 _SIZES = (1, 3, 3)
 # Those for which a fusion is asked for further inputs: they grow and shrink.
 _GIVEN_SIZES = (130, 2, 3, 1)
-# Draws beyond these calls take this share of the time that the check took until then, or so many seconds.
+# Draws beyond these calls take this share of the time that the check took until then, or so many seconds, or
+# more for kernels: nobody but the check reads their code.
 _SHARE, _SECONDS = 0.25, 0.01
+_KERNEL_SECONDS = 0.2
+# So many ways are searched for steps, in such manners at their ends.
+_WAYS, _MOST_WAYS = 6, 24
+_ENDS = tuple(product((Manner(), Manner(scale=10)), (Manner(), Manner(scale=0), Manner(scale=10), Manner(scale=0.1))))
 # More elements of all arguments are drawn with a smaller size.
 _MOST_ELEMENTS = 1 << 17
 # A call with so many takes no longer than one with fewer.
@@ -102,11 +108,13 @@ def self_check(
             return CheckResult(unchecked=reason)
     results = [tensor_type_of(kind) for kind in composite.type.results]
     result = CheckResult()
+    asks = asks_for_nan(module, composite)
     own = constant_arguments(module, composite) if None in fixed else []
     for constants, limit in product((own, []) if own else ([],), LEVELS if None in fixed else LEVELS[:1]):
         drawn = DrawnArguments(specifications, results, random, Manner(limit, in_range=terms.ids_in_range))
         draws = _Draws(drawn, types, fixed, given, constants, None if thorough else begin)
-        result = _compare(_Runs(bodies, found, terms), draws)
+        draws.seconds = _KERNEL_SECONDS if fused.for_kernels else _SECONDS
+        result = _compare(_Runs(bodies, found, terms, asks_for_nan=asks), draws)
         if not isinstance(result, str):
             return result
     return CheckResult(unchecked=f"the composite does not run on random inputs: {result}")
@@ -176,6 +184,8 @@ class _Draws:
         self._given = given
         self._constants = constants
         self._begin = begin
+        #: The least seconds that further calls take.
+        self.seconds = _SECONDS
         self._count = 0
         self._seconds = math.inf
 
@@ -208,7 +218,7 @@ class _Draws:
     def _further(self, runs: _Runs) -> Iterator[_Draw]:
         """Yields calls with other kinds of numbers and in other sizes, while there is time."""
         now = time.process_time()
-        end = math.inf if self._begin is None else now + max(_SECONDS, _SHARE * (now - self._begin))
+        end = math.inf if self._begin is None else now + max(self.seconds, _SHARE * (now - self._begin))
         if self.open:
             further = runs.kinds(thorough=self._begin is None)
         else:
@@ -227,6 +237,24 @@ class _Draws:
             if arguments is None:
                 arguments = self.drawn.draw(size, kind.manner)
             yield _Draw(arguments if foreign else self._own(arguments), kind._replace(size=size), foreign=foreign)
+
+        if self.open and runs.may_have_steps():
+            yield from self._beside_steps(runs, end)
+
+    def _beside_steps(self, runs: _Runs, end: float) -> Iterator[_Draw]:
+        """Yields calls on both sides of steps of the composite's results."""
+        for number in range(_MOST_WAYS if self._begin is None else _WAYS):
+            kind = Kind("numbers beside a step", Manner(), runs.size((3, 2, 1)[number % 3]))
+            first, last = _ENDS[number % len(_ENDS)]
+            one, other = (self._own(self.drawn.draw(kind.size, manner)) for manner in (first, last))
+            begin = time.process_time()
+            if begin + 2 * HALVINGS * self._seconds > end:
+                return
+            try:
+                calls = list(beside_a_step(runs.body(kind.size), one, other))
+            except Exception:  # noqa: BLE001  whatever a kernel raises: the composite does not take such numbers
+                continue
+            yield from (_Draw(arguments, kind) for arguments in calls)
 
     def _elements(self, size: int) -> int:
         return sum(math.prod(size if dim is None else dim for dim in kind.shape or ()) for kind in self._types)
@@ -284,17 +312,19 @@ class _Runs:
         bodies: The composite, for each size of unknown dimensions: one for all, or several.
         fused: The replacement.
         terms: The terms of the comparison.
+        asks_for_nan: Whether the composite tells NaN and infinities from numbers.
 
     Attributes:
         moved: Whether a result differed from one of its shape in the previous call, by more than is allowed.
     """
 
-    def __init__(self, bodies: Mapping[int, _Body], fused: _Body, terms: CheckTerms) -> None:
+    def __init__(self, bodies: Mapping[int, _Body], fused: _Body, terms: CheckTerms, *, asks_for_nan: bool) -> None:
         self.terms = terms
         self.moved = False
         self._open = {f"y{index}" for index in terms.open_results}
         self._bodies = bodies
         self._fused = fused
+        self._asks_for_nan = asks_for_nan
         self._roundings: dict[StandaloneModel, Rounding] = {}
         self._last: Arguments = {}
 
@@ -303,6 +333,15 @@ class _Runs:
         if len({body.model for body in self._bodies.values()}) == 1:
             return wanted
         return min(self._bodies, key=lambda size: abs(size - wanted))
+
+    def body(self, size: int) -> Callable[[Arguments], Arguments]:
+        """Returns a function that runs the composite."""
+        run = self._body(size).run
+        return lambda arguments: {name: np.array(value) for name, value in run(**arguments).items()}
+
+    def may_have_steps(self) -> bool:
+        """Whether results of the composite may jump."""
+        return may_have_steps(self._body(_SIZES[-1]).model.content)
 
     def kinds(self, *, thorough: bool) -> list[Kind]:
         """Returns further kinds of numbers to draw."""
@@ -328,6 +367,9 @@ class _Runs:
             if self.terms.kernel:  # which may know of its inputs what its body does not say
                 return CheckResult(unchecked=f"its kernel does not run on random inputs: {error}")
             return CheckResult(problem=f"the fused op does not run: {error}")
+        resized = any(found[name].shape != value.shape for name, value in expected.items())
+        if resized and self._resizes(body, draw.arguments, expected):
+            return _Worst(Elements(0.0))
         for name, value in expected.items():
             if (found[name].dtype, found[name].shape) != (value.dtype, value.shape):
                 made, wanted = (f"{each.dtype}{list(each.shape)}" for each in (found[name], value))
@@ -348,8 +390,8 @@ class _Runs:
         compared = {name: (value, elements(found[name], value)) for name, value in expected.items()}
         compared = {name: each for name, each in compared.items() if name not in self._open}
         if any(each.error > self.terms.tolerance for _, each in compared.values()):
-            compared = self._rounded(body, draw.arguments, found, expected, compared)
-        strict = draw.usual or (draw.kind.undefined and asks_for_nan(body.model.content))
+            compared = self._rounded(body, draw, found, expected, compared)
+        strict = draw.usual or (draw.kind.undefined and self._asks_for_nan)
         for name, (value, each) in compared.items():
             if strict and each.undefined:
                 compared[name] = value, Elements(float("inf"), each.undefined)
@@ -360,24 +402,39 @@ class _Runs:
     def _rounded(
         self,
         body: _Body,
-        arguments: Arguments,
+        draw: _Draw,
         found: Arguments,
         expected: Arguments,
         compared: dict[str, tuple[npt.NDArray[Any], Elements]],
     ) -> dict[str, tuple[npt.NDArray[Any], Elements]]:
         """Returns the errors relative to what the operations of the body are relative to, or of the fused op."""
         spread: Arguments = {}
-        for (model, run), results in ((body, expected), (self._fused, None)):
-            if model not in self._roundings:
-                self._roundings[model] = Rounding(model, run)
-            more = self._roundings[model].spread(arguments, results)
+        # Kernels compute in one step, and some give other numbers each time.
+        moved = [(body, expected)] if self._fused.model.for_kernels else [(body, expected), (self._fused, None)]
+        for many, (function, results) in product((False, True), moved):
+            rounding = self._rounding(function)
+            more = rounding.spread(draw.arguments, results, many=many)
             for name, (value, each) in compared.items():
                 if each.error > self.terms.tolerance and more is not None:
                     spread[name] = np.maximum(spread.get(name, 0.0), more[name])
+                    if rounding.of_arguments and not draw.usual and self.may_have_steps():
+                        spread[name] = np.full(value.shape, np.inf)  # of what saturates inside, any may come first
                     compared[name] = value, elements(found[name], value, spread[name])
             if all(each.error <= self.terms.tolerance for _, each in compared.values()):
                 break
         return compared
+
+    def _rounding(self, function: _Body) -> Rounding:
+        if function.model not in self._roundings:
+            self._roundings[function.model] = Rounding(*function)
+        return self._roundings[function.model]
+
+    def _resizes(self, body: _Body, arguments: Arguments, expected: Arguments) -> bool:
+        """Whether the shape of a result depends on rounding, such as the count of what is above a threshold."""
+        rounding = self._rounding(body)
+        return any(
+            rounding.spread(arguments, expected, many=many) is not None and rounding.resized for many in (False, True)
+        )
 
     def _note_movement(self, expected: Arguments) -> None:
         for name, value in expected.items():

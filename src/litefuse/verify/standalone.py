@@ -35,12 +35,10 @@ class StandaloneModel:
 
     Attributes:
         content: The model.
-        lowered: The module that it was written from.
         for_kernels: Whether it has ops that kernels run or may run: custom ops and composites.
     """
 
     content: bytes
-    lowered: ir.Module
     for_kernels: bool
 
 
@@ -95,7 +93,7 @@ def standalone_model(
         ) from error
     ops = (op for function in functions(alone).values() for op in operations(function))
     for_kernels = any(op.name in _FOR_KERNELS for op in ops)
-    return StandaloneModel(flatbuffer(alone), alone, for_kernels)
+    return StandaloneModel(flatbuffer(alone), for_kernels)
 
 
 def _copied(module: ir.Module, function: func.FuncOp) -> ir.Module:
