@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from random import Random
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +22,11 @@ from litefuse.pipeline.stages import Lowering
 from litefuse.verify.call_site import asks_for_nan, constant_arguments
 from litefuse.verify.elements import Elements, elements
 from litefuse.verify.inputs import Arguments, DrawnArguments, reason_against
-from litefuse.verify.rounding import Rounding
 from litefuse.verify.standalone import StandaloneModel, standalone_model
 from litefuse.verify.steps import HALVINGS, beside_a_step, may_have_steps
+
+if TYPE_CHECKING:
+    from litefuse.verify.rounding import Rounding
 
 __all__ = ["self_check"]
 
@@ -425,6 +427,8 @@ class _Runs:
         return compared
 
     def _rounding(self, function: _Body) -> Rounding:
+        from litefuse.verify.rounding import Rounding  # few comparisons need it, and the schema that it loads
+
         if function.model not in self._roundings:
             self._roundings[function.model] = Rounding(*function)
         return self._roundings[function.model]
