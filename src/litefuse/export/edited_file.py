@@ -18,7 +18,7 @@ from litefuse.export.op_codes import LARGEST_BYTE, MIN_RUNTIME, MIN_RUNTIME_BYTE
 from litefuse.export.refused_by_micro import refuse_first_scales
 from litefuse.runtime.schema_objects import add_metadata, op_code
 
-__all__ = ["Edit", "complete_file", "edit_file", "objects_of"]
+__all__ = ["Edit", "complete_file", "edit_file", "flatbuffer_of", "objects_of"]
 
 #: Changes a model, an object of the schema, and says whether it did.
 Edit: TypeAlias = Callable[[Any], bool]
@@ -105,6 +105,12 @@ class _Bytes:
             yield self._data[start : start + _BLOCK_BYTES]
 
 
+def flatbuffer_of(model: Any) -> bytearray:
+    """Returns the flatbuffer of a model of the schema's objects, with all of its data inside."""
+    pack: Any = importlib.import_module("ai_edge_litert.tools.flatbuffer_utils").convert_object_to_bytearray
+    return pack(model)
+
+
 def _write(model: Any, path: Path, max_flatbuffer: int) -> None:
     """Writes a model: the tables, then the data of large buffers."""
     add_metadata(model, MIN_RUNTIME, np.zeros(MIN_RUNTIME_BYTES, np.uint8))  # room for what is known below
@@ -118,8 +124,7 @@ def _write(model: Any, path: Path, max_flatbuffer: int) -> None:
         if buffer.data is not None and len(buffer.data) >= _LARGE_BYTES:
             large[index] = _Bytes(np.asarray(buffer.data, np.uint8))
             buffer.data = None
-    pack: Any = importlib.import_module("ai_edge_litert.tools.flatbuffer_utils").convert_object_to_bytearray
-    path.write_bytes(pack(model))
+    path.write_bytes(flatbuffer_of(model))
     correct_op_codes(path)
     if large:
         append_buffers(path, large, max_flatbuffer=max_flatbuffer)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
-from litefuse.export.edited_file import objects_of
+from litefuse.export.edited_file import flatbuffer_of, objects_of
 from litefuse.inputs.graph import Graph, Model, Op
 from litefuse.ir.custom_options import encode_options
 from litefuse.verify.moves import ARITHMETIC, MOVED, Move, kind_of_move
@@ -33,8 +32,7 @@ def moved_copy(content: Any) -> bytes:
         for op, own in zip(graph.operators or (), known.ops, strict=True):
             moving.add(op, own)
         graph.operators = moving.operators
-    pack: Any = importlib.import_module("ai_edge_litert.tools.flatbuffer_utils").convert_object_to_bytearray
-    return bytes(pack(model))
+    return bytes(flatbuffer_of(model))
 
 
 class _Moving:

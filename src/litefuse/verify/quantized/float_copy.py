@@ -7,7 +7,6 @@ QUANTIZE and DEQUANTIZE with the scales of the file; and cuts, where ops take gi
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ from ai_edge_litert import schema_py_generated as schema
 from litefuse.differences.side import Side
 from litefuse.differences.weights import real_numbers
 from litefuse.errors import LitefuseError
+from litefuse.export.edited_file import flatbuffer_of
 from litefuse.inspection.facts import StoredTensor
 from litefuse.inspection.tensors import stored_tensors
 from litefuse.runtime.flatbuffer import content_of
@@ -156,9 +156,8 @@ class FloatCopy:
             conversion.run()
         if sum(0 if each.data is None else len(each.data) for each in model.buffers) > _MOST_BYTES:
             raise LitefuseError("as real numbers, its weights take more than 2 GB")
-        pack: Any = importlib.import_module("ai_edge_litert.tools.flatbuffer_utils").convert_object_to_bytearray
         self._weights = [*parts.weights.values()]
-        self._content = bytearray(pack(model))
+        self._content = flatbuffer_of(model)
 
     def content(self, random: np.random.Generator | None = None) -> bytes:
         """Returns the file.
