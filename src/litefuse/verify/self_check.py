@@ -62,8 +62,9 @@ def self_check(
 
     Each runs three times in a row on one interpreter, with dynamic dimensions of size 1, 3 and 3; then on other numbers
     while no result moves with its arguments; once more to pick each row of the tables that arguments index, where
-    that is cheap; and then on other kinds of numbers, in sizes that grow and shrink, see ``litefuse.inputs.kinds``, as
-    long as these take no more than a quarter of the processor's time until then, or 10 ms. The arguments are drawn from
+    that is cheap; and then on other kinds of numbers, in sizes that grow and shrink, see ``litefuse.inputs.kinds``, and
+    on both sides of steps, see ``litefuse.verify.steps``, as long as these take no more than a quarter of the
+    processor's time until then, or 10 ms, or 200 ms for kernels. The arguments are drawn from
     the composite's body, see ``litefuse.inputs``; those that are constants at all of its calls are these constants.
 
     Each element of a float result may differ by the tolerance, relative to the element, or to what the operations
@@ -114,8 +115,8 @@ def self_check(
     own = constant_arguments(module, composite) if None in fixed else []
     for constants, limit in product((own, []) if own else ([],), LEVELS if None in fixed else LEVELS[:1]):
         drawn = DrawnArguments(specifications, results, random, Manner(limit, in_range=terms.ids_in_range))
-        draws = _Draws(drawn, types, fixed, given, constants, None if thorough else begin)
-        draws.seconds = _KERNEL_SECONDS if fused.for_kernels else _SECONDS
+        seconds = _KERNEL_SECONDS if fused.for_kernels else _SECONDS
+        draws = _Draws(drawn, types, fixed, given, constants, None if thorough else begin, seconds)
         result = _compare(_Runs(bodies, found, terms, asks_for_nan=asks), draws)
         if not isinstance(result, str):
             return result
@@ -169,6 +170,7 @@ class _Draws:
         given: Returns them for other sizes.
         constants: For each call of the composite in the module, the arguments that are constants there.
         begin: When the check began; None: it may take as long as it likes.
+        seconds: The least time that further calls take.
     """
 
     def __init__(
@@ -179,6 +181,7 @@ class _Draws:
         given: Callable[[int], Arguments | None],
         constants: Sequence[Arguments],
         begin: float | None,
+        seconds: float,
     ) -> None:
         self.drawn = drawn
         self._types = types
@@ -186,8 +189,7 @@ class _Draws:
         self._given = given
         self._constants = constants
         self._begin = begin
-        #: The least seconds that further calls take.
-        self.seconds = _SECONDS
+        self._least = seconds
         self._count = 0
         self._seconds = math.inf
 
@@ -220,7 +222,7 @@ class _Draws:
     def _further(self, runs: _Runs) -> Iterator[_Draw]:
         """Yields calls with other kinds of numbers and in other sizes, while there is time."""
         now = time.process_time()
-        end = math.inf if self._begin is None else now + max(self.seconds, _SHARE * (now - self._begin))
+        end = math.inf if self._begin is None else now + max(self._least, _SHARE * (now - self._begin))
         if self.open:
             further = runs.kinds(thorough=self._begin is None)
         else:
