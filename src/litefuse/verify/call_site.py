@@ -61,6 +61,9 @@ def asks_for_nan(module: ir.Module, function: func.FuncOp) -> bool:
 
 def _with_itself_or_infinity(op: ir.OpView) -> bool:
     constants = [_value(operand) for operand in op.operands]
+    kinds = [operand.type for operand in op.operands]
+    if all(isinstance(kind, ir.RankedTensorType) and kind.rank == 0 for kind in kinds):
+        return False  # an option, such as whether a threshold for scores is -inf
     if any(each is not None and each.dtype.kind == "f" and np.isinf(each).any() for each in constants):
         return True
     return op.name in {"tf.Equal", "tf.NotEqual"} and op.operands[0] == op.operands[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from random import Random
 from typing import Any
@@ -9,7 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.inputs.numbers import uniform, whole
 from litefuse.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.runtime.outputs import Outputs
 
@@ -92,7 +92,7 @@ class Move(CustomOp):
     def invoke(self, inputs: Any, outputs: Outputs, *, kind: str, elementwise: bool) -> None:
         x, *others = inputs
         if elementwise and self.alike and all(_broadcasts(other.shape, x.shape) for other in others):
-            share = _hashed(others, x.shape, self.random.getrandbits(63))
+            share = _hashed(others, x.shape, self.random.getrandbits(32))
         else:
             share = _share(x.shape, self.random)
         share *= np.float32(self.sign)
@@ -148,7 +148,8 @@ def movement_of(moved: npt.NDArray[Any], value: npt.NDArray[Any]) -> npt.NDArray
 def smooth_movement_of(moved: npt.NDArray[Any], less: npt.NDArray[Any], value: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Returns how far each element moved, as :func:`movement_of`, where equal numbers were not moved alike.
 
-    What does not move less where they do is a tie of these, and does not count; only real numbers do.
+    What does not move less where they do is a tie of these, and does not count. Nothing does where many of the elements
+    that jump are such, as where ranks are computed of moved numbers. Only real numbers count.
 
     Args:
         moved: The result of moved ops.
@@ -158,7 +159,11 @@ def smooth_movement_of(moved: npt.NDArray[Any], less: npt.NDArray[Any], value: n
     if value.dtype.kind not in "fc" or not moved.shape == less.shape == value.shape:
         return np.zeros(value.shape)
     away = _distance(moved, value)
-    return np.where(np.isfinite(away) & (_distance(less, value) <= away / 2), away, 0.0) / float(_MOVE)
+    smooth = np.isfinite(away) & (_distance(less, value) <= away / 2)
+    jumped = ~(away <= _JUMP * np.abs(value))
+    if jumped.any() and _are_many(~smooth[jumped]):
+        return np.zeros(value.shape)
+    return np.where(smooth, away, 0.0) / float(_MOVE)
 
 
 def _distance(moved: npt.NDArray[Any], value: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -181,24 +186,34 @@ def largest_of(value: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def _share(shape: tuple[int, ...], random: Random) -> npt.NDArray[Any]:
     """Returns numbers from -1 to -1/2 and from 1/2 to 1."""
-    return np.asarray((uniform(shape, random) + 1) * (whole(0, 1, shape, random) - 0.5), np.float32)
+    return _shares(np.frombuffer(random.randbytes(4 * math.prod(shape)), np.uint32).reshape(shape))
 
 
 def _hashed(numbers: Sequence[npt.NDArray[Any]], shape: tuple[int, ...], seed: int) -> npt.NDArray[np.float32]:
     """Returns numbers as ``_share`` does that depend on the elements at their places alone."""
-    mixed = np.full(shape, seed, np.uint64)
+    mixed = np.full(shape, seed, np.uint32)
     for number in numbers:
         mixed ^= np.asarray(number, np.float32).view(np.uint32)
-        mixed *= np.uint64(0x9E3779B97F4A7C15)
-        mixed ^= mixed >> np.uint64(32)
-    signs = np.where(mixed & np.uint64(1), np.float32(0.5), np.float32(-0.5))
-    return (1 + (mixed >> np.uint64(40)).astype(np.float32) * np.float32(2**-24)) * signs
+        mixed *= np.uint32(0x9E3779B1)
+        mixed ^= mixed >> np.uint32(15)
+        mixed *= np.uint32(0x85EBCA77)
+        mixed ^= mixed >> np.uint32(13)
+    return _shares(mixed)
+
+
+def _shares(bits: npt.NDArray[np.uint32]) -> npt.NDArray[np.float32]:
+    """Returns a number for each word: a sign, and the bits of a number from 1/2 to 1."""
+    return np.asarray((bits & np.uint32(0x807FFFFF)) | np.uint32(0x3F000000)).view(np.float32)
 
 
 def _few_digits(x: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     with np.errstate(all="ignore"):
-        small = (np.abs(x) < 2**14) & (np.mod(x, np.float32(2**-4)) == 0)
-        return small | ((np.abs(x) <= 2**24) & (np.mod(x, np.float32(1)) == 0))  # such as ranks
+        small = (np.abs(x) < 2**14) & _are_whole(x * np.float32(2**4))
+        return small | ((np.abs(x) <= 2**24) & _are_whole(x))  # such as ranks
+
+
+def _are_whole(x: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    return np.rint(x) == x
 
 
 def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any, TypeAlias
 
@@ -24,12 +24,10 @@ __all__ = ["Rounding"]
 
 Run: TypeAlias = "Callable[..., Arguments]"
 
-# Moves may cancel out in one run; in all of them, those of one element in a billion. After so many seconds, the least
-# runs do; where one takes more than the last, there are none.
-_RUNS, _LEAST_RUNS = 6, 4
-_SECONDS, _TOO_MANY_SECONDS = 0.02, 0.2
-# Before a fusion is refused; of several equal scores, any may come first.
-_MANY_RUNS, _MANY_SECONDS = 40, 1.0
+# Moves may cancel out in one run; of several equal scores, any may come first. After so many seconds of the
+# processor's time, no further run begins; where one takes more than the last, there are none.
+_RUNS, _LEAST_RUNS = 40, 4
+_SECONDS, _TOO_MANY_SECONDS = 10.0, 0.5
 # Where arguments are moved, each operation behind them rounds as well: so many times, as the steps of loops do.
 _OF_ARGUMENTS = 10
 
@@ -51,10 +49,8 @@ class Rounding:
         #: Whether arguments were moved in the last call, not ops.
         self.of_arguments = False
 
-    def spread(
-        self, arguments: Arguments, expected: Arguments | None = None, *, many: bool = False
-    ) -> Arguments | None:
-        """Returns how far each element of each float result moves, in units of its ops' relative movement.
+    def spreads(self, arguments: Arguments, expected: Arguments | None = None) -> Iterator[Arguments]:
+        """Yields how far each element of each float result moved so far, in units of its ops' relative movement.
 
         Infinite where an element comes and goes. Of other results, infinite where they change, else 0. Where ops cannot
         be moved, or that takes too long, as in loops of many steps, the arguments are, and elements move as far as the
@@ -63,40 +59,40 @@ class Rounding:
         Args:
             arguments: The arguments.
             expected: The results without moves; None for what keeps state, and differs for that.
-            many: Whether to run more often, so that whatever may change does.
         """
         spread: Arguments = {}
         self.resized = self.of_arguments = False
         size = sum(value.size for value in arguments.values())
-        begin = time.perf_counter()
-        for run in range(_MANY_RUNS if many else _RUNS):
-            seconds = time.perf_counter() - begin
+        begin = time.process_time()
+        for run in range(_RUNS):
+            seconds = time.process_time() - begin
             if run == 1 and seconds > _TOO_MANY_SECONDS:
                 self._too_many = size
-            if self._runner is None or size >= self._too_many or _is_short(expected or {}):
-                return self._spread_of_arguments(arguments, expected)
-            if run >= _LEAST_RUNS and seconds > (_MANY_SECONDS if many else _SECONDS):
-                break
-            try:
-                moved = self._moved(arguments, run)
-                less = None if run % 2 == 0 else self._moved(arguments, run, 1 / 8)
-            except Exception:  # noqa: BLE001  whatever a kernel raises
-                return self._spread_of_arguments(arguments, expected)
+            if run >= _LEAST_RUNS and seconds > _SECONDS:
+                return
+            moved = less = None
+            if self._runner is not None and size < self._too_many and not _is_short(expected or {}):
+                with contextlib.suppress(Exception):  # whatever a kernel raises
+                    moved = self._moved(arguments, run)
+                    less = None if run % 2 == 0 else self._moved(arguments, run, 1 / 8)
+            if moved is None:
+                yield from self._spreads_of_arguments(arguments, expected)
+                return
             expected = expected or moved
             for name, value in moved.items():
                 wanted = expected[name]
                 self.resized |= less is None and value.shape != wanted.shape
                 movement = movement_of(value, wanted) if less is None else smooth_movement_of(value, less[name], wanted)
                 spread[name] = np.maximum(spread.get(name, 0.0), movement)
-        return spread
+            yield spread
 
     def _moved(self, arguments: Arguments, run: int, sign: float = 1.0) -> Arguments:
         Move.alike, Move.sign, Move.random = run % 2 == 0, sign, Random(run)
         return {name: np.array(value) for name, value in self._runner(**arguments).items()}
 
-    def _spread_of_arguments(self, arguments: Arguments, expected: Arguments | None) -> Arguments | None:
+    def _spreads_of_arguments(self, arguments: Arguments, expected: Arguments | None) -> Iterator[Arguments]:
         if expected is None:
-            return None
+            return
         self.of_arguments = True
         spread = {name: largest_of(value) for name, value in expected.items()}
         random = Random(0)
@@ -106,7 +102,7 @@ class Rounding:
                 for name, value in self._run(**moved).items():
                     movement = _OF_ARGUMENTS * movement_of(np.array(value), expected[name])
                     spread[name] = np.maximum(spread[name], movement)
-        return spread
+        yield spread
 
 
 def _is_short(results: Arguments) -> bool:

@@ -14,9 +14,9 @@ from litefuse.inputs.graph import Model
 from litefuse.inputs.movement import movement
 from litefuse.verify.inputs import Arguments
 
-__all__ = ["HALVINGS", "beside_a_step", "may_have_steps"]
+__all__ = ["beside_a_step", "may_have_steps"]
 
-HALVINGS = 18
+_HALVINGS = 18
 # Results that differ by less on the shortest way do not jump.
 _JUMP = 1e-3
 # How far from the step, as shares of the way.
@@ -54,7 +54,7 @@ def beside_a_step(run: Callable[[Arguments], Arguments], one: Arguments, other: 
 
     low, high = 0.0, 1.0
     below, above = run(between(low)), run(between(high))
-    for _ in range(HALVINGS):
+    for _ in range(_HALVINGS):
         middle = (low + high) / 2
         here = run(between(middle))
         if _distance(below, here) > _distance(here, above):
