@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from litefuse.importer.constants import loaded_attribute
 from litefuse.ir.call_graph import all_operations, call_operands, callees, function_symbol, functions, operations
-from litefuse.ir.constants import without_copies
+from litefuse.ir.constants import strings_of_constant, without_copies
 from litefuse.ir.mlir import func, ir
+from litefuse.ir.types import tensor_type_of
 from litefuse.verify.inputs import Arguments
 
 __all__ = ["asks_for_nan", "constant_arguments"]
@@ -83,9 +84,12 @@ def _value(operand: ir.Value) -> npt.NDArray[Any] | None:
     try:
         if math.prod(kind.shape) > _MOST_ELEMENTS:
             return None
+        if tensor_type_of(kind).dtype == "string":
+            return strings_of_constant(owner.results[0])
         elements = loaded_attribute(owner.attributes["value"])
         if not isinstance(elements, ir.DenseElementsAttr):
             return None
-        return np.array(elements).reshape(kind.shape)
-    except (AttributeError, TypeError, ValueError):  # strings and what numpy has not
+        numbers = np.array(elements).reshape(kind.shape)
+        return numbers.astype(numbers.dtype.name)  # of numpy's two kinds of int64, the runtime takes one
+    except (AttributeError, TypeError, ValueError):  # what numpy has not
         return None
