@@ -11,7 +11,7 @@ from litefuse.ir.call_graph import all_operations
 from litefuse.ir.marks import COMPOSITE
 from litefuse.ir.mlir import ir
 
-__all__ = ["EmitCompositeOps", "create_composite_op"]
+__all__ = ["EmitCompositeOps", "composite_name", "create_composite_op"]
 
 
 class EmitCompositeOps:
@@ -66,7 +66,7 @@ def create_composite_op(
         results=[result.type for result in op.results],
         operands=list(op.operands),
         attributes={
-            "name": ir.Attribute.parse(_vhlo(name)),
+            "name": composite_name(name),
             "decomposition": ir.Attribute.parse(_vhlo(decomposition)),
             "version": ir.Attribute.parse("#vhlo.integer_v1<1 : i32>"),
             "composite_attributes": ir.Attribute.parse(_vhlo(dict(attributes))),
@@ -75,6 +75,11 @@ def create_composite_op(
         ip=ir.InsertionPoint(op),
     )
     return list(created.results)
+
+
+def composite_name(name: str) -> ir.Attribute:
+    """Returns the attribute ``name`` of a composite."""
+    return ir.Attribute.parse(_vhlo(name))
 
 
 def _escaped(byte: int) -> str:

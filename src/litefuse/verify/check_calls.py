@@ -21,7 +21,7 @@ from litefuse.verify.steps import may_have_steps
 if TYPE_CHECKING:
     from litefuse.verify.rounding import Rounding
 
-__all__ = ["Body", "Call", "Calls"]
+__all__ = ["Body", "Call", "Calls", "Refusal", "first_line"]
 
 # So many runs with moved ops of the composite come before those of its replacement.
 _FIRST_RUNS = 6
@@ -32,6 +32,18 @@ class Body(NamedTuple):
 
     model: StandaloneModel
     run: Any
+
+
+class Refusal(NamedTuple):
+    """The composite, or its kernel, does not run on the arguments of a call.
+
+    Attributes:
+        text: What happened.
+        of_kernel: Whether the composite takes them.
+    """
+
+    text: str
+    of_kernel: bool = False
 
 
 @dataclass
@@ -100,24 +112,20 @@ class Calls:
     def _body(self, size: int) -> Body:
         return self._bodies.get(size, self._bodies[SIZES[0]])
 
-    def once(self, draw: Draw) -> Call | CheckResult | str:
-        """Runs both; returns why nothing can be compared, or what differs but numbers.
-
-        A text says why the composite refuses the arguments.
-        """
+    def once(self, draw: Draw) -> Call | CheckResult | Refusal:
+        """Runs both; returns why nothing can be compared, or what differs but numbers."""
         try:
             expected = self.body(draw.kind.size)(draw.arguments)
         except Exception as error:  # noqa: BLE001  whatever a kernel raises
-            return str(error)
+            return Refusal(f"the composite does not run on random inputs: {error}")
         try:
             computed = {name: np.array(value) for name, value in self._fused.run(**draw.arguments).items()}
         except InterpreterError as error:  # a custom op without a kernel
             return CheckResult(unchecked=error.message)
         except Exception as error:  # noqa: BLE001  as above
-            if draw.kind.undefined:
-                return str(error)
-            if self._terms.kernel:  # which may know of its inputs what its body does not say
-                return CheckResult(unchecked=f"its kernel does not run on random inputs: {error}")
+            if self._terms.kernel or draw.kind.undefined:  # a kernel may know of its inputs what its body does not say
+                of_kernel = not draw.kind.undefined
+                return Refusal(f"its kernel does not run on random inputs: {first_line(error)}", of_kernel=of_kernel)
             return CheckResult(problem=f"the fused op does not run: {error}")
         self._note_movement(expected)
         resized = any(computed[name].shape != value.shape for name, value in expected.items())
@@ -210,3 +218,8 @@ def _other_type(call: Call) -> str:
             types = (f"{array.dtype}{list(array.shape)}" for array in (computed, value))
             return "result {} is {}, the composite's {}".format(name[1:], *types)
     raise AssertionError(call)
+
+
+def first_line(error: Exception) -> str:
+    """Returns the first line of an error's message, or its type if it has none."""
+    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(":")

@@ -17,7 +17,7 @@ from litefuse.ir.mlir import func, ir
 from litefuse.ir.types import TensorType, tensor_type_of
 from litefuse.pipeline.stages import Lowering
 from litefuse.verify.call_site import asks_for_nan, constant_arguments
-from litefuse.verify.check_calls import Body, Call, Calls
+from litefuse.verify.check_calls import Body, Call, Calls, Refusal, first_line
 from litefuse.verify.check_draws import BESIDE_A_STEP, SIZES, Draws
 from litefuse.verify.inputs import Arguments, DrawnArguments, reason_against
 from litefuse.verify.standalone import StandaloneModel, standalone_model
@@ -61,13 +61,13 @@ def self_check(
         return CheckResult(unchecked="the values of all its results are left open")
     types = [tensor_type_of(kind) for kind in composite.type.inputs]
     try:
-        specifications = _specifications(module, composite, types, lowering)
+        specifications = _specifications(module, composite, types, lowering, terms.kernel)
     except LitefuseError as error:
-        return CheckResult(unchecked=f"the composite cannot be converted alone: {_first_line(error)}")
+        return CheckResult(unchecked=f"the composite cannot be converted alone: {first_line(error)}")
     try:
         fused = standalone_model(module, replacement, lowering)
     except LitefuseError as error:
-        return CheckResult(problem=f"the fused op cannot be converted alone: {_first_line(error)}")
+        return CheckResult(problem=f"the fused op cannot be converted alone: {first_line(error)}")
     try:
         runners = {model: _runner(model) for model in {*specifications.values()}}
         bodies = {size: Body(model, runners[model]) for size, model in specifications.items()}
@@ -87,7 +87,7 @@ def self_check(
         if arguments is None and (reason := reason_against(types, size)) is not None:
             return CheckResult(unchecked=reason)
     results = [tensor_type_of(kind) for kind in composite.type.results]
-    result = CheckResult()
+    refusals: list[Refusal] = []
     asks = asks_for_nan(module, composite)
     own = constant_arguments(module, composite) if None in fixed else []
     for constants, limit in product((own, []) if own else ([],), LEVELS if None in fixed else LEVELS[:1]):
@@ -95,9 +95,11 @@ def self_check(
         started = None if thorough else begin
         draws = Draws(drawn, types, fixed, given, constants, begin=started, kernel=fused.for_kernels)
         result = _compare(Calls(bodies, replaced, terms, asks_for_nan=asks), draws)
-        if not isinstance(result, str):
-            return result
-    return CheckResult(unchecked=f"the composite does not run on random inputs: {result}")
+        if isinstance(result, CheckResult):
+            refused = next((refusal.text for refusal in refusals if refusal.of_kernel), None)
+            return result._replace(note=refused or result.note)
+        refusals.append(result)
+    return CheckResult(unchecked=refusals[0].text)
 
 
 def _runner(model: StandaloneModel) -> Any:
@@ -110,19 +112,23 @@ def _runner(model: StandaloneModel) -> Any:
 
 
 def _specifications(
-    module: ir.Module, composite: func.FuncOp, types: Sequence[TensorType], lowering: Lowering | None
+    module: ir.Module, composite: func.FuncOp, types: Sequence[TensorType], lowering: Lowering | None, kernel: str
 ) -> dict[int, StandaloneModel]:
     """Returns the composite as a model for each size of dynamic dimensions; one for all if that can be converted."""
+
+    def of_size(size: int | None = None) -> StandaloneModel:
+        return standalone_model(module, composite, lowering, size=size, without=kernel)
+
     try:
-        return dict.fromkeys(SIZES, standalone_model(module, composite, lowering))
+        return dict.fromkeys(SIZES, of_size())
     except LitefuseError:  # as of ops that are lowered only with static shapes
         if any(kind.shape is None or None in kind.shape for kind in types):
-            return {size: standalone_model(module, composite, lowering, size=size) for size in dict.fromkeys(SIZES)}
-        return dict.fromkeys(SIZES, standalone_model(module, composite, lowering, size=1))
+            return {size: of_size(size) for size in dict.fromkeys(SIZES)}
+        return dict.fromkeys(SIZES, of_size(1))
 
 
-def _compare(calls: Calls, draws: Draws) -> CheckResult | str:
-    """Compares the two; returns the message of the composite's model if it refuses the arguments."""
+def _compare(calls: Calls, draws: Draws) -> CheckResult | Refusal:
+    """Compares the two; returns the refusal if one of them does not take arguments that it has to take."""
     worst, notes = 0.0, dict[str, None]()
 
     def verdict(call: Call) -> CheckResult:
@@ -143,9 +149,11 @@ def _compare(calls: Calls, draws: Draws) -> CheckResult | str:
     differing: list[Call] = []
     for draw in draws.calls(calls):
         call = calls.once(draw)
-        if isinstance(call, str):
+        if isinstance(call, Refusal):
             if draw.usual:
                 return call
+            if call.of_kernel and not draw.foreign:
+                notes[f"{call.text}, {draw.place}"] = None
             continue  # the composite does not take such numbers
         if isinstance(call, CheckResult):
             if not draw.foreign:
@@ -164,7 +172,3 @@ def _compare(calls: Calls, draws: Draws) -> CheckResult | str:
         hint = "give others in check_inputs of the fusion"
         return CheckResult(unchecked=f"its results stand still on random inputs; {hint}")
     return CheckResult(worst, note=next(iter(notes), None))
-
-
-def _first_line(error: LitefuseError) -> str:
-    return str(error).splitlines()[0].rstrip(":")

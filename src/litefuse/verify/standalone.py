@@ -13,6 +13,7 @@ from litefuse.ir.call_graph import callees, function_symbol, functions, operatio
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.passes import run_passes
 from litefuse.kernels import PACK
+from litefuse.legalize.composite_ops import composite_name
 from litefuse.legalize.lacking_ops import is_chosen, release
 from litefuse.pipeline.before_fusion import constant_variables
 from litefuse.pipeline.lowering import lower_module
@@ -43,7 +44,12 @@ class StandaloneModel:
 
 
 def standalone_model(
-    module: ir.Module, function: func.FuncOp, lowering: Lowering | None = None, *, size: int | None = None
+    module: ir.Module,
+    function: func.FuncOp,
+    lowering: Lowering | None = None,
+    *,
+    size: int | None = None,
+    without: str = "",
 ) -> StandaloneModel:
     """Converts a function of the module to a LiteRT model of its own; the module is left unchanged.
 
@@ -56,6 +62,7 @@ def standalone_model(
         function: The function.
         lowering: How the module itself is lowered; None: without state or options.
         size: The size of all dynamic dimensions of its arguments; None to keep them dynamic.
+        without: The op whose kernel is not to run in it, because the function is to be compared with that kernel.
 
     Raises:
         LitefuseError: The function cannot be converted alone.
@@ -74,8 +81,8 @@ def standalone_model(
         whole,
         entry_points=(EntryPoint(_ENTRY, inputs, outputs, inputs, outputs),),
         weights=Weights(sys.maxsize),
-        allow_custom_ops=frozenset({*registered_kernels(), *installed_kernels()}),
-        kernels=PACK,
+        allow_custom_ops=frozenset({*registered_kernels(), *installed_kernels()}) - {without},
+        kernels=frozenset(PACK) - {without},
         quantize=False,
         fake_quantization=None,
         unrolled=None,
@@ -87,12 +94,18 @@ def standalone_model(
     try:
         lower_module(alone, own)
     except UnsupportedOpsError as error:
-        names = ", ".join(sorted({op.op for op in error.ops}))
+        lacking = {op.op for op in error.ops}
+        if lacking == {without}:
+            raise ConversionError(f"it computes {without} itself, which nothing but that kernel does") from error
+        names = ", ".join(sorted(lacking))
         raise ConversionError(
             f"LiteRT has no op for {names}; it is checked where there are kernels for them (@litefuse.custom_op)"
         ) from error
-    ops = (op for function in functions(alone).values() for op in operations(function))
-    for_kernels = any(op.name in _FOR_KERNELS for op in ops)
+    ops = [op for function in functions(alone).values() for op in operations(function) if op.name in _FOR_KERNELS]
+    for op in ops:
+        if op.name == "vhlo.composite_v1" and op.attributes["name"] == composite_name(without):
+            op.attributes["name"] = composite_name(f"{without} without its kernel")  # its decomposition runs
+    for_kernels = bool(ops)
     return StandaloneModel(flatbuffer(alone), for_kernels)
 
 
