@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 import string
 from collections.abc import Sequence
 from random import Random
@@ -19,6 +20,9 @@ __all__ = ["Texts", "eight_letters"]
 _FOREIGN = ("Übergröße", "naïve", "Ἀθήνα", "слово", "言葉", "مرحبا", "😀")
 _MARKS = ".,;:!?-'\"()"
 _SENTENCE = 6
+_BLANK = b" \t\n\v\f\r"
+# Some letters of what classes in regular expressions stand for.
+_CLASSES = {"d": "07", "w": "a_9", "s": " "}
 
 
 class Texts:
@@ -40,6 +44,7 @@ class Texts:
         self._delimiters += [use.pieces for use in uses if isinstance(use, Words) and use.pieces is not None]
         patterns = [use.pattern for use in uses if isinstance(use, Expression)]
         self._literals = sorted({letter for each in patterns for letter in each if letter.isprintable()})
+        self._meant = sorted({letter for each in patterns for letter in _letters_of(each)})
         self._number = random.randrange(64)
 
     def draw(self, shape: Sequence[int], *, known: bool, plain: bool) -> npt.NDArray[Any]:
@@ -69,12 +74,17 @@ class Texts:
         form = self._number % 8
         if form == 0:
             return b""
+        if self._meant and form in {1, 5}:  # expressions are to match whole strings, too
+            return "".join(self._random.choices(self._meant, k=self._random.randrange(1, _SENTENCE))).encode()
         if not self._delimiters and (self.deck is not None or form < 3):
             return self._word(form)
         delimiter = self._random.choice(self._delimiters or [b""]) or b" "
         words = [self._word(self._random.randrange(1, 12)) for _ in range(self._random.randrange(1, _SENTENCE + 1))]
         text = delimiter.join(words)
-        return delimiter + text + 2 * delimiter if form == 7 else text
+        if form != 7:
+            return text
+        end = delimiter if delimiter != b" " else bytes([self._random.choice(_BLANK)])
+        return end + text + 2 * end
 
     def _word(self, form: int) -> bytes:
         """Draws one word: as the model knows it, in another case, with punctuation, unknown, or non-ASCII."""
@@ -89,6 +99,12 @@ class Texts:
         if form == 4:
             return word + random.choice(self._literals or _MARKS).encode()
         return word
+
+
+def _letters_of(pattern: str) -> set[str]:
+    """Returns letters that an expression may match: those in it, the ends of ranges, some of its classes."""
+    classes = {letter for name, letters in _CLASSES.items() if f"\\{name}" in pattern for letter in letters}
+    return classes | {letter for letter in re.sub(r"\\[a-zA-Z]", "", pattern) if letter.isalnum() or letter == " "}
 
 
 def eight_letters(random: Random) -> bytes:
