@@ -89,7 +89,7 @@ def _value(operand: ir.Value) -> npt.NDArray[Any] | None:
         elements = loaded_attribute(owner.attributes["value"])
         if not isinstance(elements, ir.DenseElementsAttr):
             return None
-        numbers = np.array(elements).reshape(kind.shape)
+        numbers: npt.NDArray[Any] = np.array(elements).reshape(kind.shape)
         return numbers.astype(numbers.dtype.name)  # of numpy's two kinds of int64, the runtime takes one
     except (AttributeError, TypeError, ValueError):  # what numpy has not
         return None
