@@ -90,7 +90,7 @@ class Ssd(CustomOp):
             scores = odds / odds.sum(1, keepdims=True)
         picked: list[tuple[int, int]] = []
         for kind in range(1, CLASSES):
-            some = np.flatnonzero(scores[:, kind] > np.float32(0.3))
+            some = np.flatnonzero((scores[:, kind] > np.float32(0.3)) & (boxes > 0).any(1))
             order = some[np.argsort(-scores[some, kind], kind="stable")]
             picked += [(box, kind) for box in suppressed(boxes, order, 10, 0.6)]
         best = sorted(picked, key=lambda pair: -scores[pair])[:15]
