@@ -90,6 +90,6 @@ def _value(operand: ir.Value) -> npt.NDArray[Any] | None:
         if not isinstance(elements, ir.DenseElementsAttr):
             return None
         numbers: npt.NDArray[Any] = np.array(elements).reshape(kind.shape)
-        return numbers.astype(numbers.dtype.name)  # of numpy's two kinds of int64, the runtime takes one
+        return numbers.astype(str(numbers.dtype))  # of numpy's two kinds of int64, the runtime takes one
     except (AttributeError, TypeError, ValueError):  # what numpy has not
         return None
