@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -14,6 +16,7 @@ import litefuse
 from litefuse.demo import SAVED_MODEL
 from litefuse.fusions.fusion import called_fusions, take_fusions
 from litefuse.runtime.custom_op import registered_kernels, replace_registered
+from tests.cpp import compile_once
 from tests.in_part import left_out
 
 if TYPE_CHECKING:
@@ -36,6 +39,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         named = config.args_source is pytest.Config.ArgsSource.ARGS
         os.environ[_WHOLE] = "" if named or os.environ.get("LITEFUSE_TESTS") == "all" else "part"
+        folder = Path(tempfile.mkdtemp(prefix="litefuse-tests-"))
+        config.add_cleanup(lambda: shutil.rmtree(folder))
+        compile_once.install(folder)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -14,8 +14,10 @@ from pathlib import Path
 import pytest
 
 from litefuse.cpp.compiler import build_library, find_compiler
+from litefuse.cpp.sources import native_sources
 from litefuse.errors import KernelError, LitefuseError
 from litefuse.runtime.native import NativeKernels
+from tests.cpp import compile_once
 
 REGISTRY = """
 #include "litefuse/registry.h"
@@ -148,3 +150,38 @@ def _is_there(process: int) -> bool:
     # One that has ended may wait for its parent.
     state = subprocess.run(["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True, check=False)
     return not state.stdout.strip().startswith("Z")
+
+
+def test_in_tests_the_kit_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the same options, from the same sources; whatever library it is for."""
+    monkeypatch.setenv("PATH", os.pathsep.join(os.environ["PATH"].split(os.pathsep)[1:]))
+    objects = tmp_path / "objects"
+    objects.mkdir()
+    compile_once.install(objects)
+    source = tmp_path / "registry.cc"
+    source.write_text(REGISTRY)
+    kit = Path(shutil.copytree(native_sources(), tmp_path / "native")) / "src"
+
+    def compiled(*options: str) -> int:
+        """How many files there are after the library is built once more, and works."""
+        build_library(tmp_path / "lib.so", [source], kit=["delegate.cc", "trial.cc"], options=["-O0", *options])
+        assert NativeKernels(tmp_path / "lib.so").names == {"Nothing"}
+        return len([*objects.glob("*.o")])
+
+    assert [compiled(), compiled("-O2", "-DEXCESS=1", f"-I{tmp_path}")] == [2, 2]
+    assert compiled("-fno-inline") == 4
+    command = ["c++", "-std=c++17", "-O0", f"-I{kit.parent / 'include'}", "-MD", "-MF", "t.d", "-c", kit / "trial.cc"]
+
+    def made() -> int:
+        """How many there are after a source of another kit is compiled, as by CMake."""
+        (tmp_path / "t.o").unlink(missing_ok=True)
+        subprocess.run([*command, "-o", "t.o"], cwd=tmp_path, check=True)
+        assert (tmp_path / "t.o").stat().st_size > 0
+        return len([*objects.glob("*.o")])
+
+    assert [made(), made()] == [5, 5]
+    with (kit.parent / "include/litefuse/trial.h").open("a") as header:
+        header.write("\n")
+    assert made() == 6
+    (kit / "trial.cc").write_text("wrong")
+    assert subprocess.run([*command, "-o", "t.o"], cwd=tmp_path, capture_output=True, check=False).returncode != 0
