@@ -17,7 +17,7 @@ from litefuse.demo import SAVED_MODEL
 from litefuse.fusions.fusion import called_fusions, take_fusions
 from litefuse.runtime.custom_op import registered_kernels, replace_registered
 from tests.cpp import compile_once
-from tests.in_part import left_out
+from tests.in_part import VARIABLE, left_out, turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,17 +31,26 @@ settings.load_profile("untimed")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-# Set for the processes of pytest-xdist, which are given the names of all files.
+# Set for the processes of pytest-xdist, which are given the names of all files, and have the turn of this one.
 _WHOLE = "LITEFUSE_TESTS_WHOLE"
+
+COLLECTED = pytest.StashKey[list[str]]()
+"""The names of all tests, before a part of them is left out."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         named = config.args_source is pytest.Config.ArgsSource.ARGS
         os.environ[_WHOLE] = "" if named or os.environ.get("LITEFUSE_TESTS") == "all" else "part"
+        os.environ[VARIABLE] = str(turn())
         folder = Path(tempfile.mkdtemp(prefix="litefuse-tests-"))
         config.add_cleanup(lambda: shutil.rmtree(folder))
         compile_once.install(folder)
+
+
+def pytest_report_header() -> str:
+    part = "a part of all tests, " if os.environ.get(_WHOLE) == "part" else ""
+    return f"{part}turn {turn()}: {VARIABLE}={turn()} runs the same cases again"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -51,9 +60,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """
     if addressed := [each.nodeid for each in items if " at 0x" in each.nodeid]:
         raise pytest.UsageError(f"these tests have other names in each process; pass ids: {addressed[:3]}")
+    config.stash[COLLECTED] = names = [each.nodeid for each in items]
     if os.environ.get(_WHOLE) != "part":
         return
-    out = left_out([each.nodeid for each in items])
+    out = left_out(names, turn())
     config.hook.pytest_deselected(items=[each for each in items if each.nodeid in out])
     items[:] = [each for each in items if each.nodeid not in out]
 
