@@ -184,7 +184,8 @@ def test_masks_on_an_npu(tensorflow: TensorFlow, tmp_path: Path, family: str) ->
                 np.testing.assert_allclose(dequantized(value, details[name]), values[name], atol=0.08)
     made, reference = (compiled(each.model_bytes, tmp_path) for each in results)
     assert made.on_cpu - limited["SELECT_V2"] <= 7  # the embedding and the mask itself
-    assert reference.on_cpu >= 7 + 2 * 6
+    # The selections of each step, one for each state.
+    assert reference.on_cpu >= 7 + selected["SELECT_V2"] >= 7 + 6
 
 
 @pytest.mark.parametrize(
