@@ -61,7 +61,10 @@ class Outcome(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def outcome(tensorflow: TensorFlow, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+def outcome(
+    request: pytest.FixtureRequest, tensorflow: TensorFlow, tmp_path_factory: pytest.TempPathFactory
+) -> Outcome:
+    """What all composites compute, with kernels of those that are run."""
     path = tensorflow.save(all_composites)
     content = litefuse.convert(path, composites="keep", check=False).model_bytes
     folder = tmp_path_factory.mktemp("composites")
@@ -73,8 +76,12 @@ def outcome(tensorflow: TensorFlow, tmp_path_factory: pytest.TempPathFactory) ->
             sources[name] = kernel_source(name, found[name], own, "model")
         except NotGenerated as error:
             declined[name] = str(error)
+    tests = [item for item in request.session.items if isinstance(item, pytest.Function)]
+    called = [test for test in tests if test.function is test_kernels_compute_what_tensorflow_and_the_body_compute]
+    chosen = {str(test.callspec.params["name"]) for test in called}
     # One file, little optimized: the headers take most of the time.
-    first, *others = sources
+    first, *others = [name for name in sources if name in chosen] or [*sources]
+    sources = {name: sources[name] for name in (first, *others)}
     together = {first: "\n".join(sources.values()), **dict.fromkeys(others, "")}
     library = build_kernels(folder, together, sanitize=True, options=["-O1"])
     calls = _calls()
