@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,8 @@ I32, I64, BOOL, TEXT, U32 = (tensor(dtype) for dtype in ("INT32", "INT64", "BOOL
 X, Y = tensor("FLOAT32", (1, 4)), tensor("FLOAT32", (1, 8))
 ROWS, ROW = tensor("INT8", (8, 4), 8), tensor("INT8", (8, 4), 1)
 DEEP, OTHER_DEEP = tensor("FLOAT32", (1, 2, 3, 4, 5)), tensor("FLOAT32", (1, 1, 3, 4, 5))
+
+SEQUENCES = [("UNIDIRECTIONAL", "RNN"), ("BIDIRECTIONAL", "RNN"), ("BIDIRECTIONAL", "LSTM")]
 
 #: Ops with operands, results and options, and their versions, as in LiteRT's op_version_test.cc.
 FORMS: list[tuple[int, str, list[Tensor | None], list[Tensor], Mapping[str, Any]]] = [
@@ -145,7 +148,101 @@ FORMS: list[tuple[int, str, list[Tensor | None], list[Tensor], Mapping[str, Any]
     (2, "UNIDIRECTIONAL_SEQUENCE_LSTM", [F32, None, Q8], [F32], {}),
     (3, "UNIDIRECTIONAL_SEQUENCE_LSTM", [F32, None, Q8], [F32], {"asymmetricQuantizeInputs": True}),
     (1, "NEG", [F32], [F32], {}),
+    (2, "FULLY_CONNECTED", [X, X, X], [Y], {"weightsFormat": 1}),
+    (2, "FAKE_QUANT", [F32], [F32], {"narrowRange": True}),
+    (2, "L2_NORMALIZATION", [F32], [Q8], {}),
+    (2, "LSTM", [X] * 3, [Y], {"kernelType": 1}),
+    (3, "LSTM", [X, X, ROW], [Y], {}),
+    (4, "LSTM", [X, X, ROW], [Y], {"asymmetricQuantizeInputs": True}),
+    (4, "UNIDIRECTIONAL_SEQUENCE_LSTM", [X] * 3, [Y], {"diagonalRecurrentTensors": True}),
+    *(
+        (3 if asymmetric else 2, name, [X, ROW], [Y], {"asymmetricQuantizeInputs": asymmetric})
+        for name in ("RNN", *(f"{ways}_SEQUENCE_{kind}" for ways, kind in SEQUENCES))
+        for asymmetric in (False, True)
+    ),
+    (2, "SVDF", [X, ROW], [Y], {}),
+    (4, "SVDF", [X, ROW], [Y], {"asymmetricQuantizeInputs": True}),
+    (4, "PAD", [DEEP, I32], [DEEP], {}),
+    (3, "SELECT", [BOOL, DEEP, DEEP], [DEEP], {}),
+    (6, "TRANSPOSE", [tensor("FLOAT32", (1,) * 6), I32], [F32], {}),
+    (8, "TRANSPOSE", [tensor("FLOAT32", (1,) * 7), I32], [F32], {}),
+    (2, "TRANSPOSE_CONV", [I32, Q8, Q8], [Q8], {}),
+    (7, "DEPTHWISE_CONV_2D", [Q8, tensor("INT4"), None], [Q8], {}),
+    (3, "TOPK_V2", [F32, I32], [F32, I16], {}),
 ]
+
+#: What follows from the type of one operand: the version, the operand, its types, and the ops.
+BY_TYPE = """
+2 0 INT8 ABS ARG_MAX ARG_MIN AVERAGE_POOL_2D BATCH_TO_SPACE_ND CONCATENATION DEPTH_TO_SPACE EQUAL EXP FLOOR_MOD GELU
+2 0 INT8 GREATER GREATER_EQUAL LESS LESS_EQUAL LOG LOGISTIC LOG_SOFTMAX MAXIMUM MAX_POOL_2D MEAN MINIMUM MIRROR_PAD
+2 0 INT8 NOT_EQUAL PACK PAD PADV2 REDUCE_MAX REDUCE_MIN REDUCE_PROD RELU RELU6 RESIZE_NEAREST_NEIGHBOR RSQRT SLICE
+2 0 INT8 SOFTMAX SPACE_TO_BATCH_ND SPACE_TO_DEPTH SPLIT_V SQRT SQUARED_DIFFERENCE STRIDED_SLICE SUB SUM TOPK_V2
+2 0 INT8 TRANSPOSE UNPACK
+2 0 INT16 DEPTH_TO_SPACE EXP FLOOR_MOD GELU GREATER LEAKY_RELU LESS_EQUAL LOG LOG_SOFTMAX REDUCE_PROD SPACE_TO_DEPTH
+2 0 INT16 SQRT SQUARED_DIFFERENCE STRIDED_SLICE SUM
+2 0 UINT8 ABS GELU RELU UNPACK
+2 0 STRING GATHER_ND SQUEEZE TILE
+2 0 FLOAT16 COS SIN
+2 0 BOOL REVERSE_V2
+2 0 UINT32 CAST
+2 0 INT32 SIGN
+2 0 INT64 RANGE
+2 0 FLOAT32 FLOOR_DIV
+2 1 INT8 SELECT
+2 1 BOOL FILL
+2 2 INT64 DYNAMIC_UPDATE_SLICE SPARSE_TO_DENSE
+3 0 INT16 AVERAGE_POOL_2D BATCH_MATMUL BROADCAST_TO CONCATENATION DEQUANTIZE FLOOR_DIV GATHER_ND GREATER_EQUAL LESS
+3 0 INT16 LOGISTIC MAX_POOL_2D MEAN MIRROR_PAD PACK PAD PADV2 REDUCE_MAX REDUCE_MIN RELU RELU6 RSQRT TANH TILE TOPK_V2
+3 0 INT8 FLOOR_DIV REVERSE_V2 SVDF TILE
+3 0 BOOL ARG_MAX ARG_MIN STRIDED_SLICE TRANSPOSE
+3 0 STRING EQUAL NOT_EQUAL
+3 0 FLOAT16 DYNAMIC_UPDATE_SLICE GELU
+3 0 FLOAT8_E4M3FN,FLOAT8_E5M2 SPLIT_V
+3 1 INT8,INT16 FILL
+3 1 INT16 TOPK_V2
+3 2 INT8,UINT8 SPARSE_TO_DENSE
+4 0 INT16 BATCH_TO_SPACE_ND DYNAMIC_UPDATE_SLICE GATHER MAXIMUM NOT_EQUAL RESIZE_BILINEAR RESIZE_NEAREST_NEIGHBOR SLICE
+4 0 INT16 UNPACK
+4 0 UINT32 CONCATENATION PACK
+4 0 UINT16 CAST
+4 0 INT64 SUB
+4 0 INT4 QUANTIZE
+4 0 FLOAT16 SOFTMAX
+4 0 FLOAT8_E4M3FN,FLOAT8_E5M2 BROADCAST_TO REVERSE_V2
+4 1 INT16 GATHER_ND SPLIT
+4 1 UINT32 SELECT
+4 1 FLOAT16 FILL
+5 0 INT32 ABS
+5 0 INT16 EQUAL TRANSPOSE
+5 0 INT4 CONCATENATION DYNAMIC_UPDATE_SLICE
+5 0 BOOL GATHER_ND PADV2
+5 0 STRING STRIDED_SLICE
+5 0 FLOAT16,FLOAT64 CAST
+5 0 FLOAT16,BFLOAT16 UNPACK
+5 0 INT64 MUL
+5 0 UINT4 QUANTIZE
+5 0 FLOAT8_E4M3FN,FLOAT8_E5M2 PACK
+5 1 FLOAT8_E4M3FN,FLOAT8_E5M2 FILL SPLIT
+5 1 INT2 EMBEDDING_LOOKUP
+6 0 BFLOAT16 DYNAMIC_UPDATE_SLICE
+6 0 FLOAT16 CONCATENATION
+6 0 INT4 CAST
+6 0 UINT32 SLICE
+6 0 COMPLEX64 MUL
+6 0 FLOAT8_E4M3FN,FLOAT8_E5M2 GATHER_ND PAD PADV2 UNPACK
+6 1 INT16 GATHER
+7 0 BFLOAT16 CAST
+7 0 UINT32 STRIDED_SLICE
+7 0 INT4 SLICE TRANSPOSE
+7 0 INT2 DEQUANTIZE
+7 0 FLOAT8_E4M3FN,FLOAT8_E5M2 CONCATENATION
+8 0 INT2,UINT4 CAST
+8 0 UINT4 DEQUANTIZE
+8 0 FLOAT16 MUL SLICE
+8 0 BFLOAT16 TRANSPOSE
+8 0 FLOAT8_E4M3FN,FLOAT8_E5M2 GATHER
+9 0 FLOAT8_E4M3FN,FLOAT8_E5M2 CAST DEQUANTIZE
+"""
 
 
 def one_op(
@@ -186,6 +283,17 @@ def test_versions(
     (graph,) = Model(content).graphs
     (op,) = graph.ops
     assert least_version(graph, op) == version
+
+
+def test_versions_by_the_type_of_an_operand() -> None:
+    """With floats elsewhere; the runtime has each of the versions."""
+    for line in BY_TYPE.split("\n")[1:-1]:
+        version, position, types, *names = line.split(" ")
+        for name, dtype in itertools.product(names, types.split(",")):
+            operands = [tensor(dtype) if place == int(position) else F32 for place in range(3)]
+            (graph,) = Model(one_op(name, operands, [F32], {})).graphs
+            assert least_version(graph, graph.ops[0]) == int(version), (name, dtype)
+            assert is_loaded(name, int(version)), (name, version)
 
 
 def codes_of(content: bytes) -> list[tuple[int, int, int]]:

@@ -91,10 +91,14 @@ class Graph:
         self.operators.append((operator, "CUSTOM", name))
 
     def builtin(self, name: str, inputs: Sequence[int], outputs: Sequence[int], **options: Any) -> None:
-        """Adds a builtin op; its options class must be called like it, as ``AddOptions`` is for ADD."""
+        """Adds a builtin op; its options class must be called like it, as ``AddOptions`` is for ADD.
+
+        That of UNIDIRECTIONAL_SEQUENCE_RNN is ``SequenceRNNOptions``.
+        """
         operator = self._operator(inputs, outputs)
         kinds = {kind.lower(): kind for kind in cast("dict[str, int]", vars(schema.BuiltinOptions))}
-        words = kinds.get(name.replace("_", "").lower() + "options")
+        names = (f"{form.replace('_', '').lower()}options" for form in (name, name.removeprefix("UNIDIRECTIONAL_")))
+        words = next((kinds[each] for each in names if each in kinds), None)
         if words is not None:
             operator.builtinOptionsType = getattr(schema.BuiltinOptions, words)
             operator.builtinOptions = getattr(schema, words + "T")()
