@@ -64,6 +64,11 @@ def test_weights_get_a_zero_point_only_where_they_need_one() -> None:
     grid = affine_grid(-0.1, 2.45, 8, narrow=False)
     assert grid.weight_zero_point(grid.multiples(np.array([-0.1, 1.0], np.float32))) == 0
     assert grid.weight_zero_point(grid.multiples(np.array([-0.1, 2.0], np.float32))) == -118
+    both = affine_grid(np.array([-0.1, -0.1]), np.array([2.45, 2.45]), 8, narrow=False)
+    assert both.weight_zero_point(both.multiples(np.array([-0.1, 2.0], np.float32))) == -118
+    apart = affine_grid(np.array([-0.1, 0.0]), np.array([2.45, 2.55]), 8, narrow=False)
+    with pytest.raises(NotCovered, match="zero points differ"):
+        apart.weight_zero_point(apart.multiples(np.array([-0.1, 2.0], np.float32)))
 
 
 @pytest.mark.parametrize(
