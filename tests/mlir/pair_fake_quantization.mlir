@@ -64,6 +64,23 @@ func.func @formula(%x: tensor<?xf32>) -> tensor<?xf32> {
 // -----
 
 // RUN: pair-fake-quantization
+// A bound is a whole number of steps but for what float32 rounds: this one is 255.00001 steps.
+// CHECK-LABEL: func.func @bounds
+// CHECK: "tfl.quantize"({{.*}}) {{.*}}!quant.uniform<i8:f32, 0.0316{{[0-9]*}}:-128>
+func.func @bounds(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %step = "tf.Const"() {value = dense<0.03161> : tensor<f32>} : () -> tensor<f32>
+  %low = "tf.Const"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
+  %high = "tf.Const"() {value = dense<8.06055069> : tensor<f32>} : () -> tensor<f32>
+  %0 = "tf.RealDiv"(%x, %step) : (tensor<?xf32>, tensor<f32>) -> tensor<?xf32>
+  %1 = "tf.Round"(%0) : (tensor<?xf32>) -> tensor<?xf32>
+  %2 = "tf.Mul"(%1, %step) : (tensor<?xf32>, tensor<f32>) -> tensor<?xf32>
+  %3 = "tf.ClipByValue"(%2, %low, %high) : (tensor<?xf32>, tensor<f32>, tensor<f32>) -> tensor<?xf32>
+  return %3 : tensor<?xf32>
+}
+
+// -----
+
+// RUN: pair-fake-quantization
 // Left alone: a rounding without bounds, one that is not undone, ranges that are computed, more than 8 bits, channels of
 // what is not constant, an empty range.
 // CHECK-LABEL: func.func @left
