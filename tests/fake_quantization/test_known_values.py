@@ -25,6 +25,9 @@ def test_known_values() -> None:
             assert found is not None
             assert (found.dtype, float(found)) == (np.float32, 1.0)
             assert known_value(axes) is not None
+            shape = tensor_constant(ir.DenseElementsAttr.get(np.array([-1, 1], np.int32)))
+            column = known_value(_op("tf.Reshape", w, shape, kind=ir.RankedTensorType.get([4, 1], ir.F32Type.get())))
+            np.testing.assert_array_equal(column, [[1], [-3], [2], [0.5]])
 
 
 def test_what_is_not_followed() -> None:

@@ -97,8 +97,10 @@ def test_ranges_inside() -> None:
 STEPS = 80
 
 
-def lstm(weight: float, gate: float, *, open_batch: bool = False, initial: float = 0.0) -> Graph:
-    """Steps of four units, with all weights alike, and all biases."""
+def lstm(
+    weight: float, gate: float, *, open_batch: bool = False, initial: float = 0.0, normalized: bool = False
+) -> Graph:
+    """Steps of four units, with all weights alike, and all biases, which alone are left where they are normalized."""
     graph, batch = Graph(), -1 if open_batch else 1
     x = graph.input("x", [1, STEPS, 2], signature=[batch, STEPS, 2])
     operands = [x, *(graph.tensor(f"w{each}", [4, 2], value=np.full((4, 2), weight)) for each in range(4))]
@@ -110,7 +112,8 @@ def lstm(weight: float, gate: float, *, open_batch: bool = False, initial: float
         operands.append(graph.tensor(state, [1, 4], signature=[batch, 4]))
         graph.builtin("FILL", [size, value], operands[-1:])
     y = graph.output("y", [1, STEPS, 4], signature=[batch, STEPS, 4])
-    graph.builtin("UNIDIRECTIONAL_SEQUENCE_LSTM", [*operands, -1, -1, -1, -1], [y])
+    factors = [graph.tensor(f"n{each}", [4], value=np.full(4, 0.5)) if normalized else -1 for each in range(4)]
+    graph.builtin("UNIDIRECTIONAL_SEQUENCE_LSTM", [*operands, *factors], [y])
     operator, options = graph.operators[-1][0], schema.UnidirectionalSequenceLSTMOptionsT()
     options.fusedActivationFunction = schema.ActivationFunctionType.TANH
     operator.builtinOptionsType = schema.BuiltinOptions.UnidirectionalSequenceLSTMOptions
@@ -130,9 +133,15 @@ def _packed_size(graph: Graph, x: int) -> int:
     return size
 
 
-@pytest.mark.parametrize(("weight", "gate"), [(0.01, 0.0), (0.02, -1.0), (0.5, 0.0), (0.5, 1.0)])
-def test_cell_states_of_any_size_are_right(tmp_path: Path, weight: float, gate: float) -> None:
-    before, after = saved(tmp_path / "before.tflite", lstm(weight, gate)), tmp_path / "after.tflite"
+@pytest.mark.parametrize(
+    ("weight", "gate", "normalized"),
+    [(0.01, 0.0, False), (0.02, -1.0, False), (0.5, 0.0, False), (0.5, 1.0, False), (0.5, -0.4, True)],
+)
+def test_cell_states_of_any_size_are_right(tmp_path: Path, weight: float, gate: float, *, normalized: bool) -> None:
+    before, after = (
+        saved(tmp_path / "before.tflite", lstm(weight, gate, normalized=normalized)),
+        tmp_path / "after.tflite",
+    )
     samples = [np.random.default_rng(number).normal(size=(1, STEPS, 2)).astype(np.float32) for number in range(8)]
     found = quantize_model(before, after, "int8", take_samples(samples))
     assert found.kinds.real == 0

@@ -43,6 +43,23 @@ def test_divisors_near_zero(tmp_path: Path, smallest: float, expected: OpKinds) 
         np.testing.assert_allclose(y[0, [0, 2, 3]], (X / (X * X + smallest))[0, [0, 2, 3]], atol=0.05)
 
 
+@pytest.mark.parametrize(
+    ("divisors", "expected"),
+    [([2.0, -1.0, 1.5, 3.0], OpKinds(1, 0, 0)), ([2.0, 0.001, 1.5, 3.0], OpKinds(0, 0, 1))],
+)
+def test_constant_divisors_near_zero(tmp_path: Path, divisors: list[float], expected: OpKinds) -> None:
+    graph = Graph()
+    graph.builtin(
+        "DIV", [graph.input("x", [1, 4]), graph.tensor("divisor", [4], value=divisors)], [graph.output("y", [1, 4])]
+    )
+    before, after = saved(tmp_path / "before.tflite", graph), tmp_path / "after.tflite"
+    found = quantize_model(before, after, "int8", take_samples([{"x": X}]))
+    assert found.kinds == expected
+    assert [each.reason for each in found.floats] == ["its divisor may become 0 in integers"] * expected.real
+    y = Interpreter(after).get_signature_runner()(x=X)["y"]
+    np.testing.assert_allclose(y, X / np.array(divisors), rtol=0.1, atol=0.1)
+
+
 @pytest.mark.parametrize(("form", "expected"), [("int8", OpKinds(1, 0, 0)), ("int16", OpKinds(0, 0, 1))])
 def test_products_with_a_constant_first_factor(tmp_path: Path, form: Quantization, expected: OpKinds) -> None:
     graph = Graph()
