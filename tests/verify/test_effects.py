@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
+from google.protobuf import text_format
 
-from litefuse.saved_model.messages import NodeDef
+from litefuse.errors import LitefuseError
+from litefuse.saved_model.messages import NodeDef, SavedModel
 from litefuse.saved_model.op_registry import op_registry
 from litefuse.verify.effects import EFFECTS, effect_of
+from litefuse.verify.side_effects import refuse_side_effects
 
 # What an op that writes, reads, runs or connects may be called after.
 SUSPECT = re.compile(
@@ -85,3 +89,31 @@ def test_where_an_op_prints_to(stream: bytes, effect: str) -> None:
     if stream:
         node.attr["output_stream"].s = stream
     assert effect_of(node) == effect
+
+
+GRAPH_OF_1 = """
+meta_graphs {
+  meta_info_def { tags: "serve" }
+  graph_def {
+    node { name: "x" op: "Placeholder" }
+    node { name: "v" op: "VariableV2" }
+    node { name: "value" op: "%s" input: "x" }
+    node { name: "v/Assign" op: "%s" input: "v" input: "value" }
+    node { name: "y" op: "Mul" input: "x" input: "v" }
+  }
+  signature_def { key: "serve" value { outputs { key: "y" value { name: "y:0" } } } }
+}
+"""
+
+
+@pytest.mark.parametrize("assigns", ["Assign", "AssignVariableOp", "Identity"])
+def test_initial_values_of_variables(tmp_path: Path, assigns: str) -> None:
+    """TensorFlow runs them, whether or not a signature or an initializer needs the op; there it may read files."""
+    for op in ("PyFunc", "ReadFile", "Neg"):
+        content = text_format.Parse(GRAPH_OF_1 % (op, assigns), SavedModel()).SerializeToString()
+        (tmp_path / "saved_model.pb").write_bytes(content)
+        if op != "PyFunc" or assigns == "Identity":
+            refuse_side_effects(tmp_path, None, {"serve": ["y"]}, "model")
+            continue
+        with pytest.raises(LitefuseError, match="the op PyFunc, node 'value'"):
+            refuse_side_effects(tmp_path, None, {"serve": ["y"]}, "model")
