@@ -227,3 +227,19 @@ def test_what_is_kept_stays_in_floating_point_in_its_signature_alone(tmp_path: P
     kinds = [GraphEditor(model, index) for index in (0, 1)]
     types = [[graph.is_type(op.inputs[0], "int8") for op in graph.ops if graph.code(op) in LSTMS] for graph in kinds]
     assert types == [[False], [True]]
+
+
+@pytest.mark.parametrize(("inner", "expected"), [(True, ["hidden", "z"]), (False, ["y_quantized"])])
+def test_integers_have_the_name_of_the_result(tmp_path: Path, *, inner: bool, expected: list[str]) -> None:
+    """By which layers are compared; an output keeps its own."""
+    graph = lstm(0.5, 0.0)
+    if inner:
+        hidden = graph.outputs.pop()
+        graph.tensors[hidden][0].name = "hidden"
+        graph.builtin("TANH", [hidden], [graph.output("z", [1, STEPS, 4])])
+    before, after = saved(tmp_path / "before.tflite", graph), tmp_path / "after.tflite"
+    samples = take_samples([np.ones((1, STEPS, 2), np.float32)] * 2)
+    quantize_model(before, after, "int8", samples, quantized_io=not inner)
+    edited = GraphEditor(read_model(after), 0)
+    made = [each for op in edited.ops for each in op.outputs if edited.is_type(each, "int8")]
+    assert [edited.name(each) for each in made][-len(expected) :] == expected
