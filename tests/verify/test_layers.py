@@ -22,6 +22,8 @@ from litefuse.verify.layers.names import same_order, value_node
 from litefuse.verify.layers.observed import ObservedCopy
 from litefuse.verify.model_process import ModelJob
 from litefuse.verify.original import Arrays, Call
+from tests.quantization.models import saved
+from tests.runtime.models import Graph
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -259,3 +261,30 @@ def test_looking_that_changes_the_outputs(demo_model: Path, tmp_path: Path, monk
     }
     for index, value in values.items():
         np.testing.assert_array_equal(np.load(values_file(tmp_path, index)), value)
+
+
+KERNEL = """
+import litefuse
+
+@litefuse.custom_op("Doubled")
+class Doubled(litefuse.CustomOp):
+    def prepare(self, x):
+        return x
+
+    def invoke(self, inputs, outputs):
+        outputs[0][...] = inputs[0] * 2
+"""
+
+
+def test_kernels_of_modules_are_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("litefuse.runtime.custom_op._registered", {})
+    kernel, graph = tmp_path / "kernel.py", Graph()
+    kernel.write_text(KERNEL)
+    x, doubled = graph.input("x", [3]), graph.tensor("doubled", [3])
+    graph.custom("Doubled", [x], [doubled])
+    graph.builtin("NEG", [doubled], [graph.output("y", [3])])
+    path = saved(tmp_path / "model.tflite", graph)
+    call = Call(random_call(path).signature, {"x": np.array([1, -2, 3], np.float32)})
+    job = ObservationJob(ModelJob(str(path), kernel_modules=(str(kernel),)), (call,), tmp_path)
+    assert {*observe_model(job, lambda _: None).seen} >= {doubled}
+    np.testing.assert_array_equal(np.load(values_file(tmp_path, doubled)), [2, -4, 6])
