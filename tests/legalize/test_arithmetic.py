@@ -158,3 +158,10 @@ def test_powers_of_complex_numbers() -> None:
     check("Pow", [zero, np.array([0, 2, 0.5j + 1], np.complex64)], np.array([1, 0, 0], np.complex64))
     other = numbers[::-1].copy()
     check("SquaredDifference", [numbers, other], (np.abs(numbers - other) ** 2).astype(np.complex64), rtol=1e-5)
+
+
+def test_conjugate_transposes() -> None:
+    real = normal(2, 3, 4)
+    for x in (real, (real + 1j * real[::-1]).astype(np.complex64)):
+        order = Constant(np.array([2, 0, 1], np.int32))
+        check("ConjugateTranspose", [x, order], np.conj(x).transpose(2, 0, 1))

@@ -29,8 +29,10 @@ def test_a_place_that_is_named_beside_a_mask() -> None:
     x = counted(4, 3)
     places = [Constant(np.array(each, np.int32)) for each in ([2], [3], [1])]
     masks = {"begin_mask": 1, "end_mask": 0, "ellipsis_mask": 0, "new_axis_mask": 0, "shrink_axis_mask": 1}
-    operands = [x, *places]
-    check("StridedSlice", operands, x[2], form=None, attributes=masks)
+    check("StridedSlice", [x, *places], x[2], form=None, attributes=masks)
+    places = [Constant(np.array(each, np.int32)) for each in ([2, 1], [3, 2], [1, 1])]
+    for begin, expected in ((1, x[2, 1:2]), (2, x[2, :2]), (3, x[2, :2])):
+        check("StridedSlice", [x, *places], expected, form=None, attributes=masks | {"begin_mask": begin})
 
 
 def test_slices_of_no_elements() -> None:
@@ -65,7 +67,7 @@ def test_diagonals_beside_the_main_one() -> None:
 
 @pytest.mark.parametrize("limits", [[-1], [2], [-1, 1], [1, 2]])
 @pytest.mark.parametrize("align", ["LEFT_LEFT", "LEFT_RIGHT", "RIGHT_LEFT", "RIGHT_RIGHT"])
-def test_diagonals_that_the_model_computes(limits: list[int], align: str) -> None:
+def test_diagonals_of_constant_numbers_and_of_those_that_the_model_computes(limits: list[int], align: str) -> None:
     x: Any = counted(2, 3, 5)
     above, below = align.split("_")
     lower, upper = limits[0], limits[-1]
@@ -77,15 +79,18 @@ def test_diagonals_that_the_model_computes(limits: list[int], align: str) -> Non
         sides = (missing, 0) if shifted else (0, missing)
         rows.append(np.pad(np.diagonal(x, k, 1, 2), [(0, 0), sides], constant_values=7))
     diagonals: Any = np.stack(rows, 1) if len(limits) > 1 else rows[0]
-    operands, options = [np.array(limits, np.int32), Constant(F(7))], {"align": align}
-    check("MatrixDiagPartV3", [x, *operands], diagonals, attributes=options)
+    k, padding, options = np.array(limits, np.int32), Constant(F(7)), {"align": align}
+    constants = [Constant(k), padding]
+    check("MatrixDiagPartV3", [x, k, padding], diagonals, attributes=options)
+    check("MatrixDiagPartV3", [x, *constants], diagonals, attributes=options, dynamic=[False])
     offsets = np.arange(5) - np.arange(3)[:, None]
     inside: Any = (lower <= offsets) & (offsets <= upper)
     put, padded = -x, np.full_like(x, 7)
     put[:, inside] = padded[:, inside] = x[:, inside]
-    check("MatrixSetDiagV3", [-x, diagonals, operands[0]], put, attributes=options)
-    operands[1:1] = [np.array(3, np.int32), np.array(5, np.int32)]
-    check("MatrixDiagV3", [diagonals, *operands], padded, attributes=options)
+    check("MatrixSetDiagV3", [-x, diagonals, k], put, attributes=options)
+    check("MatrixSetDiagV3", [-x, diagonals, constants[0]], put, attributes=options, dynamic=[False])
+    sizes = [np.array(3, np.int32), np.array(5, np.int32)]
+    check("MatrixDiagV3", [diagonals, k, *sizes, padding], padded, attributes=options)
 
 
 def test_sizes_of_matrices_that_the_model_computes() -> None:
@@ -116,6 +121,24 @@ def test_sizes_of_matrices_that_are_constants(limits: list[int]) -> None:
         numbers = [Constant(np.array(each, np.int32)) for each in (limits, *given)]
         diagonals = x if len(limits) > 1 else x[:, 0]
         check("MatrixDiagV2", [diagonals, *numbers, Constant(F(0.5))], expected, dynamic=[False])
+
+
+def test_rows_that_are_put_together_by_numbers_that_the_model_computes() -> None:
+    """The last of several rows counts, and also the first of all."""
+    first, second = np.array([0, 2], np.int32), np.array([[3, 1], [3, 4]], np.int32)
+    rows, more = counted(2, 3), counted(2, 2, 3) + 10
+    expected = np.stack([rows[0], more[0, 1], rows[1], more[1, 0], more[1, 1]])
+    check("DynamicStitch", [first, second, rows, more], expected)
+    check("DynamicStitch", [Constant(first), Constant(second), rows, more], expected, dynamic=[True])
+
+
+def test_products_of_many_batches() -> None:
+    """Of more dimensions than LiteRT's op takes."""
+    x, y = normal(2, 1, 2, 1, 3, 4), normal(2, 4, 5)
+    for adjoint in itertools.product((False, True), repeat=2):
+        factors = [each.swapaxes(-1, -2) if turned else each for each, turned in zip((x, y), adjoint, strict=True)]
+        options = dict(zip(("adj_x", "adj_y"), adjoint, strict=True))
+        check("BatchMatMulV2", factors, x @ y, attributes=options, rtol=1e-5, atol=1e-5)
 
 
 def test_diagonals_of_the_first_version_make_squares() -> None:

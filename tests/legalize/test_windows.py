@@ -75,6 +75,11 @@ def test_pooled_integers() -> None:
     check("MaxPool", [-x], same, attributes=sizes | {"padding": "SAME", "data_format": "NHWC"})
     explicit = {"padding": "EXPLICIT", "explicit_paddings": [0, 0, 1, 1, 0, 0, 0, 0], "data_format": "NHWC"}
     check("MaxPool", [-x], same, attributes=sizes | explicit)
+    real = -x.astype(np.float32)
+    channels_first = {name: [sizes[name][axis] for axis in (0, 3, 1, 2)] for name in sizes} | {"data_format": "NCHW"}
+    explicit = {"padding": "EXPLICIT", "explicit_paddings": [0, 0, 0, 0, 1, 1, 0, 0]}
+    expected = same.astype(np.float32).transpose(0, 3, 1, 2)
+    check("MaxPool", [real.transpose(0, 3, 1, 2)], expected, attributes=channels_first | explicit)
     wide = -x.astype(np.int64) - 2**40
     first = {"ksize": [1, 1, 3, 2], "strides": [1, 1, 2, 2], "padding": "SAME", "data_format": "NCHW"}
     expected = (same.astype(np.int64) - 2**40).transpose(0, 3, 1, 2)

@@ -77,21 +77,11 @@ class PaddedMaxPool(Decomposition):
         op.shape(0, 4)
         op.require(0, "float32")
         shape = op.results[0].shape
-        if op.attributes["padding"] != "EXPLICIT" or shape is None:
+        layout = op.attributes.get("data_format", "NHWC")  # the engine has put channels last
+        if op.attributes["padding"] != "EXPLICIT" or layout != "NHWC" or shape is None:
             raise NotDecomposed("LiteRT's MaxPool does not take it in this form")
-        attributes: dict[str, Any] = b.options(op) | {
-            "padding": "VALID",
-            "explicit_paddings": [],
-            "data_format": "NHWC",
-        }
+        attributes: dict[str, Any] = b.options(op) | {"padding": "VALID", "explicit_paddings": []}
         paddings: list[int] = list(op.attributes["explicit_paddings"])
         pairs = list(zip(paddings[::2], paddings[1::2], strict=True))
         padded = b.pad(op.operands[0], pairs, float("-inf"))
-        if op.attributes.get("data_format", "NHWC") == "NHWC":
-            return b.op("MaxPool", [padded], shape, "float32", **attributes)
-        order = [0, 2, 3, 1]
-        for name in ("ksize", "strides"):
-            attributes[name] = [op.attributes[name][axis] for axis in order]
-        images = b.transpose(padded, order)
-        pooled = b.op("MaxPool", [images], [shape[axis] for axis in order], "float32", **attributes)
-        return b.transpose(pooled, [0, 3, 1, 2])
+        return b.op("MaxPool", [padded], shape, "float32", **attributes)
