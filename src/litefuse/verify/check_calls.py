@@ -145,8 +145,8 @@ class Calls:
     def allow_for_rounding(self, call: Call) -> None:
         """Makes the errors of a call relative to what the body's operations are relative to, or the fused op's.
 
-        What moves far enough does so in the first runs, as a rule; what is wrong does not in all of them. Calls with NaN
-        and infinities stay as they are, unless the composite asks for these: what differs there is noted, no more.
+        What moves far enough does so in the first runs, as a rule; what is wrong does not in all of them. Calls with
+        NaN and infinities stay as they are, unless the composite asks for these: what differs there is only noted.
         """
         if call.draw.kind.undefined and not self._asks_for_nan and not call.resized:
             return
