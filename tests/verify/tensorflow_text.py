@@ -91,13 +91,14 @@ class Graph:
 Formula: TypeAlias = "Callable[[Graph, Value], Value]"
 
 
-def function(name: str, argument: Argument, formula: Formula) -> str:
-    """Returns a function as text; the formula takes the graph and the argument."""
+def function(name: str, argument: Argument, *formulas: Formula) -> str:
+    """Returns a function as text with a result for each formula, which takes the graph and the argument."""
     graph = Graph()
     x = Value(graph, "%x", *argument)
-    result = formula(graph, x)
-    body = "\n  ".join([*graph.lines, f"return {result.name} : {result.type}"])
-    return f"func.func private @{name}({x.name}: {x.type}) -> {result.type} {{\n  {body}\n}}\n"
+    results = [formula(graph, x) for formula in formulas]
+    types = ", ".join(each.type for each in results)
+    body = "\n  ".join([*graph.lines, f"return {', '.join(each.name for each in results)} : {types}"])
+    return f"func.func private @{name}({x.name}: {x.type}) -> ({types}) {{\n  {body}\n}}\n"
 
 
 def _type(sizes: Sizes, dtype: str) -> str:

@@ -7,19 +7,31 @@ constants say where its results turn: at thresholds, limits, and what keeps a di
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from litefuse.inputs.drawer import Manner
 from litefuse.inputs.graph import Model
 
-__all__ = ["Kind", "kinds_of"]
+__all__ = [
+    "FEW",
+    "MOST_CONSTANTS",
+    "Kind",
+    "asks_for_nan",
+    "few_numbers",
+    "keeps_state",
+    "kinds_of",
+    "numbers_of",
+    "work_of",
+]
 
-# Constants of more elements are weights.
-_FEW = 64
-_MOST_CONSTANTS = 12
+#: Constants of more elements are weights.
+FEW = 64
+MOST_CONSTANTS = 12
 _MOST_SCALES = 4
 # Below it, a constant is one that keeps a divisor or a logarithm from 0.
 _SMALL = 0.05
@@ -30,6 +42,9 @@ _LARGE_SIZE, _LARGEST_SIZE = 130, 1024
 _HALVES = (0.5, 1.5, 2.5)
 _ROUNDING = frozenset({"ROUND", "FLOOR", "CEIL", "CAST"})
 _CLIPS = {"RELU6": (6.0,), "RELU_N1_TO_1": (-1.0, 1.0)}
+_COMPARISONS = frozenset({"EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL"})
+# An op takes as long as so many numbers.
+_OP_NUMBERS = 1 << 12
 
 
 class Kind(NamedTuple):
@@ -48,15 +63,16 @@ class Kind(NamedTuple):
     undefined: bool = False
 
 
-def kinds_of(content: Any, *, thorough: bool = False) -> list[Kind]:
+def kinds_of(content: Any, *, thorough: bool = False, numbers: Iterable[float] = ()) -> list[Kind]:
     """Returns the kinds of numbers that show whether another model computes the same as this one.
 
     Args:
         content: The content of a valid ``.tflite`` file.
         thorough: Whether to draw all of them in all sizes.
+        numbers: Further constants, those of the other model.
     """
     model = Model(content)
-    constants = _constants(model)
+    constants = [*dict.fromkeys([*numbers, *numbers_of(model)])]
     near = [each for number in constants for each in _around(number)]
     if any(op.name in _ROUNDING for graph in model.graphs for op in graph.ops):
         near += [each for number in constants if number for half in _HALVES for each in (half * number, half / number)]
@@ -82,7 +98,41 @@ def kinds_of(content: Any, *, thorough: bool = False) -> list[Kind]:
     return kinds
 
 
-def _constants(model: Model) -> list[float]:
+def asks_for_nan(model: Model) -> bool:
+    """Whether a model tells NaN or infinities from numbers: its results are then meaningful for these."""
+
+    def is_infinite(constant: Any) -> bool:
+        return constant is not None and constant.dtype.kind == "f" and bool(np.isinf(constant).any())
+
+    return any(
+        (op.name in {"EQUAL", "NOT_EQUAL"} and len({*op.inputs}) == 1)
+        or (op.name in _COMPARISONS and any(is_infinite(graph.constant(index)) for index in op.inputs))
+        for graph in model.graphs
+        for op in graph.ops
+    )
+
+
+def keeps_state(model: Model) -> bool:
+    """Whether a call of a model may say something of later ones."""
+    return any(
+        any(op.name in {"VAR_HANDLE", "HASHTABLE"} for op in graph.ops)
+        or any(graph.tensor(index).is_variable for index in range(graph.size))
+        for graph in model.graphs
+    )
+
+
+def work_of(model: Model) -> Mapping[int, int]:
+    """Returns how many numbers a model computes with, by how many dimensions of theirs are dynamic."""
+    work = Counter[int]()
+    for graph in model.graphs:
+        work[0] += _OP_NUMBERS * len(graph.ops)
+        for index in range(graph.size):
+            shape = graph.tensor(index).shape
+            work[shape.count(None)] += math.prod(size or 1 for size in shape)
+    return work
+
+
+def numbers_of(model: Model) -> list[float]:
     """Returns the numbers among a model's constants, without weights, in their order."""
     found: dict[float, None] = {}
     for graph in model.graphs:
@@ -90,14 +140,18 @@ def _constants(model: Model) -> list[float]:
             found.update(dict.fromkeys(_CLIPS.get(op.name, ())))
             for index in op.inputs:
                 sizes = graph.tensor(index).shape if index >= 0 else ()
-                if index < 0 or not graph.is_constant(index) or math.prod(size or 0 for size in sizes) > _FEW:
+                if index < 0 or not graph.is_constant(index) or math.prod(size or 0 for size in sizes) > FEW:
                     continue
-                dtype = graph.tensor(index).dtype
-                constant = graph.constant(index) if dtype is not None and dtype.kind == "f" else None
-                if constant is not None:
-                    numbers = np.unique(constant.astype(np.float64))
-                    found.update(dict.fromkeys(numbers[np.abs(numbers) < _LARGE][:_MOST_CONSTANTS].tolist()))
-    return [*found][:_MOST_CONSTANTS]
+                found.update(dict.fromkeys(few_numbers(graph.constant(index))))
+    return [*found][:MOST_CONSTANTS]
+
+
+def few_numbers(constant: npt.NDArray[Any] | None) -> list[float]:
+    """Returns the first numbers of a constant that is of real ones, in their order."""
+    if constant is None or constant.dtype.kind != "f":
+        return []
+    numbers = np.unique(constant.astype(np.float64))
+    return numbers[np.abs(numbers) < _LARGE][:MOST_CONSTANTS].tolist()
 
 
 def _large_size(model: Model) -> int:

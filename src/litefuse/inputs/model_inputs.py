@@ -15,6 +15,7 @@ from litefuse.errors import InterpreterError
 from litefuse.inputs.drawer import LEVELS, OTHER_NUMBERS, Drawer, Manner
 from litefuse.inputs.flow import Flow, Trace, Value
 from litefuse.inputs.graph import Model, Signature
+from litefuse.inputs.kinds import asks_for_nan, numbers_of
 from litefuse.inputs.rules import rule_of
 from litefuse.inputs.tables import Tables
 from litefuse.inputs.uses import Box, Domain, Rows, Use, Words
@@ -30,7 +31,7 @@ class ModelInputs:
         signatures: The inputs of each signature, by key and name. A model without signatures has one with an empty key:
             that of its first subgraph, with the names of tensors.
         unranked: The inputs of each signature that may be of any rank.
-        tables: The contents of its tables.
+        tables: The contents of its tables, and its constants.
         moving: The outputs of each signature that depend on inputs of it or of others, through variables.
 
     Args:
@@ -48,7 +49,8 @@ class ModelInputs:
         for _ in range(2 if len(signatures) > 1 else 1):  # what one writes, another reads
             for key, signature in signatures.items():
                 self.moving[key] = _follow(flow, key, signature)
-        self.tables = Tables(tuple(flow.keys.values()), model.constant_shapes())
+        constants = model.constant_shapes(), tuple(numbers_of(model))
+        self.tables = Tables(tuple(flow.keys.values()), *constants, asks_for_nan(model))
 
     @classmethod
     def of_file(cls, file: str | os.PathLike[str] | bytes) -> ModelInputs:

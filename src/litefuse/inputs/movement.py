@@ -14,7 +14,7 @@ def movement(before: npt.NDArray[Any], after: npt.NDArray[Any]) -> float:
     """Returns how far an output is from that of another call.
 
     Of real and complex numbers, the largest difference, relative to the largest finite value; of other values, the
-    share that differs; infinite if the shapes differ, or the places of non-finite values.
+    share that differs; infinite if the shapes differ, or the non-finite values.
     """
     if before.shape != after.shape:
         return float("inf")
@@ -25,7 +25,9 @@ def movement(before: npt.NDArray[Any], after: npt.NDArray[Any]) -> float:
     wide = np.complex128 if before.dtype.kind == "c" else np.float64
     one, other = before.astype(wide), after.astype(wide)
     finite = np.isfinite(one)
-    if not np.array_equal(finite, np.isfinite(other)):
+    if not np.array_equal(one[~finite], other[~np.isfinite(other)], equal_nan=True) or not np.array_equal(
+        finite, np.isfinite(other)
+    ):
         return float("inf")
     one, other = one[finite], other[finite]
     largest = float(np.abs(one).max()) if one.size else 0.0

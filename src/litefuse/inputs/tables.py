@@ -1,4 +1,4 @@
-"""The contents of a model's tables, for another model that is to compute the same."""
+"""The contents of a model's tables, and its constants, for another model that is to compute the same."""
 
 from __future__ import annotations
 
@@ -13,10 +13,14 @@ class Tables(NamedTuple):
     Attributes:
         keys: The keys of each hash table.
         shapes: The shapes of constants and variables.
+        numbers: The numbers among its constants that are no weights.
+        asks_for_nan: Whether it tells NaN or infinities from numbers.
     """
 
     keys: tuple[tuple[bytes | int, ...], ...] = ()
     shapes: frozenset[tuple[int, ...]] = frozenset()
+    numbers: tuple[float, ...] = ()
+    asks_for_nan: bool = False
 
     def more_keys(self, known: tuple[bytes | int, ...]) -> tuple[bytes | int, ...]:
         """Returns further keys of the tables that have some of the known keys; of all tables where none has."""

@@ -7,12 +7,13 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.errors import InterpreterError, LitefuseError, ModelCrashError
+from litefuse.errors import EngineCrashError, InterpreterError, LitefuseError, ModelCrashError
 from litefuse.files.readable import check_there
 from litefuse.files.temporary import make_temporary_folder
 from litefuse.inputs.drawer import LEVELS
@@ -31,6 +32,7 @@ from litefuse.verify.model_run import run_job
 from litefuse.verify.original import Arrays, RefusedCallError
 from litefuse.verify.quantized.float_copy import is_quantized_file
 from litefuse.verify.reference import CallReference, name_and_content, opened, path_of
+from litefuse.verify.spreads import spreads_of, without_refused
 from litefuse.verify.verdicts import Evidence, verdicts
 from litefuse.verify.verification import OutputVerdict, Verification
 
@@ -73,7 +75,8 @@ def verify_model(
     state show. Without ``inputs``, inputs are drawn from the model's graph, different ones for each call. With a
     dynamic batch, there is one round of calls with batch size 1 and another, from the initial state, with 3. A third
     round fills gaps: calls with other numbers where outputs did not move, and calls until every row of a table was
-    picked. Quantized inputs and outputs are compared as the real numbers that they represent.
+    picked. A last one takes other kinds of numbers, in sizes that grow and shrink, and compares each element; quantized
+    models do without. Quantized inputs and outputs are compared as the real numbers that they represent.
 
     TensorFlow runs the original, so the original should be trusted. One that has side effects is refused before that.
 
@@ -190,10 +193,12 @@ def _against(
 ) -> Verification:
     """Compares a model with an original."""
     with opened(original, tags, job, allow_side_effects=manner.allow_side_effects, announce=on_step) as reference:
-        job = replace(job, tables=reference.tables)
-        ran, wanted = _call_both(job, name, reference.call, on_step)
+        kinds = not (job.is_given or manner.quantized or (reference.file and is_quantized_file(reference.file)))
+        job = replace(job, tables=reference.tables, kinds=kinds)
+        ran, wanted = without_refused(job, *_call_both(job, name, reference.call, on_step))
+        spreads = spreads_of(job, name, ran, wanted, reference)
         ran, wanted, refused = _beyond(job, name, ran, wanted, reference.call, on_step)
-        judged = _judged(job, ran, wanted, refused)
+        judged = _judged(job, ran, wanted, refused, spreads=spreads)
         by_steps = manner.quantized and manner.by_steps
         if not manner.layers and not by_steps:
             return _verification(job, name, reference.name, ran, wanted, judged)
@@ -241,9 +246,11 @@ def _judged(
     wanted: Sequence[Sequence[Arrays]],
     refused: Mapping[str, str],
     seen: Sequence[Layers] | None = None,
+    spreads: Mapping[int, Arrays] = MappingProxyType({}),
 ) -> tuple[OutputVerdict, ...]:
     """Returns the verdict on each output, judged by quantization where layers were."""
     evidence = Evidence(job.tolerance, ran.moving, ran.coverage, not job.is_given, refused, dtypes=ran.dtypes)
+    evidence = evidence._replace(spreads=spreads)
     if seen is not None:
         explained = {(each.signature, name): error for each in seen for name, error in each.explained.items()}
         faults = {
@@ -260,13 +267,17 @@ def _call_both(
 ) -> tuple[ModelCalls, list[list[Arrays]]]:
     """Returns the outputs of the model and of the original.
 
-    Drawn inputs that one of the two refuses or crashes on are drawn again, in narrower limits.
+    Drawn inputs that one of the two refuses or crashes on are drawn again, in narrower limits; before that, after a
+    crash, without further kinds of numbers.
     """
     refused: LitefuseError | None = None
     while True:
         try:
             ran = run_job(job, name, on_step)
         except ModelCrashError as error:
+            if job.kinds:
+                job = replace(job, kinds=False)
+                continue
             refused, level = refused or error, job.level + 1
         except LitefuseError as error:
             raise refused or error from None
@@ -275,6 +286,11 @@ def _call_both(
                 return ran, call(ran.rounds, ran.outputs)
             except (RefusedCallError, InterpreterError) as error:
                 refused, level = refused or error, LEVELS.index(ran.limit) + 1
+            except LitefuseError as error:
+                if not job.kinds or not isinstance(error.__cause__, EngineCrashError):
+                    raise
+                job = replace(job, kinds=False)
+                continue
         if job.is_given or level >= len(LEVELS):
             raise refused
         job = replace(job, level=level)

@@ -201,7 +201,7 @@ class Calls:
         from litefuse.verify.rounding import Rounding  # few comparisons need it, and the schema that it loads
 
         if function.model not in self._roundings:
-            self._roundings[function.model] = Rounding(*function)
+            self._roundings[function.model] = Rounding(function.model.content, function.run)
         return self._roundings[function.model]
 
     def _note_movement(self, expected: Arguments) -> None:

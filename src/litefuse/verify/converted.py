@@ -88,12 +88,19 @@ class ConvertedModel:
 
     def new_round(self, interpreter: Interpreter | None = None) -> Callable[[Call], Arrays]:
         """Returns a function that calls a new or given interpreter; it raises what :meth:`call` raises."""
-        interpreter = interpreter or self.interpreter()
+        current = interpreter or self.interpreter()
 
         def call(call: Call) -> Arrays:
+            nonlocal current
             signature = call.signature
-            interpreter.announce_steps(lambda step: self._announce(f"{step}, signature {signature!r}"))
-            return _called(interpreter, call)
+            current.announce_steps(lambda step: self._announce(f"{step}, signature {signature!r}"))
+            try:
+                return _called(current, call)
+            except LitefuseError:
+                if call.kind is None:
+                    raise
+                current = self.interpreter()  # the sizes of its tensors may not go together
+                return {}
 
         return call
 

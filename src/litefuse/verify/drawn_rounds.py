@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import product
 from pathlib import Path
@@ -16,6 +16,7 @@ import numpy as np
 from litefuse.errors import LitefuseError
 from litefuse.files.temporary import make_temporary_folder
 from litefuse.inputs.drawer import Drawer
+from litefuse.inputs.kinds import Kind
 from litefuse.inputs.model_inputs import LEVELS, OTHER_NUMBERS, Manner, ModelInputs
 from litefuse.inputs.tables import Tables
 from litefuse.runtime.inputs import no_input
@@ -25,7 +26,7 @@ from litefuse.verify.coverage import Coverage
 from litefuse.verify.movement import movements, unmoved
 from litefuse.verify.original import Arrays, Call
 
-__all__ = ["DrawnRounds", "drawn_rounds"]
+__all__ = ["DrawnRounds", "Kinds", "Plan", "drawn_rounds"]
 
 # The batch sizes of inputs with a dynamic batch: models that are right only for size 1 are common.
 _BATCHES = (1, 3)
@@ -41,6 +42,10 @@ _TURNS = 3
 _ELEMENTS = 1 << 12
 _BYTES = 1 << 26
 _ALL_BYTES = 1 << 29
+# Calls with other kinds of numbers take so many of these together; of a larger model, two calls are made.
+_KINDS_NUMBERS = 1 << 25
+# One with the largest sizes takes at most such a part of them.
+_SHARES = 8
 
 
 class DrawnRounds(NamedTuple):
@@ -73,6 +78,7 @@ class Plan(NamedTuple):
         seconds: How long the calls that are there to reach every row may take.
         level: The index of the first of ``LEVELS`` to try.
         tables: The contents of the original's tables.
+        kinds: Further kinds of numbers; None: there are none.
     """
 
     times: int
@@ -82,6 +88,25 @@ class Plan(NamedTuple):
     seconds: float
     level: int = 0
     tables: Tables = Tables()
+    kinds: Kinds | None = None
+
+
+class Kinds(NamedTuple):
+    """The kinds of numbers in the last round.
+
+    Attributes:
+        kinds: The kinds.
+        work: How many numbers the model computes with, by how many dimensions of theirs are dynamic.
+        keeps_state: Whether a call may say something of later ones.
+    """
+
+    kinds: Iterable[Kind]
+    work: Mapping[int, int]
+    keeps_state: bool
+
+    def numbers(self, batch: int, size: int) -> int:
+        """Returns how many numbers a call takes."""
+        return sum(count * batch * size ** (dims - 1) if dims else count for dims, count in self.work.items())
 
 
 def drawn_rounds(converted: ConvertedModel, inputs: ModelInputs, plan: Plan) -> DrawnRounds:
@@ -112,7 +137,11 @@ def drawn_rounds(converted: ConvertedModel, inputs: ModelInputs, plan: Plan) -> 
         if more:
             rounds.append(more)
             found.append(given)
-        return DrawnRounds(rounds, found, limit, drawing.coverage(), tuple(drawing.beyond(batches[-1])))
+        coverage, beyond = drawing.coverage(), tuple(drawing.beyond(batches[-1]))
+        if plan.kinds and (taken := [*drawing.kinds(plan.kinds)]):
+            rounds.append([call for call, _ in taken])
+            found.append([outputs for _, outputs in taken])
+        return DrawnRounds(rounds, found, limit, coverage, beyond)
     assert refused is not None
     raise refused
 
@@ -137,8 +166,8 @@ class _Drawing:
         given = [self._inputs.shapes(key, batch=1, size=self._size, given=self._plan.shapes) for key in self._drawers]
         return sum(math.prod(shape) for shapes in given for shape in shapes.values())
 
-    def _call(self, key: str, batch: int, manner: Manner) -> Call:
-        shapes = self._inputs.shapes(key, batch=batch, size=self._size, given=self._plan.shapes)
+    def _call(self, key: str, batch: int, manner: Manner, size: int | None = None) -> Call:
+        shapes = self._inputs.shapes(key, batch=batch, size=size or self._size, given=self._plan.shapes)
         return Call(key, self._converted.real(key, self._drawers[key].draw(shapes, manner)))
 
     def round(self, batch: int, manner: Manner | None = None) -> list[Call]:
@@ -212,6 +241,35 @@ class _Drawing:
                     continue
                 self._drawers[key].settle(ran=True)
                 yield call, outputs
+
+    def kinds(self, plan: Kinds) -> Iterator[tuple[Call, Arrays]]:
+        """Calls each signature with each kind of numbers; yields the calls that the model takes.
+
+        All dynamic dimensions have the size of the kind, or the batch alone, where the model refuses that, or it would
+        take too long.
+        """
+        run = self._converted.new_round()
+        left = max(_KINDS_NUMBERS, 2 * len(self._drawers) * plan.numbers(_BATCHES[-1], self._size))
+        called = set[tuple[str, int]]()
+        for kind, key in product(plan.kinds, self._drawers):
+            domains = self._inputs.signatures[key].values()
+            for batch, size in ((kind.size, kind.size), (min(kind.size, _BATCHES[-1]), self._size)):
+                numbers = plan.numbers(batch, size)
+                if numbers > (left if size == self._size else min(left, _KINDS_NUMBERS // _SHARES)):
+                    continue
+                if (key, batch) in called and not any(domain.dtype.kind in "fcV" for domain in domains):
+                    break  # integers are of one kind
+                left -= numbers
+                call = self._call(key, batch, kind.manner._replace(limit=self._limit), size)
+                self._drawers[key].settle(ran=False)
+                call = call._replace(thin=True, kind=kind._replace(size=batch))
+                outputs = run(call)
+                if outputs or not self._converted.outputs[key]:
+                    called.add((key, batch))
+                    yield call, outputs
+                    break
+                if plan.keeps_state:
+                    return
 
     def _branching(
         self, branches: Branches, rounds: Sequence[Sequence[Call]], run: Callable[[Call], Arrays], batch: int

@@ -5,22 +5,30 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from litefuse.errors import LitefuseError
+from litefuse.inputs.graph import Model
+from litefuse.inputs.kinds import keeps_state, kinds_of, work_of
 from litefuse.inputs.model_inputs import ModelInputs
 from litefuse.inputs.tables import Tables
 from litefuse.quantization.dataset import Samples
 from litefuse.quantization.samples import calls_by_specs
 from litefuse.runtime.custom_op import CustomOp
+from litefuse.runtime.flatbuffer import content_of
 from litefuse.runtime.inputs import InputSpec, fit_inputs
 from litefuse.runtime.loading import load_kernels
 from litefuse.runtime.transfer import unpickle_kernels
 from litefuse.verify.converted import ConvertedModel
 from litefuse.verify.coverage import Coverage
-from litefuse.verify.drawn_rounds import Plan, drawn_rounds
+from litefuse.verify.drawn_rounds import Kinds, Plan, drawn_rounds
 from litefuse.verify.original import Arrays, Call
+from litefuse.verify.steps import may_have_steps
 
 __all__ = ["MODEL", "ModelCalls", "ModelJob", "call_model"]
 
@@ -29,6 +37,9 @@ __all__ = ["MODEL", "ModelCalls", "ModelJob", "call_model"]
 MODEL = "litefuse.verify.model_process:call_model"
 
 _NONE = Tables()
+# So many runs are moved for a call, and so many numbers in all together.
+_RUNS = 12
+_MOST_MOVES = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -52,6 +63,8 @@ class ModelJob:
         level: The first of the levels at which inputs are drawn, see ``litefuse.inputs``.
         tables: The contents of the original's tables.
         delegates: Whether LiteRT may use its default delegates, which is XNNPACK.
+        kinds: Whether further kinds of numbers are drawn.
+        moves: Whether the result is how far the rounding of its ops moves the outputs of the only round, not these.
     """
 
     model: str | bytes
@@ -70,6 +83,8 @@ class ModelJob:
     level: int = 0
     tables: Tables = _NONE
     delegates: bool = True
+    kinds: bool = False
+    moves: bool = False
 
     @property
     def is_given(self) -> bool:
@@ -118,7 +133,7 @@ def call_model(job: ModelJob, announce: Callable[[str], None]) -> ModelCalls:
     converted = ConvertedModel(job.model, job.signatures, custom_ops, announce, delegates=job.delegates)
     if job.rounds is not None:
         rounds = [list(each) for each in job.rounds]
-        found = [converted.call(each) for each in rounds]
+        found = [_moved(job, converted, custom_ops)] if job.moves else [converted.call(each) for each in rounds]
     elif job.samples is not None:
         sampled = calls_by_specs(job.samples, converted.every_spec(), converted.specs)
         rounds = [[Call(key, inputs) for key, of_signature in sampled.items() for inputs in of_signature]]
@@ -130,7 +145,10 @@ def call_model(job: ModelJob, announce: Callable[[str], None]) -> ModelCalls:
         inputs = _model_inputs(job.model)
         inputs.widen(job.tables)
         plan = Plan(job.times, job.seed, job.shapes or {}, job.tolerance, job.seconds, job.level, job.tables)
-        drawn = drawn_rounds(converted, inputs, plan)
+        with content_of(job.model) as content:
+            nan = job.tables.asks_for_nan or inputs.tables.asks_for_nan
+            plan = plan._replace(kinds=_kinds(content, job.tables.numbers, nan=nan) if job.kinds else None)
+            drawn = drawn_rounds(converted, inputs, plan)
         announce("close the model")
         return ModelCalls(
             drawn.rounds,
@@ -145,6 +163,50 @@ def call_model(job: ModelJob, announce: Callable[[str], None]) -> ModelCalls:
     announce("close the model")
     moving = _model_inputs(job.model).moving
     return ModelCalls(rounds, found, converted.outputs, moving, dtypes=converted.dtypes)
+
+
+def _kinds(content: Any, numbers: Iterable[float], *, nan: bool) -> Kinds:
+    """Returns further kinds of numbers; NaN is one where a model asks for it: others give what their kernels give."""
+    model = Model(content)
+    kinds = [kind for kind in kinds_of(content, numbers=numbers) if nan or not kind.undefined]
+    return Kinds(kinds, work_of(model), keeps_state(model))
+
+
+def _moved(job: ModelJob, converted: ConvertedModel, custom_ops: Sequence[type[CustomOp] | str]) -> list[Arrays]:
+    """Returns how far rounding moves the outputs of calls, see ``Rounding.spread``."""
+    from litefuse.verify.moves import Move
+    from litefuse.verify.rounding import Rounding  # few models need it, and the schema that it loads
+
+    calls = job.rounds[0] if job.rounds else ()
+    made: list[Call] = []
+    with content_of(job.model) as content:
+        stateful = keeps_state(Model(content))
+
+        def runs(model: ConvertedModel) -> Callable[..., Arrays]:
+            run = model.new_round()
+
+            def again(**inputs: npt.NDArray[Any]) -> Arrays:
+                call = made[-1]._replace(inputs=inputs, kind=None)
+                return model.call([*made[:-1], call])[-1] if stateful else run(call)
+
+            return again
+
+        def load(copy: bytes) -> Callable[..., Arrays]:
+            return runs(ConvertedModel(copy, job.signatures, [Move, *custom_ops], delegates=job.delegates))
+
+        Move.left = _MOST_MOVES
+        run = runs(converted)
+        rounding = Rounding(content, run, load, timed=False)
+        spreads: list[Arrays] = []
+        for call in calls:
+            made.append(call)
+            spread: Arrays = {}
+            for moved in islice(rounding.spreads(call.inputs, run(**call.inputs)), _RUNS):
+                spread = moved
+            if rounding.resized or (rounding.of_arguments and may_have_steps(content)):
+                spread = dict.fromkeys(spread, np.array(np.inf))  # of what saturates inside, any may come first
+            spreads.append(spread)
+    return spreads
 
 
 def _given_calls(specs: Mapping[str, Sequence[InputSpec]], given: Iterable[Arrays], times: int) -> list[Call]:

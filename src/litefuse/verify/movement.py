@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.inputs.movement import movement
+from litefuse.verify.elements import elements
 from litefuse.verify.original import Arrays, Call
 
 __all__ = ["Movement", "movements", "unmoved"]
@@ -49,7 +50,11 @@ def movements(calls: Sequence[Call], outputs: Sequence[Arrays], tolerance: float
         for name, value in given.items():
             moved, count = found.get((call.signature, name), Movement(0, 0))
             if last is not None and comparable and name in last[1]:
-                moves = not movement(value, last[1][name]) <= tolerance
+                before_it = last[1][name]
+                # Beside a large number, the others stand still but for each by itself.
+                moves = not movement(value, before_it) <= tolerance or (
+                    call.kind is not None and elements(before_it, value).error > tolerance
+                )
                 moved, count = moved + moves, count + 1
             found[call.signature, name] = Movement(moved, count)
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from random import Random
 from typing import Any
@@ -32,6 +33,8 @@ _LEAST, _MOST = np.float32(2**-120), np.float32(2**127)
 # An element that moves by more of itself, and by more of the median, jumps, as to another row of a table. It may be
 # any other of the result. Where more of a result's elements do, all may.
 _JUMP, _SMOOTH, _MANY_JUMPS = 2.0**-6, 2.0**-8, 0.25
+# A move takes as long as so many numbers.
+_A_MOVE = 1 << 9
 
 #: Their results are exact where their operands have few digits: then nothing is moved, and ties stay ties.
 ARITHMETIC = frozenset({"ADD", "SUB", "MUL", "DIV", "SQUARED_DIFFERENCE", "SQUARE", "ADD_N"})
@@ -85,12 +88,17 @@ class Move(CustomOp):
     random = Random(0)
     sign = 1.0
     alike = True
+    #: How many numbers may be moved yet; a move counts as some.
+    left = sys.maxsize
 
     def prepare(self, x: TensorSpec, *_: TensorSpec, **_options: Any) -> TensorSpec:
         return TensorSpec(x.shape, x.dtype)
 
     def invoke(self, inputs: Any, outputs: Outputs, *, kind: str, elementwise: bool) -> None:
         x, *others = inputs
+        Move.left -= x.size + _A_MOVE
+        if Move.left < 0:
+            raise RuntimeError("the model takes too many moves")
         if elementwise and self.alike and all(_broadcasts(other.shape, x.shape) for other in others):
             share = _hashed(others, x.shape, self.random.getrandbits(32))
         else:

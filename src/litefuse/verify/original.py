@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import LitefuseError
+from litefuse.inputs.kinds import Kind
 from litefuse.progress.step import Step
 
 __all__ = [
@@ -46,11 +47,14 @@ class Call(NamedTuple):
         inputs: The inputs of the call.
         thin: Whether only some elements of large outputs are compared: with many such calls, all would take too much
             memory.
+        kind: The kind of numbers that it is to show something of, element by element; either model may refuse these,
+            and then has no outputs. None for a usual call.
     """
 
     signature: str
     inputs: Arrays
     thin: bool = False
+    kind: Kind | None = None
 
     def seen(self, output: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Returns the elements of an output to compare: of a large one, every n-th element, with an odd n."""
@@ -236,6 +240,8 @@ def _called(tf: Any, functions: Mapping[str, Function], call: Call, where: str) 
         given = {name: _given(tf, call.inputs[name], dtype) for name, dtype in function.dtypes.items()}
         outputs = function.call(**given)
     except Exception as error:  # as any op of the model does
+        if call.kind:
+            return {}
         raise RefusedCallError(
             f"the original does not run on {call.described}: {_described(error)}",
             where=f"{where}, signature {call.signature!r}",

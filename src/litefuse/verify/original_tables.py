@@ -1,14 +1,18 @@
-"""Reads the contents of the original's tables: if the model's tables lack some, its own graph does not say so."""
+"""Reads the contents of the original's tables, and its constants: what a model lacks, its own graph does not say."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import math
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from litefuse.errors import LitefuseError
+from litefuse.inputs.kinds import FEW, MOST_CONSTANTS, few_numbers
 from litefuse.inputs.tables import Tables
 from litefuse.saved_model import Constant, SavedModel, Variable, load
+from litefuse.saved_model.messages import NodeDef, TensorProto
+from litefuse.saved_model.tensor_proto import tensor_value
 
 __all__ = ["original_tables"]
 
@@ -36,4 +40,26 @@ def _tables(model: SavedModel) -> Tables:
                 keys.append(tuple(found.tolist()))
     captured: list[Variable | Constant] = [*model.variables.values(), *model.constants.values()]
     shapes = {tuple(size or 0 for size in each.shape) for each in captured if each.shape and None not in each.shape}
-    return Tables(tuple(keys), frozenset(shapes))
+    nodes = [node for function in model.functions.values() for node in function.node_def]
+    own = [number for constant in model.constants.values() for number in _few(constant.tensor)]
+    numbers = dict.fromkeys([*(number for node in nodes for number in _numbers(node)), *own])
+    asks_for_nan = any(node.op in {"IsNan", "IsInf", "IsFinite"} for node in nodes)
+    return Tables(tuple(keys), frozenset(shapes), tuple(numbers)[:MOST_CONSTANTS], asks_for_nan)
+
+
+def _numbers(node: NodeDef) -> Iterator[float]:
+    """Yields the numbers of a constant, unless they are weights, and those that an op has as options."""
+    if node.op == "Const":
+        yield from _few(node.attr["value"].tensor)
+    elif node.op == "Relu6":
+        yield 6.0
+    elif "epsilon" in node.attr:
+        yield node.attr["epsilon"].f
+
+
+def _few(tensor: TensorProto) -> list[float]:
+    value = None
+    if math.prod(dim.size for dim in tensor.tensor_shape.dim) <= FEW:
+        with suppress(LitefuseError):
+            value = tensor_value(tensor)
+    return few_numbers(value)

@@ -53,6 +53,7 @@ class Reference(NamedTuple):
         call: Calls it.
         look: Returns a function that reads the tensors inside it, for signatures with these outputs.
         file: Its file, or its content, if it is a LiteRT model.
+        moves: Returns how far its rounding moves the outputs of calls, if it is such a model.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Reference(NamedTuple):
     call: CallReference
     look: Callable[[Outputs], LookIntoOriginal]
     file: str | bytes | None = None
+    moves: CallReference | None = None
 
 
 def name_and_content(model: ConversionResult | str | os.PathLike[str] | bytes) -> tuple[str, str | bytes]:
@@ -130,7 +132,11 @@ def _with_names(reference: Reference, names: Names) -> Reference:
     def call(rounds: Sequence[Sequence[Call]], outputs: Outputs) -> list[list[Arrays]]:
         return names.rounds(reference.call, rounds, outputs)
 
-    return reference._replace(call=call, look=look)
+    def moves(rounds: Sequence[Sequence[Call]], outputs: Outputs) -> list[list[Arrays]]:
+        assert reference.moves is not None
+        return names.rounds(reference.moves, rounds, outputs)
+
+    return reference._replace(call=call, look=look, moves=reference.moves and moves)
 
 
 def is_litert(model: object) -> TypeGuard[ConversionResult | str | os.PathLike[str] | bytes]:
@@ -162,10 +168,13 @@ def _litert_reference(
         given = replace(job_of(outputs), rounds=tuple(map(tuple, rounds)))
         return run_job(given, name, lambda step: announce(f"call the original: {step}")).found
 
+    def moves(rounds: Sequence[Sequence[Call]], outputs: Outputs) -> list[list[Arrays]]:
+        return run_job(replace(job_of(outputs), rounds=tuple(map(tuple, rounds)), moves=True), name, announce).found
+
     def look(outputs: Outputs) -> LookIntoOriginal:
         return litert_original(job_of(outputs), name)
 
-    return Reference(name, inputs.tables, call, look, content)
+    return Reference(name, inputs.tables, call, look, content, moves)
 
 
 def _tensorflow_reference(

@@ -11,14 +11,15 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from random import Random
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from litefuse.verify.inputs import Arguments
 from litefuse.verify.moved_copy import moved_copy
 from litefuse.verify.moves import Move, largest_of, moved_numbers, movement_of, smooth_movement_of
-from litefuse.verify.standalone import StandaloneModel
+
+if TYPE_CHECKING:
+    from litefuse.verify.inputs import Arguments
 
 __all__ = ["Rounding"]
 
@@ -36,13 +37,21 @@ class Rounding:
     """Runs a function with moved ops.
 
     Args:
-        model: The function as a model.
+        content: The function as a model.
         run: Runs it as it is.
+        load: Returns a function that runs a copy of the model, whose moves are ops of :class:`Move`.
+        timed: Whether what takes long runs less often. Otherwise ``Move.left`` says how much is run, so that spreads
+            are the same each time.
     """
 
-    def __init__(self, model: StandaloneModel, run: Run) -> None:
+    def __init__(
+        self, content: Any, run: Run, load: Callable[[bytes], Run] | None = None, *, timed: bool = True
+    ) -> None:
         self._run = run
-        self._runner = _moved_runner(model)
+        self._timed = timed
+        self._runner: Run | None = None
+        with contextlib.suppress(Exception):  # of the schema, the runtime or a kernel: then there is no such run
+            self._runner = (load or _runner)(moved_copy(content))
         self._too_many = sys.maxsize
         #: Whether a result had another shape in a run of the last call.
         self.resized = False
@@ -65,7 +74,7 @@ class Rounding:
         size = sum(value.size for value in arguments.values())
         begin = time.process_time()
         for run in range(_RUNS):
-            seconds = time.process_time() - begin
+            seconds = time.process_time() - begin if self._timed else 0.0
             if run == 1 and seconds > _TOO_MANY_SECONDS:
                 self._too_many = size
             if run >= _LEAST_RUNS and seconds > _SECONDS:
@@ -73,8 +82,8 @@ class Rounding:
             moved = less = None
             if self._runner is not None and size < self._too_many and not _is_short(expected or {}):
                 with contextlib.suppress(Exception):  # whatever a kernel raises
-                    moved = self._moved(arguments, run)
-                    less = None if run % 2 == 0 else self._moved(arguments, run, 1 / 8)
+                    moved = _moved(self._runner, arguments, run)
+                    less = None if run % 2 == 0 else _moved(self._runner, arguments, run, 1 / 8)
             if moved is None:
                 yield from self._spreads_of_arguments(arguments, expected)
                 return
@@ -85,10 +94,6 @@ class Rounding:
                 movement = movement_of(value, wanted) if less is None else smooth_movement_of(value, less[name], wanted)
                 spread[name] = np.maximum(spread.get(name, 0.0), movement)
             yield spread
-
-    def _moved(self, arguments: Arguments, run: int, sign: float = 1.0) -> Arguments:
-        Move.alike, Move.sign, Move.random = run % 2 == 0, sign, Random(run)
-        return {name: np.array(value) for name, value in self._runner(**arguments).items()}
 
     def _spreads_of_arguments(self, arguments: Arguments, expected: Arguments | None) -> Iterator[Arguments]:
         if expected is None:
@@ -110,10 +115,13 @@ def _is_short(results: Arguments) -> bool:
     return any(value.dtype.kind in "fV" and value.dtype.itemsize < 4 for value in results.values())
 
 
-def _moved_runner(model: StandaloneModel) -> Any:
+def _moved(runner: Run, arguments: Arguments, run: int, sign: float = 1.0) -> Arguments:
+    Move.alike, Move.sign, Move.random = run % 2 == 0, sign, Random(run)
+    return {name: np.array(value) for name, value in runner(**arguments).items()}
+
+
+def _runner(content: bytes) -> Run:
     from litefuse.runtime.interpreter import Interpreter
 
-    try:
-        return Interpreter(model_content=moved_copy(model.content), custom_ops=[Move]).get_signature_runner()
-    except Exception:  # noqa: BLE001  of the schema, the runtime or a kernel: then there is no such run
-        return None
+    runner: Any = Interpreter(model_content=content, custom_ops=[Move]).get_signature_runner()
+    return runner

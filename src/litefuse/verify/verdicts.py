@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy.typing as npt
 
 from litefuse.verify.coverage import Coverage
-from litefuse.verify.difference import difference
+from litefuse.verify.difference import Difference, difference, difference_of_elements
 from litefuse.verify.movement import Movement, movements
 from litefuse.verify.original import Arrays, Call
 from litefuse.verify.verification import MARGIN, OutputVerdict
@@ -29,6 +29,7 @@ class Evidence(NamedTuple):
         explained: The errors that quantization explains, by signature and output; None if it does not count.
         faults: What is wrong inside with what outputs are computed from, by signature and output.
         dtypes: The dtypes of the file's outputs, by signature and output.
+        spreads: How far rounding moves the elements of outputs with some kinds of numbers, by the number of the call.
     """
 
     tolerance: float
@@ -39,6 +40,7 @@ class Evidence(NamedTuple):
     explained: Mapping[tuple[str, str], float] | None = None
     faults: Mapping[tuple[str, str], str] = MappingProxyType({})
     dtypes: Mapping[tuple[str, str], str] = MappingProxyType({})
+    spreads: Mapping[int, Arrays] = MappingProxyType({})
 
 
 def verdicts(
@@ -53,6 +55,14 @@ def verdicts(
         evidence: The evidence that the verdicts rest on.
     """
     moves = movements(calls, expected, evidence.tolerance)
+
+    def compared(number: int, name: str) -> Difference:
+        one, other, kind = found[number][name], expected[number][name], calls[number].kind
+        if kind is None:
+            return difference(one, other)
+        spread = evidence.spreads.get(number, {}).get(name, 0.0)
+        return difference_of_elements(one, other, kind, evidence.tolerance, spread)
+
     for key in dict.fromkeys(call.signature for call in calls):
         of_signature = [number for number, call in enumerate(calls) if call.signature == key]
         first = of_signature[0]
@@ -63,12 +73,12 @@ def verdicts(
                 problem = f"only the {owner} has it, not the {lacking}"
                 yield OutputVerdict(key, name, _dtype(array), array.shape, float("inf"), 0, problem, "differs")
                 continue
-            differences = {number: difference(found[number][name], expected[number][name]) for number in of_signature}
-            worst = max(differences, key=lambda number: differences[number].error)
-            shown = next(number for number in (worst, *of_signature) if not calls[number].thin)
+            differences = {number: compared(number, name) for number in of_signature}
             movement = moves[key, name]
             explained = None if evidence.explained is None else evidence.explained.get((key, name))
             allowed = max(evidence.tolerance, MARGIN * (explained or 0.0))
+            worst = max(differences, key=lambda number: _rank(calls[number], differences[number], allowed))
+            shown = next(number for number in (worst, *of_signature) if not calls[number].thin)
             if key in evidence.refused:
                 verdict, problem = "differs", evidence.refused[key]
             elif (key, name) in evidence.faults:
@@ -93,6 +103,11 @@ def verdicts(
                 *movement,
                 explained,
             )
+
+
+def _rank(call: Call, found: Difference, allowed: float) -> tuple[bool, float]:
+    """Ranks a call by its difference: other kinds of numbers count where usual ones do not differ."""
+    return call.kind is None and not found.error <= allowed, found.error
 
 
 def _doubt(key: str, name: str, movement: Movement, evidence: Evidence) -> str:
