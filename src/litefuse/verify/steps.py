@@ -7,12 +7,15 @@ arguments to others is halved, towards the half in which the results differ more
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from litefuse.inputs.graph import Model
 from litefuse.inputs.movement import movement
-from litefuse.verify.inputs import Arguments
+
+if TYPE_CHECKING:
+    from litefuse.verify.inputs import Arguments
 
 __all__ = ["beside_a_step", "may_have_steps"]
 
