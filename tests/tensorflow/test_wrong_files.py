@@ -46,7 +46,8 @@ def _same_norm(x: Any, epsilon: float) -> Any:
 
 
 def _nearest(x: Any, way: float) -> Any:
-    return np.where(np.mod(x, 1) == 0.5, np.floor(x + way) if way else np.rint(x), np.rint(x))
+    nearest: Any = np.where(np.mod(x, 1) == 0.5, np.floor(x + way) if way else np.rint(x), np.rint(x))
+    return nearest
 
 
 def _beside(x: Any, factor: float, large: float) -> Any:

@@ -53,3 +53,11 @@ def test_right_files_do_not() -> None:
     names = [name for name, (_, _, argument) in RIGHT.items() if argument[1] == "f32" and name not in UNUSUAL]
     found = verified(names, RIGHT)
     assert {name: output for name, output in found.items() if output != ("equal", "")} == {}
+
+
+def test_two_verifications_are_the_same() -> None:
+    right, wrong, argument = WRONG["half up in steps"]
+    one, other = (converted(argument, formula) for formula in (wrong, right))
+    first, second = (litefuse.verify_model(one, other) for _ in range(2))
+    assert first.to_json() == second.to_json()
+    assert first.verdict == "differs"

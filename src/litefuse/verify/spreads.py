@@ -58,7 +58,7 @@ def spreads_of(
     Both models are run with moved ops, if the original is a LiteRT model.
     """
     *usual, last = [[*zip(*each, strict=True)] for each in zip(ran.rounds, ran.found, wanted, strict=True)]
-    if last[0][0].kind is None:
+    if not last or last[0][0].kind is None:
         return {}
     differing = {
         (call.signature, key)
