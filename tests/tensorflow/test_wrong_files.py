@@ -133,4 +133,4 @@ def test_each_wrong_fusion_differs_and_no_right_one(tensorflow: TensorFlow) -> N
         f"{name}_{how}": verdict for name in BODIES for how, verdict in (("right", "equal"), ("wrong", "differs"))
     }
     differing = [each.problem for each in verification.outputs if not each.ok]
-    assert sum(" for " in problem and ", with " in problem for problem in differing) >= 8, differing
+    assert sum(" for " in problem and ", with " in problem for problem in differing) >= 6, differing

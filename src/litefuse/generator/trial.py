@@ -16,10 +16,12 @@ from litefuse.errors import LitefuseError
 from litefuse.generator.timing import timed_in_turn
 from litefuse.inputs.kinds import kinds_of
 from litefuse.inputs.model_inputs import LEVELS, OTHER_NUMBERS, Manner, ModelInputs
-from litefuse.verify.difference import difference
+from litefuse.verify.difference import Difference, difference
 
 __all__ = ["TOLERANCE", "Trial", "TrialJob", "run_trial"]
 
+# Of quantized numbers, so many may be rounded to the other side.
+_IN_THE_MIDDLE = 0.005
 #: The largest difference of real numbers, relative to the largest; others must be equal. As for fusions.
 TOLERANCE = 1e-5
 # The batch sizes and the sizes of other dynamic dimensions, in turn; the calls of the same sizes show whether anything
@@ -110,6 +112,12 @@ class _Runner:
         except RuntimeError as error:
             raise _Refused(" ".join(str(error).split())) from None
 
+    @property
+    def quantized(self) -> set[int]:
+        """The numbers of the results that are quantized."""
+        details = self._interpreter.get_output_details()
+        return {number for number, detail in enumerate(details) if len(detail["quantization_parameters"]["scales"])}
+
     def results(self) -> list[npt.NDArray[Any]]:
         details = self._interpreter.get_output_details()
         try:
@@ -185,7 +193,7 @@ def _compared(job: TrialJob, inputs: ModelInputs, kernel: _Runner, body: _Runner
             continue  # numbers beyond what the body is for
         ran += 1
         for number, (found, right) in enumerate(zip(made, expected, strict=True)):
-            away = difference(found, right)
+            away = _difference(found, right, quantized=number in body.quantized)
             if not away.error <= TOLERANCE:
                 what = away.problem or f"it differs by {away.error:.2g}"
                 return Trial(away.error, f"the kernel does not compute what the body computes: output {number}: {what}")
@@ -196,6 +204,15 @@ def _compared(job: TrialJob, inputs: ModelInputs, kernel: _Runner, body: _Runner
     if inputs.moving[key] and not _moved(results):
         return Trial(problem="its results did not move with the inputs that were drawn, so that they show nothing")
     return Trial(worst)
+
+
+def _difference(found: npt.NDArray[Any], right: npt.NDArray[Any], *, quantized: bool) -> Difference:
+    """Returns the difference of two results; few quantized numbers, as between two steps, may be a step away."""
+    if quantized and found.shape == right.shape:
+        steps = np.abs(found.astype(np.int64) - right)
+        if steps.max(initial=0) <= 1 and np.count_nonzero(steps) <= _IN_THE_MIDDLE * steps.size:
+            return Difference(0.0)
+    return difference(found, right)
 
 
 def _is_taken(kernel: _Runner, arrays: Mapping[str, npt.NDArray[Any]]) -> bool:
