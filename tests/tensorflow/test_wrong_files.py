@@ -1,4 +1,4 @@
-# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 """Files with wrong fusions that were not checked: wrong for some kinds of numbers only, as ``verify`` has to draw."""
 
 from __future__ import annotations
@@ -46,8 +46,7 @@ def _same_norm(x: Any, epsilon: float) -> Any:
 
 
 def _nearest(x: Any, way: float) -> Any:
-    nearest: Any = np.where(np.mod(x, 1) == 0.5, np.floor(x + way) if way else np.rint(x), np.rint(x))
-    return nearest
+    return np.where(np.mod(x, 1) == 0.5, np.floor(x + way) if way else np.rint(x), np.rint(x))
 
 
 def _beside(x: Any, factor: float, large: float) -> Any:

@@ -21,8 +21,7 @@ OUTPUTS: Arrays = {"y": np.ones(1)}
 def test_what_the_original_refuses_is_left_out(
     monkeypatch: pytest.MonkeyPatch, *, stateful: bool, left: list[int]
 ) -> None:
-    monkeypatch.setattr(spreads, "keeps_state", lambda _: stateful)
-    monkeypatch.setattr(spreads, "Model", lambda _: None)
+    monkeypatch.setattr(spreads, "_keeps_state", {JOB: stateful}.get)
     kinds = [Call("serve", {"x": np.full(1, number)}, kind=KIND) for number in range(3)]
     ran = ModelCalls([[USUAL], kinds], [[OUTPUTS], [OUTPUTS] * 3], {"serve": ("y",)}, {})
     ran, wanted = spreads.without_refused(JOB, ran, [[OUTPUTS], [OUTPUTS, {}, OUTPUTS]])
@@ -32,8 +31,7 @@ def test_what_the_original_refuses_is_left_out(
 
 
 def test_without_any_kind_that_it_takes_the_round_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spreads, "keeps_state", lambda _: False)
-    monkeypatch.setattr(spreads, "Model", lambda _: None)
+    monkeypatch.setattr(spreads, "_keeps_state", {JOB: False}.get)
     ran = ModelCalls([[USUAL], [USUAL._replace(kind=KIND)]], [[OUTPUTS], [OUTPUTS]], {"serve": ("y",)}, {})
     ran, wanted = spreads.without_refused(JOB, ran, [[OUTPUTS], [{}]])
     assert (len(ran.rounds), ran.found, wanted) == (1, [[OUTPUTS]], [[OUTPUTS]])

@@ -138,9 +138,13 @@ def drawn_rounds(converted: ConvertedModel, inputs: ModelInputs, plan: Plan) -> 
             rounds.append(more)
             found.append(given)
         coverage, beyond = drawing.coverage(), tuple(drawing.beyond(batches[-1]))
-        if plan.kinds and (taken := [*drawing.kinds(plan.kinds)]):
-            rounds.append([call for call, _ in taken])
-            found.append([outputs for _, outputs in taken])
+        if plan.kinds:
+            if plan.kinds.keeps_state:
+                rounds.append([])
+                found.append([])
+            for call, outputs in drawing.kinds(plan.kinds):  # a round of their own would load the original once more
+                rounds[-1].append(call)
+                found[-1].append(outputs)
         return DrawnRounds(rounds, found, limit, coverage, beyond)
     assert refused is not None
     raise refused

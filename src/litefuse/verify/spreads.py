@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import takewhile
+from itertools import chain, takewhile
 
 import numpy as np
 
@@ -57,43 +57,38 @@ def spreads_of(
 
     Both models are run with moved ops, if the original is a LiteRT model.
     """
-    *usual, last = [[*zip(*each, strict=True)] for each in zip(ran.rounds, ran.found, wanted, strict=True)]
-    if not last or last[0][0].kind is None:
-        return {}
+    made = zip(*(chain.from_iterable(each) for each in (ran.rounds, ran.found, wanted)), strict=True)
+    calls = [*enumerate(made)]
     differing = {
         (call.signature, key)
-        for calls in usual
-        for call, found, expected in calls
+        for _, (call, found, expected) in calls
         for key in found.keys() & expected.keys()
-        if not difference(found[key], expected[key]).error <= job.tolerance
+        if call.kind is None and not difference(found[key], expected[key]).error <= job.tolerance
     }
-    first = sum(map(len, usual))
-    spreads: dict[int, Arrays] = {first + place: {} for place in range(len(last))}
+    kinds = {number: (call, found, expected) for number, (call, found, expected) in calls if call.kind}
+    spreads: dict[int, Arrays] = {number: {} for number in kinds}
+
+    def differs(number: int) -> bool:
+        call, found, expected = kinds[number]
+        return call.kind is not None and any(
+            difference_of_elements(found[key], value, call.kind, job.tolerance, spreads[number].get(key, 0.0)).error
+            for key, value in expected.items()
+            if key in found and (call.signature, key) not in differing
+        )
 
     def moves(rounds: Sequence[Sequence[Call]], _: Outputs) -> list[list[Arrays]]:
         return run_job(replace(job, rounds=tuple(map(tuple, rounds)), moves=True), name).found
 
     for run in filter(None, (moves, reference.moves)):
-        places = [
-            place
-            for place, (call, found, expected) in enumerate(last)
-            if call.kind
-            and any(
-                difference_of_elements(
-                    found[key], value, call.kind, job.tolerance, spreads[first + place].get(key, 0.0)
-                ).error
-                for key, value in expected.items()
-                if key in found and (call.signature, key) not in differing
-            )
-        ]
+        places = [*filter(differs, kinds)]
         if not places:
             break
         if _keeps_state(job):
-            places = [*range(places[-1] + 1)]
+            places = [number for number in kinds if number <= places[-1]]
         with suppress(LitefuseError):  # of a crash, or the runtime refuses it
-            for place, more in zip(places, run([[last[place][0] for place in places]], ran.outputs)[0], strict=True):
-                spread = spreads[first + place]
+            for number, more in zip(places, run([[kinds[each][0] for each in places]], ran.outputs)[0], strict=True):
+                expected, spread = kinds[number][2], spreads[number]
                 for key, value in more.items():
-                    if key in last[place][2] and value.shape in {(), last[place][2][key].shape}:
+                    if key in expected and value.shape in {(), expected[key].shape}:
                         spread[key] = np.maximum(spread.get(key, 0.0), value)
     return spreads
