@@ -130,12 +130,14 @@ def test_a_composite_within_another_is_compared_with_it(kernels: dict[str, type[
     call = '%y = "tf.PartitionedCall"(%x) {config = "", config_proto = "", executor_type = "", f = @inner} : '
     outer = composite(f"{call}(tensor<?x2xf32>) -> tensor<?x2xf32>")
     serve = outer.replace(' attributes {tf._implements = "mine"}', "").replace("private @mine", "@serve")
-    text = inner + outer + serve.replace("@inner", "@mine")
+    texts = [inner + outer + serve.replace("@inner", "@mine")]
+    other = outer.replace("mine", "other")
+    texts.append(texts[0] + other + serve.replace("@inner", "@other").replace("@serve", "@second"))
 
-    def outcomes() -> dict[str, Outcome]:
+    def outcomes(text: str = texts[0]) -> dict[str, Outcome]:
         found: list[Outcome] = []
         with mlir_context():
-            forms = CompositeForms.of({"mine": "custom"})
+            forms = CompositeForms.of({"mine": "custom", "other": "custom"})
             FuseComposites(found, self_check, forms=forms).run(ir.Module.parse(text))
         return {each.name: each for each in found}
 
@@ -143,6 +145,9 @@ def test_a_composite_within_another_is_compared_with_it(kernels: dict[str, type[
         ("fused", "the composite around it", 0.0),
         ("fused", "mine", 0.0),
     ]
+    two = outcomes(texts[1])  # of which one is compared
+    assert (two["mine"].error, two["other"].unchecked) == (0.0, "there is no kernel for it here")
+    assert (two["inner"].error, two["inner"].unchecked) == (None, "there is no kernel for it here")
     del kernels["mine"]
     assert {each.unchecked for each in outcomes().values()} == {"there is no kernel for it here"}
     kernels["mine"] = Wrong
