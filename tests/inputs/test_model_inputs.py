@@ -141,16 +141,28 @@ def test_ids_from_behind() -> None:
     assert (values.min(), values.max()) == (-30, 29)
 
 
-def test_each_column_is_an_id_of_its_own_table() -> None:
+@pytest.mark.parametrize("shape", [[2], [1, 2]])
+def test_ids_that_are_moved_by_a_number_of_their_column(shape: list[int]) -> None:
     graph = Graph()
-    x = graph.input("x", [1, 2], np.int32, signature=[-1, 2])
+    x, moved = graph.input("x", [64, 2], np.int32), graph.tensor("moved", [64, 2], np.int32)
+    graph.builtin("ADD", [x, graph.tensor("by", shape, np.int32, value=np.reshape([5, -7], shape))], [moved])
+    graph.builtin("GATHER", [table(graph, 30), moved], [graph.output("y", [64, 2, 2])], axis=0)
+    values = np.concatenate([each["x"] for each in draws(runs(graph))])
+    assert (values.min(0).tolist(), values.max(0).tolist()) == ([-5, 7], [24, 36])
+
+
+@pytest.mark.parametrize("axis", [1, -1, 0])
+def test_each_column_is_an_id_of_its_own_table(axis: int) -> None:
+    """Or each row."""
+    graph, last = Graph(), axis != 0
+    x = graph.input("x", [1, 2] if last else [2, 1], np.int32, signature=[-1, 2] if last else [2, -1])
     columns = [graph.tensor(f"c{i}", [1], np.int32, signature=[-1]) for i in range(2)]
-    graph.builtin("UNPACK", [x], columns, num=2, axis=1)
+    graph.builtin("UNPACK", [x], columns, num=2, axis=axis)
     for number, (column, rows) in enumerate(zip(columns, (5, 2000), strict=True)):
         value = graph.tensor("t", [rows, 2], value=np.zeros([rows, 2]))
         graph.builtin("GATHER", [value, column], [graph.output(f"y{number}", [1, 2], signature=[-1, 2])], axis=0)
     inputs = runs(graph)
-    drawn = np.concatenate([each["x"] for each in draws(inputs, 20)])
+    drawn: Any = np.concatenate([each["x"] if last else each["x"].T for each in draws(inputs, 20)])
     assert (drawn[:, 0].min(), drawn[:, 0].max()) == (0, 4)
     assert (drawn[:, 1].min(), drawn[:, 1].max()) == (0, 1999)
     assert sorted(deck.size for deck in inputs.drawer("main", Random(0)).decks) == [5, 2000]
