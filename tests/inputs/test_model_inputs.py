@@ -162,7 +162,8 @@ def test_each_column_is_an_id_of_its_own_table(axis: int) -> None:
         value = graph.tensor("t", [rows, 2], value=np.zeros([rows, 2]))
         graph.builtin("GATHER", [value, column], [graph.output(f"y{number}", [1, 2], signature=[-1, 2])], axis=0)
     inputs = runs(graph)
-    drawn: Any = np.concatenate([each["x"] if last else each["x"].T for each in draws(inputs, 20)])
+    given: list[Any] = [each["x"] for each in draws(inputs, 20)]
+    drawn = np.concatenate([each if last else each.T for each in given])
     assert (drawn[:, 0].min(), drawn[:, 0].max()) == (0, 4)
     assert (drawn[:, 1].min(), drawn[:, 1].max()) == (0, 1999)
     assert sorted(deck.size for deck in inputs.drawer("main", Random(0)).decks) == [5, 2000]

@@ -81,9 +81,13 @@ def test_quotients_by_zero() -> None:
 
 def test_bits() -> None:
     x, y = np.array([0b1100, -1, 7], np.int32), np.array([0b1010, 5, -8], np.int32)
-    check("BitwiseAnd", [x, y], x & y)
-    check("BitwiseOr", [x, y], x | y)
     check("PopulationCount", [x], np.array([2, 32, 3], np.uint8))
+    for dtype in (np.int8, np.uint8, np.int32, np.uint32, np.int64):
+        limits = np.iinfo(dtype)
+        one = np.append(x.astype(dtype), np.array([limits.max, limits.min, limits.max], dtype))
+        other = np.append(y.astype(dtype), np.array([limits.max, limits.min, limits.max - 1], dtype))
+        check("BitwiseAnd", [one, other], one & other, dynamic=[False])
+        check("BitwiseOr", [one, other], one | other, dynamic=[dtype == np.int32])
 
 
 def test_the_discrete_fourier_transform() -> None:

@@ -38,7 +38,8 @@ def test_a_place_that_is_named_beside_a_mask() -> None:
 def test_slices_of_no_elements() -> None:
     x = counted(4, 3)
     begin, size = (Constant(np.array(each, np.int32)) for each in ([1, 0], [0, -1]))
-    check("Slice", [x, begin, size], x[1:1], form=None, dynamic=[True])
+    for dtype in (np.float32, np.float16, np.int8, np.int32, np.uint32, np.int64):
+        check("Slice", [x.astype(dtype), begin, size], x[1:1].astype(dtype), form=None, dynamic=[True])
 
 
 def test_reductions_of_many_dimensions() -> None:
