@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.legalize.one_op import Constant, check, counted, normal
+from litefuse.errors import LitefuseError
+from litefuse.options.limits import Limits, limited
+from tests.legalize.one_op import Constant, check, converted, counted, normal
 
 F = np.float32
 
@@ -92,6 +94,13 @@ def test_diagonals_of_constant_numbers_and_of_those_that_the_model_computes(limi
     check("MatrixSetDiagV3", [-x, diagonals, constants[0]], put, attributes=options, dynamic=[False])
     sizes = [np.array(3, np.int32), np.array(5, np.int32)]
     check("MatrixDiagV3", [diagonals, k, *sizes, padding], padded, attributes=options)
+
+
+def test_tables_of_diagonals_are_limited() -> None:
+    x, operands = counted(6, 5), [Constant(np.array([-2, 2], np.int32)), Constant(F(7))]
+    size = 8 * 5 * 5  # five diagonals of five numbers
+    with limited(Limits(max_constant_bytes=size - 1)), pytest.raises(LitefuseError, match=f"would be {size} bytes"):
+        converted("MatrixDiagPartV3", [x, *operands], [("float32", 2)], {"align": "LEFT_LEFT"})
 
 
 def test_sizes_of_matrices_that_the_model_computes() -> None:

@@ -29,10 +29,10 @@ def test_contrast() -> None:
 
 
 def test_boxes_that_overlap_are_left_out() -> None:
-    boxes = np.array([[0, 0, 1, 1], [0, 0.1, 1, 1], [0, 2, 1, 3], [5, 5, 6, 6]], F)
-    scores = np.array([0.7, 0.9, 0.2, 0.8], F)
-    operands = [boxes, scores, Constant(np.int32(3)), Constant(F(0.5)), Constant(F(0.1))]
-    check("NonMaxSuppressionV3", operands, np.array([1, 3, 2], np.int32))
+    boxes = np.array([[0, 0, 1, 1], [0, 0.1, 1, 1], [0, 2, 1, 3], [5, 5, 6, 6], [8, 8, 9, 9]], F)
+    scores = np.array([0.7, 0.9, 0.2, 0.8, 0.6], F)
+    operands = [boxes, scores, Constant(np.int32(4)), Constant(F(0.5)), Constant(F(0.1))]
+    check("NonMaxSuppressionV3", operands, np.array([1, 3, 4, 2], np.int32))
 
 
 def test_an_image_of_blocks_of_means() -> None:
