@@ -147,7 +147,7 @@ def test_products_of_many_batches() -> None:
     x, y = normal(2, 1, 2, 1, 3, 4), normal(2, 4, 5)
     for adjoint in itertools.product((False, True), repeat=2):
         factors = [each.swapaxes(-1, -2) if turned else each for each, turned in zip((x, y), adjoint, strict=True)]
-        options = dict(zip(("adj_x", "adj_y"), adjoint, strict=True))
+        options = {"adj_x": adjoint[0], "adj_y": adjoint[1]}
         check("BatchMatMulV2", factors, x @ y, attributes=options, rtol=1e-5, atol=1e-5)
 
 
