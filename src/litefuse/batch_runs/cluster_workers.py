@@ -151,14 +151,18 @@ class ClusterWorkers:
             for worker in there - self._followed.keys():
                 self._followed[worker] = asyncio.create_task(self._follow(worker))
             await asyncio.sleep(_LOOK)
+        for task in self._followed.values():
+            task.cancel()
 
     async def _follow(self, worker: str) -> None:
-        """Asks a worker whether it can do it, and then to let the processes live on, until it is gone."""
+        """Asks a worker whether it can do it, and then to let the processes live on, until it or the client is gone."""
         while True:
             try:
                 answer = await self._versions(worker)
                 is_answered = True
             except Exception as error:  # noqa: BLE001  whatever keeps it from answering
+                if self._client.status in {"closing", "closed"}:
+                    return
                 answer = f"{_SILENT}: {type(error).__name__}: {error}".removesuffix(": ")
                 is_answered = False
             with self._changed:
