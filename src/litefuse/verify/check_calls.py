@@ -12,7 +12,6 @@ import numpy as np
 from litefuse.composites.outcome import CheckResult, CheckTerms
 from litefuse.errors import InterpreterError
 from litefuse.inputs.kinds import Kind, kinds_of
-from litefuse.verify.check_draws import SIZES, Draw
 from litefuse.verify.elements import Elements, elements
 from litefuse.verify.inputs import Arguments
 from litefuse.verify.standalone import StandaloneModel
@@ -21,8 +20,10 @@ from litefuse.verify.steps import may_have_steps
 if TYPE_CHECKING:
     from litefuse.verify.rounding import Rounding
 
-__all__ = ["Body", "Call", "Calls", "Refusal", "first_line"]
+__all__ = ["SIZES", "Body", "Call", "Calls", "Draw", "Refusal", "first_line"]
 
+#: The sizes of dynamic dimensions, in turn; the third call on the same interpreter shows whether state is left over.
+SIZES = (1, 3, 3)
 # So many runs with moved ops of the composite come before those of its replacement.
 _FIRST_RUNS = 6
 
@@ -32,6 +33,29 @@ class Body(NamedTuple):
 
     model: StandaloneModel
     run: Any
+
+
+class Draw(NamedTuple):
+    """The arguments of a call.
+
+    Attributes:
+        number: Which call it is, from 1.
+        arguments: The arguments.
+        kind: The kind of numbers, and the size of dynamic dimensions.
+        usual: Whether the composite has to take them.
+        foreign: Whether constants of the composite's calls have other values.
+    """
+
+    number: int
+    arguments: Arguments
+    kind: Kind
+    usual: bool = False
+    foreign: bool = False
+
+    @property
+    def place(self) -> str:
+        """Which call it is, for messages."""
+        return f"with {self.kind.name} (call {self.number}, size {self.kind.size})"
 
 
 class Refusal(NamedTuple):

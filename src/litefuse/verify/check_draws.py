@@ -7,18 +7,16 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import product
-from typing import NamedTuple, Protocol
 
 from litefuse.inputs.kinds import Kind
 from litefuse.inputs.model_inputs import OTHER_NUMBERS, Manner
 from litefuse.ir.types import TensorType
+from litefuse.verify.check_calls import SIZES, Calls, Draw
 from litefuse.verify.inputs import Arguments, DrawnArguments
 from litefuse.verify.steps import beside_a_step
 
-__all__ = ["BESIDE_A_STEP", "SIZES", "Composite", "Draw", "Draws"]
+__all__ = ["BESIDE_A_STEP", "Draws"]
 
-#: The sizes of dynamic dimensions, in turn; the third call on the same interpreter shows whether state is left over.
-SIZES = (1, 3, 3)
 #: The kind of numbers on both sides of a step.
 BESIDE_A_STEP = "numbers beside a step"
 # Those for which a fusion is asked for further inputs: they grow and shrink.
@@ -35,54 +33,6 @@ _MOST_ELEMENTS = 1 << 17
 # A call with so many takes no longer than one with fewer.
 _NO_TIME = 1 << 12
 _NORMAL = Kind("normal numbers", Manner(), 3)
-
-
-class Draw(NamedTuple):
-    """The arguments of a call.
-
-    Attributes:
-        number: Which call it is, from 1.
-        arguments: The arguments.
-        kind: The kind of numbers, and the size of dynamic dimensions.
-        usual: Whether the composite has to take them.
-        foreign: Whether constants of the composite's calls have other values.
-    """
-
-    number: int
-    arguments: Arguments
-    kind: Kind
-    usual: bool = False
-    foreign: bool = False
-
-    @property
-    def place(self) -> str:
-        """Which call it is, for messages."""
-        return f"with {self.kind.name} (call {self.number}, size {self.kind.size})"
-
-
-class Composite(Protocol):
-    """What decides which arguments to draw: the composite, and what its results did so far."""
-
-    @property
-    def moved(self) -> bool:
-        """Whether a result differed from one of its shape in the previous call, by more than is allowed."""
-        ...
-
-    def size(self, wanted: int) -> int:
-        """Returns the size that is closest to one, of those that the composite takes."""
-        ...
-
-    def body(self, size: int) -> Callable[[Arguments], Arguments]:
-        """Returns a function that runs the composite."""
-        ...
-
-    def may_have_steps(self) -> bool:
-        """Whether results of the composite may jump."""
-        ...
-
-    def kinds(self, *, thorough: bool) -> list[Kind]:
-        """Returns further kinds of numbers to draw."""
-        ...
 
 
 class Draws:
@@ -129,7 +79,7 @@ class Draws:
         """Whether there is time to see what rounding allows where results differ."""
         return time.process_time() < self._end_of_rounding
 
-    def calls(self, composite: Composite) -> Iterator[Draw]:
+    def calls(self, composite: Calls) -> Iterator[Draw]:
         """Yields the calls, one after the other."""
         for size, arguments in zip(SIZES, self._fixed, strict=True):
             begin = time.process_time()
@@ -161,7 +111,7 @@ class Draws:
         self._owned += 1
         return {**arguments, **self._constants[self._owned % len(self._constants)]} if self._constants else arguments
 
-    def _further(self, composite: Composite) -> Iterator[Draw]:
+    def _further(self, composite: Calls) -> Iterator[Draw]:
         """Yields calls with other kinds of numbers and in other sizes, while there is time."""
         if self.open:
             kinds = composite.kinds(thorough=self._begin is None)
@@ -183,7 +133,7 @@ class Draws:
             arguments = arguments if foreign else self._own(arguments)
             yield self._draw(arguments, kind._replace(size=size), foreign=foreign)
 
-    def _beside_steps(self, composite: Composite) -> Iterator[Draw]:
+    def _beside_steps(self, composite: Calls) -> Iterator[Draw]:
         """Yields calls on both sides of steps of the composite's results."""
         longest = 0.0
         for number in range(_MOST_WAYS if self._begin is None else _WAYS):

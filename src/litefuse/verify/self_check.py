@@ -17,8 +17,8 @@ from litefuse.ir.mlir import func, ir
 from litefuse.ir.types import TensorType, tensor_type_of
 from litefuse.pipeline.stages import Lowering
 from litefuse.verify.call_site import asks_for_nan, constant_arguments
-from litefuse.verify.check_calls import Body, Call, Calls, Refusal, first_line
-from litefuse.verify.check_draws import BESIDE_A_STEP, SIZES, Draws
+from litefuse.verify.check_calls import SIZES, Body, Call, Calls, Refusal, first_line
+from litefuse.verify.check_draws import BESIDE_A_STEP, Draws
 from litefuse.verify.inputs import Arguments, DrawnArguments, reason_against
 from litefuse.verify.standalone import StandaloneModel, standalone_model
 
