@@ -195,7 +195,7 @@ class Calls:
             if errors.error <= self._terms.tolerance:
                 continue
             spread = np.maximum(call.spread.get(name, 0.0), moved[name])
-            if rounding.of_arguments and not call.draw.usual and self.may_have_steps():
+            if not call.draw.usual and rounding.any_may_come_first:
                 spread = np.full(spread.shape, np.inf)  # of what saturates inside, any may come first
             call.spread[name] = spread
             call.errors[name] = elements(call.computed[name], call.expected[name], spread)

@@ -28,7 +28,6 @@ from litefuse.verify.converted import ConvertedModel
 from litefuse.verify.coverage import Coverage
 from litefuse.verify.drawn_rounds import Kinds, Plan, drawn_rounds
 from litefuse.verify.original import Arrays, Call
-from litefuse.verify.steps import may_have_steps
 
 __all__ = ["MODEL", "ModelCalls", "ModelJob", "call_model"]
 
@@ -203,7 +202,7 @@ def _moved(job: ModelJob, converted: ConvertedModel, custom_ops: Sequence[type[C
             spread: Arrays = {}
             for moved in islice(rounding.spreads(call.inputs, run(**call.inputs)), _RUNS):
                 spread = moved
-            if rounding.resized or (rounding.of_arguments and may_have_steps(content)):
+            if rounding.resized or rounding.any_may_come_first:
                 spread = dict.fromkeys(spread, np.array(np.inf))  # of what saturates inside, any may come first
             spreads.append(spread)
     return spreads

@@ -17,6 +17,7 @@ import numpy as np
 
 from litefuse.verify.moved_copy import moved_copy
 from litefuse.verify.moves import Move, largest_of, moved_numbers, movement_of, smooth_movement_of
+from litefuse.verify.steps import may_have_steps
 
 if TYPE_CHECKING:
     from litefuse.verify.inputs import Arguments
@@ -47,6 +48,7 @@ class Rounding:
     def __init__(
         self, content: Any, run: Run, load: Callable[[bytes], Run] | None = None, *, timed: bool = True
     ) -> None:
+        self._content = content
         self._run = run
         self._timed = timed
         self._runner: Run | None = None
@@ -55,8 +57,12 @@ class Rounding:
         self._too_many = sys.maxsize
         #: Whether a result had another shape in a run of the last call.
         self.resized = False
-        #: Whether arguments were moved in the last call, not ops.
-        self.of_arguments = False
+        self._of_arguments = False
+
+    @property
+    def any_may_come_first(self) -> bool:
+        """Whether arguments were moved in the last call, not ops, of a function that may have steps inside."""
+        return self._of_arguments and may_have_steps(self._content)
 
     def spreads(self, arguments: Arguments, expected: Arguments | None = None) -> Iterator[Arguments]:
         """Yields how far each element of each float result moved so far, in units of its ops' relative movement.
@@ -70,7 +76,7 @@ class Rounding:
             expected: The results without moves; None for what keeps state, and differs for that.
         """
         spread: Arguments = {}
-        self.resized = self.of_arguments = False
+        self.resized = self._of_arguments = False
         size = sum(value.size for value in arguments.values())
         begin = time.process_time()
         for run in range(_RUNS):
@@ -98,7 +104,7 @@ class Rounding:
     def _spreads_of_arguments(self, arguments: Arguments, expected: Arguments | None) -> Iterator[Arguments]:
         if expected is None:
             return
-        self.of_arguments = True
+        self._of_arguments = True
         spread = {name: largest_of(value) for name, value in expected.items()}
         random = Random(0)
         with contextlib.suppress(Exception):  # whatever a kernel raises
