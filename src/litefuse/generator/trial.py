@@ -151,7 +151,7 @@ def run_trial(job: TrialJob, announce: Callable[[str], None] = lambda _: None) -
 def _compared(job: TrialJob, inputs: ModelInputs, kernel: _Runner, body: _Runner, manner: Manner) -> Trial:
     (key,) = inputs.signatures
     drawer = inputs.drawer(key, Random(0))
-    worst, ran = 0.0, 0
+    worst, ran, quantized = 0.0, 0, body.quantized
     results: list[list[npt.NDArray[Any]]] = []
     refusal = ""
     usual = [inputs.shapes(key, batch=batch, size=size) for batch, size in _SIZES]
@@ -193,7 +193,7 @@ def _compared(job: TrialJob, inputs: ModelInputs, kernel: _Runner, body: _Runner
             continue  # numbers beyond what the body is for
         ran += 1
         for number, (found, right) in enumerate(zip(made, expected, strict=True)):
-            away = _difference(found, right, quantized=number in body.quantized)
+            away = _difference(found, right, quantized=number in quantized)
             if not away.error <= TOLERANCE:
                 what = away.problem or f"it differs by {away.error:.2g}"
                 return Trial(away.error, f"the kernel does not compute what the body computes: output {number}: {what}")
