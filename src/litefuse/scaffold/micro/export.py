@@ -16,6 +16,7 @@ from litefuse.export.edited_file import complete_file
 from litefuse.files.temporary import make_temporary_folder
 from litefuse.files.whole_file import write_new
 from litefuse.inputs.graph import Model, Signature
+from litefuse.inputs.kinds import keeps_state
 from litefuse.inspection.litert_model import inspect_litert_model
 from litefuse.progress.show import shown_progress
 from litefuse.report.json_form import json_form
@@ -167,10 +168,7 @@ def _application(
     measured = None if answer is None or report.missing else answer.arena
     arena, arena_text = _arena(measured, arena_size, report, name)
     calls = [] if answer is None or only_custom else [*_samples(checks, answer, micro, key, signature, inputs, outputs)]
-    remembers = (
-        any(graph.tensor(index).is_variable for graph in model.graphs for index in range(graph.size))
-        or "VAR_HANDLE" in ops
-    )
+    remembers = keeps_state(model)
     application = Application(
         source,
         program_name(Path(source).stem),
