@@ -144,6 +144,43 @@ def test_answers_that_are_none(monkeypatch: pytest.MonkeyPatch, verdict: object,
         fuse(ABS, Answering())
 
 
+class OfType(Fusion):
+    """A replacement with results of its own type."""
+
+    unchecked = "the body says nothing"
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+
+    def rewrite(self, composite: Composite, b: Builder) -> Sequence[ir.Value]:
+        return b.custom("Any", composite.args, [ir.Type.parse(f"tensor<{self.kind}>")], {})
+
+
+@pytest.mark.parametrize(
+    ("kind", "composite", "reason"),
+    [
+        ("2x3xf32", "2x3xf32", None),
+        ("2x?xf32", "2x3xf32", None),
+        ("?x3xf32", "2x?xf32", None),
+        ("*xf32", "2x3xf32", None),
+        ("2x3xf32", "*xf32", None),
+        ("f32", "f32", None),
+        ("2x4xf32", "2x3xf32", "float32[2,4], the composite's float32[2,3]"),
+        ("?x4xf32", "2x3xf32", "float32[?,4], the composite's float32[2,3]"),
+        ("2xf32", "2x3xf32", "float32[2], the composite's float32[2,3]"),
+        ("2x3x1xf32", "2x3xf32", "float32[2,3,1], the composite's float32[2,3]"),
+        ("f32", "1xf32", "float32[], the composite's float32[1]"),
+        ("2x3xi32", "2x3xf32", "int32[2,3], the composite's float32[2,3]"),
+        ("*xi32", "2x3xf32", "int32[*], the composite's float32[2,3]"),
+    ],
+)
+def test_a_replacement_has_the_types_of_the_composite(kind: str, composite: str, reason: str | None) -> None:
+    text = ABS.replace("?xf32", composite)
+    outcome = fuse(text, OfType(kind))
+    assert outcome.reason == (reason and f"result 0 of the replacement is {reason}")
+    assert outcome.kind == ("inlined" if reason else "fused")
+
+
 class Unknown(Fusion):
     def rewrite(self, composite: Composite, b: Builder) -> Sequence[ir.Value]:
         return b.op("tfl.no_such_op", composite.args, composite.result_types)

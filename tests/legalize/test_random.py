@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -22,14 +24,50 @@ def philox(counter: list[int], key: list[int]) -> list[int]:
     return [a, b, c, d]
 
 
-def words(seed: tuple[int, int], count: int) -> npt.NDArray[np.uint32]:
-    """What TensorFlow draws with a seed, whose key and counter are drawn themselves.
+def words(seed: tuple[int, int], count: int, first: int = 0) -> npt.NDArray[np.uint32]:
+    """What TensorFlow draws with a seed, whose key and counter are drawn themselves, from a group of four words on.
 
     Source: tensorflow/core/kernels/stateless_random_ops.cc, GenerateKey.
     """
     mixed = philox([seed[0], 0, seed[1], 0], [0x3EC8F720, 0x02461E29])
-    groups = [philox([group, 0, *mixed[2:]], mixed[:2]) for group in range(-(-count // 4))]
+    groups = [philox([first + group, 0, *mixed[2:]], mixed[:2]) for group in range(-(-count // 4))]
     return np.array(groups, np.uint32).reshape(-1)[:count]
+
+
+def gamma(seed: tuple[int, int], alpha: float, number: int) -> tuple[float, int]:
+    """A number of a gamma distribution as TensorFlow draws it, and how many tries were rejected.
+
+    Source: tensorflow/core/kernels/stateless_random_gamma_op.cc; random_distributions.h, Uint64ToDouble and
+    BoxMullerDouble.
+    """
+    drawn = words(seed, 4 * 13, 256 * number).astype(object).reshape(-1, 2)
+    pairs = iter([(((high & 0xFFFFF) << 32 | low) / 2.0**52) for high, low in drawn])
+    normals: list[float] = []
+    uniforms: list[float] = []
+
+    def uniform() -> float:
+        if not uniforms:
+            uniforms.extend((next(pairs), next(pairs)))
+        return uniforms.pop()
+
+    def normal() -> float:
+        if not normals:
+            radius, angle = math.sqrt(-2 * math.log(max(next(pairs), 1e-7))), 2 * math.pi * next(pairs)
+            normals.extend((radius * math.sin(angle), radius * math.cos(angle)))
+        return normals.pop()
+
+    if alpha == 1:
+        return -math.log1p(-uniform()), 0
+    d = alpha + (2 / 3 if alpha < 1 else -1 / 3)
+    rejected = 0
+    while True:
+        x = normal()
+        v = (1 + x / 3 / math.sqrt(d)) ** 3
+        if v > 0:
+            u = uniform()
+            if u < 1 - 0.0331 * x**4 or math.log(u) < x * x / 2 + d * (1 - v + math.log(v)):
+                return d * v * (uniform() ** (1 / alpha) if alpha < 1 else 1), rejected
+        rejected += 1
 
 
 def test_the_generator_gives_the_known_answers() -> None:
@@ -89,3 +127,13 @@ def test_impossible_classes_are_never_drawn() -> None:
     (drawn,) = converted("StatelessMultinomial", operands, [("int64", 2)])(logits, np.array([1, 2], np.int32))
     assert set(drawn[0]) == {1, 3}
     assert set(drawn[1]) == {2}
+
+
+def test_numbers_of_gamma_distributions_are_tried_in_the_order_of_tensorflow() -> None:
+    seed, alphas = (5, 1), (0.1, 0.7, 1.0, 1.5)
+    drawn = [[gamma(seed, alpha, kind * 120 + turn) for kind, alpha in enumerate(alphas)] for turn in range(120)]
+    numbers, rejected = (np.array(each) for each in zip(*(zip(*row, strict=True) for row in drawn), strict=True))
+    assert 1 in rejected[:, 0], "what is left of a group is taken, and the next group"
+    operands = [Constant(np.array([120, 4], np.int32)), np.array(seed, np.int32), np.array(alphas, np.float32)]
+    expected = numbers.astype(np.float32)
+    check("StatelessRandomGammaV2", operands, expected, dynamic=[False], rtol=2e-4, atol=1e-30)

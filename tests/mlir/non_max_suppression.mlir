@@ -130,3 +130,25 @@ func.func private @attributes(%a: tensor<100x4xf32>, %b: tensor<100xf32>, %c: te
   %0:2 = "tf.Undefined"() : () -> (tensor<10xi32>, tensor<i32>)
   return %0#0, %0#1 : tensor<10xi32>, tensor<i32>
 }
+
+// -----
+// RUN: fuse-composites
+// Boxes of four numbers each: the op requires it, and only its definition says so of a size that is unknown.
+// CHECK-LABEL: func.func private @unknown_size_of_a_box
+// CHECK-SAME: %[[B:.*]]: tensor<100x?xf32>
+// CHECK: %[[FOUR:.*]] = "tf.Reshape"(%[[B]], %{{.*}}) : (tensor<100x?xf32>, tensor<2xi32>) -> tensor<100x4xf32>
+// CHECK-NOT: %[[B]]
+// CHECK: "tfl.non_max_suppression_v4"({{.*}}) : (tensor<100x4xf32>,
+// CHECK-LABEL: func.func private @known_size_of_a_box
+// CHECK-NOT: tf.Reshape
+// CHECK: "tfl.non_max_suppression_v4"({{.*}}) : (tensor<100x4xf32>,
+func.func private @unknown_size_of_a_box(%boxes: tensor<100x?xf32>, %scores: tensor<100xf32>, %size: tensor<i32>, %iou: tensor<f32>, %score: tensor<f32>) -> (tensor<10xi32>, tensor<i32>)
+    attributes {tf._implements = "non_max_suppression_padded_v2"} {
+  %0:2 = "tf.NonMaxSuppressionV4"(%boxes, %scores, %size, %iou, %score) {pad_to_max_output_size = true} : (tensor<100x?xf32>, tensor<100xf32>, tensor<i32>, tensor<f32>, tensor<f32>) -> (tensor<10xi32>, tensor<i32>)
+  return %0#0, %0#1 : tensor<10xi32>, tensor<i32>
+}
+func.func private @known_size_of_a_box(%boxes: tensor<100x4xf32>, %scores: tensor<100xf32>, %size: tensor<i32>, %iou: tensor<f32>, %score: tensor<f32>) -> (tensor<10xi32>, tensor<i32>)
+    attributes {tf._implements = "non_max_suppression_padded_v2"} {
+  %0:2 = "tf.NonMaxSuppressionV4"(%boxes, %scores, %size, %iou, %score) {pad_to_max_output_size = true} : (tensor<100x4xf32>, tensor<100xf32>, tensor<i32>, tensor<f32>, tensor<f32>) -> (tensor<10xi32>, tensor<i32>)
+  return %0#0, %0#1 : tensor<10xi32>, tensor<i32>
+}

@@ -91,3 +91,29 @@ func.func @within(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
   %0 = "tf.Xlog1py"(%x, %y) : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
   return %0 : tensor<?xf32>
 }
+
+// -----
+// RUN: rewrite-before-lowering
+// A convolution between blocks has the size of the blocks as its dilation, times its own; without an attribute that is 1.
+// CHECK-LABEL: func.func @of_blocks
+// CHECK: %[[WHOLE:.*]] = "tf.Conv2D"(%arg0, %arg1) {{.*}}dilations = [1, 2, 3, 1]{{.*}}padding = "VALID"{{.*}} : (tensor<1x10x12x2xf32>, tensor<2x2x2x3xf32>) -> tensor<1x8x9x3xf32>
+// CHECK: return %[[WHOLE]]
+func.func @of_blocks(%x: tensor<1x10x12x2xf32>, %w: tensor<2x2x2x3xf32>) -> tensor<1x8x9x3xf32> {
+  %blocks = "tf.Const"() {value = dense<[2, 3]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %none = "tf.Const"() {value = dense<0> : tensor<2x2xi32>} : () -> tensor<2x2xi32>
+  %0 = "tf.SpaceToBatchND"(%x, %blocks, %none) : (tensor<1x10x12x2xf32>, tensor<2xi32>, tensor<2x2xi32>) -> tensor<6x5x4x2xf32>
+  %1 = "tf.Conv2D"(%0, %w) {strides = [1, 1, 1, 1], padding = "VALID", data_format = "NHWC"} : (tensor<6x5x4x2xf32>, tensor<2x2x2x3xf32>) -> tensor<6x4x3x3xf32>
+  %2 = "tf.BatchToSpaceND"(%1, %blocks, %none) : (tensor<6x4x3x3xf32>, tensor<2xi32>, tensor<2x2xi32>) -> tensor<1x8x9x3xf32>
+  return %2 : tensor<1x8x9x3xf32>
+}
+// CHECK-LABEL: func.func @of_blocks_and_its_own
+// CHECK: %[[WHOLE:.*]] = "tf.Conv2D"(%arg0, %arg1) {{.*}}dilations = [1, 4, 9, 1]{{.*}}padding = "VALID"{{.*}} : (tensor<1x10x12x2xf32>, tensor<2x2x2x3xf32>) -> tensor<1x6x3x3xf32>
+// CHECK: return %[[WHOLE]]
+func.func @of_blocks_and_its_own(%x: tensor<1x10x12x2xf32>, %w: tensor<2x2x2x3xf32>) -> tensor<1x6x3x3xf32> {
+  %blocks = "tf.Const"() {value = dense<[2, 3]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %none = "tf.Const"() {value = dense<0> : tensor<2x2xi32>} : () -> tensor<2x2xi32>
+  %0 = "tf.SpaceToBatchND"(%x, %blocks, %none) : (tensor<1x10x12x2xf32>, tensor<2xi32>, tensor<2x2xi32>) -> tensor<6x5x4x2xf32>
+  %1 = "tf.Conv2D"(%0, %w) {strides = [1, 1, 1, 1], padding = "VALID", data_format = "NHWC", dilations = [1, 2, 3, 1]} : (tensor<6x5x4x2xf32>, tensor<2x2x2x3xf32>) -> tensor<6x3x1x3xf32>
+  %2 = "tf.BatchToSpaceND"(%1, %blocks, %none) : (tensor<6x3x1x3xf32>, tensor<2xi32>, tensor<2x2xi32>) -> tensor<1x6x3x3xf32>
+  return %2 : tensor<1x6x3x3xf32>
+}

@@ -781,3 +781,58 @@ func.func @moved_ones(%x: tensor<1x?x32x3xf32>, %y: tensor<2x4x1xf32>) -> (tenso
   %3 = "tf.Reshape"(%2, %back) : (tensor<4x1x2xf32>, tensor<3xi32>) -> tensor<2x4x1xf32>
   return %1, %3 : tensor<3x?x32x1xf32>, tensor<2x4x1xf32>
 }
+
+// -----
+// RUN: simplify
+// Constants of a slice end where the dimension does, whichever of them there are; those within are left alone.
+// CHECK-LABEL: func.func @end_behind_the_last
+// CHECK-DAG: %[[STEP:.*]] = "tf.Const"() <{value = dense<2> : tensor<1xi32>}>
+// CHECK-DAG: %[[END:.*]] = "tf.Const"() <{value = dense<37> : tensor<1xi32>}>
+// CHECK: "tf.StridedSlice"(%arg0, %arg1, %[[END]], %[[STEP]])
+func.func @end_behind_the_last(%x: tensor<37xf32>, %begin: tensor<1xi32>) -> tensor<?xf32> {
+  %end = "tf.Const"() {value = dense<100> : tensor<1xi32>} : () -> tensor<1xi32>
+  %step = "tf.Const"() {value = dense<2> : tensor<1xi32>} : () -> tensor<1xi32>
+  %0 = "tf.StridedSlice"(%x, %begin, %end, %step) {begin_mask = 0 : i64, end_mask = 0 : i64, ellipsis_mask = 0 : i64, new_axis_mask = 0 : i64, shrink_axis_mask = 0 : i64} : (tensor<37xf32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+// CHECK-LABEL: func.func @begin_before_the_first
+// CHECK-DAG: %[[BEGIN:.*]] = "tf.Const"() <{value = dense<-38> : tensor<1xi32>}>
+// CHECK-DAG: %[[STEP:.*]] = "tf.Const"() <{value = dense<38> : tensor<1xi32>}>
+// CHECK: "tf.StridedSlice"(%arg0, %[[BEGIN]], %arg1, %[[STEP]])
+func.func @begin_before_the_first(%x: tensor<37xf32>, %end: tensor<1xi32>) -> tensor<?xf32> {
+  %begin = "tf.Const"() {value = dense<-100> : tensor<1xi32>} : () -> tensor<1xi32>
+  %step = "tf.Const"() {value = dense<100> : tensor<1xi32>} : () -> tensor<1xi32>
+  %0 = "tf.StridedSlice"(%x, %begin, %end, %step) {begin_mask = 0 : i64, end_mask = 0 : i64, ellipsis_mask = 0 : i64, new_axis_mask = 0 : i64, shrink_axis_mask = 0 : i64} : (tensor<37xf32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+// CHECK-LABEL: func.func @within
+// CHECK-COUNT-3: "tf.Const"
+// CHECK-NOT: "tf.Const"
+// CHECK: "tf.StridedSlice"
+func.func @within(%x: tensor<37xf32>) -> tensor<15xf32> {
+  %begin = "tf.Const"() {value = dense<1> : tensor<1xi32>} : () -> tensor<1xi32>
+  %end = "tf.Const"() {value = dense<30> : tensor<1xi32>} : () -> tensor<1xi32>
+  %step = "tf.Const"() {value = dense<2> : tensor<1xi32>} : () -> tensor<1xi32>
+  %0 = "tf.StridedSlice"(%x, %begin, %end, %step) {begin_mask = 0 : i64, end_mask = 0 : i64, ellipsis_mask = 0 : i64, new_axis_mask = 0 : i64, shrink_axis_mask = 0 : i64} : (tensor<37xf32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<15xf32>
+  return %0 : tensor<15xf32>
+}
+// Of int64, all become int32, or none does.
+// CHECK-LABEL: func.func @within_of_int64
+// CHECK: "tf.StridedSlice"({{.*}}) {{.*}} : (tensor<37xf32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<15xf32>
+func.func @within_of_int64(%x: tensor<37xf32>) -> tensor<15xf32> {
+  %begin = "tf.Const"() {value = dense<1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %end = "tf.Const"() {value = dense<30> : tensor<1xi64>} : () -> tensor<1xi64>
+  %step = "tf.Const"() {value = dense<2> : tensor<1xi64>} : () -> tensor<1xi64>
+  %0 = "tf.StridedSlice"(%x, %begin, %end, %step) {begin_mask = 0 : i64, end_mask = 0 : i64, ellipsis_mask = 0 : i64, new_axis_mask = 0 : i64, shrink_axis_mask = 0 : i64} : (tensor<37xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<15xf32>
+  return %0 : tensor<15xf32>
+}
+// CHECK-LABEL: func.func @computed_of_int64
+// CHECK-DAG: %[[STEP:.*]] = "tf.Const"() <{value = dense<2> : tensor<1xi64>}>
+// CHECK-DAG: %[[END:.*]] = "tf.Const"() <{value = dense<37> : tensor<1xi64>}>
+// CHECK: "tf.StridedSlice"(%arg0, %arg1, %[[END]], %[[STEP]])
+func.func @computed_of_int64(%x: tensor<37xf32>, %begin: tensor<1xi64>) -> tensor<?xf32> {
+  %end = "tf.Const"() {value = dense<9223372036854775807> : tensor<1xi64>} : () -> tensor<1xi64>
+  %step = "tf.Const"() {value = dense<2> : tensor<1xi64>} : () -> tensor<1xi64>
+  %0 = "tf.StridedSlice"(%x, %begin, %end, %step) {begin_mask = 0 : i64, end_mask = 0 : i64, ellipsis_mask = 0 : i64, new_axis_mask = 0 : i64, shrink_axis_mask = 0 : i64} : (tensor<37xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}

@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from litefuse.ir.builder import Builder
+from litefuse.ir.call_graph import functions
 from litefuse.ir.mlir import func, ir, mlir_context
 from litefuse.ir.types import TensorType, ranked_tensor_type
+from litefuse.recognizers.recognize import RecognizeComposites
 from litefuse.recognizers.recurrent.chains import find_chains
 from litefuse.recognizers.recurrent.gru import gru_cells
 from litefuse.recognizers.recurrent.lstm import lstm_cells
@@ -154,3 +156,48 @@ def test_other_steps_behind_a_layer() -> None:
         return b.unary("Relu", h)
 
     assert lengths(build)[0] == [9]
+
+
+@pytest.mark.parametrize(
+    ("shape", "axis", "order", "ops"),
+    [
+        ((2, None, UNITS), 0, [0, 1], []),
+        ((2, None, UNITS), -3, [0, 1], []),
+        ((2, None, UNITS), 0, [1, 0], ["tf.ReverseV2"]),
+        ((None, 2, UNITS), 1, [0, 1], ["tf.Transpose"]),
+        ((None, 2, UNITS), -2, [1, 0], ["tf.Transpose", "tf.ReverseV2"]),
+        ((None, UNITS, 2), 2, [0, 1], ["tf.Unpack", "tf.Pack"]),
+        ((None, UNITS, 2), -1, [0, 1], ["tf.Unpack", "tf.Pack"]),
+        ((2, None, UNITS), 0, [0, 0], ["tf.Unpack", "tf.Pack"]),
+        ((3, None, UNITS), 0, [0, 1], ["tf.Unpack", "tf.Pack"]),
+        ((3, None, UNITS), 0, [0, 2, 1], ["tf.Unpack", "tf.Pack"]),
+        (None, 0, [0, 1], ["tf.Unpack", "tf.Pack"]),
+    ],
+)
+def test_inputs_of_a_layer_are_the_tensor_that_its_steps_take_in_turn(
+    shape: tuple[int | None, ...] | None, axis: int, order: list[int], ops: list[str]
+) -> None:
+    count = 2 if shape is None else shape[axis]
+    with mlir_context(), ir.Location.unknown():
+        module = ir.Module.create()
+        kind = ranked_tensor_type(TensorType("float32", shape)) if shape else ir.Type.parse("tensor<*xf32>")
+        with ir.InsertionPoint(module.body):
+            main = func.FuncOp("main", ir.FunctionType.get([kind], []))
+        with ir.InsertionPoint(main.add_entry_block()):
+            b = Builder()
+            h, weights = b.constant(np.zeros([1, UNITS]), "float32"), Weights(b, 1)
+            kinds = [((None, UNITS), "float32")] * (count or 0)
+            steps = b.ops("Unpack", [main.entry_block.arguments[0]], kinds, axis=axis, num=count)
+            for step in order:
+                h = rnn(b, weights, steps[step], h)
+            func.ReturnOp([h])
+        main.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get([kind], [h.type]))
+        RecognizeComposites([], "fused").run(module)
+        module.operation.verify()
+        (call,) = (op for op in functions(module)["main"].entry_block.operations if "Call" in op.operation.name)
+        made: list[str] = []
+        value = call.operands[0]
+        while not isinstance(value.owner, ir.Block):
+            made.insert(0, value.owner.name)
+            value = value.owner.operands[0]
+        assert made == ops
