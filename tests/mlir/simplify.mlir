@@ -784,7 +784,7 @@ func.func @moved_ones(%x: tensor<1x?x32x3xf32>, %y: tensor<2x4x1xf32>) -> (tenso
 
 // -----
 // RUN: simplify
-// Constants of a slice end where the dimension does, whichever of them there are; those within are left alone.
+// Constants of a slice end where the dimension does, whichever of them there are; those within are left alone, where several share them.
 // CHECK-LABEL: func.func @end_behind_the_last
 // CHECK-DAG: %[[STEP:.*]] = "tf.Const"() <{value = dense<2> : tensor<1xi32>}>
 // CHECK-DAG: %[[END:.*]] = "tf.Const"() <{value = dense<37> : tensor<1xi32>}>
@@ -808,13 +808,16 @@ func.func @begin_before_the_first(%x: tensor<37xf32>, %end: tensor<1xi32>) -> te
 // CHECK-LABEL: func.func @within
 // CHECK-COUNT-3: "tf.Const"
 // CHECK-NOT: "tf.Const"
-// CHECK: "tf.StridedSlice"
-func.func @within(%x: tensor<37xf32>) -> tensor<15xf32> {
+// CHECK: "tf.StridedSlice"(%arg0, %[[BEGIN:[a-z0-9_]+]], %[[END:[a-z0-9_]+]], %[[STEP:[a-z0-9_]+]])
+// CHECK-NOT: "tf.Const"
+// CHECK: "tf.StridedSlice"(%arg1, %[[BEGIN]], %[[END]], %[[STEP]])
+func.func @within(%x: tensor<37xf32>, %y: tensor<40xf32>) -> (tensor<15xf32>, tensor<15xf32>) {
   %begin = "tf.Const"() {value = dense<1> : tensor<1xi32>} : () -> tensor<1xi32>
   %end = "tf.Const"() {value = dense<30> : tensor<1xi32>} : () -> tensor<1xi32>
   %step = "tf.Const"() {value = dense<2> : tensor<1xi32>} : () -> tensor<1xi32>
   %0 = "tf.StridedSlice"(%x, %begin, %end, %step) {begin_mask = 0 : i64, end_mask = 0 : i64, ellipsis_mask = 0 : i64, new_axis_mask = 0 : i64, shrink_axis_mask = 0 : i64} : (tensor<37xf32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<15xf32>
-  return %0 : tensor<15xf32>
+  %1 = "tf.StridedSlice"(%y, %begin, %end, %step) {begin_mask = 0 : i64, end_mask = 0 : i64, ellipsis_mask = 0 : i64, new_axis_mask = 0 : i64, shrink_axis_mask = 0 : i64} : (tensor<40xf32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<15xf32>
+  return %0, %1 : tensor<15xf32>, tensor<15xf32>
 }
 // Of int64, all become int32, or none does.
 // CHECK-LABEL: func.func @within_of_int64

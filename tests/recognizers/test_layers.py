@@ -86,11 +86,13 @@ class Named(NamedTuple):
         layers: The layers.
         near: What is nearly one.
         attributes: The attributes of the composites.
+        arguments: How many arguments each of them has.
     """
 
     layers: list[Layer]
     near: list[NearMiss]
     attributes: list[Mapping[str, Any]]
+    arguments: list[int]
 
     @property
     def names(self) -> list[tuple[str, str]]:
@@ -121,8 +123,9 @@ def named(
         module.operation.verify()
         if not wanted:
             assert str(module) == before
-        annotations = [read_annotation(function) for function in functions(module).values()]
-        return Named(layers, near, [each.attributes for each in annotations if each is not None])
+        annotations = [(read_annotation(function), len(function.arguments)) for function in functions(module).values()]
+        composites = [(each.attributes, count) for each, count in annotations if each is not None]
+        return Named(layers, near, [each for each, _ in composites], [count for _, count in composites])
 
 
 def moments(o: Ops, x: V, *axes: int) -> tuple[V, V]:
@@ -317,6 +320,33 @@ def test_group_normalization(build: Build, groups: int) -> None:
             "sub_type": 0,
         }
     ]
+
+
+def behind_groups(o: Ops, x: V) -> V:
+    y = standard(o, o.b.reshape(x, [*o.b.sizes(x)[:3], 2, 4]), 1, 2, 4)
+    return o.b.reshape(y, o.b.sizes(x))
+
+
+BEHIND_GROUPS: list[tuple[Build, int]] = [
+    (lambda _, y: y, 0),
+    (lambda o, y: o.mul(y, o.c(SCALE)), 1),
+    (affine, 2),
+    (lambda o, y: o.b.unary("Tanh", affine(o, y)), 2),
+    (lambda o, y: o.b.unary("Tanh", y), 0),
+    (lambda o, y: o.mean(y, 1, 2), 0),
+    (lambda o, y: o.mean(affine(o, y), 1, 2), 2),
+    # Neither is of the channels: one has an offset alone, the other makes a batch.
+    (lambda o, y: o.add(y, o.c(OFFSET)), 0),
+    (lambda o, y: o.mul(y, o.c(np.stack([SCALE] * 5).reshape(5, 1, 1, 8))), 0),
+    (lambda o, y: o.mul(o.mul(y, o.c(SCALE)), o.c(np.ones([5, 1, 1, 1]) / 3)), 1),
+]
+
+
+@pytest.mark.parametrize(("behind", "vectors"), BEHIND_GROUPS)
+def test_scale_and_offset_of_a_group_normalization_have_its_shape(behind: Build, vectors: int) -> None:
+    found = named(lambda o, x: behind(o, behind_groups(o, x)), (1, 3, 4, 8))
+    assert found.names == [("odml.group_norm", "group normalization")]
+    assert found.arguments == [1 + vectors]
 
 
 def gelu_by(o: Ops, x: V, name: str, inner: V) -> V:

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from litefuse.saved_model import load
 from litefuse.saved_model.keras_metadata import output_names
 from litefuse.saved_model.messages import KerasMetadata, KerasObject
+from tests.saved_model import model_writer
 
 
 def written(folder: Path, layers: Any) -> Path:
@@ -56,3 +58,23 @@ def test_metadata_that_are_elsewhere_or_nested_too_deep(tmp_path: Path) -> None:
     nodes = [KerasObject(metadata="[" * 200_000)]
     (other / "keras_metadata.pb").write_bytes(KerasMetadata(nodes=nodes).SerializeToString())
     assert output_names(other) == ()
+
+
+def test_outputs_of_the_signature_of_keras_have_the_order_of_the_model(tmp_path: Path) -> None:
+    proto = model_writer.saved_model()
+    graph = proto.meta_graphs[0]
+    graph.signature_def["other"].CopyFrom(graph.signature_def["serving_default"])
+    graph.object_graph_def.nodes[4].children.append(model_writer.Reference(node_id=6, local_name="other"))
+    folder = model_writer.write(tmp_path, proto)
+
+    def outputs(key: str, *layers: str) -> list[tuple[str, int]]:
+        written(folder, [[layer, 0, 0] for layer in layers])
+        signature = load(folder).signature(key)
+        return [(spec.name, index) for spec, index in zip(signature.outputs, signature.output_indices, strict=True)]
+
+    own = [("b", 0), ("twin", 1), ("y", 1)]
+    assert outputs("serving_default", "y", "b", "twin") == [("y", 1), ("b", 0), ("twin", 1)]
+    assert outputs("other", "y", "b", "twin") == own
+    assert outputs("serving_default", "y", "b", "another") == own
+    assert outputs("serving_default", "y", "b") == own
+    assert outputs("other", "y", "b") == own

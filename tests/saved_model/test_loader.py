@@ -17,13 +17,14 @@ from litefuse.saved_model import (
     Variable,
     load,
 )
-from litefuse.saved_model.messages import AttrValue, SavedObject, SavedUserObject
+from litefuse.saved_model.messages import AttrValue, NodeDef, SavedObject, SavedUserObject, TensorProto
 from tests.saved_model import model_writer
 from tests.saved_model.model_writer import FUNCTION, WEIGHT
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from litefuse.saved_model.messages import SavedModel as SavedModelProto
     from litefuse.saved_model.messages import TrackableObjectGraph
 
 
@@ -200,7 +201,7 @@ def test_folder_that_is_a_link(tmp_path: Path) -> None:
     assert load(tmp_path / "link").signature("serving_default").inputs[0].name == "a"
 
 
-def test_tensorflow_1_model(tmp_path: Path) -> None:
+def tensorflow_1_model() -> SavedModelProto:
     proto = model_writer.saved_model()
     proto.meta_graphs[0].ClearField("object_graph_def")
     proto.meta_graphs[0].graph_def.ClearField("library")
@@ -210,6 +211,11 @@ def test_tensorflow_1_model(tmp_path: Path) -> None:
         for key in ("key_dtype", "value_dtype") if node.op == "HashTableV2" else ():
             node.attr[key].type = DataType.INT64
     proto.meta_graphs[0].graph_def.node[-1].op = "MatMul"
+    return proto
+
+
+def test_tensorflow_1_model(tmp_path: Path) -> None:
+    proto = tensorflow_1_model()
     model = load(model_writer.write(tmp_path, proto))
     signature = model.signature("serving_default")
     assert [spec.name for spec in signature.inputs] == ["a", "x"]
@@ -217,6 +223,48 @@ def test_tensorflow_1_model(tmp_path: Path) -> None:
     assert "MatMul" in {node.op for node in model.functions[signature.function].node_def}
     proto.meta_graphs[0].ClearField("signature_def")
     assert not load(model_writer.write(tmp_path, proto)).signatures
+
+
+def constant_of_texts(name: str, *texts: bytes) -> NodeDef:
+    tensor = TensorProto(dtype=DataType.STRING, tensor_shape=model_writer.shape(len(texts)), string_val=texts)
+    return NodeDef(name=name, op="Const", attr={"value": AttrValue(tensor=tensor)})
+
+
+@pytest.mark.parametrize(
+    ("changes", "key"),
+    [
+        ({}, "saved/second"),
+        ({"set": ["weight_1", "i"]}, "saved/second"),
+        ({"set": ["weight_1"]}, "weight_1"),
+        ({"set": []}, "weight_1"),
+        ({"set": ["weight_1", "elsewhere"]}, "weight_1"),
+        ({"set": ["weight_1", "restore:2"]}, "weight_1"),
+        ({"set": ["weight_1", "Const"]}, "weight_1"),
+        ({"restore": ["file", "keys"]}, "weight_1"),
+        ({"restore": ["file", "keys", "elsewhere"]}, "weight_1"),
+    ],
+)
+def test_variable_of_tensorflow_1_has_the_key_that_restores_it(
+    changes: dict[str, list[str]], key: str, tmp_path: Path
+) -> None:
+    proto = tensorflow_1_model()
+    inputs = {"set": ["weight_1", "restore:1"], "restore": ["file", "keys", "slices"], **changes}
+    proto.meta_graphs[0].graph_def.node.extend(
+        [
+            NodeDef(name="nothing", op="AssignVariableOp"),
+            NodeDef(name="of nothing", op="AssignVariableOp", input=["hash_table", "elsewhere"]),
+            NodeDef(name="of a constant", op="AssignVariableOp", input=["hash_table", "Const"]),
+            NodeDef(name="set", op="AssignVariableOp", input=inputs["set"]),
+            NodeDef(name="i", op="Identity", input=["restore:1"]),
+            NodeDef(name="restore", op="RestoreV2", input=inputs["restore"]),
+            constant_of_texts("file", b"variables"),
+            constant_of_texts("keys", b"saved/first", b"saved/second"),
+            constant_of_texts("slices", b"", b""),
+        ]
+    )
+    signature = load(model_writer.write(tmp_path, proto)).signature("serving_default")
+    (variable,) = (each for each in signature.captures if isinstance(each, Variable))
+    assert variable.checkpoint_key == key
 
 
 # Variables
