@@ -171,6 +171,17 @@ def test_counts() -> None:
     check("Bincount", [x, Constant(np.int32(5)), Constant(np.zeros(0, np.int32))], np.array([1, 2, 0, 3, 0], np.int32))
 
 
+def test_counts_of_each_row() -> None:
+    x, weights = np.array([[3, 1, 1, 0], [0, 7, 0, 2]], np.int32), (counted(2, 4) + 1)
+    counts = np.array([np.bincount(row, minlength=8)[:5] for row in x])
+    sums = np.array([np.bincount(row, each, 8)[:5] for row, each in zip(x, weights, strict=True)], F)
+    size, none = Constant(np.int32(5)), Constant(np.zeros(0, F))
+    for take in (slice(None), 0, 1):
+        check("DenseBincount", [x[take], size, none], counts[take].astype(F), attributes={"binary_output": False})
+        check("DenseBincount", [x[take], size, weights[take]], sums[take], attributes={"binary_output": False})
+        check("DenseBincount", [x[take], size, none], (counts[take] > 0).astype(F), attributes={"binary_output": True})
+
+
 @pytest.mark.parametrize("kind", ["Sum", "Mean", "SqrtN"])
 def test_a_number_of_segments(kind: str) -> None:
     x, indices, ids = normal(7, 2), np.array([3, 0, 6, 3, 1], np.int32), np.array([0, 0, 3, 3, 3], np.int32)

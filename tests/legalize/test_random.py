@@ -7,6 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 import pytest
+from ai_edge_litert.interpreter import Interpreter
 
 from tests.legalize.one_op import Constant, check, converted
 
@@ -137,3 +138,12 @@ def test_numbers_of_gamma_distributions_are_tried_in_the_order_of_tensorflow() -
     operands = [Constant(np.array([120, 4], np.int32)), np.array(seed, np.int32), np.array(alphas, np.float32)]
     expected = numbers.astype(np.float32)
     check("StatelessRandomGammaV2", operands, expected, dynamic=[False], rtol=2e-4, atol=1e-30)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_integers_of_a_range_are_all_drawn(dtype: str) -> None:
+    shape = Constant(np.array([40, 5], np.int32))
+    bounds = [Constant(np.array(bound, dtype)) for bound in (-2, 3)]
+    model = converted("RandomUniformInt", [shape, *bounds], [(dtype, 2)], {"seed": 0, "seed2": 0})
+    (numbers,) = Interpreter(model_content=model.content).get_signature_runner()().values()
+    assert (numbers.dtype, numbers.shape, {*numbers.flat}) == (dtype, (40, 5), {-2, -1, 0, 1, 2})

@@ -102,3 +102,27 @@ def test_filters_of_unknown_size(padding: str) -> None:
     check("Conv2D", [x, filters], expected, dynamic=[True], attributes=options, rtol=1e-5, atol=1e-6)
     each = np.einsum("hwcij,ijcm->hwcm", windows, filters).reshape(*expected.shape[:3], 6)
     check("DepthwiseConv2dNative", [x, filters], each, dynamic=[True], attributes=options, rtol=1e-5, atol=1e-6)
+
+
+def test_volumes_of_groups_of_channels() -> None:
+    x, filters = normal(1, 3, 4, 4, 4), normal(2, 2, 2, 2, 6)
+    options = {"strides": [1] * 5, "padding": "VALID", "data_format": "NDHWC", "dilations": [1] * 5}
+    windows = np.lib.stride_tricks.sliding_window_view(x[0], (2, 2, 2), (0, 1, 2))
+    groups = [
+        np.einsum("dhwcijk,ijkco->dhwo", windows[..., 2 * group : 2 * group + 2, :, :, :], filters[..., places])
+        for group, places in enumerate((slice(0, 3), slice(3, 6)))
+    ]
+    expected = np.concatenate(groups, -1)[None]
+    check("Conv3D", [x, Constant(filters)], expected, dynamic=[False], attributes=options, rtol=1e-5, atol=1e-5)
+
+
+def test_gradients_of_a_filter() -> None:
+    x, gradient = normal(2, 4, 5, 4), np.random.default_rng(1).normal(size=(2, 3, 4, 6)).astype(F)
+    windows = np.lib.stride_tricks.sliding_window_view(x, (2, 2), (1, 2))
+    options = {"strides": [1] * 4, "padding": "VALID", "data_format": "NHWC", "dilations": [1] * 4}
+    for depth in (4, 2):
+        parts = zip(np.split(windows, 4 // depth, 3), np.split(gradient, 4 // depth, 3), strict=True)
+        expected = np.concatenate([np.einsum("nhwcij,nhwo->ijco", *part) for part in parts], -1)
+        sizes = Constant(np.array(expected.shape, np.int32))
+        operands = [x, sizes, gradient]
+        check("Conv2DBackpropFilter", operands, expected, dynamic=[False], attributes=options, rtol=1e-4, atol=1e-4)

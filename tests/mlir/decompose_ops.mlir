@@ -61,3 +61,15 @@ func.func @main(%a: tensor<2x3xf32>, %s: tensor<1x2x3xf32>, %rate: tensor<i32>) 
   }) : (tensor<2x3xf32>) -> tensor<2x3xf32>
   return %0 : tensor<2x3xf32>
 }
+
+// -----
+// RUN: decompose-ops
+// Segments of a tensor of unknown rank: all but the first dimension are merged, and set apart again.
+// CHECK-LABEL: func.func @segments_of_unknown_rank
+// CHECK: %[[ROWS:.*]] = "tfl.reshape"(%arg0, %{{.*}}) : (tensor<*xf32>, tensor<2xi32>) -> tensor<5x?xf32>
+// CHECK: %[[SUMS:.*]] = "tfl.unsorted_segment_sum"(%[[ROWS]], %arg1, %{{.*}})
+// CHECK: "tfl.reshape"(%[[SUMS]], %{{.*}}) : (tensor<?x?xf32>, tensor<?xi32>) -> tensor<*xf32>
+func.func @segments_of_unknown_rank(%x: tensor<*xf32>, %ids: tensor<5xi32>) -> tensor<*xf32> {
+  %0 = "tf.SegmentSum"(%x, %ids) : (tensor<*xf32>, tensor<5xi32>) -> tensor<*xf32>
+  return %0 : tensor<*xf32>
+}

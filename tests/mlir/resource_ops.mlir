@@ -38,3 +38,21 @@ func.func @shape(%h: tensor<!tf_type.resource<tensor<5x3xf32>>>) -> (tensor<2xi3
   %1 = "tf.VarIsInitializedOp"(%h) : (tensor<!tf_type.resource<tensor<5x3xf32>>>) -> tensor<i1>
   return %0, %1 : tensor<2xi32>, tensor<i1>
 }
+
+// -----
+// RUN: decompose-resource-ops
+// A generator's state is a counter of two halves and a key: the counter advances by 256 for each number.
+// CHECK-LABEL: func.func @skip
+// CHECK: %[[STATE:.*]] = "tf.ReadVariableOp"(%arg0) {{.*}} -> tensor<3xi64>
+// CHECK-COUNT-3: "tf.Slice"(%[[STATE]], {{.*}}) : (tensor<3xi64>, tensor<1xi32>, tensor<1xi32>) -> tensor<1xi64>
+// CHECK: %[[NUMBERS:.*]] = "tf.Const"() <{value = dense<256> : tensor<1xi64>}>
+// CHECK: "tf.Mul"(%{{.*}}, %[[NUMBERS]]) : (tensor<i64>, tensor<1xi64>) -> tensor<1xi64>
+// CHECK: %[[NEW:.*]] = "tf.ConcatV2"({{.*}}) : (tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<i32>) -> tensor<3xi64>
+// CHECK: "tf.AssignVariableOp"(%arg0, %[[NEW]])
+// CHECK: return %[[STATE]]
+func.func @skip(%h: tensor<!tf_type.resource<tensor<3xi64>>>, %n: tensor<i32>) -> tensor<3xi64> {
+  %algorithm = "tf.Const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
+  %delta = "tf.Cast"(%n) {Truncate = false} : (tensor<i32>) -> tensor<ui64>
+  %0 = "tf.RngReadAndSkip"(%h, %algorithm, %delta) : (tensor<!tf_type.resource<tensor<3xi64>>>, tensor<i32>, tensor<ui64>) -> tensor<3xi64>
+  return %0 : tensor<3xi64>
+}

@@ -117,3 +117,55 @@ func.func @of_blocks_and_its_own(%x: tensor<1x10x12x2xf32>, %w: tensor<2x2x2x3xf
   %2 = "tf.BatchToSpaceND"(%1, %blocks, %none) : (tensor<6x3x1x3xf32>, tensor<2xi32>, tensor<2x2xi32>) -> tensor<1x6x3x3xf32>
   return %2 : tensor<1x6x3x3xf32>
 }
+
+// -----
+// RUN: rewrite-before-lowering
+// What a convolution between blocks adds itself counts for as many elements as a block has.
+// CHECK-LABEL: func.func @of_padded_blocks
+// CHECK: %[[PADS:.*]] = "tf.Const"() <{value = dense<{{\[\[}}0, 0], [5, 2], [3, 6], [0, 0]]> : tensor<4x2xi32>}>
+// CHECK: %[[PADDED:.*]] = "tf.Pad"(%arg0, %[[PADS]]) : (tensor<1x8x6x2xf32>, tensor<4x2xi32>) -> tensor<1x15x15x2xf32>
+// CHECK: "tf.Conv2D"(%[[PADDED]], %arg1) {{.*}}dilations = [1, 2, 3, 1]{{.*}}padding = "VALID"{{.*}} -> tensor<1x13x12x3xf32>
+func.func @of_padded_blocks(%x: tensor<1x8x6x2xf32>, %w: tensor<2x2x2x3xf32>) -> tensor<1x13x12x3xf32> {
+  %blocks = "tf.Const"() {value = dense<[2, 3]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %pads = "tf.Const"() {value = dense<[[1, 1], [0, 0]]> : tensor<2x2xi32>} : () -> tensor<2x2xi32>
+  %crops = "tf.Const"() {value = dense<[[0, 1], [0, 0]]> : tensor<2x2xi32>} : () -> tensor<2x2xi32>
+  %0 = "tf.SpaceToBatchND"(%x, %blocks, %pads) : (tensor<1x8x6x2xf32>, tensor<2xi32>, tensor<2x2xi32>) -> tensor<6x5x2x2xf32>
+  %1 = "tf.Conv2D"(%0, %w) {strides = [1, 1, 1, 1], padding = "EXPLICIT", explicit_paddings = [0, 0, 2, 1, 1, 2, 0, 0], data_format = "NHWC", dilations = [1, 1, 1, 1]} : (tensor<6x5x2x2xf32>, tensor<2x2x2x3xf32>) -> tensor<6x7x4x3xf32>
+  %2 = "tf.BatchToSpaceND"(%1, %blocks, %crops) : (tensor<6x7x4x3xf32>, tensor<2xi32>, tensor<2x2xi32>) -> tensor<1x13x12x3xf32>
+  return %2 : tensor<1x13x12x3xf32>
+}
+
+// -----
+// RUN: rewrite-before-lowering
+// Halves are broadcast after the cast, and a quotient of integers needs no float64.
+// CHECK-LABEL: func.func @cast_of_a_broadcast
+// CHECK: %[[CAST:.*]] = "tf.Cast"(%arg0) {{.*}} : (tensor<1x3xf32>) -> tensor<1x3xf16>
+// CHECK: "tf.BroadcastTo"(%[[CAST]], %arg1) : (tensor<1x3xf16>, tensor<2xi32>) -> tensor<2x3xf16>
+func.func @cast_of_a_broadcast(%x: tensor<1x3xf32>, %sizes: tensor<2xi32>) -> tensor<2x3xf16> {
+  %0 = "tf.BroadcastTo"(%x, %sizes) : (tensor<1x3xf32>, tensor<2xi32>) -> tensor<2x3xf32>
+  %1 = "tf.Cast"(%0) {Truncate = false} : (tensor<2x3xf32>) -> tensor<2x3xf16>
+  return %1 : tensor<2x3xf16>
+}
+// CHECK-LABEL: func.func @cast_of_a_quotient
+// CHECK-DAG: %[[X:.*]] = "tf.Cast"(%arg0) {{.*}} : (tensor<3xi32>) -> tensor<3xf32>
+// CHECK-DAG: %[[Y:.*]] = "tf.Cast"(%arg1) {{.*}} : (tensor<3xi32>) -> tensor<3xf32>
+// CHECK: %[[Q:.*]] = "tf.RealDiv"(%[[X]], %[[Y]])
+// CHECK: return %[[Q]]
+func.func @cast_of_a_quotient(%x: tensor<3xi32>, %y: tensor<3xi32>) -> tensor<3xf32> {
+  %0 = "tf.Cast"(%x) {Truncate = false} : (tensor<3xi32>) -> tensor<3xf64>
+  %1 = "tf.Cast"(%y) {Truncate = false} : (tensor<3xi32>) -> tensor<3xf64>
+  %2 = "tf.RealDiv"(%0, %1) : (tensor<3xf64>, tensor<3xf64>) -> tensor<3xf64>
+  %3 = "tf.Cast"(%2) {Truncate = false} : (tensor<3xf64>) -> tensor<3xf32>
+  return %3 : tensor<3xf32>
+}
+// CHECK-LABEL: func.func @cast_of_a_rounded_quotient
+// CHECK: %[[F:.*]] = "tf.Floor"
+// CHECK: "tf.Cast"(%[[F]]) {{.*}} : (tensor<3xf64>) -> tensor<3xf32>
+func.func @cast_of_a_rounded_quotient(%x: tensor<3xi32>, %y: tensor<3xi32>) -> tensor<3xf32> {
+  %0 = "tf.Cast"(%x) {Truncate = false} : (tensor<3xi32>) -> tensor<3xf64>
+  %1 = "tf.Cast"(%y) {Truncate = false} : (tensor<3xi32>) -> tensor<3xf64>
+  %2 = "tf.RealDiv"(%0, %1) : (tensor<3xf64>, tensor<3xf64>) -> tensor<3xf64>
+  %3 = "tf.Floor"(%2) : (tensor<3xf64>) -> tensor<3xf64>
+  %4 = "tf.Cast"(%3) {Truncate = false} : (tensor<3xf64>) -> tensor<3xf32>
+  return %4 : tensor<3xf32>
+}

@@ -839,3 +839,71 @@ func.func @computed_of_int64(%x: tensor<37xf32>, %begin: tensor<1xi64>) -> tenso
   %0 = "tf.StridedSlice"(%x, %begin, %end, %step) {begin_mask = 0 : i64, end_mask = 0 : i64, ellipsis_mask = 0 : i64, new_axis_mask = 0 : i64, shrink_axis_mask = 0 : i64} : (tensor<37xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?xf32>
   return %0 : tensor<?xf32>
 }
+
+// -----
+// RUN: simplify
+// A slice of everything is what it is taken of, unless it turns it around.
+// CHECK-LABEL: func.func @everything
+// CHECK-NOT: Slice"
+// CHECK: return %arg0, %arg0
+func.func @everything(%x: tensor<4x5xf32>) -> (tensor<4x5xf32>, tensor<4x5xf32>) {
+  %begin = "tf.Const"() {value = dense<0> : tensor<2xi32>} : () -> tensor<2xi32>
+  %size = "tf.Const"() {value = dense<[4, -1]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %end = "tf.Const"() {value = dense<[4, 9]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %one = "tf.Const"() {value = dense<1> : tensor<2xi32>} : () -> tensor<2xi32>
+  %0 = "tf.Slice"(%x, %begin, %size) : (tensor<4x5xf32>, tensor<2xi32>, tensor<2xi32>) -> tensor<4x5xf32>
+  %1 = "tf.StridedSlice"(%x, %begin, %end, %one) {begin_mask = 0 : i64, end_mask = 0 : i64, ellipsis_mask = 0 : i64, new_axis_mask = 0 : i64, shrink_axis_mask = 0 : i64} : (tensor<4x5xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<4x5xf32>
+  return %0, %1 : tensor<4x5xf32>, tensor<4x5xf32>
+}
+// CHECK-LABEL: func.func @everything_backwards
+// CHECK: %[[SLICE:.*]] = "tf.StridedSlice"(%arg0,
+// CHECK: return %[[SLICE]]
+func.func @everything_backwards(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %last = "tf.Const"() {value = dense<-1> : tensor<1xi32>} : () -> tensor<1xi32>
+  %end = "tf.Const"() {value = dense<-5> : tensor<1xi32>} : () -> tensor<1xi32>
+  %0 = "tf.StridedSlice"(%x, %last, %end, %last) {begin_mask = 0 : i64, end_mask = 0 : i64, ellipsis_mask = 0 : i64, new_axis_mask = 0 : i64, shrink_axis_mask = 0 : i64} : (tensor<4xf32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+// RUN: simplify
+// A bias in the middle of a flattened product is one of the product, unless it has more rows than the product.
+// CHECK-LABEL: func.func @bias_of_rows
+// CHECK: %[[P:.*]] = "tf.BatchMatMulV2"(%arg0, %{{.*}}) {{.*}} : (tensor<?x9x4xf32>, tensor<4x6xf32>) -> tensor<?x9x6xf32>
+// CHECK: %[[S:.*]] = "tf.AddV2"(%[[P]], %{{.*}}) : (tensor<?x9x6xf32>, tensor<6xf32>) -> tensor<?x9x6xf32>
+// CHECK: return %[[S]]
+func.func @bias_of_rows(%x: tensor<?x9x4xf32>) -> tensor<?x9x6xf32> {
+  %w = "tf.Const"() {value = dense<1.0> : tensor<4x6xf32>} : () -> tensor<4x6xf32>
+  %b = "tf.Const"() {value = dense<1.0> : tensor<6xf32>} : () -> tensor<6xf32>
+  %flat = "tf.Const"() {value = dense<[-1, 4]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %whole = "tf.Const"() {value = dense<[-1, 9, 6]> : tensor<3xi32>} : () -> tensor<3xi32>
+  %0 = "tf.Reshape"(%x, %flat) : (tensor<?x9x4xf32>, tensor<2xi32>) -> tensor<?x4xf32>
+  %1 = "tf.MatMul"(%0, %w) {transpose_a = false, transpose_b = false} : (tensor<?x4xf32>, tensor<4x6xf32>) -> tensor<?x6xf32>
+  %2 = "tf.AddV2"(%1, %b) : (tensor<?x6xf32>, tensor<6xf32>) -> tensor<?x6xf32>
+  %3 = "tf.Reshape"(%2, %whole) : (tensor<?x6xf32>, tensor<3xi32>) -> tensor<?x9x6xf32>
+  return %3 : tensor<?x9x6xf32>
+}
+
+// -----
+// RUN: simplify
+// A convolution with the identity matrix takes windows: one with another matrix does not.
+// CHECK-LABEL: func.func @identity_filter
+// CHECK: "tf.ExtractImagePatches"(%arg0) {{.*}}ksizes = [1, 2, 2, 1]
+// CHECK-NOT: tf.Conv2D
+func.func @identity_filter(%x: tensor<1x4x4x2xf32>) -> tensor<1x3x3x8xf32> {
+  %ones = "tf.Const"() {value = dense<1.0> : tensor<8xf32>} : () -> tensor<8xf32>
+  %sizes = "tf.Const"() {value = dense<[2, 2, 2, 8]> : tensor<4xi32>} : () -> tensor<4xi32>
+  %m = "tf.MatrixDiag"(%ones) : (tensor<8xf32>) -> tensor<8x8xf32>
+  %w = "tf.Reshape"(%m, %sizes) : (tensor<8x8xf32>, tensor<4xi32>) -> tensor<2x2x2x8xf32>
+  %0 = "tf.Conv2D"(%x, %w) {strides = [1, 1, 1, 1], padding = "VALID", data_format = "NHWC", dilations = [1, 1, 1, 1]} : (tensor<1x4x4x2xf32>, tensor<2x2x2x8xf32>) -> tensor<1x3x3x8xf32>
+  return %0 : tensor<1x3x3x8xf32>
+}
+// CHECK-LABEL: func.func @filter_of_numbers
+// CHECK-NOT: tf.ExtractImagePatches
+// CHECK: tf.Conv2D
+func.func @filter_of_numbers(%x: tensor<1x4x4x2xf32>, %m: tensor<8x8xf32>) -> tensor<1x3x3x8xf32> {
+  %sizes = "tf.Const"() {value = dense<[2, 2, 2, 8]> : tensor<4xi32>} : () -> tensor<4xi32>
+  %w = "tf.Reshape"(%m, %sizes) : (tensor<8x8xf32>, tensor<4xi32>) -> tensor<2x2x2x8xf32>
+  %0 = "tf.Conv2D"(%x, %w) {strides = [1, 1, 1, 1], padding = "VALID", data_format = "NHWC", dilations = [1, 1, 1, 1]} : (tensor<1x4x4x2xf32>, tensor<2x2x2x8xf32>) -> tensor<1x3x3x8xf32>
+  return %0 : tensor<1x3x3x8xf32>
+}

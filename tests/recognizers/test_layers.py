@@ -500,6 +500,25 @@ def test_what_is_nearly_a_layer_is_not_named(how: str) -> None:
     assert bool(found.near) == (reason is not None)
 
 
+def attention(o: Ops, x: V, order: tuple[int, ...] = (0, 2, 1, 3)) -> V:
+    """Of heads that are the third axis, and come first for the products."""
+    heads = o.b.transpose(x, [*order])
+    batch, count, length, size = (o.b.shape(x)[axis] for axis in order)
+    products = [batch, count, length, length]
+    scores = o.b.op("BatchMatMulV2", [heads, heads], products, "float32", adj_x=False, adj_y=True)
+    weights = o.b.unary("Softmax", o.mul(scores, 0.5))
+    shape = [batch, count, length, size]
+    result = o.b.op("BatchMatMulV2", [weights, heads], shape, "float32", adj_x=False, adj_y=False)
+    return o.b.transpose(result, [order.index(axis) for axis in range(4)])
+
+
+@pytest.mark.parametrize("shape", [(1, 5, 2, 4), (None, None, 2, 4)])
+def test_attention(shape: tuple[int | None, ...]) -> None:
+    found = named(attention, shape)
+    assert [kind for _, kind in found.names] == ["attention"]
+    assert found.arguments == [3]
+
+
 def test_nothing_is_known_of_the_axes_of_an_unknown_rank() -> None:
     text = """
     func.func public @main(%x: tensor<*xf32>) -> tensor<*xf32> {
