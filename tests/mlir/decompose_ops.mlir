@@ -73,3 +73,18 @@ func.func @segments_of_unknown_rank(%x: tensor<*xf32>, %ids: tensor<5xi32>) -> t
   %0 = "tf.SegmentSum"(%x, %ids) : (tensor<*xf32>, tensor<5xi32>) -> tensor<*xf32>
   return %0 : tensor<*xf32>
 }
+
+// -----
+// RUN: decompose-ops
+// Whether a tensor holds one diagonal for each matrix or several, only the running model knows: rows are counted by it.
+// CHECK-LABEL: func.func @diagonals_of_the_running_model
+// CHECK-DAG: %[[ROWS:.*]] = arith.constant dense<6> : tensor<i32>
+// CHECK-DAG: %[[LONGEST:.*]] = arith.constant dense<3> : tensor<i32>
+// CHECK: %[[MATRICES:.*]] = tfl.floor_div %[[ROWS]], %[[NUMBER:.*]] : tensor<i32>
+// CHECK: %[[COUNT:.*]] = tfl.mul %[[NUMBER]], %[[LONGEST]]
+// CHECK: %[[SHAPE:.*]] = "tfl.pack"(%[[MATRICES]], %[[COUNT]])
+// CHECK: "tfl.reshape"(%arg0, %[[SHAPE]]) : (tensor<6x3xf32>, tensor<2xi32>) -> tensor<?x?xf32>
+func.func @diagonals_of_the_running_model(%x: tensor<6x3xf32>, %k: tensor<?xi32>, %rows: tensor<i32>, %columns: tensor<i32>, %pad: tensor<f32>) -> tensor<*xf32> {
+  %0 = "tf.MatrixDiagV3"(%x, %k, %rows, %columns, %pad) {align = "LEFT_LEFT"} : (tensor<6x3xf32>, tensor<?xi32>, tensor<i32>, tensor<i32>, tensor<f32>) -> tensor<*xf32>
+  return %0 : tensor<*xf32>
+}
