@@ -52,7 +52,7 @@ def measure_batches(folder: Path, repeats: int) -> list[dict[str, Any]]:
 
 
 def _models_file(place: Path, name: str, count: int, *, faults: bool, more: str = "") -> Path:
-    models = importlib.import_module("tests.batch_runs.models")
+    models = importlib.import_module("tests.tools.batch_runs.models")
     paths = models.dense_models(place / f"{name}_models", count - (len(_FAULTS) if faults else 0))
     lines = ["[defaults]", f"timeout = {TIMEOUT}", f'memory = "{MEMORY}"' if faults else "", more]
     entries = [["[[model]]", f"path = {json.dumps(str(each))}"] for each in paths]

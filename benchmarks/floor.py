@@ -14,9 +14,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from conversion import make_model, time_steps
 from document import geometric_mean, paragraph, seconds, table
 from process import call
+
+from conversion import make_model, time_steps
 
 __all__ = ["document", "measure_floor"]
 
@@ -77,22 +78,22 @@ def _other_steps(steps: dict[str, float]) -> float:
 
 
 def _save_ready(source: Path, ready: Path) -> None:
-    from litefuse.conversion import run_conversion
-    from litefuse.job import ConversionJob
+    from litefuse.conversion.job import ConversionJob
+    from litefuse.conversion.run import run_conversion
 
     everything = sys.maxsize  # no weight is so large as to stay in the mapped checkpoint
     run_conversion(ConversionJob(source, ready, mapped_from=everything, save_module_before="lower"))
 
 
 def _run_engine(ready: Path, output: Path) -> dict[str, float]:
-    from litefuse.control_flow.outline_loops import OutlineLoops
-    from litefuse.engine.lowering import lower, write_flatbuffer
-    from litefuse.finishing.initialize_states import InitializeStates
+    from litefuse.conversion.pipeline.one_op import lower_one_op
+    from litefuse.ir.engine.lowering import lower, write_flatbuffer
     from litefuse.ir.mlir import ir, mlir_context
     from litefuse.ir.passes import run_passes
-    from litefuse.legalize.after_engine import DecomposeOps
-    from litefuse.pipeline.one_op import lower_one_op
-    from litefuse.weights.fill_buffers import FillBuffers
+    from litefuse.passes.control_flow.outline_loops import OutlineLoops
+    from litefuse.passes.finishing.initialize_states import InitializeStates
+    from litefuse.passes.legalize.after_engine import DecomposeOps
+    from litefuse.passes.weights.fill_buffers import FillBuffers
 
     with mlir_context():
         module = ir.Module.parse(ready.read_bytes())

@@ -53,10 +53,10 @@ def measure_generated_kernels(folder: Path, repeats: int) -> list[dict[str, Any]
     from tests.tensorflow.generated_composites import COMPOSITES
 
     import litefuse
-    from litefuse.generator.body import read_bodies
-    from litefuse.generator.graph import NotGenerated
-    from litefuse.generator.kernel import kernel_source
-    from litefuse.generator.project import build_kernels, identifiers
+    from litefuse.kernels.generator.body import read_bodies
+    from litefuse.kernels.generator.graph import NotGenerated
+    from litefuse.kernels.generator.kernel import kernel_source
+    from litefuse.kernels.generator.project import build_kernels, identifiers
 
     source = folder / "generated_composites"
     if not source.exists():

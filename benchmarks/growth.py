@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from conversion import CONVERTERS, measure_conversion, median, stock_failure
 from document import megabytes, paragraph, plot, seconds, table
+
+from conversion import CONVERTERS, measure_conversion, median, stock_failure
 
 __all__ = ["BYTES", "OPS", "STEPS", "document", "measure_growth"]
 

@@ -23,7 +23,7 @@ from document import milliseconds, paragraph, table
 from flatbuffers import flexbuffers
 
 from litefuse.kernels import PACK
-from litefuse.runtime.interpreter import Interpreter
+from litefuse.litert.runtime.interpreter import Interpreter
 
 __all__ = ["document", "measure_kernels"]
 

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from conversion import CONVERTERS, measure_conversion, median, stock_failure
 from document import megabytes, paragraph, seconds, table
 from models import inputs_of
 from process import call
+
+from conversion import CONVERTERS, measure_conversion, median, stock_failure
 
 __all__ = ["document", "measure_large"]
 

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from conversion import CONVERTERS, command, make_model
 from document import megabytes, milliseconds, paragraph, table
 from models import inputs_of
 from process import call
+
+from conversion import CONVERTERS, command, make_model
 
 __all__ = ["document", "measure_latency"]
 

@@ -114,8 +114,8 @@ def measure_model(name: str) -> dict[str, Any]:
 
 def _uniform_error(exact: Path, samples: Path, target: Path, options: dict[str, Any]) -> tuple[int, float]:
     """Returns the size of a file of one form, and its error on the samples."""
-    from litefuse.quantization.difference import difference_on_samples
-    from litefuse.quantization.samples import calls_of
+    from litefuse.conversion.quantization.difference import difference_on_samples
+    from litefuse.conversion.quantization.samples import calls_of
 
     litefuse.quantize(exact, **options).save(target)
     error = difference_on_samples(exact, target, calls_of(samples, exact)).error

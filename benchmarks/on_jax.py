@@ -10,9 +10,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from conversion import CONVERTERS, measure_in_turn, median, stock_failure
 from document import milliseconds, paragraph, seconds, table
 from process import ENVIRONMENT, call
+
+from conversion import CONVERTERS, measure_in_turn, median, stock_failure
 
 __all__ = ["document", "measure_on_jax"]
 

@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from conversion import make_model
 from document import megabytes, milliseconds, paragraph, table
 from models import MODELS
 from process import ENVIRONMENT, measure
+
+from conversion import make_model
 
 __all__ = ["document", "measure_pages"]
 

@@ -25,7 +25,7 @@ import numpy as np
 from document import milliseconds, paragraph, table
 
 import litefuse
-from litefuse.runtime.interpreter import Interpreter
+from litefuse.litert.runtime.interpreter import Interpreter
 
 __all__ = ["document", "measure_recurrent"]
 

@@ -27,9 +27,9 @@ import numpy.typing as npt
 from document import table
 
 import litefuse
-from litefuse.inputs.graph import Model
-from litefuse.runtime.interpreter import Interpreter
-from litefuse.runtime.scales import dequantized, quantized
+from litefuse.litert.inputs.graph import Model
+from litefuse.litert.runtime.interpreter import Interpreter
+from litefuse.litert.runtime.scales import dequantized, quantized
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.tensorflow import recurrent_models, test_integer_lstms, test_targets

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import batch
-import conversion
 import floor
 import generated_kernels
 import growth
@@ -34,6 +33,7 @@ import startup
 from models import MODELS
 from process import machine
 
+import conversion
 import kernels
 
 __all__ = ["main"]

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from conversion import make_model
 from document import megabytes, milliseconds, table
 from process import Run, measure
+
+from conversion import make_model
 
 __all__ = ["document", "measure_startup"]
 

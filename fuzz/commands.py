@@ -17,8 +17,8 @@ from fuzz.outcome import Kind, Outcome, of_error, shape_of_text
 from fuzz.target import Target
 from fuzz.tflite import mutated_model, seeds
 from fuzz.values import STRINGS
-from litefuse.cli.app import app
-from litefuse.processes.limits import ProcessLimits, processes_limited
+from litefuse.support.processes.limits import ProcessLimits, processes_limited
+from litefuse.tools.cli.app import app
 
 __all__ = ["CommandsTarget", "outcome_of_command"]
 

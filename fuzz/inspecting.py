@@ -6,36 +6,36 @@ import json
 import tempfile
 from pathlib import Path
 
-from litefuse.differences.compare import diff
-from litefuse.inputs.graph import Model
-from litefuse.inspection.facts import InspectionJob
-from litefuse.inspection.litert_model import inspect_litert_model
-from litefuse.inspection.sections import litert_model_sections, saved_model_sections
-from litefuse.metadata.description import Finish
-from litefuse.metadata.finish import finish_file
-from litefuse.page.content import Content
-from litefuse.page.converted import read_converted
-from litefuse.page.document import document
-from litefuse.page.folding import folded
-from litefuse.page.graph import Model as OriginalModel
-from litefuse.page.links import links
-from litefuse.page.original import OriginalJob
-from litefuse.processes.process import run_in_worker
-from litefuse.quantization.signatures import sign_file
-from litefuse.report.text import sections_text
-from litefuse.targets import OWN, find_target
-from litefuse.targets.table import refused_by_table
-from litefuse.verify.targets.places import located
+from litefuse.conversion.verify.targets.places import located
+from litefuse.litert.differences.compare import diff
+from litefuse.litert.export.signatures import sign_file
+from litefuse.litert.inputs.graph import Model
+from litefuse.litert.inspection.facts import InspectionJob
+from litefuse.litert.inspection.litert_model import inspect_litert_model
+from litefuse.litert.inspection.sections import litert_model_sections, saved_model_sections
+from litefuse.litert.metadata.description import Finish
+from litefuse.litert.metadata.finish import finish_file
+from litefuse.litert.targets import OWN, find_target
+from litefuse.litert.targets.table import refused_by_table
+from litefuse.support.processes.process import run_in_worker
+from litefuse.support.report.text import sections_text
+from litefuse.tools.page.content import Content
+from litefuse.tools.page.converted import read_converted
+from litefuse.tools.page.document import document
+from litefuse.tools.page.folding import folded
+from litefuse.tools.page.graph import Model as OriginalModel
+from litefuse.tools.page.links import links
+from litefuse.tools.page.original import OriginalJob
 
 __all__ = ["inspect_model", "inspect_saved_model"]
 
 
 def inspect_saved_model(folder: Path) -> None:
     """Looks into a SavedModel, and says what is there in both ways."""
-    facts = run_in_worker("litefuse.inspection.saved_model:inspect_model", InspectionJob(folder))
+    facts = run_in_worker("litefuse.tools.saved_models.inspection:inspect_model", InspectionJob(folder))
     json.dumps(facts.to_json())
     saved_model_sections(facts, everything=True)
-    original: OriginalModel = run_in_worker("litefuse.page.original:read_original", OriginalJob(folder))
+    original: OriginalModel = run_in_worker("litefuse.tools.page.original:read_original", OriginalJob(folder))
     for graph in original.graphs:
         folded(graph)
     links(original, original)

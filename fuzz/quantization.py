@@ -18,7 +18,7 @@ from fuzz.settings import hostile_value
 from fuzz.target import Target
 from fuzz.tflite import seeds
 from fuzz.values import FLOATS, INTEGERS, STRINGS, change_bytes, hostile_shape
-from litefuse.processes.limits import ProcessLimits, processes_limited
+from litefuse.support.processes.limits import ProcessLimits, processes_limited
 
 __all__ = ["QuantizationTarget"]
 

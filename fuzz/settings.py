@@ -15,25 +15,25 @@ from typing import Any, cast
 from fuzz.outcome import Kind, Outcome
 from fuzz.target import Target
 from fuzz.values import FLOATS, INTEGERS, STRINGS, change_bytes
-from litefuse.api import convert, quantize
-from litefuse.batch_runs.entry import BatchSettings, Entry
-from litefuse.batch_runs.models_file import read_models_file
-from litefuse.batch_runs.options import options_of
-from litefuse.batch_runs.records import key_of, versions_here
-from litefuse.batch_runs.run import run_batch
-from litefuse.demo import SAVED_MODEL
+from litefuse.conversion.api import convert, quantize
+from litefuse.conversion.verify.against_original import verify_model
+from litefuse.conversion.verify.targets.check import check
 from litefuse.errors import LitefuseError
-from litefuse.verify.against_original import verify_model
-from litefuse.verify.targets.check import check
+from litefuse.tools.batch_runs.entry import BatchSettings, Entry
+from litefuse.tools.batch_runs.models_file import read_models_file
+from litefuse.tools.batch_runs.options import options_of
+from litefuse.tools.batch_runs.records import key_of, versions_here
+from litefuse.tools.batch_runs.run import run_batch
+from litefuse.tools.demo import SAVED_MODEL
 
 __all__ = ["ModelsFileTarget", "hostile_value"]
 
 _REAL = 500  # one of so many is done, with the demo as its model
 _FUNCTIONS = {
-    "convert": "litefuse.api:convert",
-    "variants": "litefuse.api:quantize",
-    "verify": "litefuse.verify.against_original:verify_model",
-    "check": "litefuse.verify.targets.check:check",
+    "convert": "litefuse.conversion.api:convert",
+    "variants": "litefuse.conversion.api:quantize",
+    "verify": "litefuse.conversion.verify.against_original:verify_model",
+    "check": "litefuse.conversion.verify.targets.check:check",
 }
 _NEEDED: Mapping[str, Sequence[Mapping[str, Any]]] = {
     "verify": ({},),

@@ -26,7 +26,7 @@ from fuzz.target import Target
 from fuzz.values import STRINGS, change_bytes, hostile_integer, hostile_shape
 from litefuse.errors import InterpreterError
 from litefuse.kernels import PACK
-from litefuse.runtime.interpreter import Interpreter
+from litefuse.litert.runtime.interpreter import Interpreter
 
 __all__ = [
     "CHANGES",

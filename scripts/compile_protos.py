@@ -2,7 +2,7 @@
 # requires-python = ">=3.10"
 # dependencies = ["grpcio-tools>=1.66", "ruff>=0.9"]
 # ///
-"""Compile ``src/litefuse/saved_model/proto/*.proto`` into the data and the type stub of ``saved_model/messages.py``.
+"""Compile the ``.proto`` files of ``frontends/saved_model`` into the data and the type stub of ``messages.py``.
 
 Run it after editing a ``.proto`` file: ``uv run --no-project scripts/compile_protos.py``. It writes ``messages.binpb``
 (one serialized FileDescriptorProto with the messages of all files, from which the classes are built at import) and
@@ -29,7 +29,7 @@ from google.protobuf.descriptor_pb2 import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ROOM = Path(__file__).resolve().parent.parent / "src" / "litefuse" / "saved_model"
+ROOM = Path(__file__).resolve().parent.parent / "src" / "litefuse" / "frontends" / "saved_model"
 
 HEADER = """\
 # Made by scripts/compile_protos.py from proto/*.proto: do not edit.

@@ -1,4 +1,4 @@
-"""Write ``src/litefuse/saved_model/op_registry.binpb`` from the ops of an installed TensorFlow and TensorFlow Text.
+"""Write ``frontends/saved_model/op_registry.binpb`` from the ops of an installed TensorFlow and TensorFlow Text.
 
 Run it where the newest supported ones are installed: ``python scripts/dump_op_registry.py``. Documentation is left
 out; what remains is what an importer needs: argument types, attributes with their defaults, statefulness.
@@ -10,12 +10,12 @@ import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from litefuse.saved_model.messages import OpList, OpRegistryFile
+from litefuse.frontends.saved_model.messages import OpList, OpRegistryFile
 
 if TYPE_CHECKING:
-    from litefuse.saved_model.messages import OpDef
+    from litefuse.frontends.saved_model.messages import OpDef
 
-OUTPUT = Path(__file__).resolve().parent.parent / "src" / "litefuse" / "saved_model" / "op_registry.binpb"
+OUTPUT = Path(__file__).resolve().parent.parent / "src" / "litefuse" / "frontends" / "saved_model" / "op_registry.binpb"
 
 
 def without_documentation(op: OpDef) -> OpDef:

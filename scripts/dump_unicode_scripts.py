@@ -1,4 +1,4 @@
-"""Write ``src/litefuse/kernels/strings/unicode_scripts.npz``: the scripts of characters, as TensorFlow's ICU has them.
+"""Write ``kernels/pack/strings/unicode_scripts.npz``: the scripts of characters, as TensorFlow's ICU has them.
 
 Run it where the newest supported TensorFlow is installed: ``python scripts/dump_unicode_scripts.py``.
 """
@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
-OUTPUT = Path(__file__).resolve().parent.parent / "src" / "litefuse" / "kernels" / "strings" / "unicode_scripts.npz"
+OUTPUT = (
+    Path(__file__).resolve().parent.parent / "src" / "litefuse" / "kernels" / "pack" / "strings" / "unicode_scripts.npz"
+)
 LAST = 0x10FFFF
 
 

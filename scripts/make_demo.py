@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-OUTPUT = Path(__file__).resolve().parent.parent / "src" / "litefuse" / "demo"
+OUTPUT = Path(__file__).resolve().parent.parent / "src" / "litefuse" / "tools" / "demo"
 ANNOTATION = (
     'name: "my_custom_fused_op" '
     'attr { key: "tfl_fusable_op" value { b: true } } '

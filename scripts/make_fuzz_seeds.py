@@ -16,7 +16,7 @@ import pytest
 from fuzz.native.call import Call
 from scripts.fuzz_seed_calls import CALLS
 from scripts.fuzz_seed_models import save_all, save_keras
-from tests.kernels import one_op
+from tests.kernels.pack import one_op
 from tests.tensorflow.process import TensorFlow
 
 import litefuse
@@ -99,7 +99,7 @@ def _record_calls(target: Path) -> None:
 
     one_op.run = recorded
     with_tensorflow = [f"tests/tensorflow/test_{name}_kernels.py" for name in ("string", "array", "image")]
-    pytest.main(["-q", "-p", "no:cacheprovider", "tests/kernels", *with_tensorflow])
+    pytest.main(["-q", "-p", "no:cacheprovider", "tests/kernels/pack", *with_tensorflow])
     lines = [text for op in sorted(calls) for text in calls[op]]
     target.write_text("[\n" + ",\n".join(lines) + "\n]\n")
     print(f"{target.name}: {len(lines)} calls of {len(calls)} ops, {target.stat().st_size:,} bytes")

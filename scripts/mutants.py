@@ -24,7 +24,7 @@ from subprocess import DEVNULL
 from typing import Any, NamedTuple
 
 import litefuse
-from litefuse.runtime.native_library import native_library
+from litefuse.litert.runtime.native_library import native_library
 
 ROOT = Path(__file__).parents[1]
 SOURCES = ROOT / "src" / "litefuse"
@@ -99,11 +99,14 @@ def _changed(node: ast.expr | ast.stmt) -> ast.AST | None:
 
 def covering_tests(module: Path) -> list[str]:
     """Returns the tests that cover a module, a path below ``src/litefuse``: its folder, and files that name it."""
-    folder = next(each for each in Path("tests", *module.parts[:-1], "_").parents if (ROOT / each).is_dir())
-    own = [ROOT / folder] if folder.name != "tests" else (ROOT / folder).glob(f"test_*{Path(module.parts[0]).stem}*.py")
+    tests = ROOT / "tests"
+    package = next(
+        (tests / folder for folder in module.parents if len(folder.parts) > 1 and (tests / folder).is_dir()), None
+    )
+    own = tests.rglob(f"test_*{module.stem}*.py") if package is None else [package]
     dotted = ".".join(["litefuse", *module.with_suffix("").parts])
-    naming = [file for file in (ROOT / "tests").rglob("test_*.py") if dotted in file.read_text("utf-8")]
-    files = [*own, *(file for file in naming if folder.name == "tests" or not file.is_relative_to(ROOT / folder))]
+    naming = [file for file in tests.rglob("test_*.py") if dotted in file.read_text("utf-8")]
+    files = [*own, *(file for file in naming if package is None or not file.is_relative_to(package))]
     return [str(file.relative_to(ROOT)) for file in dict.fromkeys(files)]
 
 

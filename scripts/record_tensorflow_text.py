@@ -1,4 +1,4 @@
-"""Write ``tests/kernels/tensorflow_text.zip``: what TensorFlow Text's ops and models give, since tests do without it.
+"""Write ``tests/kernels/pack/tensorflow_text.zip``: the results of TensorFlow Text, for tests without it.
 
 Run it where TensorFlow Text is installed: ``python scripts/record_tensorflow_text.py``. The archive has ``ops.json``,
 calls of single ops with their outputs, and for each of some models its SavedModel and ``calls.json``.
@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-OUTPUT = Path(__file__).resolve().parent.parent / "tests" / "kernels" / "tensorflow_text.zip"
+OUTPUT = Path(__file__).resolve().parent.parent / "tests" / "kernels" / "pack" / "tensorflow_text.zip"
 
 tf: Any = importlib.import_module("tensorflow")
 text: Any = importlib.import_module("tensorflow_text")

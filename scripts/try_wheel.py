@@ -28,7 +28,7 @@ __all__ = ["Environment", "try_package"]
 #: The megabytes that an installation may have.
 LIMIT = 450.0
 _ENGINE = "litert-converter"
-_KERNELS = "from litefuse.runtime.native import pack; print(pack().names)"
+_KERNELS = "from litefuse.litert.runtime.native import pack; print(pack().names)"
 
 
 class Environment:
@@ -114,7 +114,7 @@ def try_package(package: Path, python: str, *, limit: float = LIMIT, native: boo
             sys.exit("the package has no native kernels, or they cannot be loaded")
         environment.litefuse("--version")
         print(environment.litefuse("doctor"), flush=True)
-        small = environment.packages / "litefuse" / "environment" / "small_model.tflite"
+        small = environment.packages / "litefuse" / "tools" / "environment" / "small_model.tflite"
         for command in ("inspect", "run"):
             environment.litefuse(command, str(small))
         converts = _ENGINE in sizes
@@ -122,7 +122,10 @@ def try_package(package: Path, python: str, *, limit: float = LIMIT, native: boo
             if "OK" not in environment.litefuse("demo"):
                 sys.exit("the demo does not say that all is well")
             environment.litefuse(
-                "convert", str(environment.packages / "litefuse" / "demo" / "saved_model"), "-o", "model.tflite"
+                "convert",
+                str(environment.packages / "litefuse" / "tools" / "demo" / "saved_model"),
+                "-o",
+                "model.tflite",
             )
             environment.pip("uninstall", "--yes", _ENGINE)
         refusal = environment.litefuse("demo", code=1)

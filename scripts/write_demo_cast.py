@@ -32,7 +32,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from litefuse.demo import SAVED_MODEL
+from litefuse.tools.demo import SAVED_MODEL
 
 PICTURE = Path(__file__).parents[1] / "docs" / "demo.svg"
 COMMAND = ("convert", "my_saved_model", "-o", "model.tflite")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.compat.names_page import PAGE, page
+from tests.tools.compat.names_page import PAGE, page
 
 
 def main() -> None:

@@ -1,8 +1,8 @@
 """Write the schemas of what ``--json`` prints: ``python -m scripts.write_schemas``.
 
 They are made of the data classes that the documents are made of, and of their docstrings. A schema that was published
-is not changed: raise its version in ``litefuse.documents.schema``. ``--unreleased`` changes it nevertheless: that is
-for versions that no release has.
+is not changed: raise its version in ``litefuse.tools.documents.schema``. ``--unreleased`` changes it nevertheless: that
+is for versions that no release has.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ import msgspec
 import numpy as np
 
 from litefuse import errors
-from litefuse.batch_runs.outcome import BatchResult, Outcome
-from litefuse.benchmarking.measurement import Benchmark, Measurement
-from litefuse.cli.run_job import RunFacts
-from litefuse.differences.model_diff import ModelDiff
-from litefuse.documents.document import Head
-from litefuse.documents.failure import Failure, details_of
-from litefuse.documents.schema import FOLDER, VERSIONS, address, file_name
-from litefuse.environment.finding import Diagnosis
-from litefuse.inspection.facts import LiteRTModelFacts, SavedModelFacts
-from litefuse.kernel_check.check import CheckedCall
-from litefuse.kernels.catalog import AvailableKernel
-from litefuse.report import Report
-from litefuse.scaffold.micro.export import MicroProject
-from litefuse.verify.layers.layers import Layers
-from litefuse.verify.targets.target_check import TargetCheck, TargetReport
-from litefuse.verify.verification import OutputVerdict, Verdict, Verification
+from litefuse.conversion.verify.layers.layers import Layers
+from litefuse.conversion.verify.targets.target_check import TargetCheck, TargetReport
+from litefuse.conversion.verify.verification import OutputVerdict, Verdict, Verification
+from litefuse.kernels.pack.catalog import AvailableKernel
+from litefuse.litert.differences.model_diff import ModelDiff
+from litefuse.litert.inspection.facts import LiteRTModelFacts, SavedModelFacts
+from litefuse.support.report import Report
+from litefuse.tools.batch_runs.outcome import BatchResult, Outcome
+from litefuse.tools.benchmarking.measurement import Benchmark, Measurement
+from litefuse.tools.cli.run_job import RunFacts
+from litefuse.tools.documents.document import Head
+from litefuse.tools.documents.failure import Failure, details_of
+from litefuse.tools.documents.schema import FOLDER, VERSIONS, address, file_name
+from litefuse.tools.environment.finding import Diagnosis
+from litefuse.tools.kernel_check.check import CheckedCall
+from litefuse.tools.scaffold.micro.export import MicroProject
 
 __all__ = ["PUBLISHED", "fingerprint", "schema"]
 
 #: The fingerprints of the schemas that were published.
-PUBLISHED = Path(__file__).parents[1] / "tests" / "documents" / "published.json"
+PUBLISHED = Path(__file__).parents[1] / "tests" / "tools" / "documents" / "published.json"
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -371,7 +371,7 @@ def main() -> None:
         made, name = schema(command), file_name(command)
         found = fingerprint(made)
         if published.setdefault(name, found) != found and not unreleased:
-            sys.exit(f"{name} would change: raise the version of {command!r} in litefuse/documents/schema.py")
+            sys.exit(f"{name} would change: raise the version of {command!r} in litefuse/tools/documents/schema.py")
         published[name] = found
         (FOLDER / name).write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     PUBLISHED.write_text(json.dumps(published, indent=1) + "\n")

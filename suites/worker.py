@@ -82,7 +82,7 @@ def _run_stock(case: Path, model: Path) -> dict[str, Any]:
 
 
 def _facts(model: Path) -> dict[str, Any]:
-    from litefuse.inspection.litert_model import inspect_litert_model
+    from litefuse.litert.inspection.litert_model import inspect_litert_model
 
     facts = inspect_litert_model(model)
     return {"size": facts.size, "ops": sum(facts.op_counts.values())}

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import litefuse
-from litefuse.demo import SAVED_MODEL
 from litefuse.fusions.fusion import called_fusions, take_fusions
-from litefuse.runtime.custom_op import registered_kernels, replace_registered
-from tests.cpp import compile_once
+from litefuse.litert.runtime.custom_op import registered_kernels, replace_registered
+from litefuse.tools.demo import SAVED_MODEL
 from tests.in_part import VARIABLE, left_out, turn
+from tests.litert.cpp import compile_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 import litefuse
-from litefuse.cli.convert import convert
+from litefuse.tools.cli.convert import convert
 from tests.docs.blocks import blocks_of
 
 PAGE = Path(__file__).parents[1] / "docs" / "guides" / "hugging-face.md"

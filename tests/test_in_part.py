@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 MANY = [f"tests/tensorflow/test_a.py::test_long[{case}]" for case in range(25)]
 FEW = [f"tests/tensorflow/test_a.py::test_short[{case}]" for case in range(2)]
 ONE = ["tests/tensorflow/test_a.py::test_single"]
-QUICK = [f"tests/kernels/test_a.py::test_long[{case}]" for case in range(25)]
+QUICK = [f"tests/kernels/pack/test_a.py::test_long[{case}]" for case in range(25)]
 SLOW = [f"{function}[{case}]" for function in SOME for case in range(9)]
 
 

@@ -54,11 +54,14 @@ def test_each_kind_of_change_is_made_in_its_place() -> None:
 @pytest.mark.parametrize(
     ("module", "tests"),
     [
-        ("export/buffers.py", {"tests/export"}),
-        ("control_flow/outline_loops.py", {"tests/mlir/test_mlir.py", "tests/weights/test_fold_weights.py"}),
-        ("legalize/arrays/diagonals.py", {"tests/legalize"}),
-        ("cli/convert.py", {"tests/test_cli.py", "tests/test_cli_defaults.py"}),
-        ("api.py", {"tests/test_api.py"}),
+        ("litert/export/buffers.py", {"tests/litert/export"}),
+        (
+            "passes/control_flow/outline_loops.py",
+            {"tests/mlir/test_mlir.py", "tests/passes/weights/test_fold_weights.py"},
+        ),
+        ("passes/legalize/arrays/diagonals.py", {"tests/passes/legalize"}),
+        ("tools/cli/convert.py", {"tests/tools/cli"}),
+        ("conversion/api.py", {"tests/conversion/test_api.py"}),
     ],
 )
 def test_tests_are_found_by_the_name_of_a_module(module: str, tests: set[str]) -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from litefuse.demo import SAVED_MODEL
-from litefuse.saved_model import load
-from tests.saved_model.model_writer import saved_model, write
+from litefuse.frontends.saved_model import load
+from litefuse.tools.demo import SAVED_MODEL
+from tests.frontends.saved_model.model_writer import saved_model, write
 
 # Python makes UTF-8 of the C locale by itself unless it is told not to.
 C_LOCALE = {**os.environ, "LC_ALL": "C", "LANG": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
@@ -63,7 +63,8 @@ def test_the_assets_of_a_model(tmp_path: Path) -> None:
     (folder / "assets" / "vocabulary.txt").rename(folder / "assets" / "wörter.txt")
     assert load(folder).assets[9].read() == b"a\nb\n"
     program = (
-        "import sys; from litefuse.saved_model import load; sys.stdout.buffer.write(load(sys.argv[1]).assets[9].read())"
+        "import sys; from litefuse.frontends.saved_model import load\n"
+        "sys.stdout.buffer.write(load(sys.argv[1]).assets[9].read())"
     )
     command = [sys.executable, "-X", "utf8=0", "-c", program, folder]
     done = subprocess.run(command, capture_output=True, env=C_LOCALE, timeout=300)

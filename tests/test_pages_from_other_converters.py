@@ -11,8 +11,8 @@ import click
 import pytest
 
 import litefuse
-from litefuse.cli.app import app
-from litefuse.options.names_elsewhere import name_elsewhere
+from litefuse.support.options.names_elsewhere import name_elsewhere
+from litefuse.tools.cli.app import app
 
 TUTORIALS = Path(__file__).parents[1] / "docs" / "tutorials"
 PAGES = ("from-tflite-converter", "from-coremltools", "from-litert-torch")

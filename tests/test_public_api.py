@@ -62,50 +62,100 @@ def test_importing_litefuse_loads_nothing_heavy() -> None:
 
 @pytest.mark.parametrize(("option", "needed"), [("--version", []), ("--help", ["click"])])
 def test_the_command_answers_without_loading_what_commands_need(option: str, needed: list[str]) -> None:
-    program = (
-        f"sys.argv = ['litefuse', {option!r}]\nfrom litefuse.cli import main\ntry: main()\nexcept SystemExit: pass"
-    )
+    called = "from litefuse.tools.cli import main\ntry: main()\nexcept SystemExit: pass"
+    program = f"sys.argv = ['litefuse', {option!r}]\n{called}"
     assert loaded_modules(program) == needed
 
 
 def test_conversion_leaves_the_engine_out_of_the_process() -> None:
-    program = "import litefuse, litefuse.demo\nlitefuse.convert(litefuse.demo.SAVED_MODEL)"
+    program = "import litefuse, litefuse.tools.demo\nlitefuse.convert(litefuse.tools.demo.SAVED_MODEL)"
     loaded = loaded_modules(program)
     assert "litert_converter" not in loaded
     assert "tensorflow" not in loaded
 
 
 def test_what_few_models_need_is_loaded_for_those() -> None:
-    packages = ("fusions", "kernels", "legalize", "recognizers")
-    program = "import sys\nimport litefuse.conversion\nprint(*sys.modules)"
+    packages = ("fusions", "kernels", "passes.legalize")
+    program = "import sys\nimport litefuse.conversion.run\nprint(*sys.modules)"
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
     loaded = {*result.stdout.splitlines()[-1].split()}
 
     assert {name for name in loaded if name.startswith(tuple(f"litefuse.{package}." for package in packages))} == {
+        "litefuse.fusions.composites",
+        "litefuse.fusions.composites.fuse_composites",
+        "litefuse.fusions.composites.outcome",
         "litefuse.fusions.fusion",
         "litefuse.fusions.loading",
-        "litefuse.kernels.index",
-        "litefuse.legalize.after_engine",
-        "litefuse.legalize.before_engine",
-        "litefuse.legalize.composite_ops",
-        "litefuse.legalize.custom_ops",
-        "litefuse.legalize.decomposed",
-        "litefuse.legalize.decomposition",
-        "litefuse.legalize.expand_powers",
-        "litefuse.legalize.index",
-        "litefuse.legalize.inplace_ops",
-        "litefuse.legalize.lacking_ops",
-        "litefuse.legalize.matrix_products",
-        "litefuse.legalize.narrow_float64",
-        "litefuse.legalize.zero_operands",
-        "litefuse.recognizers.layers",
-        "litefuse.recognizers.layers.index",
-        "litefuse.recognizers.layers.name_layers",
-        "litefuse.recognizers.recognition",
-        "litefuse.recognizers.recognize",
-        "litefuse.recognizers.recognizer",
-        "litefuse.recognizers.recurrent",
-        "litefuse.recognizers.recurrent.block_cells",
-        "litefuse.recognizers.transfer",
+        "litefuse.fusions.recognizers",
+        "litefuse.fusions.recognizers.layers",
+        "litefuse.fusions.recognizers.layers.index",
+        "litefuse.fusions.recognizers.layers.name_layers",
+        "litefuse.fusions.recognizers.recognition",
+        "litefuse.fusions.recognizers.recognize",
+        "litefuse.fusions.recognizers.recognizer",
+        "litefuse.fusions.recognizers.recurrent",
+        "litefuse.fusions.recognizers.recurrent.block_cells",
+        "litefuse.fusions.recognizers.transfer",
+        "litefuse.passes.legalize.after_engine",
+        "litefuse.passes.legalize.before_engine",
+        "litefuse.passes.legalize.composite_ops",
+        "litefuse.passes.legalize.custom_ops",
+        "litefuse.passes.legalize.decomposed",
+        "litefuse.passes.legalize.decomposition",
+        "litefuse.passes.legalize.expand_powers",
+        "litefuse.passes.legalize.index",
+        "litefuse.passes.legalize.inplace_ops",
+        "litefuse.passes.legalize.lacking_ops",
+        "litefuse.passes.legalize.matrix_products",
+        "litefuse.passes.legalize.narrow_float64",
+        "litefuse.passes.legalize.zero_operands",
     }
     assert not loaded & {"ai_edge_litert", "flatbuffers", "importlib.metadata", "ml_dtypes", "numpy.random", "secrets"}
+
+
+def in_a_process(program: str, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *options, "-c", program], capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+@pytest.mark.parametrize(
+    ("former", "module"),
+    [
+        ("litefuse.recognizers.pattern", "litefuse.fusions.recognizers.pattern"),
+        ("litefuse.recognizers.layers.index", "litefuse.fusions.recognizers.layers.index"),
+        ("litefuse.report.html", "litefuse.support.report.html"),
+        ("litefuse.explorer.node_data", "litefuse.tools.explorer.node_data"),
+        ("litefuse.job", "litefuse.conversion.job"),
+    ],
+)
+def test_a_former_name_is_the_same_module(former: str, module: str) -> None:
+    both = f"import sys, {former}, {module}\nfirst, second = (sys.modules[n] for n in {(former, module)})\n"
+    program = f"{both}print(first is second, first.__name__, first.__spec__.name)"
+    done = in_a_process(program, "-W", "default")
+    assert done.stdout.split() == ["True", module, module], done.stderr
+    assert f"DeprecationWarning: {former} is now {module}" in done.stderr
+
+
+def test_a_former_name_runs_as_a_program() -> None:
+    command = [sys.executable, "-m", "litefuse.cli.pre_commit", "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert "FILE..." in done.stdout
+
+
+def test_a_name_that_never_was_is_not_there() -> None:
+    done = in_a_process("import litefuse.recognisers.pattern")
+    assert "ModuleNotFoundError: No module named 'litefuse.recognisers'" in done.stderr
+
+
+def test_public_modules_beside_the_rooms() -> None:
+    program = """
+import litefuse.compat.lite, litefuse.compat.v1
+from litefuse.compat import Optimize, TFLiteConverter, lite
+from litefuse.demo import SAVED_MODEL
+from litefuse.targets import Target
+import litefuse.tools.compat.lite
+print(lite is litefuse.tools.compat.lite is litefuse.compat.lite, SAVED_MODEL.is_dir())
+"""
+    done = in_a_process(program, "-W", "error")
+    assert done.stdout.split() == ["True", "True"], done.stderr

@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 
-from litefuse.demo import SAVED_MODEL
-from tests.runtime.models import model
-from tests.test_quantize import product
+from litefuse.tools.demo import SAVED_MODEL
+from tests.conversion.test_quantize import product
+from tests.litert.runtime.models import model
 
 # A package in the engine's place that is as good as none: child processes find it too.
 _ABSENT = """raise ModuleNotFoundError("No module named 'litert_converter'", name="litert_converter")\n"""
 _COMMANDS = """
 import json, sys, traceback
 from click.testing import CliRunner
-from litefuse.cli.app import app
+from litefuse.tools.cli.app import app
 
 outcomes = {}
 for name, arguments in json.loads(sys.argv[1]).items():
@@ -67,8 +67,8 @@ def written(folder: Path) -> str:
     [
         "import litefuse",
         "import litefuse; [getattr(litefuse, name) for name in litefuse.__all__]",
-        "from litefuse.cli.app import app; app(['--help'], standalone_mode=False)",
-        "from litefuse.cli.app import app; [app([each, '--help'], standalone_mode=False) for each in app.commands]",
+        "from litefuse.tools.cli.app import app; app(['--help'], standalone_mode=False)",
+        "from litefuse.tools.cli.app import app\n[app([x, '--help'], standalone_mode=False) for x in app.commands]",
     ],
     ids=["import", "names", "help", "help of commands"],
 )

@@ -22,7 +22,7 @@ from benchmarks.architectures.measuring import STAGES, Limits, Work, measure_sta
 from benchmarks.architectures.page import page
 from benchmarks.process import machine
 
-from litefuse.files.whole_file import whole_file
+from litefuse.support.files.whole_file import whole_file
 
 __all__ = ["main"]
 

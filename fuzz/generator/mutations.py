@@ -11,8 +11,8 @@ from typing import Any
 from ai_edge_litert import schema_py_generated as schema
 
 from fuzz.values import hostile_integer
-from litefuse.generator import rules
-from litefuse.generator.graph import RULES
+from litefuse.kernels.generator import rules
+from litefuse.kernels.generator.graph import RULES
 
 __all__ = ["CHANGES"]
 

@@ -8,15 +8,15 @@ import tempfile
 from pathlib import Path
 
 from fuzz.build import BUILD
-from litefuse.cpp.compiler import build_library, find_compiler
-from litefuse.cpp.sources import native_sources
 from litefuse.errors import KernelError
-from litefuse.generator.body import Body
-from litefuse.generator.kernel import kernel_source
-from litefuse.generator.models import body_model, composite_model
-from litefuse.generator.probes import probing_shapes
-from litefuse.generator.project import OPTIONS, registry_source
-from litefuse.generator.trial import TrialJob, run_trial
+from litefuse.kernels.generator.body import Body
+from litefuse.kernels.generator.kernel import kernel_source
+from litefuse.kernels.generator.models import body_model, composite_model
+from litefuse.kernels.generator.probes import probing_shapes
+from litefuse.kernels.generator.project import OPTIONS, registry_source
+from litefuse.kernels.generator.trial import TrialJob, run_trial
+from litefuse.litert.cpp.compiler import build_library, find_compiler
+from litefuse.litert.cpp.sources import native_sources
 
 __all__ = ["problem_of", "sanitized_kit"]
 

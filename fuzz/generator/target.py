@@ -8,9 +8,9 @@ import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.generator.bodies import BodyWriter, file_of
-from tests.generator.cases import CASES
-from tests.generator.test_loops_in_bodies import square_roots
+from tests.kernels.generator.bodies import BodyWriter, file_of
+from tests.kernels.generator.cases import CASES
+from tests.kernels.generator.test_loops_in_bodies import square_roots
 
 from fuzz.build import preloaded
 from fuzz.child import Ending
@@ -22,10 +22,10 @@ from fuzz.target import Target
 from fuzz.tflite import CHANGES as OF_MODELS
 from fuzz.tflite import changed_model
 from fuzz.values import change_bytes
-from litefuse.generator.body import read_bodies
-from litefuse.generator.chains import find_chains
-from litefuse.generator.graph import NotGenerated
-from litefuse.generator.kernel import kernel_source
+from litefuse.kernels.generator.body import read_bodies
+from litefuse.kernels.generator.chains import find_chains
+from litefuse.kernels.generator.graph import NotGenerated
+from litefuse.kernels.generator.kernel import kernel_source
 
 __all__ = ["BodyTarget"]
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from flatbuffers import flexbuffers
-from tests.runtime.models import DTYPES
+from tests.litert.runtime.models import DTYPES
 
-from litefuse.runtime.tensors import encode_strings
+from litefuse.litert.runtime.tensors import encode_strings
 
 __all__ = ["Call", "Operand"]
 
@@ -68,7 +68,7 @@ class Call:
         options: Mapping[str, Any] | bytes,
         constants: Collection[int],
     ) -> Call:
-        """A call of arrays; see ``tests.kernels.one_op.run``."""
+        """A call of arrays; see ``tests.kernels.pack.one_op.run``."""
         operands: list[Operand | None] = []
         for place, value in enumerate(inputs):
             array = np.asarray(value)

@@ -11,12 +11,12 @@ from typing import Any, cast
 
 import numpy as np
 from flatbuffers import flexbuffers
-from tests.runtime.models import DTYPES
+from tests.litert.runtime.models import DTYPES
 
 from fuzz.native.call import Call, Operand
 from fuzz.values import FLOATS, STRINGS, change_bytes, hostile_integer, hostile_shape
-from litefuse.runtime.options import decode_map
-from litefuse.runtime.tensors import encode_strings
+from litefuse.litert.runtime.options import decode_map
+from litefuse.litert.runtime.tensors import encode_strings
 
 __all__ = ["mutated"]
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from ai_edge_litert import interpreter as litert
-from tests.runtime.models import DTYPES, Graph, model
+from tests.litert.runtime.models import DTYPES, Graph, model
 
 from fuzz.build import sanitized_environment
 from fuzz.child import Ending
@@ -24,8 +24,8 @@ from fuzz.outcome import Outcome
 from fuzz.running import judged_run
 from fuzz.target import Target
 from litefuse.kernels import PACK
-from litefuse.runtime.interpreter import Interpreter
-from litefuse.runtime.tensors import are_strings
+from litefuse.litert.runtime.interpreter import Interpreter
+from litefuse.litert.runtime.tensors import are_strings
 
 __all__ = ["SEEDS", "KernelTarget", "load"]
 

@@ -18,8 +18,8 @@ from fuzz.build import readers_environment
 from fuzz.outcome import Kind, Outcome
 from fuzz.target import Target
 from fuzz.values import STRINGS, change_bytes, hostile_integer
-from litefuse.runtime.options import decode_map
-from litefuse.runtime.tensors import encode_strings
+from litefuse.litert.runtime.options import decode_map
+from litefuse.litert.runtime.tensors import encode_strings
 
 __all__ = ["ReadersTarget"]
 

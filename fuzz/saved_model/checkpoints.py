@@ -5,14 +5,14 @@ from __future__ import annotations
 import random
 import struct
 
-from tests.saved_model.bundle_writer import masked_crc32c, write_table
+from tests.frontends.saved_model.bundle_writer import masked_crc32c, write_table
 
 from fuzz.messages import change_message
 from fuzz.saved_model.folder import MODEL, Files
 from fuzz.values import change_bytes
 from litefuse.errors import LitefuseError
-from litefuse.saved_model.messages import BundleEntryProto, BundleHeaderProto, TrackableObjectGraph
-from litefuse.saved_model.sorted_table import read_table
+from litefuse.frontends.saved_model.messages import BundleEntryProto, BundleHeaderProto, TrackableObjectGraph
+from litefuse.frontends.saved_model.sorted_table import read_table
 
 __all__ = ["change_bytes_of_a_file", "change_checkpoint"]
 

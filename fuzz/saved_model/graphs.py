@@ -9,8 +9,15 @@ from typing import Any
 
 from fuzz.messages import change_message
 from fuzz.values import FLOATS, INTEGERS, STRINGS, hostile_integer
-from litefuse.saved_model.messages import AttrValue, FunctionDef, NameAttrList, NodeDef, SavedModel, TensorShapeProto
-from litefuse.saved_model.op_registry import op_registry
+from litefuse.frontends.saved_model.messages import (
+    AttrValue,
+    FunctionDef,
+    NameAttrList,
+    NodeDef,
+    SavedModel,
+    TensorShapeProto,
+)
+from litefuse.frontends.saved_model.op_registry import op_registry
 
 __all__ = ["change_model"]
 

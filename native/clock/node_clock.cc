@@ -1,4 +1,4 @@
-// A clock around the nodes of a model, for measurements: litefuse.benchmarking puts litefuse_clock_invoke() in the place
+// A clock around the nodes of a model, for measurements: litefuse.tools.benchmarking puts litefuse_clock_invoke() in the place
 // of the `invoke` of nodes, which calls the original and adds up how long that took. In C++, a look at the clock takes
 // some 20 nanoseconds; loops run thousands of nodes that take not much more.
 //

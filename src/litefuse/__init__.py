@@ -6,31 +6,32 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from litefuse.errors import LitefuseError
+from litefuse.support.former_names import find_former_names
 from litefuse.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from litefuse.api import convert, quantize
-    from litefuse.batch_runs.outcome import BatchResult
-    from litefuse.batch_runs.run import batch
-    from litefuse.benchmarking.benchmark import benchmark
-    from litefuse.benchmarking.measurement import Benchmark
-    from litefuse.differences.compare import diff
-    from litefuse.differences.model_diff import ModelDiff
+    from litefuse.conversion.api import convert, quantize
+    from litefuse.conversion.verify.against_original import verify_model
+    from litefuse.conversion.verify.targets.check import check
+    from litefuse.conversion.verify.targets.target_check import TargetCheck
+    from litefuse.conversion.verify.verification import Verification
     from litefuse.fusions import Fusion, fusion
-    from litefuse.page.saving import save_report
-    from litefuse.recognizers import Recognizer, recognizer
-    from litefuse.report import Report
-    from litefuse.result import ConversionResult
-    from litefuse.runtime.compiled import compiled
-    from litefuse.runtime.compiled_model import CompiledModel
-    from litefuse.runtime.custom_op import CustomOp, TensorSpec, custom_op
-    from litefuse.runtime.delegate import delegate
-    from litefuse.runtime.interpreter import Interpreter
-    from litefuse.scaffold.micro.export import export_micro
-    from litefuse.verify.against_original import verify_model
-    from litefuse.verify.targets.check import check
-    from litefuse.verify.targets.target_check import TargetCheck
-    from litefuse.verify.verification import Verification
+    from litefuse.fusions.recognizers import Recognizer, recognizer
+    from litefuse.litert.differences.compare import diff
+    from litefuse.litert.differences.model_diff import ModelDiff
+    from litefuse.litert.runtime.compiled import compiled
+    from litefuse.litert.runtime.compiled_model import CompiledModel
+    from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec, custom_op
+    from litefuse.litert.runtime.delegate import delegate
+    from litefuse.litert.runtime.interpreter import Interpreter
+    from litefuse.support.report import Report
+    from litefuse.support.result import ConversionResult
+    from litefuse.tools.batch_runs.outcome import BatchResult
+    from litefuse.tools.batch_runs.run import batch
+    from litefuse.tools.benchmarking.benchmark import benchmark
+    from litefuse.tools.benchmarking.measurement import Benchmark
+    from litefuse.tools.page.saving import save_report
+    from litefuse.tools.scaffold.micro.export import export_micro
 
 __all__ = [
     "BatchResult",
@@ -65,34 +66,36 @@ __all__ = [
 
 # Names whose modules are imported on first access: the command line starts without them.
 _LAZY = {
-    "BatchResult": "litefuse.batch_runs.outcome",
-    "Benchmark": "litefuse.benchmarking.measurement",
-    "CompiledModel": "litefuse.runtime.compiled_model",
-    "ConversionResult": "litefuse.result",
-    "CustomOp": "litefuse.runtime.custom_op",
+    "BatchResult": "litefuse.tools.batch_runs.outcome",
+    "Benchmark": "litefuse.tools.benchmarking.measurement",
+    "CompiledModel": "litefuse.litert.runtime.compiled_model",
+    "ConversionResult": "litefuse.support.result",
+    "CustomOp": "litefuse.litert.runtime.custom_op",
     "Fusion": "litefuse.fusions",
-    "Interpreter": "litefuse.runtime.interpreter",
-    "ModelDiff": "litefuse.differences.model_diff",
-    "Recognizer": "litefuse.recognizers",
-    "Report": "litefuse.report",
-    "TargetCheck": "litefuse.verify.targets.target_check",
-    "TensorSpec": "litefuse.runtime.custom_op",
-    "Verification": "litefuse.verify.verification",
-    "batch": "litefuse.batch_runs.run",
-    "benchmark": "litefuse.benchmarking.benchmark",
-    "check": "litefuse.verify.targets.check",
-    "compiled": "litefuse.runtime.compiled",
-    "convert": "litefuse.api",
-    "custom_op": "litefuse.runtime.custom_op",
-    "delegate": "litefuse.runtime.delegate",
-    "diff": "litefuse.differences.compare",
-    "export_micro": "litefuse.scaffold.micro.export",
+    "Interpreter": "litefuse.litert.runtime.interpreter",
+    "ModelDiff": "litefuse.litert.differences.model_diff",
+    "Recognizer": "litefuse.fusions.recognizers",
+    "Report": "litefuse.support.report",
+    "TargetCheck": "litefuse.conversion.verify.targets.target_check",
+    "TensorSpec": "litefuse.litert.runtime.custom_op",
+    "Verification": "litefuse.conversion.verify.verification",
+    "batch": "litefuse.tools.batch_runs.run",
+    "benchmark": "litefuse.tools.benchmarking.benchmark",
+    "check": "litefuse.conversion.verify.targets.check",
+    "compiled": "litefuse.litert.runtime.compiled",
+    "convert": "litefuse.conversion.api",
+    "custom_op": "litefuse.litert.runtime.custom_op",
+    "delegate": "litefuse.litert.runtime.delegate",
+    "diff": "litefuse.litert.differences.compare",
+    "export_micro": "litefuse.tools.scaffold.micro.export",
     "fusion": "litefuse.fusions",
-    "quantize": "litefuse.api",
-    "recognizer": "litefuse.recognizers",
-    "save_report": "litefuse.page.saving",
-    "verify_model": "litefuse.verify.against_original",
+    "quantize": "litefuse.conversion.api",
+    "recognizer": "litefuse.fusions.recognizers",
+    "save_report": "litefuse.tools.page.saving",
+    "verify_model": "litefuse.conversion.verify.against_original",
 }
+
+find_former_names()
 
 
 def __getattr__(name: str) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from litefuse.cli import main
+from litefuse.tools.cli import main
 
 if __name__ == "__main__":
     main()

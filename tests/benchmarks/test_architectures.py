@@ -14,7 +14,7 @@ from benchmarks.architectures.catalog import ARCHITECTURES, Architecture
 from benchmarks.architectures.measuring import STAGES, Limits, Work, measure_stages
 from benchmarks.architectures.page import page
 
-from tests.runtime.models import Graph, model
+from tests.litert.runtime.models import Graph, model
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 MEASURED = REPOSITORY / "benchmarks" / "architectures" / "measured"

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 import yaml
 
-from litefuse.cli.pre_commit import models_of
-from litefuse.demo import SAVED_MODEL
-from litefuse.files.digest import file_digest
+from litefuse.support.files.digest import file_digest
+from litefuse.tools.cli.pre_commit import models_of
+from litefuse.tools.demo import SAVED_MODEL
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples" / "github-action"
@@ -29,7 +29,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the commands litefuse and python, of this environment."""
     folder = tmp_path_factory.mktemp("programs")
     code = folder / "main.py"
-    code.write_text(f"import sys\nsys.path[:] = {sys.path!r}\nfrom litefuse.cli import main\nmain()\n")
+    code.write_text(f"import sys\nsys.path[:] = {sys.path!r}\nfrom litefuse.tools.cli import main\nmain()\n")
     for name, command in {"litefuse": f"{sys.executable} {code}", "python": sys.executable}.items():
         (folder / name).write_text(f'#!/bin/bash\nexec {command} "$@"\n')
         (folder / name).chmod(0o755)
@@ -258,7 +258,7 @@ def test_the_hook_tells_what_cannot_be_converted(tmp_path: Path) -> None:
 
 def test_an_option_of_the_hook_that_is_unknown(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "litefuse.cli.pre_commit", "--no-verfy", "a.keras"],
+        [sys.executable, "-m", "litefuse.tools.cli.pre_commit", "--no-verfy", "a.keras"],
         cwd=tmp_path,
         capture_output=True,
         text=True,

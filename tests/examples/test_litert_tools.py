@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import litefuse
-from litefuse.inspection.litert_model import inspect_litert_model
+from litefuse.litert.inspection.litert_model import inspect_litert_model
 from tests.examples.on_litert_tools import EXAMPLE, FILES, SAID, made_files, parts
 
 LABELS = {

@@ -16,14 +16,14 @@ import pytest
 from click.testing import CliRunner
 
 import litefuse
-from litefuse.cli.app import app
-from litefuse.cli.failures import ExitCode
 from litefuse.errors import LitefuseError
 from litefuse.frontends.keras_config import MAX_CONFIG_BYTES
 from litefuse.frontends.keras_file import KerasFileJob
 from litefuse.frontends.keras_hdf5 import UNCHECKED_BYTES
 from litefuse.frontends.keras_loader import write_saved_model_of
-from tests.runtime.models import Graph, model
+from litefuse.tools.cli.app import app
+from litefuse.tools.cli.failures import ExitCode
+from tests.litert.runtime.models import Graph, model
 
 if TYPE_CHECKING:
     from collections.abc import Callable

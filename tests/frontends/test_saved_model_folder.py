@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import litefuse
-from litefuse.demo import SAVED_MODEL
 from litefuse.errors import LitefuseError, SavedModelError
 from litefuse.frontends import source_of
+from litefuse.tools.demo import SAVED_MODEL
 
 
 def make(folder: Path, *files: str) -> None:

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import litefuse
-from litefuse.demo import SAVED_MODEL
 from litefuse.errors import LitefuseError
 from litefuse.frontends import Source, source_of
 from litefuse.frontends.signature import named_outputs
 from litefuse.frontends.writer import describe_error
+from litefuse.tools.demo import SAVED_MODEL
 
 
 def of_package(name: str, kind: str) -> Any:
@@ -164,7 +164,7 @@ def test_the_report_names_the_source(monkeypatch: pytest.MonkeyPatch) -> None:
 
         shutil.copytree(SAVED_MODEL, folder)
 
-    monkeypatch.setattr("litefuse.api.source_of", lambda _: Source("a demo", write=write))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+    monkeypatch.setattr("litefuse.conversion.api.source_of", lambda _: Source("a demo", write=write))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
     result = litefuse.convert("any")
     assert result.report.source == "a demo"
     assert repr(result).startswith("<litefuse.ConversionResult of a demo: ")

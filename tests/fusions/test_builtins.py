@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from litefuse.engine.lowering import set_signature, write_flatbuffer
 from litefuse.errors import FusionError
 from litefuse.fusions.builder import Builder
 from litefuse.fusions.builtins import BUILTINS
+from litefuse.ir.engine.lowering import set_signature, write_flatbuffer
 from litefuse.ir.mlir import func, ir, mlir_context
+from litefuse.ir.ops.rules import RULES
 from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
-from litefuse.ops.rules import RULES
-from litefuse.runtime.interpreter import Interpreter
+from litefuse.litert.runtime.interpreter import Interpreter
 
 Build: TypeAlias = Callable[[Builder, ir.Value], Any]
 Array: TypeAlias = "npt.NDArray[Any]"

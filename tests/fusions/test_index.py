@@ -8,8 +8,8 @@ from typing import Any
 
 from litefuse.fusions.fusable_op import FusableOp
 from litefuse.fusions.fusion import Fusion, find_fusion, own_fusions
-from litefuse.plug_ins.own_classes import OwnClass, own_classes
-from tests.plug_ins.subclasses import own_subclasses
+from litefuse.support.plug_ins.own_classes import OwnClass, own_classes
+from tests.support.plug_ins.subclasses import own_subclasses
 
 # What becomes of composites of any name; the other, KeptComposite, is a base of those of one.
 OF_ANY_NAME = {FusableOp}

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from ai_edge_litert.interpreter import Interpreter
 
-from litefuse.composites.fuse_composites import FuseComposites
-from litefuse.engine.lowering import lower, set_signature, write_flatbuffer
 from litefuse.errors import LoweringError
-from litefuse.finishing.initialize_states import InitializeStates
+from litefuse.fusions.composites.fuse_composites import FuseComposites
 from litefuse.ir.call_graph import functions, operations
+from litefuse.ir.engine.lowering import lower, set_signature, write_flatbuffer
 from litefuse.ir.mlir import func, ir, mlir_context
+from litefuse.passes.finishing.initialize_states import InitializeStates
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,9 +14,9 @@ from fuzz.running import judged_run
 from fuzz.target import Target
 
 from litefuse.errors import LitefuseError
-from litefuse.runtime.custom_op import CustomOp, TensorSpec
-from litefuse.runtime.interpreter import Interpreter
-from tests.runtime.models import unary
+from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
+from litefuse.litert.runtime.interpreter import Interpreter
+from tests.litert.runtime.models import unary
 
 
 class _Kernel(CustomOp):

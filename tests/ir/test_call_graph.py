@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from litefuse.control_flow.lower_for import LowerFor
 from litefuse.ir.call_graph import copy_function, free_symbol, function_symbol, functions
 from litefuse.ir.mlir import ir, mlir_context
+from litefuse.passes.control_flow.lower_for import LowerFor
 
 
 def module_of(*symbols: str) -> ir.Module:

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from litefuse.frontends.saved_model.op_registry import op_registry
 from litefuse.ir.mlir import func, ir, mlir_context
 from litefuse.ir.op_creation import attribute_defaults, create_op
-from litefuse.saved_model.op_registry import op_registry
 
 _SOURCES = Path(__file__).parents[2] / "src" / "litefuse"
 

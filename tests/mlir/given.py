@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from litefuse.frontends.saved_model import DataType, Table
 from litefuse.ir.mlir import ir
-from litefuse.options.limits import Limits
-from litefuse.saved_model import DataType, Table
-from litefuse.weights import Weights
+from litefuse.passes.weights import Weights
+from litefuse.support.options.limits import Limits
 
 __all__ = ["Given", "directives", "named_passes"]
 

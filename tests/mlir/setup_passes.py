@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from litefuse.frontends.saved_model import DataType
 from litefuse.ir.call_graph import function_symbol, functions, nested_operations
 from litefuse.ir.constants import pseudo_constant
 from litefuse.ir.mlir import func, ir, stablehlo
-from litefuse.saved_model import DataType
-from litefuse.weights import Weights
+from litefuse.passes.weights import Weights
 
 __all__ = ["MapWeights", "ShowWeights", "WrapProgram"]
 

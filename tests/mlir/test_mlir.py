@@ -26,85 +26,85 @@ from typing import Any, cast
 import pytest
 from litert_converter.model_utils_ext import filecheck_check_input
 
-from litefuse.composites.fuse_composites import FuseComposites
-from litefuse.control_flow.branch_results import CopyBranchResults
-from litefuse.control_flow.conditions import LowerConditions
-from litefuse.control_flow.deferred_branches import DeferBranches, MarkBranches
-from litefuse.control_flow.fold_branches import FoldBranches
-from litefuse.control_flow.hoist_projections import HoistProjections
-from litefuse.control_flow.limit_ops import LimitOps
-from litefuse.control_flow.lower_case import LowerCase
-from litefuse.control_flow.lower_for import LowerFor
-from litefuse.control_flow.outline_loops import OutlineLoops
-from litefuse.control_flow.reversed_items import ReadReversed
-from litefuse.control_flow.unroll_loops import UnrollLoops
-from litefuse.control_flow.unused_variables import DropLoopVariables
-from litefuse.engine.lowering import run_mlir_passes
+from litefuse.conversion.pipeline.one_op import lower_one_op
 from litefuse.errors import LitefuseError
-from litefuse.fake_quantization.check_pairs import CheckPairs
-from litefuse.fake_quantization.integer_boundary import IntegerBoundary
-from litefuse.fake_quantization.integer_ops import IntegerOps
-from litefuse.fake_quantization.pairs import NodesFound, PairFakeQuantization
-from litefuse.finishing.embedding_lookups import EmbeddingLookups
-from litefuse.finishing.initialize_states import InitializeStates
-from litefuse.finishing.kept_copies import KeepCopies
-from litefuse.finishing.prepared_shapes import PrepareShapes
-from litefuse.finishing.separate_activations import SeparateActivations
-from litefuse.finishing.sequence_layouts import CancelLayoutChanges
-from litefuse.finishing.static_shapes import TypeStaticShapes
-from litefuse.finishing.tensor_names import NameTensors
+from litefuse.fusions.composites.fuse_composites import FuseComposites
+from litefuse.fusions.recognizers.layers.name_layers import NameLayers
+from litefuse.fusions.recognizers.recognize import RecognizeComposites
+from litefuse.fusions.recognizers.recurrent.block_cells import ExpandBlockCells
+from litefuse.ir.engine.lowering import run_mlir_passes
 from litefuse.ir.mlir import ir, mlir_context
 from litefuse.ir.passes import Pass, run_passes
-from litefuse.legalize.after_engine import DecomposeOps
-from litefuse.legalize.before_engine import RewriteBeforeLowering
-from litefuse.legalize.chosen_ops import WithholdChosenOps
-from litefuse.legalize.composite_ops import EmitCompositeOps
-from litefuse.legalize.custom_ops import EmitCustomOps
-from litefuse.legalize.expand_powers import ExpandPowers
-from litefuse.legalize.inplace_ops import LowerInplaceOps
-from litefuse.legalize.matrix_products import MultiplyMatrices
-from litefuse.legalize.narrow_float64 import NarrowFloat64
-from litefuse.legalize.zero_operands import KeepZeroOperands
-from litefuse.options.forms import RnnForm
-from litefuse.options.input_shapes import InputShapes
-from litefuse.options.limits import limited
-from litefuse.pipeline.one_op import lower_one_op
-from litefuse.plain_forms.complex_pairs import ComplexPairs
-from litefuse.plain_forms.equal_ops import EmitEqualOps
-from litefuse.plain_forms.flat_ids import FlattenIds
-from litefuse.plain_forms.join_reshapes import JoinReshapes
-from litefuse.plain_forms.low_ranks import LowerRanks
-from litefuse.plain_forms.plain_operands import PlainOperands
-from litefuse.plain_forms.plain_slices import PlainSlices
-from litefuse.plain_forms.reversals import UnpackReversals
-from litefuse.recognizers.layers.name_layers import NameLayers
-from litefuse.recognizers.recognize import RecognizeComposites
-from litefuse.recognizers.recurrent.block_cells import ExpandBlockCells
-from litefuse.shapes.call_types import RefineCallTypes
-from litefuse.shapes.forward_values import ForwardValues
-from litefuse.shapes.infer_loop_types import InferLoopTypes
-from litefuse.shapes.result_types import TypeResults
-from litefuse.shapes.set_input_shapes import SetInputShapes
-from litefuse.simplify.simplify import Simplify
-from litefuse.stablehlo.xla_call_module import LowerXlaCallModule
-from litefuse.tensor_lists import LowerTensorLists
-from litefuse.variables.call_once import CallOnce
-from litefuse.variables.check_handles import CheckHandles
-from litefuse.variables.freeze_variables import FreezeVariables, InitializeVariables
-from litefuse.variables.hash_tables import InitializeTables
-from litefuse.variables.merge_handles import MergeHandles
-from litefuse.variables.random_generators import KeepGenerators
-from litefuse.variables.resource_handles import LiftReads, SinkHandles
-from litefuse.variables.resource_ops import DecomposeResourceOps
-from litefuse.variables.separate_reads import SeparateReads
-from litefuse.weights.check_constants import CheckConstants
-from litefuse.weights.cut_constants import CutConstants
-from litefuse.weights.drop_constants import DropConstants
-from litefuse.weights.fill_buffers import FillBuffers
-from litefuse.weights.fold_constants import FoldConstants
-from litefuse.weights.fold_float64 import FoldFloat64
-from litefuse.weights.fold_weights import FoldWeights
-from litefuse.weights.place_weights import LoadWeights, PlaceWeights
+from litefuse.ir.shapes.call_types import RefineCallTypes
+from litefuse.ir.shapes.forward_values import ForwardValues
+from litefuse.ir.shapes.infer_loop_types import InferLoopTypes
+from litefuse.ir.shapes.result_types import TypeResults
+from litefuse.ir.shapes.set_input_shapes import SetInputShapes
+from litefuse.passes.control_flow.branch_results import CopyBranchResults
+from litefuse.passes.control_flow.conditions import LowerConditions
+from litefuse.passes.control_flow.deferred_branches import DeferBranches, MarkBranches
+from litefuse.passes.control_flow.fold_branches import FoldBranches
+from litefuse.passes.control_flow.hoist_projections import HoistProjections
+from litefuse.passes.control_flow.limit_ops import LimitOps
+from litefuse.passes.control_flow.lower_case import LowerCase
+from litefuse.passes.control_flow.lower_for import LowerFor
+from litefuse.passes.control_flow.outline_loops import OutlineLoops
+from litefuse.passes.control_flow.reversed_items import ReadReversed
+from litefuse.passes.control_flow.unroll_loops import UnrollLoops
+from litefuse.passes.control_flow.unused_variables import DropLoopVariables
+from litefuse.passes.fake_quantization.check_pairs import CheckPairs
+from litefuse.passes.fake_quantization.integer_boundary import IntegerBoundary
+from litefuse.passes.fake_quantization.integer_ops import IntegerOps
+from litefuse.passes.fake_quantization.pairs import NodesFound, PairFakeQuantization
+from litefuse.passes.finishing.embedding_lookups import EmbeddingLookups
+from litefuse.passes.finishing.initialize_states import InitializeStates
+from litefuse.passes.finishing.kept_copies import KeepCopies
+from litefuse.passes.finishing.prepared_shapes import PrepareShapes
+from litefuse.passes.finishing.separate_activations import SeparateActivations
+from litefuse.passes.finishing.sequence_layouts import CancelLayoutChanges
+from litefuse.passes.finishing.static_shapes import TypeStaticShapes
+from litefuse.passes.finishing.tensor_names import NameTensors
+from litefuse.passes.legalize.after_engine import DecomposeOps
+from litefuse.passes.legalize.before_engine import RewriteBeforeLowering
+from litefuse.passes.legalize.chosen_ops import WithholdChosenOps
+from litefuse.passes.legalize.composite_ops import EmitCompositeOps
+from litefuse.passes.legalize.custom_ops import EmitCustomOps
+from litefuse.passes.legalize.expand_powers import ExpandPowers
+from litefuse.passes.legalize.inplace_ops import LowerInplaceOps
+from litefuse.passes.legalize.matrix_products import MultiplyMatrices
+from litefuse.passes.legalize.narrow_float64 import NarrowFloat64
+from litefuse.passes.legalize.zero_operands import KeepZeroOperands
+from litefuse.passes.plain_forms.complex_pairs import ComplexPairs
+from litefuse.passes.plain_forms.equal_ops import EmitEqualOps
+from litefuse.passes.plain_forms.flat_ids import FlattenIds
+from litefuse.passes.plain_forms.join_reshapes import JoinReshapes
+from litefuse.passes.plain_forms.low_ranks import LowerRanks
+from litefuse.passes.plain_forms.plain_operands import PlainOperands
+from litefuse.passes.plain_forms.plain_slices import PlainSlices
+from litefuse.passes.plain_forms.reversals import UnpackReversals
+from litefuse.passes.simplify.simplify import Simplify
+from litefuse.passes.stablehlo.xla_call_module import LowerXlaCallModule
+from litefuse.passes.tensor_lists import LowerTensorLists
+from litefuse.passes.variables.call_once import CallOnce
+from litefuse.passes.variables.check_handles import CheckHandles
+from litefuse.passes.variables.freeze_variables import FreezeVariables, InitializeVariables
+from litefuse.passes.variables.hash_tables import InitializeTables
+from litefuse.passes.variables.merge_handles import MergeHandles
+from litefuse.passes.variables.random_generators import KeepGenerators
+from litefuse.passes.variables.resource_handles import LiftReads, SinkHandles
+from litefuse.passes.variables.resource_ops import DecomposeResourceOps
+from litefuse.passes.variables.separate_reads import SeparateReads
+from litefuse.passes.weights.check_constants import CheckConstants
+from litefuse.passes.weights.cut_constants import CutConstants
+from litefuse.passes.weights.drop_constants import DropConstants
+from litefuse.passes.weights.fill_buffers import FillBuffers
+from litefuse.passes.weights.fold_constants import FoldConstants
+from litefuse.passes.weights.fold_float64 import FoldFloat64
+from litefuse.passes.weights.fold_weights import FoldWeights
+from litefuse.passes.weights.place_weights import LoadWeights, PlaceWeights
+from litefuse.support.options.forms import RnnForm
+from litefuse.support.options.input_shapes import InputShapes
+from litefuse.support.options.limits import limited
 from tests.mlir.given import Given, directives, named_passes
 from tests.mlir.setup_passes import MapWeights, ShowWeights, WrapProgram
 

@@ -18,9 +18,9 @@ from suites.readers.models import MODELS, draw, inputs_of
 from suites.readers.reader import in_child
 from suites.readers.reading import Reader, Reading, judged, read
 
-from litefuse.runtime.interpreter import Interpreter
+from litefuse.litert.runtime.interpreter import Interpreter
 from tests.every import every
-from tests.targets.models import dense
+from tests.litert.targets.models import dense
 
 ROWS = (1, 1, 1, 3, 1)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from litefuse.ops.dims import Shape
+    from litefuse.ir.ops.dims import Shape
     from tests.tensorflow.process import Arrays, Call, TensorFlow
 
 __all__ = [
@@ -114,10 +114,10 @@ def interpreter(model: bytes, *, custom_ops: Sequence[Any] = (), kernel_pack: bo
     The stock one as well gets sound models only: what litefuse's would refuse is an error of the model or the check.
     """
     if custom_ops or kernel_pack:
-        from litefuse.runtime.interpreter import Interpreter
+        from litefuse.litert.runtime.interpreter import Interpreter
 
         return Interpreter(model_content=model, custom_ops=custom_ops or None)
-    from litefuse.runtime.soundness import check_soundness
+    from litefuse.litert.runtime.soundness import check_soundness
 
     check_soundness(model, "the converted model")
     stock: Any = importlib.import_module("ai_edge_litert.interpreter")

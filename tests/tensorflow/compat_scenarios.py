@@ -56,7 +56,7 @@ def scenario(
 
 def convert_both(tf: Any, name: str) -> tuple[bytes | str, bytes | str, bytes | None]:
     """What both converters make of a scenario, or their errors; and the reference's model before quantization."""
-    from litefuse import compat
+    from litefuse.tools import compat
 
     stock = SimpleNamespace(**{each: getattr(tf.lite, each) for each in compat.lite.__all__}, v1=tf.compat.v1.lite)
     own = SimpleNamespace(**{each: getattr(compat.lite, each) for each in compat.lite.__all__}, v1=compat.v1)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.runtime.custom_op import CustomOp, TensorSpec
+from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 
 Array = npt.NDArray[Any]
 

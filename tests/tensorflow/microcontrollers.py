@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from litefuse.runtime.scales import dequantized, quantized
+from litefuse.litert.runtime.scales import dequantized, quantized
 from tests.tensorflow.checking import interpreter
 
 if TYPE_CHECKING:

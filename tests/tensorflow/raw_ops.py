@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from litefuse.errors import KernelError
-from tests.kernels.one_op import run
+from tests.kernels.pack.one_op import run
 from tests.tensorflow.checking import difference
 
 if TYPE_CHECKING:

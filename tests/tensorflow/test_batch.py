@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import litefuse
-from litefuse.batch_runs import task
-from litefuse.batch_runs.entry import Entry
-from litefuse.processes import process
-from tests.batch_runs.models import dense_models
+from litefuse.support.processes import process
+from litefuse.tools.batch_runs import task
+from litefuse.tools.batch_runs.entry import Entry
+from tests.tools.batch_runs.models import dense_models
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux alone")

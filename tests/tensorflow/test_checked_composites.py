@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import litefuse
-from litefuse.runtime.custom_op import registered_kernels
+from litefuse.litert.runtime.custom_op import registered_kernels
 from tests.tensorflow.checking import check
 from tests.tensorflow.saved_models import serving
 
@@ -191,7 +191,7 @@ class Dawsn(Doubled):
 
 @pytest.fixture
 def kernels(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("litefuse.runtime.custom_op._registered", registered_kernels())
+    monkeypatch.setattr("litefuse.litert.runtime.custom_op._registered", registered_kernels())
     litefuse.custom_op("Doubled")(Doubled)
     litefuse.custom_op("Dawsn")(Dawsn)
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import litefuse
-from litefuse.runtime.custom_op import CustomOp, TensorSpec
-from litefuse.runtime.options import decode_map
-from litefuse.scaffold.project import read_ops
+from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
+from litefuse.litert.runtime.options import decode_map
+from litefuse.tools.scaffold.project import read_ops
 from tests.tensorflow.auditing import operators
 from tests.tensorflow.checking import check, normal, op_counts
 from tests.tensorflow.converted_ops import lone
@@ -21,7 +21,7 @@ from tests.tensorflow.test_composites import implements
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from litefuse.options.forms import CompositeForm
+    from litefuse.support.options.forms import CompositeForm
     from tests.tensorflow.process import TensorFlow
 
 

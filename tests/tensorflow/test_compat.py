@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from ai_edge_litert.interpreter import Interpreter
 
-from litefuse.cli.app import app
-from litefuse.compat.settings import MAPPED, NEEDLESS, NEEDLESS_1, REFUSED, REFUSED_1
-from litefuse.options.names_elsewhere import TFLITE, TFLITE_1, name_elsewhere
+from litefuse.support.options.names_elsewhere import TFLITE, TFLITE_1, name_elsewhere
+from litefuse.tools.cli.app import app
+from litefuse.tools.compat.settings import MAPPED, NEEDLESS, NEEDLESS_1, REFUSED, REFUSED_1
 from tests.tensorflow.checking import op_counts
 from tests.tensorflow.compat_scenarios import SCENARIOS, convert_both, keras_with_two_inputs, lists_of_one_shape
 from tests.tensorflow.process import TensorFlow
@@ -187,7 +187,7 @@ def test_the_comparison_tells_models_apart(tensorflow: TensorFlow) -> None:
 
 def integers(tf: Any) -> tuple[bytes, bytes]:
     """A Keras model whose samples are lists of two arrays of one shape; and an LSTM of integers alone."""
-    from litefuse.compat import lite
+    from litefuse.tools.compat import lite
 
     listed = keras_with_two_inputs(tf, lite)
     lists_of_one_shape(tf, lite, listed)

@@ -10,9 +10,9 @@ import pytest
 
 import litefuse
 from litefuse.errors import LitefuseError, NotFusedError
-from litefuse.inspection.litert_model import inspect_litert_model
-from litefuse.options.forms import CompositeForm
-from litefuse.runtime.custom_op import CustomOp, TensorSpec
+from litefuse.litert.inspection.litert_model import inspect_litert_model
+from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
+from litefuse.support.options.forms import CompositeForm
 from tests.tensorflow.checking import check, normal, op_counts, run_calls
 from tests.tensorflow.test_composites import EXAMPLE, MyCustomFusedOp, implements
 
@@ -224,7 +224,7 @@ def test_custom_ops_are_checked(tensorflow: TensorFlow, saved_model: Path, monke
         return next(each for each in report.composites if each.name == "my_custom_fused_op")
 
     registered: dict[str, type[CustomOp]] = {"my_custom_fused_op": MyCustomFusedOp}
-    monkeypatch.setattr("litefuse.runtime.custom_op._registered", registered)
+    monkeypatch.setattr("litefuse.litert.runtime.custom_op._registered", registered)
     checked = outcome()
     assert checked.outcome == "fused"
     assert checked.error < 1e-6

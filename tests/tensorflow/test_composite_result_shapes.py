@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import litefuse
-from litefuse.runtime.custom_op import CustomOp, TensorSpec, custom_op
+from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec, custom_op
 from tests.tensorflow.checking import check, difference, normal, op_counts, run_calls
 from tests.tensorflow.saved_models import serving
 from tests.tensorflow.test_composites import implements
 
 if TYPE_CHECKING:
-    from litefuse.options.forms import CompositeForm
+    from litefuse.support.options.forms import CompositeForm
     from tests.tensorflow.process import TensorFlow
 
 FORMS: tuple[CompositeForm, ...] = ("fuse", "custom", "keep", "builtin", "inline")

@@ -10,7 +10,7 @@ import pytest
 
 import litefuse
 from litefuse.errors import ConversionError, NotFusedError
-from litefuse.runtime.custom_op import CustomOp, TensorSpec, custom_op
+from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec, custom_op
 from tests.tensorflow.checking import check, check_calls, custom_options, normal, op_counts, op_histogram
 from tests.tensorflow.saved_models import serving
 

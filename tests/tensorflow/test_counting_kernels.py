@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from tests.kernels.one_op import FORMS
+from tests.kernels.pack.one_op import FORMS
 from tests.tensorflow.raw_ops import Case, check_cases, draw, numbers
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from tests.tensorflow.saved_models import serving
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from litefuse.verify.verification import Verification
+    from litefuse.conversion.verify.verification import Verification
     from tests.tensorflow.process import TensorFlow
 
 ROWS = 30_000

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import litefuse
-from litefuse.runtime.custom_op import custom_op
+from litefuse.litert.runtime.custom_op import custom_op
 from tests.tensorflow import detection_kernels
 from tests.tensorflow.detection_kernels import ANCHORS, CLASSES, PRIORS, STRIDES, VARIANCES
 
 if TYPE_CHECKING:
-    from litefuse.report.report import CompositeReport
+    from litefuse.support.report.report import CompositeReport
     from tests.tensorflow.process import TensorFlow
 
 

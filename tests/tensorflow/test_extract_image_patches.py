@@ -9,7 +9,7 @@ import pytest
 
 import litefuse
 from litefuse.kernels import ExtractImagePatches
-from litefuse.report import LackingOpReport
+from litefuse.support.report import LackingOpReport
 from tests.tensorflow.checking import check, interpreter, op_histogram
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from litefuse.errors import KernelError
-from tests.kernels.one_op import FORMS
-from tests.kernels.test_extract_image_patches import Patches, run
+from tests.kernels.pack.one_op import FORMS
+from tests.kernels.pack.test_extract_image_patches import Patches, run
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -11,13 +11,13 @@ import pytest
 from ai_edge_litert.interpreter import Interpreter, load_delegate
 
 import litefuse
-from litefuse.generator import chain_kernels, generate, project
-from litefuse.generator.trial import Trial
-from litefuse.generator.whole import WholeTrial
-from litefuse.inspection.litert_model import inspect_litert_model
+from litefuse.kernels.generator import chain_kernels, generate, project
+from litefuse.kernels.generator.trial import Trial
+from litefuse.kernels.generator.whole import WholeTrial
+from litefuse.litert.inspection.litert_model import inspect_litert_model
 from tests.every import every
-from tests.generator.builds import build_quickly
-from tests.test_cli import run
+from tests.kernels.generator.builds import build_quickly
+from tests.tools.cli.test_cli import run
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,11 +15,11 @@ import numpy.typing as npt
 import pytest
 
 import litefuse
-from litefuse.cpp.compiler import find_compiler
-from litefuse.generator.body import read_bodies
-from litefuse.generator.graph import NotGenerated
-from litefuse.generator.kernel import kernel_source
-from litefuse.generator.project import build_kernels, identifiers
+from litefuse.kernels.generator.body import read_bodies
+from litefuse.kernels.generator.graph import NotGenerated
+from litefuse.kernels.generator.kernel import kernel_source
+from litefuse.kernels.generator.project import build_kernels, identifiers
+from litefuse.litert.cpp.compiler import find_compiler
 from tests.tensorflow.checking import run_calls
 from tests.tensorflow.generated_composites import COMPOSITES, all_composites
 

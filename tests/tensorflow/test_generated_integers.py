@@ -12,11 +12,11 @@ from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter, load_delegate
 
 import litefuse
-from litefuse.generator import generate, project
-from litefuse.generator.trial import Trial
-from litefuse.options.forms import Quantization
+from litefuse.kernels.generator import generate, project
+from litefuse.kernels.generator.trial import Trial
+from litefuse.support.options.forms import Quantization
 from tests.every import every
-from tests.generator.builds import build_quickly
+from tests.kernels.generator.builds import build_quickly
 from tests.tensorflow.checking import check_calls
 
 if TYPE_CHECKING:

@@ -13,12 +13,12 @@ from ai_edge_litert.interpreter import Interpreter, load_delegate
 
 import litefuse
 from litefuse.errors import LitefuseError, NotFusedError
-from litefuse.generator import generate, project
-from litefuse.generator.trial import Trial
-from litefuse.inspection.litert_model import inspect_litert_model
-from litefuse.options.forms import CompositeForm
-from tests.generator.builds import build_quickly
-from tests.test_cli import run
+from litefuse.kernels.generator import generate, project
+from litefuse.kernels.generator.trial import Trial
+from litefuse.litert.inspection.litert_model import inspect_litert_model
+from litefuse.support.options.forms import CompositeForm
+from tests.kernels.generator.builds import build_quickly
+from tests.tools.cli.test_cli import run
 
 if TYPE_CHECKING:
     from tests.tensorflow.process import TensorFlow

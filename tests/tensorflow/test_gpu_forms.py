@@ -11,7 +11,7 @@ import pytest
 
 import litefuse
 from litefuse.errors import ConversionError
-from litefuse.inspection.litert_model import inspect_litert_model
+from litefuse.litert.inspection.litert_model import inspect_litert_model
 from tests.tensorflow.checking import check, check_calls
 from tests.tensorflow.test_transformers import BACKBONES, LENGTH, backbone, draw, input_shapes
 

@@ -13,7 +13,7 @@ from PIL import Image
 
 import litefuse
 from litefuse.errors import KernelError, UnsupportedOpsError
-from tests.kernels.one_op import run
+from tests.kernels.pack.one_op import run
 from tests.tensorflow.checking import check
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import strategies as st
 
 from litefuse.errors import KernelError
-from tests.kernels.one_op import FORMS, run
+from tests.kernels.pack.one_op import FORMS, run
 from tests.tensorflow.drawing import draw
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from litefuse.frontends import source_of
-from litefuse.saved_model.loader import load
+from litefuse.frontends.saved_model.loader import load
 from tests.tensorflow.checking import normal
 from tests.tensorflow.live_models import check_there, error_there, keras_of
 

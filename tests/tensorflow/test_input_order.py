@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import litefuse
-from litefuse.inputs.graph import Model
-from litefuse.inspection.facts import InspectionJob, SavedModelFacts
-from litefuse.inspection.litert_model import inspect_litert_model
-from litefuse.processes.process import run_in_worker
-from litefuse.saved_model import load
+from litefuse.frontends.saved_model import load
+from litefuse.litert.inputs.graph import Model
+from litefuse.litert.inspection.facts import InspectionJob, SavedModelFacts
+from litefuse.litert.inspection.litert_model import inspect_litert_model
+from litefuse.support.processes.process import run_in_worker
 from tests.tensorflow.checking import interpreter
 from tests.tensorflow.live_models import keras_of, randomize
 
@@ -203,7 +203,7 @@ def test_listing_of_a_saved_model(tensorflow: TensorFlow) -> None:
     signature = load(path).signatures["stateful"]
     assert [each.name for each in signature.inputs] == ["zeta", "alpha", "mid"]
     assert signature.input_indices == (2, 0, 1)
-    facts: SavedModelFacts = run_in_worker("litefuse.inspection.saved_model:inspect_model", InspectionJob(path))
+    facts: SavedModelFacts = run_in_worker("litefuse.tools.saved_models.inspection:inspect_model", InspectionJob(path))
     listed = {each.key: [tensor.name for tensor in each.inputs] for each in facts.signatures}
     assert listed["stateful"] == ["zeta", "alpha", "mid"]
 

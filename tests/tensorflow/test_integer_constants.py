@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from litefuse.quantization.float_ops import ops_by_kind
-from litefuse.report.quantized import OpKinds
+from litefuse.conversion.quantization.float_ops import ops_by_kind
+from litefuse.support.report.quantized import OpKinds
 from tests.tensorflow.checking import check
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     import litefuse
-    from litefuse.options.forms import Quantization
+    from litefuse.support.options.forms import Quantization
     from tests.tensorflow.process import TensorFlow
 
 FORMS: list[Quantization] = ["int8", "int16"]

@@ -10,9 +10,9 @@ import pytest
 
 import litefuse
 from litefuse.errors import QuantizationError
-from litefuse.inputs.graph import Model
-from litefuse.report import QuantizationReport
-from litefuse.runtime.scales import dequantized, quantized
+from litefuse.litert.inputs.graph import Model
+from litefuse.litert.runtime.scales import dequantized, quantized
+from litefuse.support.report import QuantizationReport
 from tests.in_part import in_part
 from tests.tensorflow import recurrent_models
 from tests.tensorflow.checking import check, check_calls, interpreter, normal
@@ -22,7 +22,7 @@ from tests.tensorflow.test_lstm_fusions import CELLS, cells
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from litefuse.options.forms import Quantization
+    from litefuse.support.options.forms import Quantization
     from tests.tensorflow.process import TensorFlow
 
 # The outputs of LSTMs are at most 1: a few of the 255 steps that they take in int8.

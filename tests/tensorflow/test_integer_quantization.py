@@ -11,15 +11,15 @@ import pytest
 from click.testing import CliRunner
 
 import litefuse
-from litefuse.cli.app import app
-from litefuse.inspection.litert_model import inspect_litert_model
+from litefuse.litert.inspection.litert_model import inspect_litert_model
+from litefuse.tools.cli.app import app
 from tests.tensorflow.checking import check, check_calls, difference, interpreter
 from tests.tensorflow.test_quantization import counting, images, inputs, texts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from litefuse.options.forms import Quantization
+    from litefuse.support.options.forms import Quantization
     from tests.tensorflow.process import Call, TensorFlow
 
 FORMS: list[Quantization] = ["int8", "int16"]
@@ -340,7 +340,7 @@ def test_custom_ops_run_with_their_kernels(tensorflow: TensorFlow, monkeypatch: 
     calls = [{"x": random.normal(size=(batch, 40)).astype(np.float32)} for batch in (9, 3, 1)]
     with pytest.raises(litefuse.LitefuseError, match="there is no kernel for the custom ops SoftSign"):
         litefuse.convert(path, quantize="int8", representative_dataset=calls)
-    monkeypatch.setattr(importlib.import_module("litefuse.runtime.custom_op"), "_registered", {})
+    monkeypatch.setattr(importlib.import_module("litefuse.litert.runtime.custom_op"), "_registered", {})
     litefuse.custom_op("SoftSign")(SoftSign)
     result = check(
         tensorflow,
@@ -377,7 +377,7 @@ def test_kernels_that_take_integers(
     path = tensorflow.save(custom)
     random = np.random.default_rng(2)
     calls = [{"x": random.normal(size=(batch, 40)).astype(np.float32)} for batch in (9, 3, 1)]
-    monkeypatch.setattr(importlib.import_module("litefuse.runtime.custom_op"), "_registered", {})
+    monkeypatch.setattr(importlib.import_module("litefuse.litert.runtime.custom_op"), "_registered", {})
     options: dict[str, Any] = {"quantize": form, "representative_dataset": calls, "require_integer": True}
     litefuse.custom_op("SoftSign")(SoftSign)
     with pytest.raises(litefuse.LitefuseError, match=r"SoftSign, 1 .*a custom op, whose kernel takes floating point"):

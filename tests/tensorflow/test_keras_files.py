@@ -14,10 +14,10 @@ import pytest
 from click.testing import CliRunner
 
 import litefuse
-from litefuse.cli.app import app
 from litefuse.errors import LitefuseError
 from litefuse.frontends.keras_file import KerasFileJob
 from litefuse.frontends.keras_loader import write_saved_model_of
+from litefuse.tools.cli.app import app
 from tests.tensorflow.checking import difference, run_calls
 from tests.tensorflow.live_models import keras_of, randomize
 from tests.tensorflow.process import FORBIDDEN

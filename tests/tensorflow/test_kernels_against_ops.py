@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from litefuse.kernel_check.check import check_kernels
 from litefuse.kernels import native_library
+from litefuse.tools.kernel_check.check import check_kernels
 from tests.tensorflow.process import TensorFlow
 
 

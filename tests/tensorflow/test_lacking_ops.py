@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 import litefuse
-from litefuse.cli.app import app
 from litefuse.errors import LitefuseError, UnsupportedOpsError
-from litefuse.scaffold.project import new_project, read_ops
+from litefuse.tools.cli.app import app
+from litefuse.tools.scaffold.project import new_project, read_ops
 from tests.tensorflow.checking import check, check_calls, custom_options, normal, op_counts
 from tests.tensorflow.converted_ops import Case, calls_of, integers, lone, ops, uniform
 from tests.tensorflow.saved_models import serving

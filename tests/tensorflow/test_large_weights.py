@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from litefuse.job import ConversionJob
-from litefuse.processes.process import run_in_worker
+from litefuse.conversion.job import ConversionJob
+from litefuse.support.processes.process import run_in_worker
 from tests.tensorflow.checking import difference, normal, op_counts, op_histogram, run_calls
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def convert(path: Path, output: Path, mapped_from: int) -> bytes:
-    run_in_worker("litefuse.conversion:run_job", ConversionJob(path, output, mapped_from=mapped_from))
+    run_in_worker("litefuse.conversion.run:run_job", ConversionJob(path, output, mapped_from=mapped_from))
     return output.read_bytes()
 
 

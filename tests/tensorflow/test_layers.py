@@ -13,17 +13,17 @@ import pytest
 from click.testing import CliRunner
 
 import litefuse
-from litefuse.cli.app import app
+from litefuse.conversion.verify.layers import chunks, model_side
+from litefuse.conversion.verify.layers.layers import Layers
+from litefuse.conversion.verify.layers.model_side import Observation, ObservationJob
 from litefuse.errors import LitefuseError
-from litefuse.verify.layers import chunks, model_side
-from litefuse.verify.layers.layers import Layers
-from litefuse.verify.layers.model_side import Observation, ObservationJob
+from litefuse.tools.cli.app import app
 from tests.every import every
 from tests.tensorflow.spoiled_models import with_wrong_weights, without_activation, without_names
 from tests.tensorflow.test_tensorflow_1 import convolutional
 
 if TYPE_CHECKING:
-    from litefuse.verify.verification import Verification
+    from litefuse.conversion.verify.verification import Verification
     from tests.tensorflow.process import TensorFlow
 
 
@@ -372,8 +372,8 @@ def test_in_many_runs(tensorflow: TensorFlow, monkeypatch: pytest.MonkeyPatch) -
         assert where
         return model_side.observe_model(job, announce)
 
-    monkeypatch.setattr("litefuse.verify.layers.look.run_model", observe)
-    monkeypatch.setattr("litefuse.runtime.custom_op._registered", {})  # which the job replaces, in this process
+    monkeypatch.setattr("litefuse.conversion.verify.layers.look.run_model", observe)
+    monkeypatch.setattr("litefuse.litert.runtime.custom_op._registered", {})  # which the job replaces, in this process
     monkeypatch.setattr(chunks, "_AT_ONCE", 100)
     inputs = [{"x": normal(seed, 4, 3)} for seed in range(2)]
     try:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import litefuse
-from litefuse.options.forms import CompositeForm
+from litefuse.support.options.forms import CompositeForm
 from tests.tensorflow.checking import check
 from tests.tensorflow.test_transformers import BACKBONES, Backbone, backbone, draw, input_shapes
 

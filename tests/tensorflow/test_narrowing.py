@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 import litefuse
-from litefuse.cli.app import app
 from litefuse.errors import GraphError, UnsupportedOpsError
+from litefuse.tools.cli.app import app
 from tests.tensorflow.checking import difference, op_counts, run_calls
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from litefuse.export.op_versions import least_version
-from litefuse.inputs.graph import Model
-from litefuse.runtime import model_tables as fields
-from litefuse.runtime.flatbuffer import root
-from litefuse.runtime.model_tables import OpCode
-from tests.differences.edited import edited
+from litefuse.litert.export.op_versions import least_version
+from litefuse.litert.inputs.graph import Model
+from litefuse.litert.runtime import model_tables as fields
+from litefuse.litert.runtime.flatbuffer import root
+from litefuse.litert.runtime.model_tables import OpCode
+from tests.litert.differences.edited import edited
 from tests.tensorflow import keras_layers
 from tests.tensorflow.process import TensorFlow
 

@@ -11,14 +11,14 @@ import pytest
 
 import litefuse
 from litefuse.kernels import PACK
-from litefuse.runtime.custom_op import CustomOp, registered_kernels
+from litefuse.litert.runtime.custom_op import CustomOp, registered_kernels
 from tests.tensorflow.pack_composites import BODIES, composites
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from litefuse.options.forms import CompositeForm
-    from litefuse.report import CompositeReport
+    from litefuse.support.options.forms import CompositeForm
+    from litefuse.support.report import CompositeReport
     from tests.tensorflow.process import TensorFlow
 
 OF_STRINGS = {name for name, each in BODIES.items() if any("string" in str(one) for one in each.arguments)}
@@ -89,7 +89,7 @@ def changed(op: str, old: str, new: str) -> type[CustomOp]:
 def test_wrong_kernels_are_refused(tensorflow: TensorFlow, monkeypatch: pytest.MonkeyPatch, group: str) -> None:
     names = [name for name in GROUPS[group] if name in WRONG]
     wrong = {BODIES[name].op: changed(BODIES[name].op, *WRONG[name]) for name in names}
-    monkeypatch.setattr("litefuse.runtime.custom_op._registered", registered_kernels() | wrong)
+    monkeypatch.setattr("litefuse.litert.runtime.custom_op._registered", registered_kernels() | wrong)
     found = outcomes(tensorflow, names, "thorough")
     assert {name for name, each in found.items() if each.outcome == "fused"} == set()
     assert {name for name, each in found.items() if ", with " not in (each.reason or "")} == set(), "the draw is told"

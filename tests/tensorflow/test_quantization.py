@@ -12,16 +12,16 @@ import pytest
 from click.testing import CliRunner
 
 import litefuse
-from litefuse.cli.app import app
 from litefuse.errors import QuantizationError
-from litefuse.options.forms import INTEGER_ACTIVATIONS, QUANTIZATIONS
-from litefuse.report import QuantizationReport
+from litefuse.support.options.forms import INTEGER_ACTIVATIONS, QUANTIZATIONS
+from litefuse.support.report import QuantizationReport
+from litefuse.tools.cli.app import app
 from tests.tensorflow.checking import check, check_calls
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from litefuse.options.forms import Quantization
+    from litefuse.support.options.forms import Quantization
     from tests.tensorflow.process import Call, TensorFlow
 
 # How far outputs may be from TensorFlow's, in units of the largest one: a weight of int8 is off by up to 1/254 of the

@@ -13,10 +13,10 @@ from click.testing import CliRunner
 from PIL import Image
 
 import litefuse
-from litefuse.cli.app import app
 from litefuse.errors import QuantizationError
-from litefuse.inspection.litert_model import inspect_litert_model
-from litefuse.options.forms import INTEGER_ACTIVATIONS, QUANTIZATIONS
+from litefuse.litert.inspection.litert_model import inspect_litert_model
+from litefuse.support.options.forms import INTEGER_ACTIVATIONS, QUANTIZATIONS
+from litefuse.tools.cli.app import app
 from tests.every import every
 from tests.tensorflow.checking import check, interpreter
 from tests.tensorflow.test_integer_quantization import samples
@@ -25,7 +25,7 @@ from tests.tensorflow.test_quantization import images, served, texts
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from litefuse.options.forms import Quantization
+    from litefuse.support.options.forms import Quantization
     from tests.tensorflow.process import TensorFlow
 
 

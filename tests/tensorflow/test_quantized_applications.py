@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import litefuse
-from litefuse.page.saving import save_report
+from litefuse.tools.page.saving import save_report
 from tests.in_part import ALL
 from tests.tensorflow.spoiled_models import spoiled
 from tests.tensorflow.test_keras_applications import application, images
 
 if TYPE_CHECKING:
-    from litefuse.verify.verification import Verification
+    from litefuse.conversion.verify.verification import Verification
     from tests.tensorflow.process import TensorFlow
 
 # The first one is always run: DenseNet121 takes ten times as long.

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from litefuse.inspection.litert_model import inspect_litert_model
-from litefuse.quantization.dataset import take_samples
-from litefuse.quantization.quantize import quantize_model
-from tests.quantization.test_same_scales import calls
+from litefuse.conversion.quantization.dataset import take_samples
+from litefuse.conversion.quantization.quantize import quantize_model
+from litefuse.litert.inspection.litert_model import inspect_litert_model
+from tests.conversion.quantization.test_same_scales import calls
 
 if TYPE_CHECKING:
     from tests.tensorflow.process import TensorFlow

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from litefuse.saved_model import (
+from litefuse.frontends.saved_model import (
     Asset,
     Constant,
     DataType,
@@ -19,7 +19,7 @@ from litefuse.saved_model import (
     load,
     op_registry,
 )
-from litefuse.saved_model.messages import OpDef
+from litefuse.frontends.saved_model.messages import OpDef
 from tests.every import every
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, cast
 
-from litefuse.ops.dims import unknown
-from litefuse.ops.facts import Op, PartialDims, ShapeError, Tensor, Undecided, array_of, known
-from litefuse.ops.rules import RULES
+from litefuse.ir.ops.dims import unknown
+from litefuse.ir.ops.facts import Op, PartialDims, ShapeError, Tensor, Undecided, array_of, known
+from litefuse.ir.ops.rules import RULES
 from tests.tensorflow.shape_cases import CASES, Answer, Case, Operand, infer, variants
 from tests.tensorflow.string_shape_cases import STRING_CASES
 

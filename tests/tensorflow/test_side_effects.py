@@ -12,11 +12,11 @@ import pytest
 from click.testing import CliRunner
 
 import litefuse
-from litefuse.cli.app import app
-from litefuse.cli.failures import ExitCode
+from litefuse.conversion.verify.side_effects import refuse_side_effects
 from litefuse.errors import LitefuseError
-from litefuse.saved_model.messages import SavedModel
-from litefuse.verify.side_effects import refuse_side_effects
+from litefuse.frontends.saved_model.messages import SavedModel
+from litefuse.tools.cli.app import app
+from litefuse.tools.cli.failures import ExitCode
 
 if TYPE_CHECKING:
     from tests.tensorflow.process import TensorFlow

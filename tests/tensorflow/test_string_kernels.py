@@ -10,11 +10,11 @@ import pytest
 
 from litefuse.errors import KernelError
 from litefuse.kernels import PACK
-from litefuse.kernels.partly_native import is_beyond_native
-from litefuse.kernels.strings import expressions
-from litefuse.runtime.custom_op import TensorSpec
-from litefuse.runtime.options import Parameters
-from tests.kernels import one_op
+from litefuse.kernels.pack.strings import expressions
+from litefuse.litert.runtime.custom_op import TensorSpec
+from litefuse.litert.runtime.options import Parameters
+from litefuse.litert.runtime.partly_native import is_beyond_native
+from tests.kernels.pack import one_op
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

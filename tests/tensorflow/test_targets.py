@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import litefuse
-from litefuse.inputs.graph import Model
-from litefuse.options.limits import MAX_REVERSED_ITEMS
-from litefuse.runtime.flatbuffer import content_of
-from litefuse.runtime.scales import dequantized, quantized
+from litefuse.litert.inputs.graph import Model
+from litefuse.litert.runtime.flatbuffer import content_of
+from litefuse.litert.runtime.scales import dequantized, quantized
+from litefuse.support.options.limits import MAX_REVERSED_ITEMS
 from tests.in_part import in_part
 from tests.tensorflow import recurrent_models
 from tests.tensorflow.checking import interpreter
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from litefuse.options.forms import Quantization
+    from litefuse.support.options.forms import Quantization
     from tests.tensorflow.process import TensorFlow
 
 STEPS, FEATURES, WORDS = 49, 40, 12

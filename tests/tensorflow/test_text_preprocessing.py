@@ -11,7 +11,7 @@ import pytest
 import litefuse
 from litefuse.errors import UnsupportedOpsError
 from litefuse.kernels import native_library
-from tests.kernels.one_op import FORMS
+from tests.kernels.pack.one_op import FORMS
 from tests.tensorflow.checking import check, op_counts
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import litefuse
-from litefuse.options.forms import INTEGER_ACTIVATIONS, QUANTIZATIONS
+from litefuse.support.options.forms import INTEGER_ACTIVATIONS, QUANTIZATIONS
 from tests.tensorflow.checking import difference, run_calls
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from litefuse.options.forms import Quantization
+    from litefuse.support.options.forms import Quantization
     from tests.tensorflow.process import Arrays, TensorFlow
 
 ROWS, WIDTH = 2000, 32

@@ -9,9 +9,9 @@ import pytest
 from ai_edge_litert import interpreter as litert
 from click.testing import CliRunner
 
-from litefuse.cli.app import app
 from litefuse.kernels import native_library
-from tests.kernels.one_op import FORMS
+from litefuse.tools.cli.app import app
+from tests.kernels.pack.one_op import FORMS
 from tests.tensorflow.checking import check
 from tests.tensorflow.saved_models import serving
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import litefuse
-from litefuse.options.limits import MAX_UNROLLED_STEPS
-from litefuse.runtime.scales import dequantized
+from litefuse.litert.runtime.scales import dequantized
+from litefuse.support.options.limits import MAX_UNROLLED_STEPS
 from tests.in_part import in_part
 from tests.tensorflow import recurrent_models
 from tests.tensorflow.checking import interpreter
@@ -21,7 +21,7 @@ from tests.tensorflow.recurrent_models import Case
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from litefuse.options.forms import Quantization
+    from litefuse.support.options.forms import Quantization
     from tests.tensorflow.process import TensorFlow
 
 STEPS, FEATURES, WORDS = 49, 40, 12

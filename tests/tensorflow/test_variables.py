@@ -10,8 +10,8 @@ import pytest
 
 import litefuse
 from litefuse.errors import ConversionError, UnsupportedOpsError
-from litefuse.inspection.facts import InspectionJob, SavedModelFacts
-from litefuse.processes.process import run_in_worker
+from litefuse.litert.inspection.facts import InspectionJob, SavedModelFacts
+from litefuse.support.processes.process import run_in_worker
 from tests.tensorflow.checking import check, check_calls, normal, op_counts
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def scaled(tf: Any) -> Any:
 
 def test_inspection_of_a_variable_without_dimensions(tensorflow: TensorFlow) -> None:
     job = InspectionJob(tensorflow.save(scaled))
-    facts: SavedModelFacts = run_in_worker("litefuse.inspection.saved_model:inspect_model", job)
+    facts: SavedModelFacts = run_in_worker("litefuse.tools.saved_models.inspection:inspect_model", job)
     assert facts.problem is None
     assert {(each.name, each.shape, each.verdict) for each in facts.variables} == {
         ("scale", (), "frozen"),

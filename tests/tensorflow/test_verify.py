@@ -12,9 +12,9 @@ import pytest
 from click.testing import CliRunner
 
 import litefuse
-from litefuse.cli.app import app
+from litefuse.conversion.verify.original import OriginalJob, call_original
 from litefuse.errors import InterpreterError, LitefuseError
-from litefuse.verify.original import OriginalJob, call_original
+from litefuse.tools.cli.app import app
 from tests.tensorflow.live_models import keras_of, randomize
 from tests.tensorflow.test_tensorflow_1 import convolutional
 

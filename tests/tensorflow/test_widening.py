@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import litefuse
-from litefuse.cli.app import app
+from litefuse.tools.cli.app import app
 from tests.tensorflow.checking import difference, normal, run_calls
 
 if TYPE_CHECKING:

@@ -13,12 +13,12 @@ import pytest
 from ai_edge_litert import interpreter as litert
 
 import litefuse
-from litefuse.benchmarking.clocks import NativeClock, PythonClock, new_clock
-from litefuse.demo import SAVED_MODEL
 from litefuse.kernels import PACK, PYTHON_ONLY, native_library
-from litefuse.runtime.native import NativeKernels
-from tests.runtime.kernels import Double
-from tests.runtime.models import Graph, model, unary
+from litefuse.litert.runtime.native import NativeKernels
+from litefuse.tools.benchmarking.clocks import NativeClock, PythonClock, new_clock
+from litefuse.tools.demo import SAVED_MODEL
+from tests.litert.runtime.kernels import Double
+from tests.litert.runtime.models import Graph, model, unary
 
 PATCHES = {"ksizes": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "rates": [1, 1, 1, 1], "padding": "VALID"}
 IMAGES = np.arange(16, dtype=np.float32).reshape(1, 4, 4, 1)

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from litefuse.errors import EngineCrashError, LimitError, LitefuseError, ModelCrashError
-from litefuse.files.temporary import make_temporary_folder
-from litefuse.processes.limits import ProcessLimits, processes_limited
-from litefuse.processes.process import Worker, run_in_worker, run_model
+from litefuse.support.files.temporary import make_temporary_folder
+from litefuse.support.processes.limits import ProcessLimits, processes_limited
+from litefuse.support.processes.process import Worker, run_in_worker, run_model
 
 assert sys.platform == "win32"
 HERE = "tests.windows.processes_in_wine"
@@ -125,7 +125,7 @@ def test_a_group_ends_with_all_that_it_started() -> None:
 
 _HOLD = """
 import sys, time
-from litefuse.files.temporary import make_temporary_folder
+from litefuse.support.files.temporary import make_temporary_folder
 folder = make_temporary_folder(sys.argv[1])
 open(folder.name + "/file", "w").close()
 print("made", flush=True)

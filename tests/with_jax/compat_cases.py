@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from litefuse.compat import Optimize, TFLiteConverter
 from litefuse.errors import SettingError
+from litefuse.tools.compat import Optimize, TFLiteConverter
 
 jnp: Any = importlib.import_module("jax.numpy")
 interpreter: Any = importlib.import_module("ai_edge_litert.interpreter")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import litefuse
-from litefuse.runtime.scales import dequantized, quantized
+from litefuse.litert.runtime.scales import dequantized, quantized
 from tests.tensorflow.checking import interpreter
 from tests.tensorflow.microcontrollers import compiled, run_micro
 from tests.tensorflow.test_integer_lstms import INTEGERS, lstm_dtypes

@@ -50,7 +50,7 @@ def write_exported(exported: Any, folder: Path, inputs: Sequence[str] | None = N
         LitefuseError: The function has side effects, runs on several devices or not on a CPU, or has an input or output
             of a dtype that TensorFlow lacks.
     """
-    from litefuse.saved_model.messages import MetaGraphDef, NodeDef, SavedModel, SignatureDef, TensorInfo
+    from litefuse.frontends.saved_model.messages import MetaGraphDef, NodeDef, SavedModel, SignatureDef, TensorInfo
 
     _check(exported)
     taken = _names(exported.in_tree, len(exported.in_avals), "args") if inputs is None else list(inputs)
@@ -117,8 +117,8 @@ def _names(tree: Any, count: int, prefix: str) -> list[str]:
 
 
 def _type_of(aval: Any, name: str) -> tuple[Any, Any]:
-    from litefuse.saved_model.dtypes import DataType
-    from litefuse.saved_model.messages import TensorShapeProto
+    from litefuse.frontends.saved_model.dtypes import DataType
+    from litefuse.frontends.saved_model.messages import TensorShapeProto
 
     dtypes = {str(member): member for member in DataType}
     dtype = dtypes.get(str(aval.dtype))

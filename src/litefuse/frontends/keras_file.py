@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from litefuse.errors import EngineCrashError, LitefuseError
-from litefuse.files.readable import check_file, is_there
 from litefuse.frontends.pretrained import refuse_pretrained
 from litefuse.frontends.source import Source
-from litefuse.processes.process import run_alone
+from litefuse.support.files.readable import check_file, is_there
+from litefuse.support.processes.process import run_alone
 
 __all__ = ["KerasFileJob", "is_keras_file", "keras_file_source"]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from litefuse.errors import LitefuseError
-from litefuse.options.limits import held_bytes
+from litefuse.support.options.limits import held_bytes
 
 __all__ = ["Source"]
 

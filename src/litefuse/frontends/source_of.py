@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
-from litefuse.cloud.names import name_of
-from litefuse.cloud.paths import local
 from litefuse.errors import LitefuseError
-from litefuse.files.readable import is_there
 from litefuse.frontends.source import Source
+from litefuse.support.cloud.names import name_of
+from litefuse.support.cloud.paths import local
+from litefuse.support.files.readable import is_there
 
 __all__ = ["source_of"]
 

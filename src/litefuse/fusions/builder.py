@@ -16,9 +16,9 @@ from litefuse.ir.attributes import mlir_attribute
 from litefuse.ir.constants import absent_operand
 from litefuse.ir.marks import AUXILIARY, COMPOSITE, INITIAL_STATE, custom_op_attributes
 from litefuse.ir.mlir import ir
+from litefuse.ir.ops.facts import MALFORMED, ShapeError, Undecided
+from litefuse.ir.shapes.op_shapes import constant_integers, result_shapes
 from litefuse.ir.types import TensorType, element_type_of, ranked_type, tensor_type_of
-from litefuse.ops.facts import MALFORMED, ShapeError, Undecided
-from litefuse.shapes.op_shapes import constant_integers, result_shapes
 
 __all__ = ["Builder"]
 
@@ -354,7 +354,7 @@ class Builder:
             number of chosen boxes, an int32 scalar.
         """
         from litefuse.ir.builder import Builder as TensorFlowBuilder  # few fusions need it
-        from litefuse.legalize.images.suppression import apart, boxes_of_four, suppressed, threshold_above
+        from litefuse.passes.legalize.images.suppression import apart, boxes_of_four, suppressed, threshold_above
 
         b = TensorFlowBuilder()
         threshold, none_overlap = threshold_above(b, iou_threshold, None, inclusive=True)

@@ -1,6 +1,6 @@
 """Result dtypes and default attributes of LiteRT's builtin ops.
 
-The result shapes are those of ``litefuse.ops.rules.litert``.
+The result shapes are those of ``litefuse.ir.ops.rules.litert``.
 Source: the operators of https://www.tensorflow.org/mlir/tfl_ops.
 """
 

@@ -63,8 +63,8 @@ class Composite:
         return f"<Composite {self.name}({args}) -> ({results}), function {self.function}>"
 
     def _repr_html_(self) -> str:
-        from litefuse.report.html import sections_html
-        from litefuse.report.sections import Section, op_section
+        from litefuse.support.report.html import sections_html
+        from litefuse.support.report.sections import Section, op_section
 
         rows = [("function", "", self.function)]
         rows += [("argument", str(index), str(kind)) for index, kind in enumerate(self._arg_types)]

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from litefuse.fusions.builder import Builder
     from litefuse.fusions.composite import Composite
     from litefuse.ir.mlir import ir
+    from litefuse.ir.ops.dims import Shape
     from litefuse.ir.types import TensorType
-    from litefuse.ops.dims import Shape
 
 __all__ = ["DetectionPostprocess"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from litefuse.errors import FusionError
 from litefuse.fusions.loading import is_loading, load_plug_ins
-from litefuse.plug_ins.own_classes import OwnClass, own_classes
+from litefuse.support.plug_ins.own_classes import OwnClass, own_classes
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 if TYPE_CHECKING:
     from litefuse.fusions.composite import Composite
-    from litefuse.ops.dims import Shape
+    from litefuse.ir.ops.dims import Shape
 
 __all__ = ["Argument", "argument_problem", "only_last", "random_arguments", "size"]
 

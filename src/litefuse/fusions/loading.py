@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from litefuse.errors import FusionError
-from litefuse.plug_ins.entry_points import find_plug_ins, what_was_raised
+from litefuse.support.plug_ins.entry_points import find_plug_ins, what_was_raised
 
 __all__ = ["is_loading", "load_plug_ins"]
 

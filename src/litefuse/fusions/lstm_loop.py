@@ -33,7 +33,7 @@ _CELL_SCALE = 20.0
 class LstmLoop(Fusion):
     """A layer that was recognized as an LSTM becomes the builtin UNIDIRECTIONAL_SEQUENCE_LSTM.
 
-    ``litefuse.recognizers`` creates the function, which is ``f(inputs [time, batch, n], h [batch, m], c [batch, u],
+    ``fusions.recognizers`` creates the function, which is ``f(inputs [time, batch, n], h [batch, m], c [batch, u],
     kernel [n, 4 u], recurrent_kernel [m, 4 u], biases [4 u]: none, one or two) -> (outputs [time or 1, batch, m],
     h [batch, m], c [batch, u])``, all float32. Its attributes:
 

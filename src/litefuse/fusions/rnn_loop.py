@@ -27,7 +27,7 @@ _BIASES = ("the bias", "the second bias")
 class RnnLoop(Fusion):
     """A layer that was recognized as a SimpleRNN becomes the builtin UNIDIRECTIONAL_SEQUENCE_RNN.
 
-    ``litefuse.recognizers`` creates the function, which is ``f(inputs [time, batch, n], h [batch, u], kernel [n, u],
+    ``fusions.recognizers`` creates the function, which is ``f(inputs [time, batch, n], h [batch, u], kernel [n, u],
     recurrent_kernel [u, u], bias [u] or none) -> (outputs [time or 1, batch, u], h [batch, u])``, all float32. Its
     attributes are ``activation`` (``relu`` or ``relu6``; tanh if missing), ``joint_kernel`` for one kernel
     ``[n + u, u]``, as in TensorFlow 1, and ``outputs_first`` for kernels ``[u, n]`` and ``[u, u]``, as in PyTorch.

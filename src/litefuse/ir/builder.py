@@ -13,12 +13,12 @@ import numpy.typing as npt
 from litefuse.ir.constants import string_elements
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_op
+from litefuse.ir.ops.combining import broadcast_shapes
+from litefuse.ir.ops.dims import Shape
+from litefuse.ir.ops.facts import ShapeError
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.ir.types import TensorType, element_type_of, ranked_tensor_type, tensor_type_of
-from litefuse.ops.combining import broadcast_shapes
-from litefuse.ops.dims import Shape
-from litefuse.ops.facts import ShapeError
-from litefuse.options.limits import check_constant
+from litefuse.support.options.limits import check_constant
 
 __all__ = ["Builder", "MixedSize"]
 

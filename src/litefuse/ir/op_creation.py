@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from litefuse.frontends.saved_model.op_registry import op_registry
 from litefuse.ir.attributes import mlir_attribute
 from litefuse.ir.mlir import ir
-from litefuse.saved_model.op_registry import op_registry
 
 __all__ = ["attribute_defaults", "create_op"]
 

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from litefuse.ir.mlir import ir
+    from litefuse.ir.ops.dims import Shape
     from litefuse.ir.types import TensorType
-    from litefuse.ops.dims import Shape
 
 __all__ = ["NotDecomposed", "TensorFlowOp"]
 

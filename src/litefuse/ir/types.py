@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from litefuse.ir.mlir import ir
-from litefuse.ops.dims import Shape
+from litefuse.ir.ops.dims import Shape
 
 __all__ = ["TensorType", "element_type_of", "ranked_tensor_type", "ranked_type", "shape_of", "tensor_type_of"]
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from litefuse.kernels.index import PACK, kernel_classes
-from litefuse.runtime.native_library import native_library
+from litefuse.litert.runtime.kernel_pack import PACK, kernel_classes
+from litefuse.litert.runtime.native_library import native_library
 
 if TYPE_CHECKING:
-    from litefuse.runtime.custom_op import CustomOp
+    from litefuse.litert.runtime.custom_op import CustomOp
 
     PYTHON_ONLY: frozenset[str]
     """The ops whose kernels have no native form and run in Python only: most string ops."""

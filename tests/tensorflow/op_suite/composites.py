@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from litefuse.fusions.builder import Builder
     from litefuse.fusions.composite import Composite
-    from litefuse.report import CompositeReport
+    from litefuse.support.report import CompositeReport
     from tests.tensorflow.op_suite.case import Array, Case
     from tests.tensorflow.process import TensorFlow
 

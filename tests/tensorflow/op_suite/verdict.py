@@ -13,7 +13,7 @@ import numpy as np
 
 import litefuse
 from litefuse.errors import LitefuseError, UnsupportedOpsError
-from litefuse.processes.process import run_in_worker
+from litefuse.support.processes.process import run_in_worker
 from tests.tensorflow.checking import difference, interpreter
 from tests.tensorflow.op_suite.building import build, stock_models
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import litefuse
 from litefuse.errors import LitefuseError
-from litefuse.processes.process import run_in_worker
+from litefuse.support.processes.process import run_in_worker
 from tests.tensorflow.checking import difference
 from tests.tensorflow.op_suite.verdict import run_model
 from tests.tensorflow.random_graphs import models

@@ -1,0 +1,142 @@
+"""Writer of the model's file: the engine's flatbuffer with the mapped weights appended."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import struct
+from collections.abc import Hashable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from litefuse.ir.call_graph import all_operations
+from litefuse.ir.engine.flatbuffer_tables import entries, field_of, follow
+from litefuse.ir.engine.lowering import write_flatbuffer
+from litefuse.ir.mlir import ir
+from litefuse.litert.export.buffers import MAX_FLATBUFFER, append_buffers
+from litefuse.litert.export.op_codes import correct_op_codes
+from litefuse.passes.weights import Weights
+
+__all__ = ["write_model"]
+
+_STUB_BYTES = 16
+_RELEASE_BYTES = 1 << 24
+
+# The fields of the schema's tables that are read here, by their position in the vtable: 4 + 2 * index.
+_SUBGRAPHS, _BUFFERS = 8, 12  # Model
+_TENSORS = 4  # SubGraph
+_SHAPE, _BUFFER = 4, 8  # Tensor
+_DATA, _OFFSET, _SIZE = 4, 6, 8  # Buffer
+
+
+def write_model(
+    module: ir.Module,
+    weights: Weights,
+    path: Path,
+    *,
+    of_one_shape: bool = False,
+    max_flatbuffer: int = MAX_FLATBUFFER,
+) -> None:
+    """Writes a module of ``tfl`` ops as a LiteRT model.
+
+    The engine writes it with a small stub in place of each weight. Then the weights are appended block by block, and
+    the flatbuffer's buffer tables and the tensors' shapes are corrected. If the flatbuffer would exceed 2 GB, the
+    weights are stored after it, and the buffers have ``offset`` and ``size``, as in the stock converter's files.
+
+    Args:
+        module: The module; it is consumed.
+        weights: The weights that its placeholders represent.
+        path: The file.
+        of_one_shape: Whether all tensors of a buffer must have one shape: litert-quantizer writes the same scales for
+            all of them, one for each row of the first.
+        max_flatbuffer: The maximum size of the flatbuffer in bytes; weights are stored after a larger one.
+
+    Raises:
+        LoweringError: The exporter rejected the module.
+    """
+    token = os.urandom(_STUB_BYTES - 4)
+    numbers = _place_stubs(module, weights, token)
+    write_flatbuffer(module, path)
+    if not numbers:
+        return
+    with path.open("r+b") as file, mmap.mmap(file.fileno(), 0) as mapped:
+        stubs = _stub_buffers(mapped, token)
+        places: dict[Hashable, int] = {}
+        stored: dict[int, int] = {}
+        for index, number in stubs.items():
+            weight = weights[number]
+            contents = (weight.contents, weight.shape if of_one_shape else None)
+            stored[index] = places.setdefault(contents, index)
+        _correct_tensors(mapped, {index: (weights[stubs[index]].shape, stored[index]) for index in stubs})
+        data = {index: weights[number] for index, number in stubs.items() if stored[index] == index}
+    correct_op_codes(path)
+    append_buffers(path, data, max_flatbuffer=max_flatbuffer, written=_Releasing(weights))
+    weights.release()
+
+
+class _Releasing:
+    """Releases the mapped pages of weights, which count as the process's memory, whenever many were written."""
+
+    def __init__(self, weights: Weights) -> None:
+        self._weights = weights
+        self._written = 0
+
+    def __call__(self, size: int) -> None:
+        self._written += size
+        if self._written >= _RELEASE_BYTES:
+            self._weights.release()
+            self._written = 0
+
+
+def _place_stubs(module: ir.Module, weights: Weights, token: bytes) -> set[int]:
+    """Replaces placeholders by small constants of the weight's dtype and rank; returns the weights' numbers."""
+    numbers: set[int] = set()
+    for op in all_operations(module):
+        number = weights.number(op.results[0]) if op.name == "tfl.external_const" else None
+        if number is None:
+            continue
+        numbers.add(number)
+        kind = ir.RankedTensorType(op.results[0].type)
+        stub = np.frombuffer(token + number.to_bytes(4, "little"), weights[number].dtype)
+        # The exporter takes the shape from the attribute if the type has none.
+        attribute = ir.DenseElementsAttr.get(stub.reshape([1] * (kind.rank - 1) + [-1]))
+        unranked = ir.UnrankedTensorType.get(kind.element_type)
+        with ir.InsertionPoint(op), op.location:
+            constant = ir.Operation.create("tfl.pseudo_const", [unranked], [], {"value": attribute})
+        op.results[0].replace_all_uses_with(constant.result)
+        op.operation.erase()
+    return numbers
+
+
+def _stub_buffers(data: Any, token: bytes) -> dict[int, int]:
+    """Finds and clears the stubs; maps each one's buffer index to the weight's number."""
+    found: dict[int, int] = {}
+    for index, entry in enumerate(entries(data, follow(data, 0), _BUFFERS)):
+        table = follow(data, entry)
+        start = length = 0
+        if inside := field_of(data, table, _DATA):
+            vector = follow(data, inside)
+            start, length = vector + 4, struct.unpack_from("<I", data, vector)[0]
+        elif (offset := field_of(data, table, _OFFSET)) and (size := field_of(data, table, _SIZE)):
+            start, length = struct.unpack_from("<Q", data, offset)[0], struct.unpack_from("<Q", data, size)[0]
+        if length == _STUB_BYTES and data[start : start + len(token)] == token:
+            found[index] = int.from_bytes(data[start + len(token) : start + length], "little")
+            data[start : start + length] = bytes(length)  # the token is random, the file must not be
+    return found
+
+
+def _correct_tensors(data: Any, corrections: Mapping[int, tuple[tuple[int, ...], int]]) -> None:
+    """Sets the shapes and buffers of the tensors with these buffers; the stubs have the weights' rank."""
+    for graph in entries(data, follow(data, 0), _SUBGRAPHS):
+        for entry in entries(data, follow(data, graph), _TENSORS):
+            tensor = follow(data, entry)
+            buffer = field_of(data, tensor, _BUFFER)
+            correction = corrections.get(struct.unpack_from("<I", data, buffer)[0]) if buffer else None
+            if correction is not None:
+                shape, index = correction
+                struct.pack_into("<I", data, buffer, index)
+                vector = follow(data, field_of(data, tensor, _SHAPE))
+                assert struct.unpack_from("<I", data, vector)[0] == len(shape)
+                struct.pack_into(f"<{len(shape)}i", data, vector + 4, *shape)

@@ -1,0 +1,58 @@
+"""The passes of each stage before composites are fused, in order. Where the order matters, the line says why.
+
+``litefuse inspect`` runs only these, and starts faster without the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from litefuse.fusions.recognizers.recurrent.block_cells import ExpandBlockCells
+from litefuse.ir.mlir import ir
+from litefuse.ir.passes import Pass
+from litefuse.ir.shapes.call_types import RefineCallTypes
+from litefuse.ir.shapes.infer_loop_types import InferLoopTypes
+from litefuse.passes.control_flow.conditions import LowerConditions
+from litefuse.passes.control_flow.limit_ops import LimitOps
+from litefuse.passes.control_flow.lower_case import LowerCase
+from litefuse.passes.control_flow.lower_for import LowerFor
+from litefuse.passes.legalize.inplace_ops import LowerInplaceOps
+from litefuse.passes.stablehlo.xla_call_module import LowerXlaCallModule
+from litefuse.passes.variables.check_handles import CheckHandles
+from litefuse.passes.variables.freeze_variables import FreezeVariables, Verdict
+from litefuse.passes.variables.resource_handles import LiftReads, SinkHandles
+from litefuse.passes.variables.resource_ops import DecomposeResourceOps
+
+__all__ = ["constant_variables", "explicit_state"]
+
+
+def explicit_state() -> list[Pass]:
+    """Returns the first passes: they move variable handles to their uses, and make each use a read or a write."""
+    return [
+        LowerFor(),  # whose body is called unlike all others
+        LimitOps(),  # before functions are copied for their callers
+        LowerXlaCallModule(),
+        LimitOps(),  # including the functions that programs of JAX call
+        LowerCase(),
+        LowerConditions(),
+        LowerInplaceOps(),
+        RefineCallTypes(),
+        DecomposeResourceOps(),  # from here on, each use of a variable is a read or a write
+        LiftReads(),  # before SinkHandles, which copies a function for each variable that it is called with
+        SinkHandles(),
+        CheckHandles(),  # handles stand beside their uses now
+    ]
+
+
+def constant_variables(values: Callable[[str], ir.Attribute], verdicts: list[Verdict]) -> list[Pass]:
+    """Returns the passes that make constants of read-only variables, and prepare the forms that recognizers expect.
+
+    Args:
+        values: The elements attribute of a variable's value by its ``shared_name``.
+        verdicts: Filled with one entry for each variable.
+    """
+    return [
+        FreezeVariables(values, verdicts),
+        InferLoopTypes(),  # needs the constants
+        ExpandBlockCells(),
+    ]

@@ -1,0 +1,142 @@
+"""The first stages of a conversion, which ``inspect`` runs too: they freeze variables and fuse composites."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from litefuse.conversion.pipeline.before_fusion import constant_variables, explicit_state
+from litefuse.conversion.pipeline.steps import REMOVE_UNUSED
+from litefuse.errors import GraphError
+from litefuse.fusions.composites.fuse_composites import FuseComposites
+from litefuse.fusions.composites.outcome import Check, Outcome
+from litefuse.fusions.recognizers import registered_recognizers
+from litefuse.fusions.recognizers.recognition import Recognition
+from litefuse.fusions.recognizers.recognize import RecognizeComposites
+from litefuse.ir.engine.lowering import run_mlir_passes
+from litefuse.ir.importer import ImportedModule
+from litefuse.ir.mlir import ir
+from litefuse.ir.passes import Pass, run_passes
+from litefuse.passes.variables.freeze_variables import Verdict
+from litefuse.support.options.forms import CompositeForms, RnnForm
+from litefuse.support.report import CompositeReport, LoopReport, RecognizerReport, VariableReport
+
+__all__ = ["Findings", "composite_reports", "freeze_and_fuse"]
+
+
+class Findings(NamedTuple):
+    """The findings about variables and composites, as entries of the report.
+
+    Attributes:
+        composites: One entry for each annotated function.
+        variables: One entry for each variable, in the order of first use.
+        loops: One entry for each loop, or unrolled layer, that is left as it is.
+        recognizers: One entry for each recognizer of a plug-in, or of the running program.
+    """
+
+    composites: tuple[CompositeReport, ...]
+    variables: tuple[VariableReport, ...]
+    loops: tuple[LoopReport, ...]
+    recognizers: tuple[RecognizerReport, ...]
+
+
+def freeze_and_fuse(
+    imported: ImportedModule,
+    source: Path,
+    on_step: Callable[[str], None],
+    *,
+    values: Callable[[str], ir.Attribute],
+    check: Check | None = None,
+    check_custom_ops: bool = False,
+    forms: CompositeForms | None = None,
+    rnn: RnnForm = "auto",
+    lacking: Collection[str] = (),
+    chosen_ops: Collection[str] = (),
+) -> Findings:
+    """Freezes read-only variables, recognizes composites and fuses them; changes the module in place.
+
+    Args:
+        imported: The module.
+        source: The model that it is from, for messages.
+        on_step: Called with each pass's name before it runs.
+        values: The elements attribute of a variable's value by its name.
+        check: The self-check that a fusion must pass; None for none.
+        check_custom_ops: Whether to compare kernels even with bodies that look like placeholders.
+        forms: The forms of the composites; None: those that their fusions choose.
+        rnn: The unannotated recurrent layers to fuse.
+        lacking: The ops of LiteRT's that the target does not have, and that such layers do not become.
+        chosen_ops: The names of TensorFlow ops that become custom ops in any case.
+
+    Raises:
+        GraphError: The module is not valid.
+        LitefuseError: Whatever a pass raises.
+    """
+    module = imported.module
+    try:
+        module.operation.verify()
+    except ir.MLIRError as error:
+        raise GraphError(f"the graph is not valid: {error}", where=str(source)) from error
+    verdicts: list[Verdict] = []
+    outcomes: list[Outcome] = []
+    recognitions: list[Recognition] = []
+    chosen = forms or CompositeForms()
+    # Custom ops for all composites are for users with kernels of their own, which there are none of for loops.
+    recognize = RecognizeComposites(
+        recognitions, "loop" if chosen.default == "custom" else rnn, chosen, registered_recognizers(), lacking
+    )
+    fuse = FuseComposites(outcomes, check, forms=chosen, check_custom_ops=check_custom_ops)
+    withhold = _withheld(chosen_ops)
+    # Again for the ops that programs of JAX are translated to.
+    run_passes(module, [*withhold, *explicit_state(), *withhold], on_step)
+    # Removes the functions that sink-handles replaced by copies: nothing calls them, and their effects must not count.
+    on_step(REMOVE_UNUSED)
+    run_mlir_passes(module, "symbol-dce")
+    run_passes(module, [*constant_variables(values, verdicts), recognize, fuse], on_step)
+    return Findings(
+        composites=composite_reports(outcomes),
+        variables=tuple(_variable_report(verdict, imported) for verdict in verdicts),
+        loops=tuple(LoopReport(each.layer, each.reason) for each in recognitions if each.reason is not None),
+        recognizers=tuple(RecognizerReport(*each) for each in recognize.tried),
+    )
+
+
+def _withheld(chosen_ops: Collection[str]) -> list[Pass]:
+    if not chosen_ops:
+        return []
+    from litefuse.passes.legalize.chosen_ops import WithholdChosenOps  # few conversions name ops
+
+    return [WithholdChosenOps(chosen_ops)]
+
+
+def composite_reports(outcomes: Sequence[Outcome]) -> tuple[CompositeReport, ...]:
+    """Returns one entry for all copies of a function with the same outcome."""
+    call_sites: dict[Outcome, int] = {}
+    for outcome in outcomes:
+        alike = outcome._replace(call_sites=0)
+        call_sites[alike] = call_sites.get(alike, 0) + outcome.call_sites
+    return tuple(
+        CompositeReport(
+            name=outcome.name,
+            function=outcome.function,
+            call_sites=count,
+            outcome=outcome.kind,
+            fused_into=outcome.fused_into,
+            reason=outcome.reason,
+            error=outcome.error,
+            unchecked=outcome.unchecked,
+            note=outcome.note,
+        )
+        for outcome, count in call_sites.items()
+    )
+
+
+def _variable_report(verdict: Verdict, imported: ImportedModule) -> VariableReport:
+    variable = imported.variables[verdict.variable]
+    return VariableReport(
+        name=verdict.variable,
+        dtype=str(variable.dtype),
+        shape=variable.shape,
+        verdict="frozen" if verdict.writer is None else "mutable",
+        writer=verdict.writer,
+    )

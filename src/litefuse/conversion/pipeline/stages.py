@@ -1,0 +1,225 @@
+"""The passes of each stage after composites are fused, in order. Where the order matters, the line says why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from litefuse.conversion.pipeline.one_op import before_engine_of_one_op, lower_one_op
+from litefuse.frontends.saved_model import Table
+from litefuse.ir.importer import EntryPoint
+from litefuse.ir.mlir import ir
+from litefuse.ir.passes import Pass
+from litefuse.ir.shapes.call_types import RefineCallTypes
+from litefuse.ir.shapes.forward_values import ForwardValues
+from litefuse.ir.shapes.result_types import TypeResults
+from litefuse.litert.targets import TargetTraits, traits_of
+from litefuse.passes.control_flow.branch_results import CopyBranchResults
+from litefuse.passes.control_flow.deferred_branches import DeferBranches, MarkBranches
+from litefuse.passes.control_flow.hoist_projections import HoistProjections
+from litefuse.passes.control_flow.outline_loops import OutlineLoops
+from litefuse.passes.control_flow.reversed_items import ReadReversed
+from litefuse.passes.control_flow.unroll_loops import LoopOutcome, UnrollLoops
+from litefuse.passes.control_flow.unused_variables import DropLoopVariables
+from litefuse.passes.fake_quantization.check_pairs import CheckPairs
+from litefuse.passes.fake_quantization.pairs import NodesFound, PairFakeQuantization
+from litefuse.passes.finishing.embedding_lookups import EmbeddingLookups
+from litefuse.passes.finishing.initialize_states import InitializeStates
+from litefuse.passes.finishing.kept_copies import KeepCopies
+from litefuse.passes.finishing.prepared_shapes import PrepareShapes
+from litefuse.passes.finishing.separate_activations import SeparateActivations
+from litefuse.passes.finishing.sequence_layouts import CancelLayoutChanges
+from litefuse.passes.finishing.static_shapes import TypeStaticShapes
+from litefuse.passes.finishing.tensor_names import NameTensors
+from litefuse.passes.legalize.after_engine import DecomposeOps
+from litefuse.passes.legalize.composite_ops import EmitCompositeOps
+from litefuse.passes.legalize.custom_ops import CustomOpForm, EmitCustomOps
+from litefuse.passes.legalize.decomposed import Decomposed
+from litefuse.passes.legalize.expand_powers import ExpandPowers
+from litefuse.passes.legalize.matrix_products import MultiplyMatrices
+from litefuse.passes.legalize.narrow_float64 import NarrowFloat64
+from litefuse.passes.legalize.zero_operands import KeepZeroOperands
+from litefuse.passes.tensor_lists import LowerTensorLists
+from litefuse.passes.variables.call_once import CallOnce
+from litefuse.passes.variables.freeze_variables import InitializeVariables
+from litefuse.passes.variables.hash_tables import InitializeTables
+from litefuse.passes.variables.merge_handles import MergeHandles
+from litefuse.passes.variables.random_generators import KeepGenerators
+from litefuse.passes.variables.separate_reads import SeparateReads
+from litefuse.passes.weights import Weights
+from litefuse.passes.weights.check_constants import CheckConstants
+from litefuse.passes.weights.cut_constants import CutConstants
+from litefuse.passes.weights.drop_constants import DropConstants
+from litefuse.passes.weights.fill_buffers import FillBuffers
+from litefuse.passes.weights.fold_constants import FoldConstants
+from litefuse.passes.weights.fold_float64 import FoldFloat64
+from litefuse.passes.weights.fold_weights import FoldWeights
+from litefuse.passes.weights.place_weights import PlaceWeights
+
+__all__ = [
+    "Lowering",
+    "State",
+    "after_engine",
+    "before_engine",
+    "dense_lists",
+    "initial_state",
+]
+
+
+@dataclass(frozen=True)
+class State:
+    """The state that a model keeps between calls, with its initial values.
+
+    Attributes:
+        values: The elements attribute of a variable's value by its ``shared_name``.
+        tables: The tables by the ``shared_name`` of their ``tf.HashTableV2``.
+    """
+
+    values: Callable[[str], ir.Attribute]
+    tables: Mapping[str, Table]
+
+
+@dataclass(frozen=True)
+class Lowering:
+    """The options of a lowering.
+
+    Attributes:
+        entry_points: The exported functions, by their symbols in the module.
+        state: The variables and tables of the model that the module is, or is a part of.
+        weights: The weights that stay mapped until the file is written.
+        allow_custom_ops: Ops that LiteRT lacks become custom ops: True for any, or the names of those that may.
+        kernels: The ops that may become custom ops in any case, because the pack has kernels for them.
+        runtime_kernels: Those that LiteRT has kernels for.
+        narrow: Whether an int64 op that LiteRT lacks is computed in int32.
+        quantize: Whether the file's weights are quantized afterward.
+        fake_quantization: Filled with what becomes of fake-quantization nodes, whose ops become integer ops; None: they
+            are computed in floats.
+        target: What the target of the file can run.
+        unrolled: Filled with what becomes of loops, which are unrolled where possible; None: they stay loops.
+        naming: The passes that name layers, once all calls are inlined and what is known of shapes is in the types.
+        decomposed: Filled with the ops that are rewritten.
+        emitted: Filled with the ops that become custom ops.
+        narrowed: Filled with the ops of float64 that are computed in float32 without being asked, by their names.
+        initializers: Filled with the symbols of the functions that run before all else.
+    """
+
+    entry_points: tuple[EntryPoint, ...]
+    state: State
+    weights: Weights
+    allow_custom_ops: bool | Collection[str] = False
+    kernels: Collection[str] = ()
+    runtime_kernels: Collection[str] = ()
+    narrow: bool = False
+    quantize: bool = False
+    fake_quantization: NodesFound | None = None
+    target: TargetTraits = field(default_factory=lambda: traits_of("cpu"))
+    unrolled: list[LoopOutcome] | None = None
+    naming: Sequence[Pass] = ()
+    decomposed: list[Decomposed] = field(default_factory=list[Decomposed])
+    emitted: list[CustomOpForm] = field(default_factory=list[CustomOpForm])
+    narrowed: Counter[str] = field(default_factory=Counter[str])
+    initializers: list[str] = field(default_factory=list[str])
+
+
+def initial_state(lowering: Lowering) -> list[Pass]:
+    """Returns the passes that give the remaining variables and tables their initial contents."""
+    return [
+        InitializeVariables(lowering.state.values, lowering.initializers),
+        InitializeTables(lowering.state.tables, lowering.initializers),
+    ]
+
+
+def dense_lists() -> list[Pass]:
+    """Returns the passes that replace lists by tensors, once calls are inlined: the uses of a list are then known."""
+    return [
+        LowerTensorLists(),
+        RefineCallTypes(),  # calls that return tensors now, where they returned lists
+    ]
+
+
+def before_engine(lowering: Lowering) -> list[Pass]:
+    """Returns the last passes on TensorFlow ops, once all shapes are inferred: they prepare the ops for the engine."""
+    return [
+        MarkBranches(),  # first: it follows sizes by the rules of TensorFlow's ops
+        KeepGenerators(lowering.initializers),  # once calls are inlined: each call has generators of its own
+        FoldFloat64(),  # what is left of float64 is rewritten or refused
+        NarrowFloat64(lowering.narrowed),  # after FoldFloat64, which is exact
+        # Of steps that are unrolled for integers, input and state keep ranges of their own.
+        HoistProjections()
+        if lowering.unrolled is None
+        else HoistProjections(least=0),  # emits products and slices of weights, for the passes that follow
+        # After HoistProjections, which finds loops, and before what prepares single ops.
+        *([] if lowering.unrolled is None else [UnrollLoops(lowering.unrolled)]),
+        ReadReversed(),  # what unrolled loops read
+        *([] if lowering.fake_quantization is None else [PairFakeQuantization(lowering.fake_quantization)]),
+        *before_engine_of_one_op(lowering.decomposed),
+        CutConstants(lowering.weights),  # before PlaceWeights: each part of a weight gets a placeholder of its own
+        PlaceWeights(lowering.weights),
+        KeepZeroOperands(),  # a weight without a placeholder may be a factor that is zero everywhere
+    ]
+
+
+def after_engine(lowering: Lowering) -> list[Pass]:
+    """Returns the passes for what the engine leaves undone, and for what the runtime demands of a file."""
+    kept = lowering.weights
+    return [
+        ForwardValues(lowered=True),  # first: the other passes read types
+        TypeResults(),
+        *([] if lowering.fake_quantization is None else [CheckPairs(lowering.fake_quantization)]),
+        ExpandPowers(),  # not before the engine, which finds GELU by its POW
+        FoldConstants(),  # before FoldWeights, which fuses factors that are constants
+        CutConstants(kept),  # what loops pass through unchanged is a constant now, and so are places that were computed
+        FoldWeights(kept),
+        MultiplyMatrices(),  # after CutConstants, and FoldWeights, which transposes constants
+        CancelLayoutChanges(),
+        *([EmbeddingLookups()] if lowering.quantize else []),
+        CopyBranchResults(),  # before EmitCompositeOps: it finds the bodies of composites by the custom ops
+        EmitCompositeOps(),
+        PrepareShapes(),
+        InitializeStates(),  # after PrepareShapes: the sizes of states must not be known before the call
+        DeferBranches(),  # after PrepareShapes, too: these sizes must not be known either
+        FillBuffers(),
+        DropLoopVariables(),
+        OutlineLoops(),  # before DecomposeOps, which looks into functions, not into regions
+        DecomposeOps(lowering.decomposed, lower_one_op, lowering.narrow),
+        OutlineLoops(),  # decomposed ops may have new ones
+        MergeHandles(),
+        SeparateActivations(),
+        KeepCopies(),  # after all that adds ops which XNNPACK runs
+        SeparateReads(),  # after MergeHandles, which makes two reads of two handles reads of one
+        CheckConstants(),
+        # After DecomposeOps: what is left has no rewriting.
+        EmitCustomOps(
+            lowering.allow_custom_ops,
+            lowering.kernels,
+            lowering.runtime_kernels,
+            lowering.emitted,
+            lowering.narrow,
+            lower_one_op,
+        ),
+        # Before TypeStaticShapes: LiteRT's dialect has no BITCAST of complex numbers whose shape is known.
+        *([] if lowering.target.complex else _complex_pairs()),
+        *([] if lowering.target.dynamic else [TypeStaticShapes()]),
+        *_plain_forms(lowering.target),  # after all that adds ops, and once all shapes are in the types
+        DropConstants(),  # those of decomposed ops, too
+        CallOnce(lowering.initializers, tuple(entry.symbol for entry in lowering.entry_points)),
+        NameTensors({entry.symbol: (entry.input_tensors, entry.output_tensors) for entry in lowering.entry_points}),
+    ]
+
+
+# Few conversions are for a target that needs these passes.
+
+
+def _complex_pairs() -> list[Pass]:
+    from litefuse.passes.plain_forms.complex_pairs import ComplexPairs
+
+    return [ComplexPairs()]
+
+
+def _plain_forms(target: TargetTraits) -> list[Pass]:
+    if target.takes_all_forms:
+        return []
+    from litefuse.passes.plain_forms.passes import plain_forms
+
+    return plain_forms(target)

@@ -1,0 +1,151 @@
+"""Checks of what is asked of a quantization, before it begins."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from litefuse.errors import LitefuseError
+from litefuse.litert.targets import traits_of
+from litefuse.support.options.forms import INTEGER_ACTIVATIONS, INTEGER_FORMS, QUANTIZATIONS, Quantization
+from litefuse.support.options.quantization import QuantizationOptions, QuantizedIo, quantization_options, types_of_io
+
+if TYPE_CHECKING:
+    from litefuse.conversion.quantization.dataset import RepresentativeDataset
+
+__all__ = ["check_max_error", "check_quantization", "check_samples", "check_target"]
+
+# The forms in which ops take float32 and weights that are smaller.
+_MIXED = frozenset({"auto", "dynamic", "float16"})
+
+
+def check_quantization(form: Quantization | None, **choices: Any) -> tuple[Quantization | None, QuantizationOptions]:
+    """Returns the form of a quantization and its options.
+
+    Args:
+        form: The form that was asked for; None if there is none but a recipe, or if nothing is quantized.
+        **choices: Those of :func:`litefuse.support.options.quantization.quantization_options`.
+
+    Raises:
+        LitefuseError: There is no such form or combination, or litert-quantizer is not installed.
+    """
+    if form is not None and form not in QUANTIZATIONS:
+        raise LitefuseError(f"there is no quantization {form!r}", hint=f"They are {', '.join(QUANTIZATIONS)}.")
+    if choices.get("recipe") is not None:
+        if form is not None:
+            raise LitefuseError(
+                f"a recipe says what becomes of each op, and the quantization {form!r} says it too",
+                hint="Leave out one of the two (on the command line, --recipe or --quantize).",
+            )
+        form = "recipe"
+    options = quantization_options(form, **choices)
+    if form not in {None, "qat"} and importlib.util.find_spec("litert_quantizer") is None:
+        raise LitefuseError(
+            "quantization needs the package litert-quantizer",
+            hint="Install it with `pip install 'litefuse[quantize]'`.",
+        )
+    return form, options
+
+
+def check_max_error(form: Quantization | None, max_error: float | None) -> None:
+    """Checks the largest difference that is allowed.
+
+    Raises:
+        LitefuseError: It is not a number from 0, there is nothing that it is for, or ``auto`` has none.
+    """
+    if max_error is None:
+        if form == "auto":
+            raise LitefuseError(
+                "the quantization 'auto' needs max_error: the difference up to which it makes the model smaller",
+                hint="Pass max_error (on the command line, --max-error), such as 0.01 for a hundredth of the largest "
+                "element of each output.",
+            )
+    elif form is None:
+        raise LitefuseError(
+            "max_error is for what quantization changes, which was not asked for",
+            hint="Pass quantize as well (on the command line, --quantize).",
+        )
+    elif not max_error >= 0:
+        raise LitefuseError(f"max_error is a number from 0 for what quantization may change, not {max_error}")
+
+
+def check_target(form: Quantization | None, options: QuantizationOptions, target: str | Sequence[str]) -> None:
+    """Checks that a target runs what a form makes.
+
+    Raises:
+        LitefuseError: It does not.
+    """
+    traits = traits_of(target)
+    named = ", ".join(map(repr, [target] if isinstance(target, str) else target))
+    if form in _MIXED and not traits.mixed:
+        raise LitefuseError(
+            f"the quantization {form!r} is not for the target {named}: tflite-micro, which runs what is in floating "
+            "point there, has no ops of float32 and smaller weights",
+            hint="Quantize to int8 or int16 with samples, or to 'weights', which are made float32 first.",
+        )
+    if options.weight_bits == 4 and traits.int4 is not None:
+        of_samples = form in INTEGER_ACTIVATIONS
+        if not (of_samples and options.granularity in traits.int4):
+            taken = (
+                "takes int4 weights of one scale with int8 and int16 alone" if traits.int4 else "takes no int4 weights"
+            )
+            raise LitefuseError(
+                f"weight_bits=4 is not for the target {named}: {traits.runtime} {taken}",
+                hint="Leave it out" + (", or pass granularity='tensor'." if traits.int4 and of_samples else "."),
+            )
+
+
+def check_samples(
+    form: Quantization | None,
+    dataset: RepresentativeDataset | None,
+    *,
+    options: QuantizationOptions,
+    quantized_io: QuantizedIo,
+    require_integer: bool = False,
+    preprocess: bool = False,
+) -> None:
+    """Checks that there are samples if the form needs them, and what is for some forms only with these.
+
+    Args:
+        form: The form of quantization.
+        dataset: The samples.
+        options: What users choose beyond the form.
+        quantized_io: Whether inputs and outputs are quantized too, and to which integers.
+        require_integer: Whether all ops must compute in integers.
+        preprocess: Whether there is a function for images.
+
+    Raises:
+        LitefuseError: They are lacking or needless, or an option is not for this form.
+    """
+    needs_samples = form in INTEGER_ACTIVATIONS or (form == "recipe" and options.has_integer_activations)
+    takes_samples = needs_samples or form == "auto"
+    calibrated = (*INTEGER_ACTIVATIONS, "auto")
+    types = types_of_io(quantized_io)
+    if any(types) and form == "recipe":
+        raise LitefuseError("quantized_io does not go with a recipe, whose entries of INPUT and OUTPUT say it")
+    of_integers = form in INTEGER_FORMS or needs_samples
+    for argument, given, fits, forms in (
+        ("representative_dataset", dataset is not None, takes_samples, calibrated),
+        ("preprocess", preprocess, takes_samples, calibrated),
+        ("quantized_io", any(types), of_integers, INTEGER_FORMS),
+        ("require_integer", require_integer, of_integers, INTEGER_FORMS),
+    ):
+        if given and not fits:
+            *others, last = map(repr, forms)
+            raise LitefuseError(f"{argument} is for the quantizations {', '.join(others)} and {last} alone")
+    if "uint8" in types and form != "int8":
+        raise LitefuseError(f"inputs and outputs of uint8 are for activations of int8, not for {form!r}")
+    if types[0] != types[1] and form == "qat":
+        raise LitefuseError("the quantization 'qat' has inputs and outputs of one type")
+    if preprocess and dataset is None:
+        raise LitefuseError(
+            "preprocess makes samples of the images in a folder, and there is no folder",
+            hint="Pass it as representative_dataset (on the command line, --representative-dataset).",
+        )
+    if needs_samples and dataset is None:
+        raise LitefuseError(
+            f"the quantization {form!r} needs a representative dataset",
+            hint="Pass representative_dataset (on the command line, --representative-dataset FILE.npz): some inputs of "
+            "the kind that the model will get.",
+        )

@@ -1,0 +1,128 @@
+"""Calibration: the ranges of a model's tensors."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.conversion.quantization.lazy_calls import Calls
+from litefuse.conversion.quantization.prepared_tensors import ranges_of_prepared
+from litefuse.conversion.quantization.samples import WHERE
+from litefuse.errors import InterpreterError, LitefuseError
+from litefuse.litert.runtime.interpreter import Interpreter
+
+__all__ = ["OnSample", "Ranges", "check_finite", "ranges_of", "with_ends_of_rank"]
+
+Ranges = dict[str, dict[str, npt.NDArray[np.float32]]]
+"""The minimum and maximum of each tensor, ``min`` and ``max`` of shape ``[1]``, by the tensor's name."""
+
+OnSample: TypeAlias = Callable[[Ranges, int, int], None]
+"""A function of the ranges until now, and of the sample's number, from 1, among those of its signature."""
+
+
+def ranges_of(path: Path, calls: Calls, on_sample: OnSample = lambda _ranges, _number, _count: None) -> Ranges:
+    """Returns the ranges of all tensors of a model over all calls, also in loops and branches.
+
+    TFLiteConverter calibrates in the same way. litert-quantizer's own calibration averages ranges over calls, and lacks
+    kernels of custom ops; as there, LiteRT itself observes the tensors after each op.
+
+    Args:
+        path: A LiteRT model.
+        calls: Calls of its signatures; state is kept between those of one signature.
+        on_sample: Called after each sample.
+
+    Raises:
+        InterpreterError: The model does not run on a sample.
+    """
+    ranges: Ranges = {}
+    for signature, of_signature in calls.items():
+        interpreter: Any = Interpreter(
+            path,
+            num_threads=os.cpu_count(),
+            # Where XNNPACK fuses several ops, the tensors between them must still be observed.
+            experimental_disable_delegate_node_fusion=True,
+            experimental_force_delegate_node_profiling=True,
+        )
+        runner: Any = interpreter.get_signature_runner(signature)
+        observed = _Observed(interpreter, runner._interpreter_wrapper)  # noqa: SLF001
+        runner._interpreter_wrapper = observed  # noqa: SLF001  the object whose Invoke the runner calls
+        for number, inputs in enumerate(of_signature, 1):
+            try:
+                runner(**inputs)
+            except (LitefuseError, RuntimeError, ValueError) as error:
+                raise InterpreterError(
+                    f"the model does not run on it: {error}", where=f"{WHERE}, sample {number} of {signature!r}"
+                ) from error
+            _widen(ranges, observed.found)
+            on_sample(ranges, number, len(of_signature))
+        ranges |= ranges_of_prepared(path, interpreter, signature, ranges)
+    return ranges
+
+
+def with_ends_of_rank(rank: int, ranges: Ranges) -> Ranges:
+    """Returns ranges whose ends have a rank: 1, or 0, as litert-quantizer needs them.
+
+    It brings the scale that an op's constants take from a result to their rank, by one axis more for each of theirs: a
+    scale of rank 1 becomes one of 4 where they have 3, and is refused.
+
+    Args:
+        rank: The rank, 0 or 1.
+        ranges: The ranges of a model's tensors.
+    """
+    return {name: {end: np.reshape(value, [1] * rank) for end, value in each.items()} for name, each in ranges.items()}
+
+
+def check_finite(ranges: Ranges, apart: Collection[str]) -> None:
+    """Checks that all tensors have finite ranges.
+
+    Args:
+        ranges: The ranges of a model's tensors.
+        apart: The tensors that need no range.
+
+    Raises:
+        InterpreterError: A tensor is not finite.
+    """
+    for name, each in ranges.items():
+        if name not in apart and not np.isfinite([each["min"], each["max"]]).all():
+            raise InterpreterError(
+                f"the tensor {name!r} is not finite on the samples, and has no range",
+                where=WHERE,
+                hint="Where the model masks with infinity that it computes, a large constant does as well.",
+            )
+
+
+class _Observed:
+    """The native interpreter, observed while it runs.
+
+    Args:
+        interpreter: The interpreter.
+        binding: What its runner calls.
+
+    Attributes:
+        found: The ranges of the last run, by the tensors' names.
+    """
+
+    found: Mapping[str, Any]
+
+    def __init__(self, interpreter: Any, binding: Any) -> None:
+        self._binding = binding
+        self._handle = interpreter._native_handle()  # noqa: SLF001  as litert-quantizer does
+        self._invoke: Any = importlib.import_module("ai_edge_litert._pywrap_tfl_calibration").InvokeWithCalibration
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._binding, name)
+
+    def Invoke(self, subgraph: int) -> None:  # noqa: N802  the native interpreter's name for it
+        self.found = self._invoke(self._handle, subgraph)
+
+
+def _widen(ranges: Ranges, found: Mapping[str, Any]) -> None:
+    for name, each in found.items():
+        known = ranges.get(name, {"min": np.full(1, np.inf, np.float32), "max": np.full(1, -np.inf, np.float32)})
+        ranges[name] = {"min": np.minimum(known["min"], each.min), "max": np.maximum(known["max"], each.max)}

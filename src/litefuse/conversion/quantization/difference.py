@@ -1,0 +1,229 @@
+"""Measurement of the quantization error: the model before and after quantization, run in LiteRT."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import product
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.conversion.quantization.lazy_calls import Calls
+from litefuse.conversion.quantization.refusals import not_run
+from litefuse.errors import LitefuseError
+from litefuse.litert.inputs.model_inputs import LEVELS, OTHER_NUMBERS, Manner, ModelInputs
+from litefuse.litert.inputs.movement import movement
+from litefuse.litert.runtime.interpreter import Interpreter
+from litefuse.litert.runtime.scales import dequantized, quantized
+from litefuse.support.report.quantized import (
+    FloatOp,
+    LayerDifference,
+    MixedPrecision,
+    MovingRange,
+    OpKinds,
+    OutputDifference,
+)
+
+__all__ = [
+    "COMPARED_SAMPLES",
+    "Difference",
+    "Reference",
+    "calls_of_random_inputs",
+    "difference_on_random_inputs",
+    "difference_on_samples",
+]
+
+#: How many samples of each signature are compared.
+COMPARED_SAMPLES = 16
+
+
+class Difference(NamedTuple):
+    """The effect of quantization on a model's outputs.
+
+    Attributes:
+        error: The largest difference, on random inputs of each signature or on samples, relative to the largest
+            element of each output; None if it was not measured.
+        unchecked: Why it was not measured, or which outputs did not change with the inputs.
+        outputs: The difference of each output; empty if it was not measured.
+        kinds: The number of ops by the numbers that they compute with.
+        floats: The ops that stayed in floating point; see ``float_ops.OpsByKind``.
+        moving: The tensors whose ranges still grew at the last samples.
+        samples: The number of samples; 0 if there were none.
+        layers: The difference of each tensor inside, if that was requested.
+        mixed: The forms that automatic mixed precision chose.
+    """
+
+    error: float | None
+    unchecked: str | None = None
+    outputs: tuple[OutputDifference, ...] = ()
+    kinds: OpKinds = OpKinds()
+    floats: tuple[FloatOp, ...] = ()
+    moving: tuple[MovingRange, ...] = ()
+    samples: int = 0
+    layers: tuple[LayerDifference, ...] = ()
+    mixed: MixedPrecision | None = None
+
+
+def difference_on_random_inputs(before: Path, after: Path) -> Difference:
+    """Returns the difference between two models on random inputs drawn for the first one's graph.
+
+    Each signature is called twice, and again with other numbers while an output does not change: the comparison of
+    constant outputs proves nothing.
+
+    Raises:
+        LitefuseError: LiteRT runs the first, but not the second.
+    """
+    inputs = ModelInputs.of_file(before)
+    unchecked = ""
+    for size, limit in product(_OPEN_SIZES, LEVELS):
+        try:
+            calls, expected = _drawn(before, inputs, size, limit)
+        except _NOT_RUN as reason:
+            message = reason.message if isinstance(reason, LitefuseError) else reason
+            unchecked = unchecked or f"the model does not run on random inputs: {message}"
+            continue
+        still = _still(inputs, expected)
+        moving = sum(map(len, inputs.moving.values()))
+        if moving and len(still) == moving:
+            return Difference(None, "no output moves with random inputs, so that they tell nothing")
+        found = _difference_of(expected, after, calls)
+        return found._replace(unchecked=f"{', '.join(still)} did not move with them") if still else found
+    return Difference(None, unchecked)
+
+
+def calls_of_random_inputs(before: Path) -> Calls:
+    """Returns calls of each signature with inputs drawn for the graph; none if the model does not run on any."""
+    inputs = ModelInputs.of_file(before)
+    for size, limit in product(_OPEN_SIZES, LEVELS):
+        with suppress(*_NOT_RUN):
+            return _drawn(before, inputs, size, limit)[0]
+    return {}
+
+
+def _drawn(before: Path, inputs: ModelInputs, size: int, limit: int | None) -> tuple[Calls, list[_Outputs]]:
+    """Draws calls of all signatures, more while outputs do not change; returns them with the model's outputs."""
+    random = Random(0)
+    drawers = {key: inputs.drawer(key, random) for key in inputs.signatures}
+    takes = _takes(before)
+
+    def draw(key: str, manner: Manner) -> dict[str, npt.NDArray[Any]]:
+        drawn = drawers[key].draw(inputs.shapes(key, batch=1, size=size), manner._replace(limit=limit))
+        return {name: dequantized(value, takes[key][name]) for name, value in drawn.items()}
+
+    calls: Calls = {key: [draw(key, Manner()), draw(key, Manner())] for key in drawers}
+    expected = list(_outputs(before, calls))
+    for manner in OTHER_NUMBERS:
+        if not _still(inputs, expected):
+            break
+        more = {key: [*each, draw(key, manner)] for key, each in calls.items()}
+        with suppress(*_NOT_RUN):  # the model may reject such numbers
+            expected = list(_outputs(before, more))
+            calls = more
+    return calls, expected
+
+
+def _takes(path: Path) -> dict[str, Any]:
+    interpreter = Interpreter(path)
+    return {key: interpreter.get_signature_runner(key).get_input_details() for key in interpreter.get_signature_list()}
+
+
+def _still(inputs: ModelInputs, outputs: Sequence[_Outputs]) -> list[str]:
+    """Returns the outputs that depend on inputs, but are the same in all calls."""
+    first: _Outputs = {}
+    moved: set[tuple[str, str]] = set()
+    for each in outputs:
+        for key, value in each.items():
+            if movement(first.setdefault(key, value), value) > _LEAST_MOVEMENT:
+                moved.add(key)
+    return [name for key, name in first if name in inputs.moving[key] and (key, name) not in moved]
+
+
+def difference_on_samples(before: Path, after: Path, calls: Calls) -> Difference:
+    """Returns the difference between two models on the first samples of each signature.
+
+    Raises:
+        LitefuseError: LiteRT does not run one of the two.
+    """
+    return Reference(before, calls).difference(after)
+
+
+class Reference:
+    """The outputs of a model on the first samples of each signature, with which others are compared.
+
+    Args:
+        before: The model.
+        calls: The samples.
+        count: How many of each signature are taken.
+
+    Raises:
+        LitefuseError: LiteRT does not run the model.
+    """
+
+    def __init__(self, before: Path, calls: Calls, count: int = COMPARED_SAMPLES) -> None:
+        self._calls = {key: inputs[:count] for key, inputs in calls.items()}
+        self._expected = list(_outputs(before, self._calls))
+
+    def difference(self, after: Path) -> Difference:
+        """Returns the difference of another model.
+
+        Raises:
+            LitefuseError: LiteRT does not run it.
+        """
+        return _difference_of(self._expected, after, self._calls)
+
+
+# The sizes tried for dynamic dimensions other than the first: few image models, for example, take the smallest.
+_OPEN_SIZES = (1, 32, 224)
+# How much an output has to change, relative to its largest element.
+_LEAST_MOVEMENT = 1e-4
+# The exceptions of LiteRT when it rejects a model or a call.
+_NOT_RUN = (LitefuseError, RuntimeError, ValueError)
+
+_Outputs: TypeAlias = dict[tuple[str, str], npt.NDArray[Any]]
+
+
+def _difference_of(expected: Sequence[_Outputs], after: Path, calls: Calls) -> Difference:
+    try:
+        found = list(_outputs(after, calls))
+    except _NOT_RUN as error:
+        raise not_run(error, after) from error
+    pairs = list(zip(expected, found, strict=True))
+    outputs = tuple(
+        OutputDifference(*key, *_difference((one[key], other[key]) for one, other in pairs if key in one))
+        for key in dict.fromkeys(itertools.chain.from_iterable(expected))
+    )
+    # Unlike the builtin function, numpy's passes on what is not a number.
+    return Difference(float(np.max([each.error for each in outputs], initial=0.0)), outputs=outputs)
+
+
+def _outputs(path: Path, calls: Calls) -> Iterator[_Outputs]:
+    """Yields the outputs of each call of all signatures, dequantized, by signature and name."""
+    interpreter = Interpreter(path)
+    for key, of_signature in calls.items():
+        runner = interpreter.get_signature_runner(key)
+        takes, gives = runner.get_input_details(), runner.get_output_details()
+        for inputs in of_signature:
+            outputs = runner(**{name: quantized(value, takes[name]) for name, value in inputs.items()})
+            yield {(key, name): dequantized(np.array(value), gives[name]) for name, value in outputs.items()}
+
+
+def _difference(pairs: Iterable[tuple[npt.NDArray[Any], npt.NDArray[Any]]]) -> tuple[float, float]:
+    """Returns the largest difference of an output in any call, and its mean over all; see :class:`OutputDifference`."""
+    largest = total = size = 0.0
+    for before, after in pairs:
+        if before.dtype.kind in "OSU" or not before.size:
+            continue
+        wide = np.complex128 if before.dtype.kind == "c" else np.float64
+        sizes = np.abs(before.astype(wide))
+        errors = np.abs(before.astype(wide) - after.astype(wide))
+        error = float(errors.max()) / (float(sizes.max()) or 1.0)
+        largest = error if math.isnan(error) else max(largest, error)
+        total += float(errors.sum())
+        size += float(sizes.sum())
+    return largest, total / (size or 1.0)

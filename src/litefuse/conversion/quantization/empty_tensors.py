@@ -1,0 +1,28 @@
+"""Ranges of tensors without elements, which calibration observes nothing of, and litert-quantizer asks for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from ai_edge_litert import schema_py_generated as schema
+
+from litefuse.conversion.quantization.calibration import Ranges
+from litefuse.litert.runtime.schema_objects import tensor_name
+
+__all__ = ["ranges_of_empty_tensors"]
+
+
+def ranges_of_empty_tensors(model: Any) -> Ranges:
+    """Returns ranges of the tensors without elements, which have none in any call: 0 to 0.
+
+    Args:
+        model: The model, as the schema's objects.
+    """
+    zero = np.zeros(1, np.float32)
+    return {
+        tensor_name(tensor): {"min": zero, "max": zero}
+        for graph in model.subgraphs
+        for tensor in graph.tensors
+        if tensor.shape is not None and 0 in tensor.shape and tensor.type == schema.TensorType.FLOAT32
+    }

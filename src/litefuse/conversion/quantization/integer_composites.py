@@ -1,0 +1,167 @@
+"""Composites that take and give integers, in models of integers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from typing import Any
+
+from ai_edge_litert import schema_py_generated as schema
+
+from litefuse.litert.runtime.schema_objects import op_code
+
+__all__ = ["take_conversions_in"]
+
+_CODES = schema.BuiltinOperator
+_INTEGERS = frozenset({schema.TensorType.INT8, schema.TensorType.UINT8, schema.TensorType.INT16})
+
+
+def take_conversions_in(model: Any, is_taken: Callable[[str], bool]) -> bool:
+    """Moves the conversions around composites into their bodies, which compute in floating point as before::
+
+        x: int8 -> DEQUANTIZE -> Composite: float32 -> QUANTIZE -> y: int8     -->     x: int8 -> Composite -> y: int8
+
+        body: x: float32 -> ... -> y: float32      -->      body: x: int8 -> DEQUANTIZE -> ... -> QUANTIZE -> y: int8
+
+    A kernel that is generated from such a body reads and writes integers, and no tensor of floating point stands
+    between it and its neighbors. The numbers are the same. Composites with one body get a body each.
+
+    Args:
+        model: The quantized model, as the schema's objects.
+        is_taken: Says of a composite's name whether its conversions are moved.
+
+    Returns:
+        Whether it changed.
+    """
+    codes = [op_code(code) for code in model.operatorCodes]
+    if _CODES.STABLEHLO_COMPOSITE not in codes:
+        return False
+    changed = False
+    # Loops, branches and other composites keep the types of their op.
+    for index in sorted({int(each.subgraphIndex) for each in model.signatureDefs or ()}):
+        subgraph = model.subgraphs[index]
+        for op in list(subgraph.operators or ()):
+            if codes[op.opcodeIndex] == _CODES.STABLEHLO_COMPOSITE and is_taken(op.builtinOptions2.name.decode()):
+                changed = _Taking(model, codes, subgraph, op).apply() or changed
+    return changed
+
+
+class _Taking:
+    """The change of one composite."""
+
+    def __init__(self, model: Any, codes: list[int], subgraph: Any, op: Any) -> None:
+        self._model = model
+        self._codes = codes
+        self._subgraph = subgraph
+        self._op = op
+        self._operators: list[Any] = subgraph.operators
+        self._made_by = {int(result): each for each in self._operators for result in each.outputs}
+
+    def apply(self) -> bool:
+        """Moves the conversions; whether there are any."""
+        operands = {place: made for place, each in enumerate(self._op.inputs) if (made := self._before(int(each)))}
+        results = {place: found for place, each in enumerate(self._op.outputs) if (found := self._behind(int(each)))}
+        if not operands and not results:
+            return False
+        body = self._own_body()
+        self._op.inputs, self._op.outputs = (
+            [int(each) for each in self._op.inputs],
+            [int(each) for each in self._op.outputs],
+        )
+        for place, conversion in operands.items():
+            source = int(conversion.inputs[0])
+            self._take_operand(body, place, conversion, self._subgraph.tensors[source])
+            self._op.inputs[place] = source
+        for place, conversions in results.items():
+            first = conversions[0]
+            self._take_result(body, place, first, self._subgraph.tensors[int(first.outputs[0])])
+            self._op.outputs[place] = first.outputs[0]
+            for other in conversions:
+                self._operators[:] = [each for each in self._operators if each is not other]
+                self._read_instead(int(other.outputs[0]), int(first.outputs[0]))
+        for conversion in operands.values():
+            if not self._readers(int(conversion.outputs[0])):
+                self._operators[:] = [each for each in self._operators if each is not conversion]
+        return True
+
+    def _before(self, index: int) -> Any | None:
+        """Returns the op that makes an operand of integers."""
+        made = self._made_by.get(index)
+        if made is None or self._codes[made.opcodeIndex] != _CODES.DEQUANTIZE:
+            return None
+        return made if self._is_quantized(int(made.inputs[0])) else None
+
+    def _behind(self, index: int) -> list[Any] | None:
+        """Returns the ops that make integers of a result, if nothing else reads it and they make the same ones."""
+        readers = self._readers(index)
+        if not readers or index in [int(each) for each in self._subgraph.outputs]:
+            return None
+        made = [int(each.outputs[0]) for each in readers if self._codes[each.opcodeIndex] == _CODES.QUANTIZE]
+        if len(made) != len(readers) or not all(map(self._is_quantized, made)):
+            return None
+        if len({self._scale(each) for each in made}) > 1:
+            return None
+        outputs = {int(each) for each in self._subgraph.outputs}
+        return readers if len(made) == 1 or not outputs.intersection(made) else None
+
+    def _readers(self, index: int) -> list[Any]:
+        return [each for each in self._operators if index in [int(operand) for operand in each.inputs]]
+
+    def _read_instead(self, index: int, other: int) -> None:
+        if index != other:
+            for each in self._operators:
+                each.inputs = [other if int(operand) == index else operand for operand in each.inputs]
+
+    def _is_quantized(self, index: int) -> bool:
+        tensor = self._subgraph.tensors[index]
+        scales = tensor.quantization.scale if tensor.quantization is not None else None
+        return tensor.type in _INTEGERS and scales is not None and len(scales) == 1
+
+    def _scale(self, index: int) -> tuple[int, float, int]:
+        tensor = self._subgraph.tensors[index]
+        points = tensor.quantization.zeroPoint
+        return int(tensor.type), float(tensor.quantization.scale[0]), int(points[0]) if points is not None else 0
+
+    def _own_body(self) -> Any:
+        """Returns the body of this composite alone."""
+        options = self._op.builtinOptions2
+        number = options.decompositionSubgraphIndex
+        body = self._model.subgraphs[number]
+        if sum(number == each for each in _bodies(self._model)) > 1:
+            body = copy(body)
+            options.decompositionSubgraphIndex = len(self._model.subgraphs)
+            self._model.subgraphs.append(body)
+        body.tensors, body.operators = list(body.tensors), [copy(each) for each in body.operators]
+        body.inputs, body.outputs = [int(each) for each in body.inputs], [int(each) for each in body.outputs]
+        return body
+
+    def _take_operand(self, body: Any, place: int, conversion: Any, outside: Any) -> None:
+        """Has an argument of a body be integers."""
+        real = body.inputs[place]
+        body.inputs[place] = self._add_integers(body, real, outside)
+        made = copy(conversion)
+        made.inputs, made.outputs = [body.inputs[place]], [real]
+        body.operators.insert(0, made)
+
+    def _take_result(self, body: Any, place: int, conversion: Any, outside: Any) -> None:
+        """Has a result of a body be integers."""
+        real = body.outputs[place]
+        body.outputs[place] = self._add_integers(body, real, outside)
+        made = copy(conversion)
+        made.inputs, made.outputs = [real], [body.outputs[place]]
+        body.operators.append(made)
+
+    def _add_integers(self, body: Any, real: int, outside: Any) -> int:
+        tensor = copy(body.tensors[real])
+        tensor.type, tensor.quantization = outside.type, outside.quantization
+        tensor.buffer = 0
+        tensor.name = body.tensors[real].name + b"_integers"
+        body.tensors.append(tensor)
+        return len(body.tensors) - 1
+
+
+def _bodies(model: Any) -> list[int]:
+    """Returns the numbers of the composites' bodies, each as often as it is used."""
+    ops = [op for subgraph in model.subgraphs for op in subgraph.operators or ()]
+    composites = [op for op in ops if op.builtinOptions2Type == schema.BuiltinOptions2.StableHLOCompositeOptions]
+    return [op.builtinOptions2.decompositionSubgraphIndex for op in composites]

@@ -1,0 +1,256 @@
+"""Custom ops whose kernels compute with quantized numbers, in models of integers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from copy import copy
+from typing import Any
+
+import numpy as np
+from ai_edge_litert import schema_py_generated as schema
+
+from litefuse.conversion.quantization.calibration import Ranges
+from litefuse.conversion.quantization.integer_kernels import integer_kernel, same_scale_pairs
+from litefuse.litert.runtime.schema_objects import op_code, tensor_name
+
+__all__ = ["make_custom_ops_integer"]
+
+_QUANTIZE, _DEQUANTIZE = schema.BuiltinOperator.QUANTIZE, schema.BuiltinOperator.DEQUANTIZE
+_TYPES: Mapping[int, int] = {8: schema.TensorType.INT8, 16: schema.TensorType.INT16}
+# Scales of the same range that differ by the order of the computation alone are nearer than this.
+_NEAR = 1e-5
+
+
+def make_custom_ops_integer(model: Any, bits: int, ranges: Ranges, kept: Collection[str] = ()) -> bool:
+    """Gives custom ops integers in the place of floating point, if their kernels say that they take them::
+
+        x: int8 -> DEQUANTIZE -> Custom: float32 -> QUANTIZE -> y: int8     -->     x: int8 -> Custom -> y: int8
+
+    Operands that are constants stay as they are. Where the kernel says that a result has the scale of an operand, and
+    what follows has another one, there is a QUANTIZE between. litert-quantizer leaves custom ops in floating point.
+
+    Args:
+        model: The quantized model, as the schema's objects.
+        bits: The bits of activations: 8 or 16.
+        ranges: The ranges of its tensors; an op with a tensor without a finite one stays as it is.
+        kept: The names of the results of ops that stay as they are.
+
+    Returns:
+        Whether it changed.
+    """
+    codes = _Codes(model)
+    signatures = {each.subgraphIndex for each in model.signatureDefs or ()}
+    changed = False
+    # Loops, branches and composites keep the types of their op.
+    for subgraph in (each for index, each in enumerate(model.subgraphs) if index in signatures):
+        graph = _Graph(model, subgraph, codes, bits, ranges)
+        op: Any
+        for op in list(subgraph.operators or ()):
+            kernel = integer_kernel(model, op, bits)
+            results: list[int] = list(op.outputs)
+            if kernel is not None and not any(tensor_name(subgraph.tensors[each]) in kept for each in results):
+                changed = graph.make_integer(op, dict(same_scale_pairs(op, kernel))) or changed
+    return changed
+
+
+class _Codes:
+    """The op codes of a model."""
+
+    def __init__(self, model: Any) -> None:
+        self._codes: list[Any] = model.operatorCodes
+
+    def number(self, op: Any) -> int:
+        code = self._codes[op.opcodeIndex]
+        return op_code(code)
+
+    def index(self, number: int) -> int:
+        """Returns the index of the code of an op, which is added if there is none."""
+        for index, code in enumerate(self._codes):
+            if op_code(code) == number:
+                return index
+        code = schema.OperatorCodeT()
+        code.builtinCode = number
+        self._codes.append(code)
+        return len(self._codes) - 1
+
+
+class _Graph:
+    """A subgraph whose ops are changed."""
+
+    def __init__(self, model: Any, subgraph: Any, codes: _Codes, bits: int, ranges: Ranges) -> None:
+        self._model = model
+        self._subgraph = subgraph
+        self._codes = codes
+        self._bits = bits
+        self._ranges = ranges
+
+    def make_integer(self, op: Any, sources: Mapping[int, int]) -> bool:
+        """Gives an op integer operands and results; whether that was possible.
+
+        Args:
+            op: The op.
+            sources: The results that have the scale of an operand, with that operand.
+        """
+        tensors = self._subgraph.tensors
+        operands: set[int] = {each for each in op.inputs if each >= 0 and self._is_activation(each)}
+        results = {each for each in op.outputs if self._is_activation(each)}
+        of_bytes: dict[int, int] = {each: made for each in operands if (made := self._bytes_operand(each)) >= 0}
+        known = {*of_bytes, *(each for each in operands if self._quantized_operand(each) >= 0)}
+        unread = {each for each in results if not self._is_used(each, ())}  # which the calibration does not see
+        if not results or not all(self._has_range(tensors[each]) for each in (operands | results) - known - unread):
+            return False
+        if any(source not in operands for result, source in sources.items() if result in results):
+            return False  # a constant, which stays as it is
+        place = self._subgraph.operators.index(op)
+        before: list[Any] = []
+        replaced: dict[int, int] = {}
+        added: set[int] = set()
+        for each in sorted(operands):
+            found = self._quantized_operand(each)
+            if found < 0:
+                found = self._add_tensor(each)
+                added.add(found)
+                if each in of_bytes:  # an input of the model
+                    tensors[found].quantization = _as_int8(tensors[of_bytes[each]].quantization)
+                before.append(self._conversion(_QUANTIZE, of_bytes.get(each, each), found))
+            replaced[each] = found
+        after: list[Any] = []
+        removed: list[Any] = []
+        for each in sorted(results):
+            replaced[each], conversion = self._quantized_result(each)
+            if conversion is not None:
+                removed.append(conversion)
+            if each in sources and not self._give_scale(replaced[each], replaced[sources[each]], conversion, added):
+                made = self._add_tensor(each)
+                tensors[made].quantization = tensors[replaced[sources[each]]].quantization
+                after.append(self._conversion(_QUANTIZE, made, replaced[each]))
+                replaced[each] = made
+            self._convert_integers(each, replaced[each], removed)
+            if self._is_used(each, removed):
+                after.append(self._conversion(_DEQUANTIZE, replaced[each], each))
+        op.inputs = [replaced.get(each, each) if each in operands else each for each in op.inputs]
+        op.outputs = [replaced.get(each, each) if each in results else each for each in op.outputs]
+        operators: list[Any] = self._subgraph.operators
+        operators[place : place + 1] = [*before, op, *after]
+        for each in removed:
+            operators.remove(each)
+        for each in [each for each in operators if self._codes.number(each) == _DEQUANTIZE]:
+            if each.outputs[0] in operands and not self._is_used(each.outputs[0], [each]):
+                operators.remove(each)  # what it made is read by nothing any more
+        return True
+
+    def _convert_integers(self, real: int, integers: int, but: Sequence[Any]) -> None:
+        """Has what converts a tensor to integers take its integers, but for some ops: QUANTIZE takes both."""
+        taken = {_TYPES[self._bits], *([schema.TensorType.UINT8] if self._bits == 8 else [])}
+        conversions = [op for op in self._subgraph.operators if self._codes.number(op) == _QUANTIZE]
+        for op in [each for each in conversions if not any(each is other for other in but)]:
+            if op.inputs[0] == real and self._subgraph.tensors[op.outputs[0]].type in taken:
+                op.inputs = [integers]
+
+    def _give_scale(self, result: int, operand: int, conversion: Any, added: set[int]) -> bool:
+        """Gives a result the scale of an operand; whether the two have one, without changing what others have.
+
+        Args:
+            result: A tensor of integers; a new one if nothing converted to it.
+            operand: A tensor of integers.
+            conversion: What converted to the result.
+            added: The new operands, whose scale may yet change.
+        """
+        tensors = self._subgraph.tensors
+        one, other = tensors[operand].quantization, tensors[result].quantization
+        if conversion is None:
+            tensors[result].quantization = one
+        elif operand in added and _are_near(one, other):
+            tensors[operand].quantization = other
+        elif not _are_near(one, other, 0):
+            return False
+        added.discard(operand)
+        return True
+
+    def _is_activation(self, index: int) -> bool:
+        tensor = self._subgraph.tensors[index]
+        buffer = self._model.buffers[tensor.buffer]
+        is_constant = buffer.data is not None or buffer.size > 0
+        return tensor.type == schema.TensorType.FLOAT32 and not is_constant
+
+    def _has_range(self, tensor: Any) -> bool:
+        found = self._ranges.get(tensor.name.decode())
+        return found is not None and bool(np.isfinite([found["min"][0], found["max"][0]]).all())
+
+    def _quantized_operand(self, index: int) -> int:
+        """Returns what DEQUANTIZE makes a tensor of, if it is of these integers; else -1."""
+        return self._dequantized(index, _TYPES[self._bits])
+
+    def _bytes_operand(self, index: int) -> int:
+        """Returns what DEQUANTIZE makes a tensor of, if that is an input of uint8 beside int8; else -1."""
+        found = self._dequantized(index, schema.TensorType.UINT8)
+        return found if self._bits == 8 and found in self._subgraph.inputs else -1
+
+    def _dequantized(self, index: int, dtype: int) -> int:
+        """Returns what DEQUANTIZE makes a tensor of, if it is of a type; else -1."""
+        for op in self._subgraph.operators:
+            if self._codes.number(op) == _DEQUANTIZE and op.outputs[0] == index:
+                return int(op.inputs[0]) if self._subgraph.tensors[op.inputs[0]].type == dtype else -1
+        return -1
+
+    def _quantized_result(self, index: int) -> tuple[int, Any]:
+        """Returns what QUANTIZE makes of a tensor, with that op; or a new tensor, and None."""
+        for op in self._subgraph.operators:
+            if self._codes.number(op) == _QUANTIZE and op.inputs[0] == index and self._is_integer(op.outputs[0]):
+                return op.outputs[0], op
+        return self._add_tensor(index), None
+
+    def _is_integer(self, index: int) -> bool:
+        return self._subgraph.tensors[index].type == _TYPES[self._bits]
+
+    def _is_used(self, index: int, but: Sequence[Any]) -> bool:
+        """Whether something reads a tensor, but for some ops."""
+        if index in self._subgraph.outputs:
+            return True
+        return any(index in op.inputs for op in self._subgraph.operators if not any(op is each for each in but))
+
+    def _conversion(self, number: int, operand: int, result: int) -> Any:
+        op = schema.OperatorT()
+        op.opcodeIndex = self._codes.index(number)
+        op.inputs, op.outputs = [operand], [result]
+        return op
+
+    def _add_tensor(self, like: int) -> int:
+        """Adds the quantized form of a tensor; returns its index."""
+        original = self._subgraph.tensors[like]
+        tensor = copy(original)
+        tensor.name = original.name + b"_quantized"
+        tensor.type = _TYPES[self._bits]
+        nothing = {"min": np.zeros(1), "max": np.zeros(1)}
+        tensor.quantization = _parameters(self._ranges.get(original.name.decode(), nothing), self._bits)
+        self._subgraph.tensors.append(tensor)
+        return len(self._subgraph.tensors) - 1
+
+
+def _parameters(found: Mapping[str, Any], bits: int) -> Any:
+    """Returns scale and zero point of a range: of int8 asymmetric, of int16 symmetric, as LiteRT's ops have them."""
+    least, largest = min(float(found["min"][0]), 0.0), max(float(found["max"][0]), 0.0)
+    if bits == 16:
+        scale, zero = max(-least, largest) / 32767 or 1.0, 0
+    else:
+        scale = (largest - least) / 255 or 1.0
+        zero = round(-128 - least / scale)
+    parameters = schema.QuantizationParametersT()
+    parameters.scale, parameters.zeroPoint = [scale], [zero]
+    return parameters
+
+
+def _as_int8(of_bytes: Any) -> Any:
+    """Returns the parameters of the same numbers in int8 as in uint8."""
+    parameters = schema.QuantizationParametersT()
+    parameters.scale, parameters.zeroPoint = of_bytes.scale, [int(of_bytes.zeroPoint[0]) - 128]
+    return parameters
+
+
+def _are_near(one: Any, other: Any, relative: float = _NEAR) -> bool:
+    """Whether the scales of two tensors are as good as the same, and the zero points are."""
+    values = (one.scale, one.zeroPoint, other.scale, other.zeroPoint)
+    if any(each is None or len(each) != 1 for each in values):
+        return False
+    scales = float(np.float32(one.scale[0])), float(np.float32(other.scale[0]))
+    return int(one.zeroPoint[0]) == int(other.zeroPoint[0]) and abs(scales[0] - scales[1]) <= relative * scales[0]

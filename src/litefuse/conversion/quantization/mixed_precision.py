@@ -1,0 +1,190 @@
+"""Automatic mixed precision: for the weights of each layer the form that the outputs can bear."""
+
+from __future__ import annotations
+
+import math
+import shutil
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from litefuse.conversion.quantization.applying import apply_recipe
+from litefuse.conversion.quantization.difference import Reference, calls_of_random_inputs, difference_on_random_inputs
+from litefuse.conversion.quantization.half_biases import halve_biases
+from litefuse.conversion.quantization.lazy_calls import Calls
+from litefuse.conversion.quantization.progress import SampleProgress
+from litefuse.conversion.quantization.recipe import mixed_recipe
+from litefuse.conversion.quantization.sensitivity import Assignment, Layer, Search, upgrades
+from litefuse.conversion.quantization.shared_buffers import share_buffers
+from litefuse.errors import LitefuseError
+from litefuse.litert.export.edited_file import complete_file
+from litefuse.litert.inputs.graph import Model
+from litefuse.litert.runtime.flatbuffer import content_of
+from litefuse.support.report.quantized import CurvePoint, LayerForm, MixedPrecision
+
+__all__ = ["mix_precision"]
+
+_EXACT = "float32"
+_FORMS = ("int4", "int8", "float16")
+# The ops with weights, which are operand 1 of each. Of the others, litert-quantizer quantizes no weights alone.
+_WEIGHTED = frozenset(
+    {"BATCH_MATMUL", "CONV_2D", "DEPTHWISE_CONV_2D", "EMBEDDING_LOOKUP", "FULLY_CONNECTED", "TRANSPOSE_CONV"}
+)
+_WEIGHTS = 1
+# Layers with fewer bytes of weights are left as they are: there is little to win.
+_SMALLEST = 4096
+_CURVE_POINTS = 9
+# How many samples of each signature the effect of one layer is measured on; that of whole files, on more.
+_SAMPLES_OF_LAYERS = 4
+
+
+def mix_precision(
+    path: Path,
+    target: Path,
+    max_error: float,
+    calls: Calls | None,
+    *,
+    kept: Collection[str] = (),
+    announce: Callable[[str], None] = lambda _: None,
+) -> MixedPrecision:
+    """Writes the smallest model whose outputs differ by at most a given error.
+
+    Each layer is quantized alone in each form, and its effect on the outputs measured. From the smallest file on, that
+    layer gets a better form next whose error costs most for its size, until the error of the whole is small enough.
+
+    Args:
+        path: A LiteRT model.
+        target: The file for the mixed one.
+        max_error: The largest difference of an output, relative to its largest element.
+        calls: Samples to measure it on; None: random inputs are drawn.
+        kept: The names of results whose ops the user wants in floating point.
+        announce: Called with the progress.
+
+    Raises:
+        LitefuseError: The model has no weights to quantize, or its outputs tell nothing on random inputs.
+    """
+    groups = {name: group for name, group in _groups(path) if not set(kept).intersection(group.results)}
+    if not groups:
+        raise LitefuseError(
+            "the model has no weights whose form could be chosen" + (" besides those that are kept" if kept else ""),
+            hint=f"It would be those of at least {_SMALLEST:,} bytes in {', '.join(sorted(_WEIGHTED))}.",
+        )
+    trial = target.with_name(target.name + ".trial")
+    try:
+        calls = calls or _drawn(path, trial, groups)
+        maker = _Maker(path, trial, groups, Reference(path, calls))
+        alone = _Maker(path, trial, groups, Reference(path, calls, _SAMPLES_OF_LAYERS))
+        progress = SampleProgress(announce, "quantize", len(groups))
+        layers: list[Layer] = []
+        for name in groups:
+            layers.append(alone.layer(name))
+            progress.advance()
+        search = Search(upgrades(layers), maker.measure)
+        chosen = search.smallest(max_error)
+        curve = search.curve(_CURVE_POINTS)
+        maker.make(chosen.assignment)
+        shutil.move(trial, target)
+    finally:
+        trial.unlink(missing_ok=True)
+    return MixedPrecision(
+        tuple(CurvePoint(each.size, each.error, dict(Counter(each.assignment.values()))) for each in curve),
+        tuple(
+            LayerForm(
+                name,
+                groups[name].op,
+                chosen.assignment[name],
+                groups[name].size,
+                {form: error for form, error in layer.errors.items() if math.isfinite(error)},
+            )
+            for layer in layers
+            for name in [layer.name]
+        ),
+    )
+
+
+class _Group(NamedTuple):
+    """The ops that share weights, and thus have them in one form.
+
+    Attributes:
+        op: The name of the first one in LiteRT's schema.
+        results: The names of their results.
+        size: The bytes of the weights in float32.
+    """
+
+    op: str
+    results: list[str]
+    size: int
+
+
+def _groups(path: Path) -> Iterator[tuple[str, _Group]]:
+    """Yields the layers of all subgraphs by the name of their first result."""
+    found: dict[int, _Group] = {}
+    with content_of(path) as content:
+        for graph in Model(content).graphs:
+            for op in graph.ops:
+                weights = op.inputs[_WEIGHTS] if op.name in _WEIGHTED else -1
+                if not graph.is_constant(weights) or str(graph.tensor(weights).dtype) != _EXACT:
+                    continue
+                if graph.is_constant(op.inputs[0]) and op.name in {"BATCH_MATMUL", "FULLY_CONNECTED"}:
+                    continue  # LiteRT takes no integer weights in these
+                name, size = graph.tensor(op.outputs[0]).name, graph.stored_bytes(weights)
+                group = found.setdefault(graph.buffer(weights), _Group(op.name, [], size))
+                if name not in group.results:
+                    group.results.append(name)
+    for group in found.values():
+        if group.size >= _SMALLEST:
+            yield group.results[0], group
+
+
+def _drawn(path: Path, trial: Path, groups: Mapping[str, _Group]) -> Calls:
+    """Returns calls with random inputs, if the outputs tell something on them."""
+    apply_recipe(path, trial, mixed_recipe({result: "int8" for each in groups.values() for result in each.results}))
+    found = difference_on_random_inputs(path, trial)
+    if found.error is None:
+        raise LitefuseError(
+            f"the difference that quantization makes cannot be measured: {found.unchecked}",
+            hint="Give samples: representative_dataset (on the command line, --representative-dataset).",
+        )
+    return calls_of_random_inputs(path)
+
+
+class _Maker:
+    """Makes files of assignments, and measures them."""
+
+    def __init__(self, path: Path, trial: Path, groups: Mapping[str, _Group], reference: Reference) -> None:
+        self._path = path
+        self._trial = trial
+        self._groups = groups
+        self._reference = reference
+        self._exact = path.stat().st_size
+
+    def make(self, assignment: Assignment) -> None:
+        """Writes the file of an assignment."""
+        forms = {result: form for name, form in assignment.items() for result in self._groups[name].results}
+        recipe = mixed_recipe(forms)
+        if recipe:
+            apply_recipe(self._path, self._trial, recipe)
+        else:
+            shutil.copyfile(self._path, self._trial)
+        complete_file(self._trial, share_buffers, halve_biases)
+
+    def measure(self, assignment: Assignment) -> tuple[int, float]:
+        """Writes the file of an assignment, and returns its size and error: infinity if it is not a number."""
+        self.make(assignment)
+        error: Any = self._reference.difference(self._trial).error
+        return self._trial.stat().st_size, math.inf if error is None or math.isnan(error) else float(error)
+
+    def layer(self, name: str) -> Layer:
+        """Measures the forms of one layer, with all others exact."""
+        sizes, errors = dict[str, int](), dict[str, float]()
+        for form in _FORMS:
+            try:
+                size, error = self.measure({name: form})
+            except LitefuseError:  # litert-quantizer or LiteRT takes the op in no such form
+                continue
+            saved = self._exact - size
+            if saved > 0:
+                sizes[form], errors[form] = self._groups[name].size - saved, error
+        sizes[_EXACT], errors[_EXACT] = self._groups[name].size, 0.0
+        return Layer(name, sizes, errors)

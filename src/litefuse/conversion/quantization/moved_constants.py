@@ -1,0 +1,106 @@
+"""Constants that an op moves, as the integers that are made of them.
+
+Such is a class token that is repeated by the batch: litert-quantizer 0.11 does not know TILE, which stays in floating
+point, and QUANTIZE stands behind it. Such are the rows of a table that EMBEDDING_LOOKUP makes float32 of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from ai_edge_litert import schema_py_generated as schema
+
+from litefuse.conversion.quantization.recurrent.borders import drop_unused
+from litefuse.litert.export.editor import GraphEditor, Scale, editors_of
+
+__all__ = ["move_integers"]
+
+_CODES = schema.BuiltinOperator
+# The ops that only move elements, and whose kernels do so with integers, and the position of what they move.
+_MOVED = {_CODES.EMBEDDING_LOOKUP: 1, _CODES.EXPAND_DIMS: 0, _CODES.FILL: 1, _CODES.REVERSE_V2: 0, _CODES.TILE: 0}
+_BLOCK_ROWS = 4096
+_TYPES: dict[int, type[np.signedinteger[Any]]] = {schema.TensorType.INT8: np.int8, schema.TensorType.INT16: np.int16}
+
+
+def move_integers(model: Any, kept: Collection[str]) -> bool:
+    """Quantizes the constants in place of what is made of them::
+
+        %f = tile(%constant)                %q = tile(%integers)
+        %q = quantize(%f)            -->
+
+    Args:
+        model: The quantized model, as the schema's objects.
+        kept: The names of tensors whose ops stay in floating point.
+
+    Returns:
+        Whether it changed.
+    """
+    changed = False
+    for graph in editors_of(model):
+        for op in [*(graph.ops or ())]:
+            position = _MOVED.get(graph.code(op))
+            if position is None or graph.name(int(op.outputs[0])) in kept:
+                continue
+            takers = [*graph.consumers(int(op.outputs[0]))]
+            if takers and not graph.is_output(int(op.outputs[0])):
+                changed = _quantize(graph, op, position, takers) or changed
+    if changed:
+        drop_unused(model)
+    return changed
+
+
+def _quantize(graph: GraphEditor, op: Any, position: int, takers: Collection[Any]) -> bool:
+    """Has an op move integers of the scale that its first taker makes; the others make theirs of that."""
+    if any(graph.code(each) != _CODES.QUANTIZE for each in takers):
+        return False
+    first, *others = takers
+    result = int(first.outputs[0])
+    scale, dtype = graph.scale(result), _TYPES.get(graph.tensor(result).type)
+    if scale is None or dtype is None or graph.is_output(result):
+        return False
+    moved, is_lookup = int(op.inputs[position]), graph.code(op) == _CODES.EMBEDDING_LOOKUP
+    if is_lookup and (dtype is not np.int8 or graph.shares_constant(moved)):
+        return False  # there is no lookup of int16, and a second table would cost more than it gains
+    integers = _integers(graph, moved, scale, dtype, is_table=is_lookup)
+    if integers is None:
+        return False
+    name = graph.name(moved) if is_lookup else f"{graph.name(result)}_constant"
+    constant = graph.add_constant(name, integers, scale)
+    graph.tensor(result).shapeSignature = graph.tensor(int(op.outputs[0])).shapeSignature
+    op.inputs = [constant if place == position else int(each) for place, each in enumerate(op.inputs)]
+    op.outputs = [result]
+    graph.remove_op(first)
+    for each in others:
+        each.inputs = [result]
+    return True
+
+
+def _integers(
+    graph: GraphEditor, index: int, scale: Scale, dtype: type[np.signedinteger[Any]], *, is_table: bool
+) -> npt.NDArray[Any] | None:
+    """Returns the integers that QUANTIZE makes of a constant in floating point, or of a table; None for others."""
+    limits = np.iinfo(dtype)
+    # Kernels of symmetric int16 take no -32768.
+    least = -limits.max if dtype is np.int16 else limits.min
+
+    def quantized(values: npt.NDArray[np.float32]) -> npt.NDArray[Any]:
+        return np.clip(np.rint(values / np.float32(scale.scale)) + scale.zero, least, limits.max).astype(dtype)
+
+    if graph.is_type(index, "float32"):
+        values = graph.constant(index)
+        return None if values is None else quantized(values)
+    rows = graph.constant(index, np.int8) if is_table and graph.is_type(index, "int8") else None
+    scales = None if rows is None else graph.tensor(index).quantization.scale
+    if rows is None or scales is None:
+        return None
+    # A scale for each row, or one, without a zero point; a block at a time, as a table may be most of a model.
+    factors = np.broadcast_to(np.asarray(scales, np.float32), (len(rows),)).reshape(-1, *[1] * (rows.ndim - 1))
+    return np.concatenate(
+        [
+            quantized(rows[start : start + _BLOCK_ROWS] * factors[start : start + _BLOCK_ROWS])
+            for start in range(0, len(rows), _BLOCK_ROWS)
+        ]
+    )

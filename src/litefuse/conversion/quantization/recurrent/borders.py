@@ -1,0 +1,140 @@
+"""Removal of conversions between integers and floating point that cancel out, and of what nothing uses then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ai_edge_litert import schema_py_generated as schema
+
+from litefuse.litert.export.editor import GraphEditor
+
+__all__ = ["drop_unused", "join_integers"]
+
+_CODES = schema.BuiltinOperator
+
+
+def join_integers(graph: GraphEditor) -> None:
+    """Takes integers where they are, in place of the same ones dequantized and quantized again::
+
+    %f = dequantize(%q)
+    %r = quantize(%f)      -->   %q, or quantize(%q) if its scale or dtype is another
+    """
+    for op in [*graph.ops]:
+        if graph.code(op) == _CODES.REVERSE_V2:
+            _move_integers(graph, op)
+    for op in [*graph.ops]:
+        if graph.code(op) != _CODES.QUANTIZE:
+            continue
+        producer = graph.producer(op.inputs[0])
+        if producer is None or graph.code(producer) != _CODES.DEQUANTIZE:
+            continue
+        source, result = int(producer.inputs[0]), int(op.outputs[0])
+        if graph.scale(source) is None:
+            continue
+        op.inputs = [source]
+        alike = graph.tensor(source).type == graph.tensor(result).type and graph.scale(source) == graph.scale(result)
+        if alike and not graph.is_output(result) and not graph.tensor(result).isVariable:
+            for each in graph.consumers(result):
+                graph.replace_input(each, result, source)
+            graph.remove_op(op)
+    for op in [*graph.ops]:
+        if graph.code(op) == _CODES.UNPACK:
+            _rescale_once(graph, op)
+    _drop_ops(graph)
+
+
+def _move_integers(graph: GraphEditor, op: Any) -> None:
+    """Lets an op that only moves elements, and that litert-quantizer does not know, move integers::
+
+    %r = reverse(dequantize(%q))   -->   %r = dequantize(reverse(%q))
+    """
+    producer = graph.producer(op.inputs[0])
+    if producer is None or graph.code(producer) != _CODES.DEQUANTIZE:
+        return
+    source, result = int(producer.inputs[0]), int(op.outputs[0])
+    scale = graph.scale(source)
+    if scale is None or not graph.is_type(source, "int8"):
+        return
+    moved = graph.add_tensor(f"{graph.name(result)}_int8", graph.shape(result), "int8", scale)
+    op.inputs, op.outputs = [source, *op.inputs[1:]], [moved]
+    graph.add_op(graph.after(op), "DEQUANTIZE", [moved], [result])
+
+
+def _rescale_once(graph: GraphEditor, op: Any) -> None:
+    """Gives the items of a tensor their scale before it is taken apart, where all get the same one::
+
+    %0, %1 = unpack(%q)                       %r = quantize(%q)
+    %2, %3 = quantize(%0), quantize(%1)  -->  %2, %3 = unpack(%r)
+    """
+    source, items = int(op.inputs[0]), [int(each) for each in op.outputs]
+    rescaled: list[Any] = []
+    for item in items:
+        takers = [*graph.consumers(item)]
+        if len(takers) != 1 or graph.code(takers[0]) != _CODES.QUANTIZE or graph.is_output(item):
+            return
+        rescaled.append(takers[0])
+    results = [int(each.outputs[0]) for each in rescaled]
+    scales = {graph.scale(each) for each in results}
+    scale = scales.pop()
+    if scales or scale is None or not all(graph.is_type(each, "int8") for each in (source, *results)):
+        return
+    whole = graph.add_tensor(f"{graph.name(source)}_rescaled", graph.shape(source), "int8", scale)
+    graph.add_op(op, "QUANTIZE", [source], [whole])
+    op.inputs, op.outputs = [whole], results
+    for each in rescaled:
+        graph.remove_op(each)
+
+
+def _drop_ops(graph: GraphEditor) -> None:
+    """Removes conversions and initial values that nothing takes, from the last to the first."""
+    removable = {_CODES.QUANTIZE, _CODES.DEQUANTIZE, _CODES.FILL, _CODES.BROADCAST_TO}
+    removable |= {_CODES.SHAPE, _CODES.PACK, _CODES.STRIDED_SLICE}  # the sizes of initial values
+    for op in reversed([*graph.ops]):
+        result = int(op.outputs[0]) if len(op.outputs) else -1
+        if graph.code(op) in removable and not graph.is_output(result) and not any(graph.consumers(result)):
+            graph.remove_op(op)
+
+
+def drop_unused(model: Any) -> None:
+    """Removes the tensors, buffers and op codes of a model that nothing refers to."""
+    for number, graph in enumerate(model.subgraphs):
+        signatures = [each for each in model.signatureDefs or () if each.subgraphIndex == number]
+        _drop_tensors(graph, [entry for each in signatures for entry in (*(each.inputs or ()), *(each.outputs or ()))])
+    tensors = [tensor for graph in model.subgraphs for tensor in graph.tensors]
+    metadata = [*(model.metadata or ())]
+    for each in tensors:
+        if each.quantization is not None and each.quantization.scale is None and each.quantization.details is None:
+            each.quantization = None  # an empty table
+    kept = _places({0, *(each.buffer for each in tensors), *(each.buffer for each in metadata)})
+    model.buffers = [model.buffers[old] for old in kept]
+    for each in (*tensors, *metadata):
+        each.buffer = kept[each.buffer]
+    ops = [op for graph in model.subgraphs for op in graph.operators or ()]
+    codes = _places(op.opcodeIndex for op in ops)
+    model.operatorCodes = [model.operatorCodes[old] for old in codes]
+    for op in ops:
+        op.opcodeIndex = codes[op.opcodeIndex]
+
+
+def _drop_tensors(graph: Any, signature_entries: list[Any]) -> None:
+    lists: list[tuple[Any, str]] = [(graph, "inputs"), (graph, "outputs")]
+    lists += [(op, field) for op in graph.operators or () for field in ("inputs", "outputs", "intermediates")]
+    used = {int(index) for owner, field in lists for index in _numbers(owner, field)}
+    places = _places({each for each in used if each >= 0} | {each.tensorIndex for each in signature_entries})
+    graph.tensors = [graph.tensors[old] for old in places]
+    for owner, field in lists:
+        if getattr(owner, field) is not None:
+            setattr(owner, field, [places.get(int(index), -1) for index in _numbers(owner, field)])
+    for entry in signature_entries:
+        entry.tensorIndex = places[entry.tensorIndex]
+
+
+def _numbers(owner: Any, field: str) -> list[int]:
+    found = getattr(owner, field)
+    return [] if found is None else list(found)
+
+
+def _places(kept: Iterable[int]) -> dict[int, int]:
+    """Returns new numbers for those that are kept, in their order."""
+    return {old: new for new, old in enumerate(sorted({*kept}))}

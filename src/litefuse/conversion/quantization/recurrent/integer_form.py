@@ -1,0 +1,258 @@
+"""The integer form of LiteRT's LSTM op: int8 input, output and weights, and an int16 cell state (8x8_16)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from ai_edge_litert import schema_py_generated as schema
+
+from litefuse.conversion.quantization.recurrent.operands import (
+    BIASES,
+    CELL_STATE,
+    INPUT,
+    INPUT_WEIGHTS,
+    NORMALIZATIONS,
+    OPERANDS,
+    OUTPUT_STATE,
+    PEEPHOLES,
+    PROJECTION,
+    PROJECTION_BIAS,
+    RECURRENT_WEIGHTS,
+    LstmNumbers,
+    cell_reads,
+    is_copy,
+)
+from litefuse.conversion.quantization.recurrent.reference import InnerRanges
+from litefuse.conversion.quantization.recurrent.scales import asymmetric, cell_scale, quantized, symmetric
+from litefuse.litert.export.editor import GraphEditor, Scale
+
+__all__ = ["constants_of", "make_integers"]
+
+_CODES = schema.BuiltinOperator
+# The unit of biases that are added to a normalized gate, relative to the scale of its weights.
+_NORMALIZED_BIAS = 2.0**-10
+# The unit of a gate's sum without normalization.
+_GATE = 2.0**-12
+# Biases and their sums with products are int32.
+_LARGEST_BIAS = 2.0**30
+# The first version of ops with int16.
+_INT16_VERSIONS = {_CODES.CONCATENATION: 3, _CODES.SLICE: 4}
+# The ops that write initial values, and their versions for int8 and int16.
+_INTEGER_VERSIONS = {_CODES.BROADCAST_TO: 3, _CODES.FILL: 3}
+
+
+def make_integers(
+    graph: GraphEditor,
+    op: Any,
+    name: str,
+    inner: InnerRanges,
+    input_range: tuple[float, float],
+    output_range: tuple[float, float],
+) -> None:
+    """Rewrites a float op to the integer form; its result is dequantized for the ops that take it::
+
+        %y = lstm(%x, ..., %h, %c)   -->   %y8 = lstm(quantize(%x), ..., quantize(%h), quantize(%c))
+                                           %y = dequantize(%y8)
+
+    The states are written by an op in each call, as in floating point.
+
+    Args:
+        graph: The op's graph.
+        op: The op, of which ``reason_for_float`` knows no reason.
+        name: What its new tensors are named after.
+        inner: The ranges of what is inside.
+        input_range: The range of its input, if that is not quantized yet.
+        output_range: That of its output, likewise.
+    """
+    numbers = LstmNumbers.of(graph, op)
+    x = _integer_input(graph, op, input_range)
+    least, largest = (min(output_range[0], inner.initial[0]), max(output_range[1], inner.initial[1]))
+    output = _integer_output(graph, op, (least, largest))
+    input_scale, output_scale, of_cell = graph.scale(x), graph.scale(output), cell_scale(inner.cell)
+    assert input_scale is not None
+    assert output_scale is not None
+    # There is no zero point: the fault `projected-zero-point`.
+    hidden = symmetric(max(map(abs, inner.hidden)), 8) if numbers.projected else output_scale
+    inputs = [int(each) for each in op.inputs]
+    inputs[INPUT] = x
+    for position, (value, scale) in constants_of(numbers, input_scale, hidden).items():
+        inputs[position] = graph.add_constant(f"{name}/{OPERANDS[position]}", value, scale)
+    inputs[OUTPUT_STATE] = _state(graph, op, OUTPUT_STATE, f"{name}/h", output_scale)
+    inputs[CELL_STATE] = _state(graph, op, CELL_STATE, f"{name}/c", of_cell)
+    _read_cell_state(graph, op, inputs[CELL_STATE], of_cell)
+    op.inputs, op.outputs = inputs, [output]
+    op.intermediates = _intermediates(graph, name, inner, hidden, normalized=numbers.normalized)
+
+
+def constants_of(numbers: LstmNumbers, x: Scale, hidden: Scale) -> dict[int, tuple[npt.NDArray[Any], Scale]]:
+    """Returns the integers of all weights by position."""
+    values = numbers.constants
+    scales: dict[int, Scale] = {}
+    for position, value in values.items():
+        largest = float(np.abs(value).max(initial=0))
+        if position in {*INPUT_WEIGHTS, *RECURRENT_WEIGHTS, PROJECTION}:
+            scales[position] = symmetric(largest, 8)
+        elif position in {*PEEPHOLES, *NORMALIZATIONS}:
+            scales[position] = symmetric(largest, 16)
+    for gate, position in enumerate(BIASES):
+        if position not in values:
+            continue
+        weights = (NORMALIZATIONS if numbers.normalized else INPUT_WEIGHTS)[gate]
+        unit = _NORMALIZED_BIAS if numbers.normalized else x.scale
+        # Where the weights are small, their scale is no smaller than what the biases need.
+        least = float(np.abs(values[position]).max(initial=0)) / _LARGEST_BIAS / unit
+        if not values[weights].any():
+            least = max(least, _GATE / unit)
+            scales[weights] = Scale(least)
+        elif scales[weights].scale < least:
+            scales[weights] = Scale(least)
+        scales[position] = Scale(float(np.float32(scales[weights].scale * unit)))
+    if PROJECTION_BIAS in values:
+        scales[PROJECTION_BIAS] = Scale(float(np.float32(scales[PROJECTION].scale * hidden.scale)))
+    dtypes = {**dict.fromkeys([*PEEPHOLES, *NORMALIZATIONS], np.int16)}
+    dtypes |= dict.fromkeys([*BIASES, PROJECTION_BIAS], np.int32)
+    return {
+        position: (quantized(values[position], scale, dtypes.get(position, np.int8)), scale)
+        for position, scale in scales.items()
+    }
+
+
+def _integer_input(graph: GraphEditor, op: Any, ends: tuple[float, float]) -> int:
+    x = int(op.inputs[INPUT])
+    source = integer_source(graph, x)
+    if graph.is_type(source, "int8") and graph.scale(source) is not None:
+        return source
+    for each in graph.before(op):
+        if x in each.inputs and graph.code(each) == _CODES.QUANTIZE and graph.is_type(each.outputs[0], "int8"):
+            return int(each.outputs[0])
+    result = graph.add_tensor(f"{graph.name(x)}_int8", graph.shape(x), "int8", asymmetric(*ends))
+    graph.add_op(op, "QUANTIZE", [x], [result])
+    return result
+
+
+def _integer_output(graph: GraphEditor, op: Any, ends: tuple[float, float]) -> int:
+    """Returns the tensor for the integers of the op's result: that of a QUANTIZE after it, or a new one."""
+    result = int(op.outputs[0])
+    following = [
+        each
+        for each in graph.consumers(result)
+        if graph.code(each) == _CODES.QUANTIZE
+        and graph.is_type(each.outputs[0], "int8")
+        and _holds(graph.scale(each.outputs[0]), ends)
+    ]
+    if following:
+        taken = int(following[0].outputs[0])
+        graph.remove_op(following[0])
+    else:
+        taken = graph.add_tensor("", graph.shape(result), "int8", asymmetric(*ends))
+    if not graph.is_output(taken) and not graph.is_output(result):  # the outputs of signatures keep their names
+        name = graph.tensor(result).name
+        graph.tensor(taken).name, graph.tensor(result).name = name, name + b"_dequantized"
+    elif not graph.is_output(taken):
+        graph.tensor(taken).name = graph.tensor(result).name + b"_int8"
+    graph.add_op(graph.after(op), "DEQUANTIZE", [taken], [result])
+    return taken
+
+
+def _holds(scale: Scale | None, ends: tuple[float, float]) -> bool:
+    """Whether int8 of a scale holds a range, apart from rounding."""
+    if scale is None:
+        return False
+    least, largest = (scale.scale * (limit - scale.zero) for limit in (-128, 127))
+    return least - scale.scale <= ends[0] and ends[1] <= largest + scale.scale
+
+
+def integer_source(graph: GraphEditor, index: int) -> int:
+    """Returns the integers that a tensor is dequantized from; itself if it is not."""
+    producer = graph.producer(index)
+    return int(producer.inputs[0]) if producer is not None and graph.code(producer) == _CODES.DEQUANTIZE else index
+
+
+def _state(graph: GraphEditor, op: Any, position: int, name: str, scale: Scale) -> int:
+    """Adds the integer state, and the op that writes its initial value in each call."""
+    old = int(op.inputs[position])
+    producer = graph.producer(old)
+    shape = _shape_of_state(graph, old, producer)
+    dtype = "int8" if position == OUTPUT_STATE else "int16"
+    state = graph.add_tensor(name, shape, dtype, scale, variable=True)
+    if producer is None:  # it keeps its value between calls
+        return state
+    graph.tensor(old).isVariable = False
+    kind = graph.code(producer)
+    if -1 in shape and kind in _INTEGER_VERSIONS:
+        _write_open_state(graph, op, producer, state, dtype)
+        return state
+    source = old
+    value = graph.constant(producer.inputs[1]) if kind == _CODES.FILL else None
+    if value is not None and not value.any():
+        # QUANTIZE of a constant is computed in each call, also on microcontrollers, whose FILL lacks int16; Vela
+        # makes constants of it, which the NPU reads at the first step.
+        source = graph.zeros(shape)
+    elif kind == _CODES.BROADCAST_TO and graph.shape(producer.inputs[0]) == shape:
+        source = integer_source(graph, int(producer.inputs[0]))
+    graph.add_op(op, "QUANTIZE", [source], [state])
+    return state
+
+
+def _write_open_state(graph: GraphEditor, op: Any, producer: Any, state: int, dtype: str) -> None:
+    """Adds the op that writes the initial value of a state of dynamic size.
+
+    It is of the same kind as that of the state in floating point, which allocates its result itself in each call. The
+    result of QUANTIZE would keep the memory of the first batch: the fault ``state-of-the-first-batch``.
+    """
+    is_fill = graph.code(producer) == _CODES.FILL
+    value, dims = producer.inputs[::-1] if is_fill else producer.inputs
+    integers = graph.add_tensor(f"{graph.name(state)}/initial", graph.shape(value), dtype, graph.scale(state))
+    graph.add_op(op, "QUANTIZE", [integer_source(graph, int(value))], [integers])
+    operands = [dims, integers] if is_fill else [integers, dims]
+    written = graph.add_op(op, "FILL" if is_fill else "BROADCAST_TO", operands, [state])
+    graph.set_version(written, _INTEGER_VERSIONS[graph.code(written)])
+
+
+def _shape_of_state(graph: GraphEditor, state: int, producer: Any | None) -> tuple[int, ...]:
+    """Returns the shape of a state; that of a FILL may be known although its type does not say so."""
+    shape = graph.shape(state)
+    dims = None if producer is None or graph.code(producer) != _CODES.FILL else producer.inputs[0]
+    known = graph.constant(dims, np.int32) if dims is not None and graph.is_type(dims, "int32") else None
+    return shape if known is None else tuple(map(int, known))
+
+
+def _read_cell_state(graph: GraphEditor, op: Any, state: int, scale: Scale) -> None:
+    """Reads the last cell state as int16, where the float one is read: concatenated to the last output, and sliced."""
+    old = int(op.inputs[CELL_STATE])
+    for joined in [*cell_reads(graph, op)]:
+        parts: list[int] = []
+        for part in map(int, joined.inputs):
+            producer = graph.producer(part)
+            copied = int(producer.inputs[0]) if producer is not None and is_copy(graph, producer) else part
+            if old in {part, copied}:
+                parts.append(state)
+                continue
+            parts.append(graph.add_tensor(f"{graph.name(part)}_int16", graph.shape(part), "int16", scale))
+            graph.add_op(joined, "QUANTIZE", [integer_source(graph, part)], [parts[-1]])
+        before = int(joined.outputs[0])
+        after = graph.add_tensor(f"{graph.name(before)}_int16", graph.shape(before), "int16", scale)
+        joined.inputs, joined.outputs = parts, [after]
+        graph.set_version(joined, _INT16_VERSIONS[_CODES.CONCATENATION])
+        for taken in graph.consumers(before):
+            graph.replace_input(taken, before, after)
+            result = int(taken.outputs[0])
+            part = graph.add_tensor(f"{graph.name(result)}_int16", graph.shape(result), "int16", scale)
+            taken.outputs = [part]
+            graph.set_version(taken, _INT16_VERSIONS.get(graph.code(taken), 1))
+            graph.add_op(graph.after(taken), "DEQUANTIZE", [part], [result])
+
+
+def _intermediates(graph: GraphEditor, name: str, inner: InnerRanges, hidden: Scale, *, normalized: bool) -> list[int]:
+    """Adds the tensors without data that carry the scales of what is inside."""
+    if normalized:
+        gates: Iterable[int] = [
+            graph.add_tensor(f"{name}/gate_{index}", [0], "int16", symmetric(largest, 16))
+            for index, largest in enumerate(inner.gates)
+        ]
+    else:
+        gates = [graph.add_tensor(f"{name}/gate", [0], "float32")] * 4
+    return [*gates, graph.add_tensor(f"{name}/hidden", [0], "int8", hidden)]

@@ -1,0 +1,241 @@
+"""Quantization of the recurrent ops of a model, which litert-quantizer does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from ai_edge_litert import schema_py_generated as schema
+
+from litefuse.conversion.quantization.applying import read_model
+from litefuse.conversion.quantization.calibration import Ranges
+from litefuse.conversion.quantization.recurrent.borders import drop_unused, join_integers
+from litefuse.conversion.quantization.recurrent.hybrid_form import make_hybrid, make_hybrid_rnn
+from litefuse.conversion.quantization.recurrent.integer_form import make_integers
+from litefuse.conversion.quantization.recurrent.observation import observed_ranges
+from litefuse.conversion.quantization.recurrent.operands import (
+    CELL_STATE,
+    INPUT,
+    OUTPUT_STATE,
+    cell_reads,
+    is_copy,
+    lstm_ops,
+    reason_for_float,
+)
+from litefuse.conversion.quantization.recurrent.reference import InnerRanges
+from litefuse.conversion.quantization.recurrent.scales import LARGEST_CELL
+from litefuse.conversion.quantization.samples import Calls
+from litefuse.litert.export.editor import GraphEditor, editors_of
+from litefuse.litert.inputs.graph import Model
+from litefuse.litert.runtime.flatbuffer import content_of
+
+__all__ = ["FloatLayer", "LstmOps", "enclose_states"]
+
+_CODES = schema.BuiltinOperator
+_CONVERSIONS = (_CODES.QUANTIZE, _CODES.DEQUANTIZE)
+# The recurrent ops that LiteRT has no integer form of.
+_OTHERS = {
+    _CODES.BIDIRECTIONAL_SEQUENCE_LSTM: "BIDIRECTIONAL_SEQUENCE_LSTM",
+    _CODES.BIDIRECTIONAL_SEQUENCE_RNN: "BIDIRECTIONAL_SEQUENCE_RNN",
+    _CODES.RNN: "RNN",
+    _CODES.UNIDIRECTIONAL_SEQUENCE_RNN: "UNIDIRECTIONAL_SEQUENCE_RNN",
+}
+_NAMES = frozenset({"LSTM", "UNIDIRECTIONAL_SEQUENCE_LSTM", *_OTHERS.values()})
+
+
+class FloatLayer(NamedTuple):
+    """A recurrent op that stays in floating point.
+
+    Attributes:
+        name: The name of its result.
+        reason: Why.
+    """
+
+    name: str
+    reason: str
+
+
+class LstmOps:
+    """The recurrent ops of a model in floating point.
+
+    Args:
+        path: The model.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @cached_property
+    def present(self) -> bool:
+        """Whether there are any."""
+        with content_of(self._path) as content:
+            return any(op.name in _NAMES for graph in Model(content).graphs for op in graph.ops)
+
+    def kept_results(self) -> Iterator[str]:
+        """Yields the names of results that litert-quantizer must leave: initial states, and reads of the last ones."""
+        if not self.present:
+            return
+        model = read_model(self._path)
+        for graph in editors_of(model):
+            for op in lstm_ops(graph):
+                yield from (graph.name(op.inputs[each]) for each in (OUTPUT_STATE, CELL_STATE))
+                for reads in cell_reads(graph, op):
+                    copies = [each for each in reads.inputs if is_copy(graph, graph.producer(each))]
+                    taken = [each.outputs[0] for each in graph.consumers(reads.outputs[0])]
+                    yield from (graph.name(each) for each in (reads.outputs[0], *copies, *taken))
+
+    def observed(self, calls: Calls) -> dict[str, InnerRanges]:
+        """Returns the ranges inside the ops that have an integer form, by the names of their results."""
+        if not self.present:
+            return {}
+        model = read_model(self._path)
+        signatures = {each.signatureKey.decode(): each.subgraphIndex for each in model.signatureDefs or ()}
+        graphs = {number: GraphEditor(model, number) for number in {*signatures.values()}}
+        ops = {
+            number: [op for op in lstm_ops(graph) if reason_for_float(graph, op) is None]
+            for number, graph in graphs.items()
+        }
+        return observed_ranges(self._path, ops, graphs, signatures, calls)
+
+    def make_integers(
+        self,
+        model: Any,
+        inner: Mapping[str, InnerRanges],
+        ranges: Ranges,
+        *,
+        quantized_io: bool = False,
+        kept: Collection[str] = (),
+    ) -> list[FloatLayer]:
+        """Rewrites the ops in the quantized model to their integer form.
+
+        Args:
+            model: The quantized model, an object of the schema.
+            inner: The ranges inside the ops.
+            ranges: The ranges of the other tensors.
+            quantized_io: Whether the inputs and outputs are integers.
+            kept: The names of results whose ops the user wants in floating point.
+
+        Returns:
+            The ops that stay in floating point though they are not kept.
+        """
+        if not self.present:
+            return []
+        left: list[FloatLayer] = []
+        made = 0
+        for number, graph in enumerate(editors_of(model)):
+            signatures = [each for each in model.signatureDefs or () if each.subgraphIndex == number]
+            _agree_on_outputs(graph, signatures, quantized_io=quantized_io)
+            changed = False
+            for op in lstm_ops(graph):
+                name = graph.name(op.outputs[0])
+                if name in kept:
+                    continue
+                reason = reason_for_float(graph, op)
+                if reason is None and name not in inner:
+                    reason = "it is in a loop or a branch"
+                elif reason is None and inner[name].cell > LARGEST_CELL:
+                    reason = f"its cell state exceeds {LARGEST_CELL:g}, which LiteRT has no integer kernel for"
+                if reason is not None:
+                    left.append(FloatLayer(name, reason))
+                    continue
+                x = graph.name(op.inputs[INPUT])
+                made += 1
+                make_integers(graph, op, f"lstm{made}", inner[name], _ends(ranges, x), _ends(ranges, name))
+                changed = True
+            left += _others(graph)
+            if changed:
+                join_integers(graph)
+        drop_unused(model)
+        return left
+
+    def make_hybrid(self, model: Any, kept: Collection[str] = ()) -> list[FloatLayer]:
+        """Makes int8 of the weights of the ops in a model; returns the ops whose weights stay float32.
+
+        Args:
+            model: The model, an object of the schema.
+            kept: The names of results whose ops the user wants in floating point.
+        """
+        if not self.present:
+            return []
+        left: list[FloatLayer] = []
+        made = 0
+        for graph in editors_of(model):
+            for op in lstm_ops(graph):
+                if graph.name(op.outputs[0]) in kept:
+                    continue
+                reason = reason_for_float(graph, op, hybrid=True)
+                if reason is not None:
+                    left.append(FloatLayer(graph.name(op.outputs[0]), reason))
+                    continue
+                made += 1
+                make_hybrid(graph, op, f"lstm{made}")
+            for op in graph.ops:
+                if graph.code(op) == _CODES.UNIDIRECTIONAL_SEQUENCE_RNN and graph.name(op.outputs[0]) not in kept:
+                    made += 1
+                    make_hybrid_rnn(graph, op, f"rnn{made}")
+        drop_unused(model)
+        return left
+
+    def left_because(self, reason: str) -> list[FloatLayer]:
+        """Returns all of the ops, for one reason."""
+        if not self.present:
+            return []
+        model = read_model(self._path)
+        graphs = editors_of(model)
+        lstms = [FloatLayer(graph.name(op.outputs[0]), reason) for graph in graphs for op in lstm_ops(graph)]
+        return [*lstms, *(each for graph in graphs for each in _others(graph))]
+
+
+def enclose_states(ranges: Ranges, inner: Mapping[str, InnerRanges]) -> Ranges:
+    """Returns ranges in which those of ops' results enclose the initial states, because they have one scale.
+
+    What follows takes the integers as they are, then. In a finer scale, they would be no more exact, and a step of the
+    op, in which runtimes may differ, would be several.
+
+    Args:
+        ranges: The ranges of a model's tensors.
+        inner: The ranges inside the ops that become integer ops, by the names of their results.
+    """
+    found = dict(ranges)
+    for name, (_, (least, largest), *_) in inner.items():
+        if name in found:
+            one = found[name]
+            found[name] = {
+                "min": np.minimum(one["min"], np.float32(least)),
+                "max": np.maximum(one["max"], np.float32(largest)),
+            }
+    return found
+
+
+def _others(graph: GraphEditor) -> list[FloatLayer]:
+    found = [(graph.name(op.outputs[0]), _OTHERS[graph.code(op)]) for op in graph.ops if graph.code(op) in _OTHERS]
+    return [FloatLayer(name, f"LiteRT has {op} with integers for its weights alone") for name, op in found]
+
+
+def _agree_on_outputs(graph: GraphEditor, signatures: Sequence[Any], *, quantized_io: bool) -> None:
+    """Makes graph and signatures name the same outputs, of floating point or integers as asked.
+
+    litert-quantizer changes one of the two where an output is also taken by an op of the other kind.
+    """
+    outputs = [int(each) for each in graph.graph.outputs]
+    for entry in [entry for each in signatures for entry in each.outputs or ()]:
+        named = int(entry.tensorIndex)
+        if named in outputs:
+            continue
+        for place, index in enumerate(outputs):
+            producer = graph.producer(index)
+            if producer is None or graph.code(producer) not in _CONVERSIONS or int(producer.inputs[0]) != named:
+                continue
+            if graph.is_type(index, "float32") == quantized_io:
+                outputs[place] = named
+            else:
+                entry.tensorIndex = index
+    graph.graph.outputs = outputs
+
+
+def _ends(ranges: Ranges, name: str) -> tuple[float, float]:
+    found = ranges.get(name)
+    return (0.0, 0.0) if found is None else (float(found["min"][0]), float(found["max"][0]))

@@ -1,0 +1,158 @@
+"""The operands of UNIDIRECTIONAL_SEQUENCE_LSTM and LSTM, by their positions in the op (LiteRT's lstm_shared.h)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from ai_edge_litert import schema_py_generated as schema
+
+from litefuse.litert.export.editor import GraphEditor
+
+__all__ = [
+    "BIASES",
+    "CELL_STATE",
+    "INPUT",
+    "INPUT_WEIGHTS",
+    "LSTMS",
+    "NORMALIZATIONS",
+    "OPERANDS",
+    "OUTPUT_STATE",
+    "PEEPHOLES",
+    "PROJECTION",
+    "PROJECTION_BIAS",
+    "RECURRENT_WEIGHTS",
+    "LstmNumbers",
+    "cell_reads",
+    "is_copy",
+    "lstm_ops",
+    "reason_for_float",
+]
+
+INPUT = 0
+#: Four each: of the input, forget, cell and output gate.
+INPUT_WEIGHTS = range(1, 5)
+RECURRENT_WEIGHTS = range(5, 9)
+#: Of the input, forget and output gate.
+PEEPHOLES = range(9, 12)
+BIASES = range(12, 16)
+PROJECTION = 16
+PROJECTION_BIAS = 17
+OUTPUT_STATE = 18
+CELL_STATE = 19
+NORMALIZATIONS = range(20, 24)
+
+#: The codes of the ops.
+LSTMS = (schema.BuiltinOperator.UNIDIRECTIONAL_SEQUENCE_LSTM, schema.BuiltinOperator.LSTM)
+_GATES = "ifco"
+_PEEPHOLES = "ifo"
+#: Short names of the constant operands, by position: they are much of a small file.
+OPERANDS = {
+    **{position: f"kernel_{gate}" for position, gate in zip(INPUT_WEIGHTS, _GATES, strict=True)},
+    **{position: f"recurrent_{gate}" for position, gate in zip(RECURRENT_WEIGHTS, _GATES, strict=True)},
+    **{position: f"peephole_{gate}" for position, gate in zip(PEEPHOLES, _PEEPHOLES, strict=True)},
+    **{position: f"bias_{gate}" for position, gate in zip(BIASES, _GATES, strict=True)},
+    PROJECTION: "projection",
+    PROJECTION_BIAS: "projection_bias",
+    **{position: f"scale_{gate}" for position, gate in zip(NORMALIZATIONS, _GATES, strict=True)},
+}
+
+_COUNT = 24
+
+
+@dataclass(frozen=True)
+class LstmNumbers:
+    """The constants and options of one op, for n outputs and u cells.
+
+    Attributes:
+        constants: The constants by position; those that are absent have no entry.
+        cell_clip: The cell state's largest absolute value; 0 for no limit.
+        projection_clip: The projection's; 0 for no limit.
+        time_major: Whether the input is time-major.
+    """
+
+    constants: dict[int, npt.NDArray[np.float32]]
+    cell_clip: float
+    projection_clip: float
+    time_major: bool
+
+    @property
+    def normalized(self) -> bool:
+        """Whether the sums of the gates are normalized."""
+        return NORMALIZATIONS[1] in self.constants
+
+    @property
+    def projected(self) -> bool:
+        """Whether the output is a projection of the cells'."""
+        return PROJECTION in self.constants
+
+    @classmethod
+    def of(cls, graph: GraphEditor, op: Any) -> LstmNumbers:
+        """Reads an op whose weights are float32."""
+        positions = [each for each in range(len(op.inputs)) if each not in {INPUT, OUTPUT_STATE, CELL_STATE}]
+        values = {each: graph.constant(op.inputs[each]) for each in positions}
+        options = op.builtinOptions
+        return cls(
+            {each: value for each, value in values.items() if value is not None},
+            float(options.cellClip),
+            float(options.projClip),
+            bool(getattr(options, "timeMajor", False)),
+        )
+
+
+def lstm_ops(graph: GraphEditor) -> Iterator[Any]:
+    """Yields the ops with float32 inputs and weights: over all steps, or of one."""
+    for op in [*graph.ops]:
+        if graph.code(op) in LSTMS and all(
+            graph.is_type(op.inputs[each], "float32") for each in (INPUT, INPUT_WEIGHTS[1])
+        ):
+            yield op
+
+
+def cell_reads(graph: GraphEditor, op: Any) -> Iterator[Any]:
+    """Yields the CONCATENATION ops that read the last cell state, which the op leaves in the memory of its operand.
+
+    Between them may be a copy, MAXIMUM of the state and itself.
+    """
+    states = [int(op.inputs[CELL_STATE])]
+    for state in states:  # grows
+        for each in graph.consumers(state):
+            if graph.code(each) == schema.BuiltinOperator.CONCATENATION:
+                yield each
+            elif is_copy(graph, each):
+                states.append(int(each.outputs[0]))
+
+
+def is_copy(graph: GraphEditor, op: Any | None) -> bool:
+    """Whether an op copies a tensor, as litefuse has it copied: the maximum of it and itself."""
+    if op is None or graph.code(op) != schema.BuiltinOperator.MAXIMUM:
+        return False
+    return len({int(each) for each in op.inputs}) == 1
+
+
+def reason_for_float(graph: GraphEditor, op: Any, *, hybrid: bool = False) -> str | None:
+    """Returns why LiteRT has no integer form of an op; None if it has one.
+
+    Args:
+        graph: The op's graph.
+        op: The op.
+        hybrid: Whether it is about integers for the weights alone.
+    """
+    options = op.builtinOptions
+    if len(op.inputs) != _COUNT:
+        return f"it has {len(op.inputs)} operands in place of {_COUNT}"
+    if not hybrid and options.fusedActivationFunction != schema.ActivationFunctionType.TANH:
+        return "LiteRT has integers for the activation tanh alone"
+    if getattr(options, "diagonalRecurrentTensors", False) or len(graph.shape(op.inputs[RECURRENT_WEIGHTS[1]])) != 2:
+        return "LiteRT has no integers for recurrent weights that are vectors"
+    units = graph.shape(op.inputs[BIASES[1]])
+    if not hybrid and op.inputs[PEEPHOLES[1]] >= 0 and graph.shape(op.inputs[OUTPUT_STATE])[1:] != units:
+        # The fault `integer-peepholes`.
+        return "LiteRT's integers for peepholes are wrong where a projection has another size than the cells"
+    given = {*range(1, 18), *NORMALIZATIONS}
+    if any(op.inputs[each] >= 0 and graph.constant(op.inputs[each]) is None for each in given):
+        return "its weights are computed"
+    return None

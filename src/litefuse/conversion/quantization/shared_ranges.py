@@ -1,0 +1,104 @@
+"""Ranges that tensors share because an op passes numbers on, and LiteRT has one scale for all of them there."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from math import inf
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from ai_edge_litert import schema_py_generated as schema
+
+from litefuse.conversion.quantization.calibration import Ranges
+from litefuse.litert.runtime.schema_objects import op_codes, tensor_name
+
+__all__ = ["share_ranges"]
+
+_SELECTION = schema.BuiltinOperator.SELECT_V2
+_CONCATENATION = schema.BuiltinOperator.CONCATENATION
+# The operand and the result of these have one scale, which litert-quantizer takes from the operand.
+_POOLS = frozenset({schema.BuiltinOperator.AVERAGE_POOL_2D, schema.BuiltinOperator.MAX_POOL_2D})
+# The result of these has the scale of the operand, as well.
+_PASSING = frozenset({schema.BuiltinOperator.EXPAND_DIMS, schema.BuiltinOperator.RESHAPE, schema.BuiltinOperator.TILE})
+# An operand that is much smaller than the result keeps its range: in steps of the result's, little would be left of it
+# for its other readers. It loses two bits at most.
+_TIMES = 4.0
+
+
+def share_ranges(
+    model: Any,
+    ranges: Ranges,
+    sources: Mapping[str, str] = MappingProxyType({}),
+    constants: Collection[str] = (),
+) -> Ranges:
+    """Returns ranges in which the operands of a concatenation have that of its result, and pools before it likewise.
+
+    So have custom ops that hand numbers on. They are converted to its scale anyway. An operand that others read too, as
+    in dense blocks, would need an op of its own for that. TFLiteConverter does the same, however small an operand is.
+    What is made of constants alone, such as a class token that is repeated by the batch, has no other readers.
+
+    So have the states of masked layers in all steps, which selections hand on.
+
+    Args:
+        model: The model, as the schema's objects.
+        ranges: The ranges of its tensors.
+        sources: The results of custom ops that have the scale of an operand, with that operand.
+        constants: The tensors that depend on constants alone, and that one operand reads.
+    """
+    shared = dict(ranges)
+    codes = op_codes(model)
+    for graph in model.subgraphs:
+        tensors: list[Any] = graph.tensors
+        names: dict[int, str] = dict(enumerate(tensor_name(each) for each in tensors))
+        op: Any
+        for op in reversed(graph.operators):  # the last one first: results are operands of later ones
+            code = codes[int(op.opcodeIndex)]
+            passes = code in _PASSING and any(names[each] in constants for each in op.outputs)
+            inputs: list[int] = list(op.inputs) if code == _CONCATENATION or code in _POOLS or passes else []
+            computed = [names[each] for each in inputs if model.buffers[tensors[each].buffer].data is None]
+            for result in [names[each] for each in op.outputs]:
+                of_result = shared.get(result)
+                operands = [sources[result]] if result in sources else computed
+                if of_result is not None:
+                    known = {name: inf if name in constants else _TIMES for name in operands if name in shared}
+                    within = [name for name, times in known.items() if _covers(of_result, shared[name], times)]
+                    shared |= dict.fromkeys(within, of_result)
+        for states in _selected_states(model, graph, codes):
+            found = [shared[names[each]] for each in states if names[each] in shared]
+            if len(found) == len(states):
+                least, largest = (np.array([each[end] for each in found]) for end in ("min", "max"))
+                whole = {"min": least.min(axis=0), "max": largest.max(axis=0)}
+                shared |= {names[each]: whole for each in states if _covers(whole, shared[names[each]])}
+    return shared
+
+
+def _selected_states(model: Any, graph: Any, codes: Sequence[int]) -> list[set[int]]:
+    """Returns the tensors that selections take and give, where one takes what another one gave.
+
+    Such are the states of a masked layer, whose steps are one after the other.
+    """
+    groups: list[set[int]] = []
+    given: set[int] = set()
+    handed_on: set[int] = set()
+    op: Any
+    for op in graph.operators:
+        if codes[int(op.opcodeIndex)] != _SELECTION:
+            continue
+        constants = {int(each): model.buffers[graph.tensors[each].buffer].data for each in op.inputs[1:]}
+        if any(data is not None and np.any(data) for data in constants.values()):
+            continue  # the result has the range of the constant, too
+        group = {int(op.outputs[0]), *(each for each, data in constants.items() if data is None)}
+        handed_on |= group & given
+        given.add(int(op.outputs[0]))
+        for other in [each for each in groups if each & group]:
+            groups.remove(other)
+            group |= other
+        groups.append(group)
+    return [group for group in groups if group & handed_on]
+
+
+def _covers(one: Mapping[str, Any], other: Mapping[str, Any], times: float = _TIMES) -> bool:
+    """Whether a range encloses another one, and is at most so many times as wide."""
+    encloses = (one["min"] <= other["min"]).all() and (one["max"] >= other["max"]).all()
+    return bool(encloses and (times == inf or (one["max"] - one["min"] <= times * (other["max"] - other["min"])).all()))

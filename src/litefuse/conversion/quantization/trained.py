@@ -1,0 +1,86 @@
+"""Integer ops with the ranges of fake-quantization nodes, which training found."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from io import BytesIO
+from pathlib import Path
+from typing import NamedTuple
+
+from litefuse.conversion.model_file import write_model
+from litefuse.conversion.quantization.difference import Difference, calls_of_random_inputs, difference_on_random_inputs
+from litefuse.conversion.quantization.float_ops import ops_by_kind
+from litefuse.conversion.quantization.layers import layer_differences
+from litefuse.errors import LitefuseError
+from litefuse.ir.mlir import ir
+from litefuse.ir.passes import run_passes
+from litefuse.passes.fake_quantization.integer_boundary import IntegerBoundary
+from litefuse.passes.fake_quantization.integer_ops import IntegerOps, UncoveredOp
+from litefuse.passes.fake_quantization.pairs import NodesFound
+from litefuse.passes.weights import Weights
+from litefuse.support.report.quantized import FloatOp
+
+__all__ = ["Trained", "quantize_trained"]
+
+
+class Trained(NamedTuple):
+    """What became of a model that was trained for integers.
+
+    Attributes:
+        size_before: The size in bytes of the model that computes fake quantization in floats.
+        difference: The difference in the outputs between that model and the one of integers, and the ops that stayed in
+            floats.
+    """
+
+    size_before: int
+    difference: Difference
+
+
+def quantize_trained(
+    module: ir.Module,
+    weights: Weights,
+    path: Path,
+    nodes: NodesFound,
+    integer_signatures: Collection[str] = (),
+    *,
+    int4: bool = True,
+    layers: bool = False,
+) -> Trained:
+    """Writes a lowered module whose fake-quantization nodes are pairs as a model of integer ops.
+
+    Args:
+        module: The module; it is consumed.
+        weights: The weights that its placeholders represent.
+        path: The file.
+        nodes: What became of the nodes.
+        integer_signatures: The functions whose inputs and outputs become integers, too.
+        int4: Whether weights may be int4.
+        layers: Whether the difference is also measured inside the model.
+
+    Raises:
+        LitefuseError: The model has no node with a constant range, or LiteRT does not run the result.
+        LoweringError: The exporter rejected the module.
+    """
+    if not nodes.pairs:
+        why = "".join(f"\n  {node}: {reason}" for node, reason in nodes.left)
+        raise LitefuseError(
+            "the model has no fake quantization that gives ranges" + (f":{why}" if why else ""),
+            hint="Without training for it, quantize='int8' takes ranges from samples (on the command line, "
+            "--quantize int8 --representative-dataset FILE.npz).",
+        )
+    copy = BytesIO()
+    module.operation.write_bytecode(copy)
+    floats = path.with_name(path.name + ".floats")
+    left: list[UncoveredOp] = [UncoveredOp("fake quantization", node, reason) for node, reason in nodes.left]
+    try:
+        write_model(ir.Module.parse(copy.getvalue()), weights, floats)
+        run_passes(module, [IntegerOps(left, int4=int4), IntegerBoundary(integer_signatures)])
+        write_model(module, weights, path)
+        difference = difference_on_random_inputs(floats, path)
+        kinds, written = ops_by_kind(path, integer=True)
+        sizes = {f"node {each.name}": each.weights for each in written}
+        inside = layer_differences(floats, path, calls_of_random_inputs(floats)) if layers else ()
+        ops = tuple(FloatOp(each.op, each.node, "float", each.reason, sizes.get(each.node, 0)) for each in left)
+        return Trained(floats.stat().st_size, difference._replace(kinds=kinds, floats=ops, layers=inside))
+    finally:
+        floats.unlink(missing_ok=True)

@@ -1,0 +1,247 @@
+"""Quantization of files: of the one that a conversion wrote, and of LiteRT models of any converter.
+
+A LiteRT model is quantized without the lowering engine, which only fake-quantization nodes need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from litefuse.conversion.job import ConversionJob
+from litefuse.conversion.pipeline.steps import Steps
+from litefuse.conversion.summary import ModelSummary
+from litefuse.errors import QuantizationError
+from litefuse.kernels import PACK, PYTHON_ONLY
+from litefuse.litert.export.op_codes import NewerOp, newer_ops, too_old
+from litefuse.litert.export.runtime_versions import RuntimeLimit
+from litefuse.litert.runtime.flatbuffer import content_of
+from litefuse.litert.runtime.known_custom_ops import by_kernel
+from litefuse.litert.runtime.transfer import unpickle_kernels
+from litefuse.litert.targets import traits_of
+from litefuse.support.options.forms import INTEGER_ACTIVATIONS, Quantization, RnnForm
+from litefuse.support.options.quantization import types_of_io
+from litefuse.support.plug_ins.entry_points import take_plug_ins
+from litefuse.support.report import QuantizationReport, RenamedReport, Report
+
+if TYPE_CHECKING:
+    from litefuse.conversion.pipeline.stages import Lowering
+    from litefuse.conversion.quantization.difference import Difference
+    from litefuse.conversion.quantization.recurrent.lstms import FloatLayer
+    from litefuse.ir.mlir import ir
+
+__all__ = ["quantize_file", "quantize_trained_module", "rnn_form", "run_quantization"]
+
+
+def run_quantization(job: ConversionJob, announce: Callable[[str], None]) -> Report:
+    """Quantizes a LiteRT model from another process, with the kernels that the job contains.
+
+    Args:
+        job: A conversion whose source is the model's file.
+        announce: Called with the name of the step at its start.
+
+    Raises:
+        LitefuseError: The model cannot be read, quantized or written.
+    """
+    from litefuse.conversion.quantization.preparing import prepare_model
+    from litefuse.litert.inspection.litert_model import inspect_litert_model
+    from litefuse.litert.metadata.finish import finish_file
+
+    take_plug_ins(job.plug_ins)
+    unpickle_kernels(job.kernels)
+    steps = Steps(announce)
+    steps.begin("quantize")
+    partial = job.output.with_name(job.output.name + ".part")
+    quantization = None
+    try:
+        model = inspect_litert_model(job.source)
+        custom_ops = sorted({each.name for each in model.custom_operators if each.kind == "custom"})
+        summary = ModelSummary(model.op_counts, tuple(custom_ops))
+        prepare_model(job.source, partial)
+        if job.quantize is not None:
+            quantization, summary = quantize_file(partial, job, summary, announce, rnn=rnn_form(job))
+        facts = inspect_litert_model(partial)
+        renamed = finish_file(partial, job.finish, files_of=job.source, where=str(job.source))
+        partial.replace(job.output)
+    finally:
+        partial.unlink(missing_ok=True)
+    foreign, own = by_kernel(summary.custom_ops, job.output)
+    steps.begin("")
+    return Report(
+        source=str(job.source),
+        signatures=tuple(signature.key for signature in facts.signatures),
+        renamed=RenamedReport.all_of(renamed),
+        op_counts=summary.op_counts,
+        custom_ops=foreign,
+        runtime_ops=own,
+        pack_kernels=tuple(name for name in foreign if name in PACK),
+        python_kernels=tuple(name for name in foreign if name in PYTHON_ONLY),
+        quantization=quantization,
+        least_runtime=facts.least_runtime,
+        size=job.output.stat().st_size,
+        source_size=job.source.stat().st_size,
+        timings=steps.timings,
+    )
+
+
+def quantize_file(
+    path: Path, job: ConversionJob, summary: ModelSummary, announce: Callable[[str], None], *, rnn: RnnForm
+) -> tuple[QuantizationReport, ModelSummary]:
+    """Quantizes the model in a file in place; returns the report and the new summary.
+
+    Args:
+        path: The file.
+        job: The conversion, with a form of quantization.
+        summary: What is in the file.
+        announce: Called with the progress.
+        rnn: The form of recurrent layers.
+
+    Raises:
+        LitefuseError: The model cannot be quantized like this.
+        QuantizationError: The result is not what was required.
+    """
+    assert job.quantize is not None
+    size, target = path.stat().st_size, path.with_name(path.name + ".quantized")
+    left: list[FloatLayer] = []
+    try:
+        job, difference, instead = _quantized(path, target, job, left, announce)
+        target.replace(path)
+    finally:
+        target.unlink(missing_ok=True)
+    assert job.quantize is not None
+    result = _checked(path, job, summary, job.quantize, size, difference, instead=instead)
+    if job.quantize == "int16" and left and rnn == "fused":
+        raise QuantizationError(
+            f"{len(left)} recurrent op(s) would stay in floating point: {left[0].reason}",
+            hint="Quantize to int8, or leave out rnn='fused' and the target (on the command line, --rnn, --target).",
+        )
+    return result
+
+
+def _quantized(
+    path: Path, target: Path, job: ConversionJob, left: list[FloatLayer], announce: Callable[[str], None]
+) -> tuple[ConversionJob, Difference, str]:
+    """Quantizes a model in the form that was asked for, or in the next one that its oldest runtime has.
+
+    Returns:
+        The job with the form, the difference, and why it is another form; empty if it is not.
+
+    Raises:
+        LitefuseError: The model cannot be quantized like this, or the runtime has no such form.
+    """
+    from litefuse.conversion.quantization.fused_activations import fuse_activations
+    from litefuse.conversion.quantization.integer_composites import take_conversions_in
+    from litefuse.conversion.quantization.integer_selections import limit_selections
+    from litefuse.conversion.quantization.model_facts import kept_results
+    from litefuse.conversion.quantization.quantize import quantize_model
+    from litefuse.litert.export.edited_file import edit_file
+
+    traits = traits_of(job.target)
+    if not traits.mixed:  # where tables are mixed with float32 all the same, it takes the first scale for all rows
+        job = replace(job, quantization=replace(job.quantization, lookups_of_one_scale=True))
+    if job.quantize in INTEGER_ACTIVATIONS:
+        kept = kept_results(path, job.quantization)
+        edit_file(path, lambda model: fuse_activations(model, kept))
+    lacking: list[NewerOp] = []
+    for form, described in (job, ""), *_older_forms(job):
+        assert form.quantize is not None
+        left.clear()
+        difference = quantize_model(
+            path,
+            target,
+            form.quantize,
+            form.samples,
+            quantized_io=form.quantized_io,
+            options=form.quantization,
+            max_error=form.max_error or 0.0,
+            layers=form.quantization_layers,
+            left=left,
+            announce=announce,
+        )
+        if "SELECT_V2" in traits.avoided:
+            edit_file(target, limit_selections)
+        edit_file(target, lambda model: take_conversions_in(model, lambda name: job.composites[name] == "generate"))
+        if job.min_runtime is None:
+            return form, difference, ""
+        with content_of(target) as content:
+            newer = newer_ops(content, job.min_runtime)
+        if not newer:
+            return form, difference, _reason(described, job.min_runtime, lacking)
+        lacking = lacking or newer
+    assert job.min_runtime is not None
+    raise too_old(job.min_runtime, lacking)
+
+
+def _reason(described: str, limit: RuntimeLimit, lacking: Sequence[NewerOp]) -> str:
+    """Returns why a form was chosen in place of another; empty if it was the first."""
+    return f"{described}, as {limit} has no {lacking[0].op} version {lacking[0].version}" if lacking else ""
+
+
+def _older_forms(job: ConversionJob) -> Iterator[tuple[ConversionJob, str]]:
+    """Yields the forms to try where the oldest runtime lacks the one that was asked for, with their names."""
+    if job.quantization.granularity != "tensor" and job.quantize not in {"auto", "recipe", "float16"}:
+        yield replace(job, quantization=replace(job.quantization, granularity="tensor")), "one scale for each tensor"
+    if job.quantize == "dynamic":
+        yield replace(job, quantize="weights"), "int8 weights for products in float32"
+
+
+def quantize_trained_module(
+    module: ir.Module, lowering: Lowering, path: Path, job: ConversionJob, summary: ModelSummary
+) -> tuple[QuantizationReport, ModelSummary]:
+    """Writes a model in integers with the ranges of its fake quantization; returns the report and the new summary.
+
+    Raises:
+        LitefuseError: The model has no such ranges, or LiteRT does not run the result.
+        QuantizationError: The result is not what was required.
+    """
+    from litefuse.conversion.quantization.trained import quantize_trained
+    from litefuse.passes.fake_quantization.pairs import NodesFound
+
+    size, difference = quantize_trained(
+        module,
+        lowering.weights,
+        path,
+        lowering.fake_quantization or NodesFound(),
+        [entry.symbol for entry in lowering.entry_points] if any(types_of_io(job.quantized_io)) else [],
+        int4=traits_of(job.target).int4 is None,
+        layers=job.quantization_layers,
+    )
+    return _checked(path, job, summary, "qat", size, difference)
+
+
+def _checked(
+    path: Path,
+    job: ConversionJob,
+    summary: ModelSummary,
+    form: Quantization,
+    size: int,
+    difference: Difference,
+    *,
+    instead: str = "",
+) -> tuple[QuantizationReport, ModelSummary]:
+    """Checks what was required of the result, and reports it."""
+    from litefuse.conversion.quantization.effect import check_difference
+    from litefuse.conversion.quantization.float_ops import require_integer
+    from litefuse.litert.inspection.litert_model import inspect_litert_model
+
+    inputs = "random inputs" if job.samples is None else "samples"
+    if job.require_integer:
+        require_integer(difference.floats)
+    if job.max_error is not None:
+        check_difference(difference.error, difference.unchecked, job.max_error, inputs)
+    report = QuantizationReport(
+        form, size, inputs=inputs, weights=job.quantization.text(), instead=instead, **difference._asdict()
+    )
+    return report, summary._replace(op_counts=inspect_litert_model(path).op_counts)
+
+
+def rnn_form(job: ConversionJob) -> RnnForm:
+    """Returns the form of recurrent layers: where loops are as good, quantized ones are smaller and faster on a CPU."""
+    if job.rnn != "auto":
+        return job.rnn
+    traits = traits_of(job.target)
+    if not traits.variables:
+        return "loop"
+    return "fused" if not traits.loops else "loop" if job.quantize else "auto"

@@ -1,0 +1,442 @@
+"""Conversion of a SavedModel to a file, in this process."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+from litefuse.conversion.job import ConversionJob
+from litefuse.conversion.model_file import write_model
+from litefuse.conversion.pipeline.composites import freeze_and_fuse
+from litefuse.conversion.pipeline.layer_naming import LayerNaming
+from litefuse.conversion.pipeline.lowering import lower_module
+from litefuse.conversion.pipeline.stages import Lowering, State
+from litefuse.conversion.pipeline.steps import SELF_CHECK, ModuleSaved, SavedBefore, Steps
+from litefuse.conversion.pipeline.targets import check_lowered, fixed_shapes
+from litefuse.conversion.pipeline.unrolled import kept, with_unrolled
+from litefuse.conversion.pipeline.variable_values import VariableValues
+from litefuse.conversion.quantizing import quantize_file, quantize_trained_module, rnn_form
+from litefuse.conversion.summary import ModelSummary, summarize
+from litefuse.errors import LitefuseError, NotFusedError
+from litefuse.frontends.saved_model import NARROWED, WIDENED, DataType, Retyping, SavedModel, load, op_registry
+from litefuse.fusions.composites.fuse_composites import FuseComposites
+from litefuse.fusions.composites.outcome import CheckResult, CheckTerms
+from litefuse.fusions.recognizers.layers.index import LAYER_COMPOSITES
+from litefuse.fusions.recognizers.transfer import unpickle_registered
+from litefuse.ir.call_graph import functions, operations
+from litefuse.ir.engine.constant_sizes import check_constants
+from litefuse.ir.engine.counts import COUNTS
+from litefuse.ir.importer import ImportedModule, default_signatures, import_saved_model, left_out_signatures
+from litefuse.ir.mlir import func, ir, mlir_context
+from litefuse.ir.passes import run_passes
+from litefuse.ir.shapes.set_input_shapes import SetInputShapes
+from litefuse.kernels import PACK
+from litefuse.litert.export.op_codes import check_runtime, runtime_of
+from litefuse.litert.runtime.flatbuffer import content_of
+from litefuse.litert.runtime.known_custom_ops import by_kernel
+from litefuse.litert.runtime.transfer import unpickle_kernels
+from litefuse.litert.targets import traits_of
+from litefuse.passes.fake_quantization.pairs import NodesFound
+from litefuse.passes.legalize.custom_ops import RUNTIME_KERNELS, CustomOpForm
+from litefuse.passes.legalize.decomposed import Decomposed
+from litefuse.passes.legalize.lacking_ops import tensorflow_name
+from litefuse.passes.weights import Weights
+from litefuse.support.logs.events import INFO, event
+from litefuse.support.options.allowed_ops import check_allowed
+from litefuse.support.options.forms import CompositeForms, RequiredComposites
+from litefuse.support.options.input_shapes import InputShapes
+from litefuse.support.options.limits import held_bytes, limited
+from litefuse.support.plug_ins.entry_points import take_plug_ins
+from litefuse.support.report import (
+    CompositeReport,
+    LackingOpReport,
+    LeftOutReport,
+    QuantizationReport,
+    RenamedReport,
+    Report,
+    RetypedReport,
+)
+
+__all__ = ["run_conversion", "run_job"]
+
+
+@dataclass(frozen=True)
+class _SelfCheck:
+    """The self-check as a separate step; the runtime is loaded for the first composite."""
+
+    lowering: Lowering
+    steps: Steps
+    thorough: bool = False
+    fatal_kernels: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def __call__(
+        self,
+        module: ir.Module,
+        composite: func.FuncOp,
+        replacement: func.FuncOp,
+        terms: CheckTerms,
+    ) -> CheckResult:
+        from litefuse.conversion.verify.self_check import self_check
+
+        if terms.kernel in self.fatal_kernels:
+            death = self.fatal_kernels[terms.kernel]
+            return CheckResult(unchecked=f"the process that ran its kernel on random inputs died ({death})")
+        self.steps.begin(SELF_CHECK)
+        if terms.kernel:
+            self.steps.announce(f"{SELF_CHECK}: {terms.kernel}")  # which it is to be if the process dies of it
+        result = self_check(module, composite, replacement, terms, lowering=self.lowering, thorough=self.thorough)
+        self.steps.begin(FuseComposites.name)
+        return result
+
+
+def run_job(job: ConversionJob, announce: Callable[[str], None]) -> Report:
+    """Runs a job from another process, with the fusions and kernels that it contains."""
+    take_plug_ins(job.plug_ins)
+    unpickle_registered(job.fusions)
+    unpickle_kernels(job.kernels)
+    return run_conversion(job, announce)
+
+
+def run_conversion(job: ConversionJob, announce: Callable[[str], None] = lambda _: None) -> Report:
+    """Converts a SavedModel in this process, with the fusions that are registered here.
+
+    Args:
+        job: The conversion.
+        announce: Called with the name of each step at its start.
+
+    Raises:
+        LitefuseError: The model cannot be read, converted or written.
+    """
+    saved_before = SavedBefore(job.save_module_before, job.output) if job.save_module_before is not None else None
+    dump = None
+    if job.dump_ir is not None:
+        from litefuse.conversion.pipeline.module_dump import ModuleDump  # few conversions are looked into
+        from litefuse.conversion.pipeline.step_names import check_step_names
+
+        check_step_names(job.dump_ir.after)
+        dump = ModuleDump(job.dump_ir)
+    steps = Steps(announce, saved_before=saved_before, dump=dump)
+    try:
+        with limited(job.limits), mlir_context(), steps.failing():
+            return _convert(job, steps)
+    except ModuleSaved:
+        return Report(str(job.source))
+
+
+def _convert(job: ConversionJob, steps: Steps) -> Report:
+    COUNTS.clear()
+    dtypes = {**(NARROWED if job.narrow else {}), **(WIDENED if job.widen else {})}
+    retyping = Retyping(op_registry(), dtypes)
+    saved_model, imported, shapes = _import(job, steps, retyping if dtypes else None)
+    module = imported.module
+    weights = Weights(job.mapped_from, _release_checkpoint(imported))
+    values = VariableValues(imported, weights)
+    lowering = Lowering(
+        imported.entry_points,
+        State(values, imported.tables),
+        weights,
+        allow_custom_ops=job.allow_custom_ops,
+        kernels=() if job.builtins_only else PACK,
+        runtime_kernels=() if job.builtins_only else RUNTIME_KERNELS,
+        narrow=job.narrow,
+        quantize=job.quantize is not None and job.quantize != "qat",
+        fake_quantization=NodesFound() if job.quantize == "qat" else None,
+        target=traits_of(job.target),
+        unrolled=None if traits_of(job.target).loops or job.rnn == "loop" else [],
+    )
+    check = None
+    if job.check_fusions:
+        check = _SelfCheck(lowering, steps, job.check_fusions == "thorough", job.fatal_kernels)
+    of_layers = job.require_fused.of_names(LAYER_COMPOSITES, among=True)
+    naming = LayerNaming(job.composites, lowering.target, job.target == ("cpu",), of_layers, check)
+    findings = freeze_and_fuse(
+        imported,
+        job.source,
+        steps.begin,
+        values=values,
+        check=check,
+        check_custom_ops=job.check_custom_ops,
+        forms=_forms(job),
+        rnn=rnn_form(job),
+        lacking=traits_of(job.target).lacking if job.rnn == "auto" else (),
+        chosen_ops=() if isinstance(job.allow_custom_ops, bool) else job.allow_custom_ops,
+    )
+    composites = (*findings.composites, *_uncalled(saved_model, findings.composites))
+    _log_composites(composites)
+    _check_names(job.composites, composites)
+    known = _known_ops(saved_model, module) if not isinstance(job.allow_custom_ops, bool) else set[str]()
+    if "*" in job.require_fused.patterns and not findings.composites:
+        raise _no_composite(composites)
+    _require_fused(job.require_fused.of_names(LAYER_COMPOSITES, among=False), composites, job.composites)
+    lower_module(module, replace(lowering, naming=naming.passes()), steps.begin)
+    _log_composites(naming.composites())
+    composites = (*composites, *naming.composites())
+    _require_fused(of_layers, composites, job.composites)
+    loops = with_unrolled(findings.loops, lowering.unrolled or ())
+    check_lowered(module, job.target, kept(loops, lowering.unrolled or ()), loops_chosen=job.rnn == "loop")
+    allowed = set[str]() if isinstance(job.allow_custom_ops, bool) else {*job.allow_custom_ops}
+    if allowed:
+        lacking = {each.op for each in (*lowering.decomposed, *lowering.emitted)}
+        check_allowed(allowed, lacking, known | _names_of(composites))
+    written = _write(module, lowering, job, steps)
+    foreign, own = by_kernel(written.summary.custom_ops, job.output)
+    steps.begin("")
+    return Report(
+        source=str(job.source),
+        signatures=tuple(entry.symbol for entry in imported.entry_points),
+        renamed=written.renamed,
+        left_out=_left_out(saved_model, imported, chosen=job.signatures is not None),
+        composites=composites,
+        loops=loops,
+        recognizers=findings.recognizers,
+        layers=naming.layers(module),
+        near_layers=naming.near_layers(),
+        variables=findings.variables,
+        op_counts=written.summary.op_counts,
+        custom_ops=foreign,
+        runtime_ops=own,
+        pack_kernels=tuple(name for name in foreign if name in PACK),
+        python_kernels=_python_kernels(foreign, lowering.emitted),
+        lacking_ops=_lacking_ops(lowering.decomposed, lowering.emitted),
+        needless_custom_ops=tuple(sorted(allowed - {*written.summary.custom_ops})),
+        narrowed=(
+            *_retyped(retyping, NARROWED),
+            *(RetypedReport("op", op, "float64", "float32", count) for op, count in lowering.narrowed.items()),
+        ),
+        widened=_retyped(retyping, WIDENED),
+        target=", ".join(job.target),
+        batch_taken=None if shapes.batch == job.input_shapes.batch else shapes.batch,
+        quantization=written.quantization,
+        least_runtime=written.least_runtime,
+        size=job.output.stat().st_size,
+        timings=steps.timings,
+        counts=dict(COUNTS),
+    )
+
+
+def _log_composites(composites: Sequence[CompositeReport]) -> None:
+    for each in composites:
+        told = {"composite": each.name, "function": each.function, "fused_into": each.fused_into, "told": True}
+        if each.outcome == "fused":
+            message = f"{each.name} is fused into {each.fused_into}, {each.compared}"
+            event("composites", INFO, message, event="fused", **told)
+        else:
+            message = f"{each.name} is not fused: {each.reason}"
+            event("composites", INFO, message, event="not fused", reason=each.reason, **told)
+
+
+def _import(
+    job: ConversionJob, steps: Steps, retyping: Retyping | None
+) -> tuple[SavedModel, ImportedModule, InputShapes]:
+    """Reads the model, changes dtypes if requested, imports it and sets the shapes of its inputs."""
+    steps.begin("read")
+    arrays = {"input_arrays": job.input_arrays, "output_arrays": job.output_arrays}
+    saved_model = load(job.source, job.tags, **arrays)
+    steps.begin("import")
+    keys = job.signatures or default_signatures(saved_model)
+    imported = import_saved_model(saved_model if retyping is None else retyping.model(saved_model, keys), keys)
+    steps.module = imported.module
+    if job.finish.rename:
+        names = {each.symbol: {"inputs": [*each.inputs], "outputs": [*each.outputs]} for each in imported.entry_points}
+        job.finish.check_names(names, str(job.source))
+    inputs = {entry.symbol: entry.inputs for entry in imported.entry_points}
+    shapes = fixed_shapes(job.target, job.input_shapes, imported)
+    run_passes(imported.module, [SetInputShapes(shapes, inputs)], steps.begin)
+    return saved_model, imported, shapes
+
+
+def _write(module: ir.Module, lowering: Lowering, job: ConversionJob, steps: Steps) -> _Written:
+    """Writes the model, quantized if requested.
+
+    The file is written atomically.
+    """
+    check_constants(module, held_bytes(job.source))
+    steps.begin("write")
+    partial = job.output.with_name(job.output.name + ".part")
+    quantization = None
+    try:
+        summary = summarize(module)
+        if lowering.fake_quantization is not None:
+            steps.begin("quantize")
+            quantization, summary = quantize_trained_module(module, lowering, partial, job, summary)
+            check_runtime(partial, job.min_runtime)
+        else:
+            write_model(module, lowering.weights, partial, of_one_shape=job.quantize is not None)
+            check_runtime(partial, job.min_runtime)
+            if job.quantize is not None:
+                steps.begin("quantize")
+                quantization, summary = quantize_file(partial, job, summary, steps.announce, rnn=rnn_form(job))
+        renamed: dict[str, dict[str, dict[str, str]]] = {}
+        if job.finish:
+            from litefuse.litert.metadata.finish import finish_file  # few models need it
+
+            renamed = finish_file(partial, job.finish, where=str(job.source))
+        with content_of(partial) as content:
+            runtime = runtime_of(content)
+        partial.replace(job.output)
+    finally:
+        partial.unlink(missing_ok=True)
+    return _Written(summary, quantization, RenamedReport.all_of(renamed), str(runtime))
+
+
+class _Written(NamedTuple):
+    """The written file.
+
+    Attributes:
+        summary: Its ops.
+        quantization: The quantization; None if there was none.
+        renamed: The inputs and outputs with other names.
+        least_runtime: The first releases that have its ops.
+    """
+
+    summary: ModelSummary
+    quantization: QuantizationReport | None
+    renamed: tuple[RenamedReport, ...]
+    least_runtime: str
+
+
+# The names of the composites that Keras 2 makes from its LSTM layers: an interface's name and a UUID.
+_LSTMS_OF_KERAS_2 = "lstm_????????-????-????-????-????????????"
+
+
+def _forms(job: ConversionJob) -> CompositeForms:
+    """Returns the forms of composites; Keras's own LSTM composites get the form of layers without annotation."""
+    traits = traits_of(job.target)
+    if rnn_form(job) == "fused" or job.rnn != "auto" or job.require_fused:
+        return job.composites
+    if traits.variables and not job.quantize:
+        return replace(job.composites, faster=True)
+    why = (
+        "with smaller weights, a loop is smaller and faster (rnn='fused' makes it one op)"
+        if traits.variables
+        else f"{traits.runtime} takes no variable tensors, in which the op keeps its state"
+    )
+    return replace(job.composites, better_inline={_LSTMS_OF_KERAS_2: why})
+
+
+def _release_checkpoint(imported: ImportedModule) -> Callable[[], None]:
+    def release() -> None:
+        for variable in imported.variables.values():
+            variable.release()
+            return  # there is one checkpoint
+
+    return release
+
+
+def _lacking_ops(decomposed: Sequence[Decomposed], emitted: Sequence[CustomOpForm]) -> tuple[LackingOpReport, ...]:
+    """Returns one entry for all ops of one name with the same outcome and reason."""
+    found: Counter[LackingOpReport] = Counter(LackingOpReport(each.op, each.form) for each in decomposed)
+    for each in emitted:
+        outcome = "runtime" if each.in_runtime else "pack" if each.in_pack else "custom"
+        found[LackingOpReport(each.op, outcome, each.reason)] += 1
+    ordered = sorted(found, key=lambda each: (each.op, each.outcome, each.reason))
+    return tuple(replace(each, count=found[each]) for each in ordered)
+
+
+def _python_kernels(custom_ops: Sequence[str], emitted: Sequence[CustomOpForm]) -> tuple[str, ...]:
+    """Those of a model's custom ops that run in Python only."""
+    if not custom_ops:
+        return ()
+    from litefuse.kernels import PYTHON_ONLY  # few models have custom ops
+
+    python_only = PYTHON_ONLY | {each.op for each in emitted if each.python_only}
+    return tuple(name for name in custom_ops if name in python_only)
+
+
+def _retyped(retyping: Retyping, dtypes: Mapping[DataType, DataType]) -> tuple[RetypedReport, ...]:
+    return tuple(
+        RetypedReport(each.what, each.name, str(each.dtype), str(dtypes[each.dtype]), count)
+        for each, count in retyping.found.items()
+        if each.dtype in dtypes
+    )
+
+
+def _left_out(saved_model: SavedModel, imported: ImportedModule, *, chosen: bool) -> tuple[LeftOutReport, ...]:
+    converted = [entry.symbol for entry in imported.entry_points]
+    return tuple(
+        LeftOutReport(key, reason, usable=key not in saved_model.unusable_signatures)
+        for key, reason in left_out_signatures(saved_model, converted, chosen=chosen).items()
+    )
+
+
+def _known_ops(saved_model: SavedModel, module: ir.Module) -> set[str]:
+    """Returns the names of all ops in a model's functions, and of those that JAX programs were translated to."""
+    known = {node.op for function in saved_model.functions.values() for node in function.node_def}
+    ops = (op for function in functions(module).values() for op in operations(function))
+    return known | {name for op in ops if (name := tensorflow_name(op)) is not None}
+
+
+def _names_of(composites: Sequence[CompositeReport]) -> set[str]:
+    """Returns the names of composites, and of the ops that they became."""
+    fused_into = [name for each in composites if each.fused_into for name in each.fused_into.split(", ")]
+    return {*fused_into, *(each.name for each in composites)}
+
+
+def _uncalled(saved_model: SavedModel, called: Sequence[CompositeReport]) -> list[CompositeReport]:
+    """Returns the annotations that occur only on functions without callers.
+
+    For gradients of an annotated function, TensorFlow calls copies without the annotation, and it decomposes the
+    function in ``tf.vectorized_map``.
+    """
+    names = {composite.name for composite in called}
+    found: dict[str, CompositeReport] = {}
+    for symbol, function in saved_model.functions.items():
+        if "_implements" not in function.attr:
+            continue
+        value = function.attr["_implements"]
+        name = value.func.name or value.s.decode(errors="backslashreplace")
+        if name not in names:
+            reason = (
+                "no signature that is converted calls the function; under gradients and in tf.vectorized_map, "
+                "TensorFlow calls copies without the annotation"
+            )
+            found.setdefault(name, CompositeReport(name, symbol, 0, "inlined", reason=reason))
+    return [*found.values()]
+
+
+def _check_names(forms: CompositeForms, composites: Sequence[CompositeReport]) -> None:
+    names = {composite.name for composite in composites}
+    unused = forms.unused({*names, *LAYER_COMPOSITES})
+    if unused:
+        raise LitefuseError(
+            f"no function of the model is annotated as {', '.join(map(repr, unused))}, whose form was chosen",
+            hint=_present(names),
+        )
+
+
+def _present(names: Collection[str]) -> str:
+    return f"The composites are {', '.join(sorted(map(repr, names)))}." if names else "There is no composite."
+
+
+def _no_composite(uncalled: Sequence[CompositeReport]) -> NotFusedError:
+    """Returns the error for requiring all composites to be fused without having any: an annotation may be lost."""
+    listed = "".join(f"\n  {each.name!r} (function {each.function}): {each.reason}" for each in uncalled)
+    return NotFusedError(
+        f"there is no composite that could be fused, though all have to be{':' if listed else ''}{listed}",
+        hint="Annotate the function (experimental_implements) and call it in a signature that is converted, or do not "
+        "ask for it (require_fused, --require-fused).",
+    )
+
+
+def _require_fused(required: RequiredComposites, composites: Sequence[CompositeReport], forms: CompositeForms) -> None:
+    failed: list[str] = []
+    hint = ""
+    for pattern in required.patterns:
+        fitting = [each for each in composites if fnmatchcase(each.name, pattern)]
+        if not fitting:
+            failed.append(f"{pattern!r}: no function of the model is annotated so")
+            hint = _present({each.name for each in composites})
+        called = [each for each in fitting if each.call_sites or each.outcome == "fused"]
+        for each in called or fitting:
+            # The comparison of a generated kernel is still to come.
+            compared = not required.checked or each.error is not None or forms[each.name] == "generate"
+            if each.outcome != "fused" or not compared:
+                why = each.reason if each.outcome != "fused" else each.compared
+                failed.append(f"{each.name!r} (function {each.function}): {why}")
+    if failed:
+        listed = "\n".join(f"  {line}" for line in dict.fromkeys(failed))
+        what = "fused and checked" if required.checked else "fused"
+        raise NotFusedError(f"composites that had to be {what} were not:\n{listed}", hint=hint)

@@ -1,0 +1,32 @@
+"""Checks that conversions compute the same: both sides run on the same inputs and must agree.
+
+A fused op against its composite, in each conversion:
+
+``self_check``  the comparison, for one composite
+``standalone``  one function as a model of its own
+``fixed_size``  a function with static shapes
+``inputs``      arguments for it, drawn from its model; ``call_site`` the constants that its calls give it
+``steps``       arguments on both sides of a step of its results
+``rounding``    how far rounding moves them: a ``moved_copy`` of the model runs, with the ``moves`` of its ops
+
+The written file, in each conversion:
+
+``file_check``    calls it in another process
+``written_file``  the call itself
+``failing_op``    the op at which it fails
+
+A converted model against the original, for ``litefuse verify``:
+
+``against_original``  the comparison
+``converted``         the converted model
+``drawn_rounds``      calls with drawn inputs; ``coverage`` says how many rows they reached
+``model_process``     a LiteRT model, in the process that runs it
+``original``          the original, in a process with TensorFlow
+``side_effects``      what the original would do besides computing; ``effects`` lists the ops with side effects
+``reference``         what the model is compared with; ``original_tables`` reads the contents of its tables
+``layers``            the comparison of tensors inside the two
+``branches``          the branches that calls take; ``coverage`` is the count
+``movement``          of one output between calls
+``verification``      the result
+``sections``          the result as a report
+"""

@@ -1,0 +1,330 @@
+"""Compares a converted model with the original: calls both with the same inputs and compares their outputs."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.conversion.quantization.dataset import Preprocess, RepresentativeDataset, obtain_samples
+from litefuse.conversion.verify.differing import differing_call
+from litefuse.conversion.verify.layers.layers import Layers
+from litefuse.conversion.verify.layers.look import look_into, worst_call
+from litefuse.conversion.verify.model_process import ModelCalls, ModelJob
+from litefuse.conversion.verify.model_run import run_job
+from litefuse.conversion.verify.original import Arrays, RefusedCallError
+from litefuse.conversion.verify.quantized.float_copy import is_quantized_file
+from litefuse.conversion.verify.reference import CallReference, name_and_content, opened, path_of
+from litefuse.conversion.verify.spreads import spreads_of, without_refused
+from litefuse.conversion.verify.verdicts import Evidence, verdicts
+from litefuse.conversion.verify.verification import OutputVerdict, Verification
+from litefuse.errors import EngineCrashError, InterpreterError, LitefuseError, ModelCrashError
+from litefuse.litert.inputs.drawer import LEVELS
+from litefuse.litert.runtime.model_content import check_model
+from litefuse.litert.runtime.transfer import kernels_by_value, registered_by_value
+from litefuse.support.files.readable import check_there
+from litefuse.support.files.temporary import make_temporary_folder
+from litefuse.support.options.input_shapes import drawn_shapes
+from litefuse.support.options.names import listed_names, refuse_one_string
+from litefuse.support.progress.show import shown_progress
+from litefuse.support.result import ConversionResult
+
+if TYPE_CHECKING:
+    from litefuse.litert.runtime.custom_op import CustomOp
+
+__all__ = ["verify_model"]
+
+_T = TypeVar("_T")
+_TOLERANCE = 1e-4
+
+
+def verify_model(
+    model: ConversionResult | str | os.PathLike[str] | bytes,
+    original: object = None,
+    *,
+    signatures: Iterable[str] | None = None,
+    inputs: Mapping[str, npt.ArrayLike] | Sequence[Mapping[str, npt.ArrayLike]] | None = None,
+    expected: Mapping[str, npt.ArrayLike] | None = None,
+    representative_dataset: RepresentativeDataset | None = None,
+    preprocess: Preprocess | None = None,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    seed: int = 0,
+    calls: int = 2,
+    tolerance: float | None = None,
+    coverage_seconds: float = 120.0,
+    tags: Iterable[str] | None = None,
+    custom_ops: Iterable[type[CustomOp] | str | os.PathLike[str]] = (),
+    kernel_modules: Iterable[str] = (),
+    allow_side_effects: bool = False,
+    layers: bool = False,
+    progress: bool = False,
+    on_step: Callable[[str], None] = lambda _: None,
+) -> Verification:
+    """Calls a converted model and the original with the same inputs, and compares their outputs.
+
+    The model runs in LiteRT, with litefuse's kernels for custom ops; the original runs in TensorFlow. Each has its own
+    process, which gets this process's kernels by value: changes that kernels make there are not visible here. The
+    signatures are called one after the other, all of them several times, on one interpreter, so that differences in
+    state show. Without ``inputs``, inputs are drawn from the model's graph, different ones for each call. With a
+    dynamic batch, there is one round of calls with batch size 1 and another, from the initial state, with 3. A third
+    round fills gaps: calls with other numbers where outputs did not move, and calls until every row of a table was
+    picked. A last one takes other kinds of numbers, in sizes that grow and shrink, and compares each element; quantized
+    models do without. Quantized inputs and outputs are compared as the real numbers that they represent.
+
+    TensorFlow runs the original, so the original should be trusted. One that has side effects is refused before that.
+
+    Args:
+        model: The result of a conversion, the file of a LiteRT model, or its content.
+        original: The model that was converted: anything that :func:`litefuse.convert` takes. Or another LiteRT model,
+            such as the one before quantization, which does not need TensorFlow. None: ``expected`` is given.
+        signatures: The keys of the signatures to call; None for all of the LiteRT model.
+        inputs: The inputs by name, or several such mappings, for the only signature that is called.
+        expected: The expected outputs of the first call, by name, in place of an original.
+        representative_dataset: Samples to call the model with, one after the other, in place of inputs, as
+            :func:`litefuse.convert` takes them: real numbers, even if the model's inputs are integers.
+        preprocess: Makes a sample of each image of a folder.
+        shapes: Shapes of drawn inputs by their names.
+        seed: The seed of drawn inputs.
+        calls: How often each signature is called with each of the inputs, or with drawn ones.
+        coverage_seconds: How long the model may be called to pick every row of its tables, and every word of its
+            vocabularies, that have up to 50,000.
+        tolerance: The allowed error of an output. The error of real numbers is the largest difference, relative to the
+            largest expected value; of other values, the share that differs. None: 1e-4, and the outputs of a quantized
+            model are judged by its quantization. They are equal up to three times the error that rounding explains,
+            if no op inside differs by more than its own rounding and that of its weights explain.
+        tags: The tags of the graph in a SavedModel.
+        custom_ops: Kernels to use before all others.
+        kernel_modules: Files and names of modules that register kernels, and libraries of native ones, loaded in the
+            process that runs the model.
+        allow_side_effects: Run the original even if its signatures have ops that write or read files, run code or open
+            connections; see :mod:`litefuse.conversion.verify.effects`.
+        layers: Also compare the tensors inside the model, in the call that differs most, with those of the same names
+            in the original. The model that gets the verdict runs without that.
+        progress: Show the progress, as :func:`litefuse.convert` does.
+        on_step: Called with each step.
+
+    Returns:
+        The verdict on each output: equal, differs, or inconclusive, because the output did not move or there was no
+        time to pick every row.
+
+    Raises:
+        ModelCrashError: The process that ran the model died, in the runtime or in a kernel.
+        LitefuseError: One of the two cannot be loaded or called, the original has side effects, or TensorFlow is not
+            installed.
+    """
+    if (original is None) == (expected is None):
+        raise LitefuseError("a verification takes either the original model or the outputs that are expected")
+    if expected is not None and inputs is None:
+        raise LitefuseError("expected outputs are those of certain inputs, which are not given")
+    if expected is not None and layers:
+        raise LitefuseError("the layers of a model are compared with those of an original, which is not given")
+    if representative_dataset is not None and (inputs is not None or expected is not None):
+        raise LitefuseError("a representative dataset takes the place of inputs, and has no expected outputs")
+    if preprocess is not None and representative_dataset is None:
+        raise LitefuseError("preprocess makes samples of a folder of images, which is not given")
+    refuse_one_string(kernel_modules, "kernel_modules")
+    tags = listed_names(tags, "tags")
+    if calls < 1:
+        raise LitefuseError(f"a model cannot be called {calls} times")
+    if (path := path_of(original)) is not None:
+        check_there(path)
+    name, content = name_and_content(model)
+    if not isinstance(content, bytes):
+        check_model(content)
+    job = ModelJob(
+        content,
+        listed_names(signatures, "signatures"),
+        custom_ops=kernels_by_value(custom_ops),
+        registered=registered_by_value(),
+        kernel_modules=tuple(kernel_modules),
+        inputs=None if inputs is None else _arrays(inputs),
+        times=calls if expected is None else 1,
+        seed=seed,
+        shapes=drawn_shapes(shapes),
+        tolerance=_TOLERANCE if tolerance is None else tolerance,
+        seconds=coverage_seconds,
+    )
+    with (
+        shown_progress(f"Verifying {name}", show=progress, also=on_step) as announce,
+        make_temporary_folder() as folder,
+    ):
+        if representative_dataset is not None:
+            samples = obtain_samples(representative_dataset, Path(folder), preprocess=preprocess, announce=announce)
+            job = replace(job, samples=samples)
+        if expected is None:
+            manner = _Manner(allow_side_effects, layers, is_quantized_file(content), tolerance is None)
+            return _against(original, job, name, tags, announce, manner)
+        ran = run_job(job, name, announce)
+        ran = ran._replace(rounds=[ran.rounds[0][:1]], found=[ran.found[0][:1]])
+        wanted = [[{each: np.asarray(value) for each, value in expected.items()}]]
+        return _verification(job, name, "the outputs that are expected", ran, wanted, _judged(job, ran, wanted, {}))
+
+
+class _Manner(NamedTuple):
+    """How a model is compared.
+
+    Attributes:
+        allow_side_effects: Whether an original with side effects is run.
+        layers: Whether the result has the layers.
+        quantized: Whether the model is quantized.
+        by_steps: Whether a quantized one is judged by its quantization.
+    """
+
+    allow_side_effects: bool
+    layers: bool
+    quantized: bool
+    by_steps: bool
+
+
+def _against(
+    original: object,
+    job: ModelJob,
+    name: str,
+    tags: Iterable[str] | None,
+    on_step: Callable[[str], None],
+    manner: _Manner,
+) -> Verification:
+    """Compares a model with an original."""
+    with opened(original, tags, job, allow_side_effects=manner.allow_side_effects, announce=on_step) as reference:
+        kinds = not (job.is_given or manner.quantized or (reference.file and is_quantized_file(reference.file)))
+        job = replace(job, tables=reference.tables, kinds=kinds)
+        ran, wanted = without_refused(job, *_call_both(job, name, reference.call, on_step))
+        spreads = spreads_of(job, name, ran, wanted, reference)
+        ran, wanted, refused = _beyond(job, name, ran, wanted, reference.call, on_step)
+        judged = _judged(job, ran, wanted, refused, spreads=spreads)
+        by_steps = manner.quantized and manner.by_steps
+        if not manner.layers and not by_steps:
+            return _verification(job, name, reference.name, ran, wanted, judged)
+        look, flat = reference.look(ran.outputs), _flat(wanted)
+        worst = worst_call(judged)
+        numbers = {worst_call([each for each in judged if each.signature == key]) for key in ran.outputs}
+        seen = {
+            number: look_into(
+                *(job, name, ran.rounds, flat, number, job.tolerance, look, on_step),
+                quantized=manner.quantized,
+                original=reference.file,
+            )
+            for number in sorted(numbers if by_steps else {worst})
+        }
+        if by_steps:
+            judged = _judged(job, ran, wanted, refused, tuple(seen.values()))
+        return _verification(job, name, reference.name, ran, wanted, judged, seen[worst] if manner.layers else None)
+
+
+def _verification(
+    job: ModelJob,
+    name: str,
+    original: str,
+    ran: ModelCalls,
+    wanted: Sequence[Sequence[Arrays]],
+    outputs: tuple[OutputVerdict, ...],
+    layers: Layers | None = None,
+) -> Verification:
+    return Verification(
+        model=name,
+        original=original,
+        tolerance=job.tolerance,
+        calls=sum(map(len, ran.rounds)),
+        outputs=outputs,
+        coverage=ran.coverage,
+        limit=ran.limit,
+        layers=layers,
+        differing=differing_call(outputs, _flat(ran.rounds), _flat(ran.found), _flat(wanted)),
+    )
+
+
+def _judged(
+    job: ModelJob,
+    ran: ModelCalls,
+    wanted: Sequence[Sequence[Arrays]],
+    refused: Mapping[str, str],
+    seen: Sequence[Layers] | None = None,
+    spreads: Mapping[int, Arrays] = MappingProxyType({}),
+) -> tuple[OutputVerdict, ...]:
+    """Returns the verdict on each output, judged by quantization where layers were."""
+    evidence = Evidence(job.tolerance, ran.moving, ran.coverage, not job.is_given, refused, dtypes=ran.dtypes)
+    evidence = evidence._replace(spreads=spreads)
+    if seen is not None:
+        explained = {(each.signature, name): error for each in seen for name, error in each.explained.items()}
+        faults = {
+            (each.signature, name): f"{layer.op} {layer.name} is {layer.fault}"
+            for each in seen
+            for name, layer in each.faulty.items()
+        }
+        evidence = evidence._replace(explained=explained, faults=faults)
+    return tuple(verdicts(_flat(ran.rounds), _flat(ran.found), _flat(wanted), evidence))
+
+
+def _call_both(
+    job: ModelJob, name: str, call: CallReference, on_step: Callable[[str], None]
+) -> tuple[ModelCalls, list[list[Arrays]]]:
+    """Returns the outputs of the model and of the original.
+
+    Drawn inputs that one of the two refuses or crashes on are drawn again, in narrower limits; before that, after a
+    crash, without further kinds of numbers.
+    """
+    refused: LitefuseError | None = None
+    while True:
+        try:
+            ran = run_job(job, name, on_step)
+        except ModelCrashError as error:
+            if job.kinds:
+                job = replace(job, kinds=False)
+                continue
+            refused, level = refused or error, job.level + 1
+        except LitefuseError as error:
+            raise refused or error from None
+        else:
+            try:
+                return ran, call(ran.rounds, ran.outputs)
+            except (RefusedCallError, InterpreterError) as error:
+                refused, level = refused or error, LEVELS.index(ran.limit) + 1
+            except LitefuseError as error:
+                if not job.kinds or not isinstance(error.__cause__, EngineCrashError):
+                    raise
+                job = replace(job, kinds=False)
+                continue
+        if job.is_given or level >= len(LEVELS):
+            raise refused
+        job = replace(job, level=level)
+
+
+def _beyond(
+    job: ModelJob,
+    name: str,
+    ran: ModelCalls,
+    wanted: list[list[Arrays]],
+    call: CallReference,
+    on_step: Callable[[str], None],
+) -> tuple[ModelCalls, list[list[Arrays]], dict[str, str]]:
+    """Adds calls that pick rows that only the original's tables have, and says which of these the model refuses."""
+    refused: dict[str, str] = {}
+    for each, what in ran.beyond:
+        try:
+            expected = call([[each]], ran.outputs)
+        except (RefusedCallError, InterpreterError):
+            continue  # they have no such rows, either
+        try:
+            found = run_job(replace(job, rounds=((each,),)), name, on_step).found
+        except InterpreterError:
+            refused[each.signature] = what
+            continue
+        ran = ran._replace(rounds=[*ran.rounds, [each]], found=[*ran.found, *found])
+        wanted = [*wanted, *expected]
+    return ran, wanted, refused
+
+
+def _flat(rounds: Iterable[Iterable[_T]]) -> list[_T]:
+    return list(itertools.chain.from_iterable(rounds))
+
+
+def _arrays(given: Mapping[str, npt.ArrayLike] | Sequence[Mapping[str, npt.ArrayLike]]) -> tuple[Arrays, ...]:
+    several = [given] if isinstance(given, Mapping) else given
+    return tuple({name: np.asarray(value) for name, value in each.items()} for each in several)

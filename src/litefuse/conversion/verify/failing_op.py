@@ -1,0 +1,92 @@
+"""Finds the op at which a model fails, where LiteRT does not name it: the last op of the shortest failing prefix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import flatbuffers
+from ai_edge_litert import schema_py_generated as schema
+
+from litefuse.conversion.verify.file_check import FileCheckJob
+from litefuse.errors import EngineCrashError, LitefuseError
+from litefuse.litert.runtime.operators import OpPlace, op_at
+from litefuse.support.files.temporary import make_temporary_folder
+from litefuse.support.processes.process import run_alone
+
+__all__ = ["deadly_op", "failing_op"]
+
+# Larger models would be copied again and again.
+_MOST_BYTES = 1 << 28
+
+
+def failing_op(path: Path, fails: Callable[[Path], bool]) -> OpPlace | None:
+    """Finds the first op at which a model fails.
+
+    Args:
+        path: A ``.tflite`` file that fails.
+        fails: Whether a file fails.
+
+    Returns:
+        The op; None if it could not be found: the model does not fail again, or it is too large to try its parts.
+    """
+    if path.stat().st_size > _MOST_BYTES:
+        return None
+    content = path.read_bytes()
+    model: Any = schema.Model.GetRootAs(content, 0)
+    with make_temporary_folder() as folder:
+        beginning = Path(folder, "model.tflite")
+
+        def fails_within(signature: int, ops: int) -> bool:
+            beginning.write_bytes(_beginning(content, signature, ops))
+            return fails(beginning)
+
+        for signature in range(model.SignatureDefsLength()):
+            subgraph = model.SignatureDefs(signature).SubgraphIndex()
+            good, bad = 0, model.Subgraphs(subgraph).OperatorsLength()
+            if not bad or not fails_within(signature, bad):
+                continue
+            while bad - good > 1:
+                middle = (good + bad) // 2
+                if fails_within(signature, middle):
+                    bad = middle
+                else:
+                    good = middle
+            return op_at(content, subgraph, bad - 1)
+    return None
+
+
+def deadly_op(job: FileCheckJob) -> OpPlace | None:
+    """Finds the first op at which LiteRT crashes when a file is called; see :func:`failing_op`."""
+
+    def is_deadly(beginning: Path) -> bool:
+        try:
+            run_alone("litefuse.conversion.verify.written_file:check_job", job._replace(path=beginning), environment={})
+        except EngineCrashError:
+            return True
+        except LitefuseError:
+            return False
+        return False
+
+    return failing_op(job.path, is_deadly)
+
+
+def _beginning(content: bytes, signature: int, ops: int) -> bytes:
+    """Returns a model of the first ops of a signature's subgraph, whose outputs are those of the last op."""
+    model: Any = schema.ModelT.InitFromPackedBuf(content, 0)
+    kept = model.signatureDefs[signature]
+    graph = model.subgraphs[kept.subgraphIndex]
+    graph.operators = graph.operators[:ops]
+    graph.outputs = [index for index in graph.operators[-1].outputs if index >= 0]
+    kept.outputs = [_output(index) for index in graph.outputs]
+    model.signatureDefs = [kept]
+    builder = flatbuffers.Builder(1 << 16)
+    builder.Finish(model.Pack(builder), b"TFL3")
+    return bytes(builder.Output())
+
+
+def _output(index: int) -> Any:
+    output = schema.TensorMapT()
+    output.name, output.tensorIndex = f"y{index}", index
+    return output

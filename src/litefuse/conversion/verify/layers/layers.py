@@ -1,0 +1,131 @@
+"""The result of comparing a model with the original layer by layer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from litefuse.support.report.json_form import json_form
+
+__all__ = ["NO_NAME", "Layer", "Layers"]
+
+#: Why a tensor that the original does not know is not compared.
+NO_NAME = "it has no name in the original"
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A tensor inside a LiteRT model, in the order of computation.
+
+    Attributes:
+        tensor: Its name in the file.
+        op: The op that computes it: its name in LiteRT's schema, or that of a custom op or a composite.
+        original: The node or tensor of the original that it is compared with; empty if there is none.
+        output: The name of the signature's output that it is; empty if it is not an output.
+        dtype: Its dtype in the file.
+        original_dtype: That of the original; empty if it is not compared.
+        shape: Its shape; None if it was not read.
+        error: How far it is from the original's, as for outputs; None if it is not compared.
+        added: By how much the error exceeds the largest error of its operands; None if it is not compared.
+        differs: Whether the error is larger than the tolerance; in a quantized model, whether the op has a fault.
+        reaches: Whether it differs, and so does what is computed from it, up to an output.
+        through: If it differs, the ops between it and the nearest compared tensors: any of them may be wrong.
+        change: How far the model's outputs moved when this tensor was read; 0 if they had the same bits.
+        problem: Why it is not compared; may be empty.
+        excess: How far the op of a quantized model is off, in what its quantization explains; None if it is not judged.
+        fault: What is wrong with the op of a quantized model that differs by more than its quantization explains.
+    """
+
+    tensor: str
+    op: str
+    original: str = ""
+    output: str = ""
+    dtype: str = ""
+    original_dtype: str = ""
+    shape: tuple[int, ...] | None = None
+    error: float | None = None
+    added: float | None = None
+    differs: bool = False
+    reaches: bool = False
+    through: tuple[str, ...] = ()
+    change: float = 0.0
+    problem: str = ""
+    excess: float | None = None
+    fault: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name to show: the original's, else its own; of several fused nodes, the first."""
+        first, *others = (self.output or self.original or self.tensor).split(";")
+        return f"{first} and {len(others)} more" if others else first
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns a dictionary for ``json.dumps``; NaN and infinities are None."""
+        return json_form(self)
+
+
+@dataclass(frozen=True)
+class Layers:
+    """The layers of one call.
+
+    Attributes:
+        signature: The signature's key.
+        call: The number of the call, from 1.
+        layers: The tensors that the ops of the signature's main subgraph compute.
+        unseen: The names of loops, conditions and the like: their results are compared, their insides are not.
+        problem: Why the layers cannot be read; may be empty.
+        judged: Whether ops are judged by their quantization.
+        explained: The error that quantization explains of each output of a quantized model.
+        faulty: The first layer with a fault that each output is computed from.
+    """
+
+    signature: str
+    call: int
+    layers: tuple[Layer, ...] = ()
+    unseen: tuple[str, ...] = ()
+    problem: str = ""
+    judged: bool = False
+    explained: Mapping[str, float] = field(default_factory=dict[str, float])
+    faulty: Mapping[str, Layer] = field(default_factory=dict[str, Layer])
+
+    @property
+    def compared(self) -> tuple[Layer, ...]:
+        """The layers that are compared with the original."""
+        return tuple(each for each in self.layers if each.error is not None)
+
+    @property
+    def first(self) -> Layer | None:
+        """The first layer that differs; if possible, one whose difference reaches an output."""
+        differing = [each for each in self.layers if each.differs]
+        return next((each for each in differing if each.reaches), differing[0] if differing else None)
+
+    @property
+    def largest_step(self) -> Layer | None:
+        """The layer where the error grows most, if there is an error."""
+        growing = [each for each in self.layers if each.added is not None and each.added > 0]
+        return max(growing, key=lambda each: each.added or 0.0, default=None)
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns dictionaries and lists for ``json.dumps``."""
+        first, step = self.first, self.largest_step
+        return {
+            "signature": self.signature,
+            "call": self.call,
+            "problem": self.problem,
+            "judged": self.judged,
+            "explained": json_form(self.explained),
+            "faulty": {output: layer.to_json() for output, layer in self.faulty.items()},
+            "compared": len(self.compared),
+            "tensors": len(self.layers),
+            "first": None if first is None else first.to_json(),
+            "largest_step": None if step is None else step.to_json(),
+            "unseen": list(self.unseen),
+            "layers": [each.to_json() for each in self.layers],
+        }
+
+    def _repr_html_(self) -> str:
+        from litefuse.conversion.verify.layers.sections import layer_sections
+        from litefuse.support.report.html import sections_html
+
+        return sections_html(layer_sections(self, None))

@@ -1,0 +1,322 @@
+"""Reads the values of the nodes that a LiteRT model's tensors are named after, in the process with TensorFlow.
+
+The signature's function is inlined into one graph and run with these nodes as further outputs.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.conversion.verify.layers.chunks import chunks
+from litefuse.conversion.verify.layers.flat_graph import flatten
+from litefuse.conversion.verify.layers.names import same_order, value_node
+from litefuse.conversion.verify.original import (
+    Arrays,
+    Call,
+    Function,
+    OriginalJob,
+    call_functions,
+    load_functions,
+    load_tensorflow,
+)
+from litefuse.errors import LitefuseError
+from litefuse.litert.results.difference import difference, kind_of
+from litefuse.support.progress.step import Step
+
+__all__ = ["Candidate", "Match", "OriginalObservationJob", "Wanted", "observe_original"]
+
+# The error that running a graph as another graph may make.
+_ROUNDING = 1e-3
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A tensor of the LiteRT model.
+
+    Attributes:
+        index: Its index.
+        name: Its name.
+        shape: Its shape.
+        kind: The kind of its dtype, as numpy has it.
+        position: The index among its op's outputs.
+        count: How many outputs its op has.
+        steps: The indices of the tensors that are computed from it directly.
+        copied: The index of the tensor whose values it has, in another shape or dtype; None if it has its own.
+    """
+
+    index: int
+    name: str
+    shape: tuple[int, ...]
+    kind: str
+    position: int
+    count: int
+    steps: frozenset[int]
+    copied: int | None
+
+
+@dataclass(frozen=True)
+class OriginalObservationJob:
+    """The job of the process: the nodes to read.
+
+    Attributes:
+        job: The model; of its calls, all in one round, the nodes of the last one are read.
+        wanted: The tensors to find values of, in the order of computation.
+        folder: Where the values are written.
+    """
+
+    job: OriginalJob
+    wanted: tuple[Wanted, ...]
+    folder: Path
+
+
+class Candidate(NamedTuple):
+    """A value that a tensor may be meant to have.
+
+    Attributes:
+        node: The name of the node, as it is in its function.
+        file: The file of the value, as ``numpy.save`` writes it.
+    """
+
+    node: str
+    file: Path
+
+
+class Match(NamedTuple):
+    """The values that a tensor is compared with.
+
+    Attributes:
+        candidates: The values; several where a function is called several times.
+        certain: Whether it has to be one of them. Else it may be another step of the node.
+    """
+
+    candidates: tuple[Candidate, ...]
+    certain: bool
+
+
+def observe_original(job: OriginalObservationJob, announce: Callable[[str], None]) -> dict[int, Match]:
+    """Runs the original, and reads the nodes of the last call.
+
+    Returns:
+        What the tensors that have a name in the original are compared with, by their indices.
+
+    Raises:
+        LitefuseError: It cannot be run, or its nodes cannot be read.
+    """
+    tf = load_tensorflow(announce)
+    announce("look into the original")
+    calls, where = job.job.rounds[0], str(job.job.model)
+    expected = call_functions(tf, load_functions(tf, job.job, calls), calls, where)[-1]
+    found: dict[int, _Named] = {}
+    files = _Files(job.folder)
+    parts = [*chunks(job.wanted, lambda each: 8 * math.prod(each.shape))]
+    for number, chunk in enumerate(parts):
+        announce(Step(f"look into the original: part {number + 1} of {len(parts)}", number, len(parts)))
+        # Each begins with the state that the model was saved with.
+        functions = load_functions(tf, job.job, calls)
+        call_functions(tf, functions, calls[:-1], where)
+        try:
+            inside = _Inside(tf, functions[calls[-1].signature], calls[-1])
+            named, outputs = inside.values(chunk, files)
+        except Exception as error:  # as TensorFlow raises of a graph that it does not take
+            text = str(error).strip().partition("\n")[0]
+            raise LitefuseError(f"its graph cannot be looked into: {type(error).__name__}: {text}") from error
+        for name, value in outputs.items():
+            if not difference(value, expected[name]).error <= _ROUNDING:
+                raise LitefuseError(
+                    f"run a second time, it computes something else for the output {name!r}, "
+                    f"as a model with random numbers does"
+                )
+        found.update(named)
+    return _matches(job.wanted, found)
+
+
+class _Named(NamedTuple):
+    """The node that a tensor is named after.
+
+    Attributes:
+        node: Its name.
+        calls: How often the original computes it, without outputs of the signature, which have names of their own.
+        candidates: The values that the tensor may be meant to have.
+        certain: Whether there is one value for each time that it is computed.
+    """
+
+    node: str
+    calls: int
+    candidates: tuple[Candidate, ...]
+    certain: bool
+
+
+class _Inside:
+    """A signature's function, inlined into one graph.
+
+    Args:
+        tf: TensorFlow.
+        function: The signature.
+        call: The call to run.
+    """
+
+    def __init__(self, tf: Any, function: Function, call: Call) -> None:
+        registry: Any = importlib.import_module("tensorflow.python.framework.op_def_registry")
+        concrete: Any = function.concrete
+        self._call = call
+        self._given = function.given(tf, call)
+        self._flat = flatten(concrete.graph.as_graph_def(), registry.get)
+        captured = list(concrete.captured_inputs)
+        inner = concrete.inputs[len(concrete.inputs) - len(captured) :]
+
+        def whole() -> None:
+            capture = tf.compat.v1.get_default_graph().capture
+            replaced = {each.name: capture(value) for each, value in zip(inner, captured, strict=True)}
+            tf.compat.v1.import_graph_def(self._flat.definition, name="", input_map=replaced)
+
+        self._whole = tf.compat.v1.wrap_function(whole, [])
+        # The arguments, in the order of their names, as nested structures are flattened.
+        arguments = concrete.inputs[: len(concrete.inputs) - len(captured)]
+        self._feeds = [self._tensor(each.name) for each in arguments]
+        self._outputs = {name: self._tensor(each) for name, each in function.outputs.items()}
+        graph: Any = concrete.graph
+        waited = [self._flat.ends.get(each.name, each.name) for each in getattr(graph, "control_outputs", ())]
+        self._waited = [self._whole.graph.get_operation_by_name(each) for each in waited]
+
+    def values(self, wanted: Iterable[Wanted], files: _Files) -> tuple[dict[int, _Named], Arrays]:
+        """Returns the nodes that tensors may be meant to be, by the tensors' indices, and the outputs."""
+        nodes = self._nodes()
+        depths = {name: min(self._flat.depths[each] for each in of_name) for name, of_name in nodes.items()}
+        named = {each.index: value_node(each.name, depths) for each in wanted}
+        listed = dict.fromkeys(node for of_tensor in named.values() for node in of_tensor)
+        operations = {node: [self._whole.graph.get_operation_by_name(each) for each in nodes[node]] for node in listed}
+        fetched = {tensor.name: tensor for each in operations.values() for op in each for tensor in _readable(op)}
+        pruned = self._whole.prune(self._feeds, [[*fetched.values()], self._outputs, self._waited])
+        arrays, outputs, _ = pruned(*self._given)
+        values = {name: np.asarray(value.numpy()) for name, value in zip(fetched, arrays, strict=True)}
+        results = self._results()
+        found: dict[int, _Named] = {}
+        for each in wanted:
+            for node in named[each.index]:
+                choice = _choice(each, node, operations[node], values, files)
+                if choice is not None:
+                    # Fused nodes compute the last of them; if the shape is that of another, it is not clear which one.
+                    certain = choice.certain and node == named[each.index][0]
+                    calls = choice.calls - sum(each.name in results for each in operations[node])
+                    found[each.index] = choice._replace(certain=certain, calls=calls)
+                    break
+        return found, {name: np.asarray(value.numpy()) for name, value in outputs.items()}
+
+    def _nodes(self) -> dict[str, list[str]]:
+        """Returns the nodes that have values, for each name."""
+        found: dict[str, list[str]] = {}
+        for name, of_name in self._flat.nodes.items():
+            operations = [each for each in of_name if each not in self._flat.conditional]
+            if operations and any(_readable(self._whole.graph.get_operation_by_name(each)) for each in operations):
+                found[name] = operations
+        return found
+
+    def _results(self) -> set[str]:
+        """Returns the nodes that compute the outputs."""
+        found: set[str] = set()
+        for tensor in self._outputs.values():
+            operation = tensor.op
+            while operation.type == "Identity":
+                operation = operation.inputs[0].op
+            found.add(operation.name)
+        return found
+
+    def _tensor(self, name: str) -> Any:
+        return self._whole.graph.get_tensor_by_name(self._flat.tensor(name))
+
+
+class _Files:
+    """Writes values to files in a folder, each once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._written: dict[str, Path] = {}
+
+    def of(self, tensor: str, value: npt.NDArray[Any]) -> Path:
+        if tensor not in self._written:
+            path = self._folder / f"{len(self._written)}.npy"
+            np.save(path, value, allow_pickle=value.dtype == object)
+            self._written[tensor] = path
+        return self._written[tensor]
+
+
+def _readable(operation: Any) -> list[Any]:
+    """Returns the outputs of a node that are arrays."""
+    return [
+        each
+        for each in operation.outputs
+        if each.dtype.name not in {"resource", "variant"} and not each.dtype.name.endswith("_ref")
+    ]
+
+
+def _choice(
+    wanted: Wanted,
+    node: str,
+    operations: Sequence[Any],
+    values: Mapping[str, npt.NDArray[Any]],
+    files: _Files,
+) -> _Named | None:
+    """Returns the values of a node that a tensor may be meant to have; None if it cannot be one of them."""
+    chosen: list[str] = []
+    certain = True
+    for operation in operations:
+        names = [each.name for each in operation.outputs]
+        if wanted.count > 1:
+            # An op with several outputs is the original's if that has as many.
+            names = names[wanted.position : wanted.position + 1] if len(names) == wanted.count else []
+        fitting = [each for each in names if each in values and _fits(wanted, values[each])]
+        chosen += fitting
+        certain &= len(fitting) <= 1
+    if not chosen:
+        return None
+    return _Named(
+        node, len(operations), tuple(Candidate(node, files.of(each, values[each])) for each in chosen), certain
+    )
+
+
+def _fits(wanted: Wanted, value: npt.NDArray[Any]) -> bool:
+    return kind_of(value.dtype) == wanted.kind and same_order(value.shape, wanted.shape)
+
+
+def _matches(wanted: Sequence[Wanted], found: Mapping[int, _Named]) -> dict[int, Match]:
+    """Distinguishes the values of nodes from intermediate steps, which have the same names.
+
+    Where there are more tensors of a name than the original computes, the last ones are the values: those that no other
+    of them is computed from.
+    """
+    groups: dict[str, list[Wanted]] = defaultdict(list)
+    for each in wanted:
+        if each.index in found:
+            groups[found[each.index].node].append(each)
+    matches: dict[int, Match] = {}
+    for group in groups.values():
+        every = {each.index for each in group}
+        copies = {each.index: each.copied for each in group if each.copied is not None and each.copied in every}
+        own = [each for each in group if each.index not in copies]
+        indices = {each.index for each in own if each.position == 0}
+        calls = found[own[0].index].calls
+        for each in own:
+            is_step = len(indices) > calls and (bool(each.steps & indices) or (calls < 2 and each is not own[-1]))
+            is_step |= calls < 1
+            named = found[each.index]
+            matches[each.index] = Match(named.candidates, named.certain and not is_step)
+        for index in copies:
+            named = found[index]
+            matches[index] = Match(named.candidates, named.certain and matches[_source(index, copies)].certain)
+    return matches
+
+
+def _source(index: int, copies: Mapping[int, int]) -> int:
+    """Returns the tensor that is copied, perhaps several times."""
+    while index in copies:
+        index = copies[index]
+    return index

@@ -1,0 +1,300 @@
+"""Entry point of the child process that tells what quantization explains: of each op, and of each output.
+
+Each op of the file is computed with real numbers twice, alone: of the operands that it has in the file, where only the
+rounding of its result may differ, and of those that it has in the original, where only its rounded weights may. What
+these explain is measured, with weights that are off by chance. How far an output may be off is measured as well, by
+whole runs that round as the file does.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.conversion.verify.layers.model_side import Observation, values_file
+from litefuse.conversion.verify.layers.names import same_order
+from litefuse.conversion.verify.layers.original_side import Match
+from litefuse.conversion.verify.model_process import ModelJob
+from litefuse.conversion.verify.original import Arrays, Call
+from litefuse.conversion.verify.quantized.constants import faulty_constants
+from litefuse.conversion.verify.quantized.float_copy import CUT, FloatCopy, steps_of
+from litefuse.litert.differences.side import Side
+from litefuse.litert.results.difference import difference
+from litefuse.litert.runtime.custom_op import CustomOp
+from litefuse.litert.runtime.interpreter import Interpreter
+from litefuse.litert.runtime.loading import load_kernels
+from litefuse.litert.runtime.transfer import unpickle_kernels
+from litefuse.support.progress.step import Step
+
+__all__ = ["JUDGE", "JudgeJob", "Judged", "OpJudgement", "judge"]
+
+#: The function to run in the process of a model.
+JUDGE = "litefuse.conversion.verify.quantized.judge:judge"
+
+# How often weights are drawn, for ops and for outputs.
+_DRAWS = 4
+_OUTPUT_DRAWS = 8
+# An op is at fault beyond so many standard deviations of what its rounded weights explain, in any channel; that of a
+# channel is taken to be at least a part of that of the others. Of ten million channels, none gets there by chance.
+_DEVIATIONS = 12.0
+_LEAST_OF_OTHERS = 0.5
+# Kernels may round more than once, by so many steps of the result in all.
+_ROUNDINGS = 2.5
+# What kernels of floating point differ by, relative to the largest number; and those of int16, which look functions up.
+_FLOAT_ERROR = 5e-4
+_TABLE_ERROR = 2.0**-8
+_FINE = 2.0**-12  # a step of int16, but not of int8, is less than this part of the range
+# The range of a tensor is at fault if this share of numbers, and so many, are beyond it by that part of it. Where more
+# tensors than these have such numbers, the call is unlike those that ranges were measured on, which explains them.
+_SHARE_BEYOND, _COUNT_BEYOND, _PART_BEYOND = 0.001, 8, 0.02
+_TENSORS_BEYOND = 2
+_NARROW = "narrower in its range than its numbers are"
+
+
+@dataclass(frozen=True)
+class JudgeJob:
+    """The job of the process.
+
+    Attributes:
+        job: The model, and its kernels.
+        calls: The calls, from the initial state of the model; the last one is judged.
+        observed: The tensors that were read in it.
+        folder: Where their values are.
+        matches: What they are compared with, by their indices.
+        results: The original's outputs, by their names.
+        original: The file of the original, or its content, if it is a LiteRT model.
+    """
+
+    job: ModelJob
+    calls: tuple[Call, ...]
+    observed: Observation
+    folder: Path
+    matches: Mapping[int, Match]
+    results: Arrays
+    original: str | bytes | None = None
+
+
+class OpJudgement(NamedTuple):
+    """The result of one op, beside what quantization explains.
+
+    Attributes:
+        excess: How far the op is off, in what quantization explains: above 1, it is at fault.
+        fault: What is wrong with it; empty if nothing is.
+    """
+
+    excess: float
+    fault: str = ""
+
+
+class Judged(NamedTuple):
+    """What quantization explains.
+
+    Attributes:
+        outputs: The error of each output that it explains, by name, as the error of an output is measured.
+        ops: The results of ops, by the indices of the tensors.
+    """
+
+    outputs: dict[str, float]
+    ops: dict[int, OpJudgement]
+
+
+def judge(job: JudgeJob, announce: Callable[[str], None]) -> Judged:
+    """Judges the last call.
+
+    Raises:
+        LitefuseError: There is no such copy of the model, or it does not run.
+    """
+    unpickle_kernels(job.job.registered or {})
+    load_kernels(job.job.kernel_modules)
+    announce("copy the model with real numbers")
+    judging = _Judging(job)
+    announce("judge the ops")
+    ops = judging.ops()
+    announce("judge the outputs")
+    return Judged(judging.outputs(announce), ops)
+
+
+class _Judging:
+    def __init__(self, job: JudgeJob) -> None:
+        self._job = job
+        self._side = Side.of(job.job.model)
+        self._graph = job.observed.graph.subgraph
+        self._stored = self._side.tensors[self._graph]
+        self._steps = steps_of(self._side, self._graph)
+        self._custom_ops: list[type[CustomOp] | str] = [
+            each if isinstance(each, str) else pickle.loads(each) for each in job.job.custom_ops
+        ]
+        # What the tables of kernels are off by, relative to their largest results: no rounding shows it.
+        self._by_tables = 0.0
+        self._tensors = {each.index: each for each in job.observed.graph.tensors}
+        signature = next(each for each in self._side.facts.signatures if each.key == job.calls[-1].signature)
+        self._inputs = {
+            each.index: np.asarray(job.calls[-1].inputs[each.name])
+            for each in signature.inputs
+            if each.index is not None
+        }
+        self._own = {**{index: self._rounded(index, value) for index, value in self._inputs.items()}, **self._read()}
+        self._original = {**self._inputs, **dict(self._matched())}
+
+    def _rounded(self, index: int, value: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Returns an input as the file has it."""
+        if index not in self._steps:
+            return value
+        steps = self._steps[index]
+        return (np.round(value / steps.scale) * steps.scale).clip(steps.low, steps.high).astype(np.float32)
+
+    def _read(self) -> dict[int, npt.NDArray[Any]]:
+        """Returns the results of the file's ops that are real numbers."""
+        return {
+            index: np.load(values_file(self._job.folder, index)).astype(np.float32)
+            for index, seen in self._job.observed.seen.items()
+            if np.dtype(seen.dtype).kind == "f"
+        }
+
+    def _matched(self) -> Iterator[tuple[int, npt.NDArray[Any]]]:
+        """Yields what these are in the original, where it is certain."""
+        for index, own in self._read().items():
+            name = self._job.observed.graph.results.get(index, "")
+            candidates = [self._job.results[name]] if name in self._job.results else []
+            match = self._job.matches.get(index)
+            if not candidates and match is not None and match.certain:
+                candidates = [np.load(each.file, allow_pickle=True) for each in match.candidates]
+            fitting = [
+                each.reshape(own.shape).astype(np.float32)
+                for each in candidates
+                if each.dtype.kind == "f" and same_order(each.shape, own.shape)
+            ]
+            if fitting:
+                yield index, min(fitting, key=lambda each: difference(own, each).error)
+
+    def ops(self) -> dict[int, OpJudgement]:
+        """Returns the judgement on each result that is a real number."""
+        copy = self._cut(self._own)
+        made = self._computed(copy, copy.content(), self._own)
+        found = [(index, self._of_own(index, value)) for index, value in made.items() if index in self._steps]
+        copy = self._cut(self._original)
+        made = self._computed(copy, copy.content(), self._original)
+        noises: dict[int, list[npt.NDArray[Any]]] = {}
+        for seed in range(_DRAWS):
+            drawn = self._computed(copy, copy.content(np.random.default_rng(seed)), self._original)
+            for index, value in drawn.items():
+                if index in self._original:
+                    noises.setdefault(index, []).append(_mean_squares(value - made[index]))
+        for index, value in made.items():
+            if index in self._original:
+                found.append((index, self._of_weights(index, value, noises[index])))
+        if self._job.job.is_given:
+            found += self._narrow_ranges()
+        if self._job.original is not None:
+            key = self._job.calls[-1].signature
+            for index, excess, fault in faulty_constants(self._side, Side.of(self._job.original), key):
+                found.append((index, OpJudgement(excess, fault)))
+        worst: dict[int, OpJudgement] = {}
+        for index, judged in found:
+            if index not in worst or not judged.excess <= worst[index].excess:
+                worst[index] = judged
+        return worst
+
+    def _of_own(self, index: int, made: npt.NDArray[Any]) -> OpJudgement:
+        steps = self._steps[index]
+        if index not in self._own or not made.size:
+            return OpJudgement(0.0)
+        off = np.abs(made.clip(steps.low, steps.high) - self._own[index])
+        largest = float(np.abs(made).max())
+        is_fine = steps.scale < _FINE * (steps.high - steps.low)
+        allowed = _ROUNDINGS * steps.scale + (_TABLE_ERROR if is_fine else _FLOAT_ERROR) * largest
+        excess = float(off.max()) / allowed  # a step is more than 0
+        if is_fine and excess <= 1 and off.max() > _ROUNDINGS * steps.scale:
+            self._by_tables = max(self._by_tables, float(off.max()) / largest)
+        fault = "" if excess <= 1 else f"off by {off.max() / steps.scale:.0f} steps from what it computes"
+        return OpJudgement(excess, fault)
+
+    def _of_weights(self, index: int, made: npt.NDArray[Any], noises: list[npt.NDArray[Any]]) -> OpJudgement:
+        expected = self._original[index]
+        if not made.size or made.shape != expected.shape:
+            return OpJudgement(0.0)
+        scale = self._steps[index].scale if index in self._steps else 0.0
+        noise = np.sqrt(np.mean(noises, 0))
+        noise = np.maximum(noise, _LEAST_OF_OTHERS * np.median(noise))
+        allowed = _DEVIATIONS * noise + scale + _FLOAT_ERROR * float(np.abs(expected).max())
+        off = np.sqrt(_mean_squares(made - expected))
+        excess = np.divide(off, allowed, out=np.zeros_like(off), where=off != 0)
+        worst = int(np.argmax(excess))
+        fault = ""
+        if not excess[worst] <= 1:
+            fault = f"off by {off[worst]:.2g} where rounded weights explain {noise[worst]:.2g}"
+        return OpJudgement(float(excess[worst]), fault)
+
+    def _narrow_ranges(self) -> Iterator[tuple[int, OpJudgement]]:
+        """Yields tensors whose ranges are narrower than the original's numbers, if few are."""
+        ranges = [index for index in self._steps.keys() & self._original.keys() if index in self._tensors]
+        beyond = {index: count for index in ranges if (count := self._beyond(index))}
+        if len(beyond) > _TENSORS_BEYOND:
+            return
+        for index, count in beyond.items():
+            excess = count / max(_COUNT_BEYOND, _SHARE_BEYOND * self._original[index].size)
+            yield index, OpJudgement(excess, _NARROW if excess > 1 else "")
+
+    def _beyond(self, index: int) -> int:
+        steps, expected = self._steps[index], self._original[index]
+        beyond = np.maximum(expected - steps.high, steps.low - expected) > _PART_BEYOND * (steps.high - steps.low)
+        return int(np.count_nonzero(beyond))
+
+    def _cut(self, values: Mapping[int, npt.NDArray[Any]]) -> FloatCopy:
+        return FloatCopy(self._side, self._graph, cuts=values)
+
+    def _computed(
+        self, copy: FloatCopy, content: bytes, values: Mapping[int, npt.NDArray[Any]]
+    ) -> dict[int, npt.NDArray[Any]]:
+        """Returns the results of the ops of a copy that takes these values."""
+        run = self._interpreter(content).get_signature_runner(CUT)
+        made = run(**{str(index): values[index] for index in copy.given})
+        stale = self._stale(copy)
+        return {
+            index: np.array(made[str(place)])
+            for index, place in copy.computed.items()
+            if str(place) in made and index in self._tensors and index not in stale
+        }
+
+    def _stale(self, copy: FloatCopy) -> set[int]:
+        """Returns what is computed of states that earlier calls left, which the copy does not run."""
+        found: set[int] = set()
+        for tensor in self._job.observed.graph.tensors if len(self._job.calls) > 1 else ():
+            reads = tensor.op == "READ_VARIABLE" or any(self._stored[each].is_variable for each in tensor.operands)
+            if reads or any(each in found and each not in copy.given for each in tensor.operands):
+                found.add(tensor.index)
+        return found
+
+    def outputs(self, announce: Callable[[str], None]) -> dict[str, float]:
+        """Returns the error of each output that quantization explains, in the last call."""
+        exact = self._called(FloatCopy(self._side, self._graph).content())
+        largest = {index: float(np.abs(value).max(initial=0.0)) for index, value in self._own.items()}
+        copy = FloatCopy(self._side, self._graph, rounded=True, largest=largest)
+        found: dict[str, float] = {}
+        for seed in range(_OUTPUT_DRAWS):
+            announce(Step(f"judge the outputs: run {seed + 1} of {_OUTPUT_DRAWS}", seed, _OUTPUT_DRAWS))
+            for name, value in self._called(copy.content(np.random.default_rng(seed))).items():
+                found[name] = max(found.get(name, 0.0), difference(value, exact[name]).error)
+        return {name: error + self._by_tables for name, error in found.items()}
+
+    def _called(self, content: bytes) -> Arrays:
+        interpreter = self._interpreter(content)
+        outputs: Arrays = {}
+        for call in self._job.calls:
+            outputs = interpreter.get_signature_runner(call.signature)(**call.inputs)
+        return {name: np.array(value) for name, value in outputs.items()}
+
+    def _interpreter(self, content: bytes) -> Interpreter:
+        return Interpreter(content, custom_ops=self._custom_ops or None)
+
+
+def _mean_squares(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """Returns the mean square of each channel, along the last axis."""
+    channels = values.shape[-1] if values.ndim > 1 else 1
+    return np.square(values.astype(np.float64)).reshape(-1, channels).mean(0)

@@ -1,0 +1,209 @@
+"""The reference of a verification: the original in TensorFlow, or another LiteRT model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias, TypeGuard, cast
+
+from litefuse.conversion.verify.layers.look import LookIntoOriginal, litert_original, observation_of_original
+from litefuse.conversion.verify.layers.model_side import Observation
+from litefuse.conversion.verify.layers.original_side import Match
+from litefuse.conversion.verify.model_process import ModelJob
+from litefuse.conversion.verify.model_run import run_job
+from litefuse.conversion.verify.original import Arrays, Call, OriginalJob
+from litefuse.conversion.verify.original_tables import original_tables
+from litefuse.conversion.verify.renamed import Names
+from litefuse.conversion.verify.side_effects import refuse_side_effects
+from litefuse.errors import EngineCrashError, InterpreterError, LitefuseError
+from litefuse.frontends import source_of
+from litefuse.litert.inputs.model_inputs import ModelInputs
+from litefuse.litert.inputs.tables import Tables
+from litefuse.litert.inspection.litert_model import is_litert_model
+from litefuse.litert.runtime.model_content import check, path_and_content
+from litefuse.litert.runtime.soundness import IDENTIFIER
+from litefuse.support.cloud.names import name_of
+from litefuse.support.cloud.paths import local
+from litefuse.support.files.temporary import make_temporary_folder
+from litefuse.support.processes.process import run_alone
+from litefuse.support.result import ConversionResult
+
+__all__ = ["CallReference", "Outputs", "Reference", "is_litert", "name_and_content", "opened", "path_of"]
+
+Outputs: TypeAlias = Mapping[str, tuple[str, ...]]
+"""The names of each signature's outputs."""
+
+CallReference: TypeAlias = Callable[[Sequence[Sequence[Call]], Outputs], list[list[Arrays]]]
+"""Returns the outputs of calls, in rounds."""
+
+_ORIGINAL = "litefuse.conversion.verify.original:call_original"
+_LAYERS = "litefuse.conversion.verify.layers.original_side:observe_original"
+_ENVIRONMENT = {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "2"}
+
+
+class Reference(NamedTuple):
+    """The model that another one is compared with.
+
+    Attributes:
+        name: Its name for messages.
+        tables: The contents of its tables.
+        call: Calls it.
+        look: Returns a function that reads the tensors inside it, for signatures with these outputs.
+        file: Its file, or its content, if it is a LiteRT model.
+        moves: Returns how far its rounding moves the outputs of calls, if it is such a model.
+    """
+
+    name: str
+    tables: Tables
+    call: CallReference
+    look: Callable[[Outputs], LookIntoOriginal]
+    file: str | bytes | None = None
+    moves: CallReference | None = None
+
+
+def name_and_content(model: ConversionResult | str | os.PathLike[str] | bytes) -> tuple[str, str | bytes]:
+    """Returns the name of a LiteRT model for messages, and its file or content."""
+    if isinstance(model, bytes):
+        return "model content", model
+    if isinstance(model, str | os.PathLike):
+        path = os.fsdecode(local(model))
+        return name_of(path), path
+    return repr(model), str(model.path)
+
+
+def path_of(model: object) -> Path | None:
+    """Returns the path of a model that is given by path; None for any other."""
+    return Path(local(cast("str | os.PathLike[str]", model))) if isinstance(model, str | os.PathLike) else None
+
+
+@contextmanager
+def opened(
+    original: object,
+    tags: Iterable[str] | None,
+    job: ModelJob,
+    *,
+    allow_side_effects: bool,
+    announce: Callable[[str], None] = lambda _: None,
+) -> Generator[Reference]:
+    """Opens an original.
+
+    Args:
+        original: Anything that can be converted, or a LiteRT model.
+        tags: The tags of the graph in a SavedModel.
+        job: How a LiteRT model is called.
+        allow_side_effects: Whether to call an original with side effects.
+        announce: Called with each step.
+
+    Raises:
+        LitefuseError: It cannot be read.
+    """
+    if is_litert(original):
+        _check_litert(*name_and_content(original))
+        names = Names.of(job.model, name_and_content(original)[1])
+        yield _with_names(_litert_reference(original, job, announce), names)
+        return
+    source = source_of(original)
+    with make_temporary_folder() as temporary:
+        folder = source.folder(Path(temporary, "saved_model"))
+        with source.opened(folder, announce):
+            chosen = None if tags is None else tuple(tags)
+            reference = _tensorflow_reference(
+                folder, chosen, source.name, announce, allow_side_effects=allow_side_effects
+            )
+            yield _with_names(reference, Names.of(job.model))
+
+
+def _with_names(reference: Reference, names: Names) -> Reference:
+    """Returns a reference that takes and gives the names of the model, whose inputs and outputs were renamed."""
+    if not names.record:
+        return reference
+
+    def look(outputs: Outputs) -> LookIntoOriginal:
+        look_into = reference.look(names.outputs(outputs))
+
+        def renamed(calls: Sequence[Call], observed: Observation, place: Path) -> Mapping[int, Match]:
+            return look_into([names.call(each) for each in calls], observed, place)
+
+        return renamed
+
+    def call(rounds: Sequence[Sequence[Call]], outputs: Outputs) -> list[list[Arrays]]:
+        return names.rounds(reference.call, rounds, outputs)
+
+    def moves(rounds: Sequence[Sequence[Call]], outputs: Outputs) -> list[list[Arrays]]:
+        assert reference.moves is not None
+        return names.rounds(reference.moves, rounds, outputs)
+
+    return reference._replace(call=call, look=look, moves=reference.moves and moves)
+
+
+def is_litert(model: object) -> TypeGuard[ConversionResult | str | os.PathLike[str] | bytes]:
+    """Whether a model is a LiteRT file, its content, or the result of a conversion."""
+    path = path_of(model)
+    if path is None:
+        return isinstance(model, ConversionResult | bytes)
+    return path.is_file() and (path.suffix == ".tflite" or is_litert_model(path))
+
+
+def _check_litert(name: str, content: str | bytes) -> None:
+    """Rejects a LiteRT model that cannot be followed."""
+    path, data = path_and_content(content)
+    check(path, data, name)
+    if not (is_litert_model(Path(path)) if path is not None else (data or b"")[4:8] == IDENTIFIER):
+        raise InterpreterError("this is not a LiteRT model", where=name, hint="Is it a complete .tflite file?")
+
+
+def _litert_reference(
+    model: ConversionResult | str | os.PathLike[str] | bytes, job: ModelJob, announce: Callable[[str], None]
+) -> Reference:
+    name, content = name_and_content(model)
+    inputs = ModelInputs.of_file(content)
+
+    def job_of(outputs: Outputs) -> ModelJob:
+        return replace(job, model=content, signatures=tuple(outputs), custom_ops=())
+
+    def call(rounds: Sequence[Sequence[Call]], outputs: Outputs) -> list[list[Arrays]]:
+        given = replace(job_of(outputs), rounds=tuple(map(tuple, rounds)))
+        return run_job(given, name, lambda step: announce(f"call the original: {step}")).found
+
+    def moves(rounds: Sequence[Sequence[Call]], outputs: Outputs) -> list[list[Arrays]]:
+        return run_job(replace(job_of(outputs), rounds=tuple(map(tuple, rounds)), moves=True), name, announce).found
+
+    def look(outputs: Outputs) -> LookIntoOriginal:
+        return litert_original(job_of(outputs), name)
+
+    return Reference(name, inputs.tables, call, look, content, moves)
+
+
+def _tensorflow_reference(
+    folder: Path,
+    tags: tuple[str, ...] | None,
+    name: str,
+    announce: Callable[[str], None],
+    *,
+    allow_side_effects: bool,
+) -> Reference:
+    def call(rounds: Sequence[Sequence[Call]], outputs: Outputs) -> list[list[Arrays]]:
+        if not allow_side_effects:
+            refuse_side_effects(folder, tags, outputs, name)
+        return cast(
+            "list[list[Arrays]]", _run(_ORIGINAL, OriginalJob(folder, tags, tuple(map(tuple, rounds)), outputs))
+        )
+
+    def look(outputs: Outputs) -> LookIntoOriginal:
+        job = OriginalJob(folder, tags, (), outputs)
+
+        def look_into(calls: Sequence[Call], observed: Observation, place: Path) -> Mapping[int, Match]:
+            return cast("Mapping[int, Match]", _run(_LAYERS, observation_of_original(job, calls, observed, place)))
+
+        return look_into
+
+    def _run(target: str, job: object) -> Any:
+        try:
+            return run_alone(target, job, environment=_ENVIRONMENT, imported="tensorflow", announce=announce)
+        except EngineCrashError as error:
+            raise LitefuseError(f"the process that ran the original died: {error.message}", where=name) from error
+
+    return Reference(name, original_tables(folder, tags), call, look)

@@ -1,0 +1,350 @@
+"""Checks a file for targets: asks their software, and compares the numbers that it gives with the CPU's."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from litefuse.conversion.verify.model_process import MODEL, ModelCalls, ModelJob
+from litefuse.conversion.verify.reference import name_and_content
+from litefuse.conversion.verify.targets.comparison import Comparison
+from litefuse.conversion.verify.targets.places import located
+from litefuse.conversion.verify.targets.target_check import TargetCheck, TargetReport, TargetVerdict
+from litefuse.conversion.verify.verification import OutputVerdict
+from litefuse.errors import EngineCrashError, LimitError, LitefuseError
+from litefuse.litert.export.signatures import sign_file
+from litefuse.litert.inputs.graph import Model
+from litefuse.litert.inspection.litert_model import inspect_litert_model
+from litefuse.litert.runtime.flatbuffer import content_of
+from litefuse.litert.runtime.transfer import registered_by_value
+from litefuse.litert.targets import Target, find_target, target_names
+from litefuse.litert.targets.asking import ASK
+from litefuse.litert.targets.question import Answer, Question, Refusal, TargetCall
+from litefuse.litert.targets.table import refused_by_table
+from litefuse.support.files.temporary import make_temporary_folder
+from litefuse.support.options.input_shapes import drawn_shapes
+from litefuse.support.options.names import refuse_one_string
+from litefuse.support.plug_ins.entry_points import find_plug_ins
+from litefuse.support.processes.limits import ProcessLimits, process_limits, processes_limited
+from litefuse.support.processes.process import run_alone
+from litefuse.support.progress.show import shown_progress
+from litefuse.support.progress.step import Step
+
+if TYPE_CHECKING:
+    from litefuse.support.result import ConversionResult
+
+__all__ = ["FileChecks", "check", "file_checks"]
+
+# How far an output may be from XNNPACK's, in units of how far LiteRT's other kernels are from it, and still be right.
+_SPREADS = 4.0
+
+
+def check(
+    model: ConversionResult | str | os.PathLike[str] | bytes,
+    targets: str | Iterable[str] | None = None,
+    *,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    seed: int = 0,
+    tolerance: float = 1e-4,
+    timeout: float | None = None,
+    memory: int | None = None,
+    kernel_modules: Iterable[str] = (),
+    progress: bool = False,
+    on_step: Callable[[str], None] = lambda _: None,
+) -> TargetCheck:
+    """Checks a LiteRT file for targets, with the software that runs or compiles it there.
+
+    Each target's software is asked in a process of its own. Where it runs the file, it is called with inputs that are
+    drawn from the model, two in a row for each signature, and its outputs are compared with those of LiteRT on the CPU.
+    Integers may be two steps apart: each implementation approximates activations in its own way.
+
+    Where the software is not installed, a table of the ops that the target takes answers. The report says so: a table
+    may refuse a file, but never proves that the target takes it.
+
+    Args:
+        model: The result of a conversion, the file of a LiteRT model of any converter, or its content.
+        targets: The names of the targets, such as ``gpu``, or of variants, such as ``micro:64K``; None for all whose
+            software is installed.
+        shapes: Shapes of drawn inputs by their names, where the file leaves them open.
+        seed: The seed of drawn inputs.
+        tolerance: The allowed error of an output, relative to its largest value.
+        timeout: How long the software of each target may take, in seconds; None for its default.
+        memory: The maximum memory of each process in bytes, without mapped files. Only on Linux. None for no limit.
+        kernel_modules: Files and names of modules that register kernels of custom ops, and libraries of native ones,
+            with which the file runs on the CPU.
+        progress: Show the progress, as :func:`litefuse.convert` does.
+        on_step: Called with each step.
+
+    Returns:
+        What each target makes of the file: the ops that it refuses, why, where they are from and what helps, and the
+        verdict on each output.
+
+    Raises:
+        InterpreterError: This is no LiteRT model, or it is damaged.
+        LitefuseError: There is no target of such a name.
+    """
+    chosen = [targets] if isinstance(targets, str) else list(dict.fromkeys(targets or ()))
+    asked, broken = _found(chosen)
+    found: list[tuple[Target, TargetReport]] = []
+    with (
+        shown_progress(f"Checking {name_and_content(model)[0]}", show=progress, also=on_step) as announce,
+        file_checks(
+            model,
+            shapes=shapes,
+            seed=seed,
+            tolerance=tolerance,
+            timeout=timeout,
+            memory=memory,
+            kernel_modules=kernel_modules,
+            on_step=lambda step: announce(Step(step, len(found), len(asked))),
+        ) as checks,
+    ):
+        for each in asked:
+            found.append((each, checks.report(each)))  # noqa: PERF401  their number is announced meanwhile
+    if chosen:
+        return TargetCheck(checks.name, tuple(report for _, report in found))
+    return TargetCheck(
+        checks.name,
+        tuple(report for _, report in found if not report.missing),
+        (*((target.name, report.missing) for target, report in found if report.missing), *broken),
+    )
+
+
+@contextmanager
+def file_checks(
+    model: ConversionResult | str | os.PathLike[str] | bytes,
+    *,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    seed: int = 0,
+    tolerance: float = 1e-4,
+    timeout: float | None = None,
+    memory: int | None = None,
+    kernel_modules: Iterable[str] = (),
+    on_step: Callable[[str], None] = lambda _: None,
+) -> Generator[FileChecks]:
+    """Opens a file for checks, as :func:`check` does."""
+    refuse_one_string(kernel_modules, "kernel_modules")
+    name, content = name_and_content(model)
+    folder = make_temporary_folder()
+    try:
+        path = Path(folder.name, "model.tflite")
+        if isinstance(content, bytes):
+            path.write_bytes(content)
+        else:
+            path = Path(content)
+        if not inspect_litert_model(path).signatures:
+            path = shutil.copyfile(path, Path(folder.name, "signed.tflite"))
+            sign_file(path)
+        given = drawn_shapes(shapes)
+        job = ModelJob(
+            str(path),
+            registered=registered_by_value(),
+            kernel_modules=tuple(kernel_modules),
+            times=2,
+            seed=seed,
+            shapes=given,
+            tolerance=tolerance,
+            seconds=0.0,
+        )
+        limits = process_limits() if memory is None else ProcessLimits(process_limits().remaining, memory)
+        with content_of(str(path)) as data, processes_limited(limits):
+            yield FileChecks(name, Model(data), Path(folder.name), job, timeout, on_step)
+    finally:
+        folder.cleanup()
+
+
+def _found(chosen: Sequence[str]) -> tuple[list[Target], list[tuple[str, str]]]:
+    """Returns the chosen targets, or all that load, and why others do not."""
+    if chosen:
+        return [find_target(name) for name in chosen], []
+    found: list[Target] = []
+    broken: list[tuple[str, str]] = []
+    for name in target_names():
+        try:
+            found.append(find_target(name))
+        except LitefuseError as error:
+            broken.append((name, str(error).partition("\n")[0]))
+    return found, broken
+
+
+@dataclass(frozen=True)
+class _Calls:
+    """The calls on the CPU.
+
+    Attributes:
+        comparison: The calls; None if there are none.
+        problem: Why there are none.
+    """
+
+    comparison: Comparison | None
+    problem: str = ""
+
+
+class FileChecks:
+    """The checks of one file.
+
+    Attributes:
+        name: The file's name for messages.
+        model: The model in it.
+        asked: What each target answered whose software was asked, by its name.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        model: Model,
+        folder: Path,
+        job: ModelJob,
+        timeout: float | None,
+        on_step: Callable[[str], None],
+    ) -> None:
+        self.name = name
+        self.model = model
+        self.asked: dict[str, Answer] = {}
+        self._folder = folder
+        self._job = job
+        self._timeout = timeout
+        self._on_step = on_step
+        self._calls: dict[bool, _Calls] = {}
+
+    def calls(self, target: Target) -> Sequence[Sequence[TargetCall]]:
+        """Returns the calls that a target is asked to make, in rounds; none if LiteRT cannot make them."""
+        comparison = self._called(dynamic=target.traits.dynamic).comparison
+        return () if comparison is None else comparison.rounds
+
+    def report(self, target: Target) -> TargetReport:
+        """Returns what a target makes of the file."""
+        by_table = list(refused_by_table(self.model, target.table))
+        report = TargetReport(target.name, "unknown", ops=sum(len(graph.ops) for graph in self.model.graphs))
+        if missing := target.missing():
+            return self._by_table(report, target, by_table, missing)
+        calls = self._called(dynamic=target.traits.dynamic)
+        self._on_step(f"ask: {target.name}")
+        answer = self.asked[target.name] = self._answer(target, calls)
+        if answer.unavailable:
+            return self._by_table(report, target, by_table, answer.unavailable)
+        outputs = ()
+        problem = answer.not_run
+        if calls.comparison is None and not problem:
+            problem = calls.problem
+        if answer.outputs is not None and calls.comparison is not None:
+            outputs = tuple(calls.comparison.verdicts(answer.outputs))
+            if any(each.verdict == "differs" for each in outputs):
+                outputs = tuple(self._doubted(calls.comparison, outputs))
+        takes, refusals = answer.takes, answer.refusals
+        if target.name == "cpu":  # the calls are its answer
+            takes = calls.comparison is not None or not self.model.signatures
+            refusals, problem = () if takes else (Refusal("", calls.problem),), ""
+        return replace(
+            report,
+            verdict=_verdict(takes, bool(refusals), [each.verdict for each in outputs], ran=not answer.not_run),
+            software=answer.software,
+            refused=located(self.model, refusals, by_table, target.hints),
+            facts=answer.facts,
+            outputs=outputs,
+            not_compared=problem if takes and not outputs else "",
+        )
+
+    def _by_table(
+        self, report: TargetReport, target: Target, by_table: Sequence[Refusal], missing: str
+    ) -> TargetReport:
+        refused = located(self.model, by_table, (), target.hints)
+        verdict: TargetVerdict = "unknown" if not refused else "partly" if target.partial else "refused"
+        return replace(report, verdict=verdict, missing=missing, table=target.table.source, refused=refused)
+
+    def _answer(self, target: Target, calls: _Calls) -> Answer:
+        """Asks the software; what it dies of, or takes too long for, is an answer as well."""
+        place = self._folder / target.name
+        place.mkdir(exist_ok=True)
+        question = Question(
+            target.name,
+            self._job.model if isinstance(self._job.model, str) else "",
+            str(place),
+            str(place / "log"),
+            () if calls.comparison is None else calls.comparison.rounds,
+            find_plug_ins(),
+        )
+        steps = ["start"]
+
+        def announce(step: str) -> None:
+            steps.append(step)
+            self._on_step(f"ask: {target.name}, {step}")
+
+        # The time that is left to a conversion counts as well.
+        seconds = [each for each in (self._timeout or target.seconds, process_limits().remaining) if each is not None]
+        try:
+            with processes_limited(ProcessLimits(max(min(seconds), 0.01), process_limits().memory)):
+                return cast("Answer", run_alone(ASK, question, environment={}, announce=announce))
+        except LimitError as error:
+            took = f"took more than {min(seconds):g} seconds" if error.limit == "timeout" else "needs more memory"
+            why = f"it {took} in the step {steps[-1]!r}"
+        except EngineCrashError as error:
+            why = f"its software dies of the file ({error.death}), in the step {steps[-1]!r}"
+            if any(op.name == "STABLEHLO_COMPOSITE" for graph in self.model.graphs for op in graph.ops):
+                why += "; the file has composites"
+        log = Path(question.log)
+        text = log.read_text(errors="replace") if log.exists() else ""
+        return Answer(target.traits.runtime, takes=False, refusals=(*target.refusals(text), Refusal("", why)))
+
+    def _called(self, *, dynamic: bool) -> _Calls:
+        """Calls the file on the CPU: with several sizes where they are dynamic, or as a target that fixes them does."""
+        if dynamic not in self._calls:
+            self._on_step("call it on the CPU")
+            self._calls[dynamic] = self._call(dynamic=dynamic)
+        return self._calls[dynamic]
+
+    def _call(self, *, dynamic: bool) -> _Calls:
+        if not self.model.signatures:
+            return _Calls(None, "the file has no signature to call")
+        shapes = {**({} if dynamic else self._fixed()), **(self._job.shapes or {})}
+        try:
+            ran = cast("ModelCalls", run_alone(MODEL, replace(self._job, shapes=shapes), environment={}))
+        except EngineCrashError as error:
+            return _Calls(None, f"LiteRT dies of it on the CPU ({error.death})")
+        except LitefuseError as error:
+            return _Calls(None, f"LiteRT does not run it on the CPU: {error.message}")
+        return _Calls(Comparison(self.model, ran, self._job.tolerance))
+
+    def _doubted(self, comparison: Comparison, outputs: Sequence[OutputVerdict]) -> Iterator[OutputVerdict]:
+        """Yields the verdicts; open are those on outputs in which LiteRT's own kernels are as far from XNNPACK."""
+        rounds = tuple(tuple(calls) for calls in comparison.ran.rounds)
+        try:
+            job = replace(self._job, rounds=rounds, delegates=False)
+            plain = cast("ModelCalls", run_alone(MODEL, job, environment={}))
+        except LitefuseError:
+            yield from outputs
+            return
+        spread = comparison.spread(plain.found)
+        for each in outputs:
+            within = spread.get((each.signature, each.name), 0.0)
+            if each.verdict == "differs" and within and each.error <= _SPREADS * within:
+                why = f"LiteRT's own kernels differ from XNNPACK by {within:.2g}"
+                yield replace(each, verdict="inconclusive", problem=why)
+            else:
+                yield each
+
+    def _fixed(self) -> dict[str, tuple[int, ...]]:
+        """Returns the shapes of inputs with dynamic dimensions, which the file has as 1."""
+        found: dict[str, tuple[int, ...]] = {}
+        for signature in self.model.signatures.values():
+            graph = self.model.graphs[signature.graph]
+            for name, index in signature.inputs.items():
+                shape = graph.tensor(index).shape
+                if None in shape:
+                    found[name] = tuple(1 if size is None else size for size in shape)
+        return found
+
+
+def _verdict(takes: bool, refuses: bool, outputs: Sequence[str], *, ran: bool) -> TargetVerdict:
+    if not takes:
+        return "refused"
+    if "differs" in outputs:
+        return "differs"
+    if "inconclusive" in outputs or (ran and not outputs):
+        return "inconclusive"
+    return "partly" if refuses else "accelerated"

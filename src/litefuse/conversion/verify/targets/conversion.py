@@ -1,0 +1,92 @@
+"""The last step of a conversion: asks the software of its targets about the written file."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from litefuse.conversion.verify.targets.check import check
+from litefuse.conversion.verify.targets.sections import verdict_text
+from litefuse.conversion.verify.targets.target_check import TargetReport
+from litefuse.errors import LitefuseError, NotAcceleratedError
+from litefuse.litert.targets import find_target
+from litefuse.support.report import Report, TargetCheckReport
+
+__all__ = ["check_required", "with_target_checks"]
+
+# The name of the step.
+_STEP = "check-target"
+# The verdicts that are no reason to fail where acceleration is required: of what is inconclusive, nothing is refused.
+_TAKEN = ("accelerated", "inconclusive")
+
+
+def check_required(targets: Sequence[str], *, checked: bool) -> None:
+    """Checks, before the conversion, that the targets can be required to take the whole file.
+
+    Args:
+        targets: The names of the targets.
+        checked: Whether the file is to be checked at all.
+
+    Raises:
+        LitefuseError: There is no target but the CPU, or no check.
+        NotAcceleratedError: The software of a target is known not to be installed.
+    """
+    asked = [each for each in targets if each != "cpu"]
+    if not asked or not checked:
+        lacks = "the check is left out" if asked else "there is no target but cpu"
+        raise LitefuseError(
+            f"that a target takes the whole file is what its check finds, and {lacks}",
+            hint="Pass a target such as gpu, and not check=False, or leave out require_accelerated (on the command "
+            "line, --target, --no-check and --require-accelerated).",
+        )
+    for name in asked:
+        if missing := find_target(name).missing():
+            raise NotAcceleratedError(f"whether it takes the whole file is not known: {missing}", where=name)
+
+
+def with_target_checks(
+    report: Report, path: Path, targets: Sequence[str], announce: Callable[[str], None], *, required: bool
+) -> Report:
+    """Returns the report with what each target but the CPU makes of the file.
+
+    Args:
+        report: The report of the conversion.
+        path: The written file.
+        targets: The names of its targets.
+        announce: Called with the name of the step.
+        required: Whether each has to take all of it.
+
+    Raises:
+        NotAcceleratedError: A target does not, and has to.
+    """
+    begun = time.perf_counter()
+    announce(_STEP)
+    found = check(path, [each for each in targets if each != "cpu"], on_step=announce).reports
+    refusing = [each for each in found if each.refused or each.verdict not in _TAKEN]
+    if required and refusing:
+        raise NotAcceleratedError(
+            "\n".join(_reasons(refusing)),
+            hint="; ".join(dict.fromkeys(op.hint for each in refusing for op in each.refused if op.hint)),
+            refused=[f"{each.target}: {text}" for each in refusing for text in _refused(each)],
+        )
+    told = [TargetCheckReport(each.target, each.verdict, _text(each), _refused(each), each.facts) for each in found]
+    timings = {**report.timings, _STEP: time.perf_counter() - begun}
+    return replace(report, timings=timings, target_checks=tuple(told))
+
+
+def _text(report: TargetReport) -> str:
+    return (f"{report.missing}; " if report.missing else "") + verdict_text(report)
+
+
+def _refused(report: TargetReport) -> tuple[str, ...]:
+    return tuple(f"{each.op or 'the file'}: {each.reason}" for each in report.refused)
+
+
+def _reasons(reports: Sequence[TargetReport]) -> Iterator[str]:
+    for report in reports:
+        yield f"target {report.target}: {_text(report)}"
+        for op in report.refused:
+            at = f", at {op.places[0]}" if op.places else ""
+            yield f"  {op.op or 'the file'}: {op.reason}{at}"

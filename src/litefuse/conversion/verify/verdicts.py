@@ -1,0 +1,124 @@
+"""The verdicts of a verification: the worst call for each output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy.typing as npt
+
+from litefuse.conversion.verify.coverage import Coverage
+from litefuse.conversion.verify.movement import Movement, movements
+from litefuse.conversion.verify.original import Arrays, Call
+from litefuse.conversion.verify.verification import MARGIN, OutputVerdict
+from litefuse.litert.results.difference import Difference, difference, difference_of_elements
+
+__all__ = ["Evidence", "verdicts"]
+
+
+class Evidence(NamedTuple):
+    """The evidence that a comparison rests on.
+
+    Attributes:
+        tolerance: The allowed error.
+        moving: The outputs of each signature that depend on inputs.
+        coverage: How many rows and words drawn inputs reached.
+        drawn: Whether the inputs were drawn.
+        refused: What the model refuses although the original takes it, by signature.
+        explained: The errors that quantization explains, by signature and output; None if it does not count.
+        faults: What is wrong inside with what outputs are computed from, by signature and output.
+        dtypes: The dtypes of the file's outputs, by signature and output.
+        spreads: How far rounding moves the elements of outputs with some kinds of numbers, by the number of the call.
+    """
+
+    tolerance: float
+    moving: Mapping[str, frozenset[str]]
+    coverage: Sequence[Coverage]
+    drawn: bool
+    refused: Mapping[str, str]
+    explained: Mapping[tuple[str, str], float] | None = None
+    faults: Mapping[tuple[str, str], str] = MappingProxyType({})
+    dtypes: Mapping[tuple[str, str], str] = MappingProxyType({})
+    spreads: Mapping[int, Arrays] = MappingProxyType({})
+
+
+def verdicts(
+    calls: Sequence[Call], found: Sequence[Arrays], expected: Sequence[Arrays], evidence: Evidence
+) -> Iterator[OutputVerdict]:
+    """Yields the verdict on each output that the model or the original has, in the model's order.
+
+    Args:
+        calls: The calls.
+        found: The model's outputs for each call.
+        expected: The original's outputs.
+        evidence: The evidence that the verdicts rest on.
+    """
+    moves = movements(calls, expected, evidence.tolerance)
+
+    def compared(number: int, name: str) -> Difference:
+        one, other, kind = found[number][name], expected[number][name], calls[number].kind
+        if kind is None:
+            return difference(one, other)
+        spread = evidence.spreads.get(number, {}).get(name, 0.0)
+        return difference_of_elements(one, other, kind, evidence.tolerance, spread)
+
+    for key in dict.fromkeys(call.signature for call in calls):
+        of_signature = [number for number, call in enumerate(calls) if call.signature == key]
+        first = of_signature[0]
+        for name in dict.fromkeys([*found[first], *expected[first]]):
+            if name not in expected[first] or name not in found[first]:
+                owner, lacking = ("model", "original") if name in found[first] else ("original", "model")
+                array: npt.NDArray[Any] = (found if name in found[first] else expected)[first][name]
+                problem = f"only the {owner} has it, not the {lacking}"
+                yield OutputVerdict(key, name, _dtype(array), array.shape, float("inf"), 0, problem, "differs")
+                continue
+            differences = {number: compared(number, name) for number in of_signature}
+            movement = moves[key, name]
+            explained = None if evidence.explained is None else evidence.explained.get((key, name))
+            allowed = max(evidence.tolerance, MARGIN * (explained or 0.0))
+            worst = max(differences, key=lambda number: _rank(calls[number], differences[number], allowed))
+            shown = next(number for number in (worst, *of_signature) if not calls[number].thin)
+            if key in evidence.refused:
+                verdict, problem = "differs", evidence.refused[key]
+            elif (key, name) in evidence.faults:
+                verdict, problem = "differs", evidence.faults[key, name]
+            elif evidence.explained is not None and explained is None and not differences[worst].error <= allowed:
+                verdict, problem = "inconclusive", "it is not known what quantization explains"
+            elif not differences[worst].error <= allowed:
+                verdict, problem = "differs", differences[worst].problem
+            else:
+                problem = _doubt(key, name, movement, evidence)
+                verdict = "inconclusive" if problem else "equal"
+                problem = problem or differences[worst].problem
+            yield OutputVerdict(
+                key,
+                name,
+                evidence.dtypes.get((key, name)) or _dtype(found[shown][name]),
+                found[shown][name].shape,
+                differences[worst].error,
+                worst + 1,
+                problem,
+                verdict,
+                *movement,
+                explained,
+            )
+
+
+def _rank(call: Call, found: Difference, allowed: float) -> tuple[bool, float]:
+    """Ranks a call by its difference: other kinds of numbers count where usual ones do not differ."""
+    return call.kind is None and not found.error <= allowed, found.error
+
+
+def _doubt(key: str, name: str, movement: Movement, evidence: Evidence) -> str:
+    """Returns why an output that does not differ may be wrong all the same; empty if there is no reason to think so."""
+    if name not in evidence.moving.get(key, frozenset()):
+        return ""  # a constant
+    if not movement.moved and (movement.calls or evidence.drawn):
+        return "it did not move with the inputs"
+    short = [each for each in evidence.coverage if each.signature == key and not each.complete]
+    return f"{short[0].name}: {short[0].kind} covered {short[0]}" if short else ""
+
+
+def _dtype(array: npt.NDArray[Any]) -> str:
+    return "string" if array.dtype.kind in "OSU" else str(array.dtype)

@@ -1,0 +1,199 @@
+"""The last check of a conversion: loads the written file, prepares it and calls it once in LiteRT."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+from litefuse.conversion.verify.computed_sizes import values_decide
+from litefuse.conversion.verify.file_check import CHECK_FILE, KEEP, FileCall, FileCheckJob
+from litefuse.errors import FileCheckError, KernelError, LitefuseError, MissingKernelError
+from litefuse.litert.inputs.graph import Model
+from litefuse.litert.inputs.model_inputs import LEVELS, Manner, ModelInputs
+from litefuse.litert.runtime.flatbuffer import content_of
+from litefuse.litert.runtime.transfer import unpickle_kernels
+from litefuse.support.plug_ins.entry_points import take_plug_ins
+from litefuse.support.processes.limits import extra_memory
+
+if TYPE_CHECKING:
+    from litefuse.litert.runtime.operators import OpPlace
+
+__all__ = ["check_job", "check_written_file"]
+
+# The bytes that a model may take besides those for its weights: a small one may ask for any number.
+_MEMORY = 3 << 29
+_NO_MEMORY = "there is not enough memory for it; try it with litefuse run"
+# XNNPACK packs the weights of its ops into memory of its own: for larger files, LiteRT's own kernels run instead.
+_PACKED_BYTES = 1 << 28
+# A signature is called again if a call takes no longer than this, for so long in all, in seconds.
+_QUICK, _AGAIN = 0.4, 0.02
+# The batch sizes and the sizes of other dynamic dimensions to try: few image models, for example, take the smallest.
+_OPEN = ((1, 7), (1, 32), (1, 60), (1, 224), (1, 1), (3, 7))
+# With several dynamic dimensions, the larger sizes together may be too much.
+_MOST_ELEMENTS = 1 << 22
+
+
+class _Unfit(Exception):  # noqa: N818  not an error: the file may run with other sizes
+    """The model may run with other inputs than the tried ones; the text says why these do not work."""
+
+
+def check_job(job: FileCheckJob, announce: Callable[[str], None]) -> FileCall:
+    """Calls a file with the kernels that another process sent; see :func:`check_written_file`.
+
+    Raises:
+        FileCheckError: LiteRT refuses it.
+    """
+    announce(CHECK_FILE)
+    take_plug_ins(job.plug_ins)
+    unpickle_kernels(job.kernels)
+    with extra_memory(_MEMORY + 3 * job.path.stat().st_size):
+        return check_written_file(job.path, xnnpack=job.xnnpack)
+
+
+def check_written_file(path: Path, *, xnnpack: bool = True) -> FileCall:
+    """Loads a model and calls each of its signatures, with inputs drawn from the model.
+
+    Sizes of dynamic dimensions are tried one after the other until the model runs with one. The kernels are the
+    registered ones, litefuse's and those of plug-ins.
+
+    Args:
+        path: The ``.tflite`` file.
+        xnnpack: Whether to call it with XNNPACK, if it is not too large for that.
+
+    Returns:
+        How long calls took; or why it could not be run here: there is no kernel for a custom op, a kernel refused the
+        inputs, none of the tried sizes fits, or sizes follow from inputs' values, and the drawn ones do not fit.
+
+    Raises:
+        FileCheckError: LiteRT refuses it; the message names the op.
+    """
+    xnnpack = xnnpack and path.stat().st_size <= _PACKED_BYTES
+    try:
+        return FileCall(seconds=tuple(_called(path, xnnpack=xnnpack).items()))
+    except (MissingKernelError, KernelError) as error:
+        text = error.message if error.where == str(path) else str(error)  # the file is a temporary one
+        return FileCall(text.partition("\n")[0])
+    except MemoryError:
+        return FileCall(_NO_MEMORY)
+    except _Unfit as error:
+        return FileCall(f"{error}; give inputs shapes (--shape)")
+    except Exception as error:
+        if notes := getattr(error, "__notes__", ()):  # of a kernel in Python: its op and node
+            return FileCall(f"{', '.join(notes)}: {type(error).__name__}: {error}")
+        if not isinstance(error, (LitefuseError, RuntimeError, ValueError)):
+            raise
+        try:
+            refusal = _refusal(path, error, xnnpack=xnnpack)
+        except _Unfit as unfit:
+            return FileCall(f"{unfit}; try it with litefuse run")
+        if refusal is None:
+            return FileCall(_NO_MEMORY)
+        raise refusal from None
+
+
+def _called(path: Path, *, xnnpack: bool) -> dict[str, float]:
+    """Calls each signature; returns how long a later call took, of those that are quick, and with XNNPACK alone."""
+    from ai_edge_litert.interpreter import OpResolverType
+
+    from litefuse.litert.runtime.interpreter import Interpreter
+
+    model = ModelInputs.of_file(path)
+    resolver = OpResolverType.BUILTIN if xnnpack else OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+    interpreter = Interpreter(path, num_threads=os.cpu_count(), experimental_op_resolver_type=resolver)
+    seconds: dict[str, float] = {}
+    for key, domains in model.signatures.items():
+        if unranked := sorted(model.unranked[key]):
+            raise _Unfit(f"the rank of {', '.join(map(repr, unranked))} is unknown")
+        is_open = any(None in domain.shape for domain in domains.values())
+        refused: list[Exception] = []
+        for (batch, size), limit in product(_OPEN if is_open else _OPEN[:1], LEVELS):
+            shapes = model.shapes(key, batch=batch, size=size)
+            if is_open and size > 7 and sum(map(math.prod, shapes.values())) > _MOST_ELEMENTS:
+                continue
+            inputs = model.drawer(key, Random(0)).draw(shapes, Manner(limit))
+            try:
+                runner, begun = interpreter.get_signature_runner(key), time.perf_counter()
+                runner(**inputs)
+                first = time.perf_counter() - begun
+                if xnnpack and first < _QUICK:
+                    seconds[key] = _shortest(lambda: runner(**inputs), first)  # noqa: B023  it is called here
+                break
+            except (MissingKernelError, MemoryError):
+                raise
+            except Exception as error:  # noqa: BLE001  whatever a kernel raises
+                refused.append(error)
+        else:
+            # Different messages for the sizes suggest that another size may work.
+            if len({str(error) for error in refused[:: len(LEVELS)]}) > 1:
+                raise _Unfit(f"none of the sizes that were tried fit its dynamic dimensions: {_one_line(refused[0])}")
+            raise refused[0]
+    return seconds
+
+
+def _shortest(call: Callable[[], object], first: float) -> float:
+    """Calls again, for as long as nobody notices, and returns the shortest time."""
+    taken: list[float] = []
+    while not taken or (sum(taken) + min(taken) < _AGAIN and sum(taken) < first * 10):
+        begun = time.perf_counter()
+        call()
+        taken.append(time.perf_counter() - begun)
+    return min(taken)
+
+
+def _refusal(path: Path, error: Exception, *, xnnpack: bool) -> FileCheckError | None:
+    """Returns the error to raise where LiteRT refuses a model; None if it says nothing, as when it has no memory.
+
+    Raises:
+        _Unfit: It may take inputs of other values.
+    """
+    from litefuse.litert.runtime.operators import failed_op
+
+    who, step, place = "LiteRT", "run", None
+    if xnnpack:
+        plain = _refused(path, xnnpack=False)
+        if plain is None:
+            from litefuse.conversion.verify.failing_op import failing_op
+
+            who = "XNNPACK, LiteRT's delegate for this processor,"
+            place = failing_op(path, lambda beginning: _refused(beginning, xnnpack=True) is not None)
+        else:
+            error = plain
+    message = error.message if isinstance(error, LitefuseError) else str(error)
+    if place is None:
+        with content_of(path) as content:
+            failed = failed_op(content, message)
+            is_unfit = failed is not None and values_decide(Model(content), failed.subgraph, failed.position)
+        if failed is not None:
+            if is_unfit:
+                raise _Unfit(f"values of its inputs decide about sizes at the op {failed.place}, and no drawn ones fit")
+            step, place = failed.step, failed.place
+    reported = "\n".join(f"  {line.strip()}" for line in message.splitlines() if line.strip())
+    if not reported:
+        return None
+    return FileCheckError(
+        f"the file was written, but {who} refuses to {step} it{_at(place)}:\n{reported}",
+        hint=f"Give inputs fixed shapes (--shape, --batch), or change what the model computes there. {KEEP}",
+    )
+
+
+def _refused(path: Path, *, xnnpack: bool) -> Exception | None:
+    """Returns why LiteRT refuses a model; None if it does not."""
+    try:
+        _called(path, xnnpack=xnnpack)
+    except Exception as error:  # noqa: BLE001  whatever a kernel raises
+        return error
+    return None
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
+
+
+def _at(place: OpPlace | None) -> str:
+    return f", at the op {place}" if place is not None else ""

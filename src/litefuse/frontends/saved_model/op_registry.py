@@ -1,0 +1,156 @@
+"""The op definitions of TensorFlow and TensorFlow Text, shipped with litefuse.
+
+A SavedModel strips attributes that equal their op's default, and need not list all ops of its functions. So importing a
+function takes the definitions of all ops. They were dumped from TensorFlow by ``scripts/dump_op_registry.py``.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from litefuse.errors import SavedModelError
+from litefuse.frontends.saved_model.messages import AttrValue, OpDef, OpRegistryFile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from litefuse.frontends.saved_model.messages import NodeDef
+
+__all__ = ["OpRegistry", "input_count", "input_dtypes", "node_outputs", "op_registry"]
+
+_MAX_OUTPUTS = 2**16
+
+
+def node_outputs(
+    node: NodeDef, definition: OpDef, attribute: Callable[[NodeDef, str], AttrValue]
+) -> list[tuple[str, list[int]]]:
+    """Returns the names of a node's outputs, each with the element types of its tensors.
+
+    Args:
+        node: The node.
+        definition: The definition of its op, or the signature of the function that it calls.
+        attribute: Looks up an attribute of the node, or its default.
+
+    Raises:
+        SavedModelError: There are too many outputs.
+    """
+    outputs: list[tuple[str, list[int]]] = []
+    for output in definition.output_arg:
+        if output.type_list_attr:
+            outputs.append((output.name, list(attribute(node, output.type_list_attr).list.type)))
+            continue
+        dtype = attribute(node, output.type_attr).type if output.type_attr else output.type
+        count = attribute(node, output.number_attr).i if output.number_attr else 1
+        if count > _MAX_OUTPUTS:
+            raise SavedModelError(f"an op cannot have {count} outputs", where=f"node {node.name} ({node.op})")
+        outputs.append((output.name, [dtype] * count))
+    return outputs
+
+
+def input_count(node: NodeDef, definition: OpDef, attribute: Callable[[NodeDef, str], AttrValue]) -> int:
+    """Returns how many data inputs a node must have; see :func:`node_outputs` for the arguments."""
+    count = 0
+    for each in definition.input_arg:
+        if each.type_list_attr:
+            count += len(attribute(node, each.type_list_attr).list.type)
+        else:
+            count += attribute(node, each.number_attr).i if each.number_attr else 1
+    return count
+
+
+def input_dtypes(
+    node: NodeDef, definition: OpDef, attribute: Callable[[NodeDef, str], AttrValue]
+) -> list[tuple[str, int]]:
+    """Returns the name and element type of each data input of a node whose :func:`input_count` has been checked."""
+    inputs: list[tuple[str, int]] = []
+    for each in definition.input_arg:
+        if each.type_list_attr:
+            inputs += [(each.name, dtype) for dtype in attribute(node, each.type_list_attr).list.type]
+            continue
+        dtype = attribute(node, each.type_attr).type if each.type_attr else each.type
+        inputs += [(each.name, dtype)] * (attribute(node, each.number_attr).i if each.number_attr else 1)
+    return inputs
+
+
+@dataclass(frozen=True)
+class OpRegistry:
+    """Op definitions by name.
+
+    Attributes:
+        tensorflow_version: The TensorFlow release that the definitions were taken from.
+    """
+
+    tensorflow_version: str
+    _serialized: Mapping[str, bytes] = field(repr=False)  # parsed on demand, since most are never used
+    _ops: dict[str, OpDef] = field(default_factory=dict[str, OpDef], repr=False)
+    _defaults: dict[str, dict[str, AttrValue]] = field(default_factory=dict[str, dict[str, AttrValue]], repr=False)
+
+    def get(self, name: str) -> OpDef | None:
+        """Returns the definition of an op, or None if TensorFlow has no op of that name."""
+        op = self._ops.get(name)
+        if op is None and name in self._serialized:
+            op = self._ops[name] = OpDef.FromString(self._serialized[name])
+        return op
+
+    def defaults(self, name: str) -> dict[str, AttrValue]:
+        """Returns the defaults of an op's attributes; empty for an unknown op."""
+        defaults = self._defaults.get(name)
+        if defaults is None:
+            op = self.get(name)
+            attrs = op.attr if op else ()
+            defaults = {attr.name: attr.default_value for attr in attrs if attr.HasField("default_value")}
+            self._defaults[name] = defaults
+        return defaults
+
+    def attribute(self, node: NodeDef, name: str) -> AttrValue:
+        """Returns a node's attribute, or the default from its op.
+
+        Raises:
+            SavedModelError: It has neither.
+        """
+        if name in node.attr:
+            return node.attr[name]
+        default = self.defaults(node.op).get(name)
+        if default is None:
+            raise SavedModelError(f"the attribute {name!r} is missing", where=f"node {node.name} ({node.op})")
+        return default
+
+    def outputs(self, node: NodeDef) -> list[tuple[str, list[int]]]:
+        """Returns the names of a node's outputs, each with the element types of its tensors; none for an unknown op.
+
+        Raises:
+            SavedModelError: An attribute that determines them is missing or out of range.
+        """
+        definition = self.get(node.op)
+        return node_outputs(node, definition, self.attribute) if definition else []
+
+    def with_others(self, definitions: Iterable[OpDef]) -> OpRegistry:
+        """Returns a registry with additional definitions, for ops that are not yet in it.
+
+        A SavedModel contains the definitions of ops from other libraries, such as TensorFlow Addons, that were loaded
+        in the process that wrote it.
+        """
+        others = {op.name: op.SerializeToString() for op in definitions if op.name not in self._serialized}
+        if not others:
+            return self
+        return OpRegistry(self.tensorflow_version, {**self._serialized, **others}, dict(self._ops))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._serialized
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._serialized))
+
+    def __len__(self) -> int:
+        return len(self._serialized)
+
+
+@functools.cache
+def op_registry() -> OpRegistry:
+    """Returns the registry; it is read from the package's data on the first call (a millisecond)."""
+    data = Path(__file__).with_name("op_registry.binpb").read_bytes()
+    file = OpRegistryFile.FromString(data)
+    return OpRegistry(file.tensorflow_version, file.ops)

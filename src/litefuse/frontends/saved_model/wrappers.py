@@ -1,0 +1,110 @@
+"""The order of a model's own arguments and results, behind the functions that TensorFlow wraps around them.
+
+``tf.saved_model.save`` makes a function for each signature, whose parameters and results are sorted by name, because
+they are given by keyword. All that it does is call the model's own function::
+
+    signature_wrapper(alpha, zeta, captured...):
+        call = PartitionedCall[f=call](zeta, alpha, captured...)
+        return Identity(call:1), Identity(call:0)
+
+So the operands of that call have the order in which the model takes its inputs, and its results that in which it gives
+its outputs. A dictionary has no other order than that of its sorted keys, in which TensorFlow flattens it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from litefuse.frontends.saved_model.messages import FunctionDef, NodeDef
+
+__all__ = ["Ranks", "ranks_in_model"]
+
+_CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
+# What a wrapper has beside the call.
+_PASSING = frozenset({"Identity", "NoOp"})
+# TensorFlow names the functions so that it makes for signatures; a loaded signature that is saved again is in two.
+_WRAPPER = "signature_wrapper"
+_MAX_DEPTH = 100
+
+
+class Ranks(NamedTuple):
+    """Where the parameters and results of a function stand in the model's own order; some may stand in one place.
+
+    Attributes:
+        parameters: The rank of each parameter.
+        results: The rank of each result.
+    """
+
+    parameters: tuple[int, ...]
+    results: tuple[int, ...]
+
+
+def ranks_in_model(function: str, functions: Mapping[str, FunctionDef]) -> Ranks:
+    """Returns the ranks of a signature's function.
+
+    Args:
+        function: The function's name.
+        functions: The function library.
+    """
+    wrappers: list[tuple[FunctionDef, NodeDef]] = []
+    while len(wrappers) < _MAX_DEPTH:
+        body = functions[function]
+        # A model's own function may well call another one with its arguments in another order.
+        call = _only_call(body, functions) if _WRAPPER in function else None
+        if call is None:
+            break
+        wrappers.append((body, call))
+        function = call.attr["f"].func.name
+    signature = functions[function].signature
+    ranks = Ranks(tuple(range(len(signature.input_arg))), tuple(range(len(signature.output_arg))))
+    for body, call in reversed(wrappers):
+        ranks = _outer(ranks, body, call)
+    return ranks
+
+
+def _only_call(body: FunctionDef, functions: Mapping[str, FunctionDef]) -> NodeDef | None:
+    """Returns the call that is all that a function does; None if it does something else."""
+    nodes = [node for node in body.node_def if node.op not in _PASSING]
+    if len(nodes) != 1 or nodes[0].op not in _CALLS or "f" not in nodes[0].attr:
+        return None
+    return nodes[0] if nodes[0].attr["f"].func.name in functions else None
+
+
+def _outer(inner: Ranks, body: FunctionDef, call: NodeDef) -> Ranks:
+    """Returns the ranks of a function from those of the function that it calls; what is not handed on comes last."""
+    passed = {node.name: node.input[0] for node in body.node_def if node.op == "Identity" and node.input}
+    operands: dict[str, int] = {}
+    for operand, rank in zip(call.input, inner.parameters, strict=False):
+        name = _source(operand, passed)
+        operands[name] = min(rank, operands.get(name, rank))
+    returned = [_source(body.ret.get(result.name, ""), passed) for result in body.signature.output_arg]
+    return Ranks(
+        _ranked([operands.get(argument.name) for argument in body.signature.input_arg]),
+        _ranked([_rank_of_result(tensor, call, inner) for tensor in returned]),
+    )
+
+
+def _source(tensor: str, passed: Mapping[str, str]) -> str:
+    """Returns the tensor that others hand on, such as ``x`` or ``call:output:1``."""
+    for _ in range(_MAX_DEPTH):
+        name = tensor.partition(":")[0]
+        if name not in passed:
+            break
+        tensor = passed[name]
+    return tensor
+
+
+def _rank_of_result(tensor: str, call: NodeDef, inner: Ranks) -> int | None:
+    name, _, place = tensor.partition(":")
+    index = place.rpartition(":")[2]
+    if name != call.name or not index.isdecimal() or int(index) >= len(inner.results):
+        return None
+    return inner.results[int(index)]
+
+
+def _ranked(ranks: Sequence[int | None]) -> tuple[int, ...]:
+    last = max((rank for rank in ranks if rank is not None), default=-1) + 1
+    return tuple(last if rank is None else rank for rank in ranks)

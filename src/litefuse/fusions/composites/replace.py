@@ -1,0 +1,354 @@
+"""Replaces the body of one composite by a fused op."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.errors import FusionError, LitefuseError
+from litefuse.fusions.builder import Builder
+from litefuse.fusions.composite import Composite
+from litefuse.fusions.composites.outcome import Check, CheckResult, CheckTerms, InputsOfSize, Outcome
+from litefuse.fusions.composites.placeholders import is_placeholder
+from litefuse.fusions.fusable_op import FusableOp
+from litefuse.fusions.fusion import Fusion
+from litefuse.fusions.kept_composite import KeptComposite
+from litefuse.ir.annotations import ANNOTATIONS, Annotation
+from litefuse.ir.call_graph import function_symbol, operations
+from litefuse.ir.marks import AUXILIARY, COMPOSITE
+from litefuse.ir.mlir import func, ir
+from litefuse.ir.types import TensorType, tensor_type_of
+from litefuse.litert.runtime.custom_op import has_kernel
+from litefuse.litert.runtime.known_custom_ops import RESOLVED_OPS
+from litefuse.support.options.forms import CompositeForm, CompositeForms
+from litefuse.support.plug_ins.entry_points import what_was_raised
+
+__all__ = ["Replacer"]
+
+
+class Replacer:
+    """Builds fused ops, has them checked, and replaces composites' bodies by them.
+
+    Args:
+        check: The self-check that a fusion must pass; None for none.
+        find: Returns the fusion for an annotation; None if there is none.
+        forms: The forms of the composites.
+        check_custom_ops: Whether to compare kernels even with bodies that look like placeholders.
+    """
+
+    def __init__(
+        self,
+        check: Check | None,
+        find: Callable[[Annotation], Fusion | None],
+        forms: CompositeForms,
+        *,
+        check_custom_ops: bool,
+    ) -> None:
+        self._check = check
+        self._find = find
+        self._forms = forms
+        self._check_custom_ops = check_custom_ops
+
+    def replace(self, module: ir.Module, function: func.FuncOp, annotation: Annotation, outcome: Outcome) -> Outcome:
+        """Replaces the body of one annotated function, if possible; returns the outcome."""
+        form = self._forms[annotation.name]
+        fusion = self._fusion(annotation, form)
+        if isinstance(fusion, str):
+            return outcome._replace(reason=fusion)
+        if function.is_external:
+            return outcome._replace(reason="the function has no body")
+        replacement = _empty_copy(function)
+        body = _Body(function)
+        try:
+            composite = Composite(
+                annotation.name,
+                annotation.attributes,
+                list(replacement.arguments),
+                list(function.type.results),
+                outcome.function,
+                [op.name for op in operations(function) if op.name not in _NOT_OF_BODY],
+            )
+            faster = self._forms.faster and not self._forms.is_chosen(annotation.name)
+            reason = _build(fusion, composite, replacement, body, inline_faster=faster)
+            fused_into = [] if reason is not None else _fused_ops(replacement)
+            if form == "builtin" and reason is None:
+                custom = sorted({_op_name(op) for op in fused_into if op.name == "tfl.custom"})
+                reason = _not_builtin(custom) if custom else None
+            checked = CheckResult()
+            if reason is None:
+                checked = self._compared(module, function, replacement, fusion, composite)
+                reason = checked.problem
+        except BaseException:
+            replacement.operation.erase()
+            body.discard()
+            raise
+        if reason is not None:
+            replacement.operation.erase()
+            body.discard()
+            return outcome._replace(reason=reason)
+        named = ", ".join(map(_op_name, fused_into))
+        _swap_bodies(function, replacement)
+        seen = {"error": checked.error, "unchecked": checked.unchecked, "note": checked.note}
+        return outcome._replace(kind="fused", fused_into=named, **seen)
+
+    def _compared(
+        self,
+        module: ir.Module,
+        function: func.FuncOp,
+        replacement: func.FuncOp,
+        fusion: Fusion,
+        composite: Composite,
+    ) -> CheckResult:
+        """Compares a composite with its replacement, or says why it does not."""
+        if self._check is None:
+            return CheckResult(unchecked="fusions were not to be checked")
+        of_its_name = isinstance(fusion, FusableOp | KeptComposite)
+        kernel = _kernel(replacement) if of_its_name else ""
+        why = self._not_compared(function, kernel, composite.name) if of_its_name else fusion.unchecked
+        if why is not None:
+            return CheckResult(unchecked=why)
+        terms = _check_terms(fusion, composite)._replace(kernel=kernel)
+        checked = self._check(module, function, replacement, terms)
+        if of_its_name and checked.problem is not None:
+            return checked._replace(problem=f"with the kernel for it here, {checked.problem}")
+        return checked
+
+    def _not_compared(self, function: func.FuncOp, kernel: str, name: str) -> str | None:
+        """Returns why a kernel that stands for the body is not compared with it; None if it is."""
+        if self._forms[name] == "generate":
+            return "it carries its body, with which a generated kernel is compared"
+        if not has_kernel(kernel) and kernel not in RESOLVED_OPS:
+            carries = self._forms[name] == "keep"
+            return f"there is no kernel for it here{', and the op carries its body' if carries else ''}"
+        if is_placeholder(function) and not self._check_custom_ops:
+            return "its body is a placeholder"
+        return None
+
+    def _fusion(self, annotation: Annotation, form: CompositeForm) -> Fusion | str:
+        """Returns the conversion code for a composite, or why there is none."""
+        if (why := self._forms.inlined_because(annotation.name)) is not None:
+            return why
+        named = bool(annotation.name.strip()) and annotation.name.isprintable()
+        if form in {"keep", "generate", "custom"} and not named:
+            return f"its name {annotation.name!r} cannot be that of an op: annotate it with another one"
+        if form in {"keep", "generate"}:
+            return KeptComposite()
+        if form == "custom":
+            return FusableOp()
+        fusion = self._find(annotation)
+        if fusion is not None:
+            return fusion
+        fusable = annotation.attributes.get("tfl_fusable_op")
+        if fusable is None:
+            return f"no fusion is registered for {annotation.name!r}"
+        if fusable is not True:
+            return f"its attribute tfl_fusable_op is {fusable!r}, not true"
+        if not named:
+            return f"its name {annotation.name!r} cannot be that of an op: annotate it with another one"
+        # Not even built: its attributes need not fit into the options of an op that is not wanted.
+        return _not_builtin([annotation.name]) if form == "builtin" else FusableOp()
+
+
+class _Body:
+    """A copy of a composite for a fused op that carries it; created on demand."""
+
+    def __init__(self, function: func.FuncOp) -> None:
+        self._function = function
+        self._copy: ir.OpView | None = None
+
+    def symbol(self) -> str:
+        symbol = f"{function_symbol(self._function)}.decomposition"
+        if self._copy is None:
+            with ir.InsertionPoint(self._function):
+                self._copy = self._function.clone()
+            self._copy.attributes["sym_name"] = ir.StringAttr.get(symbol)
+            self._copy.attributes["sym_visibility"] = ir.StringAttr.get("private")
+            for key in ANNOTATIONS:
+                if key in self._copy.attributes:
+                    del self._copy.attributes[key]
+        return symbol
+
+    def discard(self) -> None:
+        if self._copy is not None:
+            self._copy.operation.erase()
+
+
+def _fused_ops(replacement: func.FuncOp) -> list[ir.OpView]:
+    """The ops that a fusion is named by: not those that prepare operands, nor TensorFlow's, which the engine lowers."""
+    ops = [op for op in operations(replacement) if not op.name.startswith("tf.")]
+    return [op for op in ops if op.name not in _UNNAMED and AUXILIARY not in op.attributes]
+
+
+def _not_builtin(custom_ops: Sequence[str]) -> str:
+    return f"its form was chosen to be builtin, and its fusion gives {', '.join(custom_ops)}"
+
+
+_UNNAMED = frozenset({"func.return", "tfl.no_value", "tfl.pseudo_const"})  # not ops in a model
+_KEPT = "STABLEHLO_COMPOSITE "
+_NOT_OF_BODY = frozenset({"func.return", "tf.Const"})
+
+
+def _empty_copy(function: func.FuncOp) -> func.FuncOp:
+    symbol = f"{function_symbol(function)}.replacement"
+    with ir.InsertionPoint(function):
+        copy = func.FuncOp(symbol, function.type, visibility="private", loc=function.location)
+    copy.add_entry_block([argument.location for argument in function.arguments])
+    return copy
+
+
+def _where(fusion: Fusion, composite: Composite) -> str:
+    return f"fusion {type(fusion).__qualname__}, composite {composite.name!r} (function {composite.function})"
+
+
+def _check_terms(fusion: Fusion, composite: Composite) -> CheckTerms:
+    count = len(composite.result_types)
+    if any(index not in range(count) for index in fusion.open_results):
+        raise FusionError(
+            f"open_results is {fusion.open_results!r}, the indices of results; the composite has {count}",
+            where=_where(fusion, composite),
+        )
+    inputs = _check_inputs(fusion, composite)
+    return CheckTerms(fusion.tolerance, inputs, fusion.open_results, ids_in_range=fusion.ids_in_range)
+
+
+def _check_inputs(fusion: Fusion, composite: Composite) -> InputsOfSize | None:
+    if type(fusion).check_inputs is Fusion.check_inputs:
+        return None
+
+    def inputs(size: int, random: np.random.Generator) -> Sequence[npt.NDArray[Any]] | None:
+        where = _where(fusion, composite)
+        try:
+            given = fusion.check_inputs(composite, size, random)
+        except Exception as error:
+            raise FusionError(f"check_inputs failed: {what_was_raised(error)}", where=where) from error
+        return None if given is None else _fitting(given, composite.arg_types, where)
+
+    return inputs
+
+
+# The dtypes that numpy supports itself.
+_NUMPY = frozenset(
+    {
+        *("bool", "complex64", "float16", "float32", "float64", "int8", "int16", "int32", "int64"),
+        *("uint8", "uint16", "uint32", "uint64"),
+    }
+)
+
+
+def _fitting(given: Sequence[Any], types: Sequence[TensorType], where: str) -> list[npt.NDArray[Any]]:
+    """Returns a fusion's inputs for the check in the composite's dtypes; numpy itself makes floats float64."""
+    if len(given) != len(types):
+        raise FusionError(f"check_inputs gave {len(given)} arrays for {len(types)} arguments", where=where)
+    arrays = [np.asarray(value) for value in given]
+    for index, (array, kind) in enumerate(zip(arrays, types, strict=True)):
+        fits = kind.shape is None or _has_sizes(array, kind.shape)
+        if kind.dtype in _NUMPY:
+            fits = fits and np.can_cast(array.dtype, kind.dtype, "same_kind")
+        if not fits:
+            found = f"{array.dtype} {list(array.shape)}"
+            raise FusionError(f"check_inputs gave {found} for argument {index}, which is {kind}", where=where)
+        if kind.dtype in _NUMPY:
+            arrays[index] = array.astype(kind.dtype)
+    return arrays
+
+
+def _has_sizes(array: npt.NDArray[Any], sizes: Sequence[int | None]) -> bool:
+    return array.ndim == len(sizes) and all(
+        known is None or known == size for known, size in zip(sizes, array.shape, strict=True)
+    )
+
+
+def _build(
+    fusion: Fusion, composite: Composite, replacement: func.FuncOp, body: _Body, *, inline_faster: bool
+) -> str | None:
+    where = _where(fusion, composite)
+    try:
+        reason = _verdict(fusion.verify(composite))
+        if reason is None and inline_faster:
+            reason = _verdict(fusion.faster_inlined(composite))
+        if reason is not None:
+            return reason
+        with ir.InsertionPoint(replacement.entry_block), ir.Location.name(composite.name):
+            results = fusion.rewrite(composite, Builder(body.symbol))
+            results = [results] if isinstance(results, ir.Value) else _values(results)
+            func.ReturnOp(results)
+        reason = _result_mismatch(results, composite.result_types)
+        if reason is None:
+            replacement.attributes["function_type"] = ir.TypeAttr.get(
+                ir.FunctionType.get(list(replacement.type.inputs), [value.type for value in results])
+            )
+            replacement.operation.verify()
+    except ir.MLIRError as error:
+        reason = f"the fused op is not valid: {_first_line(error)}"
+    except FusionError as error:
+        if isinstance(fusion, FusableOp):  # the author asked for this op, and no other form of it would run
+            error.where = error.where or where
+            raise
+        reason = error.message
+    except LitefuseError:
+        raise
+    except Exception as error:
+        raise FusionError(f"the conversion code failed: {what_was_raised(error)}", where=where) from error
+    return reason
+
+
+def _verdict(verdict: object) -> str | None:
+    if verdict is None or (isinstance(verdict, str) and verdict.strip()):
+        return verdict
+    raise TypeError(f"verify returned {verdict!r}; it returns the reason why there is no fusing, a string, or None")
+
+
+def _values(results: object) -> list[ir.Value]:
+    values = list(cast("Iterable[object]", results)) if isinstance(results, Iterable) else [results]
+    if not all(isinstance(value, ir.Value) for value in values):
+        raise TypeError(f"rewrite returned {results!r}; it returns the values that take the place of the results")
+    return cast("list[ir.Value]", values)
+
+
+def _first_line(error: ir.MLIRError) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return next((line for line in lines if "error:" in line), lines[0] if lines else repr(error))
+
+
+def _result_mismatch(results: Sequence[ir.Value], expected: Sequence[ir.Type]) -> str | None:
+    if len(results) != len(expected):
+        return f"the replacement has {len(results)} results, the composite {len(expected)}"
+    for index, (value, kind) in enumerate(zip(results, expected, strict=True)):
+        found, wanted = tensor_type_of(value), tensor_type_of(kind)
+        ranks_differ = None not in (found.shape, wanted.shape) and found.rank != wanted.rank
+        sizes_differ = not ranks_differ and any(
+            None not in sizes and sizes[0] != sizes[1]
+            for sizes in zip(found.shape or (), wanted.shape or (), strict=False)
+        )
+        if found.dtype != wanted.dtype or ranks_differ or sizes_differ:
+            return f"result {index} of the replacement is {found}, the composite's {wanted}"
+    return None
+
+
+def _op_name(op: ir.OpView) -> str:
+    if op.name == "tfl.custom":
+        name = ir.StringAttr(op.attributes["custom_code"]).value
+        return f"{_KEPT}{ir.StringAttr(op.attributes['name']).value}" if name == COMPOSITE else name
+    return op.name.removeprefix("tfl.").upper() if op.name.startswith("tfl.") else op.name
+
+
+def _kernel(replacement: func.FuncOp) -> str:
+    """Returns the name of the op, and of the kernel that runs it, that stands for a whole body."""
+    (op,) = _fused_ops(replacement)
+    return _op_name(op).removeprefix(_KEPT)
+
+
+def _swap_bodies(function: func.FuncOp, replacement: func.FuncOp) -> None:
+    """Replaces the function's ops by those of the replacement."""
+    block = function.entry_block
+    for op in reversed(list(block.operations)):
+        op.operation.erase()
+    for old, new in zip(replacement.arguments, block.arguments, strict=True):
+        old.replace_all_uses_with(new)
+    for op in list(replacement.entry_block.operations):
+        block.append(op)
+    function.attributes["function_type"] = replacement.attributes["function_type"]
+    replacement.operation.erase()

@@ -1,0 +1,151 @@
+"""Finds composites without loops: values of a function that are computed by a recognizer's formula."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from litefuse.errors import FusionError
+from litefuse.fusions.recognizers.matching import ADDITIONS, PRODUCTS, Match, Mismatch, match
+from litefuse.fusions.recognizers.outline import value_name
+from litefuse.fusions.recognizers.outline_ops import outline_ops
+from litefuse.fusions.recognizers.pattern import OneOf, Op, Pattern, Product, Sum, Variable
+from litefuse.fusions.recognizers.recognizer import Recognizer
+from litefuse.fusions.recognizers.recurrent.cells import number
+from litefuse.ir.defining_ops import constant_number
+from litefuse.ir.mlir import func, ir
+from litefuse.ir.types import tensor_type_of
+from litefuse.support.plug_ins.entry_points import what_was_raised
+
+__all__ = ["FormulaSearch", "formula_search"]
+
+# A mismatch before these many parts matched is not a near miss: most of a model computes something else.
+_NEAR = 3
+
+
+@dataclass
+class FormulaSearch:
+    """The search for one recognizer's formula in one model.
+
+    Attributes:
+        recognizer: The recognizer.
+        arguments: The formula's arguments.
+        numbers: The attributes that are constant numbers of the model.
+        results: The formula's results.
+        found: The names of the nodes where it was found.
+        closest: The number of matching parts and a description of the nearest miss; None if there is none.
+    """
+
+    recognizer: Recognizer
+    arguments: tuple[Variable, ...]
+    numbers: Mapping[str, Variable]
+    results: tuple[Pattern, ...]
+    found: list[str]
+    closest: tuple[int, str] | None = None
+
+    def outline_all(self, module: ir.Module, function: func.FuncOp) -> bool:
+        """Outlines each computation of the formula in a function; returns whether there is one."""
+        names = _op_names(self.results[0])
+        ops = list(function.entry_block.operations)
+        index, modified = len(ops), False
+        while index:
+            index -= 1
+            op = ops[index]
+            if len(op.results) == 0 or (names is not None and op.name not in names):
+                continue
+            for result in op.results:
+                if self._outline(module, function, result):
+                    modified = True
+                    ops = list(function.entry_block.operations)
+                    index = min(index, len(ops))
+                    break
+        return modified
+
+    def _outline(self, module: ir.Module, function: func.FuncOp, value: ir.Value) -> bool:
+        found = match(self.results[:1], [value])
+        if isinstance(found, Mismatch):
+            self._remember(found.matched, str(found))
+            return False
+        attributes = {
+            **self.recognizer.attributes,
+            **{name: _number(found, each) for name, each in self.numbers.items()},
+        }
+        arguments = [found[argument] for argument in self.arguments]
+        reason = self._reason([tensor_type_of(argument) for argument in arguments], attributes)
+        if reason is not None:
+            self._remember(len(found), f"{value_name(value)}: {reason}")
+            return False
+        self.found.append(value_name(value))
+        outline_ops(
+            module, function, self.recognizer.name, attributes, arguments, [found[each] for each in self.results]
+        )
+        return True
+
+    def _reason(self, kinds: Sequence[Any], attributes: Mapping[str, Any]) -> str | None:
+        try:
+            return self.recognizer.check(kinds, attributes)
+        except Exception as error:
+            raise FusionError(
+                f"the recognizer's check failed: {what_was_raised(error)}", where=_where(self.recognizer)
+            ) from error
+
+    def _remember(self, matched: int, text: str) -> None:
+        if matched >= _NEAR and (self.closest is None or matched > self.closest[0]):
+            self.closest = matched, text
+
+
+def formula_search(recognizer: Recognizer) -> FormulaSearch:
+    """Prepares the search for a recognizer's formula.
+
+    Raises:
+        FusionError: The formula cannot be evaluated, computes nothing, or does not use one of its parameters.
+    """
+    arguments: list[Variable] = []
+    numbers: dict[str, Variable] = {}
+    for name, parameter in inspect.signature(recognizer.formula).parameters.items():
+        if parameter.kind == inspect.Parameter.KEYWORD_ONLY:
+            numbers[name] = number(name)
+        else:
+            arguments.append(Variable(name))
+    try:
+        made: Any = recognizer.formula(*arguments, **numbers)
+    except Exception as error:
+        raise FusionError(
+            f"the recognizer's formula failed: {what_was_raised(error)}", where=_where(recognizer)
+        ) from error
+    given = list(cast("Sequence[Any]", made)) if isinstance(made, (list, tuple)) else [made]
+    results = tuple(each for each in given if isinstance(each, Pattern))
+    if not results or len(results) < len(given):
+        raise FusionError(f"the formula gives {made!r}, which is no pattern", where=_where(recognizer))
+    if isinstance(results[0], Variable):
+        raise FusionError("the formula computes nothing: it gives one of its parameters", where=_where(recognizer))
+    return FormulaSearch(recognizer, tuple(arguments), numbers, results, [])
+
+
+def _where(recognizer: Recognizer) -> str:
+    return f"recognizer {recognizer.name!r} ({recognizer.formula.__qualname__})"
+
+
+def _number(found: Match, variable: Variable) -> float:
+    value = constant_number(found[variable])
+    assert value is not None
+    return value
+
+
+def _op_names(pattern: Pattern) -> frozenset[str] | None:
+    """Returns the ops that may compute a pattern's result; None for any."""
+    match pattern:
+        case Op():
+            return frozenset({pattern.name})
+        case Sum():
+            return ADDITIONS
+        case Product():
+            return PRODUCTS
+        case OneOf():
+            names = [_op_names(each) for each in pattern.alternatives]
+            known = [each for each in names if each is not None]
+            return frozenset[str]().union(*known) if len(known) == len(names) else None
+        case _:
+            return None

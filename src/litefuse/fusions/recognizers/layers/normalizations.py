@@ -1,0 +1,357 @@
+"""Finds layer, group and RMS normalizations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from litefuse.fusions.recognizers.layers.algebra import (
+    FORWARDED,
+    Algebra,
+    ancestors,
+    is_parameter,
+    precision,
+    successors,
+)
+from litefuse.fusions.recognizers.layers.expressions import Atom, Expression, Expressions
+from litefuse.fusions.recognizers.layers.layer import Graph, NamedLayer, NearMiss, where
+from litefuse.fusions.recognizers.layers.normalization_definitions import group_norm, layer_norm, rms_norm
+from litefuse.fusions.recognizers.recurrent.loops import NotRecognized
+from litefuse.ir.mlir import ir
+from litefuse.ir.types import tensor_type_of
+
+__all__ = ["GROUP", "LAYER", "Normalizations", "scaled"]
+
+LAYER, GROUP, RMS = "layer normalization", "group normalization", "RMS normalization"
+
+_ROOTS = frozenset({"tf.Rsqrt", "tf.Sqrt", "tf.Pow"})
+_REDUCTIONS = frozenset({"tf.Mean", "tf.Sum"})
+_CANDIDATES = 12
+
+
+@dataclass(frozen=True)
+class _Divisor:
+    """What a normalization divides by: the root of a mean, plus epsilon.
+
+    Attributes:
+        algebra: The expressions of what is computed from x.
+        root: The number of the atom whose root it is.
+        mean: The number of the atom that is the mean of x; None for an RMS normalization.
+        axes: The axes of the mean.
+        epsilon: What is added to it.
+    """
+
+    algebra: Algebra
+    root: int
+    mean: int | None
+    axes: tuple[int, ...]
+    epsilon: float
+
+
+@dataclass(frozen=True)
+class _Normalized:
+    """A normalization with what it is scaled and shifted by.
+
+    Attributes:
+        result: The result.
+        scale: The scale, if there is one.
+        offset: The offset, if there is one.
+    """
+
+    result: ir.Value
+    scale: ir.Value | None
+    offset: ir.Value | None
+
+
+class Normalizations:
+    """Finds what is divided by the root of its own variance, or of the mean of its squares, plus epsilon::
+
+    layer:  (x - mean(x)) / sqrt(mean((x - mean(x))**2) + epsilon) * scale + offset
+    RMS:    x / sqrt(mean(x**2) + epsilon) * scale
+    group:  the same as layer, over all axes but the first and the groups of channels
+    """
+
+    def find(self, graph: Graph) -> Iterator[NamedLayer | NearMiss]:
+        for op in graph.named(*_ROOTS):
+            if is_parameter(op.operands[0]):
+                continue
+            yield from _find(graph, op.results[0])
+
+
+def _find(graph: Graph, root: ir.Value) -> Iterator[NamedLayer | NearMiss]:
+    owner = root.owner
+    assert not isinstance(owner, ir.Block)
+    misses: list[NearMiss] = []
+    divisors: list[_Divisor] = []
+    for x in _candidates(graph, root):
+        divisor = _divisor(graph, x, owner.operands[0])
+        if isinstance(divisor, NearMiss):
+            misses.append(divisor)
+        elif divisor is not None:
+            divisors.append(divisor)
+            if divisor.mean is not None:
+                break
+    # What is centered before the squares are taken is a layer normalization of what it was before.
+    for divisor in sorted(divisors, key=lambda each: each.mean is None):
+        found = _normalized(graph, divisor, root)
+        if found:
+            for each in found:
+                yield replace(_named(graph, divisor, each), core=root)
+            return
+        kind = RMS if divisor.mean is None else LAYER
+        without = "" if divisor.epsilon else ", in which there is no epsilon,"
+        reason = f"what is divided by the root{without} is not what the root is of"
+        misses.append(NearMiss(kind, where(root), reason, 1))
+    if misses:
+        yield max(misses, key=lambda each: each.matched)
+
+
+def _candidates(graph: Graph, root: ir.Value) -> list[ir.Value]:
+    """Returns the values that may be x: those that means on the way to a root are of, and what these are made of."""
+    found: list[ir.Value] = []
+    for value in ancestors(root, 10):
+        op = value.owner
+        if isinstance(op, ir.Block) or op.name not in _REDUCTIONS:
+            continue
+        shape = graph.kind(op.operands[0]).shape
+        for each in (op.operands[0], *ancestors(op.operands[0], 6)):
+            if each not in found and graph.kind(each).shape == shape and len(found) < _CANDIDATES:
+                found.append(each)
+    return found
+
+
+def _divisor(graph: Graph, x: ir.Value, value: ir.Value) -> _Divisor | NearMiss | None:
+    """Returns a divisor of x, if a value is the variance of x, or the mean of its squares, plus a number."""
+    algebra = Algebra(x, Expressions(precision(graph.kind(x))), graph.kinds)
+    forms = algebra.forms
+    found = algebra.of(value, aligned=False)
+    if found is None:
+        return None
+    own = forms.value(x)
+    axes = {atom.axes for atom in forms.atoms_of(found) if atom.name == "mean"}
+    if len(axes) != 1:
+        return None
+    (over,) = axes
+    epsilon = found.get((), 0.0)
+    rest = {monomial: coefficient for monomial, coefficient in found.items() if monomial}
+    squares = forms.mean(forms.power(own, 2.0), over)
+    mean = forms.mean(own, over)
+    variance = forms.add(squares, forms.power(mean, 2.0), -1.0)
+    for expected, kind in ((variance, LAYER), (squares, RMS)):
+        if forms.equal(rest, expected):
+            root = forms.atom(Atom("power", argument=found))
+            ((((number, _),), _),) = mean.items()
+            return _Divisor(algebra, root, number if kind == LAYER else None, over, epsilon)
+        factors = forms.factor_between(rest, expected)
+        if factors is not None:
+            what = "the variance" if kind == LAYER else "the mean of squares"
+            matched = 3 if kind == LAYER else 2
+            return NearMiss(kind, where(value), f"it divides by the root of {factors:.6g} times {what}", matched)
+    return None
+
+
+def _normalized(graph: Graph, divisor: _Divisor, root: ir.Value) -> list[_Normalized]:
+    """Returns the results of a normalization, with the parameters that are in them.
+
+    There are several where layers with other parameters have the same input.
+    """
+    algebra = divisor.algebra
+    shape = algebra.kind.shape
+    own = {algebra.x, None}
+
+    def is_part(value: ir.Value) -> bool:
+        expression = algebra.of(value, aligned=False)
+        for monomial in expression or {}:
+            of_root = any(number == divisor.root for number, _ in monomial)
+            for number, _ in monomial:
+                atom = algebra.forms.atoms[number].value
+                if not (of_root and (atom in own)) and (atom is None or not algebra.is_parameter(atom)):
+                    return False
+        return expression is not None
+
+    found: list[_Normalized] = []
+    for value in successors(root, 10, is_part):
+        # What is copied or cast may have other users, which are users of the layer.
+        if graph.kind(value).shape != shape or _is_copy(value):
+            continue
+        expression = algebra.of(value)
+        parts = None if expression is None else _parts(divisor, expression)
+        if parts is None:
+            continue
+        weights = _parameters(algebra, *parts)
+        if weights is None:
+            continue
+        made = _Normalized(value, *weights)
+        try:
+            given = (algebra.x, _behind_reshape(algebra.x), made.scale, made.offset)
+            region = graph.region([each for each in given if each is not None], [value])
+        except NotRecognized:
+            continue
+        # Of what is a part of another, only the whole.
+        found = [each for each in found if graph.order[each.result] not in region.inside]
+        found.append(made)
+    return found
+
+
+def _is_copy(value: ir.Value) -> bool:
+    owner = value.owner
+    return not isinstance(owner, ir.Block) and owner.name in FORWARDED
+
+
+def _parts(divisor: _Divisor, expression: Expression) -> tuple[Expression, Expression] | None:
+    """Returns scale and offset of a normalization."""
+    forms, algebra = divisor.algebra.forms, divisor.algebra
+    ((((x, _),), _),) = forms.value(algebra.x).items()
+    scale: Expression = {}
+    means: Expression = {}
+    offset: Expression = {}
+    for monomial, coefficient in expression.items():
+        powers = dict(monomial)
+        root = powers.pop(divisor.root, None)
+        if root is None:
+            if any(atom.name != "value" or atom.value == algebra.x for atom in forms.atoms_of({monomial: 1.0})):
+                return None
+            offset[monomial] = coefficient
+            continue
+        of_x = powers.pop(x, None)
+        of_mean = None if divisor.mean is None else powers.pop(divisor.mean, None)
+        if root != -0.5 or {of_x, of_mean} != {None, 1.0}:
+            return None
+        (scale if of_mean is None else means)[tuple(sorted(powers.items()))] = coefficient
+    opposite = {monomial: -coefficient for monomial, coefficient in means.items()}
+    if not scale or (divisor.mean is not None and not forms.equal(scale, opposite)):
+        return None
+    if any(atom.name != "value" or atom.value == algebra.x for atom in forms.atoms_of(scale)):
+        return None
+    return (scale, offset) if divisor.mean is not None or not offset else None
+
+
+def _parameters(
+    algebra: Algebra, scale: Expression, offset: Expression
+) -> tuple[ir.Value | None, ir.Value | None] | None:
+    """Returns the weights that are equal to expressions, or None for 1 and 0; None if one is not a weight."""
+    found: list[ir.Value | None] = []
+    for expression, neutral in ((scale, 1.0), (offset, 0.0)):
+        if algebra.forms.equal(expression, algebra.forms.number(neutral)):
+            found.append(None)
+            continue
+        weights = [value for value in algebra.known_as(expression) if algebra.is_parameter(value)]
+        if not weights or expression.keys() == {()}:  # a number is what comes next in the model
+            return None
+        found.append(min(weights, key=lambda value: abs((algebra.kind_of(value).rank or 0) - 1)))
+    return found[0], found[1]
+
+
+# From here on: names.
+
+
+def _named(graph: Graph, divisor: _Divisor, found: _Normalized) -> NamedLayer:
+    x = divisor.algebra.x
+    kind = tensor_type_of(x)
+    rank = len(kind.sizes)
+    sizes = [kind.sizes[axis] for axis in divisor.axes]
+    parameters = [each for each in (found.scale, found.offset) if each is not None]
+    vectors = frozenset(range(1, 1 + len(parameters)))
+    last = divisor.axes == (rank - 1,)
+    fits = all(_size(each) == sizes[0] for each in parameters) if last else False
+    in_order = found.offset is None or found.scale is not None
+    attributes: dict[str, Any] = {"epsilon": divisor.epsilon}
+    if divisor.mean is None:
+        if last and fits and 2 <= rank <= 4:
+            return NamedLayer("odml.rms_norm", RMS, (x, *parameters), [found.result], attributes, rms_norm, vectors)
+        attributes["axes"] = list(divisor.axes)
+        return NamedLayer("litefuse.rms_norm", RMS, (x, *parameters), [found.result], attributes)
+    grouped = _grouped(graph, divisor, found)
+    if grouped is not None:
+        return grouped
+    if last and fits and in_order and rank <= 4:
+        attributes |= {"num_groups": 1, "channel_axis": rank - 1, "sub_type": 1}
+        return NamedLayer("odml.group_norm", LAYER, (x, *parameters), [found.result], attributes, layer_norm, vectors)
+    attributes["axes"] = list(divisor.axes)
+    return NamedLayer("litefuse.layer_norm", LAYER, (x, *parameters), [found.result], attributes)
+
+
+def _size(value: ir.Value) -> int | None:
+    sizes = tensor_type_of(value).sizes
+    return None if None in sizes else math.prod(size for size in sizes if size is not None)
+
+
+def _grouped(graph: Graph, divisor: _Divisor, found: _Normalized) -> NamedLayer | None:
+    """Returns the group normalization that a layer normalization over all axes but the first and one of groups is."""
+    x = divisor.algebra.x
+    rank = len(tensor_type_of(x).sizes)
+    attributes: dict[str, Any] = {"epsilon": divisor.epsilon}
+    spatial = tuple(range(1, rank - 1))
+    if rank in {3, 4} and divisor.axes in {spatial, (*spatial, rank - 1)}:
+        channels = tensor_type_of(x).sizes[-1]
+        groups = channels if divisor.axes == spatial else 1
+        result, scale, offset, source = found.result, found.scale, found.offset, x
+    elif rank > 2 and divisor.axes == tuple(axis for axis in range(1, rank) if axis != rank - 2):
+        source = _behind_reshape(x)
+        result = _reshaped_back(found.result, source) if source is not None else None
+        if source is None or result is None:
+            return None
+        groups, channels = tensor_type_of(x).sizes[-2], tensor_type_of(source).sizes[-1]
+        scale, offset = found.scale, found.offset
+        if scale is None and offset is None:
+            result, scale, offset = scaled(graph, source, result)
+    else:
+        return None
+    parameters = [each for each in (scale, offset) if each is not None]
+    if groups is None or (offset is not None and scale is None) or any(_size(each) != channels for each in parameters):
+        return None
+    out = len(tensor_type_of(source).sizes)
+    if out > 4:
+        return None
+    attributes |= {"num_groups": groups, "channel_axis": out - 1, "sub_type": 0}
+    vectors = frozenset(range(1, 1 + len(parameters)))
+    return NamedLayer("odml.group_norm", GROUP, (source, *parameters), [result], attributes, group_norm, vectors)
+
+
+def _behind_reshape(x: ir.Value) -> ir.Value | None:
+    """Returns what channels are split into groups of."""
+    op = x.owner
+    if isinstance(op, ir.Block) or op.name != "tf.Reshape":
+        return None
+    before, after = tensor_type_of(op.operands[0]).sizes, tensor_type_of(x).sizes
+    if len(after) != len(before) + 1 or before[:-1] != after[:-2] or None in (*after[-2:], *before[-1:]):
+        return None
+    return op.operands[0]
+
+
+def _reshaped_back(result: ir.Value, source: ir.Value) -> ir.Value | None:
+    shape = tensor_type_of(source).shape
+    for use in result.uses:
+        op = use.owner
+        if op.name == "tf.Reshape" and tensor_type_of(op.results[0]).shape == shape:
+            return op.results[0]
+    return None
+
+
+def scaled(graph: Graph, x: ir.Value, result: ir.Value) -> tuple[ir.Value, ir.Value | None, ir.Value | None]:
+    """Returns a normalized value with the scale and the offset that follow it."""
+    algebra = Algebra(result, Expressions(precision(graph.kind(result))), graph.kinds)
+    ((own, _),) = algebra.forms.value(result).items()
+    best: tuple[ir.Value, ir.Value | None, ir.Value | None] = (result, None, None)
+    for value in successors(result, 3, lambda _: True):
+        expression = algebra.of(value)
+        if expression is None or tensor_type_of(value).shape != tensor_type_of(result).shape:
+            continue
+        scale = {
+            tuple(each for each in monomial if each != own[0]): coefficient
+            for monomial, coefficient in expression.items()
+            if own[0] in monomial
+        }
+        offset = {monomial: coefficient for monomial, coefficient in expression.items() if own[0] not in monomial}
+        weights = _parameters(algebra, scale, offset)
+        if weights is None or (weights[0] is None and weights[1] is not None):
+            continue
+        made = value, *weights
+        try:
+            graph.region([each for each in (x, *made[1:]) if each is not None], [value])
+        except NotRecognized:
+            continue
+        best = made
+    return best

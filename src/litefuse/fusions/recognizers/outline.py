@@ -1,0 +1,290 @@
+"""Outlines a recognized loop, with its lists, into an annotated function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from litefuse.fusions.recognizers.recurrent.layer import LoopLayer
+from litefuse.fusions.recognizers.recurrent.loops import NotRecognized, StepLoop
+from litefuse.ir.annotations import annotate
+from litefuse.ir.call_graph import (
+    ORIGINAL_NAME,
+    attributes_of,
+    create_call,
+    free_symbol,
+    function_symbol,
+    original_name,
+    terminator_of,
+    update_function_type,
+)
+from litefuse.ir.constants import int32_constant
+from litefuse.ir.handles import is_variant
+from litefuse.ir.locations import layer_name, node_name
+from litefuse.ir.mlir import func, ir
+from litefuse.ir.op_creation import create_op
+
+__all__ = ["empty_composite", "first_size", "outline_loop", "value_name"]
+
+
+def value_name(value: ir.Value) -> str:
+    """Returns the name of the node that computes a value."""
+    owner = value.owner
+    assert not isinstance(owner, ir.Block)
+    return node_name(owner.location) or owner.name
+
+
+def outline_loop(module: ir.Module, layer: LoopLayer) -> func.FuncOp:
+    """Moves a loop into a function that is annotated with the layer's name, and calls it in the loop's place::
+
+        f(inputs [time, batch, n], states [batch, u]..., kernel, recurrent kernel, bias if there is one)
+          -> (outputs [time or 1, batch, u], last states...)
+
+    The function contains the original loop, around copies of its body and condition that take the weights as arguments.
+
+    Raises:
+        NotRecognized: The loop uses something else of the enclosing function.
+    """
+    loop, step = layer.loop, layer.step
+    op = loop.op
+    if loop.masked:
+        raise NotRecognized("its composite would have no mask")
+    taken = [position for value in step.weights if (position := _argument_number(value)) is not None]
+    for position in loop.kept - loop.steps - {loop.input.position, *taken}:
+        if not _is_constant(op.operands[position]):
+            raise NotRecognized(f"it takes something that the layer does not (argument {position})")
+    constants = [value for value in step.weights if _argument_number(value) is None]
+    body = _with_constants_as_arguments(module, loop.body, constants)
+    cond = _with_constants_as_arguments(module, loop.cond, [], [value.type for value in constants])
+
+    with ir.InsertionPoint(op), op.location:
+        weights = [_outside(loop, value) for value in step.weights]
+        time_first = _with_axes_swapped(loop.inputs) if loop.time_axis else loop.inputs
+        operands = [time_first, *(op.operands[position] for position in layer.states), *weights]
+        function = empty_composite(
+            module, layer_name(op), step.cell.composite, step.attributes, [value.type for value in operands]
+        )
+        inputs, *arguments = function.entry_block.arguments
+        count = len(layer.states)
+        inner = dict(zip(layer.states, arguments[:count], strict=True))
+        own = dict(zip(step.weights, arguments[count:], strict=True))
+        inner |= {position: own[loop.argument(position)] for position in taken}
+        added = [own[value] for value in constants]
+        with ir.InsertionPoint(function.entry_block):
+            results = _loop(layer, inputs, inner, added, body, cond)
+            func.ReturnOp(results)
+        update_function_type(function)
+
+        call = create_call(function_symbol(function), [value.type for value in results], operands)
+        outputs, *states = call.results
+        replacements: dict[int, ir.Value] = dict(zip(layer.states, states, strict=True))
+        if loop.output_list is not None:
+            written = ir.Operation.create(
+                "tf.TensorListFromTensor",
+                [op.results[loop.output_list].type],
+                [outputs, _item_shape(states[0])],
+                _element_type(outputs),
+            )
+            replacements[loop.output_list] = written.result
+    replacements |= {position: op.operands[position] for position in loop.kept}
+    for position, value in replacements.items():
+        op.results[position].replace_all_uses_with(value)
+    op.operation.erase()
+    return function
+
+
+def _loop(
+    layer: LoopLayer,
+    inputs: ir.Value,
+    inner: Mapping[int, ir.Value],
+    added: Sequence[ir.Value],
+    body: func.FuncOp,
+    cond: func.FuncOp,
+) -> list[ir.Value]:
+    """Emits the loop and its lists; returns the results of the function."""
+    loop = layer.loop
+    op = loop.op
+    count = first_size(inputs)
+    state = inner[layer.states[0]]
+    operands = [
+        inner[position] if position in inner else _starting_value(loop, position, inputs, count, state)
+        for position in range(len(op.operands))
+    ]
+    attributes = {name: op.attributes[name] for name in op.attributes}
+    for role, function in (("body", body), ("cond", cond)):
+        attributes[role] = ir.FlatSymbolRefAttr.get(function_symbol(function))
+    types = [*(result.type for result in op.results), *(value.type for value in added)]
+    made = ir.Operation.create("tf.While", types, [*operands, *added], attributes, loc=op.location)
+    states = [made.results[position] for position in layer.states]
+    if loop.output_list is None:
+        outputs = _with_leading_dimension(states[0])
+    else:
+        outputs = _stacked(loop, made.results[loop.output_list], inputs, states[0])
+    return [outputs, *states]
+
+
+def _starting_value(loop: StepLoop, position: int, inputs: ir.Value, count: ir.Value, state: ir.Value) -> ir.Value:
+    """Returns the initial value of a loop variable that is neither a state nor a weight.
+
+    Args:
+        loop: The loop.
+        position: The position of the variable.
+        inputs: The inputs of all steps, [time, batch, n].
+        count: The number of steps, an int32 scalar.
+        state: The initial value of the state that is the output, [batch, u].
+    """
+    value = loop.op.operands[position]
+    if position == loop.input.position:
+        if loop.input.axis is not None:
+            return _with_axes_swapped(inputs) if loop.time_axis else inputs
+        item = _item_shape(inputs, leading=1)
+        return ir.Operation.create(
+            "tf.TensorListFromTensor", [value.type], [inputs, item], _element_type(inputs)
+        ).result
+    if position == loop.output_list:
+        length = count if loop.every_step else int32_constant(1)
+        return ir.Operation.create(
+            "tf.TensorListReserve", [value.type], [_item_shape(state), length], _element_type(state)
+        ).result
+    if position in loop.steps and not _is_constant(value):
+        return _cast(count, value.type)
+    return _copied(value)  # a constant: an index, or a loop invariant
+
+
+def _stacked(loop: StepLoop, written: ir.Value, inputs: ir.Value, state: ir.Value) -> ir.Value:
+    """Stacks the list of outputs, which have the shape of a state, into a tensor [time or 1, batch, u]."""
+    kind, given = ir.ShapedType(state.type), ir.ShapedType(inputs.type)
+    steps = given.shape[0] if loop.every_step else 1
+    known = not loop.every_step or not given.is_dynamic_dim(0)
+    return ir.Operation.create(
+        "tf.TensorListStack",
+        [ir.RankedTensorType.get([steps, *kind.shape], kind.element_type)],
+        [written, _item_shape(state)],
+        {
+            **_element_type(state),
+            "num_elements": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), steps if known else -1),
+        },
+    ).result
+
+
+def _with_leading_dimension(value: ir.Value) -> ir.Value:
+    """Adds a leading dimension of size 1 to a value."""
+    kind = ir.ShapedType(value.type)
+    whole = ir.RankedTensorType.get([1, *kind.shape], kind.element_type)
+    return ir.Operation.create("tf.ExpandDims", [whole], [value, int32_constant(0)]).result
+
+
+def _with_constants_as_arguments(
+    module: ir.Module, function: func.FuncOp, constants: Sequence[ir.Value], types: Sequence[ir.Type] = ()
+) -> func.FuncOp:
+    """Copies a loop's function, with more loop variables: some of its constants, or variables that it does not use."""
+    copy = function.clone(ip=ir.InsertionPoint(function))
+    assert isinstance(copy, func.FuncOp)
+    copy.attributes["sym_name"] = ir.StringAttr.get(free_symbol(module, f"{function_symbol(function)}.outlined"))
+    copy.attributes[ORIGINAL_NAME] = ir.StringAttr.get(original_name(function))
+    block = copy.entry_block
+    copies = dict(zip(_results(function), _results(copy), strict=True))
+    added: list[ir.Value] = []
+    for value in constants:
+        argument = block.add_argument(value.type, value.location)
+        copies[value].replace_all_uses_with(argument)
+        added.append(argument)
+    for kind in types:
+        block.add_argument(kind, copy.location)
+    if added:
+        terminator = terminator_of(block)
+        returned = [*terminator.operands, *added]
+        with ir.InsertionPoint(terminator), terminator.location:
+            func.ReturnOp(returned)
+        terminator.operation.erase()
+    update_function_type(copy)
+    return copy
+
+
+def _results(function: func.FuncOp) -> list[ir.Value]:
+    return [result for op in function.entry_block.operations for result in op.results]
+
+
+def empty_composite(
+    module: ir.Module, place: str, name: str, attributes: Mapping[str, Any], types: Sequence[ir.Type]
+) -> func.FuncOp:
+    """Creates an annotated function without ops.
+
+    Args:
+        module: The module to add it to.
+        place: The name of the layer or node that it is outlined from.
+        name: The composite's name.
+        attributes: Its attributes.
+        types: The types of its arguments.
+    """
+    with ir.InsertionPoint(module.body):
+        function = func.FuncOp(
+            free_symbol(module, f"{place}.{name}"), ir.FunctionType.get(list(types), []), visibility="private"
+        )
+    annotate(function, name, attributes)
+    function.attributes[ORIGINAL_NAME] = ir.StringAttr.get(place)
+    function.add_entry_block()
+    return function
+
+
+def _argument_number(value: ir.Value) -> int | None:
+    return ir.BlockArgument(value).arg_number if isinstance(value.owner, ir.Block) else None
+
+
+def _is_constant(value: ir.Value) -> bool:
+    return not isinstance(value.owner, ir.Block) and value.owner.name == "tf.Const"
+
+
+def _outside(loop: StepLoop, value: ir.Value) -> ir.Value:
+    """Returns a weight outside of the loop."""
+    position = _argument_number(value)
+    return _copied(value) if position is None else loop.op.operands[position]
+
+
+def _copied(value: ir.Value) -> ir.Value:
+    """Copies a constant to the insertion point."""
+    owner = value.owner
+    assert not isinstance(owner, ir.Block)
+    return ir.Operation.create("tf.Const", [value.type], [], attributes_of(owner)).result
+
+
+def _item_shape(value: ir.Value, leading: int = 0) -> ir.Value:
+    """Returns the shape of a list's items, -1 for dynamic dimensions, from a type without its leading dimensions."""
+    kind = ir.ShapedType(value.type)
+    sizes = [-1 if kind.is_dynamic_dim(axis) else kind.shape[axis] for axis in range(leading, kind.rank)]
+    return int32_constant(sizes)
+
+
+def _element_type(value: ir.Value) -> dict[str, ir.Attribute]:
+    assert not is_variant(value)
+    return {"element_dtype": ir.TypeAttr.get(ir.ShapedType(value.type).element_type)}
+
+
+def first_size(value: ir.Value) -> ir.Value:
+    """Returns the size of the first dimension, an int32 scalar."""
+    kind = ir.ShapedType(value.type)
+    if not kind.is_dynamic_dim(0):
+        return int32_constant(kind.shape[0])
+    int32 = ir.IntegerType.get_signless(32)
+    shape = ir.Operation.create("tf.Shape", [ir.RankedTensorType.get([kind.rank], int32)], [value]).result
+    masks = ("begin_mask", "ellipsis_mask", "end_mask", "new_axis_mask", "shrink_axis_mask")
+    return ir.Operation.create(
+        "tf.StridedSlice",
+        [ir.RankedTensorType.get([], int32)],
+        [shape, *(int32_constant([number]) for number in (0, 1, 1))],
+        {name: ir.IntegerAttr.get(ir.IntegerType.get_signless(64), int(name == "shrink_axis_mask")) for name in masks},
+    ).result
+
+
+def _with_axes_swapped(value: ir.Value) -> ir.Value:
+    """Transposes the first two dimensions of a value."""
+    kind = ir.ShapedType(value.type)
+    order = [1, 0, *range(2, kind.rank)]
+    dynamic = ir.ShapedType.get_dynamic_size()
+    sizes = [dynamic if kind.is_dynamic_dim(axis) else kind.shape[axis] for axis in order]
+    swapped = ir.RankedTensorType.get(sizes, kind.element_type)
+    return ir.Operation.create("tf.Transpose", [swapped], [value, int32_constant(order)]).result
+
+
+def _cast(value: ir.Value, kind: ir.Type) -> ir.Value:
+    return value if value.type == kind else create_op("Cast", [kind], [value]).result

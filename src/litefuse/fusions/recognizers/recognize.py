@@ -1,0 +1,81 @@
+"""The pass that outlines what recognizers find into composites."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from litefuse.fusions.recognizers.recognition import Recognition
+from litefuse.fusions.recognizers.recognizer import Recognizer
+from litefuse.ir.annotations import read_annotation
+from litefuse.ir.call_graph import callees, functions, is_public, operations
+from litefuse.ir.defining_ops import products_of_shared_weights
+from litefuse.ir.mlir import func, ir
+from litefuse.support.options.forms import CompositeForms, RnnForm
+
+__all__ = ["RecognizeComposites"]
+
+
+@dataclass(frozen=True)
+class RecognizeComposites:
+    """Outlines each loop that is an LSTM or SimpleRNN layer into a composite, an annotated function::
+
+        %in = tf.TensorListFromTensor(%x)                       %call:3 = call @layer(%x, %h, %c, %kernel, ...)
+        %out = tf.TensorListReserve(...)                   -->  %list = tf.TensorListFromTensor(%call#0)
+        %r:7 = tf.While(0, %n, 0, %out, %h, %c, %in)            %y = tf.TensorListStack(%list)
+        %y = tf.TensorListStack(%r#3)                           func @layer attributes {tf._implements = "lstm_loop"}
+
+    The loop itself is the function's body, so without a fusion it computes the same as before. Loops in annotated
+    functions are left alone: their annotation already says what they are.
+
+    Attributes:
+        found: Filled with one entry for each loop.
+        form: The layers to make composites of: those that are faster as one op, all or none.
+        forms: The forms of composites: layers whose composite is named there become one in any case.
+        recognizers: Formulas of further recognizers, for code without loops.
+        lacking: The ops of LiteRT's that the target does not have: layers do not become these.
+        tried: Filled for each of these with its name, how often it was found, and the nearest miss if it was not.
+    """
+
+    name: ClassVar[str] = "recognize-composites"
+    found: list[Recognition]
+    form: RnnForm = "auto"
+    forms: CompositeForms = field(default_factory=CompositeForms)
+    recognizers: Sequence[Recognizer] = ()
+    lacking: Collection[str] = ()
+    tried: list[tuple[str, int, str | None]] = field(default_factory=list[tuple[str, int, "str | None"]])
+
+    def run(self, module: ir.Module) -> bool:
+        modified = False
+        for function in _unannotated(functions(module)):
+            if not _may_have_layers(function):
+                continue
+            # Most models have no layers, and do not need the formulas.
+            from litefuse.fusions.recognizers.recurrent.layers import LayerSearch
+
+            modified |= LayerSearch(self.found, self.form, self.forms, self.lacking).outline_all(module, function)
+        if self.recognizers:
+            from litefuse.fusions.recognizers.formulas import formula_search
+
+            for search in map(formula_search, self.recognizers):
+                for function in _unannotated(functions(module)):
+                    modified |= search.outline_all(module, function)
+                closest = None if search.found or search.closest is None else search.closest[1]
+                self.tried.append((search.recognizer.name, len(search.found), closest))
+        return modified
+
+
+def _may_have_layers(function: func.FuncOp) -> bool:
+    return bool(products_of_shared_weights(function)) or any(op.name == "tf.While" for op in operations(function))
+
+
+def _unannotated(by_symbol: Mapping[str, func.FuncOp]) -> list[func.FuncOp]:
+    """Returns the functions that are called outside of any composite."""
+    found = [symbol for symbol, function in by_symbol.items() if is_public(function)]
+    for symbol in found:  # grows
+        for op in operations(by_symbol[symbol]):
+            for callee in callees(op):
+                if callee in by_symbol and callee not in found and read_annotation(by_symbol[callee]) is None:
+                    found.append(callee)
+    return [by_symbol[symbol] for symbol in found]

@@ -1,0 +1,139 @@
+"""Recognizers of composites, and their registry."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, cast
+
+from litefuse.errors import FusionError
+from litefuse.fusions.loading import is_loading, load_plug_ins
+
+if TYPE_CHECKING:
+    from litefuse.fusions.recognizers.pattern import Pattern
+    from litefuse.ir.types import TensorType
+
+__all__ = ["Formula", "Recognizer", "called_recognizers", "recognizer", "registered_recognizers", "take_recognizers"]
+
+Formula: TypeAlias = "Callable[..., Pattern | Sequence[Pattern]]"
+
+
+class Recognizer:
+    """A formula: where a model computes it, the composite needs no annotation.
+
+    Subclass it, and register the subclass for the composite that it makes; if there is only the formula, a function is
+    enough:
+
+        from litefuse.fusions.recognizers.pattern import erf
+
+        @litefuse.recognizer("gelu")
+        def gelu(x):
+            return 0.5 * x * (1 + erf(x / 2**0.5))
+
+    Code that computes the formula becomes a function annotated with the name, with the formula's parameters as its
+    arguments; it is fused and checked like every other composite.
+    """
+
+    #: The name of the composite.
+    name: ClassVar[str] = ""
+
+    #: Attributes of the composite, in addition to the formula's keyword-only parameters.
+    attributes: ClassVar[Mapping[str, Any]] = {}
+
+    def formula(self, *arguments: Pattern, **numbers: Pattern) -> Pattern | Sequence[Pattern]:
+        """Builds the formula from the patterns of ``litefuse.fusions.recognizers.pattern``.
+
+        Override it with its own parameters: positional ones become the arguments of the composite; keyword-only ones
+        are constant numbers of the model, and become attributes of these names.
+
+        Returns:
+            The result; or several, of which the first is computed from all others.
+        """
+        del arguments, numbers
+        raise NotImplementedError
+
+    def check(self, arguments: Sequence[TensorType], attributes: Mapping[str, Any]) -> str | None:
+        """Returns why code that computes the formula is not the composite, or None if it is.
+
+        Args:
+            arguments: The dtypes and shapes of the arguments.
+            attributes: The attributes.
+        """
+        del arguments, attributes
+        return None
+
+
+_Target: TypeAlias = "type[Recognizer] | Formula"
+_TargetType = TypeVar("_TargetType", bound="type[Recognizer] | Callable[..., Any]")
+
+# By qualified name: the composite's name, and the class or the formula.
+_installed: dict[str, tuple[str, _Target]] = {}  # those of plug-ins
+_registered: dict[str, tuple[str, _Target]] = {}  # those of the program that runs
+
+
+def recognizer(name: str) -> Callable[[_TargetType], _TargetType]:
+    """Registers a formula, or a ``Recognizer`` subclass, that makes composites of this name.
+
+    Several may have one name, for several ways to write the same formula. Recognizers are tried in the order of
+    registration, and what one has recognized is left alone by the next.
+
+    Args:
+        name: The composite's name: fusions are registered for it, and users choose its form by it.
+
+    Raises:
+        FusionError: It is neither a function nor a ``Recognizer``, or has a parameter that cannot be bound to a
+            pattern; or there is no name.
+    """
+    # Checked at run time too: in a decorator without brackets, ``name`` is the decorated formula.
+    if not name or not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise FusionError("a recognizer needs its composite's name", hint='Write @litefuse.recognizer("name").')
+
+    def register(target: _TargetType) -> _TargetType:
+        _check(target)
+        if not is_loading():
+            load_plug_ins()
+        (_installed if is_loading() else _registered)[f"{target.__module__}.{target.__qualname__}"] = name, target
+        return target
+
+    return register
+
+
+def _check(target: Any) -> None:
+    is_class = inspect.isclass(target) and issubclass(cast("type[Any]", target), Recognizer)
+    if not is_class and not inspect.isfunction(target):
+        raise FusionError(f"{target!r} is neither a function nor a subclass of litefuse.Recognizer")
+    formula: Callable[..., Any] = getattr(target, "formula", target)
+    kinds = {parameter.kind for parameter in inspect.signature(formula).parameters.values()}
+    if kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}:
+        raise FusionError(
+            f"the formula {formula.__qualname__} takes any number of arguments",
+            hint="Give each argument a parameter of its own.",
+        )
+
+
+def registered_recognizers() -> list[Recognizer]:
+    """Returns all recognizers, in the order in which they are tried: those of the running program come first."""
+    load_plug_ins()
+    found = {**_registered, **{key: value for key, value in _installed.items() if key not in _registered}}
+    return [_instance(name, target) for name, target in found.values()]
+
+
+def _instance(name: str, target: type[Recognizer] | Formula) -> Recognizer:
+    if isinstance(target, type):
+        instance = target()
+    else:
+        instance = Recognizer()
+        instance.formula = target  # pyright: ignore[reportAttributeAccessIssue]
+    instance.name = name  # pyright: ignore[reportAttributeAccessIssue]
+    return instance
+
+
+def called_recognizers() -> Mapping[str, tuple[str, Any]]:
+    """Returns the recognizers that the running program registered, for the process that converts."""
+    return dict(_registered)
+
+
+def take_recognizers(registered: Mapping[str, tuple[str, Any]]) -> None:
+    """Registers the recognizers of another process, and forgets those of an earlier one."""
+    _registered.clear()
+    _registered.update(registered)

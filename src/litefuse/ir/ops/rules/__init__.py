@@ -1,0 +1,16 @@
+"""Shape inference: one small rule for each TensorFlow op.
+
+Each module holds the rules of one family of ops in its ``RULES``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from litefuse.ir.ops.facts import Rule
+from litefuse.support.plug_ins.own_tables import own_table
+
+__all__ = ["RULES"]
+
+RULES: Mapping[str, Rule] = own_table(__name__, __path__)
+"""The rules by op name, TensorFlow's without the dialect."""

@@ -1,0 +1,1 @@
+"""C++ kernels from the bodies of composites: loops, sources, the check and the measurement."""

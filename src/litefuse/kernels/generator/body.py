@@ -1,0 +1,283 @@
+"""Reads the decompositions of the composites in a ``.tflite`` file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
+from ai_edge_litert import schema_py_generated as schema
+
+from litefuse.errors import InterpreterError
+from litefuse.kernels.generator.nodes import CPP_TYPES
+from litefuse.litert.runtime.model_tables import BUILTIN_OPS, TENSOR_TYPES
+from litefuse.litert.runtime.schema_objects import op_code
+from litefuse.litert.runtime.soundness import IDENTIFIER, check_soundness
+
+__all__ = ["Body", "BodyOp", "BodyTensor", "read_bodies", "read_signatures"]
+
+Found = TypeVar("Found")
+
+_NUMPY = {
+    "FLOAT32": np.float32,
+    "FLOAT64": np.float64,
+    "FLOAT16": np.float16,
+    "BOOL": np.bool_,
+    "COMPLEX64": np.complex64,
+    **{f"INT{bits}": np.dtype(f"int{bits}").type for bits in (8, 16, 32, 64)},
+    **{f"UINT{bits}": np.dtype(f"uint{bits}").type for bits in (8, 16, 32, 64)},
+}
+
+
+@dataclass(frozen=True, eq=False)
+class BodyTensor:
+    """A tensor of a decomposition.
+
+    Attributes:
+        dtype: The name of its type.
+        shape: Its sizes; None for one that is not known.
+        value: Its value, if it is a constant of a type that numpy has.
+        is_constant: Whether it has a value.
+        scale: The scale of quantized numbers, with one for the whole tensor; 0 for numbers that stand for themselves.
+        zero_point: Their zero point.
+        is_quantized: Whether it is quantized in any way.
+        is_variable: Whether it keeps its value between calls.
+        name: Its name.
+    """
+
+    dtype: str
+    shape: tuple[int | None, ...]
+    value: npt.NDArray[Any] | None
+    is_constant: bool
+    scale: float = 0.0
+    zero_point: int = 0
+    is_quantized: bool = False
+    is_variable: bool = False
+    name: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class BodyOp:
+    """An op of a decomposition.
+
+    Attributes:
+        name: Its name, such as ``ADD``.
+        inputs: The indices of its operands; -1 for an absent one.
+        outputs: The indices of its results.
+        options: Its options, an object of the schema; None if it has none.
+        parts: The condition and the body of a loop.
+    """
+
+    name: str
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    options: Any
+    parts: tuple[Body, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """The decomposition of a composite, as the calls of one kind have it; or a part of it.
+
+    Attributes:
+        name: The composite's name.
+        attributes: The bytes of its attributes.
+        tensors: The tensors.
+        inputs: The indices of the arguments.
+        outputs: The indices of the results.
+        ops: The ops in their order.
+        graph: The index of its subgraph.
+    """
+
+    name: str
+    attributes: bytes
+    tensors: tuple[BodyTensor, ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    ops: tuple[BodyOp, ...]
+    graph: int
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What tells its calls from those of other bodies: attributes, and types and shapes of arguments."""
+        arguments = [self.tensors[index] for index in self.inputs]
+        return (self.attributes, *((each.dtype, each.shape) for each in arguments))
+
+
+def read_bodies(content: bytes, where: str) -> dict[str, list[Body]]:
+    """Reads the decompositions of all composites in a file.
+
+    Args:
+        content: The file's content.
+        where: Its name, for messages.
+
+    Returns:
+        By the composites' names, their different bodies.
+
+    Raises:
+        InterpreterError: It is no LiteRT model, or it is damaged.
+    """
+    return _read(content, where, _Reader.bodies)
+
+
+def read_signatures(content: bytes, where: str) -> list[Body]:
+    """Reads the graphs of a file's signatures, in which composites are ops like others.
+
+    Args:
+        content: The file's content.
+        where: Its name, for messages.
+
+    Returns:
+        The graphs; of a file without signatures, its first one.
+
+    Raises:
+        InterpreterError: It is no LiteRT model, or it is damaged.
+    """
+    return _read(content, where, _Reader.signatures)
+
+
+def _read(content: bytes, where: str, read: Callable[[_Reader], Found]) -> Found:
+    if content[4:8] != IDENTIFIER:
+        raise InterpreterError("this is not a LiteRT model", where=where)
+    check_soundness(content, where)
+    try:
+        return read(_Reader(schema.ModelT.InitFromPackedBuf(bytearray(content), 0), content))
+    except Exception as error:  # following the offsets and indices of damaged data fails in many ways
+        raise InterpreterError(
+            "the model is damaged", where=where, hint="Is it complete? Convert or download it again."
+        ) from error
+
+
+# Composites within a body, and loops, are read up to so many ops: each may be there many times.
+_MOST_OPS = 1 << 12
+_MOST_OPS_IN_FILE = 1 << 15
+
+
+class _Reader:
+    def __init__(self, model: Any, content: bytes) -> None:
+        self._model = model
+        self._content = content
+        self._left = 0
+        self._total = _MOST_OPS_IN_FILE
+        self._tensors: dict[int, list[BodyTensor]] = {}
+
+    def bodies(self) -> dict[str, list[Body]]:
+        found: dict[str, dict[int, Body]] = {}
+        for graph in self._model.subgraphs:
+            for operator in graph.operators or ():
+                if self._name(operator) == "STABLEHLO_COMPOSITE" and operator.builtinOptions2 is not None:
+                    options = operator.builtinOptions2
+                    name = bytes(options.name).decode() if isinstance(options.name, bytes) else str(options.name)
+                    index = int(options.decompositionSubgraphIndex)
+                    attributes = bytes(bytearray(_list(options.compositeAttributes)))
+                    if index not in found.setdefault(name, {}) and 0 <= index < len(self._model.subgraphs):
+                        self._left = most = min(_MOST_OPS, self._total)
+                        found[name][index] = self._body(name, attributes, index)
+                        self._total -= most - max(self._left, 0)
+        return {name: list(each.values()) for name, each in found.items()}
+
+    def signatures(self) -> list[Body]:
+        numbers = {int(each.subgraphIndex) for each in self._model.signatureDefs or ()} or {0}
+        found: list[Body] = []
+        for index in sorted(numbers):
+            graph = self._model.subgraphs[index]
+            inputs, outputs = (tuple(_list(each)) for each in (graph.inputs, graph.outputs))
+            ops = tuple(map(self._op, graph.operators or ()))
+            found.append(Body("", b"", tuple(map(self._tensor, graph.tensors)), inputs, outputs, ops, index))
+        return found
+
+    def _name(self, operator: Any) -> str:
+        code = self._model.operatorCodes[operator.opcodeIndex]
+        number = op_code(code)
+        if number == schema.BuiltinOperator.CUSTOM:
+            name = code.customCode or b""
+            return f"the custom op {name.decode('utf-8', 'replace') if isinstance(name, bytes) else name}"
+        return BUILTIN_OPS.get(number, f"BUILTIN_{number}")
+
+    def _body(self, name: str, attributes: bytes, index: int) -> Body:
+        tensors: list[BodyTensor] = []
+        ops: list[BodyOp] = []
+        inputs, outputs = self._add(index, tensors, ops)
+        return Body(name, attributes, tuple(tensors), inputs, outputs, tuple(ops), index)
+
+    def _add(
+        self, index: int, tensors: list[BodyTensor], ops: list[BodyOp], arguments: Sequence[int] | None = None
+    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Adds a subgraph's tensors and ops, with those of the composites in it.
+
+        Args:
+            index: The subgraph.
+            tensors: Where its tensors go.
+            ops: Where its ops go.
+            arguments: The tensors that it is called with; None: its own inputs.
+
+        Returns:
+            Its inputs and outputs.
+        """
+        graph = self._model.subgraphs[index]
+        if index not in self._tensors:
+            self._tensors[index] = [*map(self._tensor, graph.tensors)]
+        places = dict(enumerate(range(len(tensors), len(tensors) + len(self._tensors[index])))) | {-1: -1}
+        tensors += self._tensors[index]
+        self._left -= len(self._tensors[index]) // 4  # they take time as well
+        if arguments is not None:
+            places |= zip(_list(graph.inputs), arguments, strict=True)
+
+        def placed(values: Any) -> tuple[int, ...]:
+            return tuple(places[value] for value in _list(values))
+
+        for operator in graph.operators or ():
+            op = self._op(operator)
+            own = (placed(operator.inputs), placed(operator.outputs))
+            self._left -= 1
+            if op.name in ("STABLEHLO_COMPOSITE", "WHILE") and self._left < 0:
+                ops.append(BodyOp(f"{op.name} within too many ops", *own, None))
+            elif op.name == "STABLEHLO_COMPOSITE" and self._has_body(op) and -1 not in own[0]:
+                _, made = self._add(int(op.options.decompositionSubgraphIndex), tensors, ops, own[0])
+                ops += [BodyOp("SAME", (one,), (to,), None) for one, to in zip(made, own[1], strict=True)]
+            elif op.name == "WHILE":
+                parts = [int(op.options.condSubgraphIndex), int(op.options.bodySubgraphIndex)]
+                read = tuple(self._body("", b"", part) for part in parts)
+                ops.append(BodyOp(op.name, *own, op.options, read))
+            else:
+                ops.append(BodyOp(op.name, *own, op.options))
+        return placed(graph.inputs), placed(graph.outputs)
+
+    def _has_body(self, op: BodyOp) -> bool:
+        return op.options is not None and 0 <= op.options.decompositionSubgraphIndex < len(self._model.subgraphs)
+
+    def _op(self, operator: Any) -> BodyOp:
+        options = operator.builtinOptions if operator.builtinOptions is not None else operator.builtinOptions2
+        inputs, outputs = (tuple(map(int, _list(each))) for each in (operator.inputs, operator.outputs))
+        return BodyOp(self._name(operator), inputs, outputs, options)
+
+    def _tensor(self, tensor: Any) -> BodyTensor:
+        dtype = TENSOR_TYPES.get(int(tensor.type), f"TYPE_{tensor.type}")
+        signature = _list(tensor.shapeSignature) or _list(tensor.shape)
+        shape = tuple(None if size < 0 else int(size) for size in signature)
+        data = self._data(self._model.buffers[tensor.buffer]) if tensor.buffer else b""
+        value = None
+        is_constant = bool(data) or (tensor.buffer and 0 in shape and dtype in CPP_TYPES)
+        if is_constant and dtype in _NUMPY and None not in shape:
+            value = np.frombuffer(data, np.dtype(_NUMPY[dtype])).reshape(cast("tuple[int, ...]", shape))
+        scales = tensor.quantization
+        scale, zero_point, quantized = 0.0, 0, False
+        if scales is not None and scales.scale is not None and len(scales.scale):
+            quantized = True
+            if len(scales.scale) == 1 and scales.details is None:
+                scale = float(scales.scale[0])
+                zero_point = int(scales.zeroPoint[0]) if scales.zeroPoint is not None else 0
+        name = tensor.name.decode("utf-8", "replace") if isinstance(tensor.name, bytes) else tensor.name or ""
+        variable = bool(tensor.isVariable)
+        return BodyTensor(dtype, shape, value, bool(is_constant), scale, zero_point, quantized, variable, name)
+
+    def _data(self, buffer: Any) -> bytes:
+        if int(buffer.offset or 0) > 1:  # behind the tables
+            return self._content[int(buffer.offset) : int(buffer.offset) + int(buffer.size)]
+        return bytes(bytearray(_list(buffer.data)))
+
+
+def _list(values: Any) -> list[int]:
+    return [] if values is None else [int(value) for value in values]

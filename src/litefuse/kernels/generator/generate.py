@@ -1,0 +1,188 @@
+"""Generates the kernels for a file's composites, checks them and measures them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import cast
+
+from litefuse.errors import EngineCrashError, LimitError, LitefuseError
+from litefuse.kernels.generator.body import Body, read_bodies
+from litefuse.kernels.generator.calls import CalledShapes
+from litefuse.kernels.generator.graph import NotGenerated
+from litefuse.kernels.generator.kernel import kernel_source
+from litefuse.kernels.generator.models import body_model, composite_model
+from litefuse.kernels.generator.probes import probing_shapes
+from litefuse.kernels.generator.project import build_kernels, identifiers, write_project
+from litefuse.kernels.generator.trial import Trial, TrialJob
+from litefuse.support.files.temporary import make_temporary_folder
+from litefuse.support.processes.limits import ProcessLimits, process_limits, processes_limited
+from litefuse.support.processes.process import run_in_worker
+from litefuse.support.progress.step import Step
+from litefuse.support.report.report import KernelReport
+
+__all__ = ["Generated", "generate_kernels"]
+
+_TARGET = "litefuse.kernels.generator.trial:run_trial"
+# A trial takes a second or two. What takes longer is no kernel to wait for.
+_SECONDS = 120.0
+
+
+@dataclass(frozen=True)
+class Generated:
+    """What became of the composites of a file.
+
+    Attributes:
+        kernels: The composites that got a kernel, by name.
+        declined: Those that did not, with the reasons.
+        library: The library with the kernels; None if there are none.
+    """
+
+    kernels: dict[str, KernelReport]
+    declined: dict[str, str]
+    library: Path | None
+
+
+def generate_kernels(
+    content: bytes,
+    names: Collection[str] | None,
+    folder: Path,
+    *,
+    model: str,
+    always: bool = False,
+    called: CalledShapes | None = None,
+    on_step: Callable[[str], None] = lambda _: None,
+) -> Generated:
+    """Generates kernels for composites of a file, and writes them into a folder that exists and is empty.
+
+    Each is run on inputs that are drawn from the body, and compared with it; and it is measured against the body in
+    LiteRT with XNNPACK, both on one thread. It is declined if it differs, or is not faster.
+
+    Args:
+        content: The ``.tflite`` file.
+        names: The names of composites, or patterns of names; None: all of them.
+        folder: The folder; it stays empty if no kernel is made.
+        model: The file's name.
+        always: Keep kernels that are not faster.
+        called: The shapes to measure composites with; others are measured with usual ones.
+        on_step: Called with each step's name.
+
+    Raises:
+        InterpreterError: The file is no LiteRT model, or it is damaged.
+        KernelError: The compiler refuses a kernel.
+        LimitError: The time is over.
+        LitefuseError: There is no compiler.
+    """
+    on_step("generate")
+    found = read_bodies(content, model)
+    chosen = [name for name in found if names is None or any(fnmatchcase(name, each) for each in names)]
+    declined: dict[str, str] = {}
+    sources: dict[str, str] = {}
+    classes = identifiers(chosen)
+    for name in chosen:
+        process_limits().check_time("generate")
+        try:
+            sources[name] = kernel_source(name, found[name], classes[name], model)
+        except NotGenerated as error:
+            declined[name] = str(error)
+    kernels: dict[str, KernelReport] = {}
+    if not sources:
+        return Generated(kernels, declined, None)
+    with make_temporary_folder() as work:
+        on_step("compile")
+        library = build_kernels(Path(work), sources)
+        for number, name in enumerate(sources):
+            counted = _counted(on_step, name, number, len(sources))
+            trials = _Trials(content, library, called or {}, counted)
+            verdict = _judged(trials, found[name], always=always)
+            if isinstance(verdict, str):
+                declined[name] = verdict
+            else:
+                kernels[name] = verdict
+        if not kernels:
+            return Generated(kernels, declined, None)
+        if len(kernels) < len(sources):
+            on_step("compile")
+            library = None
+        kept = {name: kernel_source(name, found[name], own, model) for name, own in identifiers([*kernels]).items()}
+        try:
+            written = write_project(folder, kept, model, library)
+        except BaseException:
+            for path in folder.iterdir():
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+            raise
+    return Generated(kernels, declined, written)
+
+
+def _counted(on_step: Callable[[str], None], name: str, number: int, total: int) -> Callable[[str], None]:
+    """Adds to steps which kernel they are for, and how many are done."""
+    return lambda step: on_step(Step(f"{step}: {name}, {number + 1} of {total}", number, total))
+
+
+@dataclass(frozen=True)
+class _Trials:
+    """What the kernels of a file are tried with.
+
+    Attributes:
+        content: The file.
+        library: The library with the kernels.
+        called: The shapes to measure them with.
+        on_step: Called with each step's name.
+    """
+
+    content: bytes
+    library: Path
+    called: CalledShapes
+    on_step: Callable[[str], None]
+
+    def run(self, body: Body) -> Trial:
+        """Tries a body's kernel.
+
+        Raises:
+            LimitError: The time is over.
+        """
+        job = TrialJob(
+            composite_model(self.content, body),
+            body_model(self.content, body),
+            self.library,
+            is_timed=True,
+            shapes=probing_shapes(body),
+            measured=self.called.get((body.name, body.graph)),
+        )
+        limits = process_limits()
+        limits.check_time("check-kernel")
+        own = ProcessLimits(min(_SECONDS, limits.remaining or _SECONDS), limits.memory)
+        try:
+            with processes_limited(own):
+                return cast("Trial", run_in_worker(_TARGET, job, self.on_step))
+        except EngineCrashError as crash:
+            return Trial(problem=f"the process that ran the kernel died: {crash.death}")
+        except LitefuseError as failure:
+            limits.check_time("check-kernel")
+            if isinstance(failure, LimitError) and failure.limit == "timeout":
+                return Trial(problem=f"the kernel and its body take longer than {_SECONDS:g} s")
+            return Trial(problem=f"the kernel could not be run: {failure.message}")
+
+
+def _judged(trials: _Trials, bodies: list[Body], *, always: bool) -> KernelReport | str:
+    """Returns how a kernel compares with its bodies, or why it is declined."""
+    error = kernel_seconds = body_seconds = 0.0
+    for body in bodies:
+        trial = trials.run(body)
+        if trial.problem is not None:
+            return trial.problem
+        error = max(error, trial.error)
+        kernel_seconds += trial.kernel_seconds
+        body_seconds += trial.body_seconds
+    if kernel_seconds >= body_seconds and not always:
+        return (
+            f"the kernel is not faster: {microseconds(kernel_seconds)}, and the body takes {microseconds(body_seconds)}"
+        )
+    return KernelReport(error, kernel_seconds, body_seconds)
+
+
+def microseconds(seconds: float) -> str:
+    return f"{seconds * 1e6:,.3g} µs" if seconds < 1e-3 else f"{seconds * 1e6:,.0f} µs"

@@ -1,0 +1,262 @@
+"""Reader of an op's calls in a ``.tflite`` file, and writer of models of one call."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import flatbuffers
+from ai_edge_litert import schema_py_generated as schema
+
+from litefuse.errors import InterpreterError
+from litefuse.kernels.generator.call import Call, CallTensor, Scales
+from litefuse.kernels.generator.models import subgraph_references
+from litefuse.litert.runtime.model_content import check_model
+from litefuse.litert.runtime.options import decode_map
+from litefuse.litert.runtime.schema_objects import op_code
+from litefuse.litert.runtime.soundness import IDENTIFIER
+
+__all__ = ["bind_constants", "one_op_model", "read_calls", "with_signature"]
+
+# Weights beyond this size become inputs of the one-op model.
+_LARGEST_CONSTANT = 1 << 20
+_LONGEST_NAME = 30
+
+_TYPES: dict[str, int] = {
+    name.lower(): number for name, number in vars(cast("type", schema.TensorType)).items() if name.isupper()
+}
+_TYPE_NAMES = {number: name for name, number in _TYPES.items()}
+
+
+def read_calls(path: Path, ops: Collection[str]) -> tuple[dict[str, list[Call]], list[str]]:
+    """Reads the calls of custom ops or composites in a ``.tflite`` file.
+
+    Returns:
+        The calls of each op, one for each combination of types and options, and the names of all custom ops and
+        composites in the model, sorted.
+
+    Raises:
+        InterpreterError: The file cannot be read, is not a LiteRT model, or is damaged.
+    """
+    check_model(path)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InterpreterError(f"the file cannot be read: {error.strerror or error}", where=str(path)) from error
+    if data[4:8] != IDENTIFIER:
+        raise InterpreterError("this is not a LiteRT model", where=str(path))
+    try:
+        model = schema.ModelT.InitFromPackedBuf(bytearray(data), 0)
+        return {op: _calls(model, op) for op in ops}, _custom_names(model)
+    except Exception as error:  # following the offsets and indices of damaged data fails in many ways
+        raise InterpreterError(
+            "the model is damaged", where=str(path), hint="Is it complete? Convert or download it again."
+        ) from error
+
+
+def _custom_names(model: Any) -> list[str]:
+    names = {
+        name
+        for graph in model.subgraphs
+        for operator in graph.operators or ()
+        if (name := _name(model, operator)) is not None
+    }
+    return sorted(names)
+
+
+def _calls(model: Any, op: str) -> list[Call]:
+    calls: dict[tuple[object, ...], Call] = {}
+    for graph in model.subgraphs:
+        for operator in graph.operators or ():
+            if _name(model, operator) == op:
+                call = _call(model, graph, operator)
+                calls.setdefault(call.key, call)
+    return list(calls.values())
+
+
+def one_op_model(op: str, call: Call) -> bytes:
+    """Returns the file content of a model of one custom op with the inputs, outputs and options of a call."""
+    tensors: list[Any] = []
+    buffers: list[Any] = [schema.BufferT()]
+    operator, graph = schema.OperatorT(), schema.SubGraphT()
+    operator.inputs, graph.inputs = [], []
+    for tensor in call.inputs:
+        operator.inputs.append(-1 if tensor is None else len(tensors))
+        if tensor is None:
+            continue
+        made = _tensor(tensor)
+        if tensor.data is not None:
+            made.buffer = len(buffers)
+            buffers.append(_buffer(tensor.data))
+        else:
+            graph.inputs.append(len(tensors))
+        tensors.append(made)
+    operator.outputs = graph.outputs = list(range(len(tensors), len(tensors) + len(call.outputs)))
+    tensors += map(_tensor, call.outputs)
+    operator.customOptions = list(call.raw_options)
+    graph.tensors, graph.operators, graph.name = tensors, [operator], "main"
+    code = schema.OperatorCodeT()
+    code.builtinCode = code.deprecatedBuiltinCode = schema.BuiltinOperator.CUSTOM
+    code.customCode, code.version = op, 1
+    model = schema.ModelT()
+    model.version, model.subgraphs, model.buffers, model.operatorCodes = 3, [graph], buffers, [code]
+    return _pack(model)
+
+
+def bind_constants(reference: bytes, call: Call) -> bytes:
+    """Returns the reference with the same inputs bound to constants as in ``one_op_model``."""
+    model = schema.ModelT.InitFromPackedBuf(bytearray(reference), 0)
+    graph = model.subgraphs[0]
+    inputs = [int(index) for index in graph.inputs]
+    for index, tensor in zip(inputs, call.inputs, strict=True):
+        if tensor is not None and tensor.data is not None:
+            graph.tensors[index].buffer = len(model.buffers)
+            model.buffers.append(_buffer(tensor.data))
+    constant = [tensor is not None and tensor.data is not None for tensor in call.inputs]
+    graph.inputs = [index for index, bound in zip(inputs, constant, strict=True) if not bound]
+    model.signatureDefs = []
+    return _pack(model)
+
+
+def with_signature(content: bytes, inputs: Sequence[str], outputs: Sequence[str]) -> bytes:
+    """Returns a model whose first subgraph has the signature ``serving_default``.
+
+    Args:
+        content: The model.
+        inputs: The names of the subgraph's inputs in the signature.
+        outputs: The names of its outputs.
+    """
+    model = schema.ModelT.InitFromPackedBuf(bytearray(content), 0)
+    graph, signature = model.subgraphs[0], schema.SignatureDefT()
+    signature.signatureKey, signature.subgraphIndex = "serving_default", 0
+    signature.inputs, signature.outputs = _maps(inputs, graph.inputs), _maps(outputs, graph.outputs)
+    model.signatureDefs = [signature]
+    return _pack(model)
+
+
+def _maps(names: Sequence[str], indices: Sequence[int]) -> list[Any]:
+    maps: list[Any] = []
+    for name, index in zip(names, indices, strict=True):
+        entry = schema.TensorMapT()
+        entry.name, entry.tensorIndex = name, int(index)
+        maps.append(entry)
+    return maps
+
+
+def _pack(model: Any) -> bytes:
+    builder = flatbuffers.Builder(1024)
+    builder.Finish(model.Pack(builder), file_identifier=IDENTIFIER)
+    return bytes(builder.Output())
+
+
+def _buffer(data: bytes) -> Any:
+    buffer = schema.BufferT()
+    buffer.data = list(data)
+    return buffer
+
+
+def _tensor(tensor: CallTensor) -> Any:
+    made = schema.TensorT()
+    made.name, made.type = tensor.name, _TYPES[tensor.dtype]
+    made.hasRank = tensor.shape is not None
+    if tensor.shape is not None:
+        made.shape = [1 if size is None else size for size in tensor.shape]
+        if None in tensor.shape:
+            made.shapeSignature = [-1 if size is None else size for size in tensor.shape]
+    if tensor.scales is not None:
+        made.quantization = schema.QuantizationParametersT()
+        made.quantization.scale, made.quantization.zeroPoint, made.quantization.quantizedDimension = tensor.scales
+    return made
+
+
+def _scales(found: Any) -> Scales | None:
+    """Returns the parameters of a tensor; None if it has none, or scales in blocks."""
+    if found is None or found.scale is None or len(found.scale) == 0 or found.details is not None:
+        return None
+    zero_points = tuple(map(int, found.zeroPoint if found.zeroPoint is not None else ()))
+    return Scales(tuple(map(float, found.scale)), zero_points, int(found.quantizedDimension))
+
+
+def _name(model: Any, operator: Any) -> str | None:
+    number = op_code(model.operatorCodes[operator.opcodeIndex])
+    if number == schema.BuiltinOperator.CUSTOM:
+        return _text(model.operatorCodes[operator.opcodeIndex].customCode)
+    if number == schema.BuiltinOperator.STABLEHLO_COMPOSITE and operator.builtinOptions2 is not None:
+        return _text(operator.builtinOptions2.name)
+    return None
+
+
+def _call(model: Any, graph: Any, operator: Any) -> Call:
+    composite = operator.builtinOptions2 if operator.builtinOptions2 is not None else None
+    raw = composite.compositeAttributes if composite is not None else operator.customOptions
+    data = bytes(bytearray([] if raw is None else list(raw)))
+    used: set[str] = set()
+    inputs = tuple(
+        None if index < 0 else _call_tensor(model, graph.tensors[index], f"input_{place}", used)
+        for place, index in enumerate(operator.inputs)
+    )
+    outputs = tuple(
+        _call_tensor(model, graph.tensors[index], f"output_{place}", used)
+        for place, index in enumerate(operator.outputs)
+    )
+    options = decode_map(data)
+    reference = _decomposition(model, composite.decompositionSubgraphIndex, inputs) if composite is not None else None
+    return Call(inputs, outputs, options if data else {}, data, reference)
+
+
+def _call_tensor(model: Any, tensor: Any, default: str, used: set[str]) -> CallTensor:
+    signature = tensor.shapeSignature
+    sizes = signature if signature is not None and len(signature) else tensor.shape
+    known = sizes is not None and (len(sizes) > 0 or bool(tensor.hasRank))
+    shape = tuple(None if size < 0 else int(size) for size in sizes) if known and sizes is not None else None
+    buffer = model.buffers[tensor.buffer].data if tensor.buffer else None
+    data = bytes(bytearray(buffer)) if buffer is not None and 0 < len(buffer) <= _LARGEST_CONSTANT else None
+    # The last part of a tensor's name is the most informative: "model/layer/weights:0".
+    name = re.sub(r"\W", "_", _text(tensor.name).split(";")[0].split(":")[0].rpartition("/")[2]).lower()
+    for key in model.signatureDefs or ():  # the inputs of signatures: "serving_default_x"
+        name = name.removeprefix(f"{_text(key.signatureKey).lower()}_")
+    usable = name.isidentifier() and name.isascii() and not keyword.iskeyword(name) and len(name) <= _LONGEST_NAME
+    if not usable or name in used or name in _RESERVED:
+        name = default
+    used.add(name)
+    dtype = _TYPE_NAMES.get(tensor.type, f"type_{tensor.type}")
+    return CallTensor(name, dtype, shape, data, _scales(tensor.quantization))
+
+
+_RESERVED = frozenset({"self", "node", "options", "outputs", "inputs", "output", "input", "index", "litefuse", "np"})
+
+
+def _text(value: bytes | str | None) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value or ""
+
+
+def _decomposition(model: Any, root: int, inputs: Sequence[CallTensor | None]) -> bytes | None:
+    """Returns the model of a composite's body; None if its inputs differ from the op's, or it has custom ops."""
+    if None in inputs or len(model.subgraphs[root].inputs) != len(inputs):
+        return None
+    order = {root: 0}
+    waiting = [root]
+    while waiting:
+        for operator in model.subgraphs[waiting.pop()].operators or ():
+            if op_code(model.operatorCodes[operator.opcodeIndex]) == schema.BuiltinOperator.CUSTOM:
+                return None
+            for _, _, index in subgraph_references(operator):
+                if index not in order:
+                    order[index] = len(order)
+                    waiting.append(index)
+    # Packed and read again as a deep copy, whose indices are changed.
+    copy = schema.ModelT.InitFromPackedBuf(bytearray(_pack(model)), 0)
+    copy.subgraphs = [copy.subgraphs[index] for index in order]
+    copy.signatureDefs, copy.metadata = [], []
+    for graph in copy.subgraphs:
+        for operator in graph.operators or ():
+            for holder, field, index in list(subgraph_references(operator)):
+                setattr(holder, field, order[index])
+    used = {0, *(tensor.buffer for graph in copy.subgraphs for tensor in graph.tensors)}
+    for index, buffer in enumerate(copy.buffers):
+        if index not in used:
+            buffer.data = None
+    return _pack(copy)

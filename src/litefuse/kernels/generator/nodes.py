@@ -1,0 +1,192 @@
+"""What a body computes: tensors that are given element by element, as functions of an index.
+
+A tensor is not computed as a whole: the emitter asks the outputs for an element, and these ask their operands, so that
+what stands between has no memory. Only what an element takes a loop for, or what is dear and asked for by several
+loops, is kept in an array (``Emitter``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from litefuse.kernels.generator.indices import Index
+from litefuse.kernels.generator.sizes import Size
+
+if TYPE_CHECKING:
+    from litefuse.kernels.generator.emitter import Emitter
+
+__all__ = [
+    "CPP_TYPES",
+    "ArgumentReduction",
+    "Computed",
+    "Counted",
+    "Joined",
+    "Literal",
+    "Moved",
+    "Node",
+    "Picked",
+    "Reduction",
+    "Running",
+    "Stored",
+]
+
+Position: TypeAlias = "tuple[Index, ...]"
+
+#: The types of elements in C++, by the names of LiteRT's types.
+CPP_TYPES = {
+    "FLOAT32": "float",
+    "FLOAT64": "double",
+    "FLOAT16": "litefuse::Float16",
+    "BFLOAT16": "litefuse::BFloat16",
+    "BOOL": "bool",
+    "COMPLEX64": "std::complex<float>",
+    **{f"INT{bits}": f"int{bits}_t" for bits in (8, 16, 32, 64)},
+    **{f"UINT{bits}": f"uint{bits}_t" for bits in (8, 16, 32, 64)},
+}
+
+
+@dataclass(eq=False)
+class Node:
+    """A tensor.
+
+    Attributes:
+        dtype: The name of its type in LiteRT.
+        shape: Its sizes.
+        label: The op, for names in C++.
+    """
+
+    dtype: str
+    shape: tuple[Size, ...]
+    label: str = field(default="value", kw_only=True)
+    number: int = field(default=-1, kw_only=True)
+
+    @property
+    def cpp_type(self) -> str:
+        return CPP_TYPES[self.dtype]
+
+    @property
+    def operands(self) -> tuple[Node, ...]:
+        return ()
+
+    def is_array(self) -> bool:
+        """Whether its elements take a loop, so that several of them are computed together."""
+        return False
+
+
+@dataclass(eq=False)
+class Stored(Node):
+    """An input, or a constant array: ``name`` in C++."""
+
+    name: str = ""
+
+
+@dataclass(eq=False)
+class Literal(Node):
+    """The same number everywhere, as C++."""
+
+    text: str = "0"
+
+
+@dataclass(eq=False)
+class Computed(Node):
+    """An elementwise op of operands that are broadcast.
+
+    Attributes:
+        args: The operands.
+        text: Returns the C++ expression from those of the operands.
+        is_dear: Whether it takes much more time than a load, so that it is not computed more often than needed.
+    """
+
+    args: tuple[Node, ...] = ()
+    text: Callable[[Sequence[str]], str] = lambda texts: texts[0]
+    is_dear: bool = False
+
+    @property
+    def operands(self) -> tuple[Node, ...]:
+        return self.args
+
+
+@dataclass(eq=False)
+class Moved(Node):
+    """Elements of another tensor, at a position that follows from that of the result."""
+
+    source: Node = field(kw_only=True)
+    place: Callable[[Emitter, Position], Position] = field(kw_only=True)
+
+    @property
+    def operands(self) -> tuple[Node, ...]:
+        return (self.source,)
+
+
+@dataclass(eq=False)
+class Picked(Node):
+    """Slices of a tensor along an axis, chosen by integers: ``source[before, indices[...], behind]``."""
+
+    source: Node = field(kw_only=True)
+    indices: Node = field(kw_only=True)
+    place: Callable[[Emitter, Position], tuple[Position, Callable[[Index], Position]]] = field(kw_only=True)
+
+    @property
+    def operands(self) -> tuple[Node, ...]:
+        return (self.source, self.indices)
+
+
+@dataclass(eq=False)
+class Joined(Node):
+    """Tensors one behind the other along an axis."""
+
+    axis: int = 0
+    parts: tuple[Node, ...] = ()
+
+    @property
+    def operands(self) -> tuple[Node, ...]:
+        return self.parts
+
+
+@dataclass(eq=False)
+class Counted(Node):
+    """``first + step * i`` along the one axis."""
+
+    first: str = "0"
+    step: str = "1"
+
+
+@dataclass(eq=False)
+class Collected(Node):
+    """A tensor that takes a loop over elements of another, so that it is an array."""
+
+    source: Node = field(kw_only=True)
+
+    @property
+    def operands(self) -> tuple[Node, ...]:
+        return (self.source,)
+
+    def is_array(self) -> bool:
+        return True
+
+
+@dataclass(eq=False)
+class Reduction(Collected):
+    """A tensor without the axes that are summed up, or what ``kind`` says: sum, product, max, min, any, all."""
+
+    axes: frozenset[int] = field(kw_only=True)
+    kind: str = field(kw_only=True)
+
+
+@dataclass(eq=False)
+class ArgumentReduction(Collected):
+    """The index of the first greatest or least element along an axis, which the result lacks."""
+
+    axis: int = field(kw_only=True)
+    sign: str = field(kw_only=True)
+
+
+@dataclass(eq=False)
+class Running(Collected):
+    """Sums of all elements up to each along an axis."""
+
+    axis: int = field(kw_only=True)
+    exclusive: bool = False
+    reverse: bool = False

@@ -1,0 +1,15 @@
+"""The rules of ops: what an element of a result is, by the elements of the operands. One module for each family."""
+
+from litefuse.kernels.generator.rules import (
+    control_flow,
+    elementwise,
+    images,
+    movement,
+    products,
+    reductions,
+    reshapes,
+    sizes,
+    slices,
+)
+
+__all__ = ["control_flow", "elementwise", "images", "movement", "products", "reductions", "reshapes", "sizes", "slices"]

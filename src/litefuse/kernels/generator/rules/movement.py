@@ -1,0 +1,243 @@
+"""Ops that put elements together: concatenations, paddings, gathers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from ai_edge_litert import schema_py_generated as schema
+
+from litefuse.kernels.generator.body import BodyOp
+from litefuse.kernels.generator.emitter import Emitter
+from litefuse.kernels.generator.graph import Graph, NotGenerated, literal, rule
+from litefuse.kernels.generator.indices import Index, at_constant
+from litefuse.kernels.generator.nodes import CPP_TYPES, Counted, Joined, Node, Picked, Position
+from litefuse.kernels.generator.rules.reshapes import reshaped
+from litefuse.kernels.generator.rules.sizes import moved_integers
+from litefuse.kernels.generator.rules.slices import sliced
+from litefuse.kernels.generator.sizes import ZERO, Size, number
+
+__all__ = ["picked"]
+
+
+@rule("CONCATENATION", takes="x+", options=schema.ConcatenationOptionsT)
+def _concatenation(graph: Graph, op: BodyOp) -> Node:
+    from litefuse.kernels.generator.rules.elementwise import activated
+
+    places = range(len(op.inputs))
+    known = moved_integers(graph, op, places, lambda values: np.concatenate([np.atleast_1d(each) for each in values]))
+    if known is not None:
+        return known
+    parts = _parts(graph, op)
+    axis = graph.axis(int(op.options.axis), len(parts[0].shape))
+    return activated(graph, op, _joined(graph, parts, axis))
+
+
+def _parts(graph: Graph, op: BodyOp) -> list[Node]:
+    parts = [graph.node(index) for index in op.inputs]
+    if len({len(part.shape) for part in parts}) > 1:
+        raise NotGenerated("tensors of several ranks are put together")
+    return parts
+
+
+def _joined(graph: Graph, parts: Sequence[Node], axis: int) -> Node:
+    total = ZERO
+    shape = list(parts[0].shape)
+    for part in parts:
+        total = graph.sizes.add(total, part.shape[axis])
+        for own, size in enumerate(part.shape):
+            if own != axis:
+                shape[own] = graph.sizes.same(shape[own], size, "sizes that are to be the same")
+    shape[axis] = total
+    kept = [part for part in parts if part.shape[axis] != ZERO] or [parts[0]]
+    if len(kept) == 1:
+        return kept[0]
+    return Joined(
+        parts[0].dtype, tuple(shape), axis=axis, parts=tuple(kept), label="joined", number=graph.next_number()
+    )
+
+
+@rule("PACK", takes="x+", options=schema.PackOptionsT)
+def _pack(graph: Graph, op: BodyOp) -> Node:
+    def compute(values: list[Any]) -> Any:
+        if any(each.ndim for each in values):
+            raise NotGenerated("sizes are used as a tensor of another rank than 0 and 1")
+        return np.stack(values)
+
+    if (known := moved_integers(graph, op, range(len(op.inputs)), compute)) is not None:
+        return known
+    parts = _parts(graph, op)
+    axis = graph.axis(int(op.options.axis), len(parts[0].shape) + 1)
+    return _joined(graph, [graph.with_axes(part, [axis]) for part in parts], axis)
+
+
+@rule("UNPACK", takes="x", gives="x+", options=schema.UnpackOptionsT)
+def _unpack(graph: Graph, op: BodyOp) -> list[Node]:
+    source = graph.node(op.inputs[0])
+    axis = graph.axis(int(op.options.axis), len(source.shape))
+    graph.sizes.same(source.shape[axis], number(len(op.outputs)), "UNPACK")
+    return [_at(graph, source, axis, place) for place in range(len(op.outputs))]
+
+
+def _at(graph: Graph, source: Node, axis: int, place: int) -> Node:
+    shape = [size for own, size in enumerate(source.shape) if own != axis]
+    return graph.moved(source, shape, lambda _, found: (*found[:axis], at_constant(place), *found[axis:]))
+
+
+@rule("PAD", takes="xi")
+@rule("PADV2", takes="xix")
+def _pad(graph: Graph, op: BodyOp) -> Node:
+    source = graph.node(op.inputs[0])
+    amounts = _amounts(graph, op.inputs[1], len(source.shape))
+    value = reshaped(graph, graph.node(op.inputs[2]), ()) if op.name == "PADV2" else None
+    zero = literal(0, source.dtype)
+    made = source
+    for axis, (before, behind) in enumerate(amounts):
+        parts = [made]
+        for place, amount in ((0, before), (len(parts), behind)):
+            shape = tuple(amount if own == axis else size for own, size in enumerate(made.shape))
+            if value is None:
+                filled = graph.computed(source.dtype, [], lambda _: zero, shape=shape)
+            else:
+                filled = graph.computed(source.dtype, [value], lambda texts: texts[0], shape=shape)
+            if amount != ZERO:
+                parts.insert(0 if place == 0 else len(parts), filled)
+        made = _joined(graph, parts, axis) if len(parts) > 1 else made
+    return made
+
+
+def _amounts(graph: Graph, index: int, rank: int) -> list[tuple[Size, Size]]:
+    """Returns how much is put before and behind along each axis."""
+    found = graph.sizes_of(index, "the padding", 2 * rank)
+    return [*zip(found[::2], found[1::2], strict=True)]
+
+
+@rule("MIRROR_PAD", takes="xi", options=schema.MirrorPadOptionsT)
+def _mirror_pad(graph: Graph, op: BodyOp) -> Node:
+    made = graph.node(op.inputs[0])
+    skipped = 1 if int(op.options.mode) == 0 else 0  # REFLECT leaves out the edge
+    for axis, (before, behind) in enumerate(_amounts(graph, op.inputs[1], len(made.shape))):
+        whole = made.shape[axis]
+        mirrored: list[Node | None] = []
+        for amount, first in (
+            (before, graph.sizes.add(before, number(skipped - 1))),
+            (behind, graph.sizes.subtract(whole, number(1 + skipped))),
+        ):
+            shape = [amount if own == axis else size for own, size in enumerate(made.shape)]
+            begins = [first if own == axis else ZERO for own in range(len(shape))]
+            steps = [-1 if own == axis else 1 for own in range(len(shape))]
+            mirrored.append(None if amount == ZERO else sliced(graph, made, begins, steps, shape))
+        parts = [part for part in (mirrored[0], made, mirrored[1]) if part is not None]
+        made = _joined(graph, parts, axis) if len(parts) > 1 else made
+    return made
+
+
+@rule("TILE", takes="xi")
+def _tile(graph: Graph, op: BodyOp) -> Node:
+    source = graph.node(op.inputs[0])
+    counts = graph.sizes_of(op.inputs[1], "the multiples of a tile", len(source.shape))
+    # A tile is a reshape of a broadcast: every axis becomes two.
+    spread = graph.with_axes(source, range(0, 2 * len(counts), 2))
+    pairs = [size for count, own in zip(counts, source.shape, strict=True) for size in (count, own)]
+    whole = graph.computed(source.dtype, [spread], lambda texts: texts[0], shape=tuple(pairs))
+    return reshaped(graph, whole, [count * own for count, own in zip(counts, source.shape, strict=True)])
+
+
+@rule("GATHER", takes="xk", options=schema.GatherOptionsT)
+def _gather(graph: Graph, op: BodyOp) -> Node:
+    axis = int(op.options.axis)
+    where = graph.maybe_integers(op.inputs[1])
+
+    def compute(values: list[Any]) -> Any:
+        places = [size.known for size in values[1].ravel()]
+        if values[0].ndim != 1 or any(place is None or not 0 <= place < values[0].size for place in places):
+            raise NotGenerated("sizes are gathered from an unknown place")
+        return values[0][np.array(places, int).reshape(values[1].shape)]
+
+    if where is not None and (known := moved_integers(graph, op, (0, 1), compute)) is not None:
+        return known
+    if int(op.options.batchDims):
+        raise NotGenerated("GATHER with batch dimensions")
+    source, indices = graph.node(op.inputs[0]), graph.node(op.inputs[1])
+    return picked(graph, source, indices, graph.axis(axis, len(source.shape)))
+
+
+def picked(graph: Graph, source: Node, indices: Node, axis: int) -> Node:
+    """Returns slices along an axis, chosen by integers, which are checked."""
+    size, rank = source.shape[axis], len(indices.shape)
+    kind = CPP_TYPES[indices.dtype]
+    outside = graph.computed(
+        "BOOL",
+        [indices],
+        lambda texts: f"({texts[0]} < {kind}(0)) | (static_cast<int64_t>({texts[0]}) >= {size})",
+        label="outside",
+    )
+    graph.check(outside, "an index is outside of the tensor that it is of")
+    shape = (*source.shape[:axis], *indices.shape, *source.shape[axis + 1 :])
+
+    def place(_: Emitter, position: Position) -> tuple[Position, Callable[[Index], Position]]:
+        before, behind = position[:axis], position[axis + rank :]
+        return position[axis : axis + rank], lambda found: (*before, found, *behind)
+
+    return Picked(
+        source.dtype, shape, source=source, indices=indices, place=place, label="picked", number=graph.next_number()
+    )
+
+
+@rule("ONE_HOT", takes="iixx", options=schema.OneHotOptionsT)
+def _one_hot(graph: Graph, op: BodyOp) -> Node:
+    indices = graph.node(op.inputs[0])
+    on, off = (reshaped(graph, graph.node(op.inputs[place]), ()) for place in (2, 3))
+    (depth,) = graph.sizes_of(op.inputs[1], "the depth", 1)
+    axis = int(op.options.axis)
+    rank = len(indices.shape) + 1
+    axis = graph.axis(axis, rank)
+    counted = Counted(indices.dtype, (depth,), label="class", number=graph.next_number())
+    classes = graph.with_axes(counted, [own for own in range(rank) if own != axis])
+    kind = CPP_TYPES[on.dtype]
+    return graph.computed(
+        on.dtype,
+        [graph.with_axes(indices, [axis]), classes, on, off],
+        lambda texts: f"({texts[0]} == {texts[1]} ? {kind}({texts[2]}) : {kind}({texts[3]}))",
+    )
+
+
+@rule("BITCAST", takes="?", gives="?")
+def _bits(graph: Graph, op: BodyOp) -> Node:
+    dtype = graph.tensor(op.outputs[0]).dtype
+    source = graph.of_rank(op.inputs[0], 1 if dtype == "COMPLEX64" else 0)
+    last = len(source.shape) - 1
+    if (source.dtype, dtype) == ("FLOAT32", "COMPLEX64"):
+        graph.sizes.same(source.shape[last], number(2), "BITCAST")
+        real, imaginary = (_at(graph, source, last, place) for place in (0, 1))
+        return graph.computed(dtype, [real, imaginary], lambda texts: f"std::complex<float>({texts[0]}, {texts[1]})")
+    if (source.dtype, dtype) == ("COMPLEX64", "FLOAT32"):
+        parts = [
+            graph.computed("FLOAT32", [source], lambda texts, name=name: f"std::{name}({texts[0]})")
+            for name in ("real", "imag")
+        ]
+        return _joined(graph, [graph.with_axes(part, [last + 1]) for part in parts], last + 1)
+    sizes = {
+        "FLOAT32": 4,
+        "INT32": 4,
+        "UINT32": 4,
+        "FLOAT64": 8,
+        "INT64": 8,
+        "UINT64": 8,
+        "INT16": 2,
+        "UINT16": 2,
+        "INT8": 1,
+        "UINT8": 1,
+    }
+    if sizes.get(source.dtype, 0) != sizes.get(dtype, -1):
+        raise NotGenerated(f"BITCAST of {source.dtype} to {dtype}")
+    return graph.computed(dtype, [source], lambda texts: f"Bits<{CPP_TYPES[dtype]}>({texts[0]})")
+
+
+@rule("SAME", takes="x")
+def _same(graph: Graph, op: BodyOp) -> Node:
+    """What a composite within the body gives."""
+    if (known := moved_integers(graph, op, (0,), lambda values: values[0])) is not None:
+        return known
+    return graph.node(op.inputs[0])

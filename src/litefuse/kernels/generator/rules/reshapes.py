@@ -1,0 +1,137 @@
+"""Reshapes and transpositions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ai_edge_litert import schema_py_generated as schema
+
+from litefuse.kernels.generator.body import BodyOp
+from litefuse.kernels.generator.emitter import Emitter
+from litefuse.kernels.generator.graph import Graph, NotGenerated, rule
+from litefuse.kernels.generator.indices import Index
+from litefuse.kernels.generator.nodes import Node, Position
+from litefuse.kernels.generator.rules.sizes import moved_integers
+from litefuse.kernels.generator.sizes import ONE, Requirement, Size, number
+
+__all__ = ["reshaped"]
+
+
+def reshaped(graph: Graph, node: Node, shape: Sequence[Size]) -> Node:
+    """Returns a tensor with other sizes, whose product is the same."""
+    if tuple(shape) == node.shape:
+        return node
+    groups = _groups(graph, node.shape, shape)
+
+    def place(emitter: Emitter, position: Position) -> Position:
+        found = [Index()] * len(node.shape)
+        for sources, targets in groups:
+            flat, stride = Index(), ONE
+            for axis in reversed(targets):
+                flat = flat.plus(position[axis].times(stride), emitter.sizes)
+                stride = stride * shape[axis]
+            for axis in reversed(sources[1:]):
+                flat, found[axis] = emitter.divided(flat, node.shape[axis])
+            if sources:
+                found[sources[0]] = flat
+        return tuple(found)
+
+    return graph.moved(node, shape, place)
+
+
+def _groups(graph: Graph, source: Sequence[Size], target: Sequence[Size]) -> list[tuple[list[int], list[int]]]:
+    """Returns groups of axes of both shapes that have the same product; axes of size 1 are in none."""
+    left = [axis for axis, size in enumerate(source) if size != ONE]
+    right = [axis for axis, size in enumerate(target) if size != ONE]
+    groups: list[tuple[list[int], list[int]]] = []
+    while left and right:
+        sources, targets = [left.pop(0)], [right.pop(0)]
+        first, second = source[sources[0]], target[targets[0]]
+        while first != second:
+            more_of_source = second.over(first) is not None
+            if (more_of_source or not right) and left:
+                sources.append(left.pop(0))
+                first = first * source[sources[-1]]
+            elif right:
+                targets.append(right.pop(0))
+                second = second * target[targets[-1]]
+            else:
+                message = "a reshape changes the number of elements"
+                graph.sizes.require(f"{first} == {second}", Requirement(message, first, second))
+                break
+        groups.append((sources, targets))
+    for rest, shape in ((left, source), (right, target)):
+        for axis in rest:
+            graph.sizes.same(shape[axis], ONE, "a reshape changes the number of elements")
+    return groups
+
+
+@rule("RESHAPE", takes="xI", options=schema.ReshapeOptionsT)
+def _reshape(graph: Graph, op: BodyOp) -> Node:
+    if op.inputs[1:]:
+        sizes = list(graph.integers(op.inputs[1], "the shape of a reshape").ravel())
+    else:
+        given = op.options.newShape
+        sizes = [number(int(size)) for size in (given if given is not None else ())]
+
+    def compute(values: list[Any]) -> Any:
+        if (sizes[0].known if sizes else 1) not in (-1, values[0].size):
+            raise NotGenerated("a reshape of sizes changes their number")
+        return values[0].reshape([-1] if sizes else [])
+
+    if len(sizes) <= 1 and (known := moved_integers(graph, op, (0,), compute)) is not None:
+        return known
+    source = graph.node(op.inputs[0])
+    total = ONE
+    for size in source.shape:
+        total = total * size
+    unknown: list[int] = [axis for axis, size in enumerate(sizes) if size.known == -1]
+    if len(unknown) > 1:
+        raise NotGenerated("a reshape to several unknown sizes")
+    if unknown:
+        rest = ONE
+        for axis, size in enumerate(sizes):
+            rest = rest * (ONE if axis in unknown else size)
+        if rest.known == 0:
+            raise NotGenerated("a reshape of nothing to an unknown size")
+        sizes[unknown[0]] = graph.sizes.divide(total, rest)
+    return reshaped(graph, source, sizes)
+
+
+@rule("SQUEEZE", takes="x", options=schema.SqueezeOptionsT)
+def _squeeze(graph: Graph, op: BodyOp) -> Node:
+    dims = [int(axis) for axis in (op.options.squeezeDims if op.options.squeezeDims is not None else ())]
+    known = moved_integers(graph, op, (0,), lambda values: values[0].reshape([]) if values[0].size == 1 else values[0])
+    if known is not None:
+        return known
+    source = graph.node(op.inputs[0])
+    rank = len(source.shape)
+    out = {graph.axis(axis, rank) for axis in dims} or {axis for axis, size in enumerate(source.shape) if size == ONE}
+    for axis in out:
+        graph.sizes.same(source.shape[axis], ONE, "a squeezed size is not 1")
+    return reshaped(graph, source, [size for axis, size in enumerate(source.shape) if axis not in out])
+
+
+@rule("EXPAND_DIMS", takes="xi")
+def _expand(graph: Graph, op: BodyOp) -> Node:
+    known = moved_integers(
+        graph, op, (0,), lambda values: values[0].reshape([1]) if values[0].ndim == 0 else values[0][None]
+    )
+    if known is not None:
+        return known
+    source = graph.node(op.inputs[0])
+    return graph.with_axes(source, [graph.axis_of(op.inputs[1], len(source.shape) + 1)])
+
+
+@rule("TRANSPOSE", takes="xi")
+def _transpose(graph: Graph, op: BodyOp) -> Node:
+    source = graph.node(op.inputs[0])
+    order = [graph.axis(axis, len(source.shape)) for axis in graph.numbers(op.inputs[1], "the order of axes")]
+    if sorted(order) != list(range(len(source.shape))):
+        raise NotGenerated(f"a transposition has the order {order}")
+    return graph.moved(
+        source,
+        [source.shape[axis] for axis in order],
+        lambda _, position: tuple(position[order.index(axis)] for axis in range(len(order))),
+    )

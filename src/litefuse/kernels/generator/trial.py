@@ -1,0 +1,265 @@
+"""Runs a generated kernel and the body that it is for: do they compute the same, and which is faster?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.errors import LitefuseError
+from litefuse.kernels.generator.timing import timed_in_turn
+from litefuse.litert.inputs.kinds import kinds_of
+from litefuse.litert.inputs.model_inputs import LEVELS, OTHER_NUMBERS, Manner, ModelInputs
+from litefuse.litert.results.difference import Difference, difference
+
+__all__ = ["TOLERANCE", "Trial", "TrialJob", "run_trial"]
+
+# Of quantized numbers, so many may be rounded to the other side.
+_IN_THE_MIDDLE = 0.005
+#: The largest difference of real numbers, relative to the largest; others must be equal. As for fusions.
+TOLERANCE = 1e-5
+# The batch sizes and the sizes of other dynamic dimensions, in turn; the calls of the same sizes show whether anything
+# is left over from the one before.
+_SIZES = ((3, 3), (3, 3), (2, 5), (1, 8), (17, 17), (1, 1))
+# What the kernel says where it takes sizes that agree, and the body repeats what is of size 1.
+_SIZES_DIFFER = "sizes that are to be the same"
+# The sizes of dynamic dimensions for the measurement: the first whose inputs have no more elements.
+_MEASURED = (256, 128, 64, 32, 16, 8, 4, 2, 1)
+_MOST_ELEMENTS = 1 << 20
+# Each is called for this long.
+_SECONDS = 0.4
+
+
+class TrialJob(NamedTuple):
+    """What to run.
+
+    Attributes:
+        composite: The model of the composite.
+        body: The model of its body.
+        library: The library with the kernel.
+        is_timed: Whether to measure.
+        shapes: Further shapes of the inputs to compare both with, by name.
+        measured: The shapes to measure with; None for the largest of usual ones.
+    """
+
+    composite: bytes
+    body: bytes
+    library: Path
+    is_timed: bool
+    shapes: Sequence[Mapping[str, tuple[int, ...]]] = ()
+    measured: Mapping[str, tuple[int, ...]] | None = None
+
+
+class Trial(NamedTuple):
+    """How a kernel compares with the body.
+
+    Attributes:
+        error: The largest difference.
+        problem: Why the kernel cannot be taken; None if it computes the same.
+        kernel_seconds: How long a call takes with the kernel, on one thread; 0 if that was not measured.
+        body_seconds: How long the body takes in LiteRT with XNNPACK.
+    """
+
+    error: float = 0.0
+    problem: str | None = None
+    kernel_seconds: float = 0.0
+    body_seconds: float = 0.0
+
+
+class _Refused(Exception):  # noqa: N818  not an error: other inputs may do
+    pass
+
+
+class _Runner:
+    """An interpreter that is called with inputs of any shape."""
+
+    def __init__(self, content: bytes, library: Path | None) -> None:
+        from ai_edge_litert.interpreter import Interpreter, load_delegate
+
+        delegates = None if library is None else [load_delegate(str(library))]
+        try:
+            made: Any = Interpreter(model_content=content, num_threads=1, experimental_delegates=delegates)
+        except (RuntimeError, ValueError) as error:
+            raise _Refused(" ".join(str(error).split())) from None
+        self._interpreter = made
+        self._shapes: list[tuple[int, ...]] = []
+
+    def set(self, inputs: Mapping[str, npt.NDArray[Any]]) -> None:
+        try:
+            details = self._interpreter.get_input_details()
+            arrays = [inputs[detail["name"]] for detail in details]
+            shapes = [array.shape for array in arrays]
+            if shapes != self._shapes:
+                for detail, shape in zip(details, shapes, strict=True):
+                    self._interpreter.resize_tensor_input(detail["index"], shape)
+                self._shapes = []
+                self._interpreter.allocate_tensors()
+                self._shapes = shapes
+            for detail, array in zip(details, arrays, strict=True):
+                self._interpreter.set_tensor(detail["index"], array)
+        except (RuntimeError, ValueError) as error:
+            raise _Refused(" ".join(str(error).split())) from None
+
+    def call(self) -> None:
+        try:
+            self._interpreter.invoke()
+        except RuntimeError as error:
+            raise _Refused(" ".join(str(error).split())) from None
+
+    @property
+    def quantized(self) -> set[int]:
+        """The numbers of the results that are quantized."""
+        details = self._interpreter.get_output_details()
+        return {number for number, detail in enumerate(details) if len(detail["quantization_parameters"]["scales"])}
+
+    def results(self) -> list[npt.NDArray[Any]]:
+        details = self._interpreter.get_output_details()
+        try:
+            return [self._interpreter.get_tensor(detail["index"]) for detail in details]
+        except (RuntimeError, ValueError) as error:
+            raise _Refused(" ".join(str(error).split())) from None
+
+
+def run_trial(job: TrialJob, announce: Callable[[str], None] = lambda _: None) -> Trial:
+    """Runs both on the same inputs, which are drawn from the body, twice in a row and with several sizes; measures."""
+    announce("check-kernel")
+    inputs = ModelInputs(job.body)
+    try:
+        kernel, body = _Runner(job.composite, job.library), _Runner(job.body, None)
+    except _Refused as error:
+        return Trial(problem=f"LiteRT does not load the body: {error}")
+    problem = "the body does not run on random inputs"
+    for limit in LEVELS:
+        try:
+            trial = _compared(job, inputs, kernel, body, Manner(limit))
+        except _Refused as error:
+            problem = f"the body does not run on random inputs: {error}"
+            continue
+        if trial.problem is not None or not job.is_timed:
+            return trial
+        announce("time-kernel")
+        return _timed(trial, job, inputs, kernel, body, Manner(limit))
+    return Trial(problem=problem)
+
+
+def _compared(job: TrialJob, inputs: ModelInputs, kernel: _Runner, body: _Runner, manner: Manner) -> Trial:
+    (key,) = inputs.signatures
+    drawer = inputs.drawer(key, Random(0))
+    worst, ran, quantized = 0.0, 0, body.quantized
+    results: list[list[npt.NDArray[Any]]] = []
+    refusal = ""
+    usual = [inputs.shapes(key, batch=batch, size=size) for batch, size in _SIZES]
+    given = [*usual, *job.shapes]
+    others = ((usual[1], each) for each in OTHER_NUMBERS)
+    # Differences of tiny and equal numbers are all rounding, of which the largest value says nothing.
+    kinds = [kind for kind in kinds_of(job.body) if kind.manner.scale >= 1 and not kind.manner.constant]
+    kinds = [kind for kind in kinds if not kind.undefined]
+    further = (
+        (inputs.shapes(key, batch=kind.size, size=kind.size), kind.manner._replace(limit=manner.limit))
+        for kind in kinds
+    )
+    calls = chain(((shapes, manner) for shapes in given), others, further)
+    for tried, (shapes, how) in enumerate(calls):
+        extra = tried - len(given)
+        if 0 <= extra < len(OTHER_NUMBERS) and ran >= len(_SIZES) and _moved(results):
+            continue
+        if extra >= len(OTHER_NUMBERS) and sum(map(math.prod, shapes.values())) > _MOST_ELEMENTS:
+            continue
+        arrays = drawer.draw(shapes, how)
+        if not _is_taken(kernel, arrays) and len(usual) <= tried < len(given):
+            continue  # where the kernel refuses a size, LiteRT may read outside of a tensor
+        try:
+            body.set(arrays)
+            body.call()
+            expected = body.results()
+        except _Refused as error:
+            refusal = str(error)
+            continue  # sizes and numbers that the body does not take
+        try:
+            kernel.set(arrays)
+            kernel.call()
+            made = kernel.results()
+        except _Refused as error:
+            if _SIZES_DIFFER in str(error):
+                continue
+            return Trial(problem=f"the kernel refuses what the body takes: {error}")
+        if extra >= len(OTHER_NUMBERS) and not all(map(_is_finite, expected)):
+            continue  # numbers beyond what the body is for
+        ran += 1
+        for number, (found, right) in enumerate(zip(made, expected, strict=True)):
+            away = _difference(found, right, quantized=number in quantized)
+            if not away.error <= TOLERANCE:
+                what = away.problem or f"it differs by {away.error:.2g}"
+                return Trial(away.error, f"the kernel does not compute what the body computes: output {number}: {what}")
+            worst = max(worst, away.error)
+        results.append(expected)
+    if not ran:
+        raise _Refused(refusal)
+    if inputs.moving[key] and not _moved(results):
+        return Trial(problem="its results did not move with the inputs that were drawn, so that they show nothing")
+    return Trial(worst)
+
+
+def _difference(found: npt.NDArray[Any], right: npt.NDArray[Any], *, quantized: bool) -> Difference:
+    """Returns the difference of two results; few quantized numbers, as between two steps, may be a step away."""
+    if quantized and found.shape == right.shape:
+        steps = np.abs(found.astype(np.int64) - right)
+        if steps.max(initial=0) <= 1 and np.count_nonzero(steps) <= _IN_THE_MIDDLE * steps.size:
+            return Difference(0.0)
+    return difference(found, right)
+
+
+def _is_taken(kernel: _Runner, arrays: Mapping[str, npt.NDArray[Any]]) -> bool:
+    """Whether a kernel takes inputs, also those that the body does not take: it is not to end the process."""
+    try:
+        kernel.set(arrays)
+        kernel.call()
+    except _Refused:
+        return False
+    return True
+
+
+def _is_finite(value: npt.NDArray[Any]) -> bool:
+    return value.dtype.kind != "f" or bool(np.isfinite(value).all())
+
+
+def _moved(results: list[list[npt.NDArray[Any]]]) -> bool:
+    """Whether every result took several values."""
+    return all(
+        any((array != array.flat[0]).any() for array in each if array.size)
+        or len({array.flat[0].tobytes() for array in each if array.size}) > 1
+        for each in zip(*results, strict=True)
+    )
+
+
+def _timed(trial: Trial, job: TrialJob, inputs: ModelInputs, kernel: _Runner, body: _Runner, manner: Manner) -> Trial:
+    (key,) = inputs.signatures
+    drawer = inputs.drawer(key, Random(1))
+    for shapes in _usual_shapes(inputs, key) if job.measured is None else [job.measured]:
+        arrays = drawer.draw(shapes, manner)
+        try:
+            for runner in (body, kernel):
+                runner.set(arrays)
+                runner.call()
+            seconds = timed_in_turn(kernel.call, body.call, _SECONDS)
+            return trial._replace(kernel_seconds=seconds[0], body_seconds=seconds[1])
+        except (_Refused, LitefuseError):
+            continue
+    return trial._replace(problem="it could not be measured: the body takes none of the sizes that were tried")
+
+
+def _usual_shapes(inputs: ModelInputs, key: str) -> Iterator[dict[str, tuple[int, ...]]]:
+    """Yields shapes to measure with, the largest first."""
+    for size in _MEASURED:
+        # A batch of large items is one of them.
+        sizes = [inputs.shapes(key, batch=1, size=size), inputs.shapes(key, batch=size, size=size)]
+        if sum(math.prod(shape) for shape in sizes[0].values()) < 1 << 16:
+            sizes.reverse()
+        if sum(map(math.prod, sizes[0].values())) <= _MOST_ELEMENTS or size == 1:
+            yield sizes[0]

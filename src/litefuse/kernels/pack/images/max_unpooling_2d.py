@@ -1,0 +1,140 @@
+"""``MaxUnpooling2D``: values put back at the positions that maximum pooling took them from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.errors import KernelError
+from litefuse.kernels.pack.dtypes import REAL
+from litefuse.kernels.pack.images.c_structs import pool_options
+from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
+from litefuse.litert.runtime.kernel_pack import pack_kernel
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from litefuse.litert.runtime.outputs import Outputs
+
+__all__ = ["MaxUnpooling2D"]
+
+_SMALLEST = np.finfo(np.float32).tiny
+
+
+@pack_kernel("MaxUnpooling2D", native=True)
+class MaxUnpooling2D(CustomOp):
+    """Puts values where maximum pooling took them from: ``tfa.layers.MaxUnpooling2D``, or MediaPipe's op of this name.
+
+    Inputs: ``updates`` [batch, in_rows, in_cols, depth] of any real dtype; ``mask``, of the same shape. Of int32 or
+    int64, as of ``MaxPoolWithArgmax``, it has for each value its position in the output image,
+    ``(row * out_cols + col) * depth + channel``, without the batch. Of float32, as of ``MaxPoolingWithArgmax2D``, it
+    has the position in the value's window, ``row * pool_cols + col``, the fraction dropped; XNNPACK writes the bits of
+    the integer into such a tensor, which are numbers so small that they can be told apart.
+
+    Output: [batch, out_rows, out_cols, depth] of the values' dtype; what has no value is zero. With positions in the
+    image, values at the same one are added, and ``out`` is ``in * stride`` with SAME padding, with VALID
+    ``(in - 1) * stride + pool_size``. With positions in windows, ``out`` is ``in * pool_size``, the windows are
+    ``stride`` apart, which is not more than their size, and of several values at one position the last counts.
+
+    Options: ``pool_size`` and ``strides``, each [rows, cols]; ``padding``, SAME or VALID. Or LiteRT's C struct
+    ``TfLitePoolParams``, as TFLiteConverter writes it and as LiteRT's delegates read it.
+
+    Sources: the documentation of TensorFlow Addons,
+    https://www.tensorflow.org/addons/api_docs/python/tfa/layers/MaxUnpooling2D; MediaPipe,
+    ``mediapipe/util/tflite/operations/max_unpooling.cc``.
+    """
+
+    dtypes = REAL
+
+    @classmethod
+    def decode_options(cls, data: bytes) -> dict[str, Any]:
+        """Decodes either form."""
+        return pool_options(data) or super().decode_options(data)
+
+    def prepare(
+        self,
+        updates: TensorSpec,
+        mask: TensorSpec,
+        *,
+        pool_size: Sequence[int],
+        strides: Sequence[int],
+        padding: str | bytes,
+    ) -> TensorSpec:
+        """Computes the size of the image.
+
+        Raises:
+            KernelError: An input has a wrong shape or dtype, or an option is invalid.
+        """
+        if updates.shape is None or len(updates.shape) != 4:
+            raise KernelError(f"updates must be [batch, rows, cols, depth], not {updates.shape}")
+        if updates.dtype.kind not in "iuf" and updates.dtype.name != "bfloat16":
+            raise KernelError(f"updates must be real numbers, not {updates.dtype}")
+        if mask.shape != updates.shape or mask.dtype.name not in {"int32", "int64", "float32"}:
+            raise KernelError(
+                f"mask must be int32, int64 or float32 {list(updates.shape)} like updates, not {mask.dtype} "
+                f"{mask.shape}"
+            )
+        for name, value in (("pool_size", pool_size), ("strides", strides)):
+            if len(value) != 2 or min(value) < 1:
+                raise KernelError(f"{name} must be [rows, cols] with positive numbers, not {list(value)}")
+        if padding not in {"SAME", b"SAME", "VALID", b"VALID"}:
+            raise KernelError(f"padding must be SAME or VALID, not {padding!r}")
+        windows = list(zip(updates.shape[1:3], strides, pool_size, strict=True))
+        self._windows: list[tuple[int, int]] = []
+        if mask.dtype.name == "float32":
+            if any(stride > pool for _, stride, pool in windows):
+                raise KernelError(f"strides {list(strides)} are larger than pool_size {list(pool_size)}")
+            self._windows = [(stride, pool) for _, stride, pool in windows]
+            sizes = [size * pool for size, _, pool in windows]
+        elif padding in {"SAME", b"SAME"}:
+            sizes = [size * stride for size, stride, _ in windows]
+        else:
+            sizes = [max((size - 1) * stride + pool, 0) for size, stride, pool in windows]
+        return TensorSpec((updates.shape[0], *sizes, updates.shape[3]), updates.dtype)
+
+    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
+        """Puts each value at its position.
+
+        Raises:
+            KernelError: A position is outside the image, or outside of its window.
+        """
+        updates, mask = inputs
+        images: Any = outputs[0]
+        batch, rows, cols, depth = map(int, images.shape)
+        images[...] = 0
+        if self._windows:
+            pixel = self._pixels(mask, cols)
+        else:
+            outside = (mask < 0) | (mask >= rows * cols * depth)
+            if outside.any():
+                raise KernelError(
+                    f"mask holds {mask[outside][0]}, which lies outside of an image of {rows} x {cols} x {depth}",
+                    hint="Positions are within one image; include_batch_in_index must be false.",
+                )
+            pixel = mask // max(depth, 1)
+        if not updates.size:
+            return
+        first = np.arange(batch) * (rows * cols)
+        places = (pixel + first[:, np.newaxis, np.newaxis, np.newaxis], np.arange(depth))
+        if self._windows:
+            images.reshape(-1, depth)[places] = updates  # the last of several
+        else:
+            np.add.at(images.reshape(-1, depth), places, updates)
+
+    def _pixels(self, mask: Any, cols: int) -> Any:
+        """Returns where the values are in the image, of their positions in windows."""
+        (row_stride, pool_rows), (col_stride, pool_cols) = self._windows
+        with np.errstate(invalid="ignore"):
+            bits = np.abs(mask) < _SMALLEST
+            inside = bits | ((mask > -1) & (mask < pool_rows * pool_cols))
+        at: Any = np.where(bits, mask.view(np.uint32), np.trunc(np.where(inside & ~bits, mask, 0))).astype(np.int64)
+        outside = ~inside | (at >= pool_rows * pool_cols)
+        if outside.any():
+            raise KernelError(
+                f"mask holds {mask[outside][0]:g}, which lies outside of a window of {pool_rows} x {pool_cols}"
+            )
+        first: Any = np.arange(int(mask.shape[1]))[:, np.newaxis, np.newaxis] * row_stride
+        left: Any = np.arange(int(mask.shape[2]))[:, np.newaxis] * col_stride
+        return (first + at // pool_cols) * cols + left + at % pool_cols

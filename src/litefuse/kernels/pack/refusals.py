@@ -1,0 +1,40 @@
+"""Forms of ops that the pack's kernels do not support: the conversion reports them before the runtime would."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from litefuse.litert.runtime.custom_op import CustomOp
+from litefuse.litert.runtime.kernel_pack import kernel_classes
+
+__all__ = ["LimitedKernel", "refusal"]
+
+
+class LimitedKernel(CustomOp):
+    """Base class of kernels that do not support all forms of their op."""
+
+    @classmethod
+    @abstractmethod
+    def refusal(cls, dtypes: Sequence[str], attributes: Mapping[str, Any]) -> str | None:
+        """Returns why the kernel does not support an op; see the function of the same name."""
+
+
+def refusal(op: str, dtypes: Sequence[str], attributes: Mapping[str, Any]) -> str | None:
+    """Returns why the pack's kernel does not support an op.
+
+    Args:
+        op: The op's name; the pack has a kernel for it.
+        dtypes: The dtypes of its results.
+        attributes: Its attributes as Python values.
+
+    Returns:
+        The reason; empty if LiteRT has the op for other dtypes and a better reason is known elsewhere; None if the
+        kernel supports it.
+    """
+    found = kernel_classes()[op]
+    if not found.keywords.get("limited"):
+        return None
+    kernel: type[LimitedKernel] = found.load()
+    return kernel.refusal(dtypes, attributes)

@@ -1,0 +1,116 @@
+"""Base classes of string kernels, checks of their inputs, and string arrays."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.errors import KernelError
+from litefuse.kernels.pack.refusals import LimitedKernel
+from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
+from litefuse.litert.runtime.tensors import STRING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+__all__ = [
+    "OfEachString",
+    "OfStringsOnly",
+    "as_bytes",
+    "check_count",
+    "check_dtype",
+    "check_scalar",
+    "check_strings",
+    "string_array",
+]
+
+# This many strings, even empty ones, take half a gigabyte as Python objects and in the runtime's buffer.
+_MOST_STRINGS = 2**24
+
+
+def check_strings(name: str, spec: TensorSpec, rank: int | None = None) -> tuple[int, ...]:
+    """Checks that an input is of strings, and returns its shape.
+
+    Raises:
+        KernelError: It has another dtype or rank.
+    """
+    if spec.dtype != STRING:
+        raise KernelError(f"{name} must be of strings, not {spec.dtype}")
+    assert spec.shape is not None
+    if rank is not None and len(spec.shape) != rank:
+        raise KernelError(f"{name} must be of rank {rank}, not {spec.shape}")
+    return spec.shape
+
+
+def check_dtype(name: str, spec: TensorSpec, *dtypes: str) -> tuple[int, ...]:
+    """Checks that an input has one of some dtypes, and returns its shape.
+
+    Raises:
+        KernelError: It has another dtype.
+    """
+    if spec.dtype.name not in dtypes:
+        raise KernelError(f"{name} must be of {' or '.join(dtypes)}, not {spec.dtype}")
+    assert spec.shape is not None
+    return spec.shape
+
+
+def check_scalar(name: str, spec: TensorSpec) -> None:
+    """Checks that an input has one element.
+
+    Raises:
+        KernelError: It has none or several.
+    """
+    if spec.shape is None or np.prod(spec.shape) != 1:
+        raise KernelError(f"{name} must be a scalar, not {spec.shape}")
+
+
+def check_count(shape: Sequence[int]) -> None:
+    """Checks the number of strings of an output before the array is allocated.
+
+    Raises:
+        KernelError: It is above the limit of Python kernels.
+    """
+    if math.prod(shape) > _MOST_STRINGS:
+        raise KernelError(f"an output {list(shape)} is of more strings than the {_MOST_STRINGS:,} that Python makes")
+
+
+def as_bytes(option: str | bytes) -> bytes:
+    """Returns a string option as bytes, which it already is if it is not valid UTF-8."""
+    return option.encode() if isinstance(option, str) else option
+
+
+def string_array(strings: Iterable[bytes], shape: Sequence[int] | None = None) -> npt.NDArray[Any]:
+    """Returns strings as an array, of rank 1 unless a shape is given."""
+    found = list(strings)
+    array = np.empty(len(found), STRING)
+    array[:] = found
+    return array if shape is None else array.reshape(tuple(shape))
+
+
+class OfStringsOnly(LimitedKernel):
+    """Base class of kernels that support an op for strings only, because LiteRT has it for numbers."""
+
+    dtypes: ClassVar[tuple[str, ...]] = ("string",)
+
+    @classmethod
+    def refusal(cls, dtypes: Sequence[str], attributes: Mapping[str, Any]) -> str | None:
+        """Accepts ops that return strings."""
+        del attributes
+        return None if "string" in dtypes else ""
+
+
+class OfEachString(CustomOp):
+    """Base class of kernels that map each string to a string."""
+
+    dtypes: ClassVar[tuple[str, ...]] = ("string",)
+
+    def prepare(self, text: TensorSpec) -> TensorSpec:
+        """Returns the input's shape.
+
+        Raises:
+            KernelError: The input is not of strings.
+        """
+        return TensorSpec(check_strings("input", text), STRING)

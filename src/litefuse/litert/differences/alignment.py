@@ -1,0 +1,170 @@
+"""Finds the operators of one subgraph in another, from a file that another converter or version may have written."""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import re
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+
+from litefuse.litert.differences.fingerprints import Fingerprints
+from litefuse.litert.differences.side import Side
+from litefuse.litert.inspection.facts import OperatorFacts
+
+__all__ = ["aligned", "moved"]
+
+# A name that ends in a number, other than that of a node, has it from the converter: another one counts otherwise.
+_OF_NODE = re.compile(r"(?:[^\d]|_\d+)$")
+# Sequences whose lengths multiply to more are not searched for their longest common parts, which takes as many steps.
+_SEARCHED = 4_000_000
+
+
+def aligned(
+    a: Side, b: Side, graphs: tuple[int, int], fingerprints: tuple[Fingerprints, Fingerprints]
+) -> dict[int, int]:
+    """Returns the pairs of operators: the indices in the second subgraph by those in the first.
+
+    First those of one kind whose results have the same name, one that the original gave; then those that compute the
+    same from the same; then, between the pairs in order, the longest common sequences of kind, layer and type of the
+    result, of kind and layer, and of kind alone; at last those whose results have the same name, whatever they are.
+
+    Args:
+        a: The first file.
+        b: The second file.
+        graphs: The subgraphs' indices.
+        fingerprints: The fingerprints of both files.
+    """
+    first, second = a.operators[graphs[0]], b.operators[graphs[1]]
+    pairs = _Pairs(len(first), len(second))
+    prints = fingerprints[0].operators(graphs[0]), fingerprints[1].operators(graphs[1])
+    pairs.in_order(
+        [(each, a.result(operator)) for each, operator in zip(prints[0], first, strict=True)],
+        [(each, b.result(operator)) for each, operator in zip(prints[1], second, strict=True)],
+    )
+    pairs.unique(_keys(first, lambda each: _named(a, each)), _keys(second, lambda each: _named(b, each)))
+    pairs.in_order(*prints)
+    for key in (_typed, _of_layer, _kind):
+        pairs.between(
+            _keys(first, lambda each, key=key: key(a, each)), _keys(second, lambda each, key=key: key(b, each))
+        )
+    pairs.unique(_keys(first, lambda each: a.result(each) or None), _keys(second, lambda each: b.result(each) or None))
+    return pairs.found
+
+
+def moved(pairs: dict[int, int]) -> set[int]:
+    """Returns the operators of the first subgraph whose partners stand in another order: as few as explain it."""
+    return {*pairs} - {first for first, _ in _increasing(sorted(pairs.items()))}
+
+
+def _keys(operators: Iterable[OperatorFacts], key: Callable[[OperatorFacts], Hashable]) -> list[Hashable]:
+    return [key(each) for each in operators]
+
+
+def _kind(_: Side, operator: OperatorFacts) -> Hashable:
+    return operator.name, operator.composite
+
+
+def _of_layer(_: Side, operator: OperatorFacts) -> Hashable:
+    return operator.name, operator.composite, operator.layer
+
+
+def _typed(side: Side, operator: OperatorFacts) -> Hashable:
+    tensors = side.tensors[operator.subgraph]
+    types = tuple((tensors[each].dtype, tensors[each].shape) for each in operator.outputs if each >= 0)
+    return operator.name, operator.composite, operator.layer, types
+
+
+def _named(side: Side, operator: OperatorFacts) -> Hashable | None:
+    name = side.result(operator)
+    return (operator.name, operator.composite, name) if _OF_NODE.search(name) else None
+
+
+class _Pairs:
+    """Pairs of positions in two sequences.
+
+    Attributes:
+        found: The positions in the second sequence by those in the first.
+    """
+
+    def __init__(self, first: int, second: int) -> None:
+        self.found: dict[int, int] = {}
+        self._first = range(first)
+        self._second = range(second)
+
+    def _left(self) -> tuple[list[int], list[int]]:
+        taken = {*self.found.values()}
+        return [each for each in self._first if each not in self.found], [
+            each for each in self._second if each not in taken
+        ]
+
+    def in_order(self, first: Sequence[Hashable], second: Sequence[Hashable]) -> None:
+        """Pairs positions of the same key, the first with the first, and so on."""
+        left, right = self._left()
+        places: defaultdict[Hashable, list[int]] = defaultdict(list)
+        for each in reversed(right):
+            places[second[each]].append(each)
+        for each in left:
+            if places[first[each]]:
+                self.found[each] = places[first[each]].pop()
+
+    def unique(self, first: Sequence[Hashable | None], second: Sequence[Hashable | None]) -> None:
+        """Pairs positions of a key that is left once in each sequence, and not None."""
+        left, right = self._left()
+        ours, theirs = _once(left, first), _once(right, second)
+        self.found.update((ours[key], theirs[key]) for key in ours.keys() & theirs.keys() if key is not None)
+
+    def between(self, first: Sequence[Hashable], second: Sequence[Hashable]) -> None:
+        """Pairs positions of the same key in the longest common sequences between the pairs that are in order."""
+        left, right = self._left()
+        anchors = [(-1, -1), *_increasing(sorted(self.found.items())), (len(self._first), len(self._second))]
+        for (start, other_start), (end, other_end) in itertools.pairwise(anchors):
+            ours, theirs = _inside(left, start, end), _inside(right, other_start, other_end)
+            self.found.update(_common(ours, theirs, first, second))
+
+
+def _inside(positions: Sequence[int], start: int, end: int) -> Sequence[int]:
+    return positions[bisect.bisect_right(positions, start) : bisect.bisect_left(positions, end)]
+
+
+def _common(
+    ours: Sequence[int], theirs: Sequence[int], first: Sequence[Hashable], second: Sequence[Hashable]
+) -> Iterator[tuple[int, int]]:
+    if len(ours) * len(theirs) > _SEARCHED:
+        pairs = _Pairs(len(ours), len(theirs))
+        pairs.in_order([first[each] for each in ours], [second[each] for each in theirs])
+        yield from ((ours[one], theirs[other]) for one, other in pairs.found.items())
+        return
+    matcher = SequenceMatcher(None, [first[each] for each in ours], [second[each] for each in theirs], autojunk=False)
+    for block in matcher.get_matching_blocks() if ours and theirs else ():
+        for offset in range(block.size):
+            yield ours[block.a + offset], theirs[block.b + offset]
+
+
+def _once(positions: Iterable[int], keys: Sequence[Hashable | None]) -> dict[Hashable | None, int]:
+    places: defaultdict[Hashable | None, list[int]] = defaultdict(list)
+    for each in positions:
+        places[keys[each]].append(each)
+    return {key: found[0] for key, found in places.items() if len(found) == 1}
+
+
+def _increasing(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Returns the longest part of a sequence of pairs, sorted by the first number, in which the second one rises."""
+    ends: list[int] = []  # the least last number of an increasing part of each length
+    places: list[int] = []  # the pair with that number
+    before: list[int | None] = []
+    for place, (_, number) in enumerate(pairs):
+        length = bisect.bisect_left(ends, number)
+        before.append(places[length - 1] if length else None)
+        if length == len(ends):
+            ends.append(number)
+            places.append(place)
+        else:
+            ends[length], places[length] = number, place
+    found: list[tuple[int, int]] = []
+    place = places[-1] if places else None
+    while place is not None:
+        found.append(pairs[place])
+        place = before[place]
+    return found[::-1]

@@ -1,0 +1,130 @@
+"""The only writer of models that are the schema's objects: a file that other tools changed is completed by it."""
+
+from __future__ import annotations
+
+import importlib
+import mmap
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from ai_edge_litert import schema_py_generated as schema
+
+from litefuse.litert.export.buffers import MAX_FLATBUFFER, append_buffers
+from litefuse.litert.export.op_codes import LARGEST_BYTE, MIN_RUNTIME, MIN_RUNTIME_BYTES, correct_op_codes
+from litefuse.litert.export.refused_by_micro import refuse_first_scales
+from litefuse.litert.runtime.schema_objects import add_metadata, op_code
+
+__all__ = ["Edit", "complete_file", "edit_file", "flatbuffer_of", "objects_of"]
+
+#: Changes a model, an object of the schema, and says whether it did.
+Edit: TypeAlias = Callable[[Any], bool]
+
+# Smaller buffers are written with the tables.
+_LARGE_BYTES = 1 << 10
+_BLOCK_BYTES = 1 << 24
+
+
+def edit_file(path: Path, *changes: Edit, max_flatbuffer: int = MAX_FLATBUFFER) -> bool:
+    """Changes a model's file, which appears whole, and complete as by :func:`complete_file`.
+
+    Args:
+        path: The file.
+        *changes: Functions that change the model. They get data and options that are stored behind the flatbuffer as if
+            they were inside.
+        max_flatbuffer: The maximum size of the flatbuffer in bytes; data is stored behind a larger one.
+
+    Returns:
+        Whether it changed.
+    """
+    with path.open("rb") as opened:
+        content = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
+    model = objects_of(content)
+    if not sum(change(model) for change in changes):
+        return False
+    target = path.with_name(path.name + ".edited")
+    try:
+        _write(model, target, max_flatbuffer)
+        del model
+        with suppress(BufferError):  # a change kept something of the model
+            content.close()
+        target.replace(path)
+    finally:
+        target.unlink(missing_ok=True)
+    return True
+
+
+def complete_file(path: Path, *changes: Edit, max_flatbuffer: int = MAX_FLATBUFFER) -> None:
+    """Makes a file that another tool wrote, and that may change, one that every reader takes for what it is.
+
+    Each op has the least version of its form, op codes say their op to older readers, too, the least runtime is
+    recorded, tflite-micro refuses what it would compute wrong, and data is inside the flatbuffer, where most readers
+    look for it, unless that would exceed 2 GB.
+
+    Args:
+        path: A LiteRT model, without associated files.
+        *changes: Functions that change the model, as for :func:`edit_file`.
+        max_flatbuffer: The maximum size of the flatbuffer in bytes; data is stored behind a larger one.
+    """
+    edit_file(path, *changes, lambda _: True, max_flatbuffer=max_flatbuffer)
+
+
+def objects_of(content: Any) -> Any:
+    """Returns a model as the schema's objects, which have what is stored behind the flatbuffer as if it were inside.
+
+    Args:
+        content: The content of a valid ``.tflite`` file, bytes or a memory map, of which large data are views.
+    """
+    model: Any = schema.ModelT.InitFromObj(schema.Model.GetRootAs(content, 0))
+    for buffer in model.buffers or ():
+        if buffer.offset > 1:  # an offset of 1 stands for a buffer without data
+            buffer.data = np.frombuffer(content, np.uint8, buffer.size, buffer.offset)
+        buffer.offset = buffer.size = 0
+    for graph in model.subgraphs:
+        for op in graph.operators or ():
+            if op.largeCustomOptionsSize:
+                options = np.frombuffer(content, np.uint8, op.largeCustomOptionsSize, op.largeCustomOptionsOffset)
+                op.customOptions = options
+            op.largeCustomOptionsOffset = op.largeCustomOptionsSize = 0
+    return model
+
+
+class _Bytes:
+    """The data of a buffer."""
+
+    def __init__(self, data: npt.NDArray[np.uint8]) -> None:
+        self._data = data
+        self.nbytes = data.nbytes
+
+    def blocks(self) -> Iterator[npt.NDArray[np.uint8]]:
+        """Yields the bytes in blocks."""
+        for start in range(0, self.nbytes, _BLOCK_BYTES):
+            yield self._data[start : start + _BLOCK_BYTES]
+
+
+def flatbuffer_of(model: Any) -> bytearray:
+    """Returns the flatbuffer of a model of the schema's objects, with all of its data inside."""
+    pack: Any = importlib.import_module("ai_edge_litert.tools.flatbuffer_utils").convert_object_to_bytearray
+    return pack(model)
+
+
+def _write(model: Any, path: Path, max_flatbuffer: int) -> None:
+    """Writes a model: the tables, then the data of large buffers."""
+    add_metadata(model, MIN_RUNTIME, np.zeros(MIN_RUNTIME_BYTES, np.uint8))  # room for what is known below
+    refuse_first_scales(model)
+    for code in model.operatorCodes:
+        number = op_code(code)
+        if number != schema.BuiltinOperator.CUSTOM:  # so that neither field is absent, as one with its default is
+            code.builtinCode, code.deprecatedBuiltinCode, code.version = number, min(number, LARGEST_BYTE), 2
+    large: dict[int, _Bytes] = {}
+    for index, buffer in enumerate(model.buffers):
+        if buffer.data is not None and len(buffer.data) >= _LARGE_BYTES:
+            large[index] = _Bytes(np.asarray(buffer.data, np.uint8))
+            buffer.data = None
+    path.write_bytes(flatbuffer_of(model))
+    correct_op_codes(path)
+    if large:
+        append_buffers(path, large, max_flatbuffer=max_flatbuffer)

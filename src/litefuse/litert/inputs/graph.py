@@ -1,0 +1,320 @@
+"""The graphs of a LiteRT model, as far as the flow of values needs them.
+
+Fields are read by their numbers in the schema (schema.fbs); constants are read one by one, on demand.
+"""
+
+from __future__ import annotations
+
+import functools
+import struct
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.litert.runtime import model_tables as fields
+from litefuse.litert.runtime.flatbuffer import Table, root
+from litefuse.litert.runtime.model_tables import TENSOR_TYPES, OpCode, sizes_of
+
+__all__ = ["Graph", "Model", "Op", "Signature", "Tensor"]
+
+# The types that numpy has, or gets from ml_dtypes, by their names in the schema.
+_NUMPY_TYPES = frozenset(
+    {"FLOAT16", "FLOAT32", "FLOAT64", "BFLOAT16", "COMPLEX64", "COMPLEX128", "BOOL", "STRING"}
+    | {f"{sign}INT{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)}
+)
+
+
+@functools.cache
+def _dtype(number: int) -> np.dtype[Any] | None:
+    """Returns numpy's dtype of a type of the schema; None if it has none."""
+    name = TENSOR_TYPES.get(number, "")
+    if name == "BFLOAT16":
+        import ml_dtypes  # few models have it
+
+        return np.dtype(ml_dtypes.bfloat16)
+    return np.dtype("O" if name == "STRING" else name.lower()) if name in _NUMPY_TYPES else None
+
+
+class Tensor(NamedTuple):
+    """A tensor.
+
+    Attributes:
+        name: Its name.
+        dtype: Its numpy dtype, ``object`` for strings; None for a resource, a variant or packed numbers.
+        shape: Its shape; None for a dynamic dimension.
+        scale: The scale of quantized numbers; 0 for others.
+        zero: Their zero point.
+        ranked: Whether the rank is known; some files never say that a tensor is a scalar.
+        is_variable: Whether it keeps its value between calls.
+    """
+
+    name: str
+    dtype: np.dtype[Any] | None
+    shape: tuple[int | None, ...]
+    scale: float = 0.0
+    zero: int = 0
+    ranked: bool = True
+    is_variable: bool = False
+
+
+class Op:
+    """An op.
+
+    Attributes:
+        name: Its name in the schema; that of a custom op is its own.
+        custom: Whether it is a custom op.
+        version: Its version.
+        code: The index of its op code.
+        inputs: The indices of its operands; -1 for one that is omitted.
+        outputs: The indices of its results.
+    """
+
+    def __init__(self, table: Table, name: str, *, custom: bool, version: int = 1) -> None:
+        self._table = table
+        self.code = table.number(fields.OPCODE, "I")
+        self.name = name
+        self.custom = custom
+        self.version = version
+        self.inputs = table.numbers(fields.OP_INPUTS)
+        self.outputs = table.numbers(fields.OP_OUTPUTS)
+
+    def option(self, field: int, kind: str = "i", default: int = 0) -> int:
+        """Returns a number of the builtin options, by its field number; ``kind`` as in the module ``struct``."""
+        options = self._table.table(fields.OPTIONS)
+        return default if options is None else options.number(field, kind, default)
+
+    def text_option(self, field: int) -> str:
+        """Returns a text of the builtin options."""
+        options = self._table.table(fields.OPTIONS)
+        return "" if options is None else options.text(field)
+
+    def numbers_option(self, field: int) -> tuple[int, ...]:
+        """Returns a vector of int32 of the builtin options."""
+        options = self._table.table(fields.OPTIONS)
+        return () if options is None else options.numbers(field)
+
+    @property
+    def custom_options(self) -> dict[str, Any]:
+        """The options of a custom op, if they are a flexbuffer map."""
+        from litefuse.litert.runtime.options import decode_map  # few models have such ops
+
+        return decode_map(self._table.content(fields.CUSTOM_OPTIONS)) or {}
+
+    @property
+    def composite(self) -> str:
+        """The name of the composite; empty if it is not a composite."""
+        options = self._table.table(fields.OPTIONS_2) if self.name == "STABLEHLO_COMPOSITE" else None
+        return "" if options is None else options.text(0)
+
+    @property
+    def callees(self) -> tuple[int, ...]:
+        """The indices of the subgraphs that it runs, in the order of the schema."""
+        if self.name in {"IF", "WHILE"}:
+            return self.option(0), self.option(1)
+        if self.name in {"CALL_ONCE", "CALL"}:
+            return (self.option(0),)
+        if self.name == "STABLEHLO_COMPOSITE":
+            options = self._table.table(fields.OPTIONS_2)
+            return () if options is None else (options.number(1, "i"),)
+        return ()
+
+
+class Graph:
+    """A subgraph.
+
+    Attributes:
+        inputs: The indices of its input tensors.
+        outputs: The indices of its output tensors.
+        size: How many tensors it has.
+    """
+
+    def __init__(self, model: Model, table: Table) -> None:
+        self._model = model
+        self._tables = table.tables(fields.TENSORS)
+        self._operators = table.tables(fields.OPERATORS)
+        self.size = len(self._tables)
+        self._tensors: dict[int, Tensor] = {}
+        self.inputs = table.numbers(fields.GRAPH_INPUTS)
+        self.outputs = table.numbers(fields.GRAPH_OUTPUTS)
+
+    @cached_property
+    def ops(self) -> list[Op]:
+        """Its ops, in the order in which they run."""
+        return [self._model.op(table) for table in self._operators]
+
+    def tensor(self, index: int) -> Tensor:
+        """Returns a tensor by its index."""
+        if index not in self._tensors:
+            self._tensors[index] = _tensor(self._tables[index])
+        return self._tensors[index]
+
+    def type_name(self, index: int) -> str:
+        """Returns the name of a tensor's type in the schema, such as ``INT4``."""
+        number = self._tables[index].number(fields.TYPE, "b")
+        return TENSOR_TYPES.get(number, str(number))
+
+    def scales(self, index: int) -> tuple[float, ...]:
+        """Returns the scales of a quantized tensor; one for each of its slices where it has several."""
+        parameters = self._tables[index].table(fields.QUANTIZATION)
+        count = 0 if parameters is None else parameters.length(fields.SCALE)
+        if parameters is None or not count:
+            return ()
+        return struct.unpack_from(f"<{count}f", parameters.data, parameters.vector(fields.SCALE))
+
+    def is_sparse(self, index: int) -> bool:
+        """Whether only those numbers of a constant are stored that are not 0."""
+        return self._tables[index].has(fields.SPARSITY)
+
+    def is_constant(self, index: int) -> bool:
+        """Whether a tensor's value is in the file."""
+        return index >= 0 and self._model.has_data(self._tables[index].number(fields.BUFFER, "I"))
+
+    def buffer(self, index: int) -> int:
+        """Returns the index of the buffer with a tensor's value; several tensors may have one."""
+        return self._tables[index].number(fields.BUFFER, "I")
+
+    def stored_bytes(self, index: int) -> int:
+        """Returns how many bytes a tensor's value takes in the file."""
+        return self._model.data_size(self._tables[index].number(fields.BUFFER, "I"))
+
+    def is_quantized(self, index: int) -> bool:
+        """Whether a tensor has scales, which those of blocks have in a tensor of their own."""
+        parameters = self._tables[index].table(fields.QUANTIZATION)
+        if parameters is None:
+            return False
+        return bool(parameters.length(fields.SCALE) or parameters.number(fields.QUANTIZATION_DETAILS, "B"))
+
+    def constant(self, index: int) -> npt.NDArray[Any] | None:
+        """Returns a constant's value, strings as bytes; None if it is not a constant, or numpy lacks its dtype."""
+        if not self.is_constant(index):
+            return None
+        kind = self.tensor(index)
+        shape = tuple(size or 0 for size in kind.shape)
+        data = self._model.data(self._tables[index].number(fields.BUFFER, "I"))
+        if kind.dtype is None:
+            return None
+        if kind.dtype == object:
+            return _strings(data, shape)
+        found = np.frombuffer(data, kind.dtype)
+        return found.reshape(shape) if found.size == np.prod(shape, dtype=np.int64) else None
+
+
+class Signature(NamedTuple):
+    """A signature.
+
+    Attributes:
+        graph: The index of its subgraph.
+        inputs: Its inputs' tensors by their names, in the order of the subgraph's.
+        outputs: Its outputs'.
+    """
+
+    graph: int
+    inputs: dict[str, int]
+    outputs: dict[str, int]
+
+
+class Model:
+    """A LiteRT model.
+
+    Args:
+        content: The content of a valid file: bytes or a memory map.
+    """
+
+    def __init__(self, content: Any) -> None:
+        self._content = content
+        model = root(content)
+        self._buffers = model.tables(fields.BUFFERS)
+        self._codes = [OpCode.read(code) for code in model.tables(fields.OPERATOR_CODES)]
+        self.graphs = [Graph(self, table) for table in model.tables(fields.SUBGRAPHS)]
+        self.signatures = {
+            table.text(fields.SIGNATURE_KEY): self._signature(table) for table in model.tables(fields.SIGNATURES)
+        }
+
+    @property
+    def has_buffers_behind(self) -> bool:
+        """Whether data of buffers is stored behind the flatbuffer."""
+        return any(table.number(fields.SIZE, "Q") for table in self._buffers)
+
+    def constant_shapes(self) -> frozenset[tuple[int, ...]]:
+        """Returns the shapes of all constants that have axes."""
+        return frozenset(
+            tuple(size or 0 for size in graph.tensor(index).shape)
+            for graph in self.graphs
+            for index in range(graph.size)
+            if graph.is_constant(index) and graph.tensor(index).shape
+        )
+
+    def _signature(self, table: Table) -> Signature:
+        number = table.number(fields.SIGNATURE_GRAPH, "I")
+        graph = self.graphs[number]
+
+        def named(field: int, order: Sequence[int]) -> dict[str, int]:
+            found = {each.text(fields.MAP_NAME): each.number(fields.MAP_INDEX, "I") for each in table.tables(field)}
+            places = {index: place for place, index in reversed([*enumerate(order)])}
+            return dict(sorted(found.items(), key=lambda entry: places.get(entry[1], len(places))))
+
+        return Signature(
+            number, named(fields.SIGNATURE_INPUTS, graph.inputs), named(fields.SIGNATURE_OUTPUTS, graph.outputs)
+        )
+
+    def op(self, table: Table) -> Op:
+        """Returns the op of a table."""
+        code = self._codes[table.number(fields.OPCODE, "I")]
+        return Op(table, code.shown, custom=code.name == "CUSTOM", version=code.version)
+
+    def has_data(self, buffer: int) -> bool:
+        """Whether a buffer has data."""
+        return self.data_size(buffer) > 0
+
+    def data_size(self, buffer: int) -> int:
+        """Returns the bytes of a buffer's data."""
+        table = self._buffers[buffer]
+        return table.length(fields.DATA) or table.number(fields.SIZE, "Q")
+
+    def data(self, buffer: int) -> Any:
+        """Returns the data of a buffer."""
+        table = self._buffers[buffer]
+        if size := table.number(fields.SIZE, "Q"):  # it is stored behind the flatbuffer
+            offset = table.number(fields.OFFSET, "Q")
+            return memoryview(self._content)[offset : offset + size]
+        return table.content(fields.DATA)
+
+
+def _tensor(table: Table) -> Tensor:
+    shape = sizes_of(table)
+    scale, zero = _quantization(table.table(fields.QUANTIZATION))
+    return Tensor(
+        table.text(fields.TENSOR_NAME),
+        _dtype(table.number(fields.TYPE, "b")),
+        shape,
+        scale,
+        zero,
+        ranked=bool(shape) or bool(table.number(fields.HAS_RANK, "B")),
+        is_variable=bool(table.number(fields.IS_VARIABLE, "B")),
+    )
+
+
+def _quantization(parameters: Table | None) -> tuple[float, int]:
+    """Returns scale and zero point of a tensor that has one of each; 0 if it has none, or several."""
+    if parameters is None or parameters.length(fields.SCALE) != 1:
+        return 0.0, 0
+    scale: float = struct.unpack("<f", _vector(parameters, fields.SCALE, 4))[0]
+    if not parameters.length(fields.ZERO_POINT):
+        return scale, 0
+    return scale, struct.unpack("<q", _vector(parameters, fields.ZERO_POINT, 8))[0]
+
+
+def _vector(table: Table, field: int, size: int) -> bytes:
+    """Returns the first element of a vector of numbers of a size."""
+    start = table.vector(field)
+    return bytes(table.data[start : start + size])
+
+
+def _strings(data: bytes, shape: Sequence[int]) -> npt.NDArray[Any] | None:
+    from litefuse.litert.runtime.tensors import decode_strings  # few models have any
+
+    found = decode_strings(data)
+    return found.reshape(shape) if found.size == np.prod(shape, dtype=np.int64) else None

@@ -1,0 +1,126 @@
+"""What a model's file gets when it is written: metadata with associated files, and other names. It loads no numpy."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from litefuse.errors import MetadataError
+from litefuse.litert.metadata.associated_files import file_in
+from litefuse.litert.metadata.json_form import associated_files_in, checked, parser_version
+from litefuse.support.files.readable import check_file
+
+__all__ = ["Description", "Finish"]
+
+_MOST_BYTES = 1 << 26
+
+
+@dataclass(frozen=True)
+class Description:
+    """Metadata to write; it can be sent to another process.
+
+    Attributes:
+        metadata: The metadata, as JSON has it, checked against the schema.
+        files: The associated files by their names.
+        where: What it is from, for messages.
+    """
+
+    metadata: Mapping[str, Any]
+    files: Mapping[str, Path]
+    where: str
+
+    @classmethod
+    def of(cls, metadata: Mapping[str, Any] | str | os.PathLike[str]) -> Description:
+        """Reads metadata and finds its files.
+
+        Args:
+            metadata: A JSON file, whose folder has the associated files; or its entries, with the files in the current
+                folder.
+
+        Raises:
+            MetadataError: It cannot be read, does not fit the schema, or a file is missing.
+        """
+        if isinstance(metadata, Mapping):
+            where, folder, entries = "metadata", Path.cwd(), cast("object", metadata)
+        else:
+            path = Path(metadata)
+            where, folder, entries = str(path), path.parent, _read(path)
+        found = checked(entries, where)
+        found["min_parser_version"] = parser_version(found)
+        files: dict[str, Path] = {}
+        for each in associated_files_in(found):
+            if not each.get("name"):
+                raise MetadataError("an associated file has no name", where=where)
+            files[each["name"]] = file_in(folder, each["name"], where)
+        return cls(found, files, where)
+
+
+@dataclass(frozen=True)
+class Finish:
+    """What a model's file gets when it is written; it can be sent to another process.
+
+    Attributes:
+        description: Metadata and associated files; None for none.
+        rename: New names of inputs and outputs by the old ones, ``NAME`` or ``SIGNATURE:NAME``.
+    """
+
+    description: Description | None = None
+    rename: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @classmethod
+    def of(
+        cls, metadata: Mapping[str, Any] | str | os.PathLike[str] | None, rename: Mapping[str, str] | None
+    ) -> Finish:
+        """Checks what users ask for, as far as that needs no model.
+
+        Raises:
+            MetadataError: The metadata cannot be read or does not fit the schema, or a file of it is missing.
+        """
+        names = cast("object", rename)
+        if names is not None and not (
+            isinstance(names, Mapping)
+            and all(isinstance(each, str) for pair in cast("Mapping[object, object]", names).items() for each in pair)
+        ):
+            raise MetadataError(f"rename takes new names by the old ones, not {names!r}", hint="Pass {'old': 'new'}.")
+        given = cast("object", metadata)
+        if not (given is None or isinstance(given, (Mapping, str, os.PathLike))):
+            raise MetadataError(f"metadata takes the path of a JSON file, or its entries, not {given!r}")
+        return cls(None if metadata is None else Description.of(metadata), dict(rename or {}))
+
+    def __bool__(self) -> bool:
+        return self.description is not None or bool(self.rename)
+
+    def check_names(self, signatures: Mapping[str, Mapping[str, list[str]]], where: str) -> None:
+        """Checks the new names against those of a model, before it is converted.
+
+        Raises:
+            MetadataError: There is no such name, or two would have one name.
+        """
+        from litefuse.litert.metadata.names import renaming  # it loads the runtime's schema
+
+        renaming(self.rename, signatures, where)
+
+
+def _read(path: Path) -> object:
+    check_file(path, MetadataError)
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise MetadataError(f"the file has more than {_MOST_BYTES:,} bytes", where=str(path))
+        return json.loads(path.read_text("utf-8-sig"), object_pairs_hook=_once)
+    except (OSError, ValueError, RecursionError) as error:
+        if isinstance(error, OSError):
+            raise MetadataError(f"it cannot be read: {error.strerror or error}", where=str(path)) from error
+        raise MetadataError(f"this is no JSON: {error}", where=str(path)) from error
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Makes an object of its entries, of which JSON allows several with one name."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"{next(each for each in names if names.count(each) > 1)!r} is there twice")
+    return found

@@ -1,0 +1,1 @@
+"""How far the results of two models, or of two ops, are apart."""

@@ -1,0 +1,94 @@
+"""The difference between the outputs of two models."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.litert.inputs.kinds import Kind
+from litefuse.litert.inputs.movement import movement
+from litefuse.litert.results.elements import elements
+
+__all__ = ["Difference", "difference", "difference_of_elements", "kind_of"]
+
+# An element may be off by as much as one of this part of the first quartile, whatever it is: sums of many numbers that
+# cancel out are rounded so. Further from 0, a fault of the allowed error shows in the elements beside it as well.
+_OF_OTHERS = 0.1
+
+
+class Difference(NamedTuple):
+    """How far an output is from the expected one.
+
+    Attributes:
+        error: Of real and complex numbers, the largest difference, divided by the largest absolute expected value
+            (where that is 0, the difference itself); of other values, the share that differs, from 0 to 1; infinite if
+            they cannot be compared.
+        problem: What else is wrong, such as a different shape; may be empty.
+    """
+
+    error: float
+    problem: str = ""
+
+
+def difference(found: npt.NDArray[Any], expected: npt.NDArray[Any]) -> Difference:
+    """Returns the difference of an output from the expected one.
+
+    NaN is equal to NaN, and an infinity to one of the same sign. The dtypes may differ in width: a conversion may
+    narrow and widen.
+    """
+    if found.shape != expected.shape:
+        return Difference(float("inf"), f"its shape is {list(found.shape)}, not {list(expected.shape)}")
+    kinds = kind_of(found.dtype), kind_of(expected.dtype)
+    if kinds[0] != kinds[1]:
+        return Difference(float("inf"), f"its dtype is {found.dtype}, not {expected.dtype}")
+    error = movement(expected, found)
+    if kinds[1] != "numbers":
+        return Difference(error, f"{error:.2%} of it differ" if error else "")
+    return Difference(error, "NaN or infinities are in other places" if np.isinf(error) else "")
+
+
+def difference_of_elements(
+    found: npt.NDArray[Any],
+    expected: npt.NDArray[Any],
+    kind: Kind,
+    tolerance: float,
+    spread: npt.NDArray[Any] | float = 0.0,
+) -> Difference:
+    """Returns the difference of the worst element of an output from the expected one.
+
+    Args:
+        found: The output.
+        expected: The expected one.
+        kind: The kind of numbers of the inputs.
+        tolerance: The allowed error, relative to the element, a tenth of the first quartile of all, or the spread.
+        spread: How far rounding moves the elements, see ``Rounding.spread``.
+
+    Returns:
+        No difference within the tolerance, where the expected output is NaN or infinite, unless the kind is, and of
+        numbers with fewer digits than float32.
+    """
+    if np.ndim(spread) == 0 and np.isinf(spread):
+        return Difference(0.0)
+    where = f"with {kind.name}, size {kind.size}"
+    if found.shape != expected.shape or kind_of(found.dtype) != kind_of(expected.dtype):
+        whole = difference(found, expected)
+        return Difference(whole.error, f"{whole.problem}, {where}")
+    if kind_of(expected.dtype) == "numbers" and expected.size:
+        digits = expected.dtype.itemsize // (2 if expected.dtype.kind == "c" else 1)
+        if digits < np.dtype(np.float32).itemsize:
+            return Difference(0.0)
+        sizes = np.abs(expected[np.isfinite(expected) & (expected != 0)])
+        spread = np.maximum(spread, _OF_OTHERS * np.quantile(sizes, 0.25, method="lower") if sizes.size else 0.0)
+        if digits > np.dtype(np.float32).itemsize:  # the model's numbers end earlier
+            found = np.where(np.isfinite(found), found, expected)
+    worst = elements(found, expected, spread)
+    if worst.undefined and kind.undefined:
+        return Difference(float("inf"), f"{worst.undefined}, {where}")
+    return Difference(0.0) if worst.error <= tolerance else Difference(worst.error, f"{worst.place}, {where}")
+
+
+def kind_of(dtype: np.dtype[Any]) -> str:
+    """Returns the kind of a dtype: real or complex numbers (V is bfloat16 and its kin), strings, integers, booleans."""
+    return {"f": "numbers", "c": "numbers", "V": "numbers", "S": "O", "U": "O", "u": "i"}.get(dtype.kind, dtype.kind)

@@ -1,0 +1,317 @@
+"""Kernels of custom ops: how to write them, and how they are found by the name of their op."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.errors import KernelError
+from litefuse.litert.runtime.kernel_pack import PACK
+from litefuse.support.plug_ins.entry_points import PlugIn, find_plug_ins, what_was_raised
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterable
+
+    from litefuse.litert.runtime.outputs import Outputs
+    from litefuse.litert.runtime.scales import QuantizationParameters
+
+__all__ = [
+    "CustomOp",
+    "TensorSpec",
+    "custom_op",
+    "find_kernel",
+    "has_kernel",
+    "installed_kernels",
+    "is_registered",
+    "kernel_beyond_native",
+    "kernel_of_pack",
+    "kernels_by_name",
+    "registered_kernels",
+    "registered_libraries",
+    "replace_registered",
+]
+
+ENTRY_POINT_GROUP = "litefuse.kernels"
+
+
+@dataclass(frozen=True, init=False)
+class TensorSpec:
+    """The type of a tensor as it is known before the model runs.
+
+    Attributes:
+        shape: Its sizes; None if they are known only after the kernel ran.
+        dtype: Its numpy dtype. Strings are ``object`` (the elements are ``bytes``), bfloat16 is ``ml_dtypes.bfloat16``.
+        name: Its name in the model; empty in a specification that a kernel creates.
+        value: Its value as a read-only array if it is a constant of the model, else None.
+        quantization: How real numbers became its integers; None if it is not quantized.
+    """
+
+    shape: tuple[int, ...] | None
+    dtype: np.dtype[Any]
+    name: str = ""
+    value: npt.NDArray[Any] | None = field(default=None, compare=False, repr=False)
+    quantization: QuantizationParameters | None = field(default=None, compare=False)
+
+    def __init__(
+        self,
+        shape: Iterable[int] | None,
+        dtype: npt.DTypeLike,
+        name: str = "",
+        value: npt.NDArray[Any] | None = None,
+        quantization: QuantizationParameters | None = None,
+    ) -> None:
+        object.__setattr__(self, "shape", None if shape is None else tuple(int(size) for size in shape))
+        object.__setattr__(self, "dtype", np.dtype(dtype))
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "value", value)
+        object.__setattr__(self, "quantization", quantization)
+
+
+class CustomOp:
+    """Base class of kernels: the implementation of one custom op, in numpy.
+
+    There is one instance for each node of the op in the model, created when the model is loaded and again whenever the
+    runtime undoes and redoes its delegates; ``self`` may hold what ``prepare`` computes for ``invoke``.
+
+    The op's options arrive as keyword arguments. A method that names some of them receives those; one that ends in
+    ``**attributes`` receives all. A named option without a default that the model lacks is a ``KernelError``.
+
+    Any exception that a method raises propagates from ``litefuse.Interpreter.allocate_tensors`` or ``invoke``, with a
+    note of the op and the node.
+    """
+
+    op_name: ClassVar[str] = ""
+    """The op's name in the model, set by ``custom_op``."""
+
+    dtypes: ClassVar[tuple[str, ...]] = ()
+    """The dtypes that the kernel computes with, such as ``float32``, for lists of kernels; empty: not stated."""
+
+    quantized_dtypes: ClassVar[tuple[str, ...]] = ()
+    """The dtypes, ``int8`` and ``int16``, in which it also takes and gives activations, all of the same dtype: a model
+    that is quantized to it has integers on both sides of the op. Their scales are in the tensors' specifications."""
+
+    same_scales: ClassVar[Mapping[int, int]] = {}
+    """From the position of an output to that of the input whose scale and zero point it has, in quantized models: of an
+    op that hands numbers on. A node where they differ, or have a scale for each slice of an axis, is refused."""
+
+    output_specs: tuple[TensorSpec, ...] = ()
+    """The node's outputs as the model declares them, with their scales; the shapes are None. Set before ``prepare``."""
+
+    form: ClassVar[str] = "numpy"
+    """How it computes, for lists of kernels: ``numpy``, ``compiled`` or ``native``."""
+
+    library: ClassVar[str] = ""
+    """The path of the library that runs the op; empty for a kernel in Python."""
+
+    @classmethod
+    def decode_options(cls, data: bytes) -> dict[str, Any]:
+        """Turns a node's ``custom_options`` into the keyword arguments of ``prepare`` and ``invoke``.
+
+        By default it decodes a flexbuffer map (with integers, floats, strings, booleans, blobs as bytes, vectors as
+        lists); data of any other form gives no options. Override it for an op that writes something else, such as a C
+        struct.
+        """
+        from litefuse.litert.runtime.options import decode_map
+
+        return decode_map(data) or {}
+
+    def prepare(self, *inputs: Any, **attributes: Any) -> Any:
+        """Returns the types of the op's outputs; called before ``invoke`` and again when an input was resized.
+
+        Args:
+            *inputs: A ``TensorSpec`` for each input of the node, with known shape; None for an optional input that is
+                absent.
+            **attributes: The op's options.
+
+        Returns:
+            A ``TensorSpec``, or a sequence of them, one for each output of the node, with the dtypes that the model
+            declares. A shape of None means that the size depends on the inputs' values.
+        """
+        raise NotImplementedError
+
+    def invoke(self, inputs: Any, outputs: Outputs, *_: Any, **attributes: Any) -> None:
+        """Computes the outputs.
+
+        Args:
+            inputs: One read-only array for each input, a view of the runtime's memory that is valid only during this
+                call; None for an optional input that is absent. Strings are an object array of ``bytes``.
+            outputs: One writable array for each output, likewise: fill ``outputs[i][...]``, or assign
+                ``outputs[i] = array``. An output whose shape was None must be assigned. The arrays are not cleared.
+            **attributes: The op's options.
+        """
+        raise NotImplementedError
+
+
+Kernel = TypeVar("Kernel", bound=CustomOp)
+
+_registered: dict[str, type[CustomOp]] = {}
+
+
+def custom_op(name: str, *, replace: bool = False) -> Callable[[type[Kernel]], type[Kernel]]:
+    """Class decorator that registers the class as the kernel of the custom op (or StableHLO composite) ``name``.
+
+    Args:
+        name: The op's name in the model, such as ``ExtractImagePatches``.
+        replace: Whether a kernel that is already registered under the name may be replaced.
+
+    Returns:
+        A decorator that registers the class and returns it.
+
+    Raises:
+        KernelError: The class is not a kernel, or the name is empty or taken by another class.
+    """
+    # Checked at run time too: in a decorator without brackets, ``name`` is the decorated class.
+    if not name or not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise KernelError("a custom op needs a name", hint='Write @custom_op("NameOfTheOp").')
+
+    def register(kernel: type[Kernel]) -> type[Kernel]:
+        kernel.op_name = name
+        kernels_by_name([kernel])
+        present = _registered.get(name)
+        # The same class again is a module that was reloaded, or a notebook cell that was run again.
+        same = present is not None and (present.__module__, present.__qualname__) == (
+            kernel.__module__,
+            kernel.__qualname__,
+        )
+        if present is not None and not same and not replace:
+            raise KernelError(
+                f"custom op {name!r} already has the kernel {present.__module__}.{present.__qualname__}",
+                where=f"{kernel.__module__}.{kernel.__qualname__}",
+                hint=f"Use @custom_op({name!r}, replace=True) to replace it.",
+            )
+        _registered.pop(name, None)  # the last registered is the last of them
+        _registered[name] = kernel
+        return kernel
+
+    return register
+
+
+def kernels_by_name(kernels: Iterable[type[CustomOp]]) -> dict[str, type[CustomOp]]:
+    """Checks kernel classes and returns them by the name of their op.
+
+    Raises:
+        KernelError: One of them is not a complete kernel, or two are for the same op.
+    """
+    named: dict[str, type[CustomOp]] = {}
+    for kernel in kernels:
+        # Checked at run time too: plug-ins and untyped callers may pass anything.
+        if not (isinstance(kernel, type) and issubclass(kernel, CustomOp)):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise KernelError(f"{kernel!r} is not a subclass of CustomOp", hint="Pass the kernel's class.")
+        where = f"{kernel.__module__}.{kernel.__qualname__}"
+        missing = [method for method in ("prepare", "invoke") if getattr(kernel, method) is getattr(CustomOp, method)]
+        if missing:
+            raise KernelError(f"the kernel does not define {' and '.join(missing)}", where=where)
+        if unknown := {*kernel.quantized_dtypes} - {"int8", "int16"}:
+            raise KernelError(f"quantized_dtypes are int8 and int16, not {', '.join(sorted(unknown))}", where=where)
+        if any(type(each) is not int or each < 0 for pair in kernel.same_scales.items() for each in pair):
+            raise KernelError(
+                f"same_scales has positions of outputs and inputs, not {dict(kernel.same_scales)}", where=where
+            )
+        if not kernel.op_name:
+            raise KernelError(
+                "the kernel does not say which op it is for",
+                where=where,
+                hint='Decorate it with @custom_op("NameOfTheOp").',
+            )
+        if named.setdefault(kernel.op_name, kernel) is not kernel:
+            raise KernelError(f"two kernels for custom op {kernel.op_name!r}", where=where)
+    return named
+
+
+def is_registered(kernel: type[CustomOp]) -> bool:
+    """Whether exactly this class is the kernel that ``custom_op`` registered under its op's name."""
+    return _registered.get(kernel.op_name) is kernel
+
+
+def registered_kernels() -> dict[str, type[CustomOp]]:
+    """Returns the kernels that ``custom_op`` registered, by the name of their op."""
+    return dict(_registered)
+
+
+def registered_libraries() -> dict[str, list[str]]:
+    """Returns the libraries that registered kernels are in, each with its ops, the last registered first."""
+    libraries: dict[str, list[str]] = {}
+    for name, kernel in reversed(_registered.items()):
+        if kernel.library:
+            libraries.setdefault(kernel.library, []).append(name)
+    return libraries
+
+
+def replace_registered(kernels: Mapping[str, type[CustomOp]]) -> None:
+    """Replaces all kernels that ``custom_op`` registered by these."""
+    _registered.clear()
+    _registered.update(kernels)
+
+
+def installed_kernels() -> dict[str, PlugIn]:
+    """Returns the entry points of installed packages that offer kernels, by their op's name, without loading them."""
+    return {plug_in.name: plug_in for plug_in in find_plug_ins(ENTRY_POINT_GROUP)}
+
+
+def find_kernel(name: str, *, without: Container[str] = (), with_pack: bool = True) -> type[CustomOp] | None:
+    """Returns the kernel of the custom op ``name``, or None.
+
+    It is looked up among those registered with ``custom_op``, then in the pack ``litefuse.kernels``, then among the
+    entry points of the group ``litefuse.kernels`` (entry point ``NameOfTheOp = package.module:KernelClass``).
+
+    Args:
+        name: The op's name.
+        without: Names that something else runs unless ``custom_op`` registered a kernel for them.
+        with_pack: Whether the pack counts.
+
+    Raises:
+        KernelError: The entry point of that name does not load, or what it loads is not a kernel of that op.
+    """
+    kernel = _registered.get(name)
+    if kernel is None and name in without:
+        return None
+    if kernel is None and with_pack:
+        kernel = kernel_of_pack(name)
+    if kernel is None and (plug_in := installed_kernels().get(name)) is not None:
+        kernel = _load(plug_in)
+    return kernel
+
+
+def has_kernel(name: str) -> bool:
+    """Whether :func:`find_kernel` finds one, or fails to load it."""
+    return name in _registered or name in PACK or name in installed_kernels()
+
+
+def kernel_of_pack(name: str) -> type[CustomOp] | None:
+    """Returns the pack's kernel of the custom op ``name`` in Python, or None."""
+    return PACK.get(name)
+
+
+def kernel_beyond_native(name: str, options: bytes) -> type[CustomOp] | None:
+    """The pack's kernel in Python, where that in C++ does not take an op with these options; else None.
+
+    Args:
+        name: The op's name; a native kernel runs it.
+        options: The node's ``custom_options``.
+    """
+    # Here and not at the top: its classes are subclasses of CustomOp.
+    from litefuse.litert.runtime.partly_native import is_beyond_native, is_partly_native
+
+    if not is_partly_native(name):
+        return None
+    from litefuse.litert.runtime.options import decode_map
+
+    return find_kernel(name) if is_beyond_native(name, decode_map(options) or {}) else None
+
+
+def _load(plug_in: PlugIn) -> type[CustomOp]:
+    where = f"entry point {plug_in.name} = {plug_in.value} of the group {ENTRY_POINT_GROUP}"
+    try:
+        loaded = plug_in.load()
+    except Exception as error:  # whatever a plug-in's import raises
+        raise KernelError(f"does not load: {what_was_raised(error)}", where=where) from error
+    try:
+        return kernels_by_name([loaded])[plug_in.name]
+    except KernelError as error:
+        raise KernelError(error.message, where=where, hint=error.hint) from error
+    except KeyError:
+        raise KernelError(f"is a kernel of another op, {loaded.op_name!r}", where=where) from None

@@ -1,0 +1,193 @@
+"""The inputs of a model: their types, and arrays for them from files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.errors import InterpreterError
+from litefuse.litert.runtime.npz_strings import restored_strings
+from litefuse.support.files.readable import check_file
+
+if TYPE_CHECKING:
+    from litefuse.litert.runtime.interpreter import Interpreter
+
+__all__ = [
+    "InputSpec",
+    "fit_inputs",
+    "fitting",
+    "input_specs",
+    "load_arrays",
+    "load_inputs",
+    "misfits",
+    "no_input",
+]
+
+
+@dataclass(frozen=True)
+class InputSpec:
+    """The dtype and shape of an input.
+
+    Attributes:
+        name: Its name.
+        dtype: Its numpy dtype; ``object`` for strings.
+        shape: Its shape; None for a dynamic dimension.
+    """
+
+    name: str
+    dtype: np.dtype[Any]
+    shape: tuple[int | None, ...]
+
+    def __str__(self) -> str:
+        sizes = ", ".join("?" if size is None else str(size) for size in self.shape)
+        return f"{'string' if self.dtype == object else self.dtype} [{sizes}]"
+
+    def is_of(self, dtype: np.dtype[Any]) -> bool:
+        """Whether the runtime takes an array of this dtype without conversion."""
+        return dtype.kind in "OSU" if self.dtype == object else dtype == self.dtype
+
+    def accepts(self, shape: Sequence[int]) -> bool:
+        """Whether an array of this shape fits; any shape fits where the model declares none."""
+        if not self.shape:
+            return True
+        return len(shape) == len(self.shape) and all(
+            size is None or size == given for size, given in zip(self.shape, shape, strict=True)
+        )
+
+
+def input_specs(interpreter: Interpreter, signature: str | None) -> list[InputSpec]:
+    """Returns the inputs of a signature; those of the model's first subgraph if it has no signatures.
+
+    Raises:
+        InterpreterError: There is no such signature, or there are several and none is named.
+    """
+    if signature is None and not interpreter.get_signature_list():
+        details = {each["name"]: each for each in interpreter.get_input_details()}
+    else:
+        details = interpreter.get_signature_runner(signature).get_input_details()
+    return _specs(details)
+
+
+def _specs(details: Mapping[str, Mapping[str, Any]]) -> list[InputSpec]:
+    return [_spec(name, each) for name, each in details.items()]
+
+
+def misfits(details: Mapping[str, Mapping[str, Any]], given: Mapping[str, Any]) -> list[str]:
+    """Describes in sentences what is wrong with the inputs of a call.
+
+    Args:
+        details: The runtime's details of the signature's inputs.
+        given: The inputs of the call.
+    """
+    specs = {spec.name: spec for spec in _specs(details)}
+    unknown = sorted(given.keys() - specs.keys())
+    found = [no_input(unknown, [*specs.values()]).message] if unknown else []
+    for name, spec in specs.items():
+        if name not in given:
+            found.append(f"the input {name!r} ({spec}) is missing")
+        elif isinstance(given[name], (np.ndarray, np.generic)):
+            array: npt.NDArray[Any] = np.asarray(given[name])
+            if not spec.accepts(array.shape) or not spec.is_of(array.dtype):
+                found.append(f"the input {name!r} is {array.dtype} {list(array.shape)}; the model takes {spec}")
+        else:
+            found.append(f"the input {name!r} is a {type(given[name]).__name__}; the model takes an array {spec}")
+    return found
+
+
+def _spec(name: str, detail: Mapping[str, Any]) -> InputSpec:
+    sizes = detail["shape_signature"] if len(detail["shape_signature"]) else detail["shape"]
+    dtype = np.dtype(detail["dtype"])
+    return InputSpec(
+        name,
+        np.dtype(object) if dtype.kind in "SU" else dtype,
+        tuple(None if size < 0 else int(size) for size in sizes),
+    )
+
+
+def load_inputs(path: Path, specs: Sequence[InputSpec]) -> dict[str, npt.NDArray[Any]]:
+    """Loads the inputs in an ``.npz`` file, by their names.
+
+    Numbers are converted where numpy calls that safe or of the same kind (float64 to float32) and no integer overflows.
+    Strings may be arrays of ``S`` or ``U`` dtype.
+
+    Raises:
+        InterpreterError: The file cannot be read, an input is missing, or an array is for no input or does not fit.
+    """
+    arrays = load_arrays(path)
+    unknown = sorted(arrays.keys() - {spec.name for spec in specs})
+    if unknown:
+        raise no_input(unknown, specs, str(path))
+    missing = [f"{spec.name!r} ({spec})" for spec in specs if spec.name not in arrays]
+    if missing:
+        raise InterpreterError(f"the file lacks {', '.join(missing)}", where=str(path))
+    return {spec.name: fitting(arrays[spec.name], spec, str(path)) for spec in specs}
+
+
+def load_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
+    """Loads the arrays in an ``.npz`` file, by their names.
+
+    Raises:
+        InterpreterError: The file cannot be read, or claims to hold more than there is memory for.
+    """
+    check_file(path, InterpreterError)
+    try:
+        with np.load(path) as archive:  # without pickles: they run code
+            return restored_strings({name: np.asarray(archive[name]) for name in archive.files})
+    except MemoryError as error:
+        raise InterpreterError(f"there is not enough memory for the inputs: {error}", where=str(path)) from error
+    except Exception as error:  # of zipfile, zlib, struct or numpy, for damaged data fails in many ways
+        raise InterpreterError(
+            "the inputs cannot be read: this is no .npz file of plain arrays",
+            where=str(path),
+            hint="Write them with numpy.savez(file, name=array, ...).",
+        ) from error
+
+
+def fit_inputs(
+    arrays: Mapping[str, npt.NDArray[Any]], specs: Sequence[InputSpec], lacking: str, where: str
+) -> dict[str, npt.NDArray[Any]]:
+    """Converts arrays to the dtypes of the inputs; see :func:`load_inputs`.
+
+    Raises:
+        InterpreterError: An array is for no input, or does not fit; an input is missing, for which the message begins
+            with ``lacking``.
+    """
+    if unknown := sorted(arrays.keys() - {spec.name for spec in specs}):
+        raise no_input(unknown, specs, where)
+    if missing := [spec.name for spec in specs if spec.name not in arrays]:
+        raise InterpreterError(f"{lacking} {', '.join(missing)}", where=where)
+    return {spec.name: fitting(arrays[spec.name], spec, where) for spec in specs}
+
+
+def fitting(array: npt.NDArray[Any], spec: InputSpec, where: str) -> npt.NDArray[Any]:
+    """Converts an array to the dtype of the input; see :func:`load_inputs`.
+
+    Raises:
+        InterpreterError: It does not fit; ``where`` tells where it is from.
+    """
+    found = f"the input {spec.name!r} is {array.dtype} {list(array.shape)}; the model takes {spec}"
+    if not spec.accepts(array.shape):
+        raise InterpreterError(found, where=where)
+    if spec.dtype == object:
+        if array.dtype.kind not in "OSU":
+            raise InterpreterError(found, where=where)
+        return np.asarray(np.char.encode(array, "utf-8") if array.dtype.kind == "U" else array).astype(object)
+    if array.dtype.kind not in "biufcV" or not np.can_cast(array.dtype, spec.dtype, "same_kind"):
+        raise InterpreterError(found, where=where)
+    converted = array.astype(spec.dtype)
+    if spec.dtype.kind in "iu" and not np.array_equal(converted, array):
+        raise InterpreterError(f"{found}, which cannot hold its values", where=where)
+    return converted
+
+
+def no_input(names: Sequence[str], specs: Sequence[InputSpec], where: str = "") -> InterpreterError:
+    """Returns the error to raise where something is given for inputs that do not exist."""
+    there = ", ".join(f"{spec.name} ({spec})" for spec in specs) or "none"
+    return InterpreterError(
+        f"the model has no input {', '.join(map(repr, names))}", where=where, hint=f"The inputs are: {there}."
+    )

@@ -1,0 +1,99 @@
+"""The delegates that run a model's custom ops and composites, and the error for those that have no kernel."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from litefuse.errors import MissingKernelError
+from litefuse.litert.runtime.custom_op import (
+    CustomOp,
+    find_kernel,
+    kernels_by_name,
+    registered_kernels,
+    registered_libraries,
+)
+from litefuse.litert.runtime.delegate import Delegate
+from litefuse.litert.runtime.native import NativeKernels, pack
+from litefuse.litert.runtime.native_library import native_library
+
+__all__ = ["KernelDelegates", "kernel_delegates", "missing_kernels"]
+
+
+class KernelDelegates(NamedTuple):
+    """Kernels, as a runtime takes them.
+
+    Attributes:
+        python: The delegate of kernels in Python, through which the runtime is called.
+        delegates: All delegates, in the order in which they are offered the nodes.
+        names: The ops of the kernels in Python that were given.
+    """
+
+    python: Delegate
+    delegates: list[Any]
+    names: tuple[str, ...]
+
+    def names_by_address(self) -> dict[int, str]:
+        """Returns what each delegate's kernels are, by its address: ``Python``, ``litefuse`` or a library's file."""
+        own = native_library()
+        found: dict[int, str] = {}
+        for each in self.delegates:
+            name = "Python"
+            if isinstance(each, NativeKernels):
+                name = "litefuse" if each.path == own else each.path.name
+            found[each._get_native_delegate_pointer()] = name  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  the runtime's protocol
+        return found
+
+
+def kernel_delegates(custom_ops: Iterable[type[CustomOp] | str | os.PathLike[str]] | None) -> KernelDelegates:
+    """Makes the delegates of the kernels that are given and, behind them, of those that are known.
+
+    Args:
+        custom_ops: ``CustomOp`` classes, or paths of shared libraries that are external delegates of LiteRT. An
+            empty list leaves out the pack, None keeps it.
+
+    Raises:
+        KernelError: One of them is no kernel, or no such library.
+    """
+    classes: list[type[CustomOp]] = []
+    libraries: list[NativeKernels] = []
+    given = None if custom_ops is None else list(custom_ops)
+    for kernel in given or ():
+        if isinstance(kernel, (str, os.PathLike)):
+            libraries.append(NativeKernels(kernel))
+        else:
+            classes.append(kernel)
+    explicit = kernels_by_name(classes)
+    with_pack = given is None or bool(given)
+    native = pack() if with_pack else None
+    named = native.names if native is not None else frozenset[str]()
+    registered = [(NativeKernels(path), names) for path, names in registered_libraries().items()]
+    python = Delegate(
+        lambda name: explicit.get(name) or find_kernel(name, without=named, with_pack=with_pack),
+        native=named.union(*(names for _, names in registered)),
+        report=False,
+    )
+    behind = [*(library for library, _ in registered), *([] if native is None else [native])]
+    return KernelDelegates(python, [*libraries, python, *behind], tuple(explicit))
+
+
+def missing_kernels(unresolved: Sequence[str], where: str, given: Iterable[str] = ()) -> MissingKernelError:
+    """Returns the error for custom ops that nothing runs.
+
+    Args:
+        unresolved: Their names.
+        where: The model.
+        given: The ops of the kernels that were given.
+    """
+    hint = (
+        "Write one with @litefuse.custom_op (--kernels FILE.py on the command line), pass kernels as "
+        "custom_ops=[...], or install a package with them."
+    )
+    if any(name.startswith("Flex") for name in unresolved):
+        hint += " Names with Flex are TensorFlow ops that the converter left as they are."
+    known = {*given, *registered_kernels()}
+    if known:
+        hint += f" There are kernels for {', '.join(sorted(known))}."
+    message = f"there is no kernel for the custom ops {', '.join(unresolved)}"
+    return MissingKernelError(message, where=where, hint=hint, ops=list(unresolved))

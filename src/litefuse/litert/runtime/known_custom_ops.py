@@ -1,0 +1,48 @@
+"""The custom ops that LiteRT's interpreter runs by itself.
+
+Found by running ai-edge-litert 2.3, and by its sources: ``tflite/core/kernels/register.cc`` and, for XNNPACK,
+``tflite/delegates/xnnpack/xnnpack_delegate.cc``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+__all__ = ["READERS_OF_OPTIONS", "RESOLVED_OPS", "XNNPACK_OPS", "by_kernel", "runs_in_litert"]
+
+READERS_OF_OPTIONS = frozenset({"AudioSpectrogram", "Mfcc", "NumericVerify", "TFLite_Detection_PostProcess"})
+"""Those whose kernels read their options as a flexbuffer without a check."""
+
+RESOLVED_OPS = READERS_OF_OPTIONS
+"""The ops that the interpreter has kernels of its own for."""
+
+XNNPACK_OPS = frozenset(
+    {
+        *("Convolution2DTransposeBias", "MaxPoolingWithArgmax2D", "MaxUnpooling2D"),  # MediaPipe's
+        *("moe", "odml.scaled_dot_product_attention"),
+    }
+)
+"""The ops that XNNPACK runs, where it takes their forms."""
+
+
+def runs_in_litert(op: str, dtypes: Iterable[str]) -> bool:
+    """Whether LiteRT's interpreter runs a custom op without another's kernel.
+
+    Args:
+        op: The op's name.
+        dtypes: The dtypes of the operands and results of its nodes: XNNPACK takes float32 only.
+    """
+    return op in RESOLVED_OPS or (op in XNNPACK_OPS and {*dtypes} == {"float32"})
+
+
+def by_kernel(custom_ops: Sequence[str], path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Returns those of a file's custom ops that need kernels, and those that LiteRT runs by itself."""
+    if not custom_ops:
+        return (), ()
+    from litefuse.litert.runtime.flatbuffer import content_of  # few models have custom ops
+    from litefuse.litert.runtime.operators import ops_that_run_in_litert
+
+    with content_of(path) as content:
+        own = ops_that_run_in_litert(content)
+    return tuple(name for name in custom_ops if name not in own), tuple(name for name in custom_ops if name in own)

@@ -1,0 +1,69 @@
+"""Loads the kernels that users name: Python code that registers them, and libraries of native ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NoReturn
+
+from litefuse.errors import KernelError
+from litefuse.litert.runtime.custom_op import CustomOp, custom_op
+from litefuse.support.plug_ins.modules import import_kernels
+
+__all__ = ["is_library", "load_kernels", "register_library"]
+
+_SUFFIXES = frozenset({".so", ".dylib", ".dll"})
+
+
+def is_library(source: str) -> bool:
+    """Whether a name of kernels is that of a shared library, also of one with a version: ``libkernels.so.1``."""
+    path = Path(source)
+    return path.suffix in _SUFFIXES or ".so." in path.name
+
+
+def load_kernels(sources: Iterable[str]) -> None:
+    """Loads kernels: imports ``.py`` files and modules, and registers the ops of libraries.
+
+    Raises:
+        KernelError: There is no such file or module, it cannot be loaded, or it is no library of kernels.
+        LitefuseError: Its registration is rejected.
+    """
+    for source in sources:
+        if is_library(source):
+            register_library(source)
+        else:
+            import_kernels([source])
+
+
+def register_library(source: str) -> None:
+    """Registers the ops of a library of native kernels, which run in the place of all others that were registered.
+
+    Raises:
+        KernelError: It is no such library, or does not say which ops it has kernels for.
+    """
+    from litefuse.litert.runtime.native import NativeKernels
+
+    library = NativeKernels(source)
+    if not library.names:
+        raise KernelError(
+            "the library does not say which ops it has kernels for",
+            where=source,
+            hint="litefuse kernels build makes one that does; Interpreter(custom_ops=[PATH]) takes this one.",
+        )
+    path = str(library.path.resolve())
+    for op in sorted(library.names):
+        # Without a module, so that it is sent to other processes by value.
+        kernel = type("NativeOp", (_NativeOp,), {"library": path, "__module__": f"kernels of {path}"})
+        custom_op(op, replace=True)(kernel)
+
+
+class _NativeOp(CustomOp):
+    """Stands for a native kernel, which its library's delegate runs."""
+
+    form = "native"
+
+    def prepare(self, *_: Any, **__: Any) -> NoReturn:
+        raise KernelError("this kernel runs in its library", where=self.library)
+
+    def invoke(self, *_: Any, **__: Any) -> NoReturn:
+        raise KernelError("this kernel runs in its library", where=self.library)

@@ -1,0 +1,67 @@
+"""The file of a model, or its content, as it is handed to the runtime."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from litefuse.errors import InterpreterError
+from litefuse.litert.runtime.flatbuffer import content_of
+from litefuse.litert.runtime.soundness import check_soundness
+from litefuse.support.cloud.paths import local
+from litefuse.support.files.readable import check_file
+
+__all__ = ["check", "check_model", "path_and_content"]
+
+# The runtime is given a path in UTF-8, with which it finds a file on Windows only if it is of ASCII.
+_PATHS = "ascii" if sys.platform == "win32" else "utf-8"
+
+
+def path_and_content(
+    model: str | os.PathLike[str] | bytes | bytearray | memoryview | None,
+    content: bytes | bytearray | memoryview | None = None,
+) -> tuple[str | None, bytes | None]:
+    """Distinguishes a path from a content, and rejects what the runtime reports badly.
+
+    A model at a URL is fetched.
+    """
+    if isinstance(model, (bytes, bytearray, memoryview)) and content is None:
+        model, content = None, model
+    if content is not None and model is None:
+        if len(content) == 0:
+            raise InterpreterError("the model is empty", where="model content")
+        return None, bytes(content)
+    if content is not None or model is None or isinstance(model, (bytes, bytearray, memoryview)):
+        raise InterpreterError("an interpreter needs either a path or a model's content")
+    path = check_model(local(model))
+    try:
+        str(path).encode(_PATHS)
+    except UnicodeEncodeError:  # the runtime does not take it as a path
+        return None, path.read_bytes()
+    return str(path), None
+
+
+def check_model(path: str | os.PathLike[str]) -> Path:
+    """Returns the path of a file that may be a model.
+
+    Raises:
+        InterpreterError: There is no such file, it cannot be opened, or it is empty.
+    """
+    hint = "LiteRT takes a .tflite file, which litefuse.convert() makes of a SavedModel (litefuse convert)."
+    found = check_file(path, InterpreterError, folder=hint)
+    if found.stat().st_size == 0:
+        raise InterpreterError("the file is empty", where=str(found))
+    return found
+
+
+def check(path: str | None, content: bytes | None, where: str) -> None:
+    """Rejects models that would crash the runtime."""
+    if path is None:
+        check_soundness(content, where)
+        return
+    try:
+        with content_of(path) as data:
+            check_soundness(data, where)
+    except OSError as error:
+        raise InterpreterError(f"the file cannot be read: {error.strerror or error}", where=where) from error

@@ -1,0 +1,122 @@
+"""Finds ops of a model: the one that the runtime names in a message, and custom ops that the runtime has."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from litefuse.litert.runtime import model_tables as fields
+from litefuse.litert.runtime.flatbuffer import Table, root
+from litefuse.litert.runtime.known_custom_ops import runs_in_litert
+from litefuse.litert.runtime.model_tables import TENSOR_TYPES, OpCode, sizes_of
+
+__all__ = ["FailedOp", "OpPlace", "failed_op", "op_at", "ops_that_run_in_litert"]
+
+# The runtime's reports of nodes that fail, the innermost first.
+_FAILURE = re.compile(r"Node number (?P<number>\d+) \((?P<op>[^)\n]*)\) failed to (?P<step>prepare|invoke)")
+
+
+class OpPlace(NamedTuple):
+    """An op of a model.
+
+    Attributes:
+        op: Its name.
+        names: The names of its outputs, which are those of the model's nodes and layers.
+        operands: The types of its inputs, such as ``float32[1,?]``.
+        subgraph: The name of the subgraph, if that is not the first.
+    """
+
+    op: str
+    names: tuple[str, ...]
+    operands: tuple[str, ...]
+    subgraph: str = ""
+
+    def __str__(self) -> str:
+        where = f" in {self.subgraph}" if self.subgraph else ""
+        return f"{self.op}({', '.join(self.operands)}) at {', '.join(map(repr, self.names))}{where}"
+
+
+def op_at(content: Any, subgraph: int, position: int) -> OpPlace | None:
+    """Returns the op at a position in a subgraph; None if there is none.
+
+    Args:
+        content: The content of the ``.tflite`` file: bytes or a memory map.
+        subgraph: The subgraph's index.
+        position: The op's position in it.
+    """
+    model = root(content)
+    graph = model.tables(fields.SUBGRAPHS)[subgraph]
+    operators, tensors = graph.tables(fields.OPERATORS), graph.tables(fields.TENSORS)
+    if position >= len(operators):
+        return None
+    operator = operators[position]
+    code = model.tables(fields.OPERATOR_CODES)[operator.number(fields.OPCODE, "I")]
+    return OpPlace(
+        OpCode.read(code).shown,
+        tuple(tensors[index].text(fields.TENSOR_NAME) for index in operator.numbers(fields.OP_OUTPUTS)),
+        tuple(_type(tensors[index]) if index >= 0 else "none" for index in operator.numbers(fields.OP_INPUTS)),
+        (graph.text(fields.GRAPH_NAME) or f"subgraph {subgraph}") if subgraph else "",
+    )
+
+
+class FailedOp(NamedTuple):
+    """An op of a model that the runtime refused.
+
+    Attributes:
+        place: The op.
+        step: ``prepare`` or ``invoke``.
+        subgraph: The index of its subgraph.
+        position: Its position in that.
+    """
+
+    place: OpPlace
+    step: str
+    subgraph: int = 0
+    position: int = 0
+
+
+def failed_op(content: Any, message: str) -> FailedOp | None:
+    """Finds the op that a message of the runtime is about.
+
+    Args:
+        content: The content of the ``.tflite`` file: bytes or a memory map.
+        message: The runtime's message.
+
+    Returns:
+        The op; None if the message names none of the model's ops.
+    """
+    subgraphs = range(root(content).length(fields.SUBGRAPHS))
+    for failure in _FAILURE.finditer(message):
+        for subgraph in subgraphs:  # the message does not say which
+            position = int(failure["number"])
+            place = op_at(content, subgraph, position)
+            if place is not None and place.op == failure["op"]:
+                return FailedOp(place, failure["step"], subgraph, position)
+    return None
+
+
+def ops_that_run_in_litert(content: Any) -> frozenset[str]:
+    """Returns the custom ops of a model that LiteRT's interpreter runs without another's kernel, in all their nodes.
+
+    Args:
+        content: The content of the ``.tflite`` file: bytes or a memory map.
+    """
+    model = root(content)
+    codes = [OpCode.read(code) for code in model.tables(fields.OPERATOR_CODES)]
+    found: dict[str, bool] = {}
+    for graph in model.tables(fields.SUBGRAPHS) if any(each.custom for each in codes) else ():
+        tensors = graph.tables(fields.TENSORS)
+        for operator in graph.tables(fields.OPERATORS):
+            name = codes[operator.number(fields.OPCODE, "I")].custom
+            if not name:
+                continue
+            values = (*operator.numbers(fields.OP_INPUTS), *operator.numbers(fields.OP_OUTPUTS))
+            types = [tensors[index].number(fields.TYPE, "b") for index in values if index >= 0]
+            runs = runs_in_litert(name, (TENSOR_TYPES.get(each, "").lower() for each in types))
+            found[name] = runs and found.get(name, True)
+    return frozenset(name for name, runs in found.items() if runs)
+
+
+def _type(tensor: Table) -> str:
+    shape = ",".join("?" if size is None else str(size) for size in sizes_of(tensor))
+    return f"{TENSOR_TYPES.get(tensor.number(fields.TYPE, 'b'), 'unknown').lower()}[{shape}]"

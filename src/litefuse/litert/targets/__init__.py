@@ -1,0 +1,95 @@
+"""Targets: what runs or compiles LiteRT files, one module for each."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from litefuse.errors import LitefuseError
+from litefuse.litert.targets.target import Hint, Target
+from litefuse.support.options.names import listed_names
+from litefuse.support.plug_ins.entry_points import find_plug_ins, what_was_raised
+from litefuse.support.target_traits import TargetTraits, stricter
+
+__all__ = ["OWN", "Hint", "Target", "TargetTraits", "chosen_targets", "find_target", "target_names", "traits_of"]
+
+#: litefuse's own targets: the module and the class of each.
+OWN = {
+    "cpu": ("cpu", "Cpu"),
+    "litert": ("litert", "LiteRT"),
+    "gpu": ("gpu", "Gpu"),
+    "micro": ("micro", "Micro"),
+    "ethos-u": ("ethos_u", "EthosU"),
+    "openvino": ("openvino", "OpenVINO"),
+}
+_GROUP = "litefuse.targets"
+
+
+def target_names() -> tuple[str, ...]:
+    """Returns the names of all targets, those of plug-ins last."""
+    return (*OWN, *sorted({each.name for each in find_plug_ins(_GROUP)} - OWN.keys()))
+
+
+def find_target(name: str) -> Target:
+    """Returns a target by its name, or a variant of it, ``NAME:VARIANT``.
+
+    Raises:
+        LitefuseError: There is none of this name, it has no such variant, or the plug-in that has it does not load.
+    """
+    kind, colon, variant = name.partition(":")
+    target = _found(kind)
+    if colon:
+        target.choose(variant)
+        target.name = name
+    return target
+
+
+def _found(name: str) -> Target:
+    if name in OWN:
+        module, kind = OWN[name]
+        return getattr(importlib.import_module(f"litefuse.litert.targets.{module}"), kind)()
+    for each in find_plug_ins(_GROUP):
+        if each.name == name:
+            return _loaded(name, each.load, each.package or each.value)
+    raise LitefuseError(f"there is no target {name!r}", hint=f"They are {', '.join(target_names())}.")
+
+
+def chosen_targets(names: str | Iterable[str]) -> tuple[str, ...]:
+    """Returns the names of targets, each once.
+
+    Raises:
+        LitefuseError: There are none, or there is no target of such a name.
+    """
+    chosen = (names,) if isinstance(names, str) else tuple(dict.fromkeys(listed_names(names, "target") or ()))
+    if not chosen:
+        raise LitefuseError("target takes the name of a target, or several, and there are none")
+    for name in chosen:
+        find_target(name)
+    return chosen
+
+
+def traits_of(name: str | Sequence[str]) -> TargetTraits:
+    """Returns what a target can run, or all of several.
+
+    Raises:
+        LitefuseError: There is none of such a name.
+    """
+    names = [name] if isinstance(name, str) else name
+    return stricter([find_target(each).traits for each in names])
+
+
+def _loaded(name: str, load: Callable[[], Any], package: str) -> Target:
+    try:
+        kind = load()
+    except Exception as error:  # whatever the import of third-party code raises
+        raise LitefuseError(
+            f"the target {name!r} cannot be imported: {what_was_raised(error)}", where=package
+        ) from error
+    if not (isinstance(kind, type) and issubclass(kind, Target)):
+        raise LitefuseError(
+            f"the target {name!r} is no subclass of litefuse.litert.targets.Target",
+            where=package,
+            hint="Its entry point names a class: NAME = package.module:Class.",
+        )
+    return kind()

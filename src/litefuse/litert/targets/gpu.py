@@ -1,0 +1,139 @@
+"""LiteRT's ``CompiledModel`` with its accelerator for GPUs."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from litefuse.litert.targets.gpu_ops import GPU_OPS
+from litefuse.litert.targets.litert import LiteRT, reported_errors
+from litefuse.litert.targets.logged import logged
+from litefuse.litert.targets.question import Answer, Question, Refusal
+from litefuse.litert.targets.target import Hint, Target
+
+__all__ = ["Gpu"]
+
+_ACCELERATORS = "GPU|CPU"
+
+# The accelerator prints the refused ops, each kind with each reason once for a subgraph, below this line.
+_REFUSED = re.compile(
+    r"Following operations are not supported by GPU delegate:\n(?P<ops>(?:[A-Z][A-Z0-9_]*: [^\n]*\n)+)"
+)
+_COUNTS = re.compile(
+    r"^(?P<gpu>\d+) operations will run on the GPU, and the remaining (?P<cpu>\d+) operations", re.MULTILINE
+)
+_ADAPTER = re.compile(r"Selected adapter: (?P<name>[^\n,]*)")
+_NO_DRIVER = re.compile(
+    r"No adapters found|GPU accelerator could not be loaded|Failed to initialize WebGPU environment"
+)
+
+_DRIVER = (
+    "no GPU with a driver was found, and no package of pip has one; without a GPU, set VK_ICD_FILENAMES to the ICD "
+    "file of a software driver for Vulkan, such as SwiftShader, and LD_LIBRARY_PATH to the folder of libvulkan.so.1"
+)
+
+_TARGET = "convert with --target gpu"
+
+
+class Gpu(Target):
+    """LiteRT's GPU accelerator, which runs over Vulkan, Metal or a software driver."""
+
+    name = "gpu"
+    # Those of CompiledModel, which compiles for the shapes in the file here.
+    traits = replace(
+        LiteRT.traits,
+        runtime="LiteRT's GPU accelerator",
+        dynamic=False,
+        loops=False,
+        left_loops="the accelerator refuses them, and the CPU runs the model",
+        complex=False,
+        flat_ids=True,
+        shrinks_axes=False,
+        plain_operands=True,
+        max_rank=4,
+    )
+    table = GPU_OPS
+    hints = (
+        Hint(
+            "",
+            "variable tensors",
+            f"{_TARGET}: recurrent layers are unrolled; for batch normalization, export it with training=False",
+        ),
+        Hint("GATHER", "1D indices|operand 1 has rank", f"{_TARGET}: ids of any rank are flattened"),
+        Hint("STRIDED_SLICE", "shrink_axis_mask", f"{_TARGET}: axes are dropped by RESHAPE"),
+        Hint("", "[Vv]ersion", f"{_TARGET}: ops are written in the oldest version that does"),
+        Hint("WHILE|IF", "", f"{_TARGET}: loops are unrolled where their steps are known"),
+        Hint("", "[Rr]ank|dimensions|1D-4D", f"{_TARGET}: fewer dimensions where that is possible"),
+        Hint("", "operand 1 is computed|SHAPE|dynamic", "convert with --batch 1, or --shape for what else is open"),
+        Hint("SHAPE|FILL|BROADCAST_TO|RANGE", "", "convert with --batch 1, or --shape for what else is open"),
+        Hint("", "the file has composites", "convert with --composites inline, and without forms of named layers"),
+        Hint("", "custom op", "convert with --builtins-only"),
+    )
+    partial = True
+
+    def missing(self) -> str:
+        found = importlib.util.find_spec("ai_edge_litert")
+        folders = list(found.submodule_search_locations or ()) if found is not None else []
+        if not any(Path(folder).glob("libLiteRt*Accelerator.*") for folder in folders):
+            return (
+                "this release of ai-edge-litert has no GPU accelerator for this system; pip install -U ai-edge-litert"
+            )
+        return ""
+
+    def ask(self, question: Question, announce: Callable[[str], None]) -> Answer:
+        from litefuse.litert.targets.compiled_model import compile_model, not_callable, run_rounds, software
+
+        announce("compile the model")
+        with logged(question.log) as log:
+            try:
+                model = compile_model(question, _ACCELERATORS)
+            except (RuntimeError, ValueError) as error:
+                text = log.read_text(errors="replace")
+                if _NO_DRIVER.search(text):
+                    return Answer(software(), unavailable=_DRIVER)
+                found = self.refusals(text) or (Refusal("", str(error).strip()),)
+                return Answer(software(), takes=False, refusals=found)
+            accelerated = model.is_fully_accelerated()
+            text = log.read_text(errors="replace")
+            if _NO_DRIVER.search(text):
+                return Answer(software(), unavailable=_DRIVER)
+            refused = self.refusals(text)
+            if not accelerated and not refused:
+                refused = (Refusal("", "it does not say which ops it refuses"),)
+            facts = _facts(text)
+            if why := not_callable(question):
+                return Answer(software(), refusals=refused, not_run=why, facts=facts)
+            announce("run the model")
+            try:
+                outputs = run_rounds(question, _ACCELERATORS, model)
+            except (RuntimeError, ValueError) as error:
+                return Answer(
+                    software(), takes=False, refusals=(*refused, Refusal("", str(error).strip())), facts=facts
+                )
+            return Answer(software(), refusals=refused, outputs=outputs, facts=facts)
+
+    def refusals(self, log: str) -> tuple[Refusal, ...]:
+        found = list(reported_errors(log)) if not _COUNTS.search(log) else []
+        for block in _REFUSED.finditer(log):
+            for line in block["ops"].splitlines():
+                op, _, reason = line.partition(": ")
+                found.append(Refusal(op, _unsupported(reason.strip().rstrip("."))))
+        return tuple(dict.fromkeys(found))
+
+
+def _unsupported(reason: str) -> str:
+    return "there is no such op" if reason == "Operation is not supported" else reason
+
+
+def _facts(log: str) -> tuple[tuple[str, str], ...]:
+    """Returns the adapter, and how many ops run where; the accelerator counts them only where it refuses some."""
+    adapter = _ADAPTER.search(log)
+    counts = [(int(each["gpu"]), int(each["cpu"])) for each in _COUNTS.finditer(log)]
+    facts = [] if adapter is None else [("GPU", adapter["name"].strip())]
+    if counts:
+        on_gpu, on_cpu = (sum(column) for column in zip(*counts, strict=True))
+        facts.append(("ops on the GPU", f"{on_gpu:,} of {on_gpu + on_cpu:,}"))
+    return tuple(facts)

@@ -1,0 +1,199 @@
+"""tflite-micro: microcontrollers."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from litefuse.errors import LitefuseError
+from litefuse.litert.targets.logged import logged
+from litefuse.litert.targets.micro_ops import MICRO_OPS
+from litefuse.litert.targets.question import Answer, Arrays, Question, Refusal, TargetCall
+from litefuse.litert.targets.table import CUSTOM, refused_by_table
+from litefuse.litert.targets.target import Hint, Target, installed, not_installed
+from litefuse.support.options.limits import parsed_bytes
+from litefuse.support.target_traits import TargetTraits
+
+__all__ = ["Micro"]
+
+_PACKAGE = "tflite-micro"
+_RUNTIME = "tflite_micro.python.tflite_micro.runtime"
+
+_NO_OP = re.compile(r"Didn't find op for builtin opcode '(?P<op>\w+)'")
+_NODE = re.compile(r"Node (?P<op>\w+) \(number [^)]*\) failed to (?P<step>\w+)")
+_NO_ROOM = re.compile(r"[Ff]ailed to (?:allocate|resize|reserve)[^\n]*|Arena size is too small[^\n]*|missing: \d+")
+_CUSTOM = re.compile(
+    r"Didn't find op for (?:custom op|custom opcode)[^\n']*'?(?P<op>[^\n']*)|custom op '(?P<other>[^']*)'"
+)
+# What it says of the plan by which ``export.refused_by_micro`` has it refuse a file, and what that means.
+_NO_PLAN = "Nbr of offline buffer offsets (0)"
+_FIRST_SCALE = "constants have a scale for each channel, of which tflite-micro would take the first for all"
+# What says nothing by itself: where in the source, and what failed because of it.
+_NOISE = re.compile(r"^(?:Failed to (?:get registration|allocate tensors|starting)|AllocateTensors|\s*$)")
+
+_SOURCE = re.compile(r"^\S+\.(?:cc|h)(?::\d+)?:? +")
+
+_FIRST_ARENA, _LARGEST_ARENA, _STEP = 1 << 14, 1 << 28, 16
+
+_QUANTIZE = "convert with --quantize int8 --quantized-io and --representative-dataset"
+
+
+class Micro(Target):
+    """The interpreter of microcontrollers, with the ops of its Python package."""
+
+    name = "micro"
+    # It plans its memory once, before the first call. It runs WHILE, but the integer LSTM is what CMSIS-NN has.
+    traits = TargetTraits(
+        "tflite-micro",
+        dynamic=False,
+        loops=False,
+        left_loops="tflite-micro runs loops, in floating point",
+        lacking=frozenset({"UNIDIRECTIONAL_SEQUENCE_RNN"}),
+        mixed=False,
+        complex=False,
+        int4=("tensor",),
+        avoided=frozenset({"REDUCE_ANY", "SELECT", "TILE"}),
+    )
+    table = MICRO_OPS
+    hints = (
+        Hint("", "behind the flatbuffer", "convert with --target micro, which writes them into it"),
+        Hint("", _FIRST_SCALE, "convert with --granularity tensor, or with --quantize int8 and samples"),
+        Hint("", "custom op", "convert with --builtins-only"),
+        Hint(
+            "RESHAPE|FILL|BROADCAST_TO|STRIDED_SLICE|SLICE|SHAPE", "", "convert with --target micro, which fixes sizes"
+        ),
+        Hint("UNIDIRECTIONAL_SEQUENCE_LSTM|UNIDIRECTIONAL_SEQUENCE_RNN|WHILE", "", "convert with --target micro"),
+        Hint("", "no such op", "change the layer that it is from, or leave it out of the signature"),
+        Hint("", "type|Type|hybrid|[Dd]ynamic", f"convert with --target micro; for integers, {_QUANTIZE}"),
+        Hint("", "arena", "make the model smaller, " + _QUANTIZE.replace("convert with", "such as with")),
+    )
+
+    #: The bytes of memory that there are for the arena; None for any number.
+    memory: int | None = None
+
+    def choose(self, variant: str) -> None:
+        self.memory = parsed_bytes(variant)
+        if self.memory is None:
+            raise LitefuseError(
+                f"the target 'micro' has no variant {variant!r}",
+                hint="Behind the colon is the memory for the arena, such as micro:64K.",
+            )
+
+    def missing(self) -> str:
+        return not_installed("tflite-micro", "tflite_micro", "micro")
+
+    def ask(self, question: Question, announce: Callable[[str], None]) -> Answer:
+        from litefuse.litert.inputs.graph import Model
+
+        software = installed(_PACKAGE, _PACKAGE)
+        content = Path(question.model).read_bytes()
+        model = Model(content)
+        if model.has_buffers_behind:
+            why = "weights are stored behind the flatbuffer, and tflite-micro computes without them"
+            return Answer(software, takes=False, refusals=(Refusal("", why),))
+        runtime: Any = importlib.import_module(_RUNTIME)
+        announce("find the arena's size")
+        arena, problems = _smallest_arena(runtime, content, question.log)
+        if arena is None:
+            # It does not name them.
+            custom = tuple(each for each in refused_by_table(model, self.table) if each.reason == CUSTOM)
+            return Answer(software, takes=False, refusals=custom or problems)
+        facts = [("arena", f"{arena:,} bytes, on this {64 if _is_64_bit() else 32}-bit machine")]
+        if self.memory is not None and arena > self.memory:
+            why = f"it needs an arena of {arena:,} bytes, and there are {self.memory:,}"
+            return Answer(software, takes=False, refusals=(Refusal("", why),), facts=tuple(facts), arena=arena)
+        announce("run the model")
+        found: list[tuple[Arrays | None, ...]] = []
+        if left := [key for key, each in model.signatures.items() if each.graph]:
+            facts.append(("not called", f"{', '.join(left)}: tflite-micro calls the first subgraph alone"))
+        with logged(question.log) as log:
+            for calls in question.rounds:
+                try:
+                    interpreter = runtime.Interpreter.from_bytes(content, arena_size=arena)
+                    found.append(tuple(_called(interpreter, model, call) for call in calls))
+                except (RuntimeError, ValueError) as error:
+                    text = log.read_text(errors="replace")
+                    problems = self.refusals(text) or (Refusal("", _told(text) or str(error)),)
+                    return Answer(software, takes=False, refusals=problems, facts=tuple(facts), arena=arena)
+        return Answer(software, outputs=tuple(found), facts=tuple(facts), arena=arena)
+
+    def refusals(self, log: str) -> tuple[Refusal, ...]:
+        found = [Refusal(each["op"], "there is no such op") for each in _NO_OP.finditer(log) if each["op"] != "CUSTOM"]
+        found += [Refusal(each["op"] or each["other"], CUSTOM) for each in _CUSTOM.finditer(log)]
+        found += [Refusal("", _FIRST_SCALE)] if _NO_PLAN in log else []
+        for each in _NODE.finditer(log):
+            why = _told(log[: each.start()])
+            found.append(Refusal(each["op"], why or f"it fails to {each['step']}"))
+        return tuple(dict.fromkeys(found))
+
+
+def _told(log: str) -> str:
+    """Returns the last line that says something."""
+    lines = [line.strip() for line in log.splitlines() if not _NOISE.match(line)]
+    return _SOURCE.sub("", lines[-1]) if lines else ""
+
+
+def _is_64_bit() -> bool:
+    import sys
+
+    return sys.maxsize > 1 << 32
+
+
+def _smallest_arena(runtime: Any, content: bytes, log: str) -> tuple[int | None, tuple[Refusal, ...]]:
+    """Returns the bytes of the smallest arena that the model is loaded in; or None, and why it is loaded in none."""
+    if (text := _refused(runtime, content, _LARGEST_ARENA, log)) is not None:
+        why = _told(text) or "the model cannot be loaded"
+        if _NO_ROOM.search(text):
+            return None, (Refusal("", f"it does not fit into an arena of {_LARGEST_ARENA:,} bytes: {why}"),)
+        return None, Micro().refusals(text) or (Refusal("", why),)
+    low, high = 0, _FIRST_ARENA
+    while not _loads(runtime, content, high, log):
+        low, high = high, min(high * 4, _LARGEST_ARENA)
+    while high - low > _STEP:
+        middle = (low + high) // 2 // _STEP * _STEP
+        if _loads(runtime, content, middle, log):
+            high = middle
+        else:
+            low = middle
+    return high, ()
+
+
+def _loads(runtime: Any, content: bytes, arena: int, log: str) -> bool:
+    """Whether a model is loaded, in a process of its own: in arenas that are too small, some kernels end it."""
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            code = int(_refused(runtime, content, arena, log) is not None)
+        finally:
+            os._exit(code)
+    return os.waitpid(child, 0)[1] == 0
+
+
+def _refused(runtime: Any, content: bytes, arena: int, log: str) -> str | None:
+    """Returns what is printed when a model does not load; None if it does."""
+    with logged(log) as path:
+        try:
+            runtime.Interpreter.from_bytes(content, arena_size=arena)
+        except (RuntimeError, ValueError) as error:
+            return f"{path.read_text(errors='replace')}\n" if path.stat().st_size else f"{error}\n"
+    return None
+
+
+def _called(interpreter: Any, model: Any, call: TargetCall) -> Mapping[str, Any] | None:
+    signature, graph = model.signatures[call.signature], model.graphs[0]
+    if signature.graph:
+        return None
+    for name, tensor in signature.inputs.items():
+        interpreter.set_input(np.ascontiguousarray(call.inputs[name]), graph.inputs.index(tensor))
+    interpreter.invoke()
+    return {
+        name: np.array(interpreter.get_output(graph.outputs.index(tensor)))
+        for name, tensor in signature.outputs.items()
+    }

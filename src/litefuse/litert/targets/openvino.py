@@ -1,0 +1,93 @@
+"""OpenVINO: Intel's processors, and others."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from litefuse.litert.targets.logged import logged
+from litefuse.litert.targets.openvino_ops import OPENVINO_OPS
+from litefuse.litert.targets.question import Answer, Arrays, Question, Refusal, TargetCall
+from litefuse.litert.targets.table import refused_by_table
+from litefuse.litert.targets.target import Hint, Target, installed, not_installed
+from litefuse.support.target_traits import TargetTraits
+
+__all__ = ["OpenVINO"]
+
+_PACKAGE = "openvino"
+# On the CPU, with floats as they are, and activations not rounded where weights are integers.
+_DEVICE, _OPTIONS = "CPU", {"EXECUTION_MODE_HINT": "ACCURACY"}
+
+_NO_OP = re.compile(r"No translator found for (?P<op>\S+) node")
+_BEHIND = "weights are stored behind the flatbuffer, where OpenVINO does not look"
+
+
+class OpenVINO(Target):
+    """OpenVINO's runtime on the CPU, which reads LiteRT files by a frontend of its own."""
+
+    name = "openvino"
+    traits = TargetTraits(
+        "OpenVINO",
+        variables=False,
+        lacking=frozenset({"UNIDIRECTIONAL_SEQUENCE_LSTM", "UNIDIRECTIONAL_SEQUENCE_RNN"}),
+        avoided=frozenset({"DYNAMIC_UPDATE_SLICE", "RELU_N1_TO_1"}),
+        complex=False,
+    )
+    table = OPENVINO_OPS
+    hints = (
+        Hint("UNIDIRECTIONAL_SEQUENCE_LSTM|DYNAMIC_UPDATE_SLICE|RELU_N1_TO_1", "", "convert with --target openvino"),
+        Hint("BITCAST|REAL|IMAG", "", "convert with --target openvino and sizes that are known (--batch, --shape)"),
+        Hint("", "i4/u4", "leave out --weight-bits 4: of int4, OpenVINO takes matrices alone"),
+        Hint("", "no such op", "convert with --builtins-only, or change the layer that it is from"),
+    )
+
+    def missing(self) -> str:
+        return not_installed("OpenVINO", "openvino", "openvino")
+
+    def ask(self, question: Question, announce: Callable[[str], None]) -> Answer:
+        from litefuse.litert.inputs.graph import Model
+
+        software = installed("OpenVINO", _PACKAGE)
+        model = Model(Path(question.model).read_bytes())
+        if model.has_buffers_behind:
+            return Answer(software, takes=False, refusals=(Refusal("", _BEHIND),))
+        core: Any = importlib.import_module("openvino").Core()
+        facts = [("device", str(core.get_property(_DEVICE, "FULL_DEVICE_NAME")))]
+        if left := [key for key, each in model.signatures.items() if each.graph]:
+            facts.append(("not called", f"{', '.join(left)}: OpenVINO reads the first subgraph alone"))
+        outputs: list[tuple[Arrays | None, ...]] = []
+        with logged(question.log):
+            try:
+                announce("compile the model")
+                compiled: Any = core.compile_model(core.read_model(question.model), _DEVICE, _OPTIONS)
+                announce("run the model")
+                for calls in question.rounds:
+                    request: Any = compiled.create_infer_request()
+                    outputs.append(tuple(_called(request, model, call) for call in calls))
+            except (RuntimeError, TypeError, ValueError) as error:
+                found = self.refusals(str(error))
+                # It names one op that it lacks, whatever the others are.
+                lacking = [Refusal(each.op, found[0].reason) for each in refused_by_table(model, self.table)]
+                more = tuple(dict.fromkeys(lacking)) if found[0].op else ()
+                return Answer(software, takes=False, refusals=tuple(dict.fromkeys((*found, *more))))
+        return Answer(software, outputs=tuple(outputs), facts=tuple(facts))
+
+    def refusals(self, log: str) -> tuple[Refusal, ...]:
+        if found := [Refusal(each["op"], "there is no such op") for each in _NO_OP.finditer(log)]:
+            return tuple(found)
+        told = [line.strip() for line in log.splitlines() if line.strip()]
+        return (Refusal("", told[-1] if told else "it says nothing"),)
+
+
+def _called(request: Any, model: Any, call: TargetCall) -> Arrays | None:
+    signature, graph = model.signatures[call.signature], model.graphs[0]
+    if signature.graph:
+        return None
+    given = {graph.inputs.index(tensor): call.inputs[name] for name, tensor in signature.inputs.items()}
+    results: Any = request.infer({position: np.ascontiguousarray(value) for position, value in given.items()})
+    return {name: np.array(results[graph.outputs.index(tensor)]) for name, tensor in signature.outputs.items()}

@@ -1,0 +1,88 @@
+"""What the software of a target is asked in a process of its own, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from litefuse.support.plug_ins.entry_points import PlugIn
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+__all__ = ["Answer", "Arrays", "Question", "Refusal", "TargetCall"]
+
+Arrays: TypeAlias = "Mapping[str, npt.NDArray[Any]]"
+
+
+class TargetCall(NamedTuple):
+    """A call of a signature.
+
+    Attributes:
+        signature: Its key.
+        inputs: The inputs by their names, as the file has them: integers where it is quantized.
+    """
+
+    signature: str
+    inputs: Arrays
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked.
+
+    Attributes:
+        target: The target's name.
+        model: The file.
+        folder: A folder for whatever the software writes.
+        log: The file that its output goes to.
+        rounds: The calls to make; each round begins with the model as it was loaded.
+        plug_ins: The entry points that the asking process found.
+    """
+
+    target: str
+    model: str
+    folder: str
+    log: str
+    rounds: tuple[tuple[TargetCall, ...], ...] = ()
+    plug_ins: tuple[PlugIn, ...] = ()
+
+
+class Refusal(NamedTuple):
+    """An op that a target does not take.
+
+    Attributes:
+        op: Its name in LiteRT's schema; that of a custom op is its own; empty for the model as a whole.
+        reason: Why it is refused.
+        names: The names of its results, if it is known which op it is.
+    """
+
+    op: str
+    reason: str
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is answered.
+
+    Attributes:
+        software: The software and its version.
+        unavailable: Why it cannot be asked here, and what to do about it; empty if it was.
+        takes: Whether it takes the file, if only with a CPU for the refused ops.
+        refusals: The ops that it does not take.
+        outputs: The outputs of each call in each round, None for a call that it cannot make; or None for all.
+        not_run: Why there are none; empty if the file is refused.
+        facts: What else it says, as names and texts.
+        arena: The bytes of memory that it needs for everything but the file, if it tells.
+    """
+
+    software: str = ""
+    unavailable: str = ""
+    takes: bool = True
+    refusals: tuple[Refusal, ...] = ()
+    outputs: tuple[tuple[Arrays | None, ...], ...] | None = None
+    not_run: str = ""
+    facts: tuple[tuple[str, str], ...] = field(default_factory=tuple[tuple[str, str], ...])
+    arena: int | None = None

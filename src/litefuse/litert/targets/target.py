@@ -1,0 +1,97 @@
+"""What a target is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from litefuse.errors import LitefuseError
+from litefuse.litert.targets.question import Answer, Question, Refusal
+from litefuse.litert.targets.table import OpTable
+from litefuse.support.target_traits import TargetTraits
+
+__all__ = ["Hint", "Target", "installed", "not_installed"]
+
+
+def installed(software: str, package: str) -> str:
+    """Returns the name of software with the version of the package that has it."""
+    import importlib.metadata
+
+    return f"{software} {importlib.metadata.version(package)}"
+
+
+def not_installed(software: str, module: str, extra: str) -> str:
+    """Returns that software is not installed, and which extra has it; empty if its module is found."""
+    import importlib.util
+
+    found = importlib.util.find_spec(module) is not None
+    return "" if found else f"{software} is not installed: pip install 'litefuse[{extra}]'"
+
+
+@dataclass(frozen=True)
+class Hint:
+    """What helps against a refusal.
+
+    Attributes:
+        op: A regular expression of the op's name.
+        reason: One that is found in the reason.
+        text: What to do, to follow ``convert with``, or a sentence.
+    """
+
+    op: str
+    reason: str
+    text: str
+
+
+class Target:
+    """Something that runs or compiles LiteRT files. Subclasses are found by the entry-point group ``litefuse.targets``.
+
+    An instance is made anew, of its name, in the process that asks the software.
+
+    Attributes:
+        name: Its name, as in ``--target``; of a variant, with a colon and what was asked for behind it.
+        traits: What follows from it for the form of a model.
+        table: The ops that it takes, for where its software is not installed.
+        hints: What helps against refusals, by op and reason; the first that fits counts.
+        partial: Whether a CPU runs the ops that it refuses.
+        seconds: How long its software may take for one model by default.
+    """
+
+    name: str
+    traits: ClassVar[TargetTraits]
+    table: ClassVar[OpTable]
+    hints: ClassVar[tuple[Hint, ...]] = ()
+    partial: ClassVar[bool] = False
+    seconds: ClassVar[float] = 300.0
+
+    def choose(self, variant: str) -> None:
+        """Makes this one of its variants, which users name behind a colon: ``NAME:VARIANT``.
+
+        Raises:
+            LitefuseError: It has no such variant.
+        """
+        raise LitefuseError(
+            f"the target {self.name!r} has no variants, such as {variant!r}", hint=f"Write {self.name} alone."
+        )
+
+    def missing(self) -> str:
+        """Returns why its software cannot be asked here, and how to install it; empty if nothing is known to lack."""
+        return ""
+
+    def ask(self, question: Question, announce: Callable[[str], None]) -> Answer:
+        """Has its software compile the model, and run it if it can, in the process that this is called in.
+
+        Args:
+            question: What is asked.
+            announce: Called with each step.
+
+        Raises:
+            LitefuseError: The software does not answer.
+        """
+        raise NotImplementedError
+
+    def refusals(self, log: str) -> tuple[Refusal, ...]:
+        """Returns the refused ops that the output of its software names."""
+        del log
+        return ()

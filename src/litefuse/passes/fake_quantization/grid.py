@@ -1,0 +1,137 @@
+"""The numbers that a fake quantization rounds to: multiples of a step within bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.passes.fake_quantization.uniform import Uniform
+
+__all__ = ["Grid", "NotCovered", "affine_grid", "symmetric_grid"]
+
+_LEAST, _MOST = -128, 127
+
+
+class NotCovered(Exception):  # noqa: N818  not an error: the node is computed in floats
+    """A fake quantization has no integers; the message is the reason, for the report."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The numbers ``step * k`` for whole ``k`` from ``first`` to ``last``.
+
+    Attributes:
+        step: float32 scalar, or one for each channel.
+        first: int64, of the same shape.
+        last: int64, likewise.
+        half_to_even: Whether halves are rounded to the even multiple; else up.
+    """
+
+    step: npt.NDArray[np.float32]
+    first: npt.NDArray[np.int64]
+    last: npt.NDArray[np.int64]
+    half_to_even: bool = False
+
+    def multiples(self, numbers: npt.NDArray[np.float32]) -> npt.NDArray[np.int64]:
+        """Returns which multiples numbers are rounded to; channels are their last axis."""
+        low, high = self.first.astype(np.float32) * self.step, self.last.astype(np.float32) * self.step
+        inverse: Any = np.reciprocal(self.step)
+        if self.half_to_even:
+            return np.clip(np.rint(numbers * inverse).astype(np.int64), self.first, self.last)
+        return np.floor((np.clip(numbers, low, high) - low) * inverse + np.float32(0.5)).astype(np.int64) + self.first
+
+    def uniform(self, zero_point: int, axis: int | None = None) -> Uniform:
+        """Returns int8 elements of this step, with one zero point."""
+        steps = tuple(float(step) for step in self.step.reshape(-1))
+        return Uniform(steps, (zero_point,) * len(steps), axis)
+
+    def activation_zero_point(self) -> int:
+        """Returns the zero point with which saturating int8 clips at the first multiple, if not at both ends.
+
+        A narrow range of 8 bits keeps TensorFlow's zero point, and one more step below.
+        """
+        first, last = int(self.first), int(self.last)
+        return _LEAST - first + (last - first == _MOST - _LEAST - 1)
+
+    def weight_zero_point(self, multiples: npt.NDArray[np.int64]) -> int:
+        """Returns the zero point for a constant: 0, which products need, if that represents it."""
+        if multiples.size == 0 or (multiples.min() >= -_MOST and multiples.max() <= _MOST):
+            return 0
+        if self.first.size > 1 and np.ptp(self.first):
+            raise NotCovered("the channels' zero points differ")
+        return _LEAST - int(self.first.reshape(-1)[0])
+
+
+def affine_grid(low: Any, high: Any, bits: int, *, narrow: bool) -> Grid:
+    """Returns the grid of ``FakeQuantWithMinMax*``, in float32 as TensorFlow computes it.
+
+    Definition: tensorflow/core/kernels/fake_quant_ops_functor.h (``Nudge``).
+
+    Raises:
+        NotCovered: A range is empty, or more than 8 bits are asked for.
+    """
+    _check_bits(bits)
+    low = np.asarray(low, np.float32)
+    high = np.asarray(high, np.float32)
+    least, most = np.float32(narrow), np.float32(2**bits - 1)
+    unused = (low == 0) & (high == 0)
+    if not ((low < high) | unused).all():
+        raise NotCovered("a range is empty or not finite")
+    steps: Any = np.divide(high - low, np.float32(2**bits - 1 - narrow))
+    step: Any = _steps(steps, unused)
+    zero: Any = np.floor(np.clip(least - np.divide(low, step), least, most) + np.float32(0.5))
+    first, last = (np.where(unused, 0, end - zero).astype(np.int64) for end in (least, most))
+    return Grid(step, first, last)
+
+
+def symmetric_grid(low: Any, high: Any, bits: int, attributes: Mapping[str, Any]) -> Grid:
+    """Returns the grid of ``QuantizeAndDequantize*``, in float32 as TensorFlow computes it.
+
+    Args:
+        low: The ranges' lower ends, a scalar or one for each channel.
+        high: Their upper ends.
+        bits: The number of bits.
+        attributes: ``signed_input``, ``narrow_range`` and ``round_mode``.
+
+    Definition: tensorflow/core/kernels/quantize_and_dequantize_op.h (``ComputeQuantizationRange``).
+
+    Raises:
+        NotCovered: A range is empty, or the bits are more than 8.
+    """
+    _check_bits(bits)
+    signed = bool(attributes.get("signed_input", True))
+    least = -(2 ** (bits - 1)) + bool(attributes.get("narrow_range", False)) if signed else 0
+    most = 2 ** (bits - 1) - 1 if signed else 2**bits - 1
+    low, high = np.asarray(low, np.float32), np.asarray(high, np.float32)
+    # The larger of the two steps; one that the sign of its end excludes does not count.
+    steps = [np.where(high > 0, high / np.float32(most), np.float32(0))]
+    if least:
+        steps.append(np.where(low < 0, low / np.float32(least), np.float32(0)))
+    unused = (low == 0) & (high == 0)
+    step = _steps(np.maximum.reduce(steps).astype(np.float32), unused)
+    half_to_even = str(attributes.get("round_mode", "HALF_TO_EVEN")) == "HALF_TO_EVEN"
+    first, last = (np.where(unused, 0, np.full_like(step, end, np.int64)) for end in (least, most))
+    return Grid(step, first, last, half_to_even)
+
+
+def _steps(steps: npt.NDArray[np.float32], unused: npt.NDArray[np.bool_]) -> npt.NDArray[np.float32]:
+    """Returns the steps, of which those of unused channels are replaced by the least of the others.
+
+    Channels whose range is 0 to 0, as weights have that training made 0, are 0 in any step.
+
+    Raises:
+        NotCovered: A range is empty or not finite, or all are 0 to 0.
+    """
+    used = steps[~unused]
+    if not used.size or not (used > 0).all() or not np.isfinite(used).all():
+        raise NotCovered("a range is empty or not finite")
+    return np.where(unused, used.min(), steps).astype(np.float32)
+
+
+def _check_bits(bits: int) -> None:
+    if not 2 <= bits <= 8:
+        raise NotCovered(f"it has {bits} bits, and int8 has 8")

@@ -1,0 +1,103 @@
+"""Values of TensorFlow ops that are computed of constants alone, such as ranges of weights."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.ir.call_graph import attributes_of
+from litefuse.ir.importer.constants import loaded_attribute
+from litefuse.ir.mlir import ir, producer
+
+__all__ = ["known_value"]
+
+Array = npt.NDArray[Any]
+
+_LONGEST = 48
+_MOVING = frozenset({"tf.Identity", "tf.StopGradient"})
+_ELEMENTWISE: Mapping[str, Callable[..., Any]] = {
+    "tf.Abs": np.abs,
+    "tf.AddV2": np.add,
+    "tf.Ceil": np.ceil,
+    "tf.Exp": np.exp,
+    "tf.Floor": np.floor,
+    "tf.Log": np.log,
+    "tf.Maximum": np.maximum,
+    "tf.Minimum": np.minimum,
+    "tf.Mul": np.multiply,
+    "tf.Neg": np.negative,
+    "tf.Pow": np.power,
+    "tf.RealDiv": np.divide,
+    "tf.Round": np.rint,
+    "tf.Sqrt": np.sqrt,
+    "tf.Square": np.square,
+    "tf.Sub": np.subtract,
+    "tf.Tanh": np.tanh,
+}
+_REDUCING: Mapping[str, Callable[..., Any]] = {
+    "tf.Max": np.max,
+    "tf.Mean": np.mean,
+    "tf.Min": np.min,
+    "tf.Sum": np.sum,
+}
+
+
+def known_value(value: ir.Value) -> Array | None:
+    """Returns a value that is a constant or computed of constants by common ops; None for any other.
+
+    Results are float32 where TensorFlow's are, and may differ from these in the last bit. Chains of more than some
+    dozens of ops are not followed, nor ops whose result is larger than their operands.
+    """
+    return _known(value, {}, _LONGEST)
+
+
+def _known(value: ir.Value, known: dict[ir.Value, Array | None], length: int) -> Array | None:
+    if value not in known:
+        owner = producer(value, "tf.Const", "tf.Reshape", *_MOVING, *_ELEMENTWISE, *_REDUCING)
+        known[value] = None
+        if owner is not None and owner.name == "tf.Const":
+            known[value] = _constant(owner)
+        elif owner is not None and length:
+            operands = [_known(each, known, length - 1) for each in owner.operands]
+            given = [each for each in operands if each is not None and each.size]
+            if given and len(given) == len(operands) and _size(value) <= max(each.size for each in given):
+                try:
+                    known[value] = _computed(owner, given)
+                except (IndexError, ValueError):  # operands that do not fit: shape inference says so
+                    known[value] = None
+    return known[value]
+
+
+def _size(value: ir.Value) -> float:
+    kind = ir.ShapedType(value.type)
+    return math.prod(kind.shape) if kind.has_static_shape else math.inf
+
+
+def _computed(op: ir.OpView | ir.Operation, given: Sequence[Array]) -> Array:
+    with np.errstate(all="ignore"):
+        if op.name in _MOVING:
+            return given[0]
+        if op.name == "tf.Reshape":
+            shape: list[int] = given[1].reshape(-1).tolist()
+            return np.reshape(given[0], shape)
+        if op.name in _ELEMENTWISE:
+            return np.asarray(_ELEMENTWISE[op.name](*given))
+        axes = tuple(given[1].reshape(-1).tolist())
+        keeps = "keep_dims" in attributes_of(op) and ir.BoolAttr(op.attributes["keep_dims"]).value
+        return np.asarray(_REDUCING[op.name](given[0], axis=axes, keepdims=keeps))
+
+
+def _constant(op: ir.OpView | ir.Operation) -> Array | None:
+    try:
+        elements = loaded_attribute(op.attributes["value"])
+    except TypeError:  # the bindings cannot read complex constants
+        return None
+    if not isinstance(elements, ir.DenseElementsAttr) or not isinstance(
+        elements.type.element_type, ir.F32Type | ir.IntegerType
+    ):
+        return None
+    return np.array(elements).reshape(elements.type.shape)

@@ -1,0 +1,248 @@
+"""Pairs of QUANTIZE and DEQUANTIZE in the place of fake-quantization nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.ir.attributes import attribute_value
+from litefuse.ir.call_graph import all_operations, attributes_of
+from litefuse.ir.constants import tensor_constant, without_copies
+from litefuse.ir.locations import node_text
+from litefuse.ir.mlir import ir, producer
+from litefuse.passes.fake_quantization.constants import emitted
+from litefuse.passes.fake_quantization.grid import Grid, NotCovered, affine_grid, symmetric_grid
+from litefuse.passes.fake_quantization.known_values import known_value
+from litefuse.passes.fake_quantization.rounding import Rounding, rounding_of
+from litefuse.passes.fake_quantization.uniform import Uniform, quantized_type
+
+__all__ = ["NodesFound", "PairFakeQuantization"]
+
+_PRODUCTS = (
+    *("tf.BatchMatMulV2", "tf.BatchMatMulV3", "tf.Conv2D", "tf.Conv2DBackpropInput", "tf.DepthwiseConv2dNative"),
+    *("tf.Einsum", "tf.MatMul"),
+)
+_ROUNDINGS = frozenset({"tf.Round", "tf.Rint"})
+_CLIPPING = ("tf.Relu", "tf.Relu6", "tf.Sigmoid", "tf.Softmax")  # what is not negative
+
+
+@dataclass
+class NodesFound:
+    """What became of the fake-quantization nodes.
+
+    Attributes:
+        pairs: How many became pairs.
+        left: Those that did not, which float ops compute: the node, and the reason.
+    """
+
+    pairs: int = 0
+    left: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+
+
+@dataclass(frozen=True)
+class PairFakeQuantization:
+    """Replaces fake quantization of constant range by a pair of its steps::
+
+        %y = tf.FakeQuantWithMinMaxVars(%x, 0, 2.55)
+        -->  %q = tfl.quantize(%x) : !quant.uniform<i8:f32, 0.01:-128>
+             %y = tfl.dequantize(%q)
+
+    The engine fuses ops across the pairs, and scales the steps of weights where it multiplies these. Constants are
+    rounded here, so that what it does to them rounds nothing again. A range of fewer than 256 steps is clipped at one
+    end by a minimum or by the ReLU that precedes it: saturation clips at the other.
+
+    Attributes:
+        found: Counts the nodes.
+    """
+
+    found: NodesFound
+    name: ClassVar[str] = "pair-fake-quantization"
+
+    def run(self, module: ir.Module) -> bool:
+        before = self.found.pairs
+        for op in [each for each in all_operations(module) if each.name in _GRIDS or each.name in _ROUNDINGS]:
+            grid = _GRIDS.get(op.name)
+            if grid is not None:
+                self._pair(op, lambda op=op, grid=grid: Rounding(op.operands[0], grid(op)))
+            else:
+                rounding = rounding_of(op)
+                if rounding is not None:
+                    self._pair(rounding.last, lambda rounding=rounding: rounding.rounding)
+        return self.found.pairs > before
+
+    def _pair(self, op: ir.OpView, rounding: Callable[[], Rounding]) -> None:
+        try:
+            found = rounding()
+            kind = ir.ShapedType(found.value.type)
+            if not isinstance(kind.element_type, ir.F32Type):
+                raise NotCovered(f"it is of {kind.element_type}, not of float32")
+            constant = _constant(found.value)
+            op = op if constant is None else _reshaped(op)
+            with ir.InsertionPoint(op), op.location:
+                value = _activation_pair(*found) if constant is None else _constant_pair(constant, found.grid, op)
+        except NotCovered as reason:
+            self.found.left.append((node_text(op), str(reason)))
+            return
+        self.found.pairs += 1
+        op.results[0].replace_all_uses_with(value)
+        op.operation.erase()
+
+
+def _activation_pair(value: ir.Value, grid: Grid) -> ir.Value:
+    """Emits the pair for what is not constant, with the clipping that int8 does not do."""
+    if grid.step.size > 1:
+        raise NotCovered("LiteRT's ops take one scale for all channels of what is not constant")
+    span = int(grid.last) - int(grid.first)
+    if span >= 254:
+        return _pair(value, grid.uniform(grid.activation_zero_point()))
+    if grid.first == 0:  # int8 saturates at the last step, ReLU clips at 0
+        if producer(value, *_CLIPPING) is None:
+            value = ir.Operation.create("tf.Relu", [value.type], [value]).result
+        return _pair(value, grid.uniform(127 - span))
+    bound = tensor_constant(ir.DenseElementsAttr.get(np.array(float(grid.last) * float(grid.step), np.float32)))
+    value = ir.Operation.create("tf.Minimum", [value.type], [value, bound]).result
+    return _pair(value, grid.uniform(grid.activation_zero_point()))
+
+
+def _constant_pair(constant: npt.NDArray[np.float32], grid: Grid, op: ir.OpView) -> ir.Value:
+    """Emits a rounded constant in the shape of an op's result, and its pair."""
+    multiples = grid.multiples(constant)
+    zero = grid.weight_zero_point(multiples)
+    shape = tuple(ir.ShapedType(op.results[0].type).shape)
+    axis = _last_axis(shape, constant.shape[-1]) if grid.step.size > 1 else None
+    numbers = (multiples * grid.step).astype(np.float32).reshape(shape)
+    multiples = multiples.reshape(shape)
+    rounded = tensor_constant(ir.DenseElementsAttr.get(numbers))
+    if _is_bias(op.results[0]):
+        return rounded  # int32 in steps of the product
+    uniform = grid.uniform(zero, axis)
+    channels = _output_channels(op.results[0], shape)
+    if axis is None and zero == 0 and channels is not None:
+        # With a step for each channel, the engine multiplies them by the factors of a batch normalization.
+        count = shape[channels]
+        uniform = Uniform(uniform.scales * count, (0,) * count, channels)
+    if any(_has_scaled_input(use.owner) for use in op.results[0].uses):
+        return ir.Operation.create("tfl.dequantize", [rounded.type], [emitted(multiples + zero, uniform)]).result
+    return _pair(rounded, uniform)
+
+
+def _reshaped(op: ir.OpView) -> ir.OpView:
+    """Returns the reshape of an op's result if that is its only use and the channels stay an axis, else the op.
+
+    Between weights and product, the engine would mistake the axis of the channels.
+    """
+    users = [use.owner for use in op.results[0].uses]
+    if len(users) != 1 or users[0].name != "tf.Reshape":
+        return op
+    before, after = (ir.ShapedType(each.results[0].type) for each in (op, users[0]))
+    if not (before.has_static_shape and after.has_static_shape and before.rank):
+        return op
+    return op if _last_axis(tuple(after.shape), before.shape[-1]) is None else users[0]
+
+
+def _last_axis(shape: tuple[int, ...], size: int) -> int | None:
+    """Returns the last axis that is not of one element, if it has this size."""
+    axes = [axis for axis, each in enumerate(shape) if each != 1] or [len(shape) - 1]
+    return axes[-1] if shape and shape[axes[-1]] == size else None
+
+
+def _is_bias(value: ir.Value) -> bool:
+    """Whether a value is only added to products."""
+    users = [use.owner for use in value.uses]
+    return bool(users) and all(
+        user.name in {"tf.AddV2", "tf.BiasAdd"}
+        and any(producer(without_copies(each), *_PRODUCTS) is not None for each in user.operands)
+        for user in users
+    )
+
+
+def _has_scaled_input(product: ir.OpView) -> bool:
+    """Whether a number is added to the input of a product, or multiplied with it.
+
+    The engine would do that to weights with a pair, and leave their steps (tflite/converter/transforms,
+    ``FuseBinaryOpToFollowingAffineOp``). Stored integers are safe.
+    """
+    binary = producer(without_copies(product.operands[0]), "tf.AddV2", "tf.Mul", "tf.RealDiv", "tf.Sub")
+    return binary is not None and any(
+        (found := _constant(each)) is not None and found.size == 1 for each in binary.operands
+    )
+
+
+def _pair(value: ir.Value, uniform: Uniform) -> ir.Value:
+    kind = quantized_type(value.type, uniform)
+    quantized = ir.Operation.create("tfl.quantize", [kind], [value], {"qtype": ir.TypeAttr.get(kind)}).result
+    return ir.Operation.create("tfl.dequantize", [value.type], [quantized]).result
+
+
+def _output_channels(kernel: ir.Value, shape: tuple[int, ...]) -> int | None:
+    """Returns the axis of the output channels of a kernel, if only convolutions use it."""
+    users = {use.owner.name for use in kernel.uses}
+    if users == {"tf.Conv2D"} and len(shape) == 4:
+        return 3
+    return 2 if users == {"tf.DepthwiseConv2dNative"} and len(shape) == 4 and shape[3] == 1 else None
+
+
+def _constant(value: ir.Value) -> npt.NDArray[np.float32] | None:
+    known = known_value(value)
+    return known if known is not None and known.dtype == np.float32 else None
+
+
+def _ends(op: ir.OpView) -> tuple[Any, Any]:
+    ends = [_constant(value) for value in op.operands[1:3]]
+    if any(end is None for end in ends):
+        raise NotCovered("its range is computed in each call")
+    return ends[0], ends[1]
+
+
+def _options(op: ir.OpView) -> Mapping[str, Any]:
+    return {name: attribute_value(value) for name, value in attributes_of(op).items()}
+
+
+def _by_arguments(op: ir.OpView) -> Grid:
+    options = _options(op)
+    low, high = options.get("min", -6.0), options.get("max", 6.0)
+    return affine_grid(low, high, options.get("num_bits", 8), narrow=options.get("narrow_range", False))
+
+
+def _by_operands(op: ir.OpView) -> Grid:
+    options = _options(op)
+    return affine_grid(*_ends(op), options.get("num_bits", 8), narrow=options.get("narrow_range", False))
+
+
+def _symmetric(op: ir.OpView) -> Grid:
+    options = _options(op)
+    axis, rank = options.get("axis", -1), ir.ShapedType(op.operands[0].type).rank
+    if axis not in {-1, rank - 1}:
+        raise NotCovered(f"its channels are axis {axis}, not the last one")
+    bits = options.get("num_bits", 8)
+    if op.name.endswith("V3"):
+        given = _constant_integer(op.operands[3])
+        if given is None:
+            raise NotCovered("its number of bits is computed in each call")
+        bits = given
+    if options.get("range_given", False):
+        return symmetric_grid(*_ends(op), bits, options)
+    constant = _constant(op.operands[0])
+    if constant is None:
+        raise NotCovered("its range is that of the data, in each call")
+    if not constant.size:
+        raise NotCovered("it is empty")
+    axes = None if axis == -1 else tuple(range(rank - 1))
+    return symmetric_grid(constant.min(axis=axes), constant.max(axis=axes), bits, options)
+
+
+def _constant_integer(value: ir.Value) -> int | None:
+    known = known_value(value)
+    return None if known is None else int(known)
+
+
+_GRIDS: Mapping[str, Callable[[ir.OpView], Grid]] = {
+    "tf.FakeQuantWithMinMaxArgs": _by_arguments,
+    "tf.FakeQuantWithMinMaxVars": _by_operands,
+    "tf.FakeQuantWithMinMaxVarsPerChannel": _by_operands,
+    **dict.fromkeys((f"tf.QuantizeAndDequantizeV{version}" for version in (2, 3, 4)), _symmetric),
+}

@@ -1,0 +1,104 @@
+"""Static types of states and of what is computed of them, for runtimes that take no dynamic dimension."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import ClassVar
+
+import numpy as np
+
+from litefuse.ir.attributes import attribute_value
+from litefuse.ir.call_graph import attributes_of, functions, is_public, nested_operations, update_function_type
+from litefuse.ir.constants import elements_of_constant, pseudo_constant
+from litefuse.ir.mlir import ir
+from litefuse.ir.ops.dims import Shape
+from litefuse.ir.ops.facts import ShapeError, Undecided
+from litefuse.ir.ops.rules import RULES
+from litefuse.ir.shapes.op_shapes import result_shapes
+from litefuse.ir.shapes.result_types import FORWARDING
+from litefuse.ir.types import ranked_type, shape_of
+from litefuse.ir.unused_ops import erase_unused
+
+__all__ = ["TypeStaticShapes"]
+
+
+# The ops that sizes are computed with.
+_SIZES = frozenset({"tfl.pack", "tfl.shape", "tfl.strided_slice"})
+
+
+class TypeStaticShapes:
+    """Gives results their shapes where these are known, although the types do not say so::
+
+        tfl.fill([1, 64], 0.0) : tensor<?x64xf32>         -->  tensor<1x64xf32>
+        tfl.broadcast_to(%v, shape(%v)) : tensor<?x64xf32>  -->  the type of %v
+        tfl.maximum(%s, %s) : tensor<?x64xf32>            -->  the type of %s
+
+    Fusions emit states before the shapes of inputs are set. Sizes that are computed for a BROADCAST_TO become
+    constants: tflite-micro takes no others.
+    """
+
+    name: ClassVar[str] = "type-static-shapes"
+
+    def run(self, module: ir.Module) -> bool:
+        modified = False
+        for function in functions(module).values():
+            if function.is_external:
+                continue
+            for op in nested_operations(function.entry_block):
+                if len(op.results) != 1 or not op.name.startswith("tfl.") or not _is_open(op.results[0]):
+                    continue
+                # Values that a terminator or a call forwards are typed elsewhere too; nothing calls public functions.
+                users = {use.owner.name for use in op.results[0].uses}
+                if users & FORWARDING - ({"func.return"} if is_public(function) else set()):
+                    continue
+                shape = _shape(op)
+                if shape is not None and None not in shape:
+                    op.results[0].set_type(ranked_type(shape, ir.ShapedType(op.results[0].type).element_type))
+                    modified = True
+            if is_public(function):
+                update_function_type(function)
+            for op in list(nested_operations(function.entry_block)):
+                if op.name == "tfl.broadcast_to":
+                    modified = _with_constant_sizes(op) or modified
+        return modified
+
+
+def _with_constant_sizes(op: ir.OpView) -> bool:
+    """Makes constants of sizes that are computed of a value of known shape; returns whether they were."""
+    value, dims = op.operands
+    if _is_open(op.results[0]) or isinstance(dims.owner, ir.Block) or not _are_sizes_of(dims, value):
+        return False
+    sizes = np.array(shape_of(ir.ShapedType(op.results[0].type)), np.int32)
+    with ir.InsertionPoint(op), op.location:
+        op.operands[1] = pseudo_constant(ir.DenseElementsAttr.get(sizes))
+    erase_unused([dims.owner], _SIZES.__contains__)
+    return True
+
+
+def _is_open(value: ir.Value) -> bool:
+    return isinstance(value.type, ir.RankedTensorType) and not value.type.has_static_shape
+
+
+def _shape(op: ir.OpView) -> Shape | None:
+    if op.name == "tfl.fill":
+        elements = elements_of_constant(op.operands[0], "arith.constant", "tfl.pseudo_const")
+        return None if elements is None else tuple(np.array(elements).reshape(-1).tolist())
+    if op.name == "tfl.broadcast_to":
+        value, dims = op.operands
+        return shape_of(ir.ShapedType(value.type)) if _are_sizes_of(dims, value) else None
+    if op.name not in RULES:
+        return None
+    with suppress(ShapeError, Undecided):
+        element = ir.ShapedType(op.results[0].type).element_type
+        attributes = {key: attribute_value(value) for key, value in attributes_of(op).items()}
+        (shape,) = result_shapes(op.name, list(op.operands), [element], attributes)
+        return shape
+    return None
+
+
+def _are_sizes_of(dims: ir.Value, value: ir.Value) -> bool:
+    """Whether sizes are those of a value: SHAPE of it, or that taken apart and packed again."""
+    owner = dims.owner
+    while not isinstance(owner, ir.Block) and owner.name in {"tfl.pack", "tfl.strided_slice"}:
+        owner = owner.operands[0].owner  # litefuse packs all of the sizes, in their order
+    return not isinstance(owner, ir.Block) and owner.name == "tfl.shape" and owner.operands[0] == value

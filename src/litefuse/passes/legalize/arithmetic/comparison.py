@@ -1,0 +1,134 @@
+"""Comparisons that LiteRT lacks, and the neighbors of floats."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from litefuse.ir.mlir import ir, producer
+from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
+from litefuse.passes.legalize.arithmetic.elementary import where_finite
+from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
+
+if TYPE_CHECKING:
+    from litefuse.ir.builder import Builder
+
+__all__ = [
+    "ApproximateEqual",
+    "Classification",
+    "DifferenceFromItself",
+    "NegatedComparison",
+    "NextAfter",
+    "OrderOfConditions",
+]
+
+
+@decomposition("ApproximateEqual")
+class ApproximateEqual(Decomposition):
+    """``|x - y| < tolerance``."""
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        op.require(0, "float32", "int32", "int64")
+        tolerance = op.attributes.get("tolerance", 1e-5)
+        difference = b.cast(b.unary("Abs", b.binary("Sub", *op.operands)), "float32")
+        return b.compare("Less", difference, float(tolerance))
+
+
+@decomposition("IsFinite", "IsInf", "IsNan")
+# Fault `infinite-constants`: the engine's own lowering is never true.
+@before_engine("IsInf")
+class Classification(Decomposition):
+    """Comparisons of absolute values with infinity, the largest finite number and 0."""
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        shape = op.shape(0)
+        op.require(0, "float32")
+        (x,) = op.operands
+        if op.name == "IsFinite":
+            return where_finite(b, x)
+        if op.name == "IsInf":
+            return b.compare("Equal", b.unary("Abs", x), math.inf)
+        return b.op("LogicalNot", [b.compare("GreaterEqual", b.unary("Abs", x), 0.0)], shape, "bool")
+
+
+_ORDERED = ("tf.Greater", "tf.GreaterEqual", "tf.Less", "tf.LessEqual")
+
+
+# Fault `negated-comparison`.
+@before_engine("LogicalNot")
+class NegatedComparison(Decomposition):
+    """LiteRT's LOGICAL_NOT, which the engine does not merge with a comparison of floats."""
+
+    folds = True
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        compared = producer(op.operands[0], *_ORDERED)
+        return compared is not None and "float" in tensor_type_of(compared.operands[0]).dtype
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        kind = ranked_tensor_type(TensorType("bool", b.shape(op.operands[0])))
+        return ir.Operation.create("tfl.logical_not", [kind], list(op.operands)).result
+
+
+# Fault `difference-from-itself`.
+@before_engine("Sub", dtypes=("bfloat16", "float16", "float32"))
+class DifferenceFromItself(Decomposition):
+    """A product with 0, which is NaN for infinities as well."""
+
+    folds = True
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        return op.operands[0] == op.operands[1] and "tf.AddV2" in op.readers
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        return b.binary("Mul", op.operands[0], 0.0)
+
+
+# Fault `order-of-conditions`.
+@before_engine("Greater", "GreaterEqual", "Less", "LessEqual")
+class OrderOfConditions(Decomposition):
+    """``x and not x`` for a cast condition below 0, and ``x or not x`` for one that is not."""
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        return _condition_beside_zero(op) is not None
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        condition = _condition_beside_zero(op)
+        if condition is None:
+            raise NotDecomposed(f"LiteRT's op for it does not take {op.types[0].dtype}")
+        negated = b.unary("LogicalNot", condition)
+        return b.binary("LogicalOr" if op.name.endswith("Equal") else "LogicalAnd", condition, negated)
+
+
+def _condition_beside_zero(op: TensorFlowOp) -> ir.Value | None:
+    """Returns the condition whose cast an op compares with 0, and no smaller number."""
+    position = 0 if op.name in {"GreaterEqual", "Less"} else 1
+    zero, cast = op.constants[1 - position], producer(op.operands[position], "tf.Cast")
+    if zero is None or zero.size != 1 or zero.any() or cast is None:
+        return None
+    return cast.operands[0] if tensor_type_of(cast.operands[0]).dtype == "bool" else None
+
+
+@decomposition("NextAfter")
+class NextAfter(Decomposition):
+    """The bits of a float's neighbors are those of the float plus or minus 1, as an integer.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/math/nextafter.
+    """
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        op.shape(1)
+        op.require(0, "float32")
+        x, y = op.operands
+        bits = b.bitcast(x, "int32")
+        upwards = b.compare("Less", x, y)
+        away = b.compare("Equal", b.compare("Greater", x, 0.0), upwards)
+        moved = b.bitcast(b.binary("AddV2", bits, b.select(away, b.constant(1, "int32"), -1)), "float32")
+        smallest = b.bitcast(b.constant(1, "int32"), "float32")
+        moved = b.select(b.compare("Equal", x, 0.0), b.select(upwards, smallest, b.unary("Neg", smallest)), moved)
+        total = b.binary("AddV2", x, y)  # NaN if either is NaN
+        ordered = b.compare("Equal", total, total)
+        return b.select(b.compare("Equal", x, y), y, b.select(ordered, moved, total))

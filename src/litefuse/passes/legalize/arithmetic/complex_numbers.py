@@ -1,0 +1,240 @@
+"""Complex numbers as pairs of float32: LiteRT has few complex ops, but BITCAST converts to pairs and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
+
+if TYPE_CHECKING:
+    from litefuse.ir.builder import Builder
+    from litefuse.ir.mlir import ir
+
+__all__ = [
+    "ComplexArithmetic",
+    "ComplexBits",
+    "ComplexBroadcast",
+    "ComplexParts",
+    "ComplexProduct",
+    "ComplexScatter",
+    "ConjugateTranspose",
+    "complex_of",
+    "parts_of",
+]
+
+
+@decomposition("Bitcast")
+class ComplexBits(Decomposition):
+    """``Bitcast`` from or to complex numbers with all dimensions static.
+
+    For the fault ``bits-of-complex-numbers``, the first dimension is made dynamic by a reshape to -1.
+    """
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        shape, (result,) = op.shape(0), op.results
+        sizes = [size for size in shape if size is not None]
+        if "complex64" not in {op.types[0].dtype, result.dtype} or result.shape is None or len(sizes) < len(shape):
+            raise NotDecomposed(f"LiteRT's Bitcast does not take {op.types[0].dtype} to {result.dtype}")
+        if 0 in shape:
+            raise NotDecomposed("it is empty")
+        rows = b.constant([-1, *sizes[1:]], "int32")
+        hidden = b.op("Reshape", [op.operands[0], rows], [None, *sizes[1:]], op.types[0].dtype)
+        if shape and result.shape:
+            return b.op("Bitcast", [hidden], result.shape, result.dtype)
+        # The operand or the result is a scalar.
+        inner = [size for size in (shape or result.shape) if size is not None]
+        rows = b.constant(np.array([-1, *inner] if shape else [-1]), "int32")
+        hidden = b.op("Reshape", [op.operands[0], rows], [None, *inner] if shape else [None], op.types[0].dtype)
+        outer = [None] if shape else [None, *inner]
+        return b.reshape(b.op("Bitcast", [hidden], outer, result.dtype), [] if shape else inner)
+
+
+@decomposition("Angle", "Complex", "Conj")
+class ComplexParts(Decomposition):
+    """Complex numbers from their parts, and their angles and conjugates."""
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        if op.name == "Complex":
+            op.require(0, "float32")
+            return complex_of(b, *op.operands)
+        op.require(0, "complex64")
+        real, imaginary = parts_of(b, op.operands[0])
+        if op.name == "Angle":
+            return b.binary("Atan2", imaginary, real)
+        return complex_of(b, real, b.unary("Neg", imaginary))
+
+
+@decomposition("ConjugateTranspose")
+class ConjugateTranspose(Decomposition):
+    """Transposes the parts and negates the imaginary one; a transposition for real numbers."""
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        order: list[int] = op.constant(1).reshape(-1).tolist()
+        if op.types[0].dtype != "complex64":
+            return b.transpose(op.operands[0], order)
+        real, imaginary = (b.transpose(part, order) for part in parts_of(b, op.operands[0]))
+        return complex_of(b, real, b.unary("Neg", imaginary))
+
+
+@decomposition(
+    *("Add", "AddV2", "Cumsum", "Equal", "Exp", "Log", "Mean", "Mul", "Neg", "NotEqual", "RealDiv", "Reciprocal"),
+    *("Sqrt", "Square", "Sub", "Sum"),
+)
+class ComplexArithmetic(Decomposition):
+    """Arithmetic on complex numbers in terms of their parts."""
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        rank = len(op.shape(0))
+        if op.types[0].dtype != "complex64":
+            raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype}")
+        real, imaginary = parts_of(b, op.operands[0])
+        if op.name in {"Log", "Sqrt"}:
+            return complex_of(b, *_function(b, op.name, real, imaginary))
+        if op.name == "Cumsum":
+            flags = {key: bool(op.attributes.get(key, False)) for key in ("exclusive", "reverse")}
+            axis = b.constant(np.array(op.axis(1, rank)), "int32")
+            sums = [b.op("Cumsum", [part, axis], b.shape(part), "float32", **flags) for part in (real, imaginary)]
+            return complex_of(b, *sums)
+        if op.name == "Reciprocal":
+            size = b.binary("AddV2", b.unary("Square", real), b.unary("Square", imaginary))
+            return complex_of(b, b.binary("RealDiv", real, size), b.binary("RealDiv", b.unary("Neg", imaginary), size))
+        if op.name in {"Mean", "Sum"}:
+            axes = sorted({int(axis) % rank for axis in op.constant(1).reshape(-1)}, reverse=True)
+            keep = bool(op.attributes.get("keep_dims", False))
+            for axis in axes:
+                real, imaginary = (b.reduce(op.name, part, axis, keep_dims=keep) for part in (real, imaginary))
+            return complex_of(b, real, imaginary)
+        if op.name == "Neg":
+            return complex_of(b, b.unary("Neg", real), b.unary("Neg", imaginary))
+        if op.name == "Exp":
+            size = b.unary("Exp", real)
+            return complex_of(
+                b, b.binary("Mul", size, b.unary("Cos", imaginary)), b.binary("Mul", size, b.unary("Sin", imaginary))
+            )
+        op.shape(len(op.operands) - 1)
+        other = parts_of(b, op.operands[-1])
+        if op.name in {"Equal", "NotEqual"}:
+            parts = [b.compare("Equal", *pair) for pair in ((real, other[0]), (imaginary, other[1]))]
+            equal = b.binary("LogicalAnd", *parts)
+            return equal if op.name == "Equal" else b.unary("LogicalNot", equal)
+        if op.name in {"Add", "AddV2", "Sub"}:
+            return complex_of(b, b.binary(op.name, real, other[0]), b.binary(op.name, imaginary, other[1]))
+        if op.name == "RealDiv":
+            size = b.binary("AddV2", b.unary("Square", other[0]), b.unary("Square", other[1]))
+            other = (b.binary("RealDiv", other[0], size), b.binary("RealDiv", b.unary("Neg", other[1]), size))
+        return complex_of(
+            b,
+            b.binary("Sub", b.binary("Mul", real, other[0]), b.binary("Mul", imaginary, other[1])),
+            b.binary("AddV2", b.binary("Mul", real, other[1]), b.binary("Mul", imaginary, other[0])),
+        )
+
+
+@decomposition("BroadcastTo", order=-1)
+# Fault `broadcast-of-complex-numbers`.
+@before_engine("BroadcastTo", dtypes=("complex64",))
+class ComplexBroadcast(Decomposition):
+    """Broadcasts the parts."""
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        if op.types[0].dtype != "complex64":
+            raise NotDecomposed(f"LiteRT's BroadcastTo does not take {op.types[0].dtype}")
+        shape = op.results[0].shape
+        if shape is None:
+            raise NotDecomposed("the result is of unknown rank")
+        parts = [b.op(name, [op.operands[0]], op.shape(0), "float32") for name in ("Real", "Imag")]
+        return b.op(
+            "Complex",
+            [b.op("BroadcastTo", [part, op.operands[1]], shape, "float32") for part in parts],
+            shape,
+            "complex64",
+        )
+
+
+@decomposition("ScatterNd")
+class ComplexScatter(Decomposition):
+    """Scatters the parts separately; updates of one element are added up."""
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        indices, updates, shape = op.operands
+        if op.types[1].dtype != "complex64":
+            raise NotDecomposed(f"LiteRT's ScatterNd does not take {op.types[1].dtype}")
+        (result,) = op.results
+        if result.shape is None:
+            raise NotDecomposed("the rank of its result is unknown")
+        parts = parts_of(b, updates)
+        return complex_of(b, *(b.op("ScatterNd", [indices, part, shape], result.shape, "float32") for part in parts))
+
+
+@decomposition("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "MatMul")
+# Fault `transposed-complex-factor`.
+@before_engine("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "MatMul", dtypes=("complex64",))
+class ComplexProduct(Decomposition):
+    """Complex matrix products, as four products of the parts; ``adj_x`` and ``adj_y`` also conjugate."""
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        (result,) = op.results
+        if op.types[0].dtype != "complex64" or op.types[1].dtype != "complex64" or result.dtype != "complex64":
+            raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype}")
+        if result.shape is None:
+            raise NotDecomposed("the result is of unknown rank")
+        op.shape(0)
+        op.shape(1)
+        attributes = b.options(op)
+        factors: list[tuple[ir.Value, ir.Value]] = []
+        for value, adjoint in zip(op.operands, ("adj_x", "adj_y"), strict=True):
+            real, imaginary = parts_of(b, value)
+            factors.append((real, b.unary("Neg", imaginary) if attributes.get(adjoint, False) else imaginary))
+
+        def product(first: int, second: int) -> ir.Value:
+            return b.op(op.name, [factors[0][first], factors[1][second]], result.shape or (), "float32", **attributes)
+
+        return complex_of(
+            b, b.binary("Sub", product(0, 0), product(1, 1)), b.binary("AddV2", product(0, 1), product(1, 0))
+        )
+
+
+def _function(b: Builder, name: str, real: ir.Value, imaginary: ir.Value) -> tuple[ir.Value, ir.Value]:
+    """Emits the parts of the principal value of a logarithm or a square root."""
+    size = _size(b, real, imaginary)
+    if name == "Log":
+        return b.unary("Log", size), b.binary("Atan2", imaginary, real)
+    # Neither term of the sum is negative, so there is no cancellation.
+    large = b.unary("Sqrt", b.binary("Mul", b.binary("AddV2", size, b.unary("Abs", real)), 0.5))
+    zero = b.compare("Equal", large, 0.0)
+    small = b.binary("RealDiv", b.binary("Mul", b.unary("Abs", imaginary), 0.5), b.select(zero, 1.0, large))
+    right = b.compare("GreaterEqual", real, 0.0)
+    upper = b.select(right, small, large)
+    below = b.compare("Less", imaginary, 0.0)
+    return b.select(right, large, small), b.select(below, b.unary("Neg", upper), upper)
+
+
+def _size(b: Builder, real: ir.Value, imaginary: ir.Value) -> ir.Value:
+    """Emits the absolute value, scaled so that squares do not overflow."""
+    sizes = [b.unary("Abs", part) for part in (real, imaginary)]
+    largest = b.binary("Maximum", *sizes)
+    scale = b.select(b.compare("Equal", largest, 0.0), 1.0, largest)
+    squares = [b.unary("Square", b.binary("RealDiv", part, scale)) for part in sizes]
+    return b.binary("Mul", largest, b.unary("Sqrt", b.binary("AddV2", *squares)))
+
+
+def parts_of(b: Builder, value: ir.Value) -> tuple[ir.Value, ir.Value]:
+    """Emits the real and the imaginary part, float32."""
+    shape = b.shape(value)
+    rank = len(shape)
+    pairs = b.op("Bitcast", [value], [*shape, 2], "float32")
+    sizes = b.sizes(value)
+    real, imaginary = (b.reshape(b.slice(pairs, rank, index, index + 1), sizes) for index in (0, 1))
+    return real, imaginary
+
+
+def complex_of(b: Builder, real: ir.Value, imaginary: ir.Value) -> ir.Value:
+    """Emits complex64 numbers from a real and an imaginary part, which broadcast."""
+    if b.shape(real) != b.shape(imaginary) or None in b.shape(real):
+        real, imaginary = b.broadcast_both(real, imaginary)
+    pairs = b.stack([real, imaginary], len(b.shape(real)))
+    return b.op("Bitcast", [pairs], b.shape(real), "complex64")

@@ -1,0 +1,62 @@
+"""Scans along a dimension: the combination of each element with all before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from litefuse.passes.legalize.arrays.loops import count_to
+
+if TYPE_CHECKING:
+    from litefuse.ir.builder import Builder, MixedSize
+    from litefuse.ir.mlir import ir
+
+__all__ = ["has_open_axis", "running", "shifted"]
+
+Combine = Callable[["ir.Value", "ir.Value"], "ir.Value"]
+
+
+def running(b: Builder, values: ir.Value, combine: Combine) -> ir.Value:
+    """Emits an inclusive scan: combinations of the last 1, 2, 4, 8 ... elements, each from two of the previous step.
+
+    Args:
+        b: Emits the ops; if the dimension is dynamic, a loop, which only the engine can lower.
+        values: ``[before, size, after]``.
+        combine: Combines the later of two elements with the earlier one; it must be associative.
+    """
+    size = b.size(values, 1)
+    if not isinstance(size, int):
+        return _in_a_loop(b, values, size, combine)
+    reach = 1
+    while reach < size:
+        later, earlier = b.slice(values, 1, reach, None), b.slice(values, 1, 0, size - reach)
+        values = b.concat([b.slice(values, 1, 0, reach), combine(later, earlier)], 1)
+        reach *= 2
+    return values
+
+
+def _in_a_loop(b: Builder, values: ir.Value, size: MixedSize, combine: Combine) -> ir.Value:
+    positions = b.range(size)
+
+    def turn(_: ir.Value, changing: Sequence[ir.Value]) -> Sequence[ir.Value]:
+        values, reach = changing
+        before = b.binary("Sub", positions, reach)
+        earlier = b.gather(values, b.binary("Maximum", before, 0), 1)
+        reached = b.reshape(b.compare("GreaterEqual", before, 0), [1, size, 1])
+        return [b.select(reached, combine(values, earlier), values), b.binary("AddV2", reach, reach)]
+
+    doublings = b.constant(2 ** np.arange(31, dtype=np.int64), "int32")
+    turns = b.reduce("Sum", b.cast(b.compare("Less", doublings, b.scalar(size)), "int32"), 0)
+    return count_to(b, turns, [values, b.constant(1, "int32")], turn)[0]
+
+
+def shifted(b: Builder, values: ir.Value, first: ir.Value) -> ir.Value:
+    """Emits the values ``[before, size, after]`` shifted by one: ``first`` is prepended, the last one dropped."""
+    return b.slice(b.concat([first, values], 1), 1, 0, b.size(values, 1))
+
+
+def has_open_axis(shape: Sequence[int | None] | None, axis: object) -> bool:
+    """Whether a constant axis of a shape is dynamic."""
+    return shape is not None and axis is not None and shape[int(np.asarray(axis))] is None

@@ -1,0 +1,152 @@
+"""Inverse trigonometric and hyperbolic functions."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from litefuse.ir.mlir import ir
+from litefuse.ir.tensorflow_op import TensorFlowOp
+from litefuse.ir.types import tensor_type_of
+from litefuse.passes.legalize.arithmetic.elementary import between, log1p, polynomial
+from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
+
+if TYPE_CHECKING:
+    from litefuse.ir.builder import Builder
+    from litefuse.ir.ops.dims import Shape
+
+__all__ = ["Atan2", "Hyperbolic", "InverseHyperbolic", "InverseTrigonometric"]
+
+# From here on, the 1 in x^2 + 1 and x^2 - 1 is lost in rounding.
+_LARGE = 1e4
+
+
+@decomposition("Acos", "Asin", "Atan")
+class InverseTrigonometric(Decomposition):
+    """ATAN2 of the two sides of a triangle with this sine, cosine or tangent.
+
+    The other side of the sine ``x`` is ``sqrt((1 - x) (1 + x))``, which is NaN if there is no such angle. The relative
+    error is below 1e-6.
+    """
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        op.require(0, "float32")
+        (x,) = op.operands
+        if op.name == "Atan":
+            return b.binary("Atan2", x, b.op("OnesLike", [x], b.shape(x), b.dtype(x)))
+        other = b.unary("Sqrt", b.binary("Mul", b.binary("Sub", 1.0, x), b.binary("AddV2", x, 1.0)))
+        return b.binary("Atan2", x, other) if op.name == "Asin" else b.binary("Atan2", other, x)
+
+
+@decomposition("Cosh", "Sinh")
+class Hyperbolic(Decomposition):
+    """``(exp(x) - exp(-x)) / 2``, up to 1 by its Taylor series, and ``(exp(x) + exp(-x)) / 2``.
+
+    ``exp(x) / 2`` is computed as ``exp(x / 2) / 2 * exp(x / 2)``, since ``exp(x)`` overflows earlier. The relative
+    error is below 1e-6.
+    """
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        op.require(0, "float32")
+        (x,) = op.operands
+        size = b.unary("Abs", x)
+        root = b.unary("Exp", b.binary("Mul", size, 0.5))
+        rising = b.binary("Mul", b.binary("Mul", root, 0.5), root)
+        falling = b.binary("Mul", b.unary("Exp", b.unary("Neg", size)), 0.5)
+        if op.name == "Cosh":
+            return b.binary("AddV2", rising, falling)
+        small = between(b, x, -1.0, 1.0)
+        coefficients = [1 / math.factorial(n) for n in (1, 3, 5, 7, 9)]
+        series = b.binary("Mul", small, polynomial(b, b.binary("Mul", small, small), coefficients))
+        far = b.binary("Mul", b.unary("Sign", x), b.binary("Sub", rising, falling))
+        return b.select(b.compare("LessEqual", size, 1.0), series, far)
+
+
+@decomposition("Acosh", "Asinh", "Atanh")
+class InverseHyperbolic(Decomposition):
+    """``log1p`` of formulas without cancellation; the relative error is below 2e-6::
+
+    asinh(x) = sign(x) log1p(a + a^2 / (1 + sqrt(a^2 + 1))), a = |x|
+    acosh(x) = log1p(t + sqrt(t (t + 2))),                   t = x - 1
+    atanh(x) = sign(x) log1p(2 a / (1 - a)) / 2,             a = |x| <= 1 / 2
+    atanh(x) = -sign(x) log((1 - a) / (1 + a)) / 2,          a = |x| > 1 / 2
+    """
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        op.require(0, "float32")
+        (x,) = op.operands
+        size = b.unary("Abs", x)
+        if op.name == "Atanh":
+            low = b.binary("Minimum", size, 0.5)
+            near = log1p(b, b.binary("RealDiv", b.binary("Mul", low, 2.0), b.binary("Sub", 1.0, low)))
+            # Not of the inverse, which may be infinite: fault `logarithm-of-infinity`.
+            ratio = b.binary("RealDiv", b.binary("Sub", 1.0, size), b.binary("AddV2", size, 1.0))
+            value = b.select(b.compare("LessEqual", size, 0.5), near, b.unary("Neg", b.unary("Log", ratio)))
+            return b.binary("Mul", b.binary("Mul", b.unary("Sign", x), 0.5), value)
+        if op.name == "Acosh":
+            t = b.binary("Sub", b.binary("Minimum", x, _LARGE), 1.0)
+            # Two roots, so that the result is also NaN below -1.
+            root = b.binary("Mul", b.unary("Sqrt", t), b.unary("Sqrt", b.binary("AddV2", t, 2.0)))
+            return self._large(b, x, log1p(b, b.binary("AddV2", t, root)))
+        a = b.binary("Minimum", size, _LARGE)
+        square = b.binary("Mul", a, a)
+        root = b.unary("Sqrt", b.binary("AddV2", square, 1.0))
+        inner = b.binary("AddV2", a, b.binary("RealDiv", square, b.binary("AddV2", root, 1.0)))
+        return b.binary("Mul", b.unary("Sign", x), self._large(b, size, log1p(b, inner)))
+
+    def _large(self, b: Builder, x: ir.Value, value: ir.Value) -> ir.Value:
+        logarithm = b.binary("AddV2", b.unary("Log", x), math.log(2))
+        return b.select(b.compare("Greater", x, _LARGE), logarithm, value)
+
+
+@decomposition("Atan2")
+# Fault `angles-of-a-broadcast`.
+@before_engine("Atan2")
+class Atan2(Decomposition):
+    """Broadcasts the operands explicitly, since LiteRT's op does not.
+
+    Two dynamic dimensions may differ, as one of them may be 1. They are equal if both operands are computed elementwise
+    from one value.
+    """
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        shapes = [each.shape for each in op.types]
+        y, x = op.operands
+        return None not in shapes and not _have_one_shape(y, x, *shapes)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        shapes = op.shape(0), op.shape(1)
+        y, x = op.operands
+        if _have_one_shape(y, x, *shapes):
+            return b.binary("Atan2", y, x)
+        return b.binary("Atan2", *b.broadcast_both(y, x))
+
+
+# Elementwise ops: the result has the shape that the operands broadcast to.
+_ELEMENT_BY_ELEMENT = frozenset(
+    f"tf.{name}"
+    for name in (
+        *("Abs", "Acos", "AddV2", "Asin", "Atan", "Ceil", "Cos", "Cosh", "Erf", "Exp", "Floor", "Identity", "Log"),
+        *("Maximum", "Minimum", "Mul", "Neg", "OnesLike", "RealDiv", "Relu", "Rsqrt", "Sigmoid", "Sign", "Sin"),
+        *("Sinh", "Softplus", "Sqrt", "Square", "Sub", "Tan", "Tanh", "ZerosLike"),
+    )
+)
+_DEPTH = 8
+
+
+def _have_one_shape(a: ir.Value, b: ir.Value, first: Shape | None, second: Shape | None) -> bool:
+    """Whether two values of these shapes are known to have equal shapes."""
+    if first != second or first is None:
+        return False
+    return None not in first or _shaped_like(a, _DEPTH) == _shaped_like(b, _DEPTH)
+
+
+def _shaped_like(value: ir.Value, depth: int) -> ir.Value:
+    """Returns the value that this one is computed from elementwise, or itself; scalar operands are ignored."""
+    if not depth or isinstance(value.owner, ir.Block) or value.owner.name not in _ELEMENT_BY_ELEMENT:
+        return value
+    found = {_shaped_like(each, depth - 1) for each in value.owner.operands if tensor_type_of(each).shape != ()}
+    return found.pop() if len(found) == 1 else value

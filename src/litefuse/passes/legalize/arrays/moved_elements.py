@@ -1,0 +1,141 @@
+"""Ops that move elements of dtypes that LiteRT's ops do not support: carried in others by their bits or values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.passes.legalize.arrays.along_axis import around_axis
+from litefuse.passes.legalize.arrays.carrier import carried, delivered
+from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
+
+if TYPE_CHECKING:
+    from litefuse.ir.builder import Builder, MixedSize
+    from litefuse.ir.mlir import ir
+
+__all__ = ["Carried", "InvertPermutation", "ParallelConcat", "Pieces", "Reverse"]
+
+
+# Dtypes whose elements are carried as bits and are not integers.
+_OF_BITS = frozenset({"bfloat16", "complex64", "float16", "float64"})
+
+
+@decomposition(
+    *("BatchToSpaceND", "BroadcastTo", "ConcatV2", "DepthToSpace", "ExpandDims", "Fill", "GatherNd", "GatherV2"),
+    *("MirrorPad", "Pack", "Pad", "PadV2", "Reshape", "ReverseSequence", "ReverseV2", "ScatterNd", "Select"),
+    *("SelectV2", "Slice", "SpaceToBatchND", "SpaceToDepth", "Squeeze", "TensorScatterUpdate", "Tile"),
+    *("Transpose", "MatrixBandPart", "MatrixDiag", "Unpack", "ZerosLike"),
+    order=2,
+)
+# Fault `unsigned-band`.
+@before_engine("MatrixBandPart", dtypes=("uint32", "uint64"))
+class Carried(Decomposition):
+    """The op on a carrier dtype, which represents the elements by their bits or values."""
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+        if op.name == "MirrorPad":
+            raise NotDecomposed("LiteRT's MirrorPad takes few dtypes")
+        dtype = op.results[0].dtype
+        if op.name == "ScatterNd" and dtype in _OF_BITS:
+            raise NotDecomposed("it adds up what falls on one place, and bits cannot be added")
+        pairs = list(zip(op.operands, op.types, strict=True))
+        moved = [carried(b, value) if each.dtype == dtype else value for value, each in pairs]
+        alike = [b.dtype(value) for value, (_, each) in zip(moved, pairs, strict=True) if each.dtype == dtype]
+        carrier = alike[0] if alike else dtype
+        if carrier == dtype:
+            raise NotDecomposed(f"LiteRT's {op.name} does not take {dtype} in this form")
+        attributes = b.options(op)
+        results = b.ops(op.name, moved, [(each.shape, carrier) for each in op.results], **attributes)
+        return [delivered(b, value, dtype) for value in results]
+
+
+@decomposition("Split", "SplitV", "Unpack")
+# Fault `split-of-seven-dimensions`.
+@before_engine("Split", dtypes=("bfloat16", "float16", "float32"), above_rank=6, operand=1)
+@before_engine("SplitV", dtypes=("bfloat16", "float16", "float32"), above_rank=6)
+class Pieces(Decomposition):
+    """Slices along the axis.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/split, unstack.
+    """
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+        operand = 1 if op.name == "Split" else 0
+        rank = len(op.shape(operand))
+        dtype = op.types[operand].dtype
+        if op.name == "Unpack":
+            axis = int(op.attributes.get("axis", 0)) % rank
+        else:
+            axis = op.axis(0 if op.name == "Split" else 2, rank)
+        rows, sizes = around_axis(b, carried(b, op.operands[operand]), axis)
+        count = len(op.results)
+        lengths: list[MixedSize] = [1 if op.name == "Unpack" else b.dims("FloorDiv", sizes[axis], count)] * count
+        if op.name == "SplitV":
+            given: list[int] = op.constant(1).reshape(-1).tolist()
+            rest = b.dims("Sub", sizes[axis], sum(given) + 1)
+            lengths = [rest if length == -1 else length for length in given]
+        pieces: list[ir.Value] = []
+        begin: MixedSize = 0
+        for length in lengths:
+            end = b.dims("AddV2", begin, length)
+            piece = b.slice(rows, 1, begin, end)
+            inner = [] if op.name == "Unpack" else [length]
+            pieces.append(delivered(b, b.reshape(piece, [*sizes[:axis], *inner, *sizes[axis + 1 :]]), dtype))
+            begin = end
+        return pieces
+
+
+@decomposition("InvertPermutation")
+class InvertPermutation(Decomposition):
+    """Scatters position i to the position that is the i-th number.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/math/invert_permutation.
+    """
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        shape = op.shape(0, 1)
+        op.require(0, "int32", "int64")
+        numbers = b.cast(op.operands[0], "int32")
+        count = b.size(numbers, 0)
+        scattered = b.op("ScatterNd", [b.expand(numbers, 1), b.range(count), b.vector([count])], shape, "int32")
+        return b.cast(scattered, op.types[0].dtype)
+
+
+@decomposition("Reverse", "ReverseV2")
+# Faults `reversal-of-nothing` and `reversal-of-dimensions-apart`.
+@before_engine("ReverseV2")
+class Reverse(Decomposition):
+    """Reverses one dimension after the other, if they are not adjacent; ``Reverse`` has a mask of them.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/reverse.
+    """
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        if op.constants[1] is None:
+            return op.types[1].shape != (1,)
+        axes = _reversed_axes(op)
+        return not axes or axes != list(range(axes[0], axes[-1] + 1))
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        axes = _reversed_axes(op)
+        if op.name == "ReverseV2" and not self.before_lowering(op):
+            raise NotDecomposed("LiteRT's ReverseV2 does not take it in this form")
+        return b.reverse(op.operands[0], axes) if axes else op.operands[0]
+
+
+def _reversed_axes(op: TensorFlowOp) -> list[int]:
+    given: list[int] = op.constant(1).reshape(-1).tolist()
+    if op.name == "Reverse":
+        return [axis for axis, marked in enumerate(given) if marked]
+    rank = len(op.shape(0))
+    return sorted(axis % rank for axis in given)
+
+
+@decomposition("ParallelConcat")
+class ParallelConcat(Decomposition):
+    """A concatenation along the first dimension."""
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        return b.concat(list(op.operands), 0)

@@ -1,0 +1,79 @@
+"""Partition of rows into several tensors, and its inverse."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.passes.legalize.arrays.carrier import carried, delivered
+from litefuse.passes.legalize.decomposition import Decomposition, decomposition
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from litefuse.ir.builder import Builder
+    from litefuse.ir.mlir import ir
+
+__all__ = ["DynamicPartition", "DynamicStitch"]
+
+
+@decomposition("DynamicPartition")
+class DynamicPartition(Decomposition):
+    """Gathers for each partition the rows with its number.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/dynamic_partition.
+    """
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+        shape = op.shape(0)
+        rank = len(op.shape(1))
+        if not rank:
+            raise NotDecomposed("there is one partition for all")
+        data, partitions = op.operands
+        parts: list[ir.Value] = []
+        for number in range(len(op.results)):
+            places = b.op("Where", [b.compare("Equal", partitions, number)], [None, rank], "int64")
+            parts.append(b.op("GatherNd", [data, b.cast(places, "int32")], [None, *shape[rank:]], b.dtype(data)))
+        return parts
+
+
+@decomposition("DynamicStitch", "ParallelDynamicStitch")
+class DynamicStitch(Decomposition):
+    """Gathers the row of each position; if there are several, the last.
+
+    A position without any gets the first row: TensorFlow leaves it undefined.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/dynamic_stitch, parallel_stitch.
+    """
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        count = len(op.operands) // 2
+        places: list[ir.Value] = []
+        rows: list[ir.Value] = []
+        for number in range(count):
+            rank = len(op.shape(number))
+            op.shape(count + number)
+            data = carried(b, op.operands[count + number])
+            sizes = b.sizes(data)
+            length = b.product(sizes[:rank])
+            places.append(b.reshape(op.operands[number], [length]))
+            rows.append(b.reshape(data, [length, *sizes[rank:]]))
+        constants = [value.reshape(-1) for value in op.constants[:count] if value is not None]
+        if len(constants) == count:
+            last = b.constant(_last_for_each(np.concatenate(constants)), "int32")
+        else:
+            place = b.concat(places, 0)
+            total = b.binary("AddV2", b.reduce("Max", place, 0), 1)
+            found = b.op("UnsortedSegmentMax", [b.range(b.size(place, 0)), place, total], [None], "int32")
+            last = b.binary("Maximum", found, 0)
+        return delivered(b, b.gather(b.concat(rows, 0), last), op.types[count].dtype)
+
+
+def _last_for_each(places: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Returns for each number the position of its last occurrence, 0 if it does not occur."""
+    last = np.zeros(places.max(initial=-1) + 1, np.int32)
+    last[places] = np.arange(places.size)
+    return last

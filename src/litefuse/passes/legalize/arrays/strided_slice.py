@@ -1,0 +1,168 @@
+"""``StridedSlice`` in forms that LiteRT's op does not support (rank, new axes, ellipsis), its gradient and update."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.passes.legalize.arrays.carrier import carried, delivered
+from litefuse.passes.legalize.arrays.scatter_update import replace_rows
+from litefuse.passes.legalize.arrays.slices import LITERT_RANK, AxisSlice, Slices
+from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
+
+if TYPE_CHECKING:
+    from litefuse.ir.builder import Builder, MixedSize
+    from litefuse.ir.mlir import ir
+
+__all__ = [
+    "EmptySlice",
+    "SliceAtComputedPositions",
+    "StridedSlice",
+    "StridedSliceGradient",
+    "StridedSliceUpdate",
+]
+
+
+# The dtypes that XNNPACK takes in some op. An empty constant of conditions could not be read.
+_FILLED = frozenset({"bfloat16", "float16", "float32"}) | {
+    f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
+}
+
+
+# Fault `empty-slice`.
+@before_engine("Slice", "StridedSlice", empty=True, order=-1)
+class EmptySlice(Decomposition):
+    """A ``Fill`` without elements instead of an empty slice."""
+
+    folds = True
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        return 0 in (op.results[0].shape or ()) and op.types[0].dtype in _FILLED
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        (result,) = op.results
+        if result.shape is None or 0 not in result.shape:
+            raise NotDecomposed("its result has elements, or may have some")
+        if None not in result.shape:
+            return b.fill([size for size in result.shape if size is not None], 0, result.dtype)
+        sizes = b.sizes(op.operands[0])
+        if op.name == "Slice":
+            begins, given = (b.numbers(op, operand, len(sizes)) for operand in (1, 2))
+            dims = [_taken(b, *each) for each in zip(sizes, begins, given, strict=True)]
+        else:
+            slices = Slices.of(op, b, len(sizes))
+            kept = [each.extent(b, size) for each, size in zip(slices.axes, sizes, strict=True) if not each.shrink]
+            dims = slices.with_new_axes(kept)
+        known = zip(result.shape, dims, strict=True)
+        return b.fill([dim if size is None else size for size, dim in known], 0, result.dtype)
+
+
+def _taken(b: Builder, size: MixedSize, begin: MixedSize, given: MixedSize) -> MixedSize:
+    """Returns the size of a slice of a dimension; -1 as the given size requests the rest."""
+    rest = b.dims("Sub", size, begin)
+    if isinstance(given, int):
+        return rest if given == -1 else given
+    return b.select(b.compare("Less", given, 0), b.scalar(rest), given)
+
+
+@decomposition("Slice")
+# Fault `slice-at-int64-positions`.
+@before_engine("Slice", dtypes=("int64",), operand=1)
+class SliceAtComputedPositions(Decomposition):
+    """Casts int64 begins and sizes to int32 if only one of the two is a constant."""
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        return (op.constants[1] is None) != (op.constants[2] is None)
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        value, *places = op.operands
+        (result,) = op.results
+        shape = (None,) * len(op.shape(0)) if result.shape is None else result.shape
+        return b.op("Slice", [value, *(b.cast(place, "int32") for place in places)], shape, result.dtype)
+
+
+@decomposition("StridedSlice")
+class StridedSlice(Decomposition):
+    """LiteRT's op for up to five dimensions, else one dimension after the other; a reshape inserts new axes.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/strided_slice.
+    """
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        slices = Slices.of(op, b, len(op.shape(0)))
+        return delivered(b, slices.taken(b, carried(b, op.operands[0])), op.types[0].dtype)
+
+
+@decomposition("StridedSliceGrad")
+class StridedSliceGradient(Decomposition):
+    """The gradient at the position of the slice, and zeros around it: by a padding, or by a scatter if it has strides.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/StridedSliceGrad.
+    """
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        (rank,) = op.shape(0, 1)
+        if rank is None:
+            raise NotDecomposed("the result is of unknown rank")
+        slices = Slices.of(op, b, rank)
+        op.shape(4)
+        gradient = carried(b, op.operands[4])
+        sizes = b.sizes_in(op.operands[0], op.results[0].shape or [None] * rank)
+        begins = [_begin(b, each, size) for each, size in zip(slices.axes, sizes, strict=True)]
+        known = [begin for begin in begins if begin is not None]
+        if len(known) < len(begins):
+            zeros = b.fill(sizes, 0, b.dtype(gradient))
+            return delivered(b, _scattered(b, zeros, slices, gradient), op.types[4].dtype)
+        taken, position = b.sizes(gradient), 0
+        counts: list[MixedSize] = []
+        paddings: list[tuple[MixedSize, MixedSize]] = []
+        for axis, (each, before) in enumerate(zip(slices.axes, known, strict=True)):
+            position += slices.new_axes.count(axis)
+            counts.append(1 if each.shrink else taken[position])
+            position += not each.shrink
+            paddings.append((before, b.dims("Sub", b.dims("Sub", sizes[axis], before), counts[axis])))
+        return delivered(b, b.pad(b.reshape(gradient, counts), paddings), op.types[4].dtype)
+
+
+def _begin(b: Builder, each: AxisSlice, size: MixedSize) -> MixedSize | None:
+    """Returns the begin of a slice; None if it has a stride, or if the sign of the begin is unknown."""
+    begin = each.begin or 0
+    if not isinstance(each.stride, int) or each.stride != 1 or not isinstance(begin, int):
+        return None
+    before = b.dims("Maximum", b.dims("AddV2", size, begin), 0) if begin < 0 else begin
+    return b.dims("Minimum", before, size)
+
+
+@decomposition("TensorStridedSliceUpdate")
+class StridedSliceUpdate(Decomposition):
+    """Replaces a slice of the tensor: at once if it is a box, else element by element.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/tensor_strided_slice_update.
+    """
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        slices = Slices.of(op, b, len(op.shape(0)))
+        op.shape(4)
+        value, update = carried(b, op.operands[0]), carried(b, op.operands[4])
+        sizes = b.sizes(value)
+        boxes = [each.box(b, size) for each, size in zip(slices.axes, sizes, strict=True)]
+        known = [box for box in boxes if box is not None]
+        if len(known) == len(boxes) <= LITERT_RANK:
+            visible = [extent for (_, extent), each in zip(known, slices.axes, strict=True) if not each.shrink]
+            filled = b.reshape(b.broadcast(update, slices.with_new_axes(visible)), [extent for _, extent in known])
+            begin = b.vector([first for first, _ in known])
+            result = b.op("XlaDynamicUpdateSlice", [value, filled, begin], b.shape(value), b.dtype(value))
+        else:
+            result = _scattered(b, value, slices, update)
+        return delivered(b, result, op.types[0].dtype)
+
+
+def _scattered(b: Builder, value: ir.Value, slices: Slices, update: ir.Value) -> ir.Value:
+    """Emits the value with the elements of the slice replaced by those of the update."""
+    sizes = b.sizes(value)
+    count = b.product(sizes)
+    places = slices.taken(b, b.reshape(b.range(count), sizes))
+    taken = b.sizes(places)
+    number = b.product(taken)
+    elements = b.reshape(b.broadcast(update, taken), [number])
+    return b.reshape(replace_rows(b, b.reshape(value, [count]), b.reshape(places, [number]), elements), sizes)

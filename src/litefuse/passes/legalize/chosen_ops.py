@@ -1,0 +1,58 @@
+"""The pass that keeps TensorFlow ops which the user named from everything that would rewrite them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import ClassVar
+
+from litefuse.ir.call_graph import attributes_of, functions, nested_operations
+from litefuse.ir.handles import is_resource, is_variant
+from litefuse.ir.mlir import ir
+from litefuse.passes.legalize.lacking_ops import withhold
+
+__all__ = ["WithholdChosenOps"]
+
+_REASON = "it was chosen to be a custom op"
+
+
+@dataclass(frozen=True)
+class WithholdChosenOps:
+    """Gives the ops that are to become custom ops, whatever LiteRT has for them, names that no other pass knows.
+
+    ::
+
+        tf.ExtractImagePatches(%x)  -->  tf.ExtractImagePatches.withheld(%x)
+
+    It runs before all else, so that no recognizer, no simplification and no rewriting finds these ops; what is known of
+    their results' shapes is. Constants stay, and so do ops that run functions, or work on variables, tables or lists: a
+    kernel cannot reach these.
+
+    Attributes:
+        chosen: The names of the ops.
+    """
+
+    name: ClassVar[str] = "withhold-chosen-ops"
+    chosen: Collection[str]
+
+    def run(self, module: ir.Module) -> bool:
+        modified = False
+        for function in functions(module).values() if self.chosen else ():
+            for op in [] if function.is_external else list(nested_operations(function.entry_block)):
+                dialect, _, name = op.name.partition(".")
+                if dialect == "tf" and name in self.chosen and _can_be_custom(op, name):
+                    withhold(op, _REASON, chosen=True)
+                    modified = True
+        return modified
+
+
+def _can_be_custom(op: ir.OpView, name: str) -> bool:
+    if name == "Const" or any(is_resource(each) or is_variant(each) for each in (*op.operands, *op.results)):
+        return False
+    return not any(map(_names_a_function, attributes_of(op).values()))
+
+
+def _names_a_function(attribute: ir.Attribute) -> bool:
+    if isinstance(attribute, ir.ArrayAttr):
+        return any(map(_names_a_function, attribute))
+    return isinstance(attribute, ir.FlatSymbolRefAttr)

@@ -1,0 +1,76 @@
+"""Numbers that are rounded to float8, which LiteRT does not have, and converted back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from litefuse.ir.mlir import producer
+from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.passes.legalize.decomposition import Decomposition, before_engine
+
+if TYPE_CHECKING:
+    from litefuse.ir.builder import Builder
+    from litefuse.ir.mlir import ir
+
+__all__ = ["RoundedToFloat8"]
+
+
+class _Format(NamedTuple):
+    """A floating point format of 8 bits.
+
+    Attributes:
+        digits: The number of bits of the mantissa that are stored.
+        smallest: The smallest normal number.
+        largest: The largest finite number.
+        beyond: What larger numbers become.
+    """
+
+    digits: int
+    smallest: float
+    largest: float
+    beyond: float
+
+
+_FORMATS = {
+    "float8_e4m3fn": _Format(3, 2.0**-6, 448.0, np.nan),
+    "float8_e5m2": _Format(2, 2.0**-14, 57344.0, np.inf),
+}
+_EXACT_IN_FLOAT32 = ("bfloat16", "float16", "float32")
+# The bits of a float32 below its exponent.
+_MANTISSA = 1 << 23
+
+
+# LiteRT has no such dtype: the engine makes a CAST to it that cannot be written.
+@before_engine("Cast", dtypes=("float8_e4m3fn", "float8_e5m2"))
+@before_engine("Cast", dtypes=("bfloat16", "float16", "float32"))
+class RoundedToFloat8(Decomposition):
+    """Rounds to a multiple of the distance between numbers of the format, in float32, to the even one of two.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/dtypes#float8_e4m3fn, and
+    https://github.com/jax-ml/ml_dtypes for the formats.
+    """
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        if op.types[0].dtype in _FORMATS:
+            return True
+        return op.results[0].dtype in _FORMATS and not op.readers <= {"tf.Cast"}
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        rounded = producer(op.operands[0], "tf.Cast")
+        if (
+            op.types[0].dtype not in _FORMATS
+            or rounded is None
+            or b.dtype(rounded.operands[0]) not in _EXACT_IN_FLOAT32
+        ):
+            raise NotDecomposed("LiteRT has no float8: only numbers that are cast to it and back are rounded")
+        form = _FORMATS[op.types[0].dtype]
+        value = b.cast(rounded.operands[0], "float32")
+        exponent = b.binary("FloorDiv", b.bitcast(b.unary("Abs", value), "int32"), _MANTISSA)
+        power = b.bitcast(b.binary("Mul", exponent, _MANTISSA), "float32")
+        distance = b.binary("Mul", b.binary("Maximum", power, form.smallest), 2.0**-form.digits)
+        nearest = b.binary("Mul", b.unary("Round", b.binary("RealDiv", value, distance)), distance)
+        beyond = b.binary("Mul", b.unary("Sign", value), form.beyond)
+        fits = b.compare("LessEqual", b.unary("Abs", nearest), form.largest)
+        return b.cast(b.select(fits, nearest, beyond), op.results[0].dtype)

@@ -1,0 +1,93 @@
+"""Arithmetic of uint64, which LiteRT has no op for: in int64 of the same bits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
+
+if TYPE_CHECKING:
+    from litefuse.ir.builder import Builder
+    from litefuse.ir.mlir import ir
+
+__all__ = ["Uint64", "Uint64Division"]
+
+_LEAST = int(np.iinfo(np.int64).min)
+# Ops that compare; the others are the same modulo 2^64.
+_ORDERED = frozenset(
+    {
+        *("ArgMax", "ArgMin", "ClipByValue", "Greater", "GreaterEqual", "Less", "LessEqual", "Max", "Maximum", "Min"),
+        *("Minimum", "TopKV2"),
+    }
+)
+
+
+@decomposition(
+    *(
+        "Add",
+        "AddN",
+        "AddV2",
+        "ArgMax",
+        "ArgMin",
+        "ClipByValue",
+        "Cumprod",
+        "Cumsum",
+        "Equal",
+        "Greater",
+        "GreaterEqual",
+    ),
+    *("Less", "LessEqual", "Max", "Maximum", "Min", "Minimum", "Mul", "NotEqual", "Prod", "Square"),
+    *("Sub", "Sum", "TopKV2"),
+    order=4,
+)
+# Fault `running-sum-of-unsigned-constants`; and LiteRT's ops refuse the others at run time.
+@before_engine("Cumsum", "Equal", "Maximum", "Minimum", "NotEqual", dtypes=("uint64",))
+class Uint64(Decomposition):
+    """The op of the same bits as int64; numbers that are compared are moved by 2^63, which keeps their order."""
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+        if all(each.dtype != "uint64" for each in op.types):
+            raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype if op.types else 'it'}")
+        operands = list(op.operands)
+        for place, (value, each) in enumerate(zip(operands, op.types, strict=True)):
+            if each.dtype == "uint64":
+                operands[place] = self._moved(op, b, b.bitcast(value, "int64"))
+        kinds = [(each.shape, "int64" if each.dtype == "uint64" else each.dtype) for each in op.results]
+        results = b.ops(op.name, operands, kinds, **b.options(op))
+        return [
+            b.bitcast(self._moved(op, b, value), "uint64") if each.dtype == "uint64" else value
+            for value, each in zip(results, op.results, strict=True)
+        ]
+
+    def _moved(self, op: TensorFlowOp, b: Builder, value: ir.Value) -> ir.Value:
+        return b.binary("AddV2", value, _LEAST) if op.name in _ORDERED else value
+
+
+@decomposition("Div", "FloorDiv", "FloorMod", "Mod", "RealDiv", "TruncateDiv", order=4)
+class Uint64Division(Decomposition):
+    """Quotients and remainders from those of half the dividend, which is not negative as int64.
+
+    With ``q = 2 (x / 2 // y)``, ``x - q y`` is less than ``2 y``. A divisor of 2^63 or more, negative as int64, goes
+    into a dividend at most once.
+    """
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0)
+        op.shape(1)
+        op.require(0, "uint64")
+        x, y = (b.bitcast(value, "int64") for value in op.operands)
+        halved = b.bitcast(b.binary("RightShift", op.operands[0], 1), "int64")
+        large = b.compare("Less", y, 0)
+        divisor = b.select(large, 1, y)
+        quotient = b.select(large, 0, b.binary("Mul", b.binary("FloorDiv", halved, divisor), 2))
+        rest = b.binary("Sub", x, b.binary("Mul", quotient, y))
+        again = b.compare("GreaterEqual", b.bitcast(rest, "uint64"), op.operands[1])
+        if op.name in {"FloorMod", "Mod"}:
+            found = b.select(again, b.binary("Sub", rest, y), rest)
+        else:
+            found = b.binary("AddV2", quotient, b.cast(again, "int64"))
+        return b.bitcast(found, "uint64")

@@ -1,0 +1,123 @@
+"""Products and systems of equations with tridiagonal matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.passes.legalize.arrays.loops import count_to
+from litefuse.passes.legalize.decomposition import Decomposition, decomposition
+from litefuse.passes.legalize.linear_algebra.batches import in_one_batch
+from litefuse.passes.legalize.linear_algebra.factorizations import place
+
+if TYPE_CHECKING:
+    from litefuse.ir.builder import Builder
+    from litefuse.ir.mlir import ir
+
+__all__ = ["TridiagonalProduct", "TridiagonalSystem", "solve_tridiagonal"]
+
+
+@decomposition("TridiagonalMatMul")
+class TridiagonalProduct(Decomposition):
+    """The sum of the products of the three diagonals with rows.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/tridiagonal_matmul.
+    """
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        above, main, below, sides = _computed(op, b)
+        last = len(b.shape(sides)) - 1
+        diagonals = [b.reshape(each, [*b.sizes(each)[:-2], b.size(each, -1), 1]) for each in (above, main, below)]
+        nothing = [(0, 0)] * (last - 1)
+        next_row = b.pad(b.slice(sides, last - 1, 1, None), [*nothing, (0, 1), (0, 0)])
+        row_before = b.pad(sides, [*nothing, (1, 0), (0, 0)])
+        row_before = b.slice(row_before, last - 1, 0, b.size(sides, last - 1))
+        rows = (next_row, sides, row_before)
+        products = [b.binary("Mul", x, y) for x, y in zip(diagonals, rows, strict=True)]
+        result = b.binary("AddV2", b.binary("AddV2", products[0], products[1]), products[2])
+        return b.cast(result, op.results[0].dtype)
+
+
+@decomposition("TridiagonalSolve")
+class TridiagonalSystem(Decomposition):
+    """Systems of equations with tridiagonal matrices, by elimination with partial pivoting.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/tridiagonal_solve.
+    """
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        if op.attributes.get("perturb_singular", False):
+            raise NotDecomposed("singular matrices cannot be made regular")
+        (diagonals, sides), outer = in_one_batch(b, *_computed(op, b))
+        above, main, below = (b.slice(diagonals, 1, row, row + 1) for row in range(3))
+        solution = solve_tridiagonal(b, below, main, above, sides)
+        return b.cast(b.reshape(solution, [*outer, *b.sizes(sides)[1:]]), op.results[0].dtype)
+
+
+def solve_tridiagonal(b: Builder, below: ir.Value, main: ir.Value, above: ir.Value, sides: ir.Value) -> ir.Value:
+    """Solves systems of equations with tridiagonal matrices, as LAPACK's ``gtsv`` does.
+
+    Args:
+        b: Emits the ops.
+        below: ``[batch, 1, n]``: the elements before the diagonal in each row; the first one is ignored.
+        main: ``[batch, 1, n]``: the diagonal.
+        above: ``[batch, 1, n]``: the elements after it; the last one is ignored.
+        sides: ``[batch, n, k]``, the right-hand sides.
+
+    Returns:
+        ``[batch, n, k]``.
+    """
+    batch, size, width = b.sizes(sides)
+    rows = b.reshape(b.range(size), [1, size, 1])
+    columns = [b.transpose(each, [0, 2, 1]) for each in (below, main, above)]
+    nothing = b.fill([batch, 1, 1], 0, "float32")
+    last = b.scalar(b.dims("Sub", size, 1))
+    # After the last row, an equation whose unknown is 0.
+    below, main = b.pad(columns[0], [(0, 0), (0, 1), (0, 0)]), b.pad(columns[1], [(0, 0), (0, 1), (0, 0)], 1)
+    above = b.pad(b.select(b.compare("Equal", rows, last), 0.0, columns[2]), [(0, 0), (0, 1), (0, 0)])
+    padded = b.pad(sides, [(0, 0), (0, 1), (0, 0)])
+
+    def first(value: ir.Value) -> ir.Value:
+        return b.slice(value, 1, 0, 1)
+
+    def eliminate(k: ir.Value, changing: Sequence[ir.Value]) -> Sequence[ir.Value]:
+        *written, here, beside, side = changing
+        following = b.binary("AddV2", k, 1)
+        left, middle, right, other = (place(b, each, following, 1) for each in (below, main, above, padded))
+        exchanged = b.compare("Greater", b.unary("Abs", left), b.unary("Abs", here))
+        upper = [
+            b.select(exchanged, x, y) for x, y in ((left, here), (middle, beside), (right, nothing), (other, side))
+        ]
+        lower = [
+            b.select(exchanged, x, y) for x, y in ((here, left), (beside, middle), (nothing, right), (side, other))
+        ]
+        factor = b.binary("RealDiv", lower[0], upper[0])
+        rest = [b.binary("Sub", x, b.binary("Mul", factor, y)) for x, y in zip(lower[1:], upper[1:], strict=True)]
+        at = b.compare("Equal", rows, k)
+        return [*(b.select(at, new, old) for new, old in zip(upper, written, strict=True)), *rest]
+
+    column, matrix = b.fill([batch, size, 1], 0, "float32"), b.fill([batch, size, width], 0, "float32")
+    start = [column, column, column, matrix, first(main), first(above), first(padded)]
+    *eliminated, _, _, _ = count_to(b, size, start, eliminate)
+
+    def substitute(k: ir.Value, changing: Sequence[ir.Value]) -> Sequence[ir.Value]:
+        solution, following, second = changing
+        at = b.binary("Sub", last, k)
+        pivot, beside, further, side = (place(b, each, at, 1) for each in eliminated)
+        known = b.binary("AddV2", b.binary("Mul", beside, following), b.binary("Mul", further, second))
+        unknown = b.binary("RealDiv", b.binary("Sub", side, known), pivot)
+        return [b.select(b.compare("Equal", rows, at), unknown, solution), unknown, following]
+
+    row = b.fill([batch, 1, width], 0, "float32")
+    solution, _, _ = count_to(b, size, [matrix, row, row], substitute)
+    return solution
+
+
+def _computed(op: TensorFlowOp, b: Builder) -> list[ir.Value]:
+    """Emits the operands in float32."""
+    for operand in range(len(op.operands)):
+        if 0 in op.shape(operand) or len(op.shape(operand)) < 2:
+            raise NotDecomposed(f"operand {operand} holds no matrices")
+        op.require(operand, "float32", "float16")
+    return [b.cast(value, "float32") for value in op.operands]

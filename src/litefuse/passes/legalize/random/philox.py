@@ -1,0 +1,136 @@
+"""TensorFlow's random number generator, Philox, in integer arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from litefuse.passes.legalize.arrays.loops import count_to
+from litefuse.passes.legalize.random.integers import WORD
+
+if TYPE_CHECKING:
+    from litefuse.ir.builder import Builder, MixedSize
+    from litefuse.ir.mlir import ir
+
+__all__ = ["MANTISSA", "Generator", "continued", "first_words", "philox_words", "seeded", "unit_interval"]
+
+# Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011: Philox4x32-10.
+_ROUNDS = 10
+_MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
+_KEY_STEPS = (0x9E3779B9, 0xBB67AE85)
+# The key with which TensorFlow derives the key and the counter from two seeds.
+_SCRAMBLING_KEY = (0x3EC8F720, 0x02461E29)
+
+_HALF_WORD = 1 << 16
+
+MANTISSA = 1 << 23
+"""The number of float32 values from 1 to 2, without 2."""
+
+
+class Generator(NamedTuple):
+    """The state of a generator; its words are int64, for which LiteRT has products and quotients.
+
+    Attributes:
+        key: The two words of the key, int64 ``[2, 1]``.
+        low: The lower two of the four words of the counter, int64 ``[1, 1]`` each; None if they are 0.
+        high: The upper two.
+    """
+
+    key: ir.Value
+    low: Sequence[ir.Value] | None
+    high: Sequence[ir.Value]
+
+
+def seeded(b: Builder, seed: ir.Value) -> Generator:
+    """Emits the generator that TensorFlow derives from two seeds, int64 ``[2]``."""
+    halves = [_low(b, seed), _low(b, _high(b, seed))]
+    mixed = _scrambled(
+        b,
+        b.reshape(halves[0], [2, 1]),
+        b.reshape(halves[1], [2, 1]),
+        b.constant(np.array(_SCRAMBLING_KEY).reshape(2, 1), "int64"),
+    )
+    key, rest = (b.reshape(b.slice(mixed, 1, begin, begin + 2), [2, 1]) for begin in (0, 2))
+    return Generator(key, None, [b.slice(rest, 0, row, row + 1) for row in (0, 1)])
+
+
+def continued(b: Builder, key: ir.Value, counter: ir.Value) -> Generator:
+    """Emits the generator with a key and a counter: the bits of int64 ``[1]`` and ``[2]``, the lower ones first."""
+    key, *counters = (b.reshape(value, [1, 1]) for value in (key, b.slice(counter, 0, 0, 1), b.slice(counter, 0, 1, 2)))
+    low, high = ([_low(b, value), _low(b, _high(b, value))] for value in counters)
+    return Generator(b.concat([_low(b, key), _low(b, _high(b, key))], 0), low, high)
+
+
+def philox_words(b: Builder, generator: Generator, places: ir.Value) -> ir.Value:
+    """Emits groups of four random 32-bit words.
+
+    Args:
+        b: Emits the ops, including loops, which only the engine can lower.
+        generator: The generator.
+        places: The indices of the groups, int64 ``[n]``, below 2^32 if the counter begins at 0.
+
+    Returns:
+        int64 ``[n, 4]``.
+    """
+    count = b.size(places, 0)
+    places = b.reshape(places, [1, count])
+    if generator.low is None:
+        words = [places, b.fill([1, count], 0, "int64"), *(b.broadcast(word, [1, count]) for word in generator.high)]
+    else:
+        words: list[ir.Value] = []
+        carry = places
+        for word in (*generator.low, *generator.high):
+            total = b.binary("AddV2", word, carry)
+            words.append(_low(b, total))
+            carry = _high(b, total)
+    even, odd = (b.concat([words[place], words[place + 2]], 0) for place in (0, 1))
+    return _scrambled(b, even, odd, generator.key)
+
+
+def first_words(b: Builder, generator: Generator, groups: MixedSize) -> ir.Value:
+    """Emits the first random words of a generator: int64 ``[groups, 4]``."""
+    return philox_words(b, generator, b.cast(b.range(groups), "int64"))
+
+
+def _scrambled(b: Builder, even: ir.Value, odd: ir.Value, key: ir.Value) -> ir.Value:
+    """Emits Philox of counters as [n, 4]; rows of ``even`` and ``odd`` are their words 0 and 2, and 1 and 3."""
+    multipliers = b.constant(np.array(_MULTIPLIERS).reshape(2, 1), "int64")
+    steps = b.constant(np.array(_KEY_STEPS).reshape(2, 1), "int64")
+
+    def turn(_: ir.Value, values: Sequence[ir.Value]) -> Sequence[ir.Value]:
+        even, odd, key = values
+        # 64-bit products, from partial products that fit into int64.
+        low_part = b.binary("Mul", multipliers, b.binary("FloorMod", even, _HALF_WORD))
+        high_part = b.binary("Mul", multipliers, b.binary("FloorDiv", even, _HALF_WORD))
+        middle = b.binary("AddV2", high_part, b.binary("FloorDiv", low_part, _HALF_WORD))
+        high = b.binary("FloorDiv", middle, _HALF_WORD)
+        low = b.binary(
+            "AddV2",
+            b.binary("Mul", b.binary("FloorMod", middle, _HALF_WORD), _HALF_WORD),
+            b.binary("FloorMod", low_part, _HALF_WORD),
+        )
+        mixed = b.binary("BitwiseXor", b.binary("BitwiseXor", _swapped(b, high), odd), key)
+        return [mixed, _swapped(b, low), _low(b, b.binary("AddV2", key, steps))]
+
+    even, odd, _ = count_to(b, _ROUNDS, [even, odd, key], turn)
+    return b.reshape(b.transpose(b.stack([even, odd], 0), [2, 1, 0]), [b.size(even, 1), 4])
+
+
+def _swapped(b: Builder, rows: ir.Value) -> ir.Value:
+    return b.concat([b.slice(rows, 0, 1, 2), b.slice(rows, 0, 0, 1)], 0)
+
+
+def _low(b: Builder, value: ir.Value) -> ir.Value:
+    return b.binary("FloorMod", value, WORD)
+
+
+def _high(b: Builder, value: ir.Value) -> ir.Value:
+    return b.binary("FloorDiv", value, WORD)
+
+
+def unit_interval(b: Builder, words: ir.Value) -> ir.Value:
+    """Emits words as numbers in [0, 1)."""
+    mantissa = b.cast(b.binary("FloorMod", words, MANTISSA), "float32")
+    return b.binary("Mul", mantissa, 1 / MANTISSA)

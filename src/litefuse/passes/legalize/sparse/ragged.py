@@ -1,0 +1,181 @@
+"""Ops on ragged tensors, whose rows of different lengths are concatenated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.passes.legalize.arrays.carrier import carried, delivered
+from litefuse.passes.legalize.decomposition import Decomposition, decomposition
+
+if TYPE_CHECKING:
+    from litefuse.ir.builder import Builder, MixedSize
+    from litefuse.ir.mlir import ir
+
+__all__ = ["RaggedGather", "RaggedRange", "RaggedTensorToSparse", "RaggedTensorToTensor"]
+
+
+@decomposition("RaggedRange")
+class RaggedRange(Decomposition):
+    """Element j belongs to the first row that ends after j.
+
+    Elements of float32 are a product of the delta more than the start, where TensorFlow adds up deltas: the last bits
+    may differ.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/ragged/range.
+    """
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+        op.require(0, "float32", "int32", "int64")
+        dtype = op.types[0].dtype
+        computed = "float32" if dtype == "float32" else "int32"  # which suffices for tensors in memory
+        operands = [b.cast(operand, computed) for operand in op.operands]
+        count: MixedSize = 1
+        for operand in (0, 1, 2):
+            if len(op.shape(operand, 0, 1)) == 1:
+                count = b.size(operands[operand], 0)
+        # A scalar start, limit or delta applies to all rows.
+        starts, limits, deltas = (
+            value if b.shape(value) else b.op("Fill", [b.vector([count]), value], b.known([count]), computed)
+            for value in operands
+        )
+        # The distance in deltas, of either sign, rounded up.
+        if computed == "float32":
+            lengths = b.cast(b.unary("Ceil", b.binary("RealDiv", b.binary("Sub", limits, starts), deltas)), "int32")
+        else:
+            lengths = b.unary("Neg", b.binary("FloorDiv", b.binary("Sub", starts, limits), deltas))
+        lengths = b.binary("Maximum", lengths, 0)
+        ends, row, place = _numbered(b, lengths)
+        steps = b.binary("Mul", b.cast(place, computed), b.gather(deltas, row))
+        values = b.binary("AddV2", b.gather(starts, row), steps)
+        return b.cast(b.pad(ends, [(1, 0)]), op.results[0].dtype), b.cast(values, dtype)
+
+
+@decomposition("RaggedGather")
+class RaggedGather(Decomposition):
+    """Computes the positions of each gathered row, from the outermost dimension on, then gathers the values.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/RaggedGather.
+    """
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+        *nested, values, indices = op.operands
+        indices = b.reshape(b.cast(indices, "int32"), [b.product(b.sizes(indices))])
+        results: list[ir.Value] = []
+        for splits in nested:
+            begins = b.gather(b.cast(splits, "int32"), indices)
+            ends = b.gather(b.cast(splits, "int32"), b.binary("AddV2", indices, 1))
+            gathered, row, place = _numbered(b, b.binary("Sub", ends, begins))
+            indices = b.binary("AddV2", b.gather(begins, row), place)
+            results.append(b.cast(b.pad(gathered, [(1, 0)]), b.dtype(splits)))
+        return [*results, b.gather(values, indices)]
+
+
+@decomposition("RaggedTensorToSparse")
+class RaggedTensorToSparse(Decomposition):
+    """Numbers the elements, and finds each one's row, and place in the row, from the innermost dimension on.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/RaggedTensorToSparse.
+    """
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+        *nested, values = op.operands
+        rows, *inner = b.sizes(values)
+        numbers = b.range(b.product([rows, *inner]))
+        coordinates: list[ir.Value] = []  # from the last dimension on
+        for size in reversed(inner):
+            coordinates.append(b.binary("FloorMod", numbers, b.scalar(size)))
+            numbers = b.binary("FloorDiv", numbers, b.scalar(size))
+        sizes: list[MixedSize] = []
+        for splits in reversed([b.cast(each, "int32") for each in nested]):
+            count = b.dims("AddV2", b.size(splits, 0), -1)
+            begins, ends = b.slice(splits, 0, 0, count), b.slice(splits, 0, 1, None)
+            behind = b.compare("LessEqual", b.expand(ends, 0), b.expand(numbers, 1))
+            row = b.reduce("Sum", b.cast(behind, "int32"), 1)
+            # Splits that are none must not read elsewhere.
+            row = b.binary("Minimum", row, b.scalar(b.dims("AddV2", count, -1)))
+            coordinates.append(b.binary("Sub", numbers, b.gather(begins, row)))
+            numbers = row
+            sizes.append(b.binary("Maximum", b.reduce("Max", b.binary("Sub", ends, begins), 0), 0))
+        coordinates.append(numbers)
+        indices = b.stack(coordinates[::-1], 1)
+        sizes.append(b.dims("AddV2", b.size(nested[0], 0), -1))
+        shape = b.vector([*reversed(sizes), *inner])
+        flat = b.reshape(values, [b.product([rows, *inner])])
+        return b.cast(indices, "int64"), flat, b.cast(shape, "int64")
+
+
+def _numbered(b: Builder, lengths: ir.Value) -> tuple[ir.Value, ir.Value, ir.Value]:
+    """Emits the ends of rows of some lengths, and for each of their elements its row and its position in the row."""
+    ends = b.cumsum(lengths, 0)
+    total = b.reduce("Sum", lengths, 0)
+    numbers = b.op("Range", [b.scalar(0), total, b.scalar(1)], [None], "int32")
+    behind = b.compare("LessEqual", b.expand(ends, 0), b.expand(numbers, 1))
+    row = b.reduce("Sum", b.cast(behind, "int32"), 1)
+    place = b.binary("Sub", numbers, b.gather(b.binary("Sub", ends, lengths), row))
+    return ends, row, place
+
+
+@decomposition("RaggedTensorToTensor")
+class RaggedTensorToTensor(Decomposition):
+    """Gathers each row's elements, and the default after its end, from the innermost dimension on.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/RaggedTensorToTensor.
+    """
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(1)
+        kinds = [str(kind) for kind in op.attributes["row_partition_types"]]
+        partitions = [b.cast(value, "int32") for value in op.operands[3:]]
+        levels = _row_splits(b, kinds, partitions)
+        sizes = _wanted_sizes(op, len(levels) + 1)
+        value = carried(b, op.operands[1])
+        default = carried(b, op.operands[2])
+        for level in reversed(range(len(levels))):
+            splits = levels[level]
+            if level == 0 and sizes[0] is not None:  # rows are dropped, or empty ones appended
+                present = b.dims("AddV2", b.size(splits, 0), -1)
+                numbers = b.binary("Minimum", b.range(b.dims("AddV2", sizes[0], 1)), b.scalar(present))
+                splits = b.gather(splits, numbers)
+            value = _rows(b, value, splits, sizes[level + 1], default)
+        return delivered(b, value, op.types[1].dtype)
+
+
+def _row_splits(b: Builder, kinds: Sequence[str], partitions: Sequence[ir.Value]) -> list[ir.Value]:
+    """Emits the row splits of each level."""
+    if set(kinds) == {"ROW_SPLITS"}:
+        return list(partitions)
+    if kinds[0] != "FIRST_DIM_SIZE" or set(kinds[1:]) != {"VALUE_ROWIDS"}:
+        raise NotDecomposed(f"its rows are described by {', '.join(kinds)}")
+    splits: list[ir.Value] = []
+    count: MixedSize = partitions[0]
+    for ids in partitions[1:]:
+        ones = b.fill(b.sizes(ids), 1, "int32")
+        lengths = b.op("UnsortedSegmentSum", [ones, ids, b.scalar(count)], b.known([count]), "int32")
+        splits.append(b.pad(b.cumsum(lengths, 0), [(1, 0)]))
+        count = b.size(ids, 0)
+    return splits
+
+
+def _wanted_sizes(op: TensorFlowOp, count: int) -> list[int | None]:
+    """Returns the sizes of the first dimension and of the rows of each level, None for that of the longest row."""
+    shape = op.shape(0, 0, 1)
+    if not shape:
+        return [None] * count
+    wanted = op.constants[0]
+    if wanted is None:
+        raise NotDecomposed("the shape of the result is no constant")
+    return [int(size) if size >= 0 else None for size in wanted[:count]]
+
+
+def _rows(b: Builder, value: ir.Value, splits: ir.Value, width: MixedSize | None, default: ir.Value) -> ir.Value:
+    begins = b.slice(splits, 0, 0, b.dims("AddV2", b.size(splits, 0), -1))
+    lengths = b.binary("Sub", b.slice(splits, 0, 1, None), begins)
+    if width is None:
+        width = b.binary("Maximum", b.reduce("Max", lengths, 0), 0)
+    positions = b.expand(b.range(width), 0)
+    inside = b.compare("Less", positions, b.expand(lengths, 1))
+    count, *rest = b.sizes(value)
+    places = b.select(inside, b.binary("AddV2", b.expand(begins, 1), positions), b.scalar(count))
+    return b.gather(b.concat([value, b.broadcast(default, [1, *rest])], 0), places)

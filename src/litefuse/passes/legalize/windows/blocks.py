@@ -1,0 +1,104 @@
+"""Spatial blocks that are moved into or out of the batch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.passes.legalize.arrays.carrier import carried, delivered
+from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
+from litefuse.passes.legalize.windows.dilated_convolution import phases_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from litefuse.ir.builder import Builder, MixedSize
+    from litefuse.ir.mlir import ir
+
+__all__ = ["Blocks", "LegacyBlocks"]
+
+# The ranks that LiteRT's kernels support, with blocks of all dimensions except batch and channels.
+_RANKS = (3, 4)
+
+
+@decomposition("BatchToSpaceND", "SpaceToBatchND", order=4)
+# Faults `paddings-of-a-dilated-convolution`, `strides-of-a-dilated-convolution`, `blocks-of-some-dimensions`.
+@before_engine("BatchToSpaceND")
+@before_engine("SpaceToBatchND", last=True)
+class Blocks(Decomposition):
+    """Splits one dimension after the other into blocks, and moves the position in a block to the batch.
+
+    ::
+
+        [batch, a, size, z]  -->  [batch, a, size / block, block, z]  -->  [block, batch, a, size / block, z]
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/space_to_batch, batch_to_space.
+    """
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        rank = len(op.shape(0))
+        if rank not in _RANKS or op.types[1].shape != (rank - 2,):
+            return True
+        # With constant operands, the engine fuses a convolution between blocks, for any paddings and strides.
+        return op.name == "BatchToSpaceND" and op.constants[2] is not None and phases_of(op) is not None
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        rank = len(op.shape(0))
+        (count,) = op.shape(1, 1)
+        if count is None or count >= rank:
+            raise NotDecomposed("how many dimensions are in blocks is not known")
+        value, dtype = carried(b, op.operands[0]), op.types[0].dtype
+        blocks = b.numbers(op, 1, count)
+        amounts = b.numbers(op, 2, 2 * count)
+        pairs = list(zip(amounts[::2], amounts[1::2], strict=True))
+        if op.name == "SpaceToBatchND":
+            value = b.pad(value, [(0, 0), *pairs, *[(0, 0)] * (rank - 1 - count)])
+            for axis in range(count, 0, -1):
+                value = _into_batch(b, value, axis, blocks[axis - 1])
+        else:
+            for axis in range(1, count + 1):
+                value = _out_of_batch(b, value, axis, blocks[axis - 1])
+            ends = [b.dims("Sub", size, after) for size, (_, after) in zip(b.sizes(value)[1:], pairs, strict=False)]
+            # One after the other: LiteRT's slice supports few dimensions.
+            for axis, ((before, after), end) in enumerate(zip(pairs, ends, strict=True), start=1):
+                value = value if before == 0 and after == 0 else _cropped(b, value, axis, before, end)
+        return delivered(b, value, dtype)
+
+
+@decomposition("BatchToSpace", "SpaceToBatch")
+class LegacyBlocks(Decomposition):
+    """``SpaceToBatch`` and ``BatchToSpace`` with square blocks."""
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+        op.shape(0, 4)
+        size = int(op.attributes["block_size"])
+        operands = [op.operands[0], b.constant([size, size], "int32"), op.operands[1]]
+        return b.ops(f"{op.name}ND", operands, [(op.results[0].shape, op.types[0].dtype)])
+
+
+def _into_batch(b: Builder, value: ir.Value, axis: int, block: MixedSize) -> ir.Value:
+    if block == 1:
+        return value
+    sizes = b.sizes(value)
+    batch, size = sizes[0], sizes[axis]
+    before, after = b.product(sizes[1:axis]), b.product(sizes[axis + 1 :])
+    rows = b.dims("FloorDiv", size, block)
+    apart = b.transpose(b.reshape(value, [batch, before, rows, block, after]), [3, 0, 1, 2, 4])
+    return b.reshape(apart, [b.dims("Mul", block, batch), *sizes[1:axis], rows, *sizes[axis + 1 :]])
+
+
+def _out_of_batch(b: Builder, value: ir.Value, axis: int, block: MixedSize) -> ir.Value:
+    if block == 1:
+        return value
+    sizes = b.sizes(value)
+    batch, size = b.dims("FloorDiv", sizes[0], block), sizes[axis]
+    before, after = b.product(sizes[1:axis]), b.product(sizes[axis + 1 :])
+    together = b.transpose(b.reshape(value, [block, batch, before, size, after]), [1, 2, 3, 0, 4])
+    return b.reshape(together, [batch, *sizes[1:axis], b.dims("Mul", size, block), *sizes[axis + 1 :]])
+
+
+def _cropped(b: Builder, value: ir.Value, axis: int, begin: MixedSize, end: MixedSize) -> ir.Value:
+    sizes = b.sizes(value)
+    rows = b.reshape(value, [b.product(sizes[:axis]), sizes[axis], b.product(sizes[axis + 1 :])])
+    taken = b.slice(rows, 1, begin, end)
+    return b.reshape(taken, [*sizes[:axis], b.dims("Sub", end, begin), *sizes[axis + 1 :]])

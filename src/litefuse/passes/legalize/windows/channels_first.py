@@ -1,0 +1,63 @@
+"""Ops on images with channels first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.passes.legalize.decomposition import Decomposition, decomposition
+
+if TYPE_CHECKING:
+    from litefuse.ir.builder import Builder
+    from litefuse.ir.mlir import ir
+
+__all__ = ["ChannelsFirst", "PermutedVector"]
+
+_TO_LAST, _TO_FIRST = [0, 2, 3, 1], [0, 3, 1, 2]
+
+
+@decomposition("DepthToSpace", "DepthwiseConv2dNative", "SpaceToDepth")
+class ChannelsFirst(Decomposition):
+    """Emits the op with channels last between two transpositions.
+
+    Definition: the ops' documentation, for ``data_format`` ``NCHW``:
+    https://www.tensorflow.org/api_docs/python/tf/raw_ops/DepthwiseConv2dNative and those of the others.
+    """
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        if op.attributes.get("data_format") != "NCHW":
+            raise NotDecomposed(f"LiteRT's {op.name} does not take its layout")
+        op.shape(0, 4)
+        shape = op.results[0].shape
+        if shape is None:
+            raise NotDecomposed("the result's shape is unknown")
+        attributes = b.options(op) | {"data_format": "NHWC"}
+        for name in ("strides", "dilations"):
+            if name in attributes:
+                attributes[name] = [op.attributes[name][axis] for axis in _TO_LAST]
+        paddings: Sequence[int] = op.attributes.get("explicit_paddings", ())
+        if paddings:
+            attributes["explicit_paddings"] = [paddings[2 * axis + side] for axis in _TO_LAST for side in (0, 1)]
+        operands = [b.transpose(op.operands[0], _TO_LAST), *op.operands[1:]]
+        last = b.op(op.name, operands, [shape[axis] for axis in _TO_LAST], op.results[0].dtype, **attributes)
+        return b.transpose(last, _TO_FIRST)
+
+
+@decomposition("DataFormatVecPermute")
+class PermutedVector(Decomposition):
+    """Permutes a vector, or pairs, to another data format: the engine emits this op for sizes.
+
+    Fault ``permuted-sizes``.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/DataFormatVecPermute.
+    """
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        source: str = op.attributes.get("src_format", "NHWC")
+        target: str = op.attributes.get("dst_format", "NCHW")
+        if op.shape(0, 1, 2)[0] != len(source):
+            raise NotDecomposed("it has no row for each dimension")
+        return b.gather(op.operands[0], b.constant(np.array([source.index(each) for each in target]), "int32"))

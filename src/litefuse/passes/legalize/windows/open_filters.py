@@ -1,0 +1,94 @@
+"""Convolutions of images with filters of unknown size."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.passes.legalize.decomposition import Decomposition, decomposition
+
+if TYPE_CHECKING:
+    from litefuse.ir.builder import Builder, MixedSize
+    from litefuse.ir.mlir import ir
+
+__all__ = ["OpenDepthwiseFilter", "OpenFilter"]
+
+
+@decomposition("Conv2D", order=2)
+class OpenFilter(Decomposition):
+    """A convolution of volumes of depth 1, whose filter may have any size.
+
+    A grouped convolution is refused at run time: only there is it known that the numbers of channels differ.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/nn/conv2d.
+    """
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        image, filters = op.shape(0, 4), op.shape(1, 4)
+        if None not in filters or op.attributes.get("data_format", "NHWC") != "NHWC":
+            raise NotDecomposed(f"LiteRT's Conv2D does not take {op.types[0].dtype} in this form")
+        op.require(0, "float32")
+        if None not in (image[3], filters[2]) and image[3] != filters[2]:
+            raise NotDecomposed("it has groups of channels, and a filter of unknown size")
+        value, padding = op.operands[0], str(op.attributes["padding"])
+        if padding == "EXPLICIT":
+            amounts: list[int] = list(op.attributes["explicit_paddings"])
+            value, padding = b.pad(value, list(zip(amounts[::2], amounts[1::2], strict=True))), "VALID"
+        options = {key: [1, 1, *op.attributes.get(key, [1, 1, 1, 1])[1:3], 1] for key in ("strides", "dilations")}
+        batch, *space, made = op.results[0].shape or (None,) * 4
+        volumes = b.op(
+            "Conv3D",
+            [b.expand(value, 1), b.expand(op.operands[1], 0)],
+            [image[0] if batch is None else batch, 1, *space, filters[3] if made is None else made],
+            "float32",
+            padding=padding,
+            data_format="NDHWC",
+            **options,
+        )
+        sizes = b.sizes(volumes)
+        return b.reshape(volumes, [sizes[0], *sizes[2:]])
+
+
+@decomposition("DepthwiseConv2dNative", order=2)
+class OpenDepthwiseFilter(Decomposition):
+    """Gathers the pixels of each window, and sums up their products with the filter.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/nn/depthwise_conv2d.
+    """
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+        op.shape(0, 4)
+        if None not in op.shape(1, 4) or op.attributes.get("data_format", "NHWC") != "NHWC":
+            raise NotDecomposed(f"LiteRT's DepthwiseConv2dNative does not take {op.types[0].dtype} in this form")
+        op.require(0, "float32")
+        value, filters = op.operands
+        rows, columns, channels, multiplier = b.sizes(filters)
+        padding, explicit = str(op.attributes["padding"]), list(op.attributes.get("explicit_paddings", []))
+        counts: list[MixedSize] = []
+        for axis, length in ((1, rows), (2, columns)):
+            stride, dilation = (int(op.attributes.get(key, [1] * 4)[axis]) for key in ("strides", "dilations"))
+            reach = b.dims("AddV2", b.dims("Mul", b.dims("Sub", length, 1), dilation), 1)
+            size = b.size(value, axis)
+            before: MixedSize = 0
+            after: MixedSize = 0
+            if padding == "SAME":
+                last = b.dims("Mul", b.dims("FloorDiv", b.dims("Sub", size, 1), stride), stride)
+                total = b.dims("Maximum", b.dims("Sub", b.dims("AddV2", last, reach), size), 0)
+                before = b.dims("FloorDiv", total, 2)
+                after = b.dims("Sub", total, before)
+            elif padding == "EXPLICIT":
+                before, after = explicit[2 * axis : 2 * axis + 2]
+            value = b.pad(value, [(before, after) if each == axis else (0, 0) for each in range(4)])
+            free = b.dims("Sub", b.size(value, axis), reach)
+            count = b.dims("AddV2", b.dims("FloorDiv", free, stride), 1)
+            first = b.expand(b.binary("Mul", b.range(count), stride), 1)
+            places = b.binary("AddV2", first, b.expand(b.binary("Mul", b.range(length), dilation), 0))
+            value = b.gather(value, b.reshape(places, [b.dims("Mul", count, length)]), axis)
+            counts.append(count)
+        batch, (height, width) = b.size(value, 0), counts
+        apart = b.reshape(value, [batch, height, rows, width, b.dims("Mul", columns, channels)])
+        windows = b.product([batch, height, width])
+        pixels = b.dims("Mul", rows, columns)
+        value = b.reshape(b.transpose(apart, [0, 1, 3, 2, 4]), [windows, pixels, channels, 1])
+        products = b.binary("Mul", value, b.reshape(filters, [1, pixels, channels, multiplier]))
+        return b.reshape(b.reduce("Sum", products, 1), [batch, height, width, b.dims("Mul", channels, multiplier)])

@@ -1,0 +1,89 @@
+"""Sums with zeros and products with zero, which the engine folds wrongly if the result's shape is dynamic."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from litefuse.ir.call_graph import functions, operations
+from litefuse.ir.constants import constant_behind, is_zero
+from litefuse.ir.mlir import ir, producer
+
+__all__ = ["KeepZeroOperands"]
+
+_FLOATS = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
+_ZEROS = {"f16": np.float16, "f32": np.float32, "i32": np.int32, "i64": np.int64}
+# The operands of each op that the engine converts to a factor.
+_FACTORS = {"tf.Mul": (0, 1), "tf.FusedBatchNorm": (1,), "tf.FusedBatchNormV2": (1,), "tf.FusedBatchNormV3": (1,)}
+
+
+# The operands that may be zeros, for which the engine replaces the result by the other operand.
+_TERMS = {"tf.Add": (0, 1), "tf.AddV2": (0, 1), "tf.Sub": (1,)}
+
+
+class KeepZeroOperands:
+    """Prevents the engine from recognizing operands whose elements are all zero.
+
+    For the faults ``zero-factor`` and ``zero-scale``, the last element of a float factor becomes -0.0. The products are
+    equal, also if it is folded into other constant factors, and the engine only matches splat constants. Factors of one
+    element, and of integers, are hidden while the engine runs (``litefuse.ir.engine.hidden_constants``).
+
+    For the fault ``zeros-of-another-shape``, the zeros of ``x + zeros_like(y)`` are filled with the shape of ``y``.
+    """
+
+    name: ClassVar[str] = "keep-zero-operands"
+
+    def run(self, module: ir.Module) -> bool:
+        modified = False
+        for function in functions(module).values():
+            for op in operations(function):
+                for factor in _FACTORS.get(op.name, ()):
+                    if is_zero(op.operands[factor]):
+                        modified |= _keep(op, factor)
+                for term in _TERMS.get(op.name, ()):
+                    modified |= _fill(op, term)
+        return modified
+
+
+def _fill(op: ir.OpView, term: int) -> bool:
+    """Replaces ``ZerosLike`` of a dynamic shape by ``Fill``; returns whether it did."""
+    zeros = producer(op.operands[term], "tf.ZerosLike")
+    if zeros is None:
+        return False
+    (like,), kind = zeros.operands, ir.ShapedType(zeros.results[0].type)
+    dtype = _ZEROS.get(str(kind.element_type))
+    if not isinstance(like.type, ir.RankedTensorType) or like.type.has_static_shape or dtype is None:
+        return False
+    if like == op.operands[1 - term]:
+        return False
+    with ir.InsertionPoint(op), op.location:
+        vector = ir.RankedTensorType.get([like.type.rank], ir.IntegerType.get_signless(32))
+        shape = ir.Operation.create("tf.Shape", [vector], [like]).result
+        value = ir.DenseElementsAttr.get(np.zeros((), dtype))
+        constant = ir.Operation.create("tf.Const", [value.type], [], {"value": value}).result
+        op.operands[term] = ir.Operation.create("tf.Fill", [zeros.results[0].type], [shape, constant]).result
+    return True
+
+
+def _keep(op: ir.OpView, factor: int) -> bool:
+    found = constant_behind(op.operands[factor])
+    assert found is not None
+    zero, reader = found
+    kind = ir.ShapedType(zero.results[0].type)
+    dtype = _FLOATS.get(str(kind.element_type))
+    if dtype is None or np.prod(kind.shape) <= 1:
+        return False
+    zeros = np.zeros(kind.shape, dtype)
+    zeros.reshape(-1)[-1] = -0.0
+    value = ir.DenseElementsAttr.get(zeros)
+    constant = ir.Operation.create(
+        "tf.Const",
+        results=[value.type],
+        attributes={"value": value},
+        loc=zero.location,
+        ip=ir.InsertionPoint(zero),
+    )
+    user, position = (op, factor) if reader is None else (reader.owner, reader.operand_number)
+    user.operands[position] = constant.result
+    return True

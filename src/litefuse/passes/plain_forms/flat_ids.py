@@ -1,0 +1,89 @@
+"""Ids of rank 1 for GATHER."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+import numpy as np
+
+from litefuse.ir.call_graph import all_operations
+from litefuse.ir.constants import elements_of_constant
+from litefuse.ir.litert_ops import gathered, int32_vector
+from litefuse.ir.mlir import ir
+from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized
+
+__all__ = ["FlattenIds"]
+
+_INT32 = np.iinfo(np.int32)
+
+
+class FlattenIds:
+    """Gathers by a vector of int32 ids::
+
+        %y = tfl.gather(%table : tensor<100x8xf32>, %ids : tensor<2x5xi64>)
+        -->  %i = tfl.reshape(tfl.cast(%ids), [10]) : tensor<10xi32>
+             %g = tfl.gather(%table, %i) : tensor<10x8xf32>
+             %y = tfl.reshape(%g, [2, 5, 8])
+
+    An id that int32 cannot hold is in no table, and an error in LiteRT. Constant ids of a batched gather, such as those
+    of relative positions, become the places of the elements in all of the table; other batched gathers, and those of
+    open size, stay.
+    """
+
+    name: ClassVar[str] = "flatten-ids"
+
+    def run(self, module: ir.Module) -> bool:
+        modified = False
+        for op in all_operations(module):
+            if op.name != "tfl.gather" or not is_fixed(*op.operands, *op.results):
+                continue
+            kind = ir.RankedTensorType(op.operands[1].type)
+            if _number(op, "batch_dims"):
+                modified = _unbatch(op) or modified
+            elif kind.rank != 1 or kind.element_type != ir.IntegerType.get_signless(32):
+                _flatten(op)
+                modified = True
+        return modified
+
+
+def _flatten(op: ir.OpView) -> None:
+    table, ids = op.operands
+    kind = ir.RankedTensorType(table.type)
+    axis = _number(op, "axis") % kind.rank
+    count = math.prod(ir.RankedTensorType(ids.type).shape)
+    with ir.InsertionPoint(op), op.location:
+        int32 = ir.IntegerType.get_signless(32)
+        flat = reshaped(ids, [count])
+        if ir.RankedTensorType(flat.type).element_type != int32:
+            flat = ir.Operation.create("tfl.cast", [ir.RankedTensorType.get([count], int32)], [flat]).result
+        rows = gathered(table, flat, resized(table.type, [*kind.shape[:axis], count, *kind.shape[axis + 1 :]]), axis)
+        op.results[0].replace_all_uses_with(reshaped(rows, ir.RankedTensorType(op.results[0].type).shape))
+    op.erase()
+
+
+def _unbatch(op: ir.OpView) -> bool:
+    """Gathers by constant ids from a table in which the batch and what is gathered are one axis."""
+    table, ids = op.operands
+    elements = elements_of_constant(ids, "arith.constant", "tfl.pseudo_const")
+    shape: list[int] = ir.RankedTensorType(table.type).shape
+    axis, batch_dims = _number(op, "axis") % len(shape), _number(op, "batch_dims")
+    if elements is None or axis != batch_dims:
+        return False
+    own = np.array(elements).reshape(math.prod(shape[:axis]), -1).astype(np.int64)
+    if own.min() < 0 or own.max() >= shape[axis]:  # an error in LiteRT, which it must stay
+        return False
+    places = own + shape[axis] * np.arange(len(own))[:, np.newaxis]
+    if len(own) * shape[axis] > _INT32.max:
+        return False
+    width = math.prod(shape[axis + 1 :])
+    with ir.InsertionPoint(op), op.location:
+        rows = reshaped(table, [len(own) * shape[axis], width])
+        found = gathered(rows, int32_vector(places.reshape(-1).tolist()), resized(rows.type, [places.size, width]), 0)
+        op.results[0].replace_all_uses_with(reshaped(found, ir.RankedTensorType(op.results[0].type).shape))
+    op.erase()
+    return True
+
+
+def _number(op: ir.OpView, name: str) -> int:
+    return ir.IntegerAttr(op.attributes[name]).value

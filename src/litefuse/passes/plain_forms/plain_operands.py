@@ -1,0 +1,150 @@
+"""Operands of the shapes, kinds and dtypes that all of LiteRT's runtimes take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from litefuse.ir.call_graph import all_operations, attributes_of
+from litefuse.ir.constants import elements_of_constant, pseudo_constant
+from litefuse.ir.litert_ops import arithmetic, int32_vector, transposed
+from litefuse.ir.mlir import ir, producer
+from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized
+
+__all__ = ["PlainOperands"]
+
+# The most zeros that are stored.
+_MOST_ZEROS = 4096
+_CONSTANTS = ("arith.constant", "tfl.external_const", "tfl.pseudo_const")
+
+
+class PlainOperands:
+    """Gives some ops other operands, with the same results::
+
+        tfl.select_v2(%c, %x : tensor<2x8x1xf32>, %y : tensor<2x8x8xf32>)
+        -->  tfl.select_v2(%c, tfl.tile(%x, [1, 1, 8]), %y)
+
+        tfl.batch_matmul(%constant : tensor<2x9x4xf32>, %x : tensor<2x4x3xf32>) {adj_x = false, adj_y = false}
+        -->  tfl.transpose(tfl.batch_matmul(%x, %constant) {adj_x = true, adj_y = true}, [0, 2, 1])
+
+        tfl.cumsum(%x : tensor<4xi32>)
+        -->  %s = tfl.add(%x, tfl.concatenation([0], tfl.slice(%x, [0], [3])))
+             tfl.add(%s, tfl.concatenation([0, 0], tfl.slice(%s, [0], [2])))
+
+        tfl.zeros_like(%x : tensor<512x512xf32>)
+        -->  tfl.cast(tfl.less(%x, %x))
+
+    What SELECT_V2 chooses from is whole or a scalar, the first factor of BATCH_MATMUL no constant, CUMSUM of floats:
+    sums of integers are the same in any order. Few zeros are a constant. Only where all sizes are known.
+    """
+
+    name: ClassVar[str] = "plain-operands"
+
+    def run(self, module: ir.Module) -> bool:
+        modified = False
+        for op in all_operations(module):
+            if op.name in _RULES and is_fixed(*op.operands, *op.results):
+                with ir.InsertionPoint(op), op.location:
+                    modified = _RULES[op.name](op) or modified
+        return modified
+
+
+def _choose(op: ir.OpView) -> bool:
+    shape: list[int] = ir.RankedTensorType(op.results[0].type).shape
+    modified = False
+    for place in (1, 2):
+        value = op.operands[place]
+        own: list[int] = ir.RankedTensorType(value.type).shape
+        if own != shape and own and not (len(own) == 1 and own[0] == 1):
+            op.operands[place] = _whole(value, [*[1] * (len(shape) - len(own)), *own], shape)
+            modified = True
+    return modified
+
+
+def _whole(value: ir.Value, own: Sequence[int], shape: Sequence[int]) -> ir.Value:
+    value = reshaped(value, own)
+    counts = int32_vector([size // each for size, each in zip(shape, own, strict=True)])
+    return ir.Operation.create("tfl.tile", [resized(value.type, shape)], [value, counts]).result
+
+
+def _multiply(op: ir.OpView) -> bool:
+    left, right = op.operands
+    if producer(left, *_CONSTANTS) is None or producer(right, *_CONSTANTS) is not None:
+        return False
+    attributes = attributes_of(op)
+    flags = {name: ir.BoolAttr(attributes[name]).value for name in ("adj_x", "adj_y")}
+    swapped = {"adj_x": ir.BoolAttr.get(not flags["adj_y"]), "adj_y": ir.BoolAttr.get(not flags["adj_x"])}
+    *batch, rows, columns = ir.RankedTensorType(op.results[0].type).shape
+    kind = resized(op.results[0].type, [*batch, columns, rows])
+    product = ir.Operation.create("tfl.batch_matmul", [kind], [right, left], {**attributes, **swapped}).result
+    whole = transposed(product, [*range(len(batch)), len(batch) + 1, len(batch)])
+    op.results[0].replace_all_uses_with(whole)
+    op.erase()
+    return True
+
+
+def _sum_up(op: ir.OpView) -> bool:
+    value, axes = op.operands
+    axis = elements_of_constant(axes, *_CONSTANTS)
+    kind = ir.RankedTensorType(value.type)
+    if axis is None or kind.element_type != ir.IntegerType.get_signless(32):
+        return False
+    along = int(np.array(axis).reshape(-1)[0]) % kind.rank
+    exclusive, backward = (ir.BoolAttr(op.attributes[name]).value for name in ("exclusive", "reverse"))
+    size: int = kind.shape[along]
+    if exclusive:
+        value = _shifted(value, along, min(1, size), backward=backward)
+    step = 1
+    while step < size:
+        value = arithmetic("tfl.add", value, _shifted(value, along, step, backward=backward), kind)
+        step *= 2
+    op.results[0].replace_all_uses_with(value)
+    op.erase()
+    return True
+
+
+def _shifted(value: ir.Value, axis: int, step: int, *, backward: bool) -> ir.Value:
+    """Emits a tensor whose elements are ``step`` further along an axis, or before, with zeros where they were."""
+    shape: list[int] = list(ir.RankedTensorType(value.type).shape)
+    zeros = pseudo_constant(ir.DenseElementsAttr.get(np.zeros([*shape[:axis], step, *shape[axis + 1 :]], np.int32)))
+    if step == shape[axis]:
+        return zeros
+    begins = [0] * len(shape)
+    begins[axis] = step if backward else 0
+    counts = [*shape[:axis], shape[axis] - step, *shape[axis + 1 :]]
+    vectors = [int32_vector(begins), int32_vector(counts)]
+    part = ir.Operation.create("tfl.slice", [resized(value.type, counts)], [value, *vectors]).result
+    attributes: dict[str, ir.Attribute] = {
+        "axis": ir.IntegerAttr.get(ir.IntegerType.get_signless(32), axis),
+        "fused_activation_function": ir.StringAttr.get("NONE"),
+    }
+    parts = [part, zeros] if backward else [zeros, part]
+    return ir.Operation.create("tfl.concatenation", [value.type], parts, attributes).result
+
+
+def _zeros(op: ir.OpView) -> bool:
+    kind = ir.RankedTensorType(op.results[0].type)
+    dtype = {"f32": np.float32, "i32": np.int32}.get(str(kind.element_type))
+    if dtype is None:
+        return False
+    if math.prod(kind.shape) <= _MOST_ZEROS:
+        zeros = pseudo_constant(ir.DenseElementsAttr.get(np.zeros(kind.shape, dtype)))
+    else:  # nothing is less than itself, not even what is no number
+        (value,) = op.operands
+        falses = ir.RankedTensorType.get(kind.shape, ir.IntegerType.get_signless(1))
+        less = ir.Operation.create("tfl.less", [falses], [value, value]).result
+        zeros = ir.Operation.create("tfl.cast", [kind], [less]).result
+    op.results[0].replace_all_uses_with(zeros)
+    op.erase()
+    return True
+
+
+_RULES: Mapping[str, Callable[[ir.OpView], bool]] = {
+    "tfl.batch_matmul": _multiply,
+    "tfl.cumsum": _sum_up,
+    "tfl.select_v2": _choose,
+    "tfl.zeros_like": _zeros,
+}

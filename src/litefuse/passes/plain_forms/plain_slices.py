@@ -1,0 +1,102 @@
+"""Slices that keep all axes, and no slices where everything is taken."""
+
+from __future__ import annotations
+
+from typing import ClassVar, NamedTuple
+
+from litefuse.ir.call_graph import all_operations
+from litefuse.ir.litert_ops import MASKS, int32_vector, integers, strided_slice
+from litefuse.ir.mlir import ir
+from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized
+
+__all__ = ["PlainSlices"]
+
+
+class _Range(NamedTuple):
+    """What is taken of an axis: ``length`` elements from ``begin`` on, ``stride`` apart."""
+
+    begin: int
+    stride: int
+    length: int
+
+
+class PlainSlices:
+    """Takes STRIDED_SLICE apart, and drops what takes everything::
+
+        tfl.strided_slice(%x : tensor<4x6x8xf32>, [0, 1, 0], [0, 2, 0], [1, 1, 2])
+            {begin_mask = 5, end_mask = 5, shrink_axis_mask = 2} : tensor<4x4xf32>
+        -->  %s = tfl.strided_slice(%x, [0, 1, 0], [4, 2, 8], [1, 1, 2]) : tensor<4x1x4xf32>
+             tfl.reshape(%s, [4, 4])
+
+    An axis that is dropped or added is a RESHAPE's, and a slice of neighbors is SLICE, whose version does not rise
+    with booleans. Slices in backward order, or by places that are computed, stay.
+
+    The masks are those of TensorFlow's ``tf.strided_slice``.
+    """
+
+    name: ClassVar[str] = "plain-slices"
+
+    def run(self, module: ir.Module) -> bool:
+        modified = False
+        for op in all_operations(module):
+            if op.name == "tfl.strided_slice" and (ranges := _ranges(op)) is not None:
+                _replace(op, ranges)
+                modified = True
+        return modified
+
+
+def _replace(op: ir.OpView, ranges: list[_Range]) -> None:
+    value = op.operands[0]
+    shape = ir.RankedTensorType(value.type).shape
+    begins = [each.begin for each in ranges]
+    counts = [each.length for each in ranges]
+    with ir.InsertionPoint(op), op.location:
+        if counts == shape and not any(begins):
+            taken = value
+        elif all(each.stride == 1 for each in ranges):
+            operands = [value, int32_vector(begins), int32_vector(counts)]
+            taken = ir.Operation.create("tfl.slice", [resized(value.type, counts)], operands).result
+        else:
+            ends = [min(each.begin + each.stride * each.length, size) for each, size in zip(ranges, shape, strict=True)]
+            vectors = [int32_vector(numbers) for numbers in (begins, ends, [each.stride for each in ranges])]
+            taken = strided_slice([value, *vectors], resized(value.type, counts))
+        op.results[0].replace_all_uses_with(reshaped(taken, ir.RankedTensorType(op.results[0].type).shape))
+    op.erase()
+
+
+def _ranges(op: ir.OpView) -> list[_Range] | None:
+    """Returns what is taken of each axis of the operand; None if that is not known, or backward."""
+    value, *vectors = op.operands
+    if not is_fixed(value, op.results[0]) or ir.BoolAttr(op.attributes["offset"]).value:
+        return None
+    found = [integers(vector) for vector in vectors]
+    numbers = [each for each in found if each is not None]
+    if len(numbers) < 3:
+        return None
+    specs: list[tuple[int, int, int]] = [*zip(*numbers, strict=True)]
+    masks = {name: ir.IntegerAttr(op.attributes[name]).value for name in MASKS}
+    shape: list[int] = ir.RankedTensorType(value.type).shape
+    new = masks["new_axis_mask"]
+    ellipsis = next((place for place in range(len(specs)) if masks["ellipsis_mask"] >> place & 1), len(specs))
+    # New axes behind the ellipsis count, those before it too; the rest is the ellipsis's.
+    taken = sum(1 for place in range(len(specs)) if place != ellipsis and not new >> place & 1)
+    ranges: list[_Range] = []
+    for place, (begin, end, stride) in enumerate(specs):
+        if place == ellipsis:
+            ranges += [_Range(0, 1, size) for size in shape[len(ranges) : len(ranges) + len(shape) - taken]]
+        elif not new >> place & 1:
+            flags = {name: bool(mask >> place & 1) for name, mask in masks.items()}
+            ranges.append(_range(begin, end, stride, shape[len(ranges)], flags))
+    ranges += [_Range(0, 1, size) for size in shape[len(ranges) :]]
+    return None if any(each.stride < 1 or each.length < 1 for each in ranges) else ranges
+
+
+def _range(begin: int, end: int, stride: int, size: int, flags: dict[str, bool]) -> _Range:
+    if flags["shrink_axis_mask"]:
+        return _Range(begin % size, 1, int(-size <= begin < size))
+    if stride < 1:
+        return _Range(0, stride, 0)
+    first = None if flags["begin_mask"] else begin
+    last = None if flags["end_mask"] else end
+    places = range(size)[first:last:stride]
+    return _Range(places.start, stride, len(places))

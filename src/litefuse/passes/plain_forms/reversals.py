@@ -1,0 +1,62 @@
+"""Reversals of a known number of items by ops that Vela has on the NPU."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from litefuse.ir.call_graph import all_operations
+from litefuse.ir.litert_ops import integers
+from litefuse.ir.mlir import ir
+from litefuse.support.options.limits import MAX_REVERSED_ITEMS
+
+__all__ = ["UnpackReversals"]
+
+
+class UnpackReversals:
+    """Takes a tensor apart and packs it in the other order::
+
+        %y = tfl.reverse_v2(%x : tensor<3x1x4xf32>, [0])
+        -->  %0, %1, %2 = tfl.unpack(%x)
+             %y = tfl.pack(%2, %1, %0)
+
+    For targets that leave REVERSE_V2 to the CPU. Neither op computes anything, and both keep the scale of integers.
+    """
+
+    name: ClassVar[str] = "unpack-reversals"
+
+    def run(self, module: ir.Module) -> bool:
+        modified = False
+        for op in [op for op in all_operations(module) if op.name == "tfl.reverse_v2"]:
+            axes = _axes(op)
+            if axes is None:
+                continue
+            value = op.operands[0]
+            with ir.InsertionPoint(op), op.location:
+                for axis in axes:
+                    value = _reversed(value, axis)
+            op.results[0].replace_all_uses_with(value)
+            op.operation.erase()
+            modified = True
+        return modified
+
+
+def _axes(op: ir.OpView) -> list[int] | None:
+    """Returns the dimensions of several items that are reversed; None where REVERSE_V2 stays."""
+    kind, axes = ir.ShapedType(op.operands[0].type), integers(op.operands[1])
+    if axes is None or not kind.has_rank or not kind.has_static_shape or not isinstance(kind.element_type, ir.F32Type):
+        return None
+    found = [axis for axis in (each % kind.rank for each in axes) if kind.shape[axis] > 1]
+    return found if all(kind.shape[axis] <= MAX_REVERSED_ITEMS for axis in found) else None
+
+
+def _reversed(value: ir.Value, axis: int) -> ir.Value:
+    kind = ir.RankedTensorType(value.type)
+    shape = list(kind.shape)
+    count = shape.pop(axis)
+    int32 = ir.IntegerType.get_signless(32)
+    numbers = {key: ir.IntegerAttr.get(int32, number) for key, number in (("axis", axis), ("num", count))}
+    items = ir.Operation.create(
+        "tfl.unpack", [ir.RankedTensorType.get(shape, kind.element_type)] * count, [value], dict(numbers)
+    ).results
+    numbers["values_count"] = numbers.pop("num")
+    return ir.Operation.create("tfl.pack", [kind], [*items][::-1], dict(numbers)).result

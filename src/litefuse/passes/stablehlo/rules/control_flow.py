@@ -1,0 +1,251 @@
+"""Loops and branches: their regions become functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from litefuse.ir.call_graph import function_symbol, update_function_type
+from litefuse.ir.mlir import func, ir
+from litefuse.passes.stablehlo.rules.captures import Captures
+from litefuse.passes.stablehlo.rules.scans import Scan, find_scan
+from litefuse.passes.stablehlo.translation import Result, Rules, Translation
+from litefuse.passes.stablehlo.values import (
+    List,
+    Value,
+    elements_value,
+    known_numbers,
+)
+
+__all__ = ["RULES"]
+
+
+@dataclass(frozen=True)
+class _Loop:
+    """A loop, and the translation of its variables.
+
+    Attributes:
+        t: The translation of the code around it.
+        op: The loop.
+        hoisted: The ops of its body that are hoisted out of it.
+        captures: The values from outside that its regions use.
+        scan: The variables that it reads and writes item by item; None if it does not count its iterations.
+        invariant: The loop-invariant variables with known values, by position: the new loop does without them.
+        changing: The positions of the others.
+    """
+
+    t: Translation
+    op: Any
+    hoisted: set[ir.Operation]
+    captures: Captures
+    scan: Scan | None
+    invariant: Mapping[int, Value]
+    changing: Sequence[int]
+
+    @classmethod
+    def read(cls, t: Translation, op: Any) -> _Loop:
+        """Reads a loop, and hoists the loop-invariant ops of its body."""
+        *_, body = (region.blocks[0] for region in op.regions)
+        *_, last = body.operations
+        hoisted = _hoist(t, op, body)
+        captures = Captures(t, list(op.regions), list(op.operands), hoisted)
+        scan = find_scan(t, op, hoisted)
+        lists = frozenset[int]() if scan is None else scan.lists
+        kept = [
+            i
+            for i, (argument, result) in enumerate(zip(body.arguments, last.operands, strict=True))
+            if argument == result
+        ]
+        found = {i: t.lazy(op.operands[i]) for i in kept if i not in lists}
+        invariant = {i: value for i, value in found.items() if known_numbers(value.elements) is not None}
+        changing = [i for i in range(len(op.operands)) if i not in invariant]
+        return cls(t, op, hoisted, captures, scan, invariant, changing)
+
+    def start(self, position: int) -> tuple[ir.Value, ir.Type]:
+        """Returns the initial value of a variable, or of the list that replaces it, and its type in every iteration."""
+        operand = self.op.operands[position]
+        if self.scan is None or position not in self.scan.lists:
+            return self.t.value(operand), operand.type
+        listed = self.scan.listed(self.t, position, operand)
+        return listed, listed.type
+
+    def function(self, name: str, block: ir.Block, kinds: Sequence[ir.Type], *, passing: bool) -> func.FuncOp:
+        """Defines a region as a function of the new loop's variables and the captures.
+
+        Args:
+            name: Its name.
+            block: The region's block.
+            kinds: The types of the arguments.
+            passing: Whether it returns the captures, after its results.
+        """
+
+        def emit(given: Sequence[ir.Value]) -> list[ir.Value]:
+            inner = self.t.inner()
+            variables, captured = given[: len(self.changing)], given[len(self.changing) :]
+            self.captures.bind(inner, captured, block.arguments)
+            arguments = self._arguments(inner, block, dict(zip(self.changing, variables, strict=True)))
+            values = inner.block(block, arguments, without=self.hoisted)
+            results = [value.emit() for i, value in enumerate(values) if i not in self.invariant]
+            return [*results, *captured] if passing else results
+
+        return self.t.functions.define(f"while.{name}", list(kinds), emit)
+
+    def _arguments(self, inner: Translation, block: ir.Block, variables: Mapping[int, ir.Value]) -> list[Result]:
+        """Returns the translations of a region's arguments in its function."""
+        arguments: list[Result] = []
+        for i, argument in enumerate(block.arguments):
+            if i in self.invariant:
+                arguments.append(_again(inner, self.invariant[i], self.t.dtype(argument)))
+            elif self.scan is not None and i in self.scan.lists:
+                arguments.append(Value(variables[i], listed=List(variables[i], variables[self.scan.counter])))
+            else:
+                arguments.append(variables[i])
+        return arguments
+
+    def result(self, position: int, outcome: ir.Value | None) -> Result:
+        """Returns the value of a variable after the loop.
+
+        Args:
+            position: Its position.
+            outcome: The result of the new loop for it; None if that has no such variable.
+        """
+        operand, scan = self.op.operands[position], self.scan
+        if outcome is None or (scan is not None and position in scan.reads):
+            return self.t.lazy(operand)
+        if scan is not None and position in scan.writes:
+            return scan.stacked(self.t, position, operand, outcome)
+        return outcome
+
+
+def _while(op: Any, t: Translation) -> list[Result]:
+    loop = _Loop.read(t, op)
+    starts = [loop.start(i) for i in loop.changing]
+    operands = [value for value, _ in starts] + loop.captures.operands()
+    kinds = [kind for _, kind in starts] + loop.captures.kinds()
+    condition, body = (region.blocks[0] for region in op.regions)
+    by_condition = loop.function("cond", condition, kinds, passing=False)
+    by_body = loop.function("body", body, kinds, passing=True)
+    unused = _unused(by_condition, by_body)
+    for number in reversed(unused):
+        del operands[number], kinds[number]
+    attributes: dict[str, ir.Attribute] = {
+        "cond": ir.FlatSymbolRefAttr.get(function_symbol(by_condition)),
+        "body": ir.FlatSymbolRefAttr.get(function_symbol(by_body)),
+        "is_stateless": ir.BoolAttr.get(value=True),
+        "parallel_iterations": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 10),
+    }
+    made = ir.Operation.create("tf.While", results=kinds, operands=operands, attributes=attributes)
+    left = [i for number, i in enumerate(loop.changing) if number not in unused]
+    outcomes = dict(zip(left, made.results, strict=False))
+    return [loop.result(i, outcomes.get(i)) for i in range(len(op.operands))]
+
+
+def _hoist(t: Translation, op: Any, body: ir.Block) -> set[ir.Operation]:
+    """Translates the loop-invariant ops of a loop's body before the loop; returns these ops."""
+    *ops, last = body.operations
+    same: set[ir.Value] = set()
+    inside: set[ir.Value] = set(body.arguments)
+    for argument, result, operand in zip(body.arguments, last.operands, op.operands, strict=True):
+        if argument == result:
+            same.add(argument)
+            t.bind(argument, t.lazy(operand))
+            t.set_dims(argument, t.known_dims(operand))
+    found: set[ir.Operation] = set()
+    for each in ops:
+        inside.update(each.results)
+        if each.operation.name == "stablehlo.constant":
+            t.translate(each)
+            same.update(each.results)
+        elif _is_pure(each) and all(value in same or value not in inside for value in each.operands):
+            t.translate(each)
+            same.update(each.results)
+            found.add(each.operation)
+    return found
+
+
+def _is_pure(op: ir.OpView) -> bool:
+    return not list(op.regions) and op.operation.name not in {"stablehlo.custom_call", "stablehlo.composite"}
+
+
+def _unused(condition: func.FuncOp, body: func.FuncOp) -> list[int]:
+    """Removes the arguments that are only forwarded; returns their positions."""
+    *_, last = body.entry_block.operations
+    found = [
+        i
+        for i, argument in enumerate(body.arguments)
+        if [(use.owner, use.operand_number) for use in argument.uses] == [(last, i)]
+        and not list(condition.entry_block.arguments[i].uses)
+    ]
+    results = [value for i, value in enumerate(last.operands) if i not in found]
+    with ir.InsertionPoint(last), last.location:
+        func.ReturnOp(results)
+    last.operation.erase()
+    for i in reversed(found):
+        for function in (condition, body):
+            function.entry_block.erase_argument(i)
+    for function in (condition, body):
+        update_function_type(function)
+    return found
+
+
+def _again(t: Translation, found: Value, dtype: str) -> Value:
+    """Returns a value with known elements, for use in another function."""
+    assert found.elements is not None
+    return elements_value(t.b, found.elements, dtype)
+
+
+def _if(op: Any, t: Translation) -> list[Result]:
+    """Translates a branch; the first region is for true."""
+    return _branches(op, t, "If", list(op.regions))
+
+
+def _case(op: Any, t: Translation) -> list[Result]:
+    """Translates a case; an index outside of the branches selects the last one, as in TensorFlow."""
+    regions, index = list(op.regions), op.operands[0]
+    elements = t.elements(index)
+    chosen = None if elements is None else elements.item()
+    if isinstance(chosen, int):
+        region = regions[chosen if 0 <= chosen < len(regions) else -1]
+        return list(t.block(region.blocks[0], []))
+    condition = _condition(t, index)
+    if len(regions) == 2 and condition is not None:
+        return _branches(op, t, "If", regions[::-1], condition)
+    return _branches(op, t, "Case", regions)
+
+
+def _condition(t: Translation, index: ir.Value) -> ir.Value | None:
+    """Returns the condition that an index is converted from, as ``jax.lax.cond`` writes it."""
+    owner = index.owner
+    if isinstance(owner, ir.Block) or owner.name != "stablehlo.convert" or t.dtype(owner.operands[0]) != "bool":
+        return None
+    return owner.operands[0]
+
+
+def _branches(
+    op: Any, t: Translation, name: str, regions: list[ir.Region], condition: ir.Value | None = None
+) -> list[Result]:
+    captures = Captures(t, regions)
+    kinds = captures.kinds()
+
+    def function(index: int, block: ir.Block) -> str:
+        def emit(given: Sequence[ir.Value]) -> list[ir.Value]:
+            inner = t.inner()
+            captures.bind(inner, given)
+            return [value.emit() for value in inner.block(block, [])]
+
+        return function_symbol(t.functions.define(f"{name.lower()}.{index}", kinds, emit))
+
+    symbols = [function(i, region.blocks[0]) for i, region in enumerate(regions)]
+    references = [ir.FlatSymbolRefAttr.get(symbol) for symbol in symbols]
+    attributes: dict[str, ir.Attribute] = {"is_stateless": ir.BoolAttr.get(value=True)}
+    if name == "If":
+        attributes |= dict(zip(("then_branch", "else_branch"), references, strict=True))
+    else:
+        attributes["branches"] = ir.ArrayAttr.get(references)
+    operands = [t.value(op.operands[0] if condition is None else condition), *captures.operands()]
+    results = [result.type for result in op.results]
+    return list(ir.Operation.create(f"tf.{name}", results=results, operands=operands, attributes=attributes).results)
+
+
+RULES: Rules = {"stablehlo.case": _case, "stablehlo.if": _if, "stablehlo.while": _while}

@@ -1,0 +1,125 @@
+"""Quotients, and functions that are written as one: softmax, the logistic function, means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from litefuse.ir.mlir import ir
+from litefuse.passes.stablehlo.rules.broadcasting import elementwise
+from litefuse.passes.stablehlo.rules.followed import of_numbers, on_elements
+from litefuse.passes.stablehlo.rules.softmax import softmax
+from litefuse.passes.stablehlo.translation import Result, Rules, Translation
+from litefuse.passes.stablehlo.values import Value
+
+__all__ = ["RULES"]
+
+
+def divide(op: Any, t: Translation) -> Result:
+    a, b = op.operands
+    dtype = t.dtype(a)
+    followed = on_elements(t, "divide", t.elements(a), t.elements(b), dtype)
+    if followed is not None:
+        return followed
+    special = (_sigmoid, softmax, _mean, _pooled_mean)
+    normalized = of_numbers(t, op, "divide") or next(filter(None, (each(t, a, b) for each in special)), None)
+    if normalized is not None:
+        return normalized
+    if "int" not in dtype:
+        return elementwise(t, op.operands, lambda x, y: t.b.binary("RealDiv", x, y))
+    return _of_integers(op, t, "FloorDiv" if dtype.startswith("uint") else "TruncateDiv", lambda _: -1)
+
+
+def _of_integers(op: Any, t: Translation, name: str, by_zero: Callable[[ir.Value], ir.Value | int]) -> Result:
+    """Divides integers, also by 0, which LiteRT refuses in the middle of a call: XLA then has all bits set, or x."""
+    b, guarded = t.b, not _is_never_zero(t, op.operands[1])
+
+    def emit(x: ir.Value, y: ir.Value) -> ir.Value:
+        dtype = b.dtype(x)
+        if dtype in {"int16", "int8"}:  # TensorFlow divides no such numbers
+            x, y = b.cast(x, "int32"), b.cast(y, "int32")
+        if not guarded:
+            return b.cast(b.binary(name, x, y), dtype)
+        nothing = b.compare("Equal", y, 0)
+        found = b.binary(name, x, b.select(nothing, 1, y))
+        zero = by_zero(x)
+        filler = zero if isinstance(zero, ir.Value) else b.constant(np.array(zero).astype(b.dtype(x)), b.dtype(x))
+        return b.cast(b.select(nothing, filler, found), dtype)
+
+    return elementwise(t, op.operands, emit)
+
+
+def _is_never_zero(t: Translation, value: ir.Value) -> bool:
+    """Whether no element is 0: it is known, or replaced where it is 0, as ``jnp.remainder`` does."""
+    number, numbers = t.number(value), t.numbers(value)
+    if number is not None or numbers is not None:
+        return bool(number if numbers is None else numbers.all())
+    for condition, instead, otherwise in [_operands_of(value, "select")] if _operands_of(value, "select") else []:
+        compared = _operands_of(condition, "compare")
+        return bool(compared and compared[0] == otherwise and t.number(compared[1]) == 0 and t.number(instead))
+    return False
+
+
+def _sigmoid(t: Translation, a: ir.Value, b: ir.Value) -> Result | None:
+    """Recognizes ``1 / (1 + exp(-x))``, as JAX expands the logistic function."""
+    if t.number(a) != 1:
+        return None
+    total = _operands_of(b, "add")
+    exponential = next((each for each in total if t.number(each) != 1), None)
+    if len(total) != 2 or exponential is None or not any(t.number(each) == 1 for each in total):
+        return None
+    for negative in _operands_of(exponential, "exponential"):
+        for x in _operands_of(negative, "negate"):
+            return elementwise(t, [x], lambda value: t.b.unary("Sigmoid", value))
+    return None
+
+
+def _operands_of(value: ir.Value, name: str) -> list[ir.Value]:
+    """Returns the operands of a value's defining op, if the op has this name."""
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.operation.name != f"stablehlo.{name}":
+        return []
+    return list(owner.operands)
+
+
+def _mean(t: Translation, a: ir.Value, b: ir.Value) -> Result | None:
+    """Recognizes a sum divided by the number of its terms."""
+    reduction = t.lazy(a).reduction
+    if reduction is None or reduction.name != "Sum" or "float" not in t.dtype(a):
+        return None
+    count = reduction.count(t.b)
+    if count is None or t.number(b) != count:
+        return None
+    mean = replace(reduction, name="Mean")
+    return Value(lambda: mean.emit(t.b), reduction=mean)
+
+
+def _pooled_mean(t: Translation, a: ir.Value, b: ir.Value) -> Result | None:
+    """Recognizes sums of windows divided by the number of their elements."""
+    pool, divisor = t.lazy(a).pool, t.lazy(b)
+    if pool is None:
+        return None
+    while divisor.spread is not None:
+        divisor = divisor.spread.small
+    counted = divisor.pool
+    if counted is not None and counted.windows == pool.windows and t.number(counted.operand) == 1:
+        return pool.average()
+    number = t.number(b)
+    return pool.average() if pool.count is not None and number == pool.count else None
+
+
+def remainder(op: Any, t: Translation) -> Result:
+    a, b = op.operands
+    followed = on_elements(t, "remainder", t.elements(a), t.elements(b), t.dtype(a))
+    if followed is not None:
+        return followed
+    name = "FloorMod" if t.dtype(a).startswith("uint") else "TruncateMod"
+    if "int" not in t.dtype(a):
+        return elementwise(t, op.operands, lambda x, y: t.b.binary(name, x, y))
+    return _of_integers(op, t, name, lambda x: x)
+
+
+RULES: Rules = {"stablehlo.divide": divide, "stablehlo.remainder": remainder}

@@ -1,0 +1,154 @@
+"""Reductions along dimensions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from litefuse.ir.builder import MixedSize
+from litefuse.ir.mlir import ir
+from litefuse.passes.stablehlo.rules.running import combined, running
+from litefuse.passes.stablehlo.translation import Result, Rules, Translation
+from litefuse.passes.stablehlo.values import Reduction, Value
+
+__all__ = ["COMBINING", "RULES", "combining_op", "counts", "is_neutral", "neutral_number"]
+
+COMBINING = {"add": "Sum", "maximum": "Max", "minimum": "Min", "multiply": "Prod", "and": "All", "or": "Any"}
+"""TensorFlow's reduction for each op that combines two elements."""
+
+_OF_CONDITIONS = {"Sum": "Any", "Max": "Any", "Min": "All", "Prod": "All"}
+
+
+def combining_op(block: ir.Block) -> str | None:
+    """Returns the op, such as ``add``, if a region combines its two arguments by this alone; None otherwise."""
+    first, *others = block.operations
+    if (
+        len(others) != 1
+        or len(block.arguments) != 2
+        or list(first.operands)
+        not in (
+            list(block.arguments),
+            list(block.arguments)[::-1],
+        )
+    ):
+        return None
+    if list(others[0].operands) != list(first.results):
+        return None
+    return first.name.removeprefix("stablehlo.")
+
+
+def is_neutral(name: str, number: float | None, dtype: str) -> bool:
+    """Whether a number is the neutral element of a reduction; ``name`` is the reduction's, such as ``Sum``."""
+    return number is not None and number == neutral_number(name, dtype)
+
+
+def neutral_number(name: str, dtype: str) -> float:
+    """Returns the neutral element of a reduction of numbers of a dtype."""
+    if name in {"Max", "Min"} and "int" in dtype:
+        bits = int(dtype.removeprefix("u").removeprefix("int"))
+        least, most = (0, 2**bits - 1) if dtype.startswith("u") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+        return least if name == "Max" else most
+    return {"Sum": 0, "Max": -math.inf, "Min": math.inf, "Prod": 1, "All": 1, "Any": 0}[name]
+
+
+def _reduce(op: Any, t: Translation) -> Result | list[Result]:
+    axes = tuple(op.attributes["dimensions"])
+    count = len(op.results)
+    block = op.regions[0].blocks[0]
+    name = COMBINING.get(combining_op(block) or "") if count == 1 else None
+    dtype = t.dtype(op.operands[0])
+    if dtype == "bool":
+        name = _OF_CONDITIONS.get(name or "", name)
+    elif name in {"All", "Any"}:
+        name = None  # bitwise
+    elif "complex" in dtype and name != "Sum":
+        name = None
+    if not axes:
+        return [t.lazy(operand) for operand in op.operands[:count]]
+    if name is None:
+        extremum = _extremum(op, t, axes, block) if count == 2 else None
+        return _by_pairs(op, t, axes, block) if extremum is None else extremum
+    operand, start = op.operands
+    reduction = Reduction(name, t.value(operand), axes)
+    if dtype.startswith("float8"):  # LiteRT only converts these
+        wide = Reduction(name, t.b.cast(t.value(operand), "float32"), axes).emit(t.b)
+        return combined(t, block, [t.b.cast(wide, dtype)], [t.value(start)])[0]
+    if is_neutral(name, t.number(start), dtype):
+        return Value(lambda: reduction.emit(t.b), reduction=reduction)
+    return combined(t, block, [reduction.emit(t.b)], [t.value(start)])[0]
+
+
+def _by_pairs(op: Any, t: Translation, axes: tuple[int, ...], block: ir.Block) -> list[Result]:
+    """Combines neighbors, then their results, and so on: the order is kept, as StableHLO demands."""
+    b, count = t.b, len(op.results)
+    values, starts = t.values(op.operands[:count]), t.values(op.operands[count:])
+    for axis in sorted(axes, reverse=True):
+        size = b.shape(values[0])[axis]
+        if size is None or size == 0:  # the last of the running combinations, which begin with the first values
+            paddings: list[tuple[MixedSize, MixedSize]] = [(int(i == axis), 0) for i in range(len(b.shape(values[0])))]
+            longer = [b.pad(value, paddings, start) for value, start in zip(values, starts, strict=True)]
+            ends = [b.size(value, axis) for value in values]
+            found = running(t, longer, axis, block, starts)
+            values = [b.slice(value, axis, end, None) for value, end in zip(found, ends, strict=True)]
+            size = 1
+        while size > 1:
+            even = size - size % 2
+            first, second = ([b.slice(value, axis, i, even, 2) for value in values] for i in (0, 1))
+            pairs = combined(t, block, first, second)
+            if size > even:
+                pairs = [
+                    b.concat([pair, b.slice(value, axis, even, size)], axis)
+                    for pair, value in zip(pairs, values, strict=True)
+                ]
+            values, size = pairs, size // 2 + size % 2
+        dims = [b.sizes(value) for value in values]
+        values = [b.reshape(value, [*each[:axis], *each[axis + 1 :]]) for value, each in zip(values, dims, strict=True)]
+    return list(combined(t, block, starts, values))
+
+
+def _extremum(op: Any, t: Translation, axes: tuple[int, ...], block: ir.Block) -> list[Result] | None:
+    """Returns the largest or least element and its position, as ``jnp.argmax`` reduces pairs of the two."""
+    values, positions = op.operands[:2]
+    direction = _direction(t, block)
+    if direction is None or len(axes) != 1 or not counts(positions, axes[0]):
+        return None
+    b, (axis,), dtype = t.b, axes, t.dtype(positions)
+    value = t.value(values)
+    shape = [size for i, size in enumerate(b.shape(value)) if i != axis]
+    index = "int64" if dtype == "int64" else "int32"
+    name, reduction = ("ArgMax", "Max") if direction == "GT" else ("ArgMin", "Min")
+    found = b.op(name, [value, b.constant(axis, "int32")], shape, index)
+    return [Value(lambda: b.reduce(reduction, value, axis)), b.cast(found, dtype)]
+
+
+def _direction(t: Translation, block: ir.Block) -> str | None:
+    """Returns ``GT`` if a region chooses the larger of two elements, ``LT`` if the lesser one."""
+    if len(block.arguments) != 4:
+        return None
+    mine, _, other, _ = block.arguments
+    for op in block.operations:
+        if op.name == "stablehlo.compare" and list(op.operands) == [mine, other]:
+            direction: str = t.dialect.ComparisonDirectionAttr(op.attributes["comparison_direction"]).value
+            if direction[:2] in {"GT", "GE"}:
+                return "GT"
+            if direction[:2] in {"LT", "LE"}:
+                return "LT"
+    return None
+
+
+def counts(value: ir.Value, axis: int) -> bool:
+    """Whether a value's elements are its positions along a dimension."""
+    owner: Any = value.owner
+    while not isinstance(owner, ir.Block) and owner.name in {"stablehlo.broadcast_in_dim", "stablehlo.convert"}:
+        if owner.name == "stablehlo.broadcast_in_dim":
+            axes = list(owner.broadcast_dimensions)
+            if axis not in axes:
+                return False
+            axis = axes.index(axis)
+        owner = owner.operands[0].owner
+    if isinstance(owner, ir.Block) or owner.name not in {"stablehlo.iota", "stablehlo.dynamic_iota"}:
+        return False
+    return int(owner.iota_dimension) == axis
+
+
+RULES: Rules = {"stablehlo.reduce": _reduce}

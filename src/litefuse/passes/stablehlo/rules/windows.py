@@ -1,0 +1,251 @@
+"""Reductions over windows: poolings and cumulative sums."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from litefuse.errors import GraphError
+from litefuse.ir.builder import MixedSize
+from litefuse.ir.mlir import ir
+from litefuse.passes.stablehlo.paddings import is_zero, padding_name, position_count
+from litefuse.passes.stablehlo.rules.reductions import COMBINING, combining_op, is_neutral, neutral_number
+from litefuse.passes.stablehlo.rules.running import combined, running
+from litefuse.passes.stablehlo.rules.shapes import spaced
+from litefuse.passes.stablehlo.translation import Result, Rules, Translation
+from litefuse.passes.stablehlo.values import Pool, Value, dims_of
+
+__all__ = ["RULES", "dynamic_reduce_window"]
+
+# At most this many slices of the operand are combined one by one.
+_MOST_SLICES = 256
+# TensorFlow's op for each cumulative reduction.
+_CUMULATIVE = {"Prod": "Cumprod", "Sum": "Cumsum"}
+
+
+@dataclass(frozen=True)
+class _Windows:
+    sizes: tuple[MixedSize, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    paddings: tuple[tuple[MixedSize, MixedSize], ...]
+
+    @property
+    def axes(self) -> list[int]:
+        """The dimensions along which windows have several elements, a stride or padding."""
+        each = zip(self.sizes, self.strides, self.paddings, strict=True)
+        return [i for i, (size, stride, pair) in enumerate(each) if size != 1 or stride > 1 or not is_zero(pair)]
+
+    @property
+    def is_padded(self) -> bool:
+        """Whether some windows reach over the border."""
+        return not all(map(is_zero, self.paddings))
+
+    @property
+    def counts(self) -> list[int]:
+        """How many elements windows have in each dimension.
+
+        Raises:
+            GraphError: They are not known.
+        """
+        known = [size for size in self.sizes if isinstance(size, int)]
+        if len(known) < len(self.sizes):
+            raise GraphError(
+                "windows of dynamic sizes are supported for running sums, products and the like",
+                hint="Export the function with fixed sizes there.",
+            )
+        return known
+
+
+class _Reduction(NamedTuple):
+    """What windows are reduced with.
+
+    Attributes:
+        operand: The first operand.
+        values: All of them, with what is between their elements.
+        name: TensorFlow's name of the reduction; None for another one than those.
+        block: The program that combines two elements.
+        starts: What it begins with, for each operand.
+    """
+
+    operand: ir.Value
+    values: Sequence[ir.Value]
+    name: str | None
+    block: ir.Block
+    starts: Sequence[ir.Value]
+
+
+def _reduce_window(op: Any, t: Translation) -> Result | list[Result]:
+    """Translates a windowed reduction, https://openxla.org/stablehlo/spec#reduce_window."""
+    rank = len(t.shape(op.operands[0]))
+    padding = np.zeros((rank, 2), int) if op.padding is None else np.array(op.padding).reshape(rank, 2)
+    windows = _Windows(
+        tuple(int(n) for n in op.window_dimensions),
+        (1,) * rank if op.window_strides is None else tuple(int(n) for n in op.window_strides),
+        (1,) * rank if op.window_dilations is None else tuple(int(n) for n in op.window_dilations),
+        tuple((int(low), int(high)) for low, high in padding),
+    )
+    spacing = [1] * rank if op.base_dilations is None else [int(n) for n in op.base_dilations]
+    return _reduced(t, list(op.operands), windows, spacing, op.regions[0].blocks[0])
+
+
+def dynamic_reduce_window(op: Any, t: Translation) -> Sequence[Result]:
+    """Translates windows whose sizes or paddings the program computes."""
+    *operands, sizes, strides, spacing, dilations, padding = op.operands
+    symbol = ir.FlatSymbolRefAttr(ir.ArrayAttr(op.attributes["called_computations"])[0]).value
+    known = [t.numbers(vector) for vector in (strides, spacing, dilations)]
+    if any(numbers is None for numbers in known):
+        raise GraphError("the strides and dilations of windows must be known")
+    by_axis, between, within = (tuple(map(int, numbers)) for numbers in known if numbers is not None)
+    amounts = t.elements(padding)
+    if amounts is None:
+        count = 2 * len(by_axis)
+        flat = t.b.sizes_in(t.b.reshape(t.b.cast(t.value(padding), "int32"), [count]), [None] * count)
+    else:
+        flat = dims_of(amounts)
+    pairs = tuple(zip(flat[::2], flat[1::2], strict=True))
+    windows = _Windows(tuple(t.sizes(sizes)), by_axis, within, pairs)
+    found = _reduced(t, operands, windows, between, t.functions.program(symbol).entry_block)
+    return found if isinstance(found, list) else [found]
+
+
+def _reduced(
+    t: Translation, operands: Sequence[ir.Value], windows: _Windows, spacing: Sequence[int], block: ir.Block
+) -> Result | list[Result]:
+    """Reduces windows; what a program begins with takes part in each window once, and pads as a neutral element."""
+    b, count = t.b, len(operands) // 2
+    values, starts = t.values(operands[:count]), t.values(operands[count:])
+    name, dtype = COMBINING.get(combining_op(block) or "") if count == 1 else None, t.dtype(operands[0])
+    if dtype == "bool" or (name in {"All", "Any"}):
+        name = None
+    begin = starts
+    if name is not None and not is_neutral(name, t.number(operands[-1]), dtype):
+        starts = [b.constant(neutral_number(name, dtype), dtype)]
+    for axis, space in enumerate(spacing):
+        if space > 1:
+            values = [spaced(t, value, axis, space - 1, start) for value, start in zip(values, starts, strict=True)]
+    reduction = _Reduction(operands[0], values, name, block, starts)
+    found = values if not windows.axes else _of_windows(t, reduction, windows)
+    if begin is not starts:
+        found = combined(t, block, begin, [each if isinstance(each, ir.Value) else each.emit() for each in found])
+    return list(found) if count > 1 else found[0]
+
+
+def _of_windows(t: Translation, reduction: _Reduction, windows: _Windows) -> Sequence[Result]:
+    found = _running(t, reduction, windows)
+    if found is not None:
+        return found
+    operand, values, name, block, starts = reduction
+    if name in {"Sum", "Max", "Min"} and _is_pooling(t, values[0], windows):
+        return [_pooled(t, operand, values[0], windows, name)]
+    return _combined(t, values, windows, block, starts)
+
+
+def _running(t: Translation, reduction: _Reduction, windows: _Windows) -> Sequence[ir.Value] | None:
+    """Translates windows that hold everything up to, or from, an element: cumulative sums, products, maxima."""
+    if len(windows.axes) != 1:
+        return None
+    operand, values, name, block, starts = reduction
+    (axis,), b = windows.axes, t.b
+    size, (low, high) = windows.sizes[axis], windows.paddings[axis]
+    if windows.strides[axis] != 1 or windows.dilations[axis] != 1:
+        return None
+    if isinstance(size, int):
+        if b.shape(values[0])[axis] != size or (low, high) not in {(size - 1, 0), (0, size - 1)}:
+            return None
+        forward = high == 0
+    else:
+        whole = t.known_dims(operand)[axis]
+        if not isinstance(whole, ir.Value) or whole != size or [n for n in (low, high) if isinstance(n, int)] != [0]:
+            return None
+        forward = not isinstance(low, int)
+    if name == "Sum" or (name == "Prod" and not isinstance(size, int)):
+        operands, options = [values[0], b.constant(axis, "int32")], {"exclusive": False, "reverse": not forward}
+        return [b.op(_CUMULATIVE[name], operands, b.shape(values[0]), b.dtype(values[0]), **options)]
+    return running(t, values, axis, block, starts, forward=forward)
+
+
+def _is_pooling(t: Translation, value: ir.Value, windows: _Windows) -> bool:
+    """Whether the windows lie in images, ``[batch, height, width, channels]``, or in volumes."""
+    dense = all(dilation == 1 for dilation in windows.dilations)
+    inner = set(range(1, len(windows.sizes) - 1))
+    known = all(isinstance(size, int) for size in windows.sizes)
+    return known and t.b.dtype(value) == "float32" and len(inner) in {2, 3} and set(windows.axes) <= inner and dense
+
+
+def _pooled(t: Translation, operand: ir.Value, value: ir.Value, windows: _Windows, name: str) -> Result:
+    if name == "Max":
+        return _pool(t, "MaxPool", value, windows, -math.inf)
+    if name == "Min":
+        return t.b.unary("Neg", _pool(t, "MaxPool", t.b.unary("Neg", value), windows, -math.inf))
+    count = math.prod(windows.counts)
+
+    def total() -> ir.Value:
+        # Pads with zeros around the image, where AVERAGE_POOL_2D would only count the elements of the image.
+        padded = t.b.pad(value, windows.paddings)
+        inside = replace(windows, paddings=((0, 0),) * len(windows.sizes))
+        return t.b.binary("Mul", _pool(t, "AvgPool", padded, inside, 0), count)
+
+    if windows.is_padded and _padding(t.b.shape(value), windows) is None:
+        return total()
+    pool = Pool(operand, windows, lambda: _pool(t, "AvgPool", value, windows, 0), None if windows.is_padded else count)
+    return Value(total, pool=pool)
+
+
+def _pool(t: Translation, name: str, value: ir.Value, windows: _Windows, fill: float) -> ir.Value:
+    b = t.b
+    padding = _padding(b.shape(value), windows)
+    if padding is None:
+        value, padding = b.pad(value, windows.paddings, fill), "VALID"
+    shape = list(b.shape(value))
+    for axis in range(1, len(shape) - 1):
+        shape[axis] = position_count(shape[axis], windows.counts[axis], windows.strides[axis], padding)
+    options: dict[str, Any] = {
+        "ksize": windows.counts,
+        "strides": list(windows.strides),
+        "padding": padding,
+        "data_format": "NHWC" if len(shape) == 4 else "NDHWC",
+    }
+    if len(shape) == 5:
+        name += "3D"
+    elif name == "MaxPool":
+        options["explicit_paddings"] = []
+    return b.op(name, [value], shape, "float32", **options)
+
+
+def _padding(shape: Sequence[int | None], windows: _Windows) -> str | None:
+    """Returns TensorFlow's name of an image's padding; None if it has none."""
+    inner = slice(1, -1)
+    return padding_name(shape[inner], windows.counts[inner], windows.strides[inner], windows.paddings[inner])
+
+
+def _combined(
+    t: Translation, values: Sequence[ir.Value], windows: _Windows, block: ir.Block, starts: Sequence[ir.Value]
+) -> Sequence[ir.Value]:
+    """Combines slices of the padded operand that hold the first elements of all windows, the second ones, and so on."""
+    b, counts = t.b, windows.counts
+    if sum(counts[axis] for axis in windows.axes) > _MOST_SLICES:
+        raise GraphError(
+            f"windows of more than {_MOST_SLICES} elements are supported for poolings and running sums only"
+        )
+    found = [b.pad(value, windows.paddings, start) for value, start in zip(values, starts, strict=True)]
+    # One dimension after the other, the last one first: a window is a product of intervals.
+    for axis in reversed(windows.axes):
+        stride, dilation = windows.strides[axis], windows.dilations[axis]
+        extent = (counts[axis] - 1) * dilation
+        length = b.size(found[0], axis)
+        parts: list[list[ir.Value]] = []
+        for offset in range(0, extent + 1, dilation):
+            end = b.dims("Sub", length, extent - offset)
+            parts.append([b.slice(value, axis, offset, end, stride) for value in found])
+        found = parts[0]
+        for part in parts[1:]:
+            found = combined(t, block, found, part)
+    return found
+
+
+RULES: Rules = {"stablehlo.reduce_window": _reduce_window}

@@ -1,0 +1,216 @@
+"""Sizes and small integers of op results, as formulas of those of the operands, by the rules of the ops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from litefuse.ir.mlir import ir
+from litefuse.ir.ops.combining import meet
+from litefuse.ir.ops.dims import Dim, Formula, as_size, is_size, unknown
+from litefuse.ir.ops.facts import FLOATS, INTEGERS, Op, PartialDims, PartialTensor, ShapeError, Tensor, Values, elements
+from litefuse.ir.ops.results import results_of
+from litefuse.ir.ops.rules import RULES
+from litefuse.ir.ops.substitution import unknowns
+from litefuse.ir.ops.values import MAX_ELEMENTS
+from litefuse.ir.shapes.reading import Attributes, Declared, Elements, constant_elements, declared_by, unknown_elements
+
+__all__ = ["Number", "OpResults", "SizeOf"]
+
+
+@dataclass(frozen=True)
+class SizeOf:
+    """The name of a size: of a dimension of a value.
+
+    Attributes:
+        value: The value.
+        axis: The dimension. Of a tensor list, 0 is its length, and the others are those of its items.
+        scope: What the name is used in: outside it, another value may be where this one was.
+    """
+
+    value: ir.Value
+    axis: int
+    scope: object
+
+
+@dataclass(frozen=True)
+class Number:
+    """The name of an integer that the model computes.
+
+    Attributes:
+        value: The value: a scalar or a vector.
+        index: Which element of a vector; None for a scalar.
+        scope: What the name is used in: outside it, another value may be where this one was.
+    """
+
+    value: ir.Value
+    index: int | None
+    scope: object
+
+
+# A model of thousands of ops must not exhaust the stack: longer chains of ops are not followed.
+_MAX_DEPTH = 50
+
+# The ops that take negative numbers, and mean something else by them. Reshape and Slice take -1 for the rest, but as a
+# constant: a number that is computed is a size.
+_SIGNED = frozenset({"SplitV", "StridedSlice"})
+
+
+class OpResults:
+    """Results of the rules of ops, in terms of the operands.
+
+    Sizes are followed from an op's results to its operands; integers as far back as there are rules.
+    """
+
+    def __init__(self, list_elements: Callable[[ir.OpView], Values | None]) -> None:
+        """Begins with nothing.
+
+        Args:
+            list_elements: The elements of an integer that a list op gives; None for other ops, and if they are unknown.
+        """
+        self._list_elements = list_elements
+        self._scope = object()
+        self._declared: dict[ir.Type, Declared] = {}
+        self._results: dict[ir.Value, list[PartialTensor | None]] = {}
+        self._elements: dict[ir.Value, Elements] = {}
+        self._depth = 0
+
+    def size_symbol(self, value: ir.Value, axis: int) -> Formula:
+        """Returns a symbol for the size of a dimension."""
+        return unknown(SizeOf(value, axis, self._scope), is_size=True)
+
+    def number_symbol(self, value: ir.Value, index: int | None) -> Formula:
+        """Returns a symbol for an integer scalar, or an element of an integer vector."""
+        return unknown(Number(value, index, self._scope), is_size=False)
+
+    def declared(self, value: ir.Value) -> Declared:
+        """Returns the declared type of a value."""
+        kind = value.type
+        found = self._declared.get(kind)
+        if found is None:
+            found = self._declared[kind] = declared_by(kind)
+        return found
+
+    def size(self, value: ir.Value, axis: int) -> Dim | None:
+        """Returns the size of a dimension of an op's result; None if the op's rule does not state it."""
+        owner = value.owner
+        if isinstance(owner, ir.Block):
+            return None
+        found = self._results_of(owner)[ir.OpResult(value).result_number]
+        shape = None if found is None else found.shape
+        size = None if shape is None or axis >= len(shape) else shape[axis]
+        # Of an operand of unknown rank, a rule gives sizes that have no name.
+        named = size is not None and all(isinstance(name, (SizeOf, Number)) for name in unknowns(size))
+        return size if named else None
+
+    def elements(self, value: ir.Value) -> Values | None:
+        """Returns the elements of a small integer tensor; None for any other value."""
+        return self._followed(value).values
+
+    def _results_of(self, op: ir.OpView) -> list[PartialTensor | None]:
+        key = op.results[0]
+        found = self._results.get(key)
+        if found is None:
+            found = self._results[key] = self._by_rules(op)
+        return found
+
+    def _by_rules(self, op: ir.OpView) -> list[PartialTensor | None]:
+        name = op.name.removeprefix("tf.")
+        if name not in RULES:
+            return [None] * len(op.results)
+        operands = [self._tensor(value) for value in op.operands]
+        results = [Tensor(self.declared(value).dtype, None) for value in op.results]
+        question = Op(name, operands, results, Attributes(op))
+        try:
+            return _with_given_sizes(question, results_of(question))
+        except ShapeError:  # what is wrong with the op, others say
+            return [None] * len(op.results)
+
+    def _tensor(self, value: ir.Value) -> Tensor:
+        found = self._followed(value)
+        return Tensor(self.declared(value).dtype, self._declared_shape(value), found.values, found.numbers)
+
+    def _declared_shape(self, value: ir.Value) -> tuple[Dim, ...] | None:
+        shape = self.declared(value).shape
+        if shape is None:
+            return None
+        return tuple(self.size_symbol(value, axis) if size is None else size for axis, size in enumerate(shape))
+
+    def _followed(self, value: ir.Value) -> Elements:
+        found = self._elements.get(value)
+        if found is None:
+            declared = self.declared(value)
+            if not _may_be_small(declared):
+                return Elements()
+            found = self._by_producer(value, declared)
+            if found is None:
+                return self._unknown_elements(value, declared.shape)
+            self._elements[value] = found
+        return found
+
+    def _by_producer(self, value: ir.Value, declared: Declared) -> Elements | None:
+        """Returns what is known of a value's elements; None if the chain of ops to it is too long."""
+        owner = value.owner
+        if isinstance(owner, ir.Block):
+            return self._unknown_elements(value, declared.shape)
+        if owner.name == "tf.Const":
+            return constant_elements(owner, declared)
+        values = self._list_elements(owner)
+        if values is not None:
+            return Elements(values)
+        if self._depth > _MAX_DEPTH:
+            return None
+        self._depth += 1
+        try:
+            found = self._results_of(owner)[ir.OpResult(value).result_number]
+        finally:
+            self._depth -= 1
+        if found is not None and (found.values is not None or found.numbers is not None):
+            return Elements(found.values, found.numbers)
+        return self._unknown_elements(value, declared.shape if found is None else found.shape)
+
+    def _unknown_elements(self, value: ir.Value, shape: PartialDims) -> Elements:
+        sizes = None if shape is None else [size for size in shape if size is not None]
+        if sizes is None or shape is None or len(sizes) < len(shape) or self.declared(value).dtype not in INTEGERS:
+            return Elements()
+        return Elements(
+            unknown_elements(tuple(sizes), lambda index: self.number_symbol(value, index if sizes else None))
+        )
+
+
+def _may_be_small(declared: Declared) -> bool:
+    """Whether shapes may be made of a tensor: of integers, or a scalar on the way to an integer."""
+    shape = declared.shape
+    if declared.dtype not in INTEGERS:
+        return declared.dtype in FLOATS and shape == ()
+    if shape is None or len(shape) < 2:
+        return True
+    sizes = [size for size in shape if size is not None]
+    return len(sizes) == len(shape) and prod(sizes) <= MAX_ELEMENTS
+
+
+def _with_given_sizes(op: Op, found: list[PartialTensor | None]) -> list[PartialTensor | None]:
+    """Adds what follows for an op's results if its integer operands are sizes, as they must be."""
+    if op.name in _SIGNED or not any(each is None or each.shape is None or None in each.shape for each in found):
+        return found
+    operands = list(map(_of_sizes, op.operands))
+    if all(a is b for a, b in zip(operands, op.operands, strict=True)):
+        return found
+    return [
+        each if other is None else _with_shape(each, other.shape)
+        for each, other in zip(found, results_of(op._replace(operands=operands)), strict=True)
+    ]
+
+
+def _of_sizes(tensor: Tensor) -> Tensor:
+    if tensor.values is None or all(map(is_size, elements(tensor.values))):
+        return tensor
+    sizes: Values = np.asarray(np.frompyfunc(as_size, 1, 1)(tensor.values), object)
+    return tensor._replace(values=sizes)
+
+
+def _with_shape(found: PartialTensor | None, shape: PartialDims) -> PartialTensor:
+    return PartialTensor(shape, None) if found is None else found._replace(shape=meet(found.shape, shape))

@@ -1,0 +1,169 @@
+"""Which values are the same optional at different moments, and what each may hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from litefuse.ir.call_graph import is_call, operations
+from litefuse.ir.handles import is_variant
+from litefuse.ir.mlir import func, ir
+from litefuse.ir.types import tensor_type_of
+from litefuse.passes.tensor_lists.list_groups import Web, unsupported
+from litefuse.passes.tensor_lists.list_ops import NONE, OPTIONALS, is_list_op, list_of
+from litefuse.passes.tensor_lists.same_values import SameValues
+
+__all__ = ["GET", "SOME", "Kind", "OptionalGroup", "find_optionals"]
+
+SOME, GET = "tf.OptionalFromValue", "tf.OptionalGetValue"
+
+Kind: TypeAlias = "tuple[str, str | None, int | None]"
+"""The kind of a value in an optional (tensor, list, optional), its element type, and its or its items' rank."""
+
+_UNUSED: Kind = ("variant", None, None)  # that nobody looks into, once it is taken out
+
+
+@dataclass
+class OptionalGroup:
+    """One optional at different moments, or all those that are items of one list.
+
+    Attributes:
+        values: The values.
+        lists: Those of the lists that it is an item of, and of the lists that these are items of.
+        kinds: What it holds at one time or another, and which ops put it there or take it out.
+        nothings: The ops that make it of nothing.
+        list_ops: The ops of the lists that it is an item of.
+    """
+
+    values: list[ir.Value] = field(default_factory=list[ir.Value])
+    lists: list[ir.Value] = field(default_factory=list[ir.Value])
+    kinds: dict[Kind, list[ir.OpView]] = field(default_factory=dict[Kind, "list[ir.OpView]"])
+    nothings: list[ir.OpView] = field(default_factory=list[ir.OpView])
+    list_ops: list[ir.OpView] = field(default_factory=list[ir.OpView])
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of its values, if there is only one."""
+        (kind,) = self.kinds
+        return kind
+
+
+def find_optionals(by_symbol: Mapping[str, func.FuncOp]) -> list[OptionalGroup]:
+    """The optionals of a module but for those inside others, or in lists inside others.
+
+    Args:
+        by_symbol: Its functions, each with at most one caller.
+
+    Raises:
+        ConversionError: An optional holds several values at once, or a tensor of unknown rank.
+    """
+    same = SameValues(by_symbol)
+    optional_ops, list_ops = _joined(by_symbol, same)
+    if not optional_ops:
+        return []
+    items = same.join_items(list_ops)
+    members = {same.leader(values[0]): values for values in same.groups()}
+    ops_of_lists: dict[ir.Value, list[ir.OpView]] = {}
+    for op in list_ops:
+        ops_of_lists.setdefault(same.leader(list_of(op)), []).append(op)
+    holders: dict[ir.Value, list[ir.Value]] = {}
+    for holder, item in items.items():
+        holders.setdefault(same.leader(item), []).append(holder)
+    groups, inside = _groups(optional_ops, ops_of_lists, same)
+    outermost: list[OptionalGroup] = []
+    for leader, group in groups.items():
+        around = [leader]
+        for value in around:  # grows: lists in lists
+            around += holders.get(value, ())
+        group.values = members[leader]
+        group.lists = [value for each in around[1:] for value in members[each]]
+        group.list_ops = [op for holder in holders.get(leader, ()) for op in ops_of_lists[holder]]
+        _match(group)
+        if group.kinds and not inside.intersection(around):
+            outermost.append(group)
+    return outermost
+
+
+def _joined(by_symbol: Mapping[str, func.FuncOp], same: SameValues) -> tuple[list[ir.OpView], list[ir.OpView]]:
+    """The ops of optionals and those of lists, after all values that they make or take were joined."""
+    optional_ops: list[ir.OpView] = []
+    list_ops: list[ir.OpView] = []
+    for function in by_symbol.values():
+        for op in operations(function):
+            if op.name in OPTIONALS:
+                optional_ops.append(op)
+                same.leader(_optional(op))
+            elif is_call(op):
+                same.join_through(op)
+            elif is_list_op(op):
+                list_ops.append(op)
+                same.join_in(op)
+    return optional_ops, list_ops
+
+
+def _groups(
+    optional_ops: Sequence[ir.OpView], ops_of_lists: Mapping[ir.Value, Sequence[ir.OpView]], same: SameValues
+) -> tuple[dict[ir.Value, OptionalGroup], set[ir.Value]]:
+    """The groups by their leaders, with what they hold; and the leaders of what any of them holds."""
+    groups = {same.leader(_optional(op)): OptionalGroup() for op in optional_ops}
+    inside: set[ir.Value] = set()
+    for op in optional_ops:
+        group = groups[same.leader(_optional(op))]
+        if op.name == NONE:
+            group.nothings.append(op)
+            continue
+        if op.name == SOME and len(op.operands) != 1:
+            raise unsupported(op, "an optional holds several values")
+        value = op.operands[0] if op.name == SOME else op.results[0]
+        content = same.leader(value)
+        inside.add(content)
+        if not is_variant(value):
+            kind = _kind_of_tensor(value, op)
+        elif content in groups:
+            kind = ("optional", None, None)
+        elif content in ops_of_lists:
+            kind = _kind_of_list(ops_of_lists[content])
+        else:
+            kind = _UNUSED
+        group.kinds.setdefault(kind, []).append(op)
+    return groups, inside
+
+
+def _optional(op: ir.OpView) -> ir.Value:
+    return op.operands[0] if op.name == GET else op.results[0]
+
+
+def _kind_of_tensor(value: ir.Value, op: ir.OpView) -> Kind:
+    kind = tensor_type_of(value)
+    if kind.shape is None:
+        raise unsupported(op, "an optional holds a tensor of unknown rank")
+    return "tensor", kind.dtype, len(kind.shape)
+
+
+def _kind_of_list(ops: Sequence[ir.OpView]) -> Kind:
+    """Learns about a list from its ops."""
+    web = Web([], list(ops))
+    for op in ops:
+        web.learn_from(op)
+    return "list", None if web.element is None else str(web.element), None if web.item is None else len(web.item)
+
+
+def _match(group: OptionalGroup) -> None:
+    """Finds for what is taken out of an optional what is put in, where less is known of it.
+
+    Raises:
+        ConversionError: It cannot be told.
+    """
+    put = [kind for kind, ops in group.kinds.items() if any(op.name == SOME for op in ops)]
+    for kind in list(group.kinds):
+        if not put or kind in put:
+            continue
+        ops = group.kinds.pop(kind)
+        if kind == _UNUSED:
+            same = [each for each in put if each[0] != "tensor"][:1]
+        else:
+            same = [each for each in put if all(a in (b, None) for a, b in zip(kind, each, strict=True))]
+        if len(same) != 1:
+            raise unsupported(ops[0], "it cannot be told what is taken out of an optional")
+        group.kinds[same[0]] += ops

@@ -1,0 +1,205 @@
+"""Finds the variables that change; makes constants of the others, and initializes those that change."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from litefuse.errors import GraphError
+from litefuse.ir.call_graph import functions, operations, original_name
+from litefuse.ir.constants import without_copies
+from litefuse.ir.handles import assign_variable, resource_value_type
+from litefuse.ir.importer.constants import complex_of_parts
+from litefuse.ir.locations import node_name
+from litefuse.ir.mlir import func, ir
+from litefuse.ir.types import tensor_type_of
+
+__all__ = ["FreezeVariables", "InitializeVariables", "Verdict"]
+
+_HANDLE = "tf.VarHandleOp"
+# The dtypes that the runtime's ASSIGN_VARIABLE and READ_VARIABLE support.
+_STATE_TYPES = frozenset({"f32", "f64", "i1", "i8", "ui8", "i32", "i64"})
+_READ = "tf.ReadVariableOp"
+
+# The public function that assigns the mutable variables their initial values.
+_INITIALIZER = "initialize_variables"
+
+
+class Verdict(NamedTuple):
+    """Whether a variable is only read.
+
+    Attributes:
+        variable: Its ``shared_name``.
+        writer: A description of the first op that writes it; None if it is only read.
+    """
+
+    variable: str
+    writer: str | None
+
+
+@dataclass(frozen=True)
+class FreezeVariables:
+    """Replaces the reads of variables that nothing changes by constants.
+
+    A variable that is only assigned its own value does not change: Keras's exports of models on JAX assign all states,
+    even those that only training changes.
+
+    Handles are in the functions that use them (``sink-handles``), and everything but a read is a write
+    (``decompose-resource-ops``), so the analysis only visits each handle's uses.
+
+    Attributes:
+        values: The elements attribute of a variable's value by its ``shared_name``; called once for each of them.
+        verdicts: Filled with one entry for each variable, in the order of first use.
+
+    Raises:
+        LitefuseError: Whatever ``values`` raises for a variable that has no value.
+    """
+
+    name: ClassVar[str] = "freeze-variables"
+    values: Callable[[str], ir.Attribute]
+    verdicts: list[Verdict]
+
+    def run(self, module: ir.Module) -> bool:
+        modified = False
+        for variable, handles in _handles(module).items():
+            users = [use.owner for _, handle in handles for use in handle.results[0].uses]
+            writers = [user for user in users if user.name != _READ]
+            if writers and all(_writes_back(user, variable) for user in writers):
+                for user in writers:
+                    user.operation.erase()
+                writers.clear()
+            self.verdicts.append(Verdict(variable, _description(writers[0]) if writers else None))
+            if writers:
+                _state_types(handles)
+            elif users:
+                _freeze(handles, self.values(variable))
+                modified = True
+        return modified
+
+
+def _handles(module: ir.Module) -> dict[str, list[tuple[func.FuncOp, ir.OpView]]]:
+    """Returns the handles of each variable, with the functions that they are in."""
+    found: dict[str, list[tuple[func.FuncOp, ir.OpView]]] = defaultdict(list)
+    for function in functions(module).values():
+        for op in operations(function):
+            if op.name == _HANDLE:
+                found[ir.StringAttr(op.attributes["shared_name"]).value].append((function, op))
+    return found
+
+
+def _writes_back(op: ir.OpView, variable: str) -> bool:
+    """Whether an op assigns a variable its own value."""
+    if op.name != "tf.AssignVariableOp":
+        return False
+    value = without_copies(op.operands[1])
+    if isinstance(value.owner, ir.Block) or value.owner.name != _READ:
+        return False
+    handle = value.owner.operands[0].owner
+    return (
+        not isinstance(handle, ir.Block)
+        and handle.name == _HANDLE
+        and ir.StringAttr(handle.attributes["shared_name"]).value == variable
+    )
+
+
+def _description(op: ir.OpView) -> str:
+    name = op.name.removeprefix("tf.")
+    parent = op.operation.parent
+    function = parent.opview if parent is not None else None
+    where = f" in {original_name(function)}" if isinstance(function, func.FuncOp) else ""
+    return f"{name} {node_name(op.location)}".rstrip() + where
+
+
+def _freeze(handles: list[tuple[func.FuncOp, ir.OpView]], value: ir.Attribute) -> None:
+    kind = value.type
+    for function, handle in handles:
+        reads = [use.owner for use in handle.results[0].uses]
+        if reads:
+            constant = ir.Operation.create(
+                "tf.Const",
+                results=[kind],
+                attributes={"value": value},
+                loc=reads[0].location,
+                ip=ir.InsertionPoint.at_block_begin(function.entry_block),
+            )
+            result = constant.result
+            if isinstance(ir.ShapedType(reads[0].results[0].type).element_type, ir.ComplexType):
+                with ir.InsertionPoint.after(constant):
+                    result = complex_of_parts(result, reads[0].location)
+            for read in reads:
+                read.results[0].replace_all_uses_with(result)
+                read.operation.erase()
+        handle.operation.erase()
+
+
+def _state_types(handles: list[tuple[func.FuncOp, ir.OpView]]) -> None:
+    """Gives the reads of a mutable variable the type that its handle declares."""
+    for _, handle in handles:
+        kind = resource_value_type(handle.results[0])
+        for use in handle.results[0].uses:
+            if use.owner.name == _READ and kind is not None and kind.has_rank:
+                use.owner.results[0].set_type(kind)
+
+
+@dataclass(frozen=True)
+class InitializeVariables:
+    """Adds the public function that gives the mutable variables their values from the checkpoint.
+
+    Attributes:
+        values: The elements attribute of a variable's value by its ``shared_name``.
+        initializers: Filled with the symbol of that function, if it is needed.
+
+    Raises:
+        GraphError: A variable of a dtype or shape that LiteRT's variables cannot have.
+    """
+
+    name: ClassVar[str] = "initialize-variables"
+    values: Callable[[str], ir.Attribute]
+    initializers: list[str]
+
+    def run(self, module: ir.Module) -> bool:
+        handles = _handles(module)
+        if not handles:
+            return False
+        symbol = _INITIALIZER
+        while symbol in functions(module):
+            symbol += "_"
+        self.initializers.append(symbol)
+        with ir.InsertionPoint(module.body):
+            function = func.FuncOp(symbol, ir.FunctionType.get([], []), visibility="public")
+        block = function.add_entry_block()
+        with ir.InsertionPoint(block):
+            for variable, ((_, handle), *_) in handles.items():
+                _check_state(variable, handle)
+                value = self.values(variable)
+                attributes: Mapping[str, ir.Attribute] = {"value": value}
+                constant = ir.Operation.create("tf.Const", results=[value.type], attributes=dict(attributes))
+                copy = handle.clone()
+                assign_variable(copy.results[0], constant.result)
+            func.ReturnOp([])
+        return True
+
+
+def _check_state(variable: str, handle: ir.OpView) -> None:
+    """Refuses a variable that LiteRT's variables cannot represent."""
+    kind = resource_value_type(handle.results[0])
+    described = tensor_type_of(kind) if kind is not None else "of unknown type"
+    if kind is None or not kind.has_static_shape:
+        raise GraphError(
+            f"variable {variable!r} is written and its shape may change ({described}); LiteRT's variables keep theirs",
+            hint="Declare the variable with a fixed shape.",
+        )
+    if 0 in kind.shape:  # the runtime would copy from a buffer that is not there
+        raise GraphError(
+            f"variable {variable!r} is written and starts empty, which LiteRT cannot initialize",
+            hint="Give it an initial value with at least one element.",
+        )
+    if str(kind.element_type) not in _STATE_TYPES:
+        raise GraphError(
+            f"variable {variable!r} is written and is {described}; "
+            "LiteRT's variables hold float32, float64, bool, int8, uint8, int32 and int64",
+            hint="Use one of these dtypes for what the model writes; widen=True, --widen makes float32 of float16 and "
+            "bfloat16.",
+        )

@@ -1,0 +1,9 @@
+"""Weights that stay in the mapped checkpoint until they are written to the model's file."""
+
+from __future__ import annotations
+
+from litefuse.passes.weights.placeholders import takes_placeholder, takes_stub
+from litefuse.passes.weights.weight import Weight
+from litefuse.passes.weights.weights import Weights
+
+__all__ = ["Weight", "Weights", "takes_placeholder", "takes_stub"]

@@ -1,5 +1,0 @@
-"""Functionalization of TensorFlow 1 control flow (Switch, Merge, Enter, Exit, NextIteration, LoopCond)."""
-
-from litefuse.saved_model.control_flow.functionalize import functionalize
-
-__all__ = ["functionalize"]

@@ -1,0 +1,311 @@
+"""What arguments, attributes and flags of other converters are called here.
+
+Someone who comes from another converter tries its names. Each has an answer in one table, which the Python functions,
+the command line, :mod:`litefuse.compat` and the documentation share.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import NamedTuple, ParamSpec, TypeVar
+
+from litefuse.errors import UnknownArgumentError
+from litefuse.support.options.allowed_ops import closest
+
+__all__ = ["COREML", "NAMES", "TFLITE", "TFLITE_1", "TFLITE_CONVERT", "NameElsewhere", "checks_names", "name_elsewhere"]
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+TFLITE = "TFLiteConverter"
+TFLITE_1 = "TFLiteConverter of TensorFlow 1"
+TFLITE_CONVERT = "tflite_convert"
+COREML = "coremltools"
+
+
+class NameElsewhere(NamedTuple):
+    """A name of other converters.
+
+    Attributes:
+        name: The name, without dashes.
+        of: The converters that have it.
+        python: What it is for the functions of ``litefuse``. ``{quantize}`` stands for the argument that is the form
+            of the quantization.
+        command: What it is on the command line.
+    """
+
+    name: str
+    of: tuple[str, ...]
+    python: str
+    command: str
+
+    def owner(self, *, command: bool) -> str:
+        """Returns the converter to name with it: the program, for a flag on the command line."""
+        return TFLITE_CONVERT if command and TFLITE_CONVERT in self.of else self.of[0]
+
+    def answer(self, function: str) -> str:
+        """Returns what it is for a function of ``litefuse``, ``convert`` or ``quantize``."""
+        return self.python.format(quantize="form" if function == "quantize" else "quantize")
+
+
+def name_elsewhere(name: str) -> NameElsewhere | None:
+    """Returns the entry of a name or flag of another converter, in any case; None if none has it."""
+    return _BY_NAME.get(name.lstrip("-").replace("-", "_").casefold())
+
+
+def checks_names(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Has a function answer unknown arguments with their names here, if other converters have them.
+
+    Args:
+        function: The function; its keyword arguments are all named.
+
+    Returns:
+        The function, which raises ``UnknownArgumentError``, a ``TypeError``, in place of Python's ``TypeError``.
+    """
+    known = frozenset(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def checked(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        if unknown := [name for name in kwargs if name not in known]:
+            raise _unknown(function.__name__, unknown, known)
+        return function(*args, **kwargs)
+
+    return checked
+
+
+def _unknown(function: str, names: list[str], known: frozenset[str]) -> UnknownArgumentError:
+    hints: list[str] = []
+    for name in names:
+        if (entry := name_elsewhere(name)) is not None:
+            hints.append(f"{name} of {entry.owner(command=False)} is here: {entry.answer(function)}")
+        elif similar := closest([name], known):
+            hints.append(similar.strip())
+    if any({TFLITE, TFLITE_1} & {*entry.of} for name in names if (entry := name_elsewhere(name)) is not None):
+        hints.append("litefuse.compat.TFLiteConverter takes the names of TFLiteConverter.")
+    return UnknownArgumentError(
+        f"litefuse.{function} has no argument {' or '.join(map(repr, names))}",
+        hint="\n".join(hints),
+        arguments=names,
+    )
+
+
+def _of(converters: str | tuple[str, ...], *rows: tuple[str, ...]) -> list[NameElsewhere]:
+    of = (converters,) if isinstance(converters, str) else converters
+    return [NameElsewhere(name, of, python, rest[0] if rest else python) for name, python, *rest in rows]
+
+
+_QAT = '{quantize}="qat", which takes ranges from the model\'s own nodes'
+_ONE_CONVERTER = "leave it out: there is one converter, and one quantizer"
+_ALWAYS = "leave it out: it is always so"
+_SELECT = "not there: LiteRT runs no op of TensorFlow; allow_custom_ops makes custom ops of those that it lacks"
+_IO = (
+    'quantized_io=True with {quantize}="int8" or "int16"; or "uint8"; or a pair, such as ("uint8", False)',
+    "--quantized-io, --quantized-io=uint8 or --quantized-io=uint8,float32, with --quantize int8 or int16",
+)
+_FIXED = "not there: litert-quantizer has one way for each form"
+
+#: The names, in the order in which the documentation lists them.
+NAMES: tuple[NameElsewhere, ...] = (
+    *_of(
+        TFLITE,
+        (
+            "optimizations",
+            (
+                '[tf.lite.Optimize.DEFAULT] is {quantize}="dynamic"; with a dataset, {quantize}="int8" and '
+                "representative_dataset"
+            ),
+            "--quantize dynamic; with samples, --quantize int8 --representative-dataset FILE.npz",
+        ),
+        (
+            "target_spec",
+            (
+                '{quantize}="int8", require_integer=True for TFLITE_BUILTINS_INT8; {quantize}="float16" for float16; '
+                '{quantize}="int16" for int16 activations; target="gpu" for the backend GPU'
+            ),
+            "--quantize int8 --require-integer, --quantize float16, --quantize int16, --target gpu",
+        ),
+        (
+            "supported_ops",
+            (
+                '{quantize}="int8", require_integer=True for TFLITE_BUILTINS_INT8; {quantize}="int16" for 16x8; '
+                "nothing for TFLITE_BUILTINS; allow_custom_ops for ops that LiteRT lacks, in place of SELECT_TF_OPS"
+            ),
+            "--quantize int8 --require-integer, --quantize int16, nothing, --allow-custom-ops",
+        ),
+        (
+            "supported_types",
+            '{quantize}="float16" for [tf.float16]; {quantize}="int8", require_integer=True for [tf.int8]',
+            "--quantize float16, --quantize int8 --require-integer",
+        ),
+        (
+            "supported_backends",
+            'target="gpu" for ["GPU"]',
+            "--target gpu",
+        ),
+        (
+            "experimental_supported_backends",
+            'target="gpu" for ["GPU"]',
+            "--target gpu",
+        ),
+    ),
+    *_of(
+        (TFLITE, TFLITE_1, TFLITE_CONVERT),
+        ("inference_input_type", *_IO),
+    ),
+    *_of(
+        (TFLITE, TFLITE_1),
+        ("inference_output_type", *_IO),
+    ),
+    *_of(
+        (TFLITE, TFLITE_CONVERT),
+        (
+            "experimental_select_user_tf_ops",
+            "allow_custom_ops=[names]: they become custom ops, and need kernels",
+            "--allow-custom-ops=NAMES",
+        ),
+    ),
+    *_of(
+        (TFLITE, TFLITE_1, TFLITE_CONVERT),
+        ("saved_model_dir", "the first argument", "the argument MODEL"),
+        ("experimental_new_converter", _ONE_CONVERTER),
+        ("experimental_new_quantizer", _ONE_CONVERTER),
+    ),
+    *_of(
+        TFLITE,
+        ("signature_keys", "signatures=[keys]", "--signature KEY, repeated"),
+        ("keras_model", "the first argument", "the argument MODEL, a .keras or .h5 file"),
+        ("funcs", "the first argument: a function, or a tf.Module for several", "the argument MODEL, a SavedModel"),
+        ("trackable_obj", "leave it out: variables are found in the functions", "leave it out"),
+        (
+            "serving_funcs",
+            "the first argument: jax.export.export(jax.jit(f))(shapes)",
+            "not there: export the function in Python, and pass it to litefuse.convert",
+        ),
+        ("exclude_conversion_metadata", "leave it out: files have no conversion metadata"),
+        ("experimental_new_dynamic_range_quantizer", _ONE_CONVERTER),
+        ("experimental_enable_resource_variables", "leave it out: variables that are written keep their state"),
+        ("experimental_lower_to_saved_model", _ALWAYS),
+        ("experimental_use_stablehlo_quantizer", "recipe says what each op gets", "--recipe FILE.json"),
+        ("experimental_stablehlo_quantizer_config", "recipe says what each op gets", "--recipe FILE.json"),
+        ("legalize_custom_tensor_list_ops", "leave it out: tensor lists become builtin ops"),
+        ("unfold_batchmatmul", "leave it out: a product becomes FULLY_CONNECTED where that is faster"),
+        ("canonicalizing_inf_as_min_max_float", "leave it out: infinite constants stay infinite"),
+        ("model_origin_framework", "metadata", "--metadata FILE.json"),
+        ("serialize_debug_metadata", "not there: result.report says what became of what", "not there: --json"),
+        ("enable_timing", "result.report.timings", "--timings"),
+        ("ir_dump_dir", "dump_ir=folder", "--dump-ir DIR"),
+        ("ir_dump_pass_regex", "dump_ir_after=[names of passes]", "--after PASS, repeated"),
+        ("ir_dump_func_regex", "dump_ir=folder, of all functions", "--dump-ir DIR"),
+        ("print_ir_before", "dump_ir=folder, dump_ir_after=[the pass before]", "--dump-ir DIR --after PASS"),
+        ("print_ir_after", "dump_ir=folder, dump_ir_after=[names of passes]", "--dump-ir DIR --after PASS"),
+        ("print_ir_module_scope", "dump_ir=folder, of the whole module", "--dump-ir DIR"),
+        ("elide_elementsattrs_if_larger", "dump_ir=folder, without large constants", "--dump-ir DIR"),
+        ("_experimental_allow_all_select_tf_ops", _SELECT),
+        ("_experimental_calibrate_only", "not there: calibration and quantization are one step"),
+        ("_experimental_custom_op_registerers", "litefuse.custom_op, or a library of kernels", "--kernels LIB.so"),
+        ("_experimental_default_to_single_batch_in_tensor_list_ops", "batch=1", "--batch 1"),
+        ("_experimental_disable_fuse_mul_and_fc", "not there: a product with constant factors is one op"),
+        ("_experimental_disable_per_channel", 'granularity="tensor"', "--granularity tensor"),
+        (
+            "_experimental_disable_per_channel_quantization_for_dense_layers",
+            "recipe, with an entry of FULLY_CONNECTED",
+            "--recipe FILE.json",
+        ),
+        ("_experimental_enable_composite_direct_lowering", 'composites={{NAME: "fuse"}}', "--composites NAME=fuse"),
+        ("_experimental_enable_dynamic_update_slice", _ALWAYS),
+        ("_experimental_full_integer_quantization_bias_type", _FIXED),
+        ("_experimental_guarantee_all_funcs_one_use", "leave it out: calls are inlined"),
+        ("_experimental_low_bit_qat", _QAT, "--quantize qat"),
+        ("_experimental_lower_tensor_list_ops", _ALWAYS),
+        ("_experimental_preserve_assert_op", "not there: LiteRT has no op for assertions"),
+        ("_experimental_qdq_conversion_mode", _QAT, "--quantize qat"),
+        ("_experimental_quantization_options", "recipe says what each op gets", "--recipe FILE.json"),
+        ("_experimental_reduce_type_precision", 'weight_bits=4 with {quantize}="dynamic"', "--weight-bits 4"),
+        ("_experimental_sparsify_model", "not there: weights are stored densely"),
+        ("_experimental_strict_qdq", _QAT, "--quantize qat"),
+        ("_experimental_supported_accumulation_type", "not there: the runtime chooses how to add up"),
+        ("_experimental_tf_quantization_mode", _FIXED),
+        ("_experimental_unfold_large_splat_constant", "leave it out: large constants of one number become FILL"),
+        ("_experimental_unsafe_fuse_dynamic_shaped_broadcast", "leave it out: what broadcasts is inferred"),
+        ("_experimental_use_buffer_offset", "leave it out: files above 2 GB have their weights behind the rest"),
+        ("_experimental_variable_quantization", "not there: variables stay float32"),
+    ),
+    *_of(
+        (TFLITE_1, TFLITE_CONVERT),
+        ("graph_def_file", "the first argument, a .pb file", "the argument MODEL, a .pb file"),
+        ("input_shapes", "shapes={{name: sizes}}", "--shape NAME=SIZES, repeated"),
+        ("inference_type", '{quantize}="int8", with samples, or "qat"', "--quantize int8 or --quantize qat"),
+        ("output_format", "leave it out: it is a .tflite file; litefuse.save_report draws it", "litefuse show MODEL"),
+        ("post_training_quantize", '{quantize}="dynamic"', "--quantize dynamic"),
+        ("target_ops", "see supported_ops: nothing for TFLITE_BUILTINS", "leave it out for TFLITE_BUILTINS"),
+        ("drop_control_dependency", _ALWAYS),
+        ("reorder_across_fake_quant", "leave it out: fake quantization stays where it is"),
+        (
+            "change_concat_input_ranges",
+            "leave it out: operands of a concatenation share a range where that costs little",
+        ),
+        ("dump_graphviz_dir", "litefuse.save_report draws the model, dump_ir=folder writes it as text", "--html FILE"),
+        ("dump_graphviz_video", "dump_ir=folder", "--dump-ir DIR"),
+        ("conversion_summary_dir", "litefuse.save_report", "--html FILE"),
+    ),
+    *_of(
+        TFLITE_1,
+        ("graph_def", "the first argument, a .pb file with it", "the argument MODEL, a .pb file with it"),
+        ("model_file", "the first argument", "the argument MODEL"),
+        ("custom_objects", "load the model with them, and pass the model", "convert the model in Python"),
+        ("tag_set", "tags=[names]", "--tags A,B"),
+        ("signature_key", "signatures=[key]", "--signature KEY"),
+        ("sess", "a SavedModel, or the frozen graph as a .pb file", "the argument MODEL"),
+        ("input_tensors", "input_arrays=[names]", "--input-arrays A,B"),
+        ("output_tensors", "output_arrays=[names]", "--output-arrays A,B"),
+        ("input_arrays_with_shape", "input_arrays=[names], shapes={{name: sizes}}", "--input-arrays, --shape"),
+        ("quantized_input_stats", '{quantize}="int8" with samples, or "qat"', "--quantize int8 or --quantize qat"),
+        ("default_ranges_stats", '{quantize}="int8" with samples, or "qat"', "--quantize int8 or --quantize qat"),
+        ("experimental_debug_info_func", "leave it out: errors name the nodes"),
+    ),
+    *_of(
+        TFLITE_CONVERT,
+        ("keras_model_file", "the first argument", "the argument MODEL, a .keras or .h5 file"),
+        ("output_file", "result.save(path)", "-o FILE"),
+        ("saved_model_tag_set", "tags=[names]", "--tags A,B"),
+        ("saved_model_signature_key", "signatures=[key]", "--signature KEY"),
+        ("enable_v1_converter", _ONE_CONVERTER),
+        ("mean_values", '{quantize}="int8" with samples, or "qat"', "--quantize int8 or --quantize qat"),
+        ("std_dev_values", '{quantize}="int8" with samples, or "qat"', "--quantize int8 or --quantize qat"),
+        ("default_ranges_min", '{quantize}="int8" with samples, or "qat"', "--quantize int8 or --quantize qat"),
+        ("default_ranges_max", '{quantize}="int8" with samples, or "qat"', "--quantize int8 or --quantize qat"),
+        ("quantize_weights", '{quantize}="dynamic"', "--quantize dynamic"),
+        ("quantize_to_float16", '{quantize}="float16"', "--quantize float16"),
+        ("custom_opdefs", "allow_custom_ops=[names]", "--allow-custom-ops=NAMES"),
+    ),
+    *_of(
+        (COREML, TFLITE),
+        (
+            "inputs",
+            "shapes={{name: sizes}}; of a JAX function, the shapes that it is exported with",
+            "--shape NAME=SIZES",
+        ),
+    ),
+    *_of(
+        COREML,
+        (
+            "outputs",
+            "output_arrays=[names] of a frozen graph; rename for names",
+            "--output-arrays A,B, --rename OLD=NEW",
+        ),
+        ("minimum_deployment_target", "target", "--target"),
+        ("compute_units", "target", "--target"),
+        ("compute_precision", '{quantize}="float16" for float16 weights; widen=True for float32', "--quantize float16"),
+        ("convert_to", "leave it out: it is a .tflite file"),
+        ("source", "leave it out: the model says it itself"),
+        ("classifier_config", "metadata, with a file of labels", "--metadata FILE.json"),
+        ("package_dir", "result.save(path)", "-o FILE"),
+        ("skip_model_load", "check_file=False", "--no-check-file"),
+        ("pass_pipeline", "leave it out: passes that find nothing change nothing"),
+        ("states", "leave it out: variables that are written keep their state"),
+    ),
+)
+
+_BY_NAME = {entry.name: entry for entry in NAMES}

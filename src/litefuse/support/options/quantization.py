@@ -1,0 +1,269 @@
+"""What users choose of a quantization beyond its form."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, cast, get_args
+
+from litefuse.errors import LitefuseError
+from litefuse.support.files.readable import check_file
+from litefuse.support.options.forms import INTEGER_ACTIVATIONS, Quantization
+
+__all__ = [
+    "GRANULARITIES",
+    "MIN_WEIGHT_ELEMENTS",
+    "WEIGHT_BITS",
+    "Granularity",
+    "IntegerType",
+    "QuantizationOptions",
+    "QuantizedIo",
+    "RecipeEntries",
+    "Rotation",
+    "WeightBits",
+    "quantization_options",
+    "types_of_io",
+]
+
+WeightBits: TypeAlias = Literal[8, 4]
+WEIGHT_BITS: tuple[WeightBits, ...] = get_args(WeightBits)
+
+#: What shares a scale: the weights of an output channel, all of a tensor, or so many in a row.
+Granularity: TypeAlias = Literal["channel", "tensor", "block:32", "block:64", "block:128", "block:256"]
+GRANULARITIES: tuple[Granularity, ...] = get_args(Granularity)
+
+#: ``hadamard``: weights are multiplied with a Hadamard matrix before they are rounded, and activations likewise, which
+#: spreads outliers.
+Rotation: TypeAlias = Literal["hadamard"]
+
+#: The types of inputs or outputs: float32 (False), the form's own integers (True), or uint8.
+IntegerType: TypeAlias = bool | Literal["uint8"]
+
+#: Those of inputs and outputs, or a pair of both.
+QuantizedIo: TypeAlias = IntegerType | tuple[IntegerType, IntegerType]
+
+#: A recipe of litert-quantizer: the path of a JSON file, or its entries.
+RecipeEntries: TypeAlias = str | os.PathLike[str] | Iterable[Mapping[str, Any]]
+
+#: The smallest weights that ``dynamic`` makes integers, as in TensorFlow's converter.
+MIN_WEIGHT_ELEMENTS = 1024
+
+
+@dataclass(frozen=True)
+class QuantizationOptions:
+    """The choices; they can be sent to another process.
+
+    Attributes:
+        weight_bits: The bits of weights, where LiteRT has a kernel for less than 8.
+        granularity: What shares a scale.
+        rotation: The rotation of weights; None for none.
+        min_weight_elements: The smallest weights that become integers; None: 1,024 for ``dynamic``, 0 for others.
+        keep_float: Regular expressions of results whose ops stay in floating point.
+        keep_float_ops: The kinds of ops that do.
+        recipe: The entries of the user's recipe, for the form ``recipe``.
+        lookups_of_one_scale: Whether the rows of a table share a scale, too, where activations are integers.
+    """
+
+    weight_bits: WeightBits = 8
+    granularity: Granularity = "channel"
+    rotation: Rotation | None = None
+    min_weight_elements: int | None = None
+    keep_float: tuple[str, ...] = ()
+    keep_float_ops: tuple[str, ...] = ()
+    recipe: tuple[Mapping[str, Any], ...] = ()
+    lookups_of_one_scale: bool = False
+
+    @property
+    def block_size(self) -> int:
+        """How many weights in a row share a scale; 0 if they are not in blocks."""
+        kind, _, size = self.granularity.partition(":")
+        return int(size) if kind == "block" else 0
+
+    @property
+    def has_integer_activations(self) -> bool:
+        """Whether the recipe has entries that need ranges of activations."""
+        return any(
+            entry["algorithm_key"] == "GPTQ" or "activation_tensor_config" in entry.get("op_config", ())
+            for entry in self.recipe
+        )
+
+    def text(self) -> str:
+        """Returns what differs from the form's own choices, for reports; empty if nothing does."""
+        found = [f"int{self.weight_bits} where LiteRT has kernels for it"] if self.weight_bits != 8 else []
+        if self.block_size:
+            found.append(f"a scale for each {self.block_size}")
+        elif self.granularity != "channel":
+            found.append("a scale for each tensor")
+        if self.rotation:
+            found.append("rotated")
+        return ", ".join(found)
+
+
+def types_of_io(value: QuantizedIo) -> tuple[IntegerType, IntegerType]:
+    """Returns the types of inputs and those of outputs.
+
+    Raises:
+        LitefuseError: There is no such type.
+    """
+    pair = cast("tuple[Any, ...]", value if isinstance(value, tuple) else (value, value))
+    if len(pair) != 2 or not all(isinstance(each, bool) or each == "uint8" for each in pair):
+        raise LitefuseError(
+            f"quantized_io is {value!r}; there is False, True and 'uint8', or a pair of these for inputs and outputs"
+        )
+    return pair[0], pair[1]
+
+
+def quantization_options(
+    form: Quantization | None,
+    *,
+    weight_bits: int = 8,
+    granularity: str = "channel",
+    rotate: str | None = None,
+    min_weight_elements: int | None = None,
+    keep_float: Iterable[str] = (),
+    keep_float_ops: Iterable[str] = (),
+    recipe: RecipeEntries | None = None,
+) -> QuantizationOptions:
+    """Checks choices, and that litert-quantizer and LiteRT have the combination.
+
+    Args:
+        form: The form of quantization; None if there is none.
+        weight_bits: The bits of weights.
+        granularity: What shares a scale.
+        rotate: The rotation of weights.
+        min_weight_elements: The smallest weights that become integers.
+        keep_float: Regular expressions of results.
+        keep_float_ops: The names of ops.
+        recipe: The path of a recipe's file, or its entries.
+
+    Raises:
+        LitefuseError: There is no such choice, or no kernel for what was chosen; the message says why.
+    """
+    for argument, value, known in (
+        ("weight_bits", weight_bits, WEIGHT_BITS),
+        ("granularity", granularity, GRANULARITIES),
+        ("rotate", rotate, (None, *get_args(Rotation))),
+    ):
+        if isinstance(value, bool) or value not in known:
+            names = ", ".join(str(each) for each in known if each is not None)
+            raise LitefuseError(f"{argument} is {value!r}; there is {names}")
+    if min_weight_elements is not None and min_weight_elements < 0:
+        raise LitefuseError(f"min_weight_elements is {min_weight_elements}, not a number from 0")
+    options = QuantizationOptions(
+        cast("WeightBits", weight_bits),
+        cast("Granularity", granularity),
+        cast("Rotation | None", rotate),
+        min_weight_elements,
+        _strings(keep_float, "keep_float"),
+        _strings(keep_float_ops, "keep_float_ops"),
+        () if recipe is None else _entries(recipe),
+    )
+    for pattern in options.keep_float:
+        _check_pattern(pattern, "keep_float")
+    if form is None:
+        if options != QuantizationOptions():
+            raise LitefuseError(
+                "options of quantization were given, but no form of it",
+                hint="Pass quantize as well (on the command line, --quantize), or recipe (--recipe).",
+            )
+    elif refused := _refused(form, options):
+        raise LitefuseError(f"the quantization {form!r} cannot be had like this: {refused}")
+    return options
+
+
+def _refused(form: Quantization, options: QuantizationOptions) -> str:
+    """Returns why there is no such combination; empty if there is."""
+    plain = QuantizationOptions()
+    chosen = [
+        "rotate" if name == "rotation" else name
+        for name in ("weight_bits", "granularity", "rotation", "min_weight_elements")
+        if getattr(options, name) != getattr(plain, name)
+    ]
+    if form == "recipe" and chosen:
+        return f"the recipe says it all, {chosen[0]} included"
+    if form == "float16" and chosen:
+        return f"numbers of float16 have no scales, so that {chosen[0]} means nothing"
+    if form in {"auto", "qat"} and chosen:
+        chooses = "what accuracy costs" if form == "auto" else "the ranges of its nodes"
+        return f"it takes the form of weights from {chooses}, so that {chosen[0]} means nothing"
+    if form == "qat" and (options.keep_float or options.keep_float_ops):
+        return "what has no fake-quantization nodes stays in floating point: leave them out there"
+    if options.block_size and form != "dynamic":
+        return f"litert-quantizer has weights in blocks for 'dynamic' alone, not for {form!r}"
+    if options.block_size and options.weight_bits != 4:
+        return "LiteRT has products with int4 weights in blocks, and none with int8 ones: weight_bits=4 goes with it"
+    if form in INTEGER_ACTIVATIONS and options.rotation:
+        return "rotated weights take float32 activations, which are rotated in each call"
+    if form in INTEGER_ACTIVATIONS and options.min_weight_elements is not None:
+        return "LiteRT has no op of integer activations and float32 weights: name what is to stay with keep_float"
+    return ""
+
+
+def _strings(values: Iterable[str], argument: str) -> tuple[str, ...]:
+    given = tuple(values) if not isinstance(values, str) else ()
+    if isinstance(values, str) or not all(isinstance(each, str) for each in cast("tuple[object, ...]", given)):
+        raise LitefuseError(f"{argument} takes a list of strings, not {values!r}")
+    return given
+
+
+def _check_pattern(pattern: object, where: str) -> None:
+    try:
+        re.compile(cast("str", pattern))
+    except (re.error, TypeError) as error:
+        raise LitefuseError(f"{pattern!r} is no regular expression: {error}", where=where) from None
+
+
+def _entries(recipe: RecipeEntries) -> tuple[Mapping[str, Any], ...]:
+    where, given = "recipe", cast("object", recipe)
+    if isinstance(recipe, str | os.PathLike):
+        path = Path(os.fspath(recipe))
+        where = str(path)
+        check_file(path)
+        try:
+            given = json.loads(path.read_text("utf-8"))
+        except OSError as error:
+            raise LitefuseError(f"the recipe cannot be read: {error.strerror or error}", where=where) from error
+        except (ValueError, RecursionError) as error:
+            raise LitefuseError(f"the recipe is no JSON: {error}", where=where) from error
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+        raise LitefuseError(f"a recipe is a list of entries, not a {type(cast('object', given)).__name__}", where=where)
+    entries = tuple(cast("Iterable[Any]", given))
+    if not entries:
+        raise LitefuseError("the recipe has no entries", where=where)
+    for number, entry in enumerate(entries, 1):
+        _check_keys(entry, f"{where}, entry {number}")
+    return entries
+
+
+_KEYS = frozenset({"regex", "operation", "algorithm_key", "op_config"})
+
+
+def _check_keys(entry: object, where: str) -> None:
+    if not isinstance(entry, Mapping):
+        raise LitefuseError(f"an entry is an object, not a {type(entry).__name__}", where=where)
+    given = cast("Mapping[Any, Any]", entry)
+    keys: Collection[Any] = given.keys()
+    needed = _KEYS if given.get("algorithm_key") != "no_quantize" else _KEYS - {"op_config"}
+    if wrong := sorted(map(str, [*(needed - keys), *(keys - _KEYS)])):
+        lacks = [each for each in wrong if each in needed]
+        reason = f"it lacks {', '.join(lacks)}" if lacks else f"there is no {', '.join(wrong)} in an entry"
+        raise LitefuseError(reason, where=where, hint=f"An entry has the keys {', '.join(sorted(_KEYS))}.")
+    _check_pattern(given["regex"], where)
+    config = given.get("op_config", {})
+    if not isinstance(config, Mapping):
+        raise LitefuseError(f"op_config is an object, not {config!r}", where=where)
+    for name, value in cast("Mapping[Any, Any]", config).items():
+        if not str(name).endswith("_tensor_config") or value is None:
+            continue
+        if not isinstance(value, Mapping):
+            raise LitefuseError(f"{name} is an object, not {value!r}", where=where)
+        bits = cast("Mapping[Any, Any]", value).get("num_bits", 8)
+        if isinstance(bits, bool) or not isinstance(bits, int) or not 0 < bits <= _MOST_BITS:
+            raise LitefuseError(f"num_bits of {name} is a number from 1 to {_MOST_BITS}, not {bits!r}", where=where)
+
+
+_MOST_BITS = 32

@@ -1,0 +1,96 @@
+"""Entry points of installed packages for litefuse.
+
+Finding them takes reading the metadata of every installed package, which takes as long as loading the lowering engine.
+So it is done once, in the calling process, while the conversion process starts; the result is sent to the latter.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+__all__ = ["PlugIn", "find_plug_ins", "take_plug_ins", "what_was_raised"]
+
+_GROUPS = ("litefuse.fusions", "litefuse.recognizers", "litefuse.kernels", "litefuse.targets")
+_found: tuple[PlugIn, ...] | None = None
+
+
+class PlugIn(NamedTuple):
+    """One entry point.
+
+    Attributes:
+        group: Its group, such as ``litefuse.fusions``.
+        name: Its name; the group determines its meaning.
+        value: Its target: ``package.module`` or ``package.module:object``.
+        package: The distribution that provides it.
+    """
+
+    group: str
+    name: str
+    value: str
+    package: str
+
+    @property
+    def module(self) -> str:
+        """Its module."""
+        return self._entry_point().module
+
+    def load(self) -> Any:
+        """Imports the module, and returns it or the object in it.
+
+        Raises:
+            Exception: Any exception of the import.
+        """
+        return self._entry_point().load()
+
+    def _entry_point(self) -> EntryPoint:
+        from importlib.metadata import EntryPoint
+
+        return EntryPoint(self.name, self.value, self.group)
+
+
+def find_plug_ins(*groups: str) -> tuple[PlugIn, ...]:
+    """Returns the entry points of these groups in order; without arguments, those of all of litefuse's groups."""
+    global _found
+    if _found is None:
+        from importlib.metadata import entry_points
+
+        installed = entry_points()  # reads the metadata of every installed package
+        _found = tuple(
+            PlugIn(group, each.name, each.value, each.dist.name if each.dist is not None else "")
+            for group in _GROUPS
+            for each in installed.select(group=group)
+        )
+    if not groups:
+        return _found
+    return tuple(each for group in groups for each in _found if each.group == group)
+
+
+def take_plug_ins(found: Iterable[PlugIn] | None) -> None:
+    """Uses the entry points that another process found; None lets the next call find them anew."""
+    global _found
+    _found = None if found is None else tuple(found)
+
+
+def what_was_raised(error: BaseException) -> str:
+    """Describes an exception of third-party code for a message: its type, its text, and the line of that code.
+
+    The line is the last one in the file that litefuse called, not in other files that it calls.
+    """
+    import traceback
+
+    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(_INNER)]
+    if not frames:
+        return text
+    last = [frame for frame in frames if frame.filename == frames[0].filename][-1]
+    return f"{text} ({last.filename}, line {last.lineno}, in {last.name})"
+
+
+# Files that are not third-party code: litefuse's own, and Python's import system.
+_INNER = (str(Path(__file__).parents[2]), str(Path(importlib.__file__).parent), "<frozen ")

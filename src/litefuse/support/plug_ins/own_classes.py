@@ -1,0 +1,103 @@
+"""Registries of litefuse's own classes from their decorators, without importing their modules.
+
+A registry is made from the classes themselves: the decorator of a class says what it is for, and there is no separate
+list. Most models need few of these classes, so their modules are not imported for that: the decorators are read from
+the source.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib
+import importlib.util
+import os
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+__all__ = ["OwnClass", "own_classes"]
+
+
+class OwnClass(NamedTuple):
+    """A class and one of its decorators.
+
+    Attributes:
+        module: Its module.
+        name: Its name.
+        arguments: The decorator's positional arguments.
+        keywords: The decorator's keyword arguments.
+    """
+
+    module: str
+    name: str
+    arguments: tuple[Any, ...]
+    keywords: Mapping[str, Any]
+
+    def load(self) -> Any:
+        """Returns the class; imports its module."""
+        return getattr(importlib.import_module(self.module), self.name)
+
+
+@functools.cache
+def own_classes(package: str, decorator: str) -> tuple[OwnClass, ...]:
+    """Returns the classes in a package and its subpackages that have a decorator, sorted by module and line.
+
+    Args:
+        package: The package, such as ``litefuse.passes.legalize``; it is imported, its modules are not.
+        decorator: The decorator's name. Each use must have this name, start a line, and have only literals as
+            arguments.
+
+    Raises:
+        ImportError: The package has no source files.
+        ValueError: An argument is not a literal.
+    """
+    return tuple(found for module, source in _sources(package) for found in _decorated(module, source, decorator))
+
+
+def _sources(package: str) -> Iterator[tuple[str, bytes]]:
+    spec = importlib.util.find_spec(package)
+    folders = [] if spec is None else list(spec.submodule_search_locations or ())
+    found = {module: path for folder in folders for module, path in _modules(package, folder)}
+    if not found:
+        raise ImportError(f"{package} has no source files, in which litefuse looks for its classes")
+    for module, path in sorted(found.items()):
+        with open(path, "rb") as file:  # noqa: PTH123  as below
+            yield module, file.read()
+
+
+def _modules(package: str, folder: str) -> Iterator[tuple[str, str]]:
+    # Every conversion comes through here, and pathlib takes several times as long.
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            name, _, suffix = entry.name.rpartition(".")
+            if suffix == "py":
+                yield package if name == "__init__" else f"{package}.{name}", entry.path
+            elif not name and entry.is_dir():
+                yield from _modules(f"{package}.{entry.name}", entry.path)
+
+
+# A decorator's call, with the lines that it goes on in and comments behind it; other decorators; the class's name.
+_DECORATED = re.compile(rb"@(.*\n(?:[ )#].*\n|\r?\n)*)(?:@.*\n(?:[ )#].*\n|\r?\n)*)*class (\w+)")
+
+
+def _decorated(module: str, source: bytes, decorator: str) -> Iterator[OwnClass]:
+    begin = f"\n@{decorator}(".encode()
+    place = source.find(begin)
+    while place >= 0:
+        found = _DECORATED.match(source, place + 1)
+        if found is not None:
+            call = ast.parse(found[1].decode().rstrip(), mode="eval").body
+            assert isinstance(call, ast.Call)
+            arguments = tuple(value for argument in call.args for value in _values(argument))
+            keywords = {word.arg: ast.literal_eval(word.value) for word in call.keywords if word.arg is not None}
+            yield OwnClass(module, found[2].decode(), arguments, keywords)
+        place = source.find(begin, place + 1)
+
+
+def _values(argument: ast.expr) -> Iterator[Any]:
+    """Returns the values of a positional argument: one, or several if it is unpacked."""
+    if isinstance(argument, ast.Starred):
+        yield from ast.literal_eval(argument.value)
+    else:
+        yield ast.literal_eval(argument)

@@ -1,0 +1,131 @@
+"""What users have to know before they use a model: what was not fused, what it needs, what differs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from litefuse.support.report.report import QuantizationReport, Report
+from litefuse.support.report.section import Judgement, Section, listed
+
+__all__ = ["caveat_section", "quantization_is_far", "worst_of"]
+
+# The difference from quantization above which the report warns.
+_FAR = 0.1
+
+# A larger file has its weights behind the flatbuffer.
+_LARGEST_FLATBUFFER = 2**31 - 1
+
+# A report is read by people: more than this many similar rows are summarized by their number.
+_LISTED = 5
+
+_ORDER: tuple[Judgement, ...] = (None, "good", "warn", "unclear", "bad")
+
+# The names of Keras, and of the layers of TensorFlow 1.
+_STATISTICS = ("moving_mean", "moving_variance")
+_TRAINING = (
+    "Each call updates statistics of batch normalization, as in training. If that is not meant, export the model with "
+    "training=False."
+)
+
+
+class _Caveat(NamedTuple):
+    name: str
+    text: str
+    judgement: Judgement = "warn"
+
+
+def caveat_section(report: Report) -> Section | None:
+    """Returns the section of what users have to know, the worst first; None if there is nothing."""
+    found = sorted(_caveats(report), key=lambda each: each.judgement != "bad")
+    if not found:
+        return None
+    judgements: list[Judgement] = [each.judgement for each in found]
+    return Section(
+        "Please note",
+        [(each.name, each.text) for each in found],
+        judgements=judgements,
+        judgement=worst_of(judgements),
+    )
+
+
+def _caveats(report: Report) -> Iterator[_Caveat]:
+    yield from _targets(report)
+    if report.quantization is not None:
+        yield from _quantization(report.quantization)
+    if report.size > _LARGEST_FLATBUFFER:
+        yield _Caveat(
+            "weights",
+            "They are behind the flatbuffer, as the file exceeds 2 GB. LiteRT and TensorFlow Lite take that; OpenVINO, "
+            "TVM and tflite-micro do not.",
+        )
+    yield from _not_fused(report)
+    yield from _kernels(report)
+    for each in report.left_out:
+        if not each.usable:
+            yield _Caveat("left out", f"{each.signature}: {each.reason}")
+    yield from _training(report)
+    yield from _needless(report)
+
+
+def worst_of(judgements: Iterable[Judgement]) -> Judgement:
+    """Returns the worst of some judgements; None if there are none."""
+    return max(judgements, key=_ORDER.index, default=None)
+
+
+def quantization_is_far(quantization: QuantizationReport) -> bool:
+    """Whether quantization changed the outputs by more than is usual."""
+    return quantization.error is not None and not quantization.error <= _FAR
+
+
+def _targets(report: Report) -> Iterator[_Caveat]:
+    for check in report.target_checks:
+        if check.refused:
+            name = f"{check.target} refuses"
+            more = len(check.refused) - _LISTED
+            texts = [*check.refused[:_LISTED], *([f"and {more} more: litefuse check lists them"] if more > 0 else [])]
+            yield _Caveat(name, "\n".join(texts), "warn" if check.verdict == "partly" else "bad")
+
+
+def _quantization(quantization: QuantizationReport) -> Iterator[_Caveat]:
+    if quantization_is_far(quantization):
+        yield _Caveat(
+            "outputs", f"far from those before quantization: they differ by up to {quantization.error:.1g}", "bad"
+        )
+    if quantization.moving:
+        count = "a range" if len(quantization.moving) == 1 else f"{len(quantization.moving):,} ranges"
+        yield _Caveat(
+            "samples", f"{quantization.samples:,} are too few: {count} still grew at the last quarter of them"
+        )
+
+
+def _not_fused(report: Report) -> Iterator[_Caveat]:
+    reasons = Counter((each.name, each.reason or "") for each in report.composites if each.outcome != "fused")
+    for (name, reason), number in reasons.most_common(_LISTED):
+        yield _Caveat("not fused", f"{name if number == 1 else f'{number:,} x {name}'}: {reason}")
+    if len(reasons) > _LISTED:
+        yield _Caveat("not fused", f"and {len(reasons) - _LISTED:,} more, which are listed below")
+
+
+def _kernels(report: Report) -> Iterator[_Caveat]:
+    foreign = [name for name in report.custom_ops if name not in report.pack_kernels]
+    if foreign:
+        yield _Caveat("needs kernels", f"{listed(foreign)}: LiteRT has none for these custom ops")
+    if report.pack_kernels:
+        python = [name for name in report.pack_kernels if name in report.python_kernels]
+        alone = f", in Python only those for {listed(python)}" if python else ""
+        yield _Caveat("needs kernels", f"{listed(report.pack_kernels)}: litefuse's pack has them{alone}")
+
+
+def _training(report: Report) -> Iterator[_Caveat]:
+    mutable = [each for each in report.variables if each.verdict == "mutable"]
+    if any(each.name.rpartition("/")[2] in _STATISTICS for each in mutable):
+        yield _Caveat("training", _TRAINING)
+
+
+def _needless(report: Report) -> Iterator[_Caveat]:
+    if report.needless_custom_ops:
+        why = "a composite holds it, or it runs functions, or works on variables, tables or lists, or is a constant"
+        names = ", ".join(report.needless_custom_ops)
+        yield _Caveat("no effect", f"{names}: the output has no such op, though it was to be a custom op: {why}")

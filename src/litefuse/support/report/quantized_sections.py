@@ -1,0 +1,170 @@
+"""Sections of a report about a quantized model."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from litefuse.support.options.forms import INTEGER_FORMS
+from litefuse.support.report.caveats import quantization_is_far
+from litefuse.support.report.quantized import FloatOp, LayerDifference, MixedPrecision, MovingRange
+from litefuse.support.report.report import QuantizationReport
+from litefuse.support.report.section import Judgement, Section, count_of
+
+__all__ = ["quantization_sections"]
+
+# A report is read by people: of more rows than this, the first ones are listed.
+_LISTED = 8
+_NAMED = 3
+
+_FAR_NOTE = (
+    "The outputs are far from those before: give other samples, or try another form. --max-error makes it an error."
+)
+
+_FORMS_OF_LAYERS = ("int4", "int8", "float16", "float32")
+_FORMS_OF_QUANTIZATION = {
+    "dynamic": "int8 weights, for products in int8",
+    "weights": "int8 weights, for products in float32",
+    "float16": "float16 weights, for products in float32",
+    "int8": "int8, with int8 weights",
+    "int16": "int16, with int8 weights",
+    "qat": "int8, with the ranges that training found",
+    "recipe": "by a recipe",
+    "auto": "each layer's weights as the outputs can bear",
+}
+
+
+def quantization_sections(quantization: QuantizationReport, size: int | None) -> list[Section]:
+    """Returns the sections about the quantization of a model.
+
+    Args:
+        quantization: The quantization.
+        size: The size of the quantized model in bytes; None if it is not known.
+    """
+    sections = [_effect_section(quantization, size)]
+    if quantization.mixed is not None:
+        sections.append(_mixed_section(quantization.mixed))
+    if quantization.floats:
+        sections.append(_float_section(quantization))
+    if quantization.layers:
+        sections.append(_layer_section(quantization.layers))
+    return sections
+
+
+def _effect_section(quantization: QuantizationReport, size: int | None) -> Section:
+    difference = "not measured"
+    if quantization.error is not None:
+        difference = f"{quantization.error:.1g} on {quantization.inputs}"
+    now = "" if size is None else f", {size / quantization.size_before:.0%} now"
+    rows = [
+        ("size", f"{count_of(quantization.size_before, 'byte')} before{now}"),
+        ("largest difference", f"{difference}: {quantization.unchecked}" if quantization.unchecked else difference),
+    ]
+    rows += [("weights", quantization.weights)] if quantization.weights else []
+    rows += [("chosen", quantization.instead)] if quantization.instead else []
+    is_far = quantization_is_far(quantization)
+    judgements: list[Judgement] = [None, "bad" if is_far else None]
+    rows += _output_rows(quantization)
+    kinds = quantization.kinds
+    if quantization.form in INTEGER_FORMS:
+        counts = [
+            f"{kinds.integer:,} in integers",
+            *([f"{kinds.hybrid:,} with integer weights alone"] if kinds.hybrid else []),
+            *([f"{kinds.real:,} in floating point"] if kinds.real else []),
+        ]
+        rows.append(("ops", ", ".join(counts)))
+    judgements.extend([None] * (len(rows) - len(judgements)))
+    if quantization.samples:
+        rows.append(("samples", f"{quantization.samples:,}{_growth_text(quantization.moving)}"))
+        judgements.append("warn" if quantization.moving else None)
+    return Section(
+        f"Quantized: {_FORMS_OF_QUANTIZATION[quantization.form]}",
+        rows,
+        judgements=judgements,
+        note=_FAR_NOTE if is_far else "",
+    )
+
+
+def _output_rows(quantization: QuantizationReport) -> list[tuple[str, str]]:
+    """Lists outputs if there are several, those that differ most first."""
+    outputs = sorted(quantization.outputs, key=lambda each: -each.error)
+    if len(outputs) < 2:
+        return []
+    signatures = {each.signature for each in outputs}
+    rows = [
+        (
+            f"  {each.output}" if len(signatures) == 1 else f"  {each.signature}: {each.output}",
+            f"{each.error:.1g}, mean {each.mean:.1g}",
+        )
+        for each in outputs[:_LISTED]
+    ]
+    if len(outputs) > _LISTED:
+        rows.append(("", f"and {count_of(len(outputs) - _LISTED, 'output')} more"))
+    return rows
+
+
+def _growth_text(moving: Sequence[MovingRange]) -> str:
+    if not moving:
+        return ""
+    named = ", ".join(f"{each.tensor} by {each.growth:.0%}" for each in moving[:_NAMED])
+    more = f" and {len(moving) - _NAMED:,} more" if len(moving) > _NAMED else ""
+    ranges = "a range" if len(moving) == 1 else f"{len(moving):,} ranges"
+    return f", too few: {ranges} still grew at the last quarter of them ({named}{more})"
+
+
+def _float_section(quantization: QuantizationReport) -> Section:
+    """Lists the ops by name and reason, those with the most weights first."""
+    groups: dict[tuple[str, str, str], list[FloatOp]] = {}
+    for each in quantization.floats:
+        groups.setdefault((each.op, each.reason, each.kind), []).append(each)
+    ordered = sorted(groups.values(), key=lambda group: (-sum(each.weights for each in group), -len(group)))
+    rows = [
+        (
+            f"{len(group):,}",
+            group[0].op,
+            group[0].name + (f" and {len(group) - 1:,} more" if len(group) > 1 else ""),
+            f"{sum(each.weights for each in group):,}",
+            ("integer weights; " if group[0].kind == "hybrid" else "") + group[0].reason,
+        )
+        for group in ordered[:_LISTED]
+    ]
+    more = len(ordered) - _LISTED
+    is_integer = quantization.form in INTEGER_FORMS
+    return Section(
+        f"Stayed in floating point: {count_of(len(quantization.floats), 'op')}"
+        if is_integer
+        else f"Weights that stayed as they were: those of {count_of(len(quantization.floats), 'op')}",
+        rows,
+        headings=("ops", "op", "result", "bytes of weights", "why"),
+        right=frozenset({0, 3}),
+        note=f"and {count_of(more, 'kind')} more, in the report as JSON" if more > 0 else "",
+    )
+
+
+def _mixed_section(mixed: MixedPrecision) -> Section:
+    """Lists the curve of size against error."""
+    forms = Counter(each.form for each in mixed.layers)
+    rows = [(f"{each.size:,}", f"{each.error:.2g}", _forms_text(each.forms)) for each in mixed.curve]
+    return Section(
+        f"Mixed precision: {_forms_text(forms)}",
+        rows,
+        headings=("bytes", "difference", "layers"),
+        right=frozenset({0, 1}),
+    )
+
+
+def _forms_text(forms: Mapping[str, int]) -> str:
+    return ", ".join(f"{forms[form]:,} in {form}" for form in _FORMS_OF_LAYERS if forms.get(form))
+
+
+def _layer_section(layers: Sequence[LayerDifference]) -> Section:
+    """Lists the layers where the difference grows most."""
+    ordered = sorted(layers, key=lambda each: (-each.added, -each.error))[:_LISTED]
+    more = len(layers) - len(ordered)
+    return Section(
+        f"Layers, where the difference grows most: {len(layers):,} compared",
+        [(each.tensor, each.op, each.dtype, f"{each.error:.2g}", f"{each.added:.2g}") for each in ordered],
+        headings=("tensor", "op", "dtype", "difference", "added"),
+        right=frozenset({3, 4}),
+        note=f"and {more:,} more, in the report as JSON" if more else "",
+    )

@@ -1,0 +1,285 @@
+"""The sections of a conversion's report; ``text``, ``console`` and ``html`` format them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
+
+from litefuse.support.report.answer import answer_section
+from litefuse.support.report.caveats import caveat_section
+from litefuse.support.report.report import (
+    ChainReport,
+    CompositeReport,
+    LackingOpReport,
+    LoopReport,
+    RecognizerReport,
+    Report,
+    RetypedReport,
+    VariableReport,
+)
+from litefuse.support.report.section import Judgement, Section, count_of, shape_text
+
+__all__ = ["Judgement", "Section", "composite_section", "count_of", "op_section", "report_sections", "shape_text"]
+
+# A report is read by people: more than this many similar rows are summarized by their number.
+_LISTED = 5
+_OPS_ABREAST = 3
+_OPS_BELOW = 6
+
+
+def report_sections(
+    report: Report, *, timings: bool = False, written: str = "", original: str = "", kernels: str = ""
+) -> list[Section]:
+    """Returns the sections of a conversion's report: the answer, what users have to know, and the details.
+
+    Args:
+        report: The report.
+        timings: Whether to list the time of every step.
+        written: The file that the model was written to; empty if it is not written yet.
+        original: The model that was converted, as the user named it.
+        kernels: The folder that generated kernels were written to; empty if there are none.
+    """
+    caveats = caveat_section(report)
+    sections = [
+        answer_section(
+            report, written=written, original=original, kernels=kernels, caveats=caveats and caveats.judgement
+        ),
+        *([] if caveats is None else [caveats]),
+        *([composite_section(report.composites)] if report.composites else []),
+        *([_chain_section(report.chains)] if report.chains is not None else []),
+        *([_loop_section(report.loops)] if report.loops else []),
+        *([_recognizer_section(report.recognizers)] if report.recognizers else []),
+        *([_layer_section(report)] if report.layers or report.near_layers else []),
+        *([_renamed_section(report)] if report.renamed else []),
+        *([_variable_section(report.variables)] if report.variables else []),
+        *([_retyped_section("narrowed", report.narrowed)] if report.narrowed else []),
+        *([_retyped_section("widened", report.widened)] if report.widened else []),
+        *_quantization_sections(report),
+        *_target_sections(report),
+        op_section(report.op_counts, "Ops"),
+    ]
+    if report.lacking_ops:
+        sections.append(_lacking_section(report.lacking_ops))
+    if report.custom_ops:
+        rows = [
+            (
+                name,
+                count_of(report.op_counts.get(name, 0), "op"),
+                *_kernel_notes(report, name),
+            )
+            for name in report.custom_ops
+        ]
+        note = ""
+        if report.pack_kernels:
+            note = f"The model needs the kernels: {', '.join(report.pack_kernels)} (litefuse's pack)."
+        sections.append(Section("Custom ops that need kernels", rows, note=note))
+    if report.runtime_ops:
+        rows = [(name, count_of(report.op_counts.get(name, 0), "op")) for name in report.runtime_ops]
+        sections.append(Section("Custom ops that LiteRT runs by itself", rows))
+    if timings:
+        rows = [(step, f"{time * 1000:,.1f}") for step, time in report.timings.items()]
+        sections.append(Section("Time by step", rows, headings=("step", "ms"), right=frozenset({1})))
+    return sections
+
+
+def _renamed_section(report: Report) -> Section:
+    several = len(report.signatures) > 1
+    rows = [
+        (f"{f'{each.signature}: ' if several else ''}{each.role[:-1]}", each.original, f"is {each.name}")
+        for each in report.renamed
+    ]
+    return Section("Renamed", rows)
+
+
+def _target_sections(report: Report) -> Iterator[Section]:
+    """Yields what the software of targets says, beyond the verdict."""
+    for check in report.target_checks:
+        rows = [("refused" if not number else "", each) for number, each in enumerate(check.refused[:_LISTED])]
+        if len(check.refused) > _LISTED:
+            rows.append(("", f"and {len(check.refused) - _LISTED} more: litefuse check lists them"))
+        if rows := [*rows, *check.facts]:
+            yield Section(f"Target {check.target}", rows)
+
+
+def _quantization_sections(report: Report) -> list[Section]:
+    if report.quantization is None:
+        return []
+    from litefuse.support.report.quantized_sections import quantization_sections  # few models are quantized
+
+    return quantization_sections(report.quantization, report.size)
+
+
+def _kernel_notes(report: Report, op: str) -> list[str]:
+    if op not in report.pack_kernels:
+        return []
+    return ["litefuse's pack has the kernel" + (", in Python only" if op in report.python_kernels else "")]
+
+
+def op_section(counts: Mapping[str, int], title: str) -> Section:
+    """Returns the section with the number of each op, the most frequent first."""
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    abreast = 1 if len(ordered) <= _OPS_BELOW else _OPS_ABREAST
+    height = -(-len(ordered) // abreast)
+    rows = [
+        tuple(cell for name, count in ordered[row::height] for cell in (f"{count:,}", name)) for row in range(height)
+    ]
+    return Section(f"{title}: {sum(counts.values()):,}", rows, right=frozenset(range(0, 2 * abreast, 2)))
+
+
+def _outcome(composite: CompositeReport) -> str:
+    if composite.outcome != "fused":
+        return f"not fused: {composite.reason}"
+    return f"fused into {composite.fused_into}, {composite.compared}"
+
+
+_LACKING_OUTCOMES = {
+    "rewritten": "rewritten into builtin ops",
+    "composite": "composite: runs anywhere, faster with litefuse's kernel",
+    "narrowed": "rewritten into builtin ops, its int64 computed in int32",
+    "widened": "rewritten into builtin ops of float32, between casts",
+    "runtime": "custom op: LiteRT has the kernel",
+    "pack": "custom op: needs the kernel of litefuse's pack",
+    "custom": "custom op: needs a kernel of yours",
+}
+
+
+def _lacking_section(ops: Sequence[LackingOpReport]) -> Section:
+    rows: list[tuple[str, ...]] = []
+    for each in ops:
+        reason = f" (not rewritten: {each.reason})" if each.reason else ""
+        rows.append((each.op, f"{each.count:,}", _LACKING_OUTCOMES[each.outcome] + reason))
+    judgements: list[Judgement] = ["warn" if each.outcome in {"pack", "custom"} else "good" for each in ops]
+    title = f"TensorFlow ops that LiteRT lacks: {sum(each.count for each in ops):,}"
+    widened = any(each.outcome == "widened" for each in ops)
+    note = "With --widen, what is float16 or bfloat16 is float32 throughout, without these casts." if widened else ""
+    return Section(title, rows, right=frozenset({1}), judgements=judgements, note=note)
+
+
+def composite_section(composites: Sequence[CompositeReport]) -> Section:
+    """Returns the section of composites: those that are alike together, and those that are not fused first."""
+    if not composites:
+        return Section("Composites: none")
+    fused = sum(composite.outcome == "fused" for composite in composites)
+    rows: list[tuple[str, ...]] = []
+    judgements: list[Judgement] = []
+    for group in _alike(composites):
+        first = group[0]
+        outcome = _outcome(max(group, key=lambda each: each.error or 0.0))
+        judgement: Judgement = "good" if first.outcome == "fused" else "warn"
+        listed = group if len(group) <= _LISTED + 1 else group[:_LISTED]
+        rows += [(each.name, each.function, f"{each.call_sites:,}", outcome) for each in listed]
+        if len(listed) < len(group):
+            others = group[len(listed) :]
+            calls = sum(each.call_sites for each in others)
+            rows.append((first.name, f"and {len(others):,} functions more", f"{calls:,}", outcome))
+        judgements.extend(repeat(judgement, len(rows) - len(judgements)))
+    return Section(
+        f"Composites: {fused:,} of {len(composites):,} fused",
+        rows,
+        headings=("name", "function", "calls", "outcome"),
+        right=frozenset({2}),
+        judgements=judgements,
+    )
+
+
+def _chain_section(chains: Sequence[ChainReport]) -> Section:
+    if not chains:
+        return Section("Chains of ops: none that a kernel can be generated for")
+    ordered = sorted(chains, key=lambda each: each.kernel is None)
+    rows = [
+        (
+            each.name,
+            f"{each.ops:,} ops, {each.first} to {each.last} ({each.layer})",
+            f"{each.count:,}",
+            f"generated kernel: {each.kernel}" if each.kernel is not None else f"left as it was: {each.reason}",
+        )
+        for each in ordered
+    ]
+    return Section(
+        f"Chains of ops: {sum(each.kernel is not None for each in chains):,} of {len(chains):,} with a kernel",
+        rows,
+        headings=("name", "chain", "times", "outcome"),
+        right=frozenset({2}),
+        judgements=["good" if each.kernel is not None else None for each in ordered],
+    )
+
+
+def _loop_section(loops: Sequence[LoopReport]) -> Section:
+    rows: list[tuple[str, ...]] = []
+    for reason in dict.fromkeys(loop.reason for loop in loops):
+        alike = [loop.layer for loop in loops if loop.reason == reason]
+        listed = alike if len(alike) <= _LISTED + 1 else alike[:_LISTED]
+        rows += [(layer, reason) for layer in listed]
+        if len(listed) < len(alike):
+            rows.append((f"and {len(alike) - len(listed):,} more", reason))
+    return Section(f"Loops: {len(loops):,}", rows)
+
+
+def _recognizer_section(recognizers: Sequence[RecognizerReport]) -> Section:
+    rows: list[tuple[str, ...]] = []
+    for each in recognizers:
+        closest = f"; closest: {each.closest}" if each.closest else ""
+        rows.append((each.name, f"found {each.found:,} times" if each.found else f"not found{closest}"))
+    return Section(f"Recognizers: {len(recognizers):,}", rows)
+
+
+def _layer_section(report: Report) -> Section:
+    """Counts the layers of each kind, and lists what is nearly one."""
+    counts = Counter((each.kind, each.name, each.became) for each in report.layers)
+    rows = [(kind, f"{count:,}", name, became) for (kind, name, became), count in counts.items()]
+    near = [f"{each.layer} is no {each.kind}: {each.reason}" for each in report.near_layers]
+    more = f"; and {len(near) - _LISTED:,} more like it" if len(near) > _LISTED else ""
+    return Section(
+        f"Layers known by name: {len(report.layers):,}",
+        rows,
+        headings=("layer", "times", "name", "became") if rows else (),
+        right=frozenset({1}),
+        note="\n".join(near[:_LISTED]) + more,
+    )
+
+
+def _alike(composites: Iterable[CompositeReport]) -> list[list[CompositeReport]]:
+    """Groups composites by name and outcome; those that were not fused come first."""
+    groups: dict[tuple[object, ...], list[CompositeReport]] = {}
+    for each in composites:
+        # Checked and unchecked composites must not be grouped.
+        key = (
+            each.name,
+            each.outcome,
+            each.fused_into,
+            each.reason,
+            each.error is None,
+            each.unchecked,
+            each.note,
+            each.kernel,
+        )
+        groups.setdefault(key, []).append(each)
+    return sorted(groups.values(), key=lambda group: (group[0].outcome == "fused", group[0].name))
+
+
+def _retyped_section(how: str, retyped: Sequence[RetypedReport]) -> Section:
+    """Lists inputs and outputs by name, since callers need to know; counts the others."""
+    rows = [
+        (each.what, each.name, f"{each.dtype}, now {each.new_dtype}")
+        for each in retyped
+        if each.what in {"input", "output"}
+    ]
+    counts = Counter[str]()
+    for each in retyped:
+        counts[each.what] += each.count
+    rest = [count_of(counts[what], what) for what in ("variable", "table", "op") if counts[what]]
+    note = f"Also {how}: {', '.join(rest)}." if rest else ""
+    if counts["op"] and len(rest) == 1 and not rows:
+        dtypes = next(f"{each.dtype}, computed in {each.new_dtype}" for each in retyped)
+        note = f"Ops of {dtypes}: {', '.join(sorted({each.name for each in retyped}))}."
+    return Section(how.capitalize(), rows, note=note)
+
+
+def _variable_section(variables: Sequence[VariableReport]) -> Section:
+    counts = Counter(variable.verdict for variable in variables)
+    mutable = [variable for variable in variables if variable.verdict == "mutable"]
+    return Section(
+        f"Variables: {counts['frozen']:,} frozen, {counts['mutable']:,} mutable",
+        [(each.name, f"{each.dtype} {shape_text(each.shape)}", f"written by {each.writer}") for each in mutable],
+    )

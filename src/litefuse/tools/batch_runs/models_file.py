@@ -1,0 +1,358 @@
+"""Reads what is to be done with many models: a file ``models.toml``, a folder, or Python's lists and dictionaries."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from litefuse.errors import LitefuseError
+from litefuse.support.cloud.names import as_url, file_name
+from litefuse.support.files.readable import check_file
+from litefuse.support.options.limits import parsed_bytes
+from litefuse.support.processes.limits import ProcessLimits
+from litefuse.tools.batch_runs.entry import BatchSettings, Entry, Variant
+from litefuse.tools.batch_runs.options import check_value, options_of, unknown_key
+
+__all__ = ["entries_in", "read_models_file"]
+
+_CONVERT = "litefuse.conversion.api:convert"
+_QUANTIZE = "litefuse.conversion.api:quantize"
+_VERIFY = "litefuse.conversion.verify.against_original:verify_model"
+_CHECK = "litefuse.conversion.verify.targets.check:check"
+
+_OWN = ("name", "path", "plug_ins", "verify", "check", "variants", "timeout", "memory")
+# Other names of keys, which the command line has.
+_ALIASES = {
+    "coverage": "coverage_seconds",
+    "keep_float_op": "keep_float_ops",
+    "kernels": "plug_ins",
+    "plug_in": "plug_ins",
+    "random": "seed",
+    "shape": "shapes",
+    "signature": "signatures",
+}
+# Options that name files, which are relative to models.toml.
+_PATHS = frozenset(("representative_dataset", "preprocess", "recipe", "metadata", "original", "inputs"))
+_CODE = frozenset(("plug_ins", "kernel_modules"))
+_CODE_FILES = (".py", ".so", ".dylib", ".dll")
+_LONGEST_NAME = 200
+_MODEL_FILES = (".keras", ".h5", ".hdf5", ".pb", ".pbtxt")
+_SAVED_MODEL = ("saved_model.pb", "saved_model.pbtxt")
+
+
+def read_models_file(path: Path, more: Mapping[str, Any] | None = None) -> tuple[list[Entry], BatchSettings]:
+    """Reads a file ``models.toml``.
+
+    Args:
+        path: The file.
+        more: Options in the place of the file's defaults.
+
+    Raises:
+        LitefuseError: It cannot be read, or says what nothing knows.
+    """
+    toml: Any
+    if sys.version_info >= (3, 11):
+        import tomllib as toml
+    else:
+        import tomli as toml
+    check_file(path)
+    try:
+        with path.open("rb") as file:
+            read: dict[str, Any] = toml.load(file)
+    except OSError as error:
+        raise LitefuseError(f"it cannot be read: {error.strerror or error}", where=str(path)) from error
+    except (ValueError, RecursionError) as error:  # it is no TOML, or not in UTF-8
+        raise LitefuseError(f"this is no TOML: {error}", where=str(path)) from error
+    where = str(path)
+    _check_numbers(read, where)
+    for key in read.keys() - {"batch", "defaults", "model"}:
+        raise unknown_key(key, ("batch", "defaults", "model"), where)
+    models = read.get("model", [])
+    if not isinstance(models, list) or not all(isinstance(each, dict) for each in cast("list[object]", models)):
+        raise LitefuseError("model is an array of tables: [[model]]", where=where)
+    settings = _settings(_table(read.get("batch", {}), "batch", where), path)
+    defaults = _table(read.get("defaults", {}), "defaults", where)
+    found = entries_in(cast("list[dict[str, Any]]", models), defaults, folder=path.parent, where=where, more=more or {})
+    return found, settings
+
+
+def _check_numbers(value: Any, where: str) -> None:
+    """Refuses integers of more than 64 bits, which the format does not promise, and most options cannot hold."""
+    if isinstance(value, int) and value.bit_length() > 63:
+        raise LitefuseError("an integer has more than 64 bits", where=where)
+    for inner in _inner(value):
+        _check_numbers(inner, where)
+
+
+def _inner(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return cast("dict[str, Any]", value).values()
+    return cast("list[Any]", value) if isinstance(value, list) else ()
+
+
+def _settings(given: Mapping[str, Any], path: Path) -> BatchSettings:
+    where = f"{path}, [batch]"
+    kinds = {"output": "str", "jobs": "int", "retries": "int", "scheduler": "str"}
+    for key, value in given.items():
+        if key not in kinds:
+            raise unknown_key(key, kinds, where)
+        check_value(key, value, kinds[key], where)
+    found = dict(given)
+    if "output" in found:
+        found["output"] = _path(found["output"], path.parent)
+    return BatchSettings(**found)
+
+
+def entries_in(
+    models: str | os.PathLike[str] | Iterable[Any],
+    defaults: Mapping[str, Any] | None = None,
+    *,
+    folder: Path | None = None,
+    where: str = "models",
+    more: Mapping[str, Any] | None = None,
+) -> list[Entry]:
+    """Returns what is to be done with models.
+
+    Args:
+        models: A folder with models in it, at any depth; or models: paths, URLs, or tables of options with ``path``.
+        defaults: The options of those that do not say otherwise.
+        folder: The folder that paths are relative to; None: the current one, and paths stay as they are.
+        where: Where they are from, for messages.
+        more: Options in the place of those defaults, whose paths are relative to the current folder.
+
+    Raises:
+        LitefuseError: An option is unknown or of another kind, or two models have one name.
+    """
+    if isinstance(models, str | os.PathLike):
+        place = Path(models)
+        given: list[Any] = list(_models_in(place))
+        where = str(place)
+        if not given:
+            raise LitefuseError("there are no models in this folder", where=where)
+    else:
+        given = list(models)
+    general = _entry_options(_table(defaults or {}, "defaults", where), folder, f"{where}, defaults", is_general=True)
+    general |= _entry_options(more or {}, None, "the defaults", is_general=True)
+    if not given:
+        raise LitefuseError("there are no models", where=where)
+    found = [_entry(each, general, folder, f"{where}, model {number}") for number, each in enumerate(given, 1)]
+    _check_names(found, where)
+    return found
+
+
+def _models_in(place: Path) -> Iterable[dict[str, Any]]:
+    """Yields the models in a folder, with names by their paths in it."""
+
+    def unreadable(error: OSError) -> None:
+        raise LitefuseError(f"it cannot be read: {error.strerror or error}", where=str(error.filename))
+
+    for root, folders, files in os.walk(place, onerror=unreadable):
+        here = Path(root)
+        if any(each in files for each in _SAVED_MODEL):
+            folders.clear()
+            yield _of_path(here, here.relative_to(place), place)
+            continue
+        folders[:] = sorted(each for each in folders if not each.startswith("."))
+        for name in sorted(files):
+            if name.endswith(_MODEL_FILES) and not name.startswith("."):
+                path = here / name
+                yield _of_path(path, path.relative_to(place).with_suffix(""), place)
+
+
+def _of_path(path: Path, below: Path, place: Path) -> dict[str, Any]:
+    return {"path": str(path), "name": "-".join(below.parts) or place.absolute().name}
+
+
+def _entry(given: Any, general: Mapping[str, Any], folder: Path | None, where: str) -> Entry:
+    if isinstance(given, str | os.PathLike):
+        given = {"path": os.fspath(cast("str", given))}
+    if not isinstance(given, Mapping):
+        raise LitefuseError(
+            f"this is a {type(given).__name__}, not a path or a table of options",
+            where=where,
+            hint="Models in memory are converted with litefuse.convert; a batch takes those in files.",
+        )
+    own = _entry_options(cast("Mapping[str, Any]", given), folder, where, is_general=False)
+    path = own.get("path")
+    if not isinstance(path, str) or not path:
+        raise LitefuseError("the path of the model is missing", where=where)
+    options = {**general, **own}
+    name = options.pop("name", None) or _name_of(path)
+    if not isinstance(name, str):
+        raise LitefuseError(f"name is a text, not {name!r}", where=where)
+    where = f"{where} ({name})"
+    timeout, memory = options.pop("timeout", None), options.pop("memory", None)
+    try:
+        ProcessLimits(timeout, memory)
+    except LitefuseError as error:
+        raise LitefuseError(error.message, where=where, hint=error.hint) from None
+    return Entry(
+        name,
+        options.pop("path"),
+        plug_ins=options.pop("plug_ins", ()),
+        verify=options.pop("verify", None),
+        check=options.pop("check_targets", None),
+        variants=options.pop("variants", ()),
+        timeout=timeout,
+        memory=memory,
+        convert=options,
+    )
+
+
+def _entry_options(given: Mapping[str, Any], folder: Path | None, where: str, *, is_general: bool) -> dict[str, Any]:
+    """Returns the options of a model, or of all, by the names of arguments; checked."""
+    known = options_of(_CONVERT)
+    found: dict[str, Any] = {}
+    for written, value in given.items():
+        key = _key(written)
+        if (key not in known and key not in _OWN) or (is_general and key in {"name", "path"}):
+            names = {*known, *_OWN} - ({"name", "path"} if is_general else set())
+            raise unknown_key(written, names, where)
+        if key == "check" and not isinstance(value, bool):
+            found["check_targets"] = _checked(value, folder, where)
+        else:
+            found[key] = _value(key, value, known, folder, where)
+    return found
+
+
+def _value(key: str, value: Any, known: Mapping[str, str], folder: Path | None, where: str) -> Any:
+    """Returns the value of a model's option; checked."""
+    match key:
+        case "verify":
+            return None if value is False else _called({} if value is True else value, _VERIFY, key, folder, where)
+        case "variants":
+            return _variants(value, folder, where)
+        case "memory":
+            return _bytes(value, where)
+        case "plug_ins":
+            return tuple(_code(each, folder) for each in _texts(value, key, where))
+        case "path":
+            return _path(os.fspath(value), folder) if isinstance(value, str | os.PathLike) else value
+        case _:
+            return _option(key, value, known[key], folder, where) if key in known else value
+
+
+def _called(given: Any, function: str, key: str, folder: Path | None, where: str, *more: str) -> dict[str, Any]:
+    """Returns the arguments of another function; checked."""
+    known = options_of(function)
+    extra = ("original",) if function == _VERIFY else ()
+    found: dict[str, Any] = {}
+    for written, value in _table(given, key, where).items():
+        name = _key(written)
+        if name not in known and name not in extra and name not in more:
+            raise unknown_key(written, {*known, *extra, *more}, f"{where}, {key}")
+        found[name] = _option(name, value, known.get(name, ""), folder, f"{where}, {key}")
+    return found
+
+
+def _checked(value: Any, folder: Path | None, where: str) -> dict[str, Any]:
+    """Returns the arguments of a check: of a table, or of the names of targets."""
+    table = cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {"targets": value}
+    found = _called(table, _CHECK, "check", folder, where, "targets", "require_accelerated")
+    found["targets"] = _texts(found.get("targets", ()), "check", where)
+    if not found["targets"]:
+        raise LitefuseError("check names no target", where=where)
+    check_value("require_accelerated", found.setdefault("require_accelerated", False), "bool", where)
+    return found
+
+
+def _variants(value: Any, folder: Path | None, where: str) -> tuple[Variant, ...]:
+    found: list[Variant] = []
+    for each in cast("list[Any]", value) if isinstance(value, list | tuple) else [value]:
+        table = {"form": each} if isinstance(each, str) else each
+        options = _called(table, _QUANTIZE, "variants", folder, where, "form", "name")
+        name = options.pop("name", options.get("form"))
+        if not isinstance(name, str):
+            raise LitefuseError("a variant has a form, or a name and a recipe", where=where)
+        found.append(Variant(_checked_name(name, where), options))
+    return tuple(found)
+
+
+def _option(key: str, value: Any, annotation: str, folder: Path | None, where: str) -> Any:
+    check_value(key, value, annotation, where)
+    if key in _PATHS and isinstance(value, str):
+        return _path(value, folder)
+    if key in _CODE:
+        return [_code(each, folder) for each in _texts(value, key, where)]
+    if key == "shapes" and isinstance(value, Mapping):
+        return {name: _shape(sizes, where) for name, sizes in cast("Mapping[str, Any]", value).items()}
+    return value
+
+
+def _shape(sizes: Any, where: str) -> list[int | None]:
+    """Returns a shape: TOML has no null, so that -1 and ? are sizes that stay open."""
+    listed = cast("list[Any]", sizes) if isinstance(sizes, list | tuple) else [sizes]
+    found = [None if each in (-1, "?", None) else each for each in listed]
+    if not all(each is None or (isinstance(each, int) and not isinstance(each, bool)) for each in found):
+        raise LitefuseError(f"a shape is a list of sizes, not {sizes!r}", where=where)
+    return found
+
+
+def _key(written: str) -> str:
+    key = written.replace("-", "_")
+    return _ALIASES.get(key, key)
+
+
+def _table(value: Any, key: str, where: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise LitefuseError(f"{key} is a table, not {value!r}", where=where)
+    return cast("Mapping[str, Any]", value)
+
+
+def _texts(value: Any, key: str, where: str) -> list[str]:
+    listed = cast("Sequence[Any]", value) if isinstance(value, list | tuple) else [value]
+    if not all(isinstance(each, str | os.PathLike) for each in listed):
+        raise LitefuseError(f"{key} is a list of texts, not {value!r}", where=where)
+    return [os.fspath(each) for each in listed]
+
+
+def _bytes(value: Any, where: str) -> int | None:
+    found = value if isinstance(value, int) or value is None else parsed_bytes(str(value))
+    if found is None and value is not None:
+        raise LitefuseError(f"memory is a number of bytes, such as 2G, not {value!r}", where=where)
+    return found
+
+
+def _path(text: str, folder: Path | None) -> str:
+    if folder is None or as_url(text) is not None:
+        return text
+    return str(folder / Path(text).expanduser())
+
+
+def _code(text: str, folder: Path | None) -> str:
+    return _path(text, folder) if text.endswith(_CODE_FILES) else text
+
+
+def _name_of(path: str) -> str:
+    if as_url(path) is not None:
+        name = file_name(path)
+    else:
+        name = Path(path).name or Path(path).absolute().name
+        name = Path(path).resolve().name if name == ".." else name
+    stem = Path(name)
+    return (stem.stem if stem.suffix in _MODEL_FILES else name) or "model"
+
+
+def _check_names(entries: Iterable[Entry], where: str) -> None:
+    seen: dict[str, str] = {}
+    for entry in entries:
+        _checked_name(entry.name, where)
+        for file in entry.files:
+            if (other := seen.setdefault(file.casefold(), entry.path)) is not entry.path or entry.files.count(file) > 1:
+                raise LitefuseError(
+                    f"two files would be called {file}: of {other} and of {entry.path}",
+                    where=where,
+                    hint="Give one of them another name.",
+                )
+
+
+def _checked_name(name: str, where: str) -> str:
+    is_odd = name in {".", "..", ""} or name.startswith(".") or "/" in name or "\\" in name or "\0" in name
+    if is_odd or len(os.fsencode(name)) > _LONGEST_NAME:
+        raise LitefuseError(
+            f"{name!r} is no name for a file", where=where, hint="Names have no slash, and no dot first."
+        )
+    return name

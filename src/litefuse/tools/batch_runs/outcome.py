@@ -1,0 +1,145 @@
+"""What became of the models of a batch."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeAlias
+
+__all__ = ["KEPT", "BatchResult", "Outcome", "Status", "StepOutcome"]
+
+Status: TypeAlias = Literal[
+    "done", "inconclusive", "differs", "refused", "failed", "timeout", "memory", "crashed", "interrupted"
+]
+"""What became of a step. ``done``: it worked, and what was compared is equal; ``inconclusive``: a comparison proves
+nothing; ``differs``: outputs do; ``refused``: a target does not take the file; ``failed``: an error of the model or its
+options; ``timeout``, ``memory``: it exceeded a limit; ``crashed``: its process died; ``interrupted``: nobody tried."""
+
+_BY_WEIGHT: Sequence[Status] = (
+    *("done", "inconclusive", "refused", "differs", "failed", "timeout", "memory", "crashed", "interrupted"),
+)
+#: Those that stay as they are in the next batch: all was carried out.
+KEPT = frozenset({"done", "inconclusive", "differs", "refused"})
+
+
+@dataclass(frozen=True)
+class StepOutcome:
+    """What became of a step of a model.
+
+    Attributes:
+        step: ``convert``, ``verify``, ``check TARGET`` or ``quantize VARIANT``.
+        status: What became of it.
+        seconds: How long it took.
+        message: Why it is not done; may be empty.
+        facts: What is known of it, such as sizes and errors.
+    """
+
+    step: str
+    status: Status
+    seconds: float = 0.0
+    message: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a model.
+
+    Attributes:
+        name: Its name.
+        path: Its path or URL.
+        steps: What became of each step, in order; the last is the one that failed, where one did.
+        files: The SHA-256 and the size of each file that was written, by its name.
+        attempts: How often it was tried; 0 if an earlier batch had done it.
+        report: The report of the conversion, as of ``Report.to_json``; empty if there is none.
+    """
+
+    name: str
+    path: str
+    steps: tuple[StepOutcome, ...] = ()
+    files: Mapping[str, tuple[str, int]] = field(default_factory=dict[str, "tuple[str, int]"])
+    attempts: int = 1
+    report: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def status(self) -> Status:
+        """What became of it: of the worst of its steps."""
+        found: list[Status] = [each.status for each in self.steps]
+        return max(found, key=_BY_WEIGHT.index) if found else "interrupted"
+
+    @property
+    def seconds(self) -> float:
+        """How long it took."""
+        return sum(each.seconds for each in self.steps)
+
+    @property
+    def message(self) -> str:
+        """Why it is not done; empty if it is."""
+        worst = next((each for each in self.steps if each.status == self.status and each.message), None)
+        return "" if worst is None else f"{worst.step}: {worst.message}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns dictionaries and lists for ``json.dumps``."""
+        told = {**vars(self), "steps": [{**vars(each)} for each in self.steps]}
+        return {**told, "status": self.status, "seconds": self.seconds, "message": self.message}
+
+    @classmethod
+    def of_json(cls, told: Mapping[str, Any]) -> Outcome:
+        """Returns what ``to_json`` was of.
+
+        Raises:
+            KeyError: It was of something else; TypeError and ValueError likewise.
+        """
+        steps = tuple(StepOutcome(**each) for each in told["steps"])
+        files = {str(name): (str(digest), int(size)) for name, (digest, size) in told["files"].items()}
+        if not all(each.status in _BY_WEIGHT for each in steps):
+            raise ValueError("a status is unknown")
+        return cls(str(told["name"]), str(told["path"]), steps, files, int(told["attempts"]), dict(told["report"]))
+
+    def again(self) -> Outcome:
+        """Returns the outcome of a batch in which an earlier one had done it."""
+        return replace(self, attempts=0)
+
+
+@dataclass(frozen=True)
+class BatchResult:
+    """What became of the models of a batch.
+
+    Attributes:
+        output: The folder, or URL, of the files.
+        outcomes: What became of each model, in their order.
+        seconds: How long the batch took.
+    """
+
+    output: str
+    outcomes: tuple[Outcome, ...]
+    seconds: float = 0.0
+
+    @property
+    def ok(self) -> bool:
+        """Whether all is done, and what was compared is equal."""
+        return all(each.status == "done" for each in self.outcomes)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many models there are of each status."""
+        found = Counter(each.status for each in self.outcomes)
+        return {status: found[status] for status in _BY_WEIGHT if found[status]}
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns dictionaries and lists for ``json.dumps``."""
+        models = [each.to_json() for each in self.outcomes]
+        return {"ok": self.ok, "output": self.output, "counts": self.counts, "seconds": self.seconds, "models": models}
+
+    def __str__(self) -> str:
+        from litefuse.support.report.text import sections_text
+        from litefuse.tools.batch_runs.sections import batch_sections
+
+        return sections_text(batch_sections(self))
+
+    def _repr_html_(self) -> str:
+        from litefuse.support.report.html import sections_html
+        from litefuse.tools.batch_runs.sections import batch_sections
+
+        return sections_html(batch_sections(self))

@@ -1,0 +1,189 @@
+"""Measures LiteRT models: latency, memory and the time of each op, in processes of their own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.conversion.verify.model_run import run_with_kernels
+from litefuse.conversion.verify.reference import name_and_content
+from litefuse.errors import InterpreterError, LitefuseError
+from litefuse.litert.runtime.transfer import kernels_by_value, registered_by_value
+from litefuse.support.options.input_shapes import drawn_shapes
+from litefuse.support.options.names import listed_names, refuse_one_string
+from litefuse.support.processes.limits import ProcessLimits, process_limits, processes_limited
+from litefuse.support.progress.show import shown_progress
+from litefuse.support.result import ConversionResult
+from litefuse.tools.benchmarking.android import Device, find_device
+from litefuse.tools.benchmarking.calls import PAIR
+from litefuse.tools.benchmarking.job import ModelJob, PairJob
+from litefuse.tools.benchmarking.measurement import Benchmark, Ratio
+from litefuse.tools.benchmarking.on_device import measured_on_device
+from litefuse.tools.benchmarking.subject import Subject
+from litefuse.tools.environment.machine import cores, processor
+from litefuse.tools.environment.versions import versions
+
+if TYPE_CHECKING:
+    from litefuse.litert.runtime.custom_op import CustomOp
+
+__all__ = ["benchmark"]
+
+
+def benchmark(
+    model: ConversionResult | str | os.PathLike[str] | bytes,
+    other: ConversionResult | str | os.PathLike[str] | bytes | None = None,
+    *,
+    signatures: Iterable[str] | None = None,
+    inputs: Mapping[str, npt.ArrayLike] | None = None,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    seed: int = 0,
+    threads: int = 1,
+    calls: int = 1000,
+    seconds: float = 2.0,
+    warm_up: int = 3,
+    ops: bool = True,
+    xnnpack: bool = True,
+    custom_ops: Iterable[type[CustomOp] | str | os.PathLike[str]] = (),
+    kernel_modules: Iterable[str] = (),
+    timeout: float | None = None,
+    memory: int | None = None,
+    adb: str | None = None,
+    benchmark_binary: str | os.PathLike[str] | None = None,
+    progress: bool = False,
+    on_step: Callable[[str], None] = lambda _: None,
+) -> Benchmark:
+    """Measures how long calls of a LiteRT model take, how much memory, and which ops take the time.
+
+    The model runs in LiteRT, with litefuse's kernels for custom ops, in processes that are started for that. One loads
+    and calls it as it is. Another one calls it with a clock around each node that the runtime runs; where XNNPACK runs
+    many ops as one node, XNNPACK itself says what each of its operators takes, and a third process finds out which
+    operators it makes of which op. Copying inputs and outputs is not measured.
+
+    Two models are each measured alone, and then called in turn in one process, which their ratio is from: what else the
+    machine does meanwhile slows both.
+
+    Without ``inputs``, inputs are drawn from the model's graph; dynamic dimensions are 1 for the first of an input, and
+    32 for others, or another size if the model does not run with that.
+
+    Args:
+        model: The result of a conversion, the file of a LiteRT model, or its content.
+        other: Another model to compare it with, such as one of another converter, or before quantization.
+        signatures: The keys of the signatures to measure; None for all.
+        inputs: The inputs by name, for the only signature that is measured. Real numbers are quantized for a model that
+            takes integers in their place.
+        shapes: Shapes of drawn inputs by their names.
+        seed: The seed of drawn inputs.
+        threads: How many threads the runtime uses.
+        calls: The largest number of calls to measure.
+        seconds: How long the measured calls may take; one is made at least. The ops are timed for half as long.
+        warm_up: The number of calls, after the first, before those that are measured.
+        ops: Whether to time the ops.
+        xnnpack: Whether LiteRT may use XNNPACK.
+        custom_ops: Kernels to use before all others.
+        kernel_modules: Files and names of modules that register kernels, and libraries of native ones, loaded in the
+            processes that run the models.
+        timeout: The time in seconds in which all has to be done; None for no limit.
+        memory: The maximum memory of each process in bytes, without mapped files; None for no limit.
+        adb: The serial number of an Android device to measure on, or an empty string for the only one that is
+            connected; None for this machine. Kernels are those that the tool has.
+        benchmark_binary: The file of LiteRT's tool ``benchmark_model`` for the device.
+        progress: Show the progress, as :func:`litefuse.convert` does.
+        on_step: Called with the name of each step when it begins.
+
+    Returns:
+        The measurements of each signature.
+
+    Raises:
+        ModelCrashError: The process that ran a model died, in the runtime or in a kernel.
+        LimitError: It took longer or more memory than the limits.
+        LitefuseError: A model cannot be loaded or called.
+    """
+    _check(threads=threads, calls=calls, warm_up=warm_up, seconds=seconds)
+    job = ModelJob(
+        b"",
+        None,
+        inputs=None if inputs is None else {name: np.asarray(value) for name, value in inputs.items()},
+        shapes=drawn_shapes(shapes),
+        seed=seed,
+        custom_ops=kernels_by_value(custom_ops),
+        registered=registered_by_value(),
+        kernel_modules=tuple(kernel_modules),
+        threads=threads,
+        xnnpack=xnnpack,
+        warm_up=warm_up,
+        calls=calls,
+        seconds=seconds,
+    )
+    refuse_one_string(kernel_modules, "kernel_modules")
+    wanted = listed_names(signatures, "signatures")
+    both = [model] if other is None else [model, other]
+    title = " and ".join(name_and_content(each)[0] for each in both)
+    with shown_progress(f"Measuring {title}", show=progress, also=on_step) as announce:
+        subjects = [Subject(each, wanted, announce) for each in both]
+        if len({each.name for each in subjects}) < len(subjects):
+            # Results and contents may have the same name, by which their measurements are told apart.
+            subjects[1].name += " (the other)"
+        _check_inputs(job, subjects)
+        limits = process_limits() if timeout is None and memory is None else ProcessLimits(timeout, memory)
+        with processes_limited(limits):
+            device = None if adb is None else find_device(adb, benchmark_binary, announce)
+            return _measured(subjects, job, device, announce, ops=ops)
+
+
+def _measured(
+    subjects: Sequence[Subject], job: ModelJob, device: Device | None, on_step: Callable[[str], None], *, ops: bool
+) -> Benchmark:
+    pairs = _pairs(subjects)
+    if device is not None:
+        on_device, ratios = measured_on_device(device, subjects, pairs, job, ops=ops)
+        return Benchmark(
+            tuple(chain.from_iterable(on_device)), ratios, device.name, device.processor, versions=versions()
+        )
+    found = [[each.measured(job, key, ops=ops) for key in each.keys] for each in subjects]
+    jobs = [dict(zip(each.keys, (own for _, own in of), strict=True)) for each, of in zip(subjects, found, strict=True)]
+    ratios = {first: _in_turn(subjects, jobs[0][first], jobs[1][second], on_step) for first, second in pairs}
+    measurements = tuple(measurement for of in found for measurement, _ in of)
+    return Benchmark(measurements, ratios, cpu=processor(), cores=cores(), versions=versions())
+
+
+def _pairs(subjects: Sequence[Subject]) -> list[tuple[str, str]]:
+    """Returns the keys of the signatures that two models share; those of the only ones, whatever they are."""
+    if len(subjects) == 1:
+        return []
+    first, second = (each.keys for each in subjects)
+    shared = [(key, key) for key in first if key in second]
+    return shared or ([(first[0], second[0])] if len(first) == len(second) == 1 else [])
+
+
+def _in_turn(subjects: Sequence[Subject], first: ModelJob, second: ModelJob, on_step: Callable[[str], None]) -> Ratio:
+    name = " and ".join(each.name for each in subjects)
+    kernels = *first.custom_ops, *first.kernel_modules
+    times = run_with_kernels(PAIR, PairJob(first, second), name, kernels, on_step)
+    return Ratio.of(*cast("tuple[list[float], list[float]]", times))
+
+
+def _check(*, threads: int, calls: int, warm_up: int, seconds: float) -> None:
+    if threads < 1 or calls < 1 or warm_up < 0 or not 0 < seconds < float("inf"):
+        raise LitefuseError(
+            "a benchmark takes a positive number of threads, calls and seconds, and of calls before them; not "
+            f"{threads} threads, {calls} calls, {seconds} seconds and {warm_up} calls before"
+        )
+
+
+def _check_inputs(job: ModelJob, subjects: Sequence[Subject]) -> None:
+    """Checks the names of inputs whose shapes are given, and that inputs are for one signature."""
+    names = {name for each in subjects for key in each.keys for name in each.file.inputs[key]}
+    if unknown := sorted((job.shapes or {}).keys() - names):
+        raise InterpreterError(
+            f"the model has no input {', '.join(map(repr, unknown))}",
+            where=subjects[0].name,
+            hint=f"The inputs are: {', '.join(sorted(names)) or 'none'}.",
+        )
+    if job.inputs is not None and any(len(each.keys) > 1 for each in subjects):
+        keys = ", ".join(max((each.keys for each in subjects), key=len))
+        raise LitefuseError("inputs are for one signature", hint=f"Name it; the model has {keys}.")

@@ -1,0 +1,128 @@
+"""``litefuse batch``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from litefuse.support.options.forms import QUANTIZATIONS
+from litefuse.tools.cli.failures import ExitCode
+from litefuse.tools.cli.json_output import json_option, print_json, wrote
+from litefuse.tools.cli.output import check_writable, print_sections
+from litefuse.tools.cli.parameters import OUTPUT, PATH, TARGET, process_limit_options
+
+__all__ = ["batch"]
+
+
+@click.command
+@click.argument("models", type=PATH)
+@click.option(
+    "--output",
+    "-o",
+    metavar="DIR",
+    help="The folder, or the URL, to write to. Default: what MODELS says below [batch].",
+)
+@click.option(
+    "--jobs",
+    "-j",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="How many models at once. Default: as many as there are cores.",
+)
+@click.option("--scheduler", metavar="ADDRESS", help="Do it on the Dask cluster of this scheduler (extra cluster).")
+@click.option(
+    "--retries", type=click.IntRange(min=0), metavar="N", help="Try a model again whose process died, N times (1)."
+)
+@click.option("--verify/--no-verify", default=None, help="Compare each model with its original, in TensorFlow.")
+@click.option("--check", "targets", type=TARGET, multiple=True, help="Check for a target; may be repeated.")
+@click.option(
+    "--variant",
+    "variants",
+    type=click.Choice(QUANTIZATIONS),
+    multiple=True,
+    help="Also write a quantized form of each model; may be repeated.",
+)
+@process_limit_options
+@click.option("--again", is_flag=True, help="Do what is done already, too.")
+@click.option("--html", type=OUTPUT, metavar="FILE.html", help="Also write the table as a page.")
+@click.option("--junit", type=OUTPUT, metavar="FILE.xml", help="Also write the outcomes as JUnit's XML (extra junit).")
+@json_option("Print the table as JSON on the standard output, and nothing else there; an error as well.")
+@click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
+def batch(
+    models: Path,
+    output: str | None,
+    jobs: int | None,
+    scheduler: str | None,
+    retries: int | None,
+    verify: bool | None,
+    targets: tuple[str, ...],
+    variants: tuple[str, ...],
+    timeout: float | None,
+    memory: int | None,
+    again: bool,
+    html: Path | None,
+    junit: Path | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Convert, verify, check and quantize many models.
+
+    MODELS is a TOML file that names models and what is to be done with them, or a folder with models in it. The options
+    here hold for models that say nothing else, in the place of the file's [defaults].
+
+    Models are worked on in processes, which are kept for the next ones. An error of a model, the death of a process and
+    a limit that is exceeded concern that model alone. --timeout and --memory are for each model.
+
+    What is done is recorded in the folder of the output: the same command goes on where it was interrupted, and does
+    again only what has changed.
+
+    The exit code is 0 if all is done and equal, 1 if a model failed or differs, and 3 if something is inconclusive.
+    """
+    for page, option, what in ((html, "--html", "the page"), (junit, "--junit", "the XML for JUnit")):
+        if page is not None:
+            check_writable(page, what, reads=(models,), option=option)
+
+    from litefuse.tools.batch_runs.outcome import BatchResult
+    from litefuse.tools.batch_runs.run import batch as run
+    from litefuse.tools.batch_runs.sections import batch_sections, check_junit, save_junit, save_page
+
+    if junit is not None:
+        check_junit()
+    given: dict[str, Any] = {"verify": verify, "check": list(targets), "variants": list(variants)}
+    given |= {"timeout": timeout, "memory": memory}
+    try:
+        result: BatchResult = run(
+            models,
+            output=output,
+            defaults={key: value for key, value in given.items() if value is not None and value != []},
+            jobs=jobs,
+            scheduler=scheduler,
+            retries=retries,
+            again=again,
+            progress=not quiet,
+        )
+    except (KeyboardInterrupt, SystemExit):
+        click.echo("interrupted: what is done stays; the same command goes on with the rest", err=True)
+        raise
+    if html is not None:
+        save_page(result, html)
+    if junit is not None:
+        save_junit(result, junit)
+    code = _exit_code(result)
+    if as_json:
+        wrote(html, junit)
+        print_json(result.to_json(), code)
+    elif not quiet:
+        print_sections(batch_sections(result))
+    sys.stdout.flush()
+    raise click.exceptions.Exit(code)
+
+
+def _exit_code(result: Any) -> ExitCode:
+    statuses = {each.status for each in result.outcomes}
+    if statuses <= {"done"}:
+        return ExitCode.DONE
+    return ExitCode.INCONCLUSIVE if statuses <= {"done", "inconclusive"} else ExitCode.FAILED

@@ -1,0 +1,146 @@
+"""``litefuse benchmark``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from litefuse.tools.cli.given import given_options
+from litefuse.tools.cli.json_output import json_option, print_json, wrote
+from litefuse.tools.cli.output import print_sections, progress
+from litefuse.tools.cli.pages import HTML, check_page
+from litefuse.tools.cli.parameters import ALL, KERNELS, PATH, OptionalValueCommand, parse_shape, process_limit_options
+
+__all__ = ["benchmark"]
+
+
+def _parse_top(_context: click.Context, _parameter: click.Parameter, value: str) -> int | None:
+    """Parses how many ops are listed; None for all."""
+    if value == "all":
+        return None
+    if not value.isdecimal():
+        raise click.BadParameter(f"{value!r} is neither a number nor 'all'")
+    return int(value)
+
+
+@click.command(cls=OptionalValueCommand)
+@click.argument("model", type=PATH, metavar="MODEL.tflite")
+@click.argument("other", type=PATH, required=False, metavar="[OTHER.tflite]")
+@click.option("--signature", multiple=True, metavar="KEY", help="A signature to call; may be repeated. Default: all.")
+@click.option("--inputs", type=PATH, metavar="FILE.npz", help="The inputs, by their names in the signature.")
+@click.option("--random", type=click.IntRange(min=0), metavar="SEED", help="Drawn inputs. Default: seed 0.")
+@click.option(
+    "--shape",
+    multiple=True,
+    metavar="NAME=1,2,3",
+    help="The shape of a drawn input; may be repeated. Default: the model's; of sizes that are open, a first one is 1 "
+    "and others 32, or what the model takes.",
+)
+@click.option("--threads", type=click.IntRange(min=1), default=1, metavar="N", help="Threads of the runtime (1).")
+@click.option("--calls", type=click.IntRange(min=1), default=1000, metavar="N", help="Measure N calls at most (1000).")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0, min_open=True, max=86400),
+    default=2.0,
+    metavar="S",
+    help="Measure calls for S seconds at most (2); the time of ops for half as long.",
+)
+@click.option("--warm-up", type=click.IntRange(min=0), default=3, metavar="N", help="Calls that do not count (3).")
+@click.option(
+    "--ops",
+    "top",
+    callback=_parse_top,
+    default="10",
+    metavar="N|all",
+    help="List the N slowest ops, kinds and layers, or all (10). 0: do not time the ops.",
+)
+@click.option("--no-xnnpack", is_flag=True, help="Keep LiteRT from using XNNPACK.")
+@click.option(
+    "--adb",
+    metavar="[SERIAL]",
+    help="Measure on an Android device, by LiteRT's benchmark_model; --adb=SERIAL names one of several.",
+)
+@click.option(
+    "--benchmark-binary", type=PATH, metavar="FILE", help="The file of benchmark_model for the device's processor."
+)
+@KERNELS
+@process_limit_options
+@HTML
+@json_option("Print all that was measured as JSON.")
+def benchmark(
+    model: Path,
+    other: Path | None,
+    signature: tuple[str, ...],
+    inputs: Path | None,
+    random: int | None,
+    shape: tuple[str, ...],
+    threads: int,
+    calls: int,
+    seconds: float,
+    warm_up: int,
+    top: int | None,
+    no_xnnpack: bool,
+    adb: str | None,
+    benchmark_binary: Path | None,
+    kernels: tuple[str, ...],
+    timeout: float | None,
+    memory: int | None,
+    html: Path | None,
+    as_json: bool,
+) -> None:
+    """Measure how long a LiteRT model takes, and which ops take the time.
+
+    Calls are measured as LiteRT makes them, without copying inputs and outputs; then with a clock around each op,
+    those in the bodies of loops too, and those that XNNPACK runs. Each op is one of the file: its index, and before a
+    colon that of its subgraph if that is not the first.
+
+    With OTHER.tflite, both are measured, and then called in turn: the ratio is from that. It is the time of the other
+    divided by that of the model: above 1 if the model is faster.
+
+    Custom ops run with the Python and native kernels of litefuse, of installed plug-ins, and those that --kernels
+    registers. All of it runs in child processes.
+
+    With --adb, all is measured on a device, by LiteRT's own tool; --benchmark-binary is its file.
+    """
+    if benchmark_binary is not None and adb is None:
+        raise click.BadParameter("--benchmark-binary needs --adb")
+    if inputs is not None and (random is not None or shape):
+        raise click.BadParameter("--inputs excludes --random and --shape")
+    check_page(html, (model, other, inputs))
+    shapes = dict(parse_shape(each) for each in shape)
+
+    from litefuse.litert.runtime.inputs import load_arrays
+    from litefuse.tools.benchmarking.benchmark import benchmark as measure
+    from litefuse.tools.benchmarking.sections import benchmark_sections
+
+    with progress(f"Measuring {model}") as show:
+        found = measure(
+            model,
+            other,
+            signatures=signature or None,
+            inputs=None if inputs is None else load_arrays(inputs),
+            shapes=shapes,
+            seed=random or 0,
+            threads=threads,
+            calls=calls,
+            seconds=seconds,
+            warm_up=warm_up,
+            ops=top != 0,
+            xnnpack=not no_xnnpack,
+            kernel_modules=kernels,
+            timeout=timeout,
+            memory=memory,
+            adb="" if adb == ALL else adb,
+            benchmark_binary=benchmark_binary,
+            on_step=show,
+        )
+    if html is not None:
+        from litefuse.tools.page.saving import save_report
+
+        save_report(html, model, benchmark=found, options=given_options())
+        wrote(html)
+    if as_json:
+        print_json(found.to_json())
+    else:
+        print_sections(benchmark_sections(found, top))

@@ -1,0 +1,105 @@
+"""``litefuse check``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from litefuse.tools.cli.failures import ExitCode
+from litefuse.tools.cli.given import given_options
+from litefuse.tools.cli.json_output import json_option, print_json, wrote
+from litefuse.tools.cli.output import print_sections, progress
+from litefuse.tools.cli.pages import HTML, check_page
+from litefuse.tools.cli.parameters import KERNELS, MEMORY, PATH, SECONDS, TARGET, TOLERANCE, parse_shape
+
+if TYPE_CHECKING:
+    from litefuse.conversion.verify.targets.target_check import TargetCheck
+
+__all__ = ["check"]
+
+
+@click.command
+@click.argument("model", type=PATH, metavar="MODEL.tflite")
+@click.option(
+    "--target",
+    "targets",
+    type=TARGET,
+    multiple=True,
+    help="A target to check for; may be repeated. Variants: micro:64K, with so much memory; ethos-u:ethos-u65-256, "
+    "this accelerator. Default: all whose software is installed.",
+)
+@click.option("--require-accelerated", is_flag=True, help="Fail if a target refuses an op.")
+@click.option("--random", type=click.IntRange(min=0), default=0, metavar="SEED", help="The seed of drawn inputs (0).")
+@click.option("--shape", multiple=True, metavar="NAME=1,2,3", help="The shape of a drawn input; may be repeated.")
+@TOLERANCE
+@click.option("--timeout", type=SECONDS, metavar="SECONDS", help="How long each target's software may take (300).")
+@MEMORY
+@KERNELS
+@HTML
+@json_option("Print the result as JSON.")
+def check(
+    model: Path,
+    targets: tuple[str, ...],
+    require_accelerated: bool,
+    random: int,
+    shape: tuple[str, ...],
+    tolerance: float,
+    timeout: float | None,
+    memory: int | None,
+    kernels: tuple[str, ...],
+    html: Path | None,
+    as_json: bool,
+) -> None:
+    """Check a LiteRT file for what is to run it.
+
+    The software of each target compiles the file, and runs it where it can: LiteRT's CompiledModel (litert, gpu),
+    tflite-micro (micro), Vela (ethos-u) and OpenVINO (openvino). What it computes is compared with LiteRT on the CPU.
+    The report names the ops that are refused, with the reason, the layers that they are from, and what helps.
+
+    Where the software is not installed, a table of the target's ops answers: it may refuse a file, and proves nothing.
+
+    The exit code is 0 if each target takes the file, 1 if one refuses it or gives other numbers, 3 if that is not
+    known, 4 if the file cannot be checked, and, with --require-accelerated, 5 if a target refuses an op.
+    """
+    check_page(html, (model,))
+    shapes = dict(parse_shape(each) for each in shape)
+
+    from litefuse.conversion.verify.targets.check import check as check_model
+    from litefuse.conversion.verify.targets.sections import target_sections
+
+    with progress(f"Checking {model}") as on_step:
+        found = check_model(
+            model,
+            targets or None,
+            shapes=shapes,
+            seed=random,
+            tolerance=tolerance,
+            timeout=timeout,
+            memory=memory,
+            kernel_modules=kernels,
+            on_step=on_step,
+        )
+    if html is not None:
+        from litefuse.tools.page.saving import save_report
+
+        save_report(html, model, check=found, options=given_options())
+        wrote(html)
+    code = _exit_code(found, require_accelerated=require_accelerated)
+    if as_json:
+        print_json(found.to_json(), code)
+    else:
+        print_sections(target_sections(found))
+    raise click.exceptions.Exit(code)
+
+
+def _exit_code(found: TargetCheck, *, require_accelerated: bool) -> ExitCode:
+    verdicts = {each.verdict for each in found.reports}
+    if "differs" in verdicts:
+        return ExitCode.FAILED
+    if require_accelerated and any(each.refused for each in found.reports):
+        return ExitCode.NOT_ACCELERATED
+    if "refused" in verdicts:
+        return ExitCode.FAILED
+    return ExitCode.DONE if found.ok and not any(each.table for each in found.reports) else ExitCode.INCONCLUSIVE

@@ -1,0 +1,456 @@
+"""``litefuse convert``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+from click.shell_completion import CompletionItem
+
+from litefuse.support.options.forms import FORMS, QUANTIZATIONS, RNN_FORMS, CompositeForm, Quantization, RnnForm
+from litefuse.support.options.limits import MAX_CONSTANT_BYTES, MAX_OPS
+from litefuse.support.options.quantization import Granularity, Rotation, WeightBits
+from litefuse.tools.cli.given import given_options
+from litefuse.tools.cli.json_output import json_option, print_json, wrote
+from litefuse.tools.cli.output import check_writable, print_sections, progress
+from litefuse.tools.cli.pages import HTML, attempted, check_page
+from litefuse.tools.cli.parameters import (
+    ALL,
+    MIN_RUNTIME,
+    OUTPUT,
+    PATH,
+    TARGET,
+    OptionalValueCommand,
+    beginning,
+    file_options,
+    parse_renames,
+    parse_size,
+    process_limit_options,
+    split_names,
+)
+from litefuse.tools.cli.quantization_options import integer_io, quantization_option_group
+
+if TYPE_CHECKING:
+    from litefuse.support.result import ConversionResult
+    from litefuse.tools.benchmarking.measurement import Benchmark
+
+__all__ = ["convert"]
+
+
+def _complete_composites(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Completes ``NAME=FORM``: the names of litefuse's own fusions, and the forms."""
+    name, equals, _ = incomplete.partition("=")
+    if equals:
+        return beginning((f"{name}={form}" for form in FORMS), incomplete)
+    from litefuse.support.plug_ins.own_classes import own_classes
+
+    names = sorted({name for each in own_classes("litefuse.fusions", "fusion") for name in each.arguments})
+    return beginning((*FORMS, *(f"{each}=" for each in names)), incomplete)
+
+
+@click.command(cls=OptionalValueCommand)
+@click.argument("model", type=PATH)
+@click.option(
+    "--output",
+    "-o",
+    type=OUTPUT,
+    metavar="FILE",
+    help="The file to write, whole or not at all; a file that is there is replaced. "
+    "Default: the model's name and .tflite, in the current folder.",
+)
+@click.option(
+    "--signature", multiple=True, metavar="KEY", help="A signature to convert; may be repeated. Default: all."
+)
+@click.option("--tags", metavar="A,B", help="The tags of the graph to convert. Default: serve.")
+@click.option(
+    "--input-arrays",
+    metavar="A,B",
+    help="The tensors that are a frozen graph's inputs. Default: its placeholders.",
+)
+@click.option(
+    "--output-arrays",
+    metavar="A,B",
+    help="The tensors that are its outputs. Default: the one that nothing reads.",
+)
+@click.option(
+    "--shape",
+    "shapes",
+    multiple=True,
+    metavar="[SIGNATURE:]NAME=1,2,3",
+    help="The shape of an input, ? for a size that stays as it is in the model; may be repeated.",
+)
+@click.option(
+    "--batch", type=int, metavar="N", help="The first size of every input whose first size is open otherwise."
+)
+@click.option(
+    "--allow-custom-ops",
+    metavar="[=OP,...]",
+    help="Make custom ops of TensorFlow ops: of those that are named, whatever LiteRT and litefuse have for them; "
+    "without names, of all that LiteRT lacks and that litefuse has no kernel for.",
+)
+@click.option(
+    "--builtins-only",
+    is_flag=True,
+    help="Make no custom ops of ops that LiteRT lacks, not even of those that litefuse has a kernel for.",
+)
+@click.option(
+    "--narrow",
+    is_flag=True,
+    help="Make float32 of float64, in inputs and outputs too, and compute ops of int64 that LiteRT lacks in int32.",
+)
+@click.option(
+    "--widen",
+    is_flag=True,
+    help="Make float32 of float16 and bfloat16, in inputs and outputs too, as for a model of mixed precision.",
+)
+@click.option(
+    "--composites",
+    multiple=True,
+    shell_complete=_complete_composites,
+    metavar="[NAME=]FORM",
+    help="What composites become, all or the named one: fuse (what their fusion makes of them, the default), builtin "
+    "(the same, but no custom op), custom (a custom op), keep (STABLEHLO_COMPOSITE, which carries its body), generate "
+    "(the same, with a C++ kernel made from the body, in a folder beside the model), inline (their body). Layers that "
+    "are known by name: 'odml.*=keep'. May be repeated.",
+)
+@click.option(
+    "--generate-kernels",
+    is_flag=True,
+    help="Make C++ kernels for chains of other ops, too, where these make the model as a whole faster.",
+)
+@click.option(
+    "--rnn",
+    type=click.Choice(RNN_FORMS),
+    default="auto",
+    help="What recurrent layers become: one op, a loop (those that nobody annotated), or whichever is faster.",
+)
+@click.option(
+    "--target",
+    "targets",
+    type=TARGET,
+    multiple=True,
+    default=("cpu",),
+    help="Where the model is to run: in LiteRT's interpreter (cpu), in its CompiledModel on the CPU (litert) or the "
+    "GPU, in tflite-micro (micro), or on an Arm Ethos-U NPU. For litert, recurrent layers are loops. For the last "
+    "three, they become one op or are unrolled, and no size stays open: the batch is 1 unless --batch or --shape set "
+    "it. May be repeated.",
+)
+@click.option(
+    "--quantize",
+    type=click.Choice(QUANTIZATIONS),
+    help="Make weights smaller, with litert-quantizer: int8 for products in int8 (dynamic) or in float32 (weights), or "
+    "float16; or compute in integers: int8 or int16 with --representative-dataset, qat (int8) with the ranges of the "
+    "model's fake-quantization nodes, from training; or give each layer's weights the smallest form that --max-error "
+    "bears (auto).",
+)
+@quantization_option_group
+@click.option(
+    "--max-error",
+    type=click.FloatRange(min=0),
+    metavar="E",
+    help="With --quantize, fail if it changes an output by more, relative to its largest value.",
+)
+@MIN_RUNTIME
+@click.option(
+    "--require-fused",
+    metavar="[=[checked,]NAME,...]",
+    help="Fail if a composite is not fused: any, or one of those that are named, or that a pattern fits. With "
+    "'checked': or if it was not compared with its body.",
+)
+@click.option(
+    "--require-accelerated",
+    is_flag=True,
+    help="Fail, with exit code 5, if a target other than cpu refuses an op or computes other numbers, as its own "
+    "software says, or if that is not installed.",
+)
+@click.option(
+    "--check-fusions",
+    metavar="[=thorough]",
+    default=ALL,
+    help="Apply a fusion only when fused op and composite agree on random inputs, the default; with =thorough, on all "
+    "kinds of them, however long that takes.",
+)
+@click.option("--no-check-fusions", is_flag=True, help="Apply fusions without that comparison.")
+@click.option(
+    "--check-custom-ops",
+    is_flag=True,
+    help="Compare kernels that stand for composites even with bodies that look like placeholders.",
+)
+@file_options
+@click.option(
+    "--check-file/--no-check-file",
+    default=True,
+    help="Keep the file only when it runs: call each of its signatures in LiteRT.",
+)
+@click.option(
+    "--check/--no-check",
+    default=True,
+    help="For another target than cpu, have its own software compile the file and run it, if it is installed, as "
+    "litefuse check does; the report has the verdict.",
+)
+@click.option(
+    "--plug-in",
+    "--kernels",
+    "plug_ins",
+    multiple=True,
+    metavar="FILE.py|MODULE|LIB.so",
+    help="Python code that registers fusions, recognizers or kernels of custom ops to check with, or a library of "
+    "native kernels; may be repeated.",
+)
+@click.option(
+    "--max-ops",
+    type=click.IntRange(min=1),
+    default=MAX_OPS,
+    show_default=True,
+    metavar="N",
+    help="How many ops the model may have with its calls inlined.",
+)
+@click.option(
+    "--max-constant-bytes",
+    type=parse_size,
+    default=MAX_CONSTANT_BYTES,
+    metavar="BYTES",
+    help="How many bytes of constants may be made beyond those that the model's files hold, such as 1G. Default: 256M.",
+)
+@process_limit_options
+@click.option(
+    "--dump-ir",
+    type=OUTPUT,
+    metavar="DIR",
+    help="Write the MLIR module after each pass that changes it, as text, and index.txt with the time of every pass. "
+    "DIR is new, empty or from an earlier conversion.",
+)
+@click.option(
+    "--after", multiple=True, metavar="PASS", help="With --dump-ir, write it only after this pass; may be repeated."
+)
+@click.option("--in-process", is_flag=True, help="Convert in this process, for breakpoint() in code of plug-ins.")
+@HTML
+@json_option("Print the report as JSON on the standard output, and nothing else there; an error as well.")
+@click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
+@click.option("--timings", is_flag=True, help="Print the time of every step.")
+def convert(
+    model: Path,
+    output: Path | None,
+    signature: tuple[str, ...],
+    tags: str | None,
+    input_arrays: str | None,
+    output_arrays: str | None,
+    shapes: tuple[str, ...],
+    batch: int | None,
+    allow_custom_ops: str | None,
+    builtins_only: bool,
+    narrow: bool,
+    widen: bool,
+    composites: tuple[str, ...],
+    generate_kernels: bool,
+    rnn: RnnForm,
+    targets: tuple[str, ...],
+    quantize: Quantization | None,
+    representative_dataset: Path | None,
+    preprocess: str | None,
+    quantized_io: str | None,
+    require_integer: bool,
+    quantization_layers: bool,
+    weight_bits: WeightBits,
+    granularity: Granularity,
+    rotate: Rotation | None,
+    min_weight_elements: int | None,
+    keep_float: tuple[str, ...],
+    keep_float_ops: tuple[str, ...],
+    recipe: Path | None,
+    max_error: float | None,
+    min_runtime: str | None,
+    metadata: Path | None,
+    renames: tuple[str, ...],
+    require_fused: str | None,
+    require_accelerated: bool,
+    check_fusions: str,
+    no_check_fusions: bool,
+    check_custom_ops: bool,
+    check_file: bool,
+    check: bool,
+    plug_ins: tuple[str, ...],
+    max_ops: int,
+    max_constant_bytes: int,
+    timeout: float | None,
+    memory: int | None,
+    dump_ir: Path | None,
+    after: tuple[str, ...],
+    in_process: bool,
+    html: Path | None,
+    as_json: bool,
+    quiet: bool,
+    timings: bool,
+) -> None:
+    """Convert a SavedModel, or a file of Keras's, to LiteRT.
+
+    MODEL is the folder of a SavedModel, or a folder with one in it, a .keras or .h5 file, or the file of a frozen graph
+    (.pb, .pbtxt).
+
+    Composites, which are functions annotated with experimental_implements, become fused ops; the report says which did
+    and which did not, and why.
+
+    The values of --allow-custom-ops and --require-fused follow an equals sign: --require-fused stands for all
+    composites, --require-fused=lstm,gelu for these two.
+    """
+    if after and dump_ir is None:
+        raise click.BadParameter("--after needs --dump-ir")
+    path = output if output is not None else _default_output(model)
+    read = (model, *filter(None, (representative_dataset, recipe, metadata)))
+    check_writable(path, "the model", reads=read)
+    check_page(html, (*read, path))
+
+    from litefuse.conversion.api import convert as convert_model
+    from litefuse.litert.runtime.loading import load_kernels
+
+    load_kernels(plug_ins)
+
+    # A debugger in conversion code has the terminal to itself.
+    with progress(f"Converting {model}", quiet=quiet or in_process) as on_step:
+        result = convert_model(
+            model,
+            signatures=signature or None,
+            tags=split_names(tags),
+            input_arrays=split_names(input_arrays),
+            output_arrays=split_names(output_arrays),
+            shapes=dict(map(_shape, shapes)),
+            batch=batch,
+            allow_custom_ops=_all_or_names(allow_custom_ops, "--allow-custom-ops"),
+            builtins_only=builtins_only,
+            narrow=narrow,
+            widen=widen,
+            composites=_forms(composites),
+            generate_kernels=generate_kernels,
+            rnn=rnn,
+            target=targets,
+            quantize=quantize,
+            representative_dataset=representative_dataset,
+            preprocess=preprocess,
+            quantized_io=integer_io(quantized_io),
+            require_integer=require_integer,
+            quantization_layers=quantization_layers,
+            weight_bits=weight_bits,
+            granularity=granularity,
+            rotate=rotate,
+            min_weight_elements=min_weight_elements,
+            keep_float=keep_float,
+            keep_float_ops=keep_float_ops,
+            recipe=recipe,
+            max_error=max_error,
+            min_runtime=min_runtime,
+            metadata=metadata,
+            rename=parse_renames(renames),
+            require_fused=_all_or_names(require_fused, "--require-fused"),
+            require_accelerated=require_accelerated,
+            check_fusions=not no_check_fusions and _is_thorough(check_fusions),
+            check_custom_ops=check_custom_ops,
+            check_file=check_file,
+            check=check,
+            max_ops=max_ops,
+            max_constant_bytes=max_constant_bytes,
+            timeout=timeout,
+            memory=memory,
+            in_process=in_process,
+            dump_ir=dump_ir,
+            dump_ir_after=after,
+            temporary_folder=path.parent,
+            on_step=on_step,
+        )
+        result.save(path, copy=False)
+        wrote(path, result.kernels)
+        if html is not None:
+            arrays = split_names(input_arrays), split_names(output_arrays)
+            limits = timeout, memory
+            _write_page(html, result, model, split_names(tags), arrays, plug_ins, limits, on_step)
+            wrote(html)
+    if as_json:
+        print_json(result.report.to_json())
+    elif not quiet:
+        from litefuse.support.report.sections import report_sections
+
+        sections = report_sections(
+            result.report, timings=timings, written=str(path), original=str(model), kernels=str(result.kernels or "")
+        )
+        print_sections(sections)
+
+
+def _write_page(
+    html: Path,
+    result: ConversionResult,
+    model: Path,
+    tags: list[str] | None,
+    arrays: tuple[list[str] | None, list[str] | None],
+    kernels: tuple[str, ...],
+    limits: tuple[float | None, int | None],
+    on_step: Callable[[str], None],
+) -> None:
+    from litefuse.tools.page.saving import save_report
+
+    def measured() -> Benchmark:
+        from litefuse.tools.benchmarking.benchmark import benchmark
+
+        on_step("measure")
+        return benchmark(result.path, kernel_modules=kernels, timeout=limits[0], memory=limits[1])
+
+    notes: list[str] = []
+    save_report(
+        html,
+        result,
+        model,
+        benchmark=attempted("The time was not measured", measured, notes),
+        tags=tags,
+        input_arrays=arrays[0],
+        output_arrays=arrays[1],
+        signatures=result.report.signatures,
+        options=given_options(),
+        notes=notes,
+        on_step=on_step,
+    )
+
+
+def _default_output(model: Path) -> Path:
+    from litefuse.support.files.readable import is_there
+
+    name = (model.stem if is_there(model) and model.is_file() else model.name) or model.absolute().name
+    if name == "..":
+        name = model.resolve().name
+    return Path(f"{name or 'model'}.tflite")
+
+
+def _forms(values: Iterable[str]) -> dict[str, CompositeForm]:
+    forms: dict[str, CompositeForm] = {}
+    for value in values:
+        name, equals, form = value.rpartition("=")
+        if form not in FORMS:
+            raise click.BadParameter(f"--composites takes {', '.join(FORMS)}, or NAME= and one of these, not {value!r}")
+        forms[name if equals else ALL] = form
+    return forms
+
+
+def _shape(value: str) -> tuple[str, tuple[int | None, ...]]:
+    name, equals, sizes = value.rpartition("=")
+    try:
+        shape = tuple(None if size.strip() in {"?", "-1"} else int(size) for size in sizes.split(",") if size.strip())
+    except ValueError:
+        equals = ""
+        shape = ()
+    if not equals or not name:
+        raise click.BadParameter(f"--shape takes NAME= and sizes, such as x=1,28,28, not {value!r}")
+    return name, shape
+
+
+def _is_thorough(value: str) -> Literal[True, "thorough"]:
+    if value not in {ALL, "thorough"}:
+        raise click.BadParameter(f"--check-fusions takes =thorough or nothing, not {value!r}")
+    return "thorough" if value == "thorough" else True
+
+
+def _all_or_names(value: str | None, option: str) -> bool | list[str]:
+    if value is None or value == ALL:
+        return value == ALL
+    names = split_names(value)
+    if not names:
+        raise click.BadParameter(f"{option}= needs names; leave out the equals sign for all")
+    return names

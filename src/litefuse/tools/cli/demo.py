@@ -1,0 +1,56 @@
+"""``litefuse demo``."""
+
+from __future__ import annotations
+
+import click
+
+from litefuse.errors import LitefuseError
+from litefuse.tools.cli.output import print_sections, progress
+
+__all__ = ["demo"]
+
+
+@click.command
+def demo() -> None:
+    """Convert, run and check a small model.
+
+    It comes with litefuse, together with the results that TensorFlow computes with it. The converted model runs in the
+    stock LiteRT interpreter, its custom op with a kernel in Python, and every output is compared.
+    """
+    from litefuse.conversion.api import convert
+    from litefuse.support.report.sections import Section, report_sections
+    from litefuse.tools.demo import SAVED_MODEL
+
+    with progress("Converting the demo") as on_step:
+        result = convert(SAVED_MODEL, require_fused=True, on_step=on_step)
+    print_sections(report_sections(result.report))
+    click.echo()
+
+    from litefuse.tools.demo.check import compare
+
+    comparisons = compare(result.model_bytes)
+    print_sections(
+        [
+            Section(
+                "Stock interpreter, with a Python kernel, against TensorFlow",
+                [
+                    (
+                        f"{each.call}",
+                        each.signature,
+                        f"{each.batch}",
+                        each.output,
+                        f"{each.max_error:.1e}",
+                        "ok" if each.equal else f"DIFFERS: {each.problem}",
+                    )
+                    for each in comparisons
+                ],
+                headings=("call", "signature", "batch", "output", "max error", ""),
+                right=frozenset({0, 2, 4}),
+                judgements=["good" if each.equal else "bad" for each in comparisons],
+            )
+        ]
+    )
+    different = sum(not each.equal for each in comparisons)
+    if different:
+        raise LitefuseError(f"{different} of {len(comparisons)} outputs differ from TensorFlow's")
+    click.echo("\nOK")

@@ -1,0 +1,71 @@
+"""``litefuse export-micro``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from litefuse.tools.cli.json_output import json_option, print_json, wrote
+from litefuse.tools.cli.output import print_sections, progress
+from litefuse.tools.cli.parameters import OUTPUT, PATH, SECONDS, parse_size
+
+__all__ = ["export_micro"]
+
+
+@click.command("export-micro")
+@click.argument("model", type=PATH, metavar="MODEL.tflite")
+@click.option(
+    "--output",
+    "-o",
+    type=OUTPUT,
+    metavar="DIR",
+    help="The folder to write, a new or an empty one. Default: the model's name and _micro, in the current folder.",
+)
+@click.option(
+    "--arena-size",
+    type=parse_size,
+    metavar="BYTES",
+    help="How much memory there is for tensors, such as 64K. Default: what the model needs, and an eighth more.",
+)
+@click.option("--random", type=click.IntRange(min=0), default=0, metavar="SEED", help="The seed of drawn inputs (0).")
+@click.option("--timeout", type=SECONDS, metavar="SECONDS", help="How long tflite-micro may take (300).")
+@json_option("Print what was written as JSON.")
+def export_micro(
+    model: Path, output: Path | None, arena_size: int | None, random: int, timeout: float | None, as_json: bool
+) -> None:
+    """Write an application that runs a LiteRT model on a microcontroller.
+
+    It is in C++, for tflite-micro: the model as an array, the size of the arena as tflite-micro measures it, an op
+    resolver with the ops that the model has and no others, the inputs and outputs with dtypes, shapes, scales and zero
+    points, a program that calls the model twice and compares the outputs with tflite-micro's Python package, and a
+    CMake file.
+
+    The file is checked first, as by litefuse check --target micro.
+    """
+    from litefuse.support.report.sections import Section, count_of
+    from litefuse.tools.scaffold.micro.export import export_micro as write_application
+
+    folder = output if output is not None else Path(f"{model.stem or 'model'}_micro")
+    with progress(f"Exporting {model}") as on_step:
+        made = write_application(model, folder, arena_size=arena_size, seed=random, timeout=timeout, on_step=on_step)
+    wrote(made.folder)
+    if as_json:
+        print_json(made.to_json())
+        return
+    rows = [
+        ("ops", f"{count_of(len(made.ops), 'kind')}: {', '.join(made.ops)}"),
+        (
+            "arena",
+            f"{made.arena:,} bytes"
+            + ("" if made.measured is None else f", of which {made.measured:,} are needed here"),
+        ),
+        ("compared calls", str(made.calls)),
+        *[("note", note) for note in made.notes],
+    ]
+    print_sections(
+        [
+            Section(f"Written to {made.folder}: {count_of(len(made.files), 'file')}", [(each,) for each in made.files]),
+            Section(f"Application {made.name}", rows, note="README.md there tells how it is built."),
+        ]
+    )

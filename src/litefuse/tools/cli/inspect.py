@@ -1,0 +1,103 @@
+"""``litefuse inspect``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from litefuse.tools.cli.json_output import json_option, print_json
+from litefuse.tools.cli.output import print_sections, progress
+from litefuse.tools.cli.parameters import PATH, TAGS, process_limit_options, split_names
+
+__all__ = ["inspect"]
+
+
+@click.command
+@click.argument("model", type=PATH)
+@TAGS
+@click.option(
+    "--ops", is_flag=True, help="List each op: layer, types, options. Of a SavedModel: the nodes of functions."
+)
+@click.option("--tensors", is_flag=True, help="List each tensor of a .tflite file: type, bytes, scales, zero points.")
+@click.option("--sizes", is_flag=True, help="Show what the bytes of a .tflite file are for: layers, largest tensors.")
+@click.option("--all", "everything", is_flag=True, help="Shorten no list and no name.")
+@process_limit_options
+@json_option("Print the facts as JSON.")
+def inspect(
+    model: Path,
+    tags: str | None,
+    ops: bool,
+    tensors: bool,
+    sizes: bool,
+    everything: bool,
+    timeout: float | None,
+    memory: int | None,
+    as_json: bool,
+) -> None:
+    """Show what a model holds.
+
+    MODEL is the folder of a SavedModel, a .keras, .h5 or .tflite file, or the file of a frozen graph (.pb, .pbtxt).
+
+    Of a SavedModel, or what Keras makes of its file: signatures, composites and their call sites, variables and whether
+    they change, ops, assets. Of a LiteRT model: signatures, subgraphs, ops, the options of custom ops, dtypes,
+    and the scales and zero points of quantized tensors.
+    """
+    from litefuse.support.files.readable import is_there
+
+    if is_there(model) and model.is_file() and (model.suffix == ".tflite" or _begins_as_litert_model(model)):
+        from litefuse.litert.inspection.litert_model import inspect_litert_model
+        from litefuse.litert.inspection.sections import litert_model_sections
+
+        litert_facts = inspect_litert_model(model)
+        if as_json:
+            print_json(litert_facts.to_json())
+        else:
+            lists = [name for name, asked in (("ops", ops), ("tensors", tensors), ("sizes", sizes)) if asked]
+            print_sections(litert_model_sections(litert_facts, lists, everything=everything))
+        return
+    for option, asked in (("--tensors", tensors), ("--sizes", sizes)):
+        if asked:
+            raise click.UsageError(
+                f"{option} is for .tflite files. Variables of a SavedModel with their sizes are shown without it."
+            )
+
+    from dataclasses import replace
+
+    from litefuse.ir.installation import check_engine
+
+    check_engine()
+
+    from litefuse.support.processes.limits import ProcessLimits, processes_limited
+    from litefuse.support.processes.process import prepare_worker, run_in_worker
+
+    limits = ProcessLimits(timeout, memory)
+    if memory is None:
+        prepare_worker("litefuse.tools.saved_models.inspection")
+
+    from litefuse.frontends import source_of
+    from litefuse.litert.inspection.facts import InspectionJob, SavedModelFacts
+    from litefuse.litert.inspection.sections import saved_model_sections
+    from litefuse.support.files.temporary import make_temporary_folder
+
+    chosen = None if tags is None else tuple(split_names(tags))
+    source = source_of(model)
+    with (
+        processes_limited(limits),
+        progress(f"Reading {model}") as on_step,
+        make_temporary_folder() as temporary,
+        source.opened(folder := source.folder(Path(temporary, "saved_model")), on_step),
+    ):
+        job = InspectionJob(folder, chosen, nodes=ops)
+        found: SavedModelFacts = run_in_worker("litefuse.tools.saved_models.inspection:inspect_model", job, on_step)
+    facts = replace(found, source=source.name)
+    if as_json:
+        print_json(facts.to_json())
+    else:
+        print_sections(saved_model_sections(facts, everything=everything))
+
+
+def _begins_as_litert_model(path: Path) -> bool:
+    from litefuse.litert.inspection.litert_model import is_litert_model
+
+    return is_litert_model(path)

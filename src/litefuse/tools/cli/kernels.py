@@ -1,0 +1,170 @@
+"""``litefuse kernels``: ``list``, ``new``, ``export`` and the other commands of kernels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from litefuse.tools.cli.json_output import json_option, print_json
+from litefuse.tools.cli.kernels_build import build
+from litefuse.tools.cli.kernels_test import test
+from litefuse.tools.cli.output import print_sections, progress
+from litefuse.tools.cli.parameters import OUTPUT, PATH, parse_shape, process_limit_options, split_names
+
+__all__ = ["kernels"]
+
+
+@click.group
+def kernels() -> None:
+    """List the kernels of custom ops; begin, generate, build, test or export some."""
+
+
+for _command in (build, test):
+    kernels.add_command(_command)
+
+
+@kernels.command("list")
+@click.option(
+    "--kernels",
+    "sources",
+    multiple=True,
+    metavar="FILE.py|MODULE|LIB.so",
+    help="Python code that registers kernels, or a library of native ones; may be repeated.",
+)
+@json_option("Print the list as JSON.")
+def list_kernels(sources: tuple[str, ...], as_json: bool) -> None:
+    """List the kernels that there are.
+
+    Each with the languages that it is written in, where it runs, and the dtypes that it takes. Of several for one op
+    the first runs.
+    """
+    from litefuse.kernels.pack.catalog import available_kernels
+    from litefuse.kernels.pack.sections import kernel_section
+    from litefuse.litert.runtime.loading import load_kernels
+
+    load_kernels(sources)
+    found = available_kernels()
+    if as_json:
+        print_json({"kernels": [each.to_json() for each in found]})
+        return
+    print_sections([kernel_section(found)])
+
+
+@kernels.command("new")
+@click.argument("name")
+@click.option(
+    "--from",
+    "model",
+    type=PATH,
+    required=True,
+    metavar="MODEL",
+    help="A .tflite file, a SavedModel's folder, a file of Keras's or a frozen graph that has it.",
+)
+@click.option("--to", type=OUTPUT, metavar="DIR", help="The folder to write. Default: the op's name, in snake case.")
+@click.option("--tags", metavar="A,B", help="The tags of the graph of a SavedModel. Default: serve.")
+def new_kernel(name: str, model: Path, to: Path | None, tags: str | None) -> None:
+    """Begin a kernel for an op of a model.
+
+    NAME is the name of the op or composite.
+
+    Writes a kernel in Python and the same in C++, with the op's inputs, outputs and options, a CMake file, and a test
+    that runs and compares both. All of it works as it is; the kernels give zeros until they are edited.
+    """
+    from litefuse.litert.cpp.folders import check_empty
+    from litefuse.support.report.sections import Section, count_of
+    from litefuse.tools.scaffold.project import module_name, new_project, read_ops
+
+    folder = to if to is not None else Path(module_name(name))
+    check_empty(folder)
+    with progress(f"Reading {model}") as on_step:
+        calls = read_ops(model, [name], split_names(tags), on_step)[name]
+    project = new_project(name, calls, model.name, folder)
+    note = f"Next: cd {folder} && pytest, then edit the places that are marked EDIT. README.md tells the way."
+    title = f"Written to {project.folder}, for {count_of(project.calls, 'call')} of {name} in {model.name}"
+    print_sections([Section(title, [(file,) for file in project.files], note=note)])
+
+
+@kernels.command("generate")
+@click.argument("model", type=PATH)
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--output", "-o", type=OUTPUT, required=True, metavar="DIR", help="The folder to write: new or empty.")
+@click.option("--tags", metavar="A,B", help="The tags of the graph of a SavedModel. Default: serve.")
+@click.option("--always", is_flag=True, help="Keep kernels that are not faster than their bodies, too.")
+@click.option(
+    "--batch",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Measure kernels in calls of the model with N as the first size of its inputs, where that is open.",
+)
+@click.option(
+    "--shape",
+    multiple=True,
+    metavar="NAME=1,2,3",
+    help="Measure kernels in calls of the model with an input of this shape; may be repeated.",
+)
+@process_limit_options
+def generate(
+    model: Path,
+    names: tuple[str, ...],
+    output: Path,
+    tags: str | None,
+    always: bool,
+    batch: int | None,
+    shape: tuple[str, ...],
+    timeout: float | None,
+    memory: int | None,
+) -> None:
+    """Generate C++ kernels for composites of a model from their bodies.
+
+    MODEL is a .tflite file with composites (STABLEHLO_COMPOSITE), or a model to convert, whose composites are kept; the
+    file goes into the folder then. NAME is a composite, or a pattern such as 'norm*'. Default: all of them.
+
+    Each kernel is compiled, compared with the body on inputs that are drawn from it, and measured against it in LiteRT;
+    those that differ or are not faster are declined, with the reason. Which is faster depends on the sizes: where those
+    of the model are open, --batch and --shape say what it is called with. --timeout is for all of it.
+
+    README.md in the folder shows how to build the kernels for a device and to load them.
+    """
+    from litefuse.support.processes.limits import ProcessLimits, processes_limited
+    from litefuse.support.report.sections import Section
+    from litefuse.tools.scaffold.generated import generate_for
+
+    shapes = dict(parse_shape(text) for text in shape)
+    limits = ProcessLimits(timeout, memory)
+    with progress(f"Generating kernels for {model}") as on_step, processes_limited(limits):
+        found, files = generate_for(
+            model,
+            names,
+            output,
+            tags=split_names(tags),
+            always=always,
+            batch=batch,
+            shapes=shapes,
+            on_step=on_step,
+        )
+    rows = [(name, str(kernel)) for name, kernel in found.kernels.items()]
+    rows += [(name, f"declined: {reason}") for name, reason in found.declined.items()]
+    title = f"Kernels: {len(found.kernels):,} of {len(rows):,} composites"
+    if not found.kernels:
+        print_sections([Section(title, rows, headings=("composite", "outcome"), note="Nothing was written.")])
+        raise click.exceptions.Exit(1)
+    note = f"Written to {output}: {files} files. README.md tells how they are used."
+    print_sections([Section(title, rows, headings=("composite", "outcome"), note=note)])
+
+
+@kernels.command("export")
+@click.argument("folder", type=OUTPUT, metavar="DIR")
+def export_kernels(folder: Path) -> None:
+    """Write the C++ sources of the kernel pack, ready for an app.
+
+    DIR is the folder to write: a new or an empty one.
+
+    README.md in the folder shows how to build and register them: with an op resolver, the C API, or as an external
+    delegate.
+    """
+    from litefuse.support.report.sections import Section
+    from litefuse.tools.scaffold.sources import export_pack
+
+    files = export_pack(folder)
+    print_sections([Section(f"Written to {folder}: {len(files)} files", note="README.md tells how an app uses them.")])

@@ -1,0 +1,103 @@
+"""``litefuse kernels test``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from litefuse.tools.cli.failures import VERDICT_CODES
+from litefuse.tools.cli.json_output import json_option, print_json, wrote
+from litefuse.tools.cli.output import print_sections, progress
+from litefuse.tools.cli.parameters import PATH, PLACE, split_names
+
+if TYPE_CHECKING:
+    from litefuse.tools.kernel_check.check import CheckedCall
+
+__all__ = ["test"]
+
+
+@click.command("test")
+@click.argument("library", type=PATH, metavar="LIB.so")
+@click.argument("model", type=PATH)
+@click.option("--op", "ops", multiple=True, metavar="NAME", help="An op to test; may be repeated. Default: all.")
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(min=0),
+    default=1e-5,
+    metavar="E",
+    help="The error that is allowed, relative to the largest value of an output (1e-5).",
+)
+@click.option("--random", type=click.IntRange(min=0), default=0, metavar="SEED", help="The seed of the inputs (0).")
+@click.option(
+    "--save",
+    type=PLACE,
+    metavar="DIR",
+    help="Write the calls that differ into this folder: a model of each, its inputs and what is expected.",
+)
+@click.option("--tags", metavar="A,B", help="The tags of the graph of a SavedModel. Default: serve.")
+@json_option("Print the comparison as JSON.")
+def test(
+    library: Path,
+    model: Path,
+    ops: tuple[str, ...],
+    tolerance: float,
+    random: int,
+    save: Path | None,
+    tags: str | None,
+    as_json: bool,
+) -> None:
+    """Compare kernels with what they stand for.
+
+    LIB.so has the kernels; `litefuse kernels build` makes such a library. MODEL has calls of their ops: the folder of a
+    SavedModel, a .keras, .h5 or .tflite file, or the file of a frozen graph.
+
+    Each kind of call runs in LiteRT with the library, several times with inputs that are drawn and with several sizes
+    of dynamic dimensions, in a process of its own. It is compared with the body of the composite, or with TensorFlow's
+    op of the same name, for which TensorFlow has to be installed. A .tflite file has no bodies of composites that
+    became custom ops; the model that it was converted from has.
+
+    A library that was built with --sanitize is stopped at its first access outside of its memory.
+
+    Of a kernel that differs, it says in which call most, which element, and of which inputs. With --save, `litefuse
+    verify` and `litefuse run` repeat that call, also in a debugger.
+
+    The exit code is 0 if all results are equal, 1 if one differs or a kernel crashes, and 3 if nothing is known of one.
+    """
+    from litefuse.tools.kernel_check.check import check_kernels, worst
+    from litefuse.tools.kernel_check.sections import check_sections
+
+    with progress(f"Testing {library}") as on_step:
+        checked = check_kernels(
+            library, model, ops=ops, tags=split_names(tags), tolerance=tolerance, seed=random, on_step=on_step
+        )
+    saved = [] if save is None else _save(save, checked)
+    wrote(*saved)
+    verdict = worst(checked)
+    if as_json:
+        print_json({"verdict": verdict, "calls": [each.to_json() for each in checked]}, VERDICT_CODES[verdict])
+    else:
+        print_sections(check_sections(str(library), checked, tolerance, [*map(str, saved[::3])]))
+    raise click.exceptions.Exit(VERDICT_CODES[verdict])
+
+
+def _save(folder: Path, checked: Sequence[CheckedCall]) -> list[Path]:
+    """Writes the calls that differ; returns the files: of each, the model, its inputs and what is expected."""
+    from litefuse.tools.cli.execution import save_outputs
+
+    written: list[Path] = []
+    for number, each in enumerate(checked):
+        differing = None if each.verification is None else each.verification.differing
+        if differing is None:
+            continue
+        folder.mkdir(parents=True, exist_ok=True)
+        place = folder / f"{re.sub(r'[^A-Za-z0-9_-]', '_', each.op)}_{number}.tflite"
+        files = place, place.with_suffix(".inputs.npz"), place.with_suffix(".expected.npz")
+        place.write_bytes(each.model)
+        save_outputs(differing.inputs, files[1])
+        save_outputs(differing.expected, files[2])
+        written += files
+    return written

@@ -1,0 +1,117 @@
+"""Output of commands: formatted on a terminal, plain elsewhere."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from litefuse.errors import LitefuseError
+from litefuse.support.cloud.names import name_of
+from litefuse.tools.cli.uploads import section_with_names, upload_outputs
+
+if TYPE_CHECKING:
+    from litefuse.support.report.sections import Section
+
+__all__ = ["OutputError", "check_writable", "print_sections", "progress"]
+
+# Progress is shown only for work that takes longer, in seconds.
+_PATIENCE = 1.0
+
+
+class OutputError(Exception):
+    """The output of a command cannot be written.
+
+    Attributes:
+        error: The reason.
+    """
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+def check_writable(target: Path, what: str, *, reads: Iterable[Path] = (), option: str = "--output") -> None:
+    """Checks before the work that its result can be written.
+
+    Args:
+        target: The file to write.
+        what: What will be written, for the message.
+        reads: The files and folders that the work reads, which the result must not replace.
+        option: The option that names the file.
+
+    Raises:
+        LitefuseError: There is no such folder, it is not writable, or the file would replace one that is read.
+    """
+    reason = ""
+    try:
+        if str(target) == "-":
+            reason = "- would be the standard output, and it takes none"
+        elif target.is_dir():
+            reason = "it is a folder"
+        elif target.exists() and not target.is_file():
+            reason = "a device, pipe or the like is no file"
+        elif not target.parent.is_dir():
+            reason = f"there is no folder {target.parent}"
+        elif not os.access(target.parent, os.W_OK):
+            reason = f"the folder {target.parent} is not writable"
+        elif any(_would_replace(target, each) for each in reads):
+            reason = "it would replace what it is made from"
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+    if reason:
+        raise LitefuseError(
+            f"{what} cannot be written: {reason}", where=str(target), hint=f"Name another file with {option}."
+        )
+
+
+def _would_replace(target: Path, source: Path) -> bool:
+    """Whether a file is ``source`` or an existing file in it; a ``.tflite`` file there may be replaced."""
+    if (url := name_of(target)) != str(target):  # what is at URLs is here under other names
+        read_from = name_of(source)
+        return url == read_from or (url.startswith(f"{read_from.rstrip('/')}/") and target.suffix != ".tflite")
+    place, read = Path(os.path.realpath(target)), Path(os.path.realpath(source))
+    return place == read or (place.is_file() and place.is_relative_to(read) and place.suffix != ".tflite")
+
+
+def print_sections(sections: Iterable[Section]) -> None:
+    """Prints the sections of a report: in color on a terminal, as plain text elsewhere.
+
+    Outputs have been uploaded then.
+    """
+    upload_outputs()
+    sections = list(map(section_with_names, sections))
+    if sys.stdout.isatty():
+        from rich.console import Console
+
+        from litefuse.support.report.console import sections_renderable
+
+        Console().print(sections_renderable(sections))
+    else:
+        from litefuse.support.report.text import sections_text
+
+        click.echo(sections_text(sections))
+
+
+@contextmanager
+def progress(title: str, *, quiet: bool = False) -> Generator[Callable[[str], None]]:
+    """Shows the stages of work that takes longer than a second on standard error, if that is a terminal.
+
+    Args:
+        title: The description of the work.
+        quiet: Whether to show nothing.
+
+    Yields:
+        The function to call with each step.
+    """
+    from litefuse.support.progress.show import shown_progress
+    from litefuse.tools.cli.logging_options import logs_to_terminal
+
+    show = not quiet and sys.stderr.isatty() and not logs_to_terminal()
+    with shown_progress(title, show=show, patience=_PATIENCE) as on_step:
+        yield on_step

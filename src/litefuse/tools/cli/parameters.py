@@ -1,0 +1,257 @@
+"""Parameters shared by several commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+import click
+from click.shell_completion import CompletionItem
+
+__all__ = [
+    "ALL",
+    "ALLOW_SIDE_EFFECTS",
+    "KERNELS",
+    "MEMORY",
+    "MIN_RUNTIME",
+    "OPTIONAL_VALUES",
+    "OUTPUT",
+    "PATH",
+    "PLACE",
+    "SECONDS",
+    "TAGS",
+    "TARGET",
+    "TOLERANCE",
+    "TOLERANCE_OR_QUANTIZATION",
+    "OptionalValueCommand",
+    "beginning",
+    "file_options",
+    "parse_renames",
+    "parse_shape",
+    "parse_size",
+    "process_limit_options",
+    "split_names",
+]
+
+
+class _Input(click.Path):
+    """The path of what a command reads, as a ``Path``: of the local file or folder of a URL, which is fetched.
+
+    The command, or the code that reads the file, checks that it exists.
+    """
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        from litefuse.support.cloud.paths import local
+
+        return super().convert(local(value), param, ctx)
+
+
+class _Output(click.Path):
+    """The path of what a command writes, as a ``Path``: for a URL, a local one, which is uploaded in the end."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        from litefuse.tools.cli.uploads import place_for
+
+        return super().convert(place_for(value), param, ctx)
+
+
+PATH: Any = _Input(path_type=Path)
+OUTPUT: Any = _Output(path_type=Path)
+#: The path of what is written here while the command runs, which no URL can be.
+PLACE: Any = click.Path(path_type=Path)
+
+SECONDS = click.FloatRange(min=0, min_open=True)
+
+#: The value of an option that was given without one.
+ALL = "*"
+OPTIONAL_VALUES = frozenset({"--adb", "--allow-custom-ops", "--check-fusions", "--quantized-io", "--require-fused"})
+
+
+def beginning(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
+    """Returns the names that begin with a word that is being typed, for the completion of shells."""
+    return [CompletionItem(each) for each in names if each.startswith(incomplete)]
+
+
+class OptionalValueCommand(click.Command):
+    """A command with options that take an optional value after ``=``."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        end = args.index("--") if "--" in args else len(args)
+        options = [f"{arg}={ALL}" if arg in OPTIONAL_VALUES else arg for arg in args[:end]]
+        try:
+            return super().parse_args(ctx, [*options, *args[end:]])
+        except click.NoSuchOption as error:
+            if answer := self._answer(error.option_name):
+                raise click.NoSuchOption(error.option_name, answer, ctx=ctx) from None
+            raise
+
+    def _answer(self, option: str) -> str:
+        """Returns what an option of another converter, or one with other dashes, is here; empty if it is unknown."""
+        from litefuse.support.options.names_elsewhere import name_elsewhere
+
+        own = "--" + option.lstrip("-").replace("_", "-").lower()
+        if any(own in parameter.opts for parameter in self.params):
+            return f"No such option {option!r}. It is {own} here."
+        if (entry := name_elsewhere(option)) is None:
+            return ""
+        return f"No such option {option!r}. {entry.name} of {entry.owner(command=True)} is here: {entry.command}"
+
+
+if TYPE_CHECKING:
+    _ParamType = click.ParamType[str]
+else:
+    _ParamType = click.ParamType  # older releases of click take no type argument
+
+
+class _Target(_ParamType):
+    """The name of a target, or of its variant.
+
+    The entry points of installed packages are read only for one that is not litefuse's own.
+    """
+
+    name = "target"
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        del param, ctx
+        from litefuse.litert.targets import OWN
+
+        return f"[{'|'.join(OWN)}][:VARIANT]"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from litefuse.errors import LitefuseError
+        from litefuse.litert.targets import OWN, find_target, target_names
+
+        name, colon, _ = value.partition(":")
+        if name not in OWN and name not in (names := target_names()):
+            self.fail(f"{value!r} is not one of {', '.join(map(repr, names))}.", param, ctx)
+        if colon:
+            try:
+                find_target(value)
+            except LitefuseError as error:
+                self.fail(str(error), param, ctx)
+        return value
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        del ctx, param
+        from litefuse.litert.targets import OWN
+
+        return beginning(OWN, incomplete)
+
+
+TARGET = _Target()
+
+# An option of commands that run models.
+KERNELS = click.option(
+    "--kernels",
+    multiple=True,
+    metavar="FILE.py|MODULE|LIB.so",
+    help="Python code that registers kernels of custom ops, or a library of native ones; may be repeated.",
+)
+
+
+# Options of commands that compare.
+TOLERANCE = click.option(
+    "--tolerance",
+    type=click.FloatRange(min=0),
+    default=1e-4,
+    metavar="E",
+    help="The error that is allowed, relative to the largest value of an output (1e-4).",
+)
+TOLERANCE_OR_QUANTIZATION = click.option(
+    "--tolerance",
+    type=click.FloatRange(min=0),
+    metavar="E",
+    help="The error that is allowed, relative to the largest value of an output. Default: 1e-4; a quantized model is "
+    "judged by what its quantization explains.",
+)
+TAGS = click.option("--tags", metavar="A,B", help="The tags of the graph of a SavedModel. Default: serve.")
+ALLOW_SIDE_EFFECTS = click.option(
+    "--allow-side-effects",
+    is_flag=True,
+    help="Run ORIGINAL even if it has ops that write or read files, run code or open connections.",
+)
+
+
+def parse_size(text: str | int) -> int:
+    """Parses a number of bytes, such as 1000, 512M or 2G."""
+    from litefuse.support.options.limits import parsed_bytes
+
+    found = parsed_bytes(str(text))
+    if found is None:
+        raise click.BadParameter(f"{text!r} is not a number of bytes above 0, such as 512M or 2G")
+    return found
+
+
+MEMORY = click.option(
+    "--memory",
+    type=parse_size,
+    metavar="BYTES",
+    help="End it if one of its processes needs more memory, mapped files left out, such as 2G. On Linux alone.",
+)
+
+
+def process_limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options that limit the processes of a command."""
+    timeout = click.option("--timeout", type=SECONDS, metavar="SECONDS", help="End it if it takes longer.")
+    return timeout(MEMORY(command))
+
+
+MIN_RUNTIME = click.option(
+    "--min-runtime",
+    metavar="[litert:]VERSION",
+    help="The oldest release of TensorFlow Lite, such as 2.14, or of LiteRT, such as litert:1.2, that has to run the "
+    "file. Weights take a form that it has; if an op remains that it lacks, fail and name it.",
+)
+
+
+def file_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options for what a written file gets."""
+    metadata = click.option(
+        "--metadata",
+        type=PATH,
+        metavar="FILE.json",
+        help="TensorFlow Lite Metadata that the file gets: descriptions, labels and other associated files.",
+    )
+    rename = click.option(
+        "--rename",
+        "renames",
+        multiple=True,
+        metavar="[SIGNATURE:]OLD=NEW",
+        help="Another name of an input or output; may be repeated. Samples and --shape have the old names.",
+    )
+    return metadata(rename(command))
+
+
+def parse_renames(texts: tuple[str, ...]) -> dict[str, str]:
+    """Parses new names of inputs and outputs from ``OLD=NEW``."""
+    found: dict[str, str] = {}
+    for text in texts:
+        old, equals, new = text.rpartition("=")
+        if not equals or not old or not new:
+            raise click.BadParameter(f"--rename takes OLD=NEW, not {text!r}")
+        if found.get(old, new) != new:
+            raise click.BadParameter(f"--rename gives {old!r} two names, {found[old]!r} and {new!r}")
+        found[old] = new
+    return found
+
+
+@overload
+def split_names(names: str) -> list[str]: ...
+@overload
+def split_names(names: None) -> None: ...
+def split_names(names: str | None) -> list[str] | None:
+    """Splits a comma-separated list of names; returns None for None."""
+    return None if names is None else [name.strip() for name in names.split(",") if name.strip()]
+
+
+def parse_shape(text: str) -> tuple[str, tuple[int, ...]]:
+    """Parses an input's name and shape from ``NAME=1,2,3``."""
+    name, equals, sizes = text.rpartition("=")
+    try:
+        shape = tuple(int(size) for size in sizes.split(",")) if sizes else ()
+    except ValueError:
+        shape = (-1,)
+    if not equals or not name or min(shape, default=0) < 0:
+        raise click.BadParameter(f"--shape {text!r} is not NAME=SIZE,SIZE,...")
+    return name, shape

@@ -1,0 +1,125 @@
+"""Options of the commands that quantize."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from litefuse.support.options.quantization import GRANULARITIES, WEIGHT_BITS, IntegerType, QuantizedIo
+from litefuse.tools.cli.parameters import ALL, PATH
+
+__all__ = ["PREPROCESS", "integer_io", "quantization_option_group", "representative_dataset_option"]
+
+
+# The types of inputs and outputs.
+_TYPES: dict[str, IntegerType] = {"integer": True, "uint8": "uint8", "float32": False}
+
+
+def _number(_context: click.Context, _parameter: click.Parameter, value: str) -> int:
+    return int(value)
+
+
+PREPROCESS = click.option(
+    "--preprocess",
+    metavar="FILE.py:FUNCTION",
+    help="The function that makes an input of the model of each image of the folder, which is a PIL.Image.Image.",
+)
+
+
+def representative_dataset_option(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Returns the option of samples.
+
+    Args:
+        what: What they are for.
+    """
+    return click.option(
+        "--representative-dataset",
+        type=PATH,
+        metavar="FILE.npz|FOLDER|FILE.py:FUNCTION",
+        help=f"{what}: an array for each input, whose first axis counts samples or rows; a "
+        "folder of images, with --preprocess; or a function that returns or yields samples.",
+    )
+
+
+_OPTIONS = (
+    representative_dataset_option("Samples for int8, int16 and auto"),
+    PREPROCESS,
+    click.option(
+        "--quantized-io",
+        metavar="[=TYPE[,TYPE]]",
+        help="With int8, int16 and qat, make inputs and outputs integers as well: integer, the form's own, or uint8 "
+        "with int8; or two types, of inputs and outputs, of which one may be float32.",
+    ),
+    click.option(
+        "--require-integer",
+        is_flag=True,
+        help="With these, fail if an op does not compute in integers, and list these.",
+    ),
+    click.option(
+        "--quantization-layers",
+        is_flag=True,
+        help="Also measure the difference in each tensor inside the model.",
+    ),
+    click.option(
+        "--weight-bits",
+        type=click.Choice([str(bits) for bits in WEIGHT_BITS]),
+        default="8",
+        callback=_number,
+        help="With 4, int4 weights where LiteRT has kernels of them: fully connected layers, convolutions, embeddings.",
+    ),
+    click.option(
+        "--granularity",
+        type=click.Choice(GRANULARITIES),
+        default="channel",
+        help="What shares a scale: an output's weights, a tensor, or so many weights in a row (int4, dynamic).",
+    ),
+    click.option(
+        "--rotate",
+        type=click.Choice(["hadamard"]),
+        help="Rotate the weights of fully connected layers and embeddings before they are rounded (dynamic, weights).",
+    ),
+    click.option(
+        "--min-weight-elements",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Leave weights of fewer elements as they are. Default: 1024 with dynamic, 0 with weights.",
+    ),
+    click.option(
+        "--keep-float",
+        multiple=True,
+        metavar="REGEX",
+        help="Keep ops in floating point in the names of whose results it is found; may be repeated.",
+    ),
+    click.option(
+        "--keep-float-op",
+        "keep_float_ops",
+        multiple=True,
+        metavar="OP",
+        help="Keep all ops of this kind in floating point, such as SOFTMAX; may be repeated.",
+    ),
+    click.option(
+        "--recipe",
+        type=PATH,
+        metavar="FILE.json",
+        help="In place of --quantize: a recipe of litert-quantizer, which says what each op gets.",
+    ),
+)
+
+
+def quantization_option_group(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options of a quantization beyond its form."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def integer_io(value: str | None) -> QuantizedIo:
+    """Returns what ``--quantized-io`` says of inputs and outputs: the form's own integers, ``uint8``, or nothing."""
+    if value in (None, ALL):
+        return value is not None
+    types = value.split(",")
+    if not 1 <= len(types) <= 2 or not {*types} <= _TYPES.keys():
+        raise click.BadParameter(f"--quantized-io takes one or two of {', '.join(_TYPES)} after =, not {value!r}")
+    return _TYPES[types[0]], _TYPES[types[-1]]

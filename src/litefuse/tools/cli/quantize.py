@@ -1,0 +1,134 @@
+"""``litefuse quantize``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from litefuse.support.options.forms import QUANTIZATIONS, Quantization
+from litefuse.support.options.quantization import Granularity, Rotation, WeightBits
+from litefuse.tools.cli.json_output import json_option, print_json, wrote
+from litefuse.tools.cli.output import check_writable, print_sections, progress
+from litefuse.tools.cli.parameters import (
+    KERNELS,
+    MIN_RUNTIME,
+    OUTPUT,
+    PATH,
+    OptionalValueCommand,
+    file_options,
+    parse_renames,
+    process_limit_options,
+)
+from litefuse.tools.cli.quantization_options import integer_io, quantization_option_group
+
+__all__ = ["quantize"]
+
+
+@click.command(cls=OptionalValueCommand)
+@click.argument("model", type=PATH, metavar="MODEL.tflite")
+@click.option(
+    "--output",
+    "-o",
+    type=OUTPUT,
+    required=True,
+    metavar="FILE",
+    help="The file to write, whole or not at all; a file that is there is replaced.",
+)
+@click.option(
+    "--form",
+    "--quantize",
+    "form",
+    type=click.Choice(QUANTIZATIONS),
+    help="As --quantize of litefuse convert; needed unless there is a --recipe.",
+)
+@quantization_option_group
+@click.option(
+    "--max-error",
+    type=click.FloatRange(min=0),
+    metavar="E",
+    help="Fail if it changes an output by more, relative to its largest value.",
+)
+@MIN_RUNTIME
+@file_options
+@click.option(
+    "--check-file/--no-check-file",
+    default=True,
+    help="Keep the file only when it runs: call each of its signatures in LiteRT.",
+)
+@KERNELS
+@process_limit_options
+@json_option("Print the report as JSON on the standard output, and nothing else there; an error as well.")
+@click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
+def quantize(
+    model: Path,
+    output: Path,
+    form: Quantization | None,
+    representative_dataset: Path | None,
+    preprocess: str | None,
+    quantized_io: str | None,
+    require_integer: bool,
+    quantization_layers: bool,
+    weight_bits: WeightBits,
+    granularity: Granularity,
+    rotate: Rotation | None,
+    min_weight_elements: int | None,
+    keep_float: tuple[str, ...],
+    keep_float_ops: tuple[str, ...],
+    recipe: Path | None,
+    max_error: float | None,
+    min_runtime: str | None,
+    metadata: Path | None,
+    renames: tuple[str, ...],
+    check_file: bool,
+    kernels: tuple[str, ...],
+    timeout: float | None,
+    memory: int | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Quantize a LiteRT model of any converter.
+
+    MODEL.tflite is a model in floating point: litefuse's, the stock converter's or another one's. Options, samples and
+    report are those of litefuse convert.
+    """
+    check_writable(output, "the model", reads=(model, *filter(None, (representative_dataset, recipe, metadata))))
+
+    from litefuse.conversion.api import quantize as quantize_model
+    from litefuse.litert.runtime.loading import load_kernels
+
+    load_kernels(kernels)
+    with progress(f"Quantizing {model}", quiet=quiet) as on_step:
+        result = quantize_model(
+            model,
+            form,
+            representative_dataset=representative_dataset,
+            preprocess=preprocess,
+            quantized_io=integer_io(quantized_io),
+            require_integer=require_integer,
+            quantization_layers=quantization_layers,
+            weight_bits=weight_bits,
+            granularity=granularity,
+            rotate=rotate,
+            min_weight_elements=min_weight_elements,
+            keep_float=keep_float,
+            keep_float_ops=keep_float_ops,
+            recipe=recipe,
+            max_error=max_error,
+            min_runtime=min_runtime,
+            metadata=metadata,
+            rename=parse_renames(renames),
+            check_file=check_file,
+            timeout=timeout,
+            memory=memory,
+            temporary_folder=output.parent,
+            on_step=on_step,
+        )
+        result.save(output, copy=False)
+        wrote(output)
+    if as_json:
+        print_json(result.report.to_json())
+    elif not quiet:
+        from litefuse.support.report.sections import report_sections
+
+        print_sections(report_sections(result.report, written=str(output), original=str(model)))

@@ -1,0 +1,142 @@
+"""``litefuse report``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from litefuse.support.cloud.names import with_names
+from litefuse.support.report.printable import printable
+from litefuse.tools.cli.given import given_options
+from litefuse.tools.cli.output import progress
+from litefuse.tools.cli.pages import attempted, check_page
+from litefuse.tools.cli.parameters import (
+    ALLOW_SIDE_EFFECTS,
+    KERNELS,
+    OUTPUT,
+    PATH,
+    TAGS,
+    TARGET,
+    TOLERANCE_OR_QUANTIZATION,
+    parse_shape,
+    process_limit_options,
+    split_names,
+)
+
+if TYPE_CHECKING:
+    from litefuse.conversion.verify.targets.target_check import TargetCheck
+    from litefuse.conversion.verify.verification import Verification
+    from litefuse.tools.benchmarking.measurement import Benchmark
+
+__all__ = ["report"]
+
+
+@click.command
+@click.argument("model", type=PATH, metavar="MODEL.tflite")
+@click.argument("original", type=PATH, required=False)
+@click.option(
+    "--output",
+    "-o",
+    type=OUTPUT,
+    metavar="FILE.html",
+    help="The page to write. Default: the model's name and .html, in the current folder.",
+)
+@click.option("--verify/--no-verify", default=True, help="Compare with ORIGINAL, layer by layer, in TensorFlow.")
+@click.option("--time/--no-time", default=True, help="Measure the time of each op on this machine.")
+@click.option(
+    "--target", "targets", type=TARGET, multiple=True, help="Check the file for a target, as litefuse check does."
+)
+@click.option("--shape", multiple=True, metavar="NAME=1,2,3", help="The shape of a drawn input; may be repeated.")
+@TOLERANCE_OR_QUANTIZATION
+@TAGS
+@KERNELS
+@ALLOW_SIDE_EFFECTS
+@process_limit_options
+def report(
+    model: Path,
+    original: Path | None,
+    output: Path | None,
+    verify: bool,
+    time: bool,
+    targets: tuple[str, ...],
+    shape: tuple[str, ...],
+    tolerance: float | None,
+    tags: str | None,
+    kernels: tuple[str, ...],
+    allow_side_effects: bool,
+    timeout: float | None,
+    memory: int | None,
+) -> None:
+    """Write a page about a LiteRT file, and what it was converted from.
+
+    The page is one HTML file, which needs no server and loads nothing: the graphs of ORIGINAL and of MODEL.tflite,
+    folded by function and layer and linked by the names of layers; bytes, time and error of each layer, the ops that
+    targets refuse, signatures, quantization. It can be searched and zoomed, and has all of it as tables as well.
+
+    ORIGINAL is the folder of a SavedModel, a .keras or .h5 file, or the file of a frozen graph; or another LiteRT file,
+    such as that before quantization. With it, the outputs and the tensors inside are compared. TensorFlow runs an
+    ORIGINAL of its own: it has to be installed, and ORIGINAL trusted. What cannot be found out is missing on the page,
+    which says why.
+    """
+    page = output if output is not None else Path(f"{model.stem or 'model'}.html")
+    check_page(page, (model, original), "--output")
+    if original is not None:
+        from litefuse.support.files.readable import check_there
+
+        check_there(original)
+    shapes = dict(parse_shape(each) for each in shape)
+
+    from litefuse.support.processes.limits import ProcessLimits, processes_limited
+    from litefuse.tools.page.saving import save_report
+
+    notes: list[str] = []
+    chosen = split_names(tags)
+    with progress(f"Reporting on {model}") as on_step, processes_limited(ProcessLimits(timeout, memory)):
+
+        def compared() -> Verification:
+            from litefuse.conversion.verify.against_original import verify_model
+
+            on_step("verify")
+            return verify_model(
+                model,
+                original,
+                shapes=shapes,
+                tolerance=tolerance,
+                tags=chosen,
+                kernel_modules=kernels,
+                allow_side_effects=allow_side_effects,
+                layers=True,
+            )
+
+        def measured() -> Benchmark:
+            from litefuse.tools.benchmarking.benchmark import benchmark
+
+            on_step("measure")
+            return benchmark(model, shapes=shapes, kernel_modules=kernels)
+
+        def checked() -> TargetCheck:
+            from litefuse.conversion.verify.targets.check import check
+
+            allowed = 1e-4 if tolerance is None else tolerance
+            return check(model, targets, shapes=shapes, tolerance=allowed, kernel_modules=kernels, on_step=on_step)
+
+        verification = attempted("Not verified", compared, notes) if verify and original is not None else None
+        benchmark = attempted("The time was not measured", measured, notes) if time else None
+        check = attempted("Not checked for targets", checked, notes) if targets else None
+        save_report(
+            page,
+            model,
+            original,
+            verification=verification,
+            check=check,
+            benchmark=benchmark,
+            tags=chosen,
+            options=given_options(),
+            notes=notes,
+            on_step=on_step,
+        )
+    for each in notes:
+        click.secho(printable(each), err=True, fg="yellow")
+    click.echo(printable(with_names(f"Written to {page}")))

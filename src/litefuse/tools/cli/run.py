@@ -1,0 +1,90 @@
+"""``litefuse run``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from litefuse.errors import InterpreterError
+from litefuse.tools.cli.json_output import json_option, print_json, wrote
+from litefuse.tools.cli.output import check_writable, print_sections
+from litefuse.tools.cli.parameters import KERNELS, OUTPUT, PATH, parse_shape
+
+__all__ = ["run"]
+
+_RUNNER = "litefuse.tools.cli.execution:run_job"
+
+
+@click.command
+@click.argument("model", type=PATH, metavar="MODEL.tflite")
+@click.option("--signature", metavar="KEY", help="The signature to run. Default: the only one.")
+@click.option("--inputs", type=PATH, metavar="FILE.npz", help="The inputs, by their names in the signature.")
+@click.option(
+    "--random",
+    type=click.IntRange(min=0),
+    metavar="SEED",
+    help="Random inputs. Default, without --inputs: seed 0.",
+)
+@click.option(
+    "--shape",
+    multiple=True,
+    metavar="NAME=1,2,3",
+    help="The shape of a random input; may be repeated. Default: the model's, 1 for an unknown size.",
+)
+@KERNELS
+@click.option(
+    "--output", "-o", type=OUTPUT, metavar="FILE.npz", help="Save the outputs there instead of printing them."
+)
+@click.option(
+    "--repeat",
+    type=click.IntRange(min=1),
+    default=1,
+    metavar="N",
+    help="Run N times in a row with the same inputs; the last run counts.",
+)
+@json_option("Print a summary of the inputs and outputs as JSON.")
+def run(
+    model: Path,
+    signature: str | None,
+    inputs: Path | None,
+    random: int | None,
+    shape: tuple[str, ...],
+    kernels: tuple[str, ...],
+    output: Path | None,
+    repeat: int,
+    as_json: bool,
+) -> None:
+    """Run a LiteRT model.
+
+    Custom ops run with the Python kernels of litefuse, of installed plug-ins, and those that --kernels registers. All
+    of it runs in a child process: a kernel or a runtime that dies is an error like others.
+    """
+    if inputs is not None and (random is not None or shape):
+        raise click.BadParameter("--inputs excludes --random and --shape")
+    if output is not None:
+        check_writable(output, "the outputs", reads=[model])
+    shapes = dict(parse_shape(each) for each in shape)
+
+    from litefuse.support.files.whole_file import whole_file
+    from litefuse.support.processes.process import run_model
+    from litefuse.support.report.json_form import json_form
+    from litefuse.tools.cli.run_job import RunJob, RunResult
+
+    job = RunJob(model, signature, inputs, random or 0, shapes, kernels, output, None, repeat)
+    found: RunResult
+    if output is None:
+        found = run_model(_RUNNER, job, str(model))
+    else:
+        # The process may die while it writes the outputs.
+        try:
+            with whole_file(output) as partial:
+                found = run_model(_RUNNER, job._replace(partial=partial), str(model))
+        except OSError as error:
+            reason = f"the outputs cannot be written: {error.strerror or error}"
+            raise InterpreterError(reason, where=str(output)) from error
+        wrote(output)
+    if as_json:
+        print_json(json_form(found.facts))
+    else:
+        print_sections(found.sections)

@@ -1,0 +1,128 @@
+"""``litefuse show``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from litefuse.errors import LitefuseError
+from litefuse.support.report.printable import printable
+from litefuse.tools.cli.output import progress
+from litefuse.tools.cli.parameters import KERNELS, OUTPUT, PATH, split_names
+
+if TYPE_CHECKING:
+    from litefuse.tools.explorer.node_data import NodeData
+
+__all__ = ["show"]
+
+# How long calls are measured for the times of ops.
+_SECONDS = 1.0
+
+
+@click.command
+@click.argument("model", type=PATH, metavar="MODEL.tflite")
+@click.option("--bytes", "sizes", is_flag=True, help="At each op: the bytes of its constants.")
+@click.option("--verify", "original", type=PATH, metavar="ORIGINAL", help="At each op: how far it is from ORIGINAL's.")
+@click.option("--time", "times", is_flag=True, help="At each op: how long it takes in a call, in microseconds.")
+@click.option("--node-data", type=PATH, multiple=True, metavar="FILE.json", help="More node data; may be repeated.")
+@click.option("--write-node-data", type=OUTPUT, metavar="FOLDER", help="Write node data there, and open nothing.")
+@click.option("--port", type=click.IntRange(1, 65535), metavar="N", help="The port of the server. Default: a free one.")
+@click.option("--no-open", is_flag=True, help="Open no browser; the address is printed.")
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(min=0),
+    metavar="E",
+    help="With --verify: the error up to which ops are green. Default: 1e-4; for ops of a quantized model, what its "
+    "quantization explains.",
+)
+@click.option("--tags", metavar="A,B", help="With --verify: the tags of the graph of a SavedModel. Default: serve.")
+@KERNELS
+def show(
+    model: Path,
+    sizes: bool,
+    original: Path | None,
+    times: bool,
+    node_data: tuple[Path, ...],
+    write_node_data: Path | None,
+    port: int | None,
+    no_open: bool,
+    tolerance: float | None,
+    tags: str | None,
+    kernels: tuple[str, ...],
+) -> None:
+    """Show a LiteRT model in Model Explorer.
+
+    Its graph opens in a browser, folded by the names of layers: custom ops by their names, with their options; the
+    bodies of composites beside it. --bytes, --time and --verify color the nodes; Model Explorer sums up layers.
+
+    Model Explorer is a package of its own: pip install "litefuse[explorer]". With --write-node-data, it is not needed:
+    the files are for the one that you have.
+
+    ORIGINAL is what `litefuse verify` takes: run one that you trust.
+    """
+    if write_node_data is not None and not (sizes or times or original):
+        raise click.UsageError("--write-node-data writes what is chosen: add --bytes, --time or --verify.")
+    from litefuse.tools.explorer.node_data import byte_data, read_node_data
+    from litefuse.tools.explorer.node_data import write_node_data as write
+    from litefuse.tools.explorer.viewer import check_installed, show_model
+
+    if write_node_data is None:
+        check_installed()
+    data = [read_node_data(each) for each in node_data]
+    # Model Explorer colors the nodes by the last of these, until another one is chosen.
+    computed: list[NodeData] = []
+    if sizes:
+        computed.append(byte_data(model))
+    if times:
+        computed.append(_times(model, kernels))
+    if original is not None:
+        computed.append(_errors(model, original, tolerance, tags, kernels))
+    data += computed
+    for each in data:
+        if each.left_out:
+            click.echo(f"{each.name}: {each.left_out:,} values are left out, since their ids are not unique", err=True)
+    if write_node_data is None:
+        show_model(model, data, port=port, opens=not no_open)
+        return
+    for path in write(write_node_data, computed):
+        click.echo(printable(str(path)))
+
+
+def _times(model: Path, kernels: tuple[str, ...]) -> NodeData:
+    """Measures the ops of a model."""
+    from litefuse.tools.benchmarking.benchmark import benchmark
+    from litefuse.tools.explorer.node_data import op_seconds, time_data
+
+    with progress(f"Measuring {model}") as on_step:
+        measured = benchmark(model, seconds=_SECONDS, kernel_modules=kernels, on_step=on_step)
+    seconds, unknown = op_seconds(measured.measurements)
+    if unknown:
+        click.echo(f"the time of {unknown:,} ops is not known: XNNPACK runs them in one with others", err=True)
+    return time_data(model, seconds)
+
+
+def _errors(
+    model: Path, original: Path, tolerance: float | None, tags: str | None, kernels: tuple[str, ...]
+) -> NodeData:
+    """Compares the layers of a model with the original's."""
+    from litefuse.conversion.verify.against_original import verify_model
+    from litefuse.tools.explorer.node_data import error_data
+
+    with progress(f"Verifying {model}") as on_step:
+        verification = verify_model(
+            model,
+            original,
+            tolerance=tolerance,
+            coverage_seconds=0.0,  # one call shows the layers
+            tags=split_names(tags),
+            kernel_modules=kernels,
+            layers=True,
+            on_step=on_step,
+        )
+    layers = verification.layers
+    if layers is None or (layers.problem and not layers.judged):
+        reason = "there was no call" if layers is None else layers.problem
+        raise LitefuseError(f"the layers cannot be compared: {reason}", where=str(model))
+    return error_data(model, layers, verification.tolerance)

@@ -1,0 +1,151 @@
+"""``litefuse verify``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from litefuse.tools.cli.failures import VERDICT_CODES
+from litefuse.tools.cli.given import given_options
+from litefuse.tools.cli.json_output import json_option, print_json, wrote
+from litefuse.tools.cli.output import print_sections, progress
+from litefuse.tools.cli.pages import HTML, check_page
+from litefuse.tools.cli.parameters import (
+    ALLOW_SIDE_EFFECTS,
+    KERNELS,
+    PATH,
+    TAGS,
+    TOLERANCE_OR_QUANTIZATION,
+    parse_shape,
+    split_names,
+)
+from litefuse.tools.cli.quantization_options import PREPROCESS, representative_dataset_option
+
+__all__ = ["verify"]
+
+
+@click.command
+@click.argument("model", type=PATH, metavar="MODEL.tflite")
+@click.argument("original", type=PATH, required=False)
+@click.option("--signature", multiple=True, metavar="KEY", help="A signature to call; may be repeated. Default: all.")
+@click.option("--inputs", type=PATH, metavar="FILE.npz", help="The inputs, by their names in the signature.")
+@click.option("--expected", type=PATH, metavar="FILE.npz", help="The outputs of --inputs, in place of ORIGINAL.")
+@representative_dataset_option("Samples to call both with, in place of --inputs")
+@PREPROCESS
+@click.option("--random", type=click.IntRange(min=0), metavar="SEED", help="Drawn inputs. Default: seed 0.")
+@click.option(
+    "--shape",
+    multiple=True,
+    metavar="NAME=1,2,3",
+    help="The shape of a random input; may be repeated. Default: the model's, a first size that is open 1 and 3.",
+)
+@click.option("--calls", type=click.IntRange(min=1), default=2, metavar="N", help="Call each signature N times (2).")
+@TOLERANCE_OR_QUANTIZATION
+@click.option(
+    "--coverage",
+    type=click.FloatRange(min=0),
+    default=120.0,
+    metavar="SECONDS",
+    help="Call the model no longer than this to reach every row of its tables, up to 50,000 each (120).",
+)
+@TAGS
+@KERNELS
+@ALLOW_SIDE_EFFECTS
+@click.option("--layers", is_flag=True, help="Compare the tensors inside, and show the first that differs.")
+@HTML
+@json_option("Print the errors as JSON.")
+def verify(
+    model: Path,
+    original: Path | None,
+    signature: tuple[str, ...],
+    inputs: Path | None,
+    expected: Path | None,
+    representative_dataset: Path | None,
+    preprocess: str | None,
+    random: int | None,
+    shape: tuple[str, ...],
+    calls: int,
+    tolerance: float | None,
+    coverage: float,
+    tags: str | None,
+    kernels: tuple[str, ...],
+    allow_side_effects: bool,
+    layers: bool,
+    html: Path | None,
+    as_json: bool,
+) -> None:
+    """Compare a LiteRT model with the original.
+
+    ORIGINAL is what MODEL.tflite was converted from, by litefuse or another converter: the folder of a SavedModel, a
+    .keras or .h5 file, or the file of a frozen graph (.pb, .pbtxt). It runs in TensorFlow, which has to be installed.
+    Or it is another .tflite file, such as that before quantization.
+
+    Verify an ORIGINAL that you trust: TensorFlow runs it. One that would do more than compute is refused, unless
+    --allow-side-effects is given.
+
+    Both are called with the same inputs, which are drawn from the model: ids from the sizes of its tables, words from
+    its vocabularies, numbers within the ranges of its
+    quantization. An output is equal, differs by more than the tolerance, or nothing is known of it: the comparison
+    is inconclusive, since the output did not move with the inputs, or not every row of a table was reached.
+
+    The exit code is 0 if all outputs are equal, 1 if one differs, 3 if it is inconclusive, and 4 if the two cannot be
+    compared.
+    """
+    if (original is None) == (expected is None):
+        raise click.UsageError("Give either ORIGINAL or --expected.")
+    if inputs is not None and (random is not None or shape):
+        raise click.BadParameter("--inputs excludes --random and --shape")
+    if expected is not None and inputs is None:
+        raise click.BadParameter("--expected needs --inputs")
+    if expected is not None and layers:
+        raise click.BadParameter("--layers needs ORIGINAL, of which it compares the layers")
+    if html is not None and original is not None and original.suffix != ".tflite":
+        layers = True  # a page shows where they differ
+    if representative_dataset is not None and (inputs is not None or random is not None or shape):
+        raise click.BadParameter("--representative-dataset excludes --inputs, --random and --shape")
+    check_page(html, (model, original, inputs, expected, representative_dataset))
+    shapes = dict(parse_shape(each) for each in shape)
+
+    from litefuse.conversion.verify.against_original import verify_model
+    from litefuse.conversion.verify.sections import verification_sections
+    from litefuse.litert.runtime.inputs import load_arrays
+
+    with progress(f"Verifying {model}") as on_step:
+        verification = verify_model(
+            model,
+            original,
+            signatures=signature or None,
+            inputs=None if inputs is None else load_arrays(inputs),
+            expected=None if expected is None else load_arrays(expected),
+            representative_dataset=representative_dataset,
+            preprocess=preprocess,
+            shapes=shapes,
+            seed=random or 0,
+            calls=calls,
+            tolerance=tolerance,
+            coverage_seconds=coverage,
+            tags=split_names(tags),
+            kernel_modules=kernels,
+            allow_side_effects=allow_side_effects,
+            layers=layers,
+            on_step=on_step,
+        )
+    if html is not None:
+        from litefuse.tools.page.saving import save_report
+
+        save_report(
+            html,
+            model,
+            original,
+            verification=verification,
+            tags=split_names(tags),
+            options=given_options(),
+        )
+        wrote(html)
+    code = VERDICT_CODES[verification.verdict]
+    if as_json:
+        print_json(verification.to_json(), code)
+    else:
+        print_sections(verification_sections(verification))
+    raise click.exceptions.Exit(code)

@@ -1,0 +1,89 @@
+"""Comparison of the converted demo with TensorFlow's results."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from ai_edge_litert.interpreter import Interpreter
+
+from litefuse.litert.runtime.delegate import delegate
+from litefuse.tools.demo import REFERENCES
+from litefuse.tools.demo.kernel import MyCustomFusedOp
+
+__all__ = ["Comparison", "compare"]
+
+# Relative to the largest value, at least 1: some hundred float32 additions may be done in another order.
+_TOLERANCE = 1e-5
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One output of one call.
+
+    Attributes:
+        call: The call's number; calls follow each other in one interpreter.
+        signature: The signature called.
+        batch: The batch size.
+        output: The output's name.
+        max_error: The largest absolute difference from TensorFlow's result; infinite if they cannot be compared.
+        problem: The difference; empty if there is none.
+    """
+
+    call: int
+    signature: str
+    batch: int
+    output: str
+    max_error: float
+    problem: str
+
+    @property
+    def equal(self) -> bool:
+        """Whether it equals TensorFlow's result up to float32 rounding."""
+        return not self.problem
+
+
+def compare(model: bytes) -> list[Comparison]:
+    """Runs the demo's calls in the stock interpreter, one after another, and compares every output.
+
+    Args:
+        model: The converted demo.
+    """
+    interpreter = Interpreter(model_content=model, experimental_delegates=[delegate(MyCustomFusedOp)])
+    comparisons: list[Comparison] = []
+    for (number, signature), (inputs, expected) in _reference_calls().items():
+        outputs = interpreter.get_signature_runner(signature)(**inputs)
+        batch = next(iter(inputs.values())).shape[0]
+        for name, wanted in expected.items():
+            error, problem = _difference(outputs.get(name), wanted)
+            comparisons.append(Comparison(number + 1, signature, batch, name, error, problem))
+    return comparisons
+
+
+_Arrays = dict[str, npt.NDArray[Any]]
+
+
+def _reference_calls() -> dict[tuple[int, str], tuple[_Arrays, _Arrays]]:
+    """Returns the inputs and outputs of each call, by its number and signature, in order."""
+    calls: dict[tuple[int, str], tuple[_Arrays, _Arrays]] = defaultdict(lambda: ({}, {}))
+    with np.load(REFERENCES) as references:
+        for key in references:  # in the order of the calls
+            number, signature, role, name = key.split("/")
+            calls[int(number), signature][role == "outputs"][name] = references[key]
+    return calls
+
+
+def _difference(found: npt.NDArray[Any] | None, wanted: npt.NDArray[Any]) -> tuple[float, str]:
+    """Returns the largest absolute difference and the problem, if there is one."""
+    if found is None:
+        return np.inf, "it is missing"
+    if (found.dtype, found.shape) != (wanted.dtype, wanted.shape):
+        return np.inf, f"{found.dtype} {found.shape} instead of {wanted.dtype} {wanted.shape}"
+    error = float(np.max(np.abs(found.astype(np.float64) - wanted), initial=0.0))
+    exact = not np.issubdtype(wanted.dtype, np.floating)
+    allowed = 0.0 if exact else _TOLERANCE * max(1.0, float(np.max(np.abs(wanted), initial=0.0)))
+    # A comparison with NaN is false.
+    return error, "" if error <= allowed else f"at most {allowed:.1e} is allowed"

@@ -1,0 +1,142 @@
+"""The documents that commands print with ``--json``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypedDict
+
+from litefuse.frontends.saved_model_folder import is_saved_model, saved_models_in
+from litefuse.support.files.digest import file_digest, file_size, folder_digest
+from litefuse.support.report.json_form import json_form
+from litefuse.tools.documents.failure import Failure
+from litefuse.tools.documents.schema import address
+from litefuse.tools.environment.versions import versions
+
+__all__ = ["FileRecord", "Head", "document", "document_text", "file_record"]
+
+
+@dataclass(frozen=True)
+class FileRecord:
+    """A file or folder that a command read or wrote.
+
+    Attributes:
+        path: Its path, as it was given.
+        kind: ``file``, ``folder``, or ``other`` for what is neither, such as a pipe, or cannot be looked at.
+        size: Its bytes; of a folder, those of all its files. None if they were not counted.
+        sha256: The SHA-256 of its bytes, in hexadecimal; of a folder, that of the list of its files, see
+            :func:`litefuse.support.files.digest.folder_digest`. None if it was not computed.
+        problem: Why it was not; else empty.
+    """
+
+    path: str
+    kind: Literal["file", "folder", "other"]
+    size: int | None = None
+    sha256: str | None = None
+    problem: str = ""
+
+
+class Head(TypedDict):
+    """What every document begins with.
+
+    Attributes:
+        schema: The address of the schema that describes the document, which ends in its version.
+        command: The command, such as ``kernels list``.
+        status: ``done``: the command ended with a result, which follows; ``failed``: with the error that follows.
+        ok: Whether the result is good: no error, no difference, no refusal.
+        exit_code: The exit code of the command.
+        options: The arguments and options that were given on the command line or by environment variables, by the names
+            of ``--help``, with their values as they were understood; what was not given is not there. Empty if they
+            could not be understood.
+        versions: The versions of litefuse, of the lowering engine (litert-converter), of the runtime (ai-edge-litert)
+            and of other packages that are installed, of Python, and the system.
+        read: The files and folders that the options name and that are there, as they were at the end of the command.
+        written: The files and folders that the command wrote.
+    """
+
+    schema: str
+    command: str
+    status: Literal["done", "failed"]
+    ok: bool
+    exit_code: int
+    options: dict[str, Any]
+    versions: dict[str, str]
+    read: tuple[FileRecord, ...]
+    written: tuple[FileRecord, ...]
+
+
+def document(
+    command: str,
+    found: Mapping[str, Any] | Failure,
+    *,
+    exit_code: int = 0,
+    options: Mapping[str, Any] | None = None,
+    read: Iterable[Path] = (),
+    written: Iterable[Path] = (),
+    digests: bool = True,
+) -> dict[str, Any]:
+    """Makes the document of a command.
+
+    Args:
+        command: The command, such as ``kernels list``; empty if it is not known.
+        found: The result, or the failure.
+        exit_code: The exit code of the command.
+        options: The options that were given.
+        read: What it read.
+        written: What it wrote.
+        digests: Whether to compute SHA-256s, which takes time for large files.
+    """
+    head: Head = {
+        "schema": address(command),
+        "command": command,
+        "status": "failed" if isinstance(found, Failure) else "done",
+        "ok": exit_code == 0,
+        "exit_code": exit_code,
+        "options": json_form(dict(options or {})),
+        "versions": versions(),
+        "read": tuple(file_record(each, digest=digests) for each in read),
+        "written": tuple(file_record(each, digest=digests, whole=True) for each in written),
+    }
+    body = {"error": found.to_json()} if isinstance(found, Failure) else found
+    return json_form({**head, **body})
+
+
+def document_text(value: Mapping[str, Any], encoding: str | None = "utf-8") -> str:
+    """Returns a document as strict JSON, in characters that an encoding has.
+
+    Args:
+        value: The document.
+        encoding: The encoding of the stream that it goes to.
+    """
+    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    try:
+        text.encode(encoding or "utf-8")
+    except (UnicodeEncodeError, LookupError):  # also of halves of surrogate pairs, which file names may have
+        return json.dumps(value, indent=2, allow_nan=False)
+    return text
+
+
+def file_record(path: Path, *, digest: bool = True, whole: bool = False) -> FileRecord:
+    """Looks at a file or folder; does not raise.
+
+    Args:
+        path: The file or folder.
+        digest: Whether to compute its SHA-256.
+        whole: Whether to read any folder. Otherwise only one that is a SavedModel, or has one in it, is read: another
+            may be a whole disk.
+    """
+    try:
+        kind = "folder" if path.is_dir() else "file" if path.is_file() else "other"
+        if kind == "other":
+            return FileRecord(str(path), kind, problem="it is neither a file nor a folder")
+        if kind == "folder" and not whole and not is_saved_model(path) and len(saved_models_in(path)) != 1:
+            return FileRecord(str(path), kind, problem="it is not the folder of one SavedModel")
+        size = file_size(path)
+        if not digest:
+            return FileRecord(str(path), kind, size, problem="the command was interrupted")
+        return FileRecord(str(path), kind, size, folder_digest(path) if kind == "folder" else file_digest(path))
+    except (OSError, ValueError) as error:  # a ValueError of a path with a null character
+        reason = getattr(error, "strerror", None) or str(error)
+        return FileRecord(str(path), "other", problem=f"it cannot be read: {reason}")

@@ -1,0 +1,96 @@
+"""Kernels for the composites of a file, or of a model that is converted for that, in a new folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import cast
+
+from litefuse.errors import InterpreterError, LitefuseError
+from litefuse.kernels.generator.body import read_bodies
+from litefuse.kernels.generator.calls import CalledShapes, CallsJob, known_shapes
+from litefuse.kernels.generator.generate import Generated, generate_kernels
+from litefuse.litert.cpp.folders import check_empty, new_folder
+from litefuse.litert.runtime.model_content import check_model
+from litefuse.support.files.whole_file import write_new
+from litefuse.support.processes.limits import process_limits
+from litefuse.support.processes.process import run_in_worker
+from litefuse.tools.scaffold.saved_model import has_to_be_converted
+
+__all__ = ["generate_for"]
+
+
+def generate_for(
+    model: Path,
+    names: Collection[str],
+    folder: Path,
+    *,
+    tags: Collection[str] | None = None,
+    always: bool = False,
+    batch: int | None = None,
+    shapes: Mapping[str, tuple[int, ...]] | None = None,
+    on_step: Callable[[str], None] = lambda _: None,
+) -> tuple[Generated, int]:
+    """Generates kernels into a new folder; see :func:`~litefuse.kernels.generator.generate.generate_kernels`.
+
+    Args:
+        model: A ``.tflite`` file, or a model to convert, whose file is written into the folder as well.
+        names: The composites, or patterns of names; empty for all.
+        folder: The folder, which must not exist or be empty.
+        tags: The tags of the graph of a SavedModel; None means the one for serving.
+        always: Keep kernels that are not faster.
+        batch: The first size of the model's inputs, where it is open, in the calls that kernels are measured for.
+        shapes: The shapes of its inputs in these calls, by name.
+        on_step: Called with each step's name.
+
+    Returns:
+        What became of them, and how many files were written.
+
+    Raises:
+        LitefuseError: The model has no such composite, or the folder cannot be written.
+    """
+    check_empty(folder)
+    content, is_converted = _content(model, tags, on_step)
+    name = f"{model.stem if model.is_file() else model.name}.tflite"
+    found = read_bodies(content, str(model))
+    missing = [each for each in names or ["*"] if not any(fnmatchcase(there, each) for there in found)]
+    if missing:
+        raise LitefuseError(
+            f"no composite is called {' or '.join(map(repr, missing))}" if names else "there is no composite",
+            where=str(model),
+            hint=f"There are: {', '.join(sorted(found))}." if found else "The model has none.",
+        )
+    called: CalledShapes
+    if batch is not None or shapes:
+        job = CallsJob(content, str(model), batch, shapes or {})
+        called = cast("CalledShapes", run_in_worker("litefuse.kernels.generator.calls:shapes_of_calls", job, on_step))
+    else:
+        called = known_shapes(content, str(model), on_step)
+    there = folder.is_dir()
+    with new_folder(folder):
+        made = generate_kernels(
+            content, names or None, folder, model=name, always=always, called=called, on_step=on_step
+        )
+        if made.library is not None and is_converted:
+            write_new(folder / name, content)
+    if made.library is None and not there:
+        folder.rmdir()
+    return made, sum(path.is_file() for path in folder.rglob("*"))
+
+
+def _content(model: Path, tags: Collection[str] | None, on_step: Callable[[str], None]) -> tuple[bytes, bool]:
+    """Returns the ``.tflite`` file, and whether it was converted for that."""
+    if has_to_be_converted(model):
+        from litefuse.conversion.api import convert
+
+        limits = process_limits()
+        made = convert(
+            model, tags=tags, composites="keep", on_step=on_step, timeout=limits.remaining, memory=limits.memory
+        )
+        return made.model_bytes, True
+    check_model(model)
+    try:
+        return model.read_bytes(), False
+    except OSError as error:
+        raise InterpreterError(f"the file cannot be read: {error.strerror or error}", where=str(model)) from error

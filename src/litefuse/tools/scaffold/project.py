@@ -1,0 +1,128 @@
+"""Project folder of a new kernel."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from litefuse.errors import LitefuseError
+from litefuse.kernels.generator.call import Call
+from litefuse.kernels.generator.litert_model import bind_constants, one_op_model, read_calls
+from litefuse.litert.cpp.folders import copy_kit, filled, new_folder
+from litefuse.support.files.whole_file import write_new
+from litefuse.tools.scaffold.cpp_kernel import cpp_kernel, cpp_types, known_types
+from litefuse.tools.scaffold.python_kernel import UNWRITTEN, class_name, python_kernel
+from litefuse.tools.scaffold.saved_model import has_to_be_converted, read_saved_model
+
+__all__ = ["Project", "module_name", "new_project", "read_ops"]
+
+_TEMPLATES = Path(__file__).with_name("templates")
+# At most this many calls of different types or options become test cases.
+_MOST_CASES = 8
+
+
+@dataclass(frozen=True)
+class Project:
+    """A written project.
+
+    Attributes:
+        folder: The folder.
+        files: The op's files, relative to it; those of the kit are in ``kit``.
+        calls: The number of different calls in the model.
+    """
+
+    folder: Path
+    files: tuple[str, ...]
+    calls: int
+
+
+def module_name(op: str) -> str:
+    """Returns the op's name in snake case, as a module name."""
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", class_name(op))
+    return words.lower()
+
+
+def read_ops(
+    model: Path, ops: Collection[str], tags: Collection[str] | None, on_step: Callable[[str], None]
+) -> dict[str, list[Call]]:
+    """Reads the calls of ops in a ``.tflite`` file, or in a model that is converted for that.
+
+    Raises:
+        LitefuseError: The model cannot be read, or has none of the ops.
+    """
+    if has_to_be_converted(model):
+        calls, names = read_saved_model(model, ops, tags, on_step)
+    else:
+        calls, names = read_calls(model, ops)
+    if not any(calls.values()):
+        there = ", ".join(names)
+        wanted = " or ".join(map(repr, sorted(ops)))
+        raise LitefuseError(
+            f"no custom op or composite is called {wanted}",
+            where=str(model),
+            hint=f"There are: {there}." if there else "The model has none: LiteRT runs all of it.",
+        )
+    return calls
+
+
+def new_project(op: str, calls: Sequence[Call], source: str, folder: Path) -> Project:
+    """Writes a kernel in Python, the same in C++, a CMake file, a test, and their data.
+
+    Args:
+        op: The op's name.
+        calls: Its calls in the model.
+        source: The model's name.
+        folder: The folder to write, which must not exist or be empty.
+
+    Raises:
+        LitefuseError: The folder cannot be written, or the op has types that kernels do not support.
+    """
+    if not known_types(calls):
+        raise LitefuseError(
+            f"{op} has tensors of a type that kernels cannot take, such as int4, resource or variant", where=source
+        )
+    cases = list(calls[:_MOST_CASES])
+    native = cpp_types(calls)
+    module = module_name(op)
+    texts = {f"{module}.py": python_kernel(op, calls, source)}
+    names = {
+        "OP": op,
+        "MODULE": module,
+        "CLASS": class_name(op),
+        "SOURCE": source,
+        "UNWRITTEN": UNWRITTEN,
+        "OP_LITERAL": '"' + op.replace("\\", "\\\\").replace('"', '\\"') + '"',
+    }
+    templates = {f"test_{module}.py": "test_kernel.py", "README.md": "readme.md"}
+    if native:
+        texts[f"{module}.cc"] = cpp_kernel(op, calls, source)
+        templates |= {"CMakeLists.txt": "CMakeLists.txt", "registry.cc": "registry.cc"}
+    for name, template in templates.items():
+        texts[name] = _filled((_TEMPLATES / f"{template}.in").read_text("utf-8"), names, native=native)
+    models = {f"models/{index}.tflite": one_op_model(op, call) for index, call in enumerate(cases)}
+    for index, call in enumerate(cases):
+        if call.reference is not None:
+            models[f"models/{index}.reference"] = bind_constants(call.reference, call)
+    with new_folder(folder):
+        (folder / "models").mkdir()
+        for name, text in texts.items():
+            write_new(folder / name, text.encode())
+        for name, data in models.items():
+            write_new(folder / name, data)
+        if native:
+            copy_kit(folder / "kit")
+    return Project(folder, tuple(sorted([*texts, *models])), len(calls))
+
+
+def _filled(text: str, names: dict[str, str], *, native: bool) -> str:
+    """Fills in a template's names; keeps lines between ``@native`` and ``@end`` only with a kernel in C++."""
+    kept: list[str] = []
+    skipping = False
+    for line in text.splitlines(keepends=True):
+        if line.strip() in ("@native", "@python", "@end"):
+            skipping = line.strip() == ("@python" if native else "@native")
+        elif not skipping:
+            kept.append(line)
+    return filled("".join(kept), names)

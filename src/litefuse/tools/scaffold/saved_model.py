@@ -1,0 +1,74 @@
+"""Reader of ops' calls in a SavedModel: it is converted with composites kept and these ops as custom ops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from litefuse.errors import ConversionError, UnsupportedOpsError
+from litefuse.frontends.keras_file import is_keras_file
+from litefuse.frontends.saved_model.graph_def import is_graph_file
+from litefuse.kernels.generator.call import Call
+from litefuse.kernels.generator.litert_model import read_calls
+from litefuse.support.files.readable import check_there
+from litefuse.support.files.temporary import make_temporary_folder
+from litefuse.support.options.allowed_ops import OpNotInModelError
+
+if TYPE_CHECKING:
+    from litefuse.support.result import ConversionResult
+
+__all__ = ["has_to_be_converted", "read_saved_model"]
+
+
+def has_to_be_converted(model: Path) -> bool:
+    """Whether a model is one of TensorFlow's or Keras's: a folder, a Keras file or a frozen graph."""
+    return check_there(model).is_dir() or is_keras_file(model) or is_graph_file(model)
+
+
+def read_saved_model(
+    folder: Path, ops: Collection[str], tags: Collection[str] | None, on_step: Callable[[str], None]
+) -> tuple[dict[str, list[Call]], list[str]]:
+    """Converts a SavedModel so that each of the ops remains one op, and reads its calls.
+
+    Args:
+        folder: The SavedModel, or another file to convert: a Keras file or a frozen graph.
+        ops: The names of composites or TensorFlow ops.
+        tags: The tags of its graph; None means the one for serving.
+        on_step: Called with each step's name.
+
+    Returns:
+        The calls of each op, which have the body of a composite as their reference, and the names of all custom ops and
+        composites in the converted model.
+
+    Raises:
+        LitefuseError: The model cannot be converted even like this, or a composite cannot be kept.
+    """
+    with make_temporary_folder() as work:
+        result = _converted(folder, ops, tags, on_step)
+        path = result.save(Path(work, "converted.tflite"))
+        calls, names = read_calls(path, ops)
+    for composite in result.report.composites:
+        if not calls.get(composite.name, True) and composite.outcome != "fused":
+            reason = composite.reason
+            raise ConversionError(f"the composite cannot be kept as one op: {reason}", where=composite.name)
+    return calls, names
+
+
+def _converted(
+    folder: Path, ops: Collection[str], tags: Collection[str] | None, on_step: Callable[[str], None]
+) -> ConversionResult:
+    """Converts the model with the ops as custom ops, and with others only where LiteRT lacks them."""
+    from litefuse.conversion.api import convert
+
+    custom = {*ops}
+    while True:
+        try:
+            return convert(folder, tags=tags, allow_custom_ops=custom or False, composites="keep", on_step=on_step)
+        except OpNotInModelError as error:  # they may be composites, or there is none
+            custom -= {*error.ops}
+        except UnsupportedOpsError as error:
+            lacking = {each.op for each in error.ops} - custom
+            if not lacking:
+                raise
+            custom |= lacking

@@ -1,9 +1,0 @@
-"""Weights that stay in the mapped checkpoint until they are written to the model's file."""
-
-from __future__ import annotations
-
-from litefuse.weights.placeholders import takes_placeholder, takes_stub
-from litefuse.weights.weight import Weight
-from litefuse.weights.weights import Weights
-
-__all__ = ["Weight", "Weights", "takes_placeholder", "takes_stub"]

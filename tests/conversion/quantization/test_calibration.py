@@ -1,0 +1,55 @@
+"""The ranges of what a model computes, over all samples."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from litefuse.conversion.quantization.calibration import Ranges, check_finite, ranges_of
+from litefuse.conversion.quantization.samples import Calls
+from litefuse.errors import InterpreterError
+from tests.conversion.quantization.models import masked_scores, saved, scaled
+
+
+def bounds(ranges: Ranges, name: str) -> tuple[float, float]:
+    return ranges[name]["min"].item(), ranges[name]["max"].item()
+
+
+def test_from_the_least_to_the_largest_in_any_call(tmp_path: Path) -> None:
+    path = saved(tmp_path / "model.tflite", scaled(-2.0, rows=1))
+    calls: Calls = {"serve": [{"x": np.array([row], np.float32)} for row in ([1, 2, 3], [-4, 0, 1], [0, 0, 0])]}
+    ranges = ranges_of(path, calls)
+    assert bounds(ranges, "x") == (-4, 3)
+    assert bounds(ranges, "y") == (-6, 8)
+
+
+def test_what_is_between_ops_has_a_range_and_each_signature_adds_to_it(tmp_path: Path) -> None:
+    path = saved(
+        tmp_path / "model.tflite", masked_scores([0, 0, -100]), scaled(1.0), signatures={"mask": 0, "scale": 1}
+    )
+    large = np.full((4, 3), 7, np.float32)
+    ranges = ranges_of(path, {"mask": [{"x": np.array([[1, 2, 3]], np.float32)}], "scale": [{"x": large}]})
+    assert bounds(ranges, "scores") == (2, 6)
+    assert bounds(ranges, "masked") == (-94, 4)
+    assert bounds(ranges, "x") == (1, 7)  # a tensor of each graph has this name
+
+
+def test_a_sample_on_which_the_model_does_not_run_is_named(tmp_path: Path) -> None:
+    path = saved(tmp_path / "model.tflite", scaled(1.0, rows=1))
+    good, bad = {"x": np.ones((1, 3), np.float32)}, {"x": np.ones((1, 3), np.int32)}
+    with pytest.raises(InterpreterError, match="the model does not run on it") as raised:
+        ranges_of(path, {"serve": [good, bad]})
+    assert raised.value.where == "representative dataset, sample 2 of 'serve'"
+
+
+def test_what_is_not_finite_has_no_range_unless_it_stands_apart() -> None:
+    def entry(least: float, largest: float) -> dict[str, np.ndarray[tuple[int], np.dtype[np.float32]]]:
+        return {"min": np.array([least], np.float32), "max": np.array([largest], np.float32)}
+
+    ranges = {"fine": entry(-1, 1), "mask": entry(-np.inf, 0)}
+    check_finite(ranges, {"mask"})
+    for bad in (entry(-np.inf, 0), entry(0, np.inf), entry(np.nan, 0)):
+        with pytest.raises(InterpreterError, match="the tensor 'mask' is not finite on the samples"):
+            check_finite({**ranges, "mask": bad}, ())

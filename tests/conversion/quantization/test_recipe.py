@@ -1,0 +1,407 @@
+"""What each op gets: bits, granularity, rotation, what stays in floating point, and recipes of the user's own."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from ai_edge_litert import schema_py_generated as schema
+
+from litefuse.conversion.quantization.applying import read_model
+from litefuse.conversion.quantization.asking import check_samples, check_target
+from litefuse.conversion.quantization.dataset import Samples, take_samples
+from litefuse.conversion.quantization.float_ops import ops_by_kind
+from litefuse.conversion.quantization.quantize import quantize_model
+from litefuse.conversion.quantization.recipe import ModelFacts, recipe_of
+from litefuse.errors import LitefuseError
+from litefuse.litert.runtime.interpreter import Interpreter
+from litefuse.litert.runtime.scales import dequantized, quantized
+from litefuse.litert.runtime.schema_objects import tensor_name
+from litefuse.support.options.forms import Quantization
+from litefuse.support.options.quantization import QuantizationOptions, QuantizedIo, quantization_options
+from litefuse.support.report.quantized import OpKinds
+from tests.conversion.quantization.models import dense, saved
+from tests.litert.runtime.models import Graph
+
+RANDOM = np.random.default_rng(1)
+WEIGHTS = RANDOM.normal(size=(32, 64)).astype(np.float32)
+ENTRY: dict[str, Any] = {
+    "regex": ".*",
+    "operation": "FULLY_CONNECTED",
+    "algorithm_key": "min_max_uniform_quantize",
+    "op_config": {
+        "weight_tensor_config": {"num_bits": 4, "symmetric": True, "granularity": "CHANNELWISE", "dtype": "INT"},
+        "compute_precision": "INTEGER",
+        "explicit_dequantize": False,
+    },
+}
+
+
+def layers(*widths: int) -> Graph:
+    """Fully connected layers with random weights and biases, of one row; their results are ``layer0`` to ``y``."""
+    graph = Graph()
+    x = graph.input("x", [1, widths[0]])
+    for number, (width, units) in enumerate(itertools.pairwise(widths)):
+        w = graph.tensor(f"w{number}", [units, width], value=RANDOM.normal(size=(units, width)))
+        b = graph.tensor(f"b{number}", [units], value=RANDOM.normal(size=units))
+        last = number == len(widths) - 2
+        y = graph.output("y", [1, units]) if last else graph.tensor(f"layer{number}", [1, units])
+        graph.builtin("FULLY_CONNECTED", [x, w, b], [y])
+        x = y
+    return graph
+
+
+def samples(width: int = 64) -> Samples:
+    random = np.random.default_rng(2)
+    return take_samples([{"x": random.normal(size=(1, width)).astype(np.float32)} for _ in range(8)])
+
+
+def weights_of(path: Path) -> dict[str, tuple[int, int]]:
+    """The type of each layer's weights, and how many scales they have."""
+    (graph,) = read_model(path).subgraphs
+    tensors = {tensor_name(each): each for each in graph.tensors}
+    found = {name: each for name, each in tensors.items() if re.fullmatch(r"w\d*", name)}
+    return {name: (each.type, _scales(each.quantization)) for name, each in found.items()}
+
+
+def _scales(quantization: Any) -> int:
+    return 0 if quantization is None or quantization.scale is None else len(quantization.scale)
+
+
+FLOAT32, INT8, INT4 = 0, 9, 17
+
+
+def outputs(path: Path, x: npt.NDArray[np.float32]) -> list[npt.NDArray[Any]]:
+    """The output of two calls, dequantized."""
+    runner = Interpreter(path).get_signature_runner("serve")
+    takes, gives = runner.get_input_details()["x"], runner.get_output_details()["y"]
+    return [np.array(dequantized(runner(x=quantized(x, takes))["y"], gives)) for _ in range(2)]
+
+
+def check(tmp_path: Path, graph: Graph, form: Quantization, tolerance: float, **choices: Any) -> Path:
+    """Quantizes a model and compares it with the one before, twice in a row."""
+    before, after = saved(tmp_path / "before.tflite", graph), tmp_path / "after.tflite"
+    quantized_io: QuantizedIo = choices.pop("quantized_io", False)
+    options = quantization_options(form, **choices)
+    given = samples() if form in {"int8", "int16"} or options.has_integer_activations else None
+    quantize_model(before, after, form, given, quantized_io=quantized_io, options=options)
+    x = np.random.default_rng(2).normal(size=(1, 64)).astype(np.float32)
+    expected = outputs(before, x)[0]
+    for found in outputs(after, x):
+        np.testing.assert_allclose(found, expected, atol=tolerance * np.abs(expected).max())
+        assert form == "recipe" or not np.array_equal(found, expected)
+    return after
+
+
+@pytest.mark.parametrize(
+    ("form", "choices", "expected"),
+    [
+        ("dynamic", {"weight_bits": 4}, (INT4, 32)),
+        ("dynamic", {"weight_bits": 4, "granularity": "tensor"}, (INT4, 1)),
+        ("dynamic", {"granularity": "tensor"}, (INT8, 1)),
+        ("weights", {"weight_bits": 4}, (INT4, 32)),
+        ("weights", {"granularity": "tensor"}, (INT8, 1)),
+        ("int8", {"weight_bits": 4}, (INT4, 32)),
+        ("int8", {"granularity": "tensor"}, (INT8, 1)),
+        ("int16", {"weight_bits": 4, "granularity": "tensor"}, (INT4, 1)),
+        ("int16", {"granularity": "tensor"}, (INT8, 1)),
+        ("dynamic", {"rotate": "hadamard"}, (INT8, 32)),
+        ("weights", {"rotate": "hadamard", "weight_bits": 4}, (INT4, 32)),
+    ],
+)
+def test_weights(tmp_path: Path, form: Quantization, choices: dict[str, Any], expected: tuple[int, int]) -> None:
+    after = check(tmp_path, layers(64, 32), form, 0.25 if "weight_bits" in choices else 0.03, **choices)
+    assert weights_of(after)["w0"] == expected
+
+
+def test_blocks_where_they_fit(tmp_path: Path) -> None:
+    graph = layers(64, 40, 32)  # 40 is no multiple of 32: those weights have a scale for each channel
+    after = check(tmp_path, graph, "dynamic", 0.3, weight_bits=4, granularity="block:32")
+    assert weights_of(after) == {"w0": (INT4, 0), "w1": (INT4, 32)}
+    assert ops_by_kind(after, integer=False) == (OpKinds(0, 2, 0), ())
+
+
+def test_odd_rows_are_not_rotated(tmp_path: Path) -> None:
+    after = check(tmp_path, layers(64, 45, 32), "dynamic", 0.05, rotate="hadamard")
+    assert weights_of(after) == {"w0": (INT8, 45), "w1": (INT8, 32)}
+
+
+@pytest.mark.parametrize(("smallest", "expected"), [(None, FLOAT32), (0, INT8), (640, INT8), (641, FLOAT32)])
+def test_small_weights_stay(tmp_path: Path, smallest: int | None, expected: int) -> None:
+    after = check(tmp_path, layers(64, 64, 10), "dynamic", 0.03, min_weight_elements=smallest)
+    assert {name: kind for name, (kind, _) in weights_of(after).items()} == {"w0": INT8, "w1": expected}
+
+
+@pytest.mark.parametrize("form", ["dynamic", "weights", "float16", "int8", "int16"])
+@pytest.mark.parametrize("quantized_io", [False, True])
+def test_layers_stay_in_floating_point(tmp_path: Path, form: Quantization, quantized_io: bool) -> None:
+    if quantized_io and form not in {"int8", "int16"}:
+        return
+    graph = layers(64, 64, 64, 32)
+    after = check(tmp_path, graph, form, 0.06, keep_float=["^layer1;", "^y"], quantized_io=quantized_io)
+    kinds = {name: kind for name, (kind, _) in weights_of(after).items()}
+    assert kinds["w0"] != FLOAT32 or form == "float16"
+    assert (kinds["w1"], kinds["w2"]) == (FLOAT32, FLOAT32)
+    details = Interpreter(after).get_signature_runner("serve").get_output_details()["y"]
+    assert np.dtype(details["dtype"]).name == (form if quantized_io else "float32")
+
+
+def test_kinds_of_ops_stay_in_floating_point(tmp_path: Path) -> None:
+    graph = dense(WEIGHTS)
+    before = saved(tmp_path / "before.tflite", graph)
+    options = quantization_options("int8", keep_float_ops=["FULLY_CONNECTED"])
+    assert quantize_model(before, tmp_path / "after.tflite", "int8", samples(), options=options).error == 0
+
+
+def test_inputs_and_outputs_of_uint8(tmp_path: Path) -> None:
+    after = check(tmp_path, layers(64, 32), "int8", 0.05, quantized_io="uint8")
+    runner = Interpreter(after).get_signature_runner("serve")
+    for details in (runner.get_input_details()["x"], runner.get_output_details()["y"]):
+        assert np.dtype(details["dtype"]) == np.uint8
+        assert details["quantization"][1] > 64  # of numbers on both sides of zero
+    assert weights_of(after)["w0"] == (INT8, 32)
+
+
+@pytest.mark.parametrize(
+    ("form", "quantized_io", "types"),
+    [
+        ("int8", ("uint8", False), ("uint8", "float32")),
+        ("int8", (False, True), ("float32", "int8")),
+        ("int8", ("uint8", True), ("uint8", "int8")),
+        ("int16", (True, False), ("int16", "float32")),
+        ("int8", (False, False), ("float32", "float32")),
+    ],
+    ids=str,
+)
+def test_inputs_and_outputs_of_different_types(
+    tmp_path: Path, form: Quantization, quantized_io: QuantizedIo, types: tuple[str, str]
+) -> None:
+    after = check(tmp_path, layers(64, 32), form, 0.05, quantized_io=quantized_io)
+    runner = Interpreter(after).get_signature_runner("serve")
+    details: list[dict[str, Any]] = [runner.get_input_details()["x"], runner.get_output_details()["y"]]
+    assert tuple(str(np.dtype(each["dtype"])) for each in details) == types
+
+
+def test_recipe(tmp_path: Path) -> None:
+    file = tmp_path / "recipe.json"
+    others = {"regex": "^y;", "operation": "*", "algorithm_key": "no_quantize"}
+    file.write_text(json.dumps([ENTRY, others]))
+    after = check(tmp_path, layers(64, 64, 32), "recipe", 0.3, recipe=file)
+    assert weights_of(after) == {"w0": (INT4, 64), "w1": (FLOAT32, 0)}
+
+
+def test_recipe_with_integer_activations(tmp_path: Path) -> None:
+    static = {"num_bits": 8, "symmetric": False, "granularity": "TENSORWISE", "dtype": "INT"}
+    entry = {**ENTRY, "operation": "*", "op_config": {**ENTRY["op_config"], "activation_tensor_config": static}}
+    after = check(tmp_path, layers(64, 32), "recipe", 0.3, recipe=[entry])
+    assert weights_of(after)["w0"] == (INT4, 32)
+    details = Interpreter(after).get_signature_runner("serve").get_input_details()["x"]
+    assert np.dtype(details["dtype"]) == np.int8  # the recipe's * is of inputs and outputs, too
+
+
+@pytest.mark.parametrize(
+    ("form", "choices", "message"),
+    [
+        ("dynamic", {"weight_bits": 2}, "weight_bits is 2; there is 8, 4"),
+        ("dynamic", {"granularity": "block:48"}, "granularity is 'block:48'"),
+        ("dynamic", {"rotate": "left"}, "rotate is 'left'; there is hadamard"),
+        ("dynamic", {"min_weight_elements": -1}, "min_weight_elements is -1"),
+        ("dynamic", {"granularity": "block:32"}, "weight_bits=4 goes with it"),
+        ("weights", {"granularity": "block:32", "weight_bits": 4}, "for 'dynamic' alone"),
+        ("int8", {"granularity": "block:32", "weight_bits": 4}, "for 'dynamic' alone"),
+        ("int8", {"rotate": "hadamard"}, "rotated weights take float32 activations"),
+        ("int16", {"min_weight_elements": 9}, "no op of integer activations and float32 weights"),
+        ("float16", {"weight_bits": 4}, "numbers of float16 have no scales"),
+        ("recipe", {"weight_bits": 4, "recipe": [ENTRY]}, "the recipe says it all"),
+        ("dynamic", {"keep_float": ["("]}, "is no regular expression"),
+        ("dynamic", {"keep_float": "dense"}, "takes a list of strings"),
+        (None, {"weight_bits": 4}, "no form of it"),
+        ("recipe", {"recipe": "absent.json"}, "there is no such file or folder"),
+        ("recipe", {"recipe": {"regex": ".*"}}, "a recipe is a list of entries"),
+        ("recipe", {"recipe": []}, "the recipe has no entries"),
+        ("recipe", {"recipe": [ENTRY, 5]}, "recipe, entry 2: an entry is an object, not a int"),
+        ("recipe", {"recipe": [{**ENTRY, "regex": "["}]}, "recipe, entry 1: '\\[' is no regular expression"),
+        ("recipe", {"recipe": [{"regex": ".*", "operation": "*"}]}, "it lacks algorithm_key, op_config"),
+        ("recipe", {"recipe": [{**ENTRY, "bits": 4}]}, "there is no bits in an entry"),
+        ("recipe", {"recipe": [{**ENTRY, "op_config": None}]}, "recipe, entry 1: op_config is an object, not None"),
+        ("recipe", {"recipe": [{**ENTRY, "op_config": {"weight_tensor_config": 5}}]}, "is an object, not 5"),
+        *(
+            (
+                "recipe",
+                {"recipe": [{**ENTRY, "op_config": {"activation_tensor_config": {"num_bits": bits}}}]},
+                "num_bits of activation_tensor_config is a number from 1 to 32",
+            )
+            for bits in (0, -1, 10**30, 1.5, "8", True, None)
+        ),
+    ],
+)
+def test_what_is_refused_before_it_begins(form: Quantization | None, choices: dict[str, Any], message: str) -> None:
+    with pytest.raises(LitefuseError, match=message):
+        quantization_options(form, **choices)
+
+
+@pytest.mark.parametrize(
+    ("choices", "message"),
+    [
+        (
+            {"keep_float": ("layer", "z{7}")},
+            "keep_float: the regular expression 'z\\{7}' matches the name of no result",
+        ),
+        ({"keep_float_ops": ("CONV_2D",)}, "the model has no op 'CONV_2D'"),
+        ({"recipe": ({**ENTRY, "operation": "DENSE"},)}, "recipe, entry 1: litert-quantizer does not take it"),
+        (
+            {"recipe": (ENTRY, {**ENTRY, "algorithm_key": "GUESS"})},
+            "recipe, entry 2: litert-quantizer does not take it",
+        ),
+        ({"recipe": (ENTRY, {**ENTRY, "regex": "dense"})}, "recipe, entry 2: the regular expression 'dense' matches"),
+        ({"recipe": ({**ENTRY, "operation": "CONV_2D"},)}, "recipe, entry 1: the model has no op 'CONV_2D'"),
+    ],
+)
+def test_what_the_model_does_not_have(tmp_path: Path, choices: dict[str, Any], message: str) -> None:
+    before = saved(tmp_path / "before.tflite", layers(64, 64, 32))
+    form: Quantization = "recipe" if "recipe" in choices else "dynamic"
+    with pytest.raises(LitefuseError, match=message):
+        quantize_model(before, tmp_path / "after.tflite", form, options=QuantizationOptions(**choices))
+    assert not (tmp_path / "after.tflite").exists()
+
+
+def test_names_that_are_not_ascii(tmp_path: Path) -> None:
+    graph = Graph()
+    x = graph.input("x", [1, 64])
+    w = graph.tensor("w", [32, 64], value=WEIGHTS)
+    hidden, y = graph.tensor("größe(1)", [1, 32]), graph.output("y", [1, 32])
+    graph.builtin("FULLY_CONNECTED", [x, w, -1], [hidden])
+    graph.builtin("ADD", [hidden, hidden], [y])
+    before = saved(tmp_path / "before.tflite", graph)
+    options = quantization_options("dynamic", keep_float=["größe"])
+    quantize_model(before, tmp_path / "after.tflite", "dynamic", options=options)
+    assert weights_of(tmp_path / "after.tflite")["w"] == (FLOAT32, 0)
+
+
+@pytest.mark.parametrize(("form", "expected"), [("int8", "INT32"), ("int16", "INT64")])
+def test_types_of_biases(tmp_path: Path, form: Quantization, expected: str) -> None:
+    after = check(tmp_path, layers(64, 32), form, 0.05)
+    (graph,) = read_model(after).subgraphs
+    (bias,) = (each for each in graph.tensors if tensor_name(each) == "b0")
+    assert bias.type == getattr(schema.TensorType, expected)
+
+
+@pytest.mark.parametrize(
+    ("form", "quantized_io", "message"),
+    [
+        ("dynamic", True, "quantized_io is for the quantizations 'int8', 'int16' and 'qat' alone"),
+        ("float16", "uint8", "quantized_io is for the quantizations 'int8', 'int16' and 'qat' alone"),
+        ("int16", "uint8", "inputs and outputs of uint8 are for activations of int8, not for 'int16'"),
+        ("qat", "uint8", "inputs and outputs of uint8 are for activations of int8, not for 'qat'"),
+        ("int8", "int4", "quantized_io is 'int4'; there is False, True and 'uint8'"),
+        ("int8", ("uint8",), "or a pair of these for inputs and outputs"),
+        ("int8", (True, 1.0), "or a pair of these for inputs and outputs"),
+        ("int16", ("uint8", True), "inputs and outputs of uint8 are for activations of int8, not for 'int16'"),
+        ("qat", (True, False), "the quantization 'qat' has inputs and outputs of one type"),
+        ("recipe", True, "quantized_io does not go with a recipe"),
+    ],
+)
+def test_types_of_inputs_that_are_refused(form: Quantization, quantized_io: QuantizedIo, message: str) -> None:
+    options = quantization_options(form, recipe=[ENTRY] if form == "recipe" else None)
+    with pytest.raises(LitefuseError, match=message):
+        check_samples(form, None, quantized_io=quantized_io, options=options, require_integer=False, preprocess=False)
+
+
+def test_samples_that_are_lacking() -> None:
+    with pytest.raises(LitefuseError, match="the quantization 'int8' needs a representative dataset"):
+        check_samples(
+            "int8", None, quantized_io=False, options=QuantizationOptions(), require_integer=False, preprocess=False
+        )
+
+
+@pytest.mark.parametrize("form", ["int8", "auto"])
+def test_a_function_for_images_without_images(form: Quantization) -> None:
+    with pytest.raises(LitefuseError, match="preprocess makes samples of the images in a folder, and there is no"):
+        check_samples(
+            form, None, quantized_io=False, options=QuantizationOptions(), require_integer=False, preprocess=True
+        )
+
+
+def test_refusals_name_the_options_as_they_are_given() -> None:
+    with pytest.raises(LitefuseError, match="so that rotate means nothing"):
+        quantization_options("float16", rotate="hadamard")
+
+
+@pytest.mark.parametrize("target", ["micro", "ethos-u"])
+@pytest.mark.parametrize(
+    ("form", "choices", "message"),
+    [
+        ("dynamic", {}, "has no ops of float32 and smaller weights"),
+        ("float16", {}, "has no ops of float32 and smaller weights"),
+        ("auto", {}, "has no ops of float32 and smaller weights"),
+        ("int8", {"weight_bits": 4}, "weight_bits=4 is not for the target"),
+        ("weights", {"weight_bits": 4, "granularity": "tensor"}, "weight_bits=4 is not for the target"),
+    ],
+)
+def test_forms_that_a_target_does_not_run(form: Quantization, choices: Any, message: str, target: str) -> None:
+    options = quantization_options(form, **choices)
+    check_target(form, options, "cpu")
+    with pytest.raises(LitefuseError, match=message):
+        check_target(form, options, target)
+
+
+def test_int4_weights_for_microcontrollers_have_one_scale() -> None:
+    options = quantization_options("int8", weight_bits=4, granularity="tensor")
+    check_target("int8", options, "micro")
+    with pytest.raises(LitefuseError, match="Vela takes no int4 weights"):
+        check_target("int8", options, "ethos-u")
+
+
+@pytest.mark.parametrize("form", ["dynamic", "weights", "float16", "int8"])
+def test_weights_that_are_outputs(tmp_path: Path, form: Quantization) -> None:
+    graph = dense(WEIGHTS)
+    graph.outputs.append(next(index for index, (each, _) in enumerate(graph.tensors) if each.name == "weights"))
+    before, after = saved(tmp_path / "before.tflite", graph), tmp_path / "after.tflite"
+    rows = [{"x": RANDOM.normal(size=(1, 64)).astype(np.float32)} for _ in range(8)]
+    found = quantize_model(before, after, form, take_samples(rows) if form == "int8" else None)
+    stayed = {each.reason for each in found.floats}
+    assert stayed == ({"its weights are an output of the model"} if form in {"weights", "float16"} else set())
+    original, runner = (Interpreter(each).get_signature_runner() for each in (before, after))
+    for _ in range(2):
+        expected = {name: np.array(value) for name, value in original(**rows[0]).items()}
+        for name, value in runner(**rows[0]).items():
+            np.testing.assert_allclose(value, expected[name], atol=0.05 * np.abs(expected[name]).max())
+
+
+def test_one_scale_for_fully_connected_layers_alone(tmp_path: Path) -> None:
+    """As ``_experimental_disable_per_channel_quantization_for_dense_layers`` of TFLiteConverter gives."""
+    graph = Graph()
+    x, hidden = graph.input("x", [1, 64]), graph.tensor("hidden", [1, 1, 1, 64])
+    graph.builtin("RESHAPE", [x, graph.tensor("shape", [4], np.int32, value=[1, 1, 1, 64])], [hidden])
+    w0 = graph.tensor("w0", [16, 1, 1, 64], value=RANDOM.normal(size=(16, 1, 1, 64)))
+    bias, convolved = graph.tensor("bias", [16], value=RANDOM.normal(size=16)), graph.tensor("convolved", [1, 1, 1, 16])
+    options = {"strideW": 1, "strideH": 1, "dilationWFactor": 1, "dilationHFactor": 1}
+    graph.builtin("CONV_2D", [hidden, w0, bias], [convolved], **options)
+    w1 = graph.tensor("w1", [8, 16], value=RANDOM.normal(size=(8, 16)))
+    graph.builtin("FULLY_CONNECTED", [convolved, w1, -1], [graph.output("y", [1, 8])])
+    static = {"num_bits": 8, "symmetric": False, "granularity": "TENSORWISE", "dtype": "INT"}
+    by_channel = {"num_bits": 8, "symmetric": True, "granularity": "CHANNELWISE", "dtype": "INT"}
+    config = {**ENTRY["op_config"], "activation_tensor_config": static, "weight_tensor_config": by_channel}
+    whole = {**config, "weight_tensor_config": {**by_channel, "granularity": "TENSORWISE"}}
+    recipe = [
+        {**ENTRY, "operation": "*", "op_config": config},
+        {**ENTRY, "regex": "^", "operation": "FULLY_CONNECTED", "op_config": whole},
+    ]
+    after = check(tmp_path, graph, "recipe", 0.05, recipe=recipe)
+    assert weights_of(after) == {"w0": (INT8, 16), "w1": (INT8, 1)}
+
+
+def test_one_scale_reaches_what_stays_in_floating_point() -> None:
+    """As in loops, whose weights alone become integers: older runtimes refuse products with a scale for each row."""
+    options = QuantizationOptions(granularity="tensor")
+    recipe = recipe_of("int8", options, ModelFacts(real=["state"]), quantized_io=False)
+    configs = [(entry["operation"], entry.get("op_config")) for entry in recipe]
+    weights = {(op, config["weight_tensor_config"]["granularity"]) for op, config in configs if config is not None}
+    # LiteRT reads a scale for each channel of this op there.
+    assert {op for op, granularity in weights if granularity != "TENSORWISE"} == {"DEPTHWISE_CONV_2D"}

@@ -1,0 +1,40 @@
+"""``require_fused``: names, patterns, and composites that have to be compared with their bodies, too."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import pytest
+
+import litefuse
+from litefuse.errors import LitefuseError, NotFusedError
+from litefuse.tools.demo import SAVED_MODEL
+from litefuse.tools.demo.kernel import MyCustomFusedOp
+
+
+def convert(required: bool | Collection[str], *, check_fusions: bool = True) -> dict[str, str]:
+    report = litefuse.convert(SAVED_MODEL, require_fused=required, check_fusions=check_fusions, check_file=False).report
+    return {each.name: each.compared for each in report.composites}
+
+
+def test_patterns_are_names_of_those_that_fit() -> None:
+    assert set(convert(["embedding_*", "my_custom_fused_op"])) == {"embedding_matmul", "my_custom_fused_op"}
+    with pytest.raises(NotFusedError, match=r"'embedded_\*': no function of the model is annotated so") as caught:
+        convert(["embedding_*", "embedded_*"])
+    assert caught.value.hint == "The composites are 'embedding_matmul', 'my_custom_fused_op'."
+    with pytest.raises(NotFusedError, match=r"'my_custom_fused_op' .*chosen to be builtin"):
+        litefuse.convert(SAVED_MODEL, composites="builtin", require_fused=["my_*"])
+    with pytest.raises(LitefuseError, match=r"require_fused takes a list of names, not the string 'embedding_\*'"):
+        convert("embedding_*")
+
+
+def test_what_has_to_be_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    lacking = r"had to be fused and checked were not:\n  'my_custom_fused_op' \(.*\): not compared: there is no kernel"
+    for required in ("checked", ["checked"], ["checked", "*"], ["my_*", "checked"]):
+        with pytest.raises(NotFusedError, match=lacking):
+            convert(required)
+    assert convert(["checked", "embedding_*"])["embedding_matmul"] == "checked: error 0"
+    with pytest.raises(NotFusedError, match=r"'embedding_matmul' .*not compared: fusions were not to be checked"):
+        convert(["checked", "embedding_*"], check_fusions=False)
+    monkeypatch.setattr("litefuse.litert.runtime.custom_op._registered", {"my_custom_fused_op": MyCustomFusedOp})
+    assert convert("checked") == {"embedding_matmul": "checked: error 0", "my_custom_fused_op": "checked: error 0"}

@@ -1,0 +1,217 @@
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import litefuse
+from litefuse.conversion.verify.failing_op import deadly_op
+from litefuse.conversion.verify.file_check import CHECK_FILE, FileCall, FileCheckJob, check_in_worker
+from litefuse.conversion.verify.written_file import check_written_file
+from litefuse.errors import FileCheckError, LimitError
+from litefuse.support.processes.limits import ProcessLimits, processes_limited
+from litefuse.tools.demo import SAVED_MODEL
+from tests.litert.runtime.models import Graph, model
+
+
+def written(folder: Path, graph: Graph) -> Path:
+    path = folder / "model.tflite"
+    path.write_bytes(model(graph, signatures={"serve": 0}))
+    return path
+
+
+def chain(*ops: str, size: int = 2) -> Graph:
+    """``x [2]`` through ops of one operand each."""
+    graph = Graph()
+    value = graph.input("x", (size,))
+    for number, op in enumerate(ops):
+        place = graph.output if number == len(ops) - 1 else graph.tensor
+        result = place(f"after/{op}/{number}", (size,))
+        (graph.builtin if op.isupper() else graph.custom)(op, [value], [result])
+        value = result
+    return graph
+
+
+def reversed_over_nothing() -> Graph:
+    """LiteRT dies of REVERSE_V2 without axes: the second op of three."""
+    graph = Graph()
+    x, axes = graph.input("x", (2, 3)), graph.tensor("axes", (0,), np.int32, value=np.zeros(0, np.int32))
+    before, between, y = graph.tensor("before", (2, 3)), graph.tensor("layer/turned", (2, 3)), graph.output("y", (2, 3))
+    graph.builtin("ABS", [x], [before])
+    graph.builtin("REVERSE_V2", [before, axes], [between])
+    graph.builtin("ABS", [between], [y])
+    return graph
+
+
+def test_a_file_that_runs(tmp_path: Path) -> None:
+    steps: list[str] = []
+    path = written(tmp_path, chain("ABS", "NEG"))
+    called = check_written_file(path)
+    assert called.problem is None
+    assert [key for key, _ in called.seconds] == [key for key, _ in check_written_file(path).seconds] != []
+    assert check_written_file(path, xnnpack=False) == FileCall()
+    assert check_in_worker(FileCheckJob(path, {}, None), "", steps.append).problem is None
+    assert steps == [CHECK_FILE]
+
+
+def test_a_file_that_never_ends_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("litefuse.conversion.verify.file_check._SECONDS", 2.0)
+    condition, body, whole = Graph(), Graph(), Graph()
+    condition.input("c", ())
+    condition.outputs.append(condition.tensor("go", (), np.bool_, value=np.array(True)))
+    inner, after = body.input("b", ()), body.output("after", ())
+    body.builtin("ABS", [inner], [after])
+    x, y = whole.input("x", ()), whole.output("y", ())
+    whole.builtin("WHILE", [x], [y], condSubgraphIndex=1, bodySubgraphIndex=2)
+    path = tmp_path / "model.tflite"
+    path.write_bytes(model(whole, condition, body, signatures={"serve": 0}))
+    reason = check_in_worker(FileCheckJob(path, {}, None), "", lambda _: None).problem
+    assert reason == "it ran for more than 2 seconds; try it with litefuse run"
+    with processes_limited(ProcessLimits(timeout=1)), pytest.raises(LimitError, match="timeout"):
+        check_in_worker(FileCheckJob(path, {}, None), "", lambda _: None)
+
+
+def test_an_op_that_the_runtime_refuses_is_named(tmp_path: Path) -> None:
+    graph = Graph()
+    x, y = graph.input("x", (2, 3)), graph.input("y", (2, 4))
+    before, z = graph.tensor("before", (2, 3)), graph.output("layer/sum", (2, 3))
+    graph.builtin("ABS", [x], [before])
+    graph.builtin("SUB", [before, y], [z])
+    with pytest.raises(FileCheckError) as caught:
+        check_written_file(written(tmp_path, graph))
+    assert "at the op SUB(float32[2,3], float32[2,4]) at 'layer/sum'" in caught.value.message
+    assert "--no-check-file" in caught.value.hint
+
+
+@pytest.mark.parametrize("ops", [("ABS", "Absent"), ("Absent",)])
+def test_what_has_no_kernel_is_not_called(tmp_path: Path, ops: tuple[str, ...]) -> None:
+    reason = check_written_file(written(tmp_path, chain(*ops))).problem
+    assert reason is not None
+    assert "there is no kernel for the custom ops Absent" in reason
+
+
+def test_the_op_that_the_runtime_dies_at_is_found(tmp_path: Path) -> None:
+    site = deadly_op(FileCheckJob(written(tmp_path, reversed_over_nothing()), {}, None))
+    assert site is not None
+    assert (site.op, site.names, site.operands) == ("REVERSE_V2", ("layer/turned",), ("float32[2,3]", "int32[0]"))
+
+
+def test_a_file_that_nothing_dies_of_has_no_such_op(tmp_path: Path) -> None:
+    assert deadly_op(FileCheckJob(written(tmp_path, chain("ABS", "NEG")), {}, None)) is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux alone")
+def test_a_model_that_asks_for_much_memory_is_kept(tmp_path: Path) -> None:
+    """A small file: 3.6 GB are made of two sizes."""
+    graph = Graph()
+    sizes = graph.tensor("sizes", (2,), np.int32, value=np.array([30_000, 30_000], np.int32))
+    value, y = graph.input("x", ()), graph.output("y", (1, 1), signature=(-1, -1))
+    graph.builtin("FILL", [sizes, value], [y])
+    reason = check_in_worker(FileCheckJob(written(tmp_path, graph), {}, None), "", lambda _: None).problem
+    assert reason is not None
+    assert "memory" in reason or "GiB" in reason
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux alone")
+def test_a_refusal_under_a_limit_of_memory_may_be_for_want_of_it(tmp_path: Path) -> None:
+    with processes_limited(ProcessLimits(memory=400 << 20)):
+        good = FileCheckJob(written(tmp_path, chain("ABS", "NEG")), {}, None)
+        assert check_in_worker(good, "", lambda _: None).problem is None
+        graph = Graph()
+        graph.builtin("SUB", [graph.input("x", (2, 3)), graph.input("y", (2, 4))], [graph.output("z", (2, 3))])
+        reason = check_in_worker(FileCheckJob(written(tmp_path, graph), {}, None), "", lambda _: None).problem
+    assert reason is not None
+    assert "within the limit memory" in reason
+
+
+# The file of a conversion. The demo has a custom op that the kernels here are for.
+
+
+class Kernel(litefuse.CustomOp):
+    def prepare(self, *inputs: litefuse.TensorSpec, **options: object) -> litefuse.TensorSpec:
+        return inputs[0]
+
+
+def converted(
+    kernel: type[litefuse.CustomOp], monkeypatch: pytest.MonkeyPatch, *, check: bool = True
+) -> litefuse.Report:
+    monkeypatch.setattr("litefuse.litert.runtime.custom_op._registered", {})
+    litefuse.custom_op("my_custom_fused_op")(kernel)
+    return litefuse.convert(SAVED_MODEL, check_file=check).report
+
+
+def test_the_report_says_why_a_file_was_not_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("litefuse.litert.runtime.custom_op._registered", {})
+    check = litefuse.convert(SAVED_MODEL).report.file_check
+    assert check is not None
+    assert not check.ran
+    assert "my_custom_fused_op" in (check.reason or "")
+    assert litefuse.convert(SAVED_MODEL, check_file=False).report.file_check is None
+
+
+def test_a_kernel_that_dies_keeps_no_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    class Dying(Kernel):
+        def invoke(self, inputs: object, outputs: object, **options: object) -> None:
+            os.abort()
+
+    with pytest.raises(FileCheckError, match=r"LiteRT dies of it \(SIGABRT\), at the op my_custom_fused_op"):
+        converted(Dying, monkeypatch)
+    report = converted(Dying, monkeypatch, check=False)
+    assert report.file_check is None
+    compared = "not compared: the process that ran its kernel on random inputs died (SIGABRT)"
+    assert compared in {composite.compared for composite in report.composites}
+
+
+def test_a_kernel_that_refuses_inputs_keeps_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Refusing(Kernel):
+        def invoke(self, inputs: object, outputs: object, **options: object) -> None:
+            raise ValueError("these are no words")
+
+    report = converted(Refusing, monkeypatch)
+    compared = " ".join(composite.compared for composite in report.composites)
+    assert "not compared: its kernel does not run on random inputs:" in compared
+    assert "these are no words" in compared
+    check = report.file_check
+    assert check is not None
+    assert not check.ran
+    assert "my_custom_fused_op" in (check.reason or "")
+    assert "these are no words" in (check.reason or "")
+
+
+@pytest.mark.parametrize("where", ["itself", "behind", "within"])
+def test_sizes_that_values_of_inputs_decide_about_are_not_judged(tmp_path: Path, where: str) -> None:
+    graph = Graph()
+    x, sizes = graph.input("x", (2, 35)), graph.input("sizes", (2,), np.int32)
+    if where == "within":
+        condition, y = graph.input("condition", (), np.bool_), graph.output("y", (70, 1), signature=(-1, -1))
+        graph.builtin("IF", [condition, x, sizes], [y], thenSubgraphIndex=1, elseSubgraphIndex=2)
+    else:
+        reshaped = graph.tensor("reshaped", (70, 1)) if where == "behind" else graph.output("reshaped", (70, 1))
+        graph.builtin("RESHAPE", [x, sizes], [reshaped])
+        if where == "behind":
+            graph.builtin("ADD", [reshaped, x], [graph.output("y", (2, 35))])
+    path = tmp_path / "model.tflite"
+    callee = Graph()
+    inner = [callee.input("a", (2, 35)), callee.input("b", (2,), np.int32)]
+    callee.builtin("RESHAPE", inner, [callee.output("c", (70, 1))])
+    path.write_bytes(model(graph, *([callee] * 2 if where == "within" else []), signatures={"serve": 0}))
+    reason = check_written_file(path).problem
+    assert reason is not None
+    assert "values of its inputs decide about sizes at the op RESHAPE" in reason
+
+
+def test_sizes_that_shapes_of_inputs_decide_about_are_judged(tmp_path: Path) -> None:
+    """The ids are looked up, and only the shape of what is found decides."""
+    graph = Graph()
+    ids, table = graph.input("ids", (3,), np.int32), graph.tensor("table", (9, 4), value=np.zeros((9, 4), np.float32))
+    rows, shape = graph.tensor("rows", (3, 4)), graph.tensor("shape", (2,), np.int32)
+    wide, summed = graph.tensor("wide", (3, 4)), graph.output("sum", (3, 4))
+    graph.builtin("GATHER", [ids, table][::-1], [rows])
+    graph.builtin("SHAPE", [rows], [shape], outType=2)
+    graph.builtin("RESHAPE", [rows, shape], [wide])
+    graph.builtin("SUB", [wide, graph.input("y", (3, 5))], [summed])
+    with pytest.raises(FileCheckError, match="SUB"):
+        check_written_file(written(tmp_path, graph))

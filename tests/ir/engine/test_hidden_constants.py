@@ -1,0 +1,67 @@
+"""Which constants the engine does not see, and that all of them come back."""
+
+from __future__ import annotations
+
+import pytest
+
+from litefuse.ir.engine.hidden_constants import hidden_constants
+from litefuse.ir.mlir import ir, mlir_context
+
+_MATRIX, _SCALAR = "tensor<?x3xf32>", "tensor<f32>"
+_TWO = f'%c = "tf.Const"() {{value = dense<2.0> : {_SCALAR}}} : () -> {_SCALAR}'
+_ZERO = f'%c = "tf.Const"() {{value = dense<0.0> : {_SCALAR}}} : () -> {_SCALAR}'
+_BINARY = f"({_SCALAR}, {_MATRIX}) -> {_MATRIX}"
+_NEGATIVE = f'%n = "tf.Neg"(%x) : ({_MATRIX}) -> {_MATRIX}'
+_SQUARES = f'%s = "tf.Square"(%x) : ({_MATRIX}) -> {_MATRIX}'
+
+
+def _module(*lines: str) -> ir.Module:
+    body = "\n".join(lines)
+    return ir.Module.parse(f"func.func @main(%x: {_MATRIX}, %v: tensor<3xf32>) {{\n{body}\nreturn\n}}")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        (_TWO, f'%y = "tf.Sub"(%c, %x) : {_BINARY}'),
+        (_TWO, f'%y = "tf.RealDiv"(%c, %x) : {_BINARY}'),
+        (_TWO, _NEGATIVE, f'%y = "tf.AddV2"(%c, %n) : {_BINARY}'),
+        (_ZERO, f'%y = "tf.Mul"(%c, %x) : {_BINARY}'),
+        (_TWO, f'%r = "tf.Rsqrt"(%c) : ({_SCALAR}) -> {_SCALAR}', f'%y = "tf.Sub"(%r, %x) : {_BINARY}'),
+        (
+            _SQUARES,
+            '%a = "tf.Const"() {value = dense<[0, 1]> : tensor<2xi32>} : () -> tensor<2xi32>',
+            f'%y = "tf.Sum"(%s, %a) {{keep_dims = false}} : ({_MATRIX}, tensor<2xi32>) -> {_SCALAR}',
+        ),
+    ],
+    ids=["difference", "quotient", "sum with a negative", "product with 0", "computed", "norm"],
+)
+def test_hidden(lines: tuple[str, ...]) -> None:
+    with mlir_context():
+        module = _module(*lines)
+        with hidden_constants(module):
+            assert str(module).count("tfl.external_const") == 1
+        assert "tfl.external_const" not in str(module)
+        assert str(module).count("tfl.pseudo_const") == 1
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        (_TWO, f'%y = "tf.AddV2"(%c, %x) : {_BINARY}'),
+        (_TWO, f'%y = "tf.Sub"(%x, %c) : ({_MATRIX}, {_SCALAR}) -> {_MATRIX}'),
+        (_TWO, f'%y = "tf.Sub"(%c, %v) : ({_SCALAR}, tensor<3xf32>) -> tensor<3xf32>'),
+        (_TWO, f'%y = "tf.Mul"(%c, %x) : {_BINARY}'),
+        (
+            _SQUARES,
+            '%a = "tf.Const"() {value = dense<1> : tensor<1xi32>} : () -> tensor<1xi32>',
+            f'%y = "tf.Sum"(%s, %a) {{keep_dims = false}} : ({_MATRIX}, tensor<1xi32>) -> tensor<?xf32>',
+        ),
+    ],
+    ids=["sum", "second", "of a vector", "product", "norm of rows"],
+)
+def test_not_hidden(lines: tuple[str, ...]) -> None:
+    with mlir_context():
+        module = _module(*lines)
+        with hidden_constants(module):
+            assert "tfl.external_const" not in str(module)

@@ -1,0 +1,239 @@
+"""What a file models.toml, a folder and Python may say."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from litefuse.conversion.api import convert, quantize
+from litefuse.conversion.verify.against_original import verify_model
+from litefuse.conversion.verify.targets.check import check
+from litefuse.errors import LitefuseError
+from litefuse.tools.batch_runs.entry import Entry, Variant
+from litefuse.tools.batch_runs.models_file import entries_in, read_models_file
+from litefuse.tools.batch_runs.options import options_of
+from litefuse.tools.batch_runs.records import key_of, versions_here
+from tests.every import every
+
+NOT_IN_FILES = {
+    *("custom_ops", "dump_ir", "dump_ir_after", "expected", "in_process", "layers", "on_step", "progress"),
+    *("temporary_folder", "timeout", "memory"),
+}
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "models.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("litefuse.conversion.api:convert", convert),
+        ("litefuse.conversion.api:quantize", quantize),
+        ("litefuse.conversion.verify.against_original:verify_model", verify_model),
+        ("litefuse.conversion.verify.targets.check:check", check),
+    ],
+    ids=["convert", "quantize", "verify", "check"],
+)
+def test_the_options_are_those_of_the_functions(name: str, function: Any) -> None:
+    parameters = inspect.signature(function).parameters.values()
+    names = {each.name for each in parameters if each.kind is inspect.Parameter.KEYWORD_ONLY}
+    assert {*options_of(name)} == names - NOT_IN_FILES
+
+
+def test_a_file(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        """
+        [batch]
+        output = "out"
+        jobs = 3
+        retries = 0
+
+        [defaults]
+        timeout = 60
+        memory = "2G"
+        verify = true
+        batch = 1
+
+        [[model]]
+        path = "a/é.keras"
+        require-fused = ["x"]
+        plug_ins = ["code.py", "installed_module"]
+        shape = { image = [1, -1, "?", 3] }
+        check = ["micro:64K", "cpu"]
+        variants = ["dynamic", { form = "int8", name = "small", representative_dataset = "samples.npz" }]
+
+        [[model]]
+        name = "b"
+        path = "s3://bucket/b"
+        batch = 4
+        timeout = 5.5
+        verify = { tolerance = 0.01, original = "c" }
+
+        [[model]]
+        path = "/d/e.v2"
+        verify = false
+        check = false
+        """,
+    )
+    (one, two, three), settings = read_models_file(path)
+    assert (settings.output, settings.jobs, settings.retries, settings.scheduler) == (str(tmp_path / "out"), 3, 0, None)
+    assert (one.name, one.path) == ("é", str(tmp_path / "a/é.keras"))
+    assert one.convert == {"batch": 1, "require_fused": ["x"], "shapes": {"image": [1, None, None, 3]}}
+    assert one.plug_ins == (str(tmp_path / "code.py"), "installed_module")
+    assert one.check == {"targets": ["micro:64K", "cpu"], "require_accelerated": False}
+    samples = str(tmp_path / "samples.npz")
+    assert one.variants == (
+        Variant("dynamic", {"form": "dynamic"}),
+        Variant("small", {"form": "int8", "representative_dataset": samples}),
+    )
+    assert one.files == ["é.tflite", "é.dynamic.tflite", "é.small.tflite"]
+    assert (one.verify, one.timeout, one.memory) == ({}, 60, 2 << 30)
+    assert (two.name, two.path, two.convert, two.timeout) == ("b", "s3://bucket/b", {"batch": 4}, 5.5)
+    assert two.verify == {"tolerance": 0.01, "original": str(tmp_path / "c")}
+    assert (three.name, three.verify, three.convert, three.check) == ("e.v2", None, {"batch": 1, "check": False}, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "nearest"),
+    [
+        ("[bach]", "bach", "batch"),
+        ("[batch]\njobbs = 1", "jobbs", "jobs"),
+        ("[defaults]\nrequire_fussed = true", "require_fussed", "require_fused"),
+        ("[defaults]\nname = 'x'", "name", ""),
+        ("[[model]]\npath = 'x'\nquantise = 'dynamic'", "quantise", "quantize"),
+        ("[[model]]\npath = 'x'\nin_process = true", "in_process", ""),
+        ("[[model]]\npath = 'x'\nverify = { tolerence = 1 }", "tolerence", "tolerance"),
+        ("[[model]]\npath = 'x'\nvariants = [{ form = 'int8', keep_flaot = [] }]", "keep_flaot", "keep_float"),
+        ("[[model]]\npath = 'x'\ncheck = { targets = ['cpu'], sead = 1 }", "sead", "seed"),
+    ],
+    ids=["table", "batch", "defaults", "own-key", "model", "call", "verify", "variant", "check"],
+)
+def test_an_unknown_key(text: str, key: str, nearest: str, tmp_path: Path) -> None:
+    with pytest.raises(LitefuseError, match=f"no key '{key}'") as caught:
+        read_models_file(write(tmp_path, text))
+    assert f"Did you mean '{nearest}'?" in caught.value.hint or not nearest
+    assert str(tmp_path) in caught.value.where
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "no models"),
+        ("model = []", "no models"),
+        ("model = 3", "array of tables"),
+        ("[[model]]", "path of the model is missing"),
+        ("[[model]]\npath = 3", "path of the model is missing"),
+        ("[[model]]\npath = 'x'\nname = 3", "name is a text"),
+        ("[[model]]\npath = 'x'\nbatch = 'one'", "batch is a whole number"),
+        ("[[model]]\npath = 'x'\nbatch = true", "batch is a whole number"),
+        ("[[model]]\npath = 'x'\nnarrow = 1", "narrow is true or false"),
+        ("[[model]]\npath = 'x'\nmax_error = 'small'", "max_error is a number"),
+        ("[[model]]\npath = 'x'\nshapes = 3", "shapes is a table"),
+        ("[[model]]\npath = 'x'\nshapes = { x = ['a'] }", "a shape is a list of sizes"),
+        ("[[model]]\npath = 'x'\ntimeout = -1", "timeout is a number of seconds"),
+        ("[[model]]\npath = 'x'\nmemory = 'much'", "memory is a number of bytes"),
+        ("[[model]]\npath = 'x'\nverify = 3", "verify is a table"),
+        ("[[model]]\npath = 'x'\ncheck = []", "check names no target"),
+        ("[[model]]\npath = 'x'\nplug_ins = [3]", "plug_ins is a list of texts"),
+        ("[[model]]\npath = 'x'\nvariants = [{}]", "a variant has a form"),
+        ("[[model]]\npath = 'x'\nvariants = [{form = 'int8', name = '../x'}]", "no name for a file"),
+        ("[batch]\njobs = 'x'\n[[model]]\npath = 'x'", "jobs is a whole number"),
+        ("[[model]]\npath = 'a/x'\n[[model]]\npath = 'b/x'", "two files would be called x.tflite"),
+        ("[[model]]\npath = 'a/x'\n[[model]]\npath = 'b/X'", "two files would be called X.tflite"),
+        ("[[model]]\npath = 'x'\nvariants = ['int8', 'int8']", "two files would be called x.int8.tflite"),
+        ("[[model]]\npath = 'x'\nvariants=['int8']\n[[model]]\npath = 'y'\nname = 'x.int8'", "two files"),
+        ("this is no TOML", "no TOML"),
+    ],
+    ids=range(25),
+)
+def test_what_a_file_cannot_say(text: str, words: str, tmp_path: Path) -> None:
+    with pytest.raises(LitefuseError, match=words) as caught:
+        read_models_file(write(tmp_path, text))
+    assert str(tmp_path) in caught.value.where
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "..", ".hidden", "a\\b", "a\0b", "é" * 101])
+def test_no_name_for_files(name: str) -> None:
+    with pytest.raises(LitefuseError, match="no name for a file") as caught:
+        entries_in([{"path": "x", "name": name, "variants": []} if name else {"path": "x", "name": "."}])
+    assert caught.value.where == "models"
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(LitefuseError, match="there is no such file or folder"):
+        read_models_file(tmp_path / "none.toml")
+    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\0")
+    with pytest.raises(LitefuseError, match="no TOML"):
+        read_models_file(tmp_path / "binary.toml")
+    (tmp_path / "deep.toml").write_text("x = " + "[" * 100_000)
+    with pytest.raises(LitefuseError, match="no TOML"):
+        read_models_file(tmp_path / "deep.toml")
+
+
+def test_a_folder(tmp_path: Path) -> None:
+    for each in ("b/saved_model.pb", "b/variables/x.pb", "a.keras", "deep/er/c.h5", ".hidden/d.pb", "notes.txt"):
+        path = tmp_path / each
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"")
+    found = entries_in(tmp_path, {"timeout": 3})
+    assert [(each.name, each.path) for each in found] == [
+        ("a", str(tmp_path / "a.keras")),
+        ("b", str(tmp_path / "b")),
+        ("deep-er-c", str(tmp_path / "deep/er/c.h5")),
+    ]
+    assert every(each.timeout == 3 for each in found)
+
+
+def test_folders_without_models(tmp_path: Path) -> None:
+    with pytest.raises(LitefuseError, match="no models in this folder"):
+        entries_in(tmp_path)
+    with pytest.raises(LitefuseError, match="cannot be read"):
+        entries_in(tmp_path / "none")
+
+
+def test_python(tmp_path: Path) -> None:
+    found = entries_in(["m/x.keras", Path("y"), {"path": "memory://b/z.keras", "batch": 2}], {"batch": 1})
+    assert [(each.name, each.path) for each in found] == [("x", "m/x.keras"), ("y", "y"), ("z", "memory://b/z.keras")]
+    assert [each.convert for each in found] == [{"batch": 1}, {"batch": 1}, {"batch": 2}]
+    with pytest.raises(LitefuseError, match="not a path or a table"):
+        entries_in([object()])
+
+
+def test_values_of_another_kind_or_beyond_their_range(tmp_path: Path) -> None:
+    cases = [
+        ("[batch]\noutput = 9223372036854775807", "output is a text, not 9223372036854775807"),
+        ("[batch]\nscheduler = ['x']", "scheduler is a text"),
+        ("[batch]\njobs = 9223372036854775808", "more than 64 bits"),
+        (f"[[model]]\npath = 'x'\nbatch = {hex(1 << 20_000)}", "more than 64 bits"),
+        ("[[model]]\npath = 'x'\nquantize = 5", "quantize is a text, not 5"),
+        ("[[model]]\npath = 'x'\ncomposites = ['keep']", "composites is a text or a table"),
+        ("[[model]]\npath = 'x'\ntarget = [true]", "target is a text or a list of texts"),
+        ("[[model]]\npath = 'x'\nmax_ops = 1.5", "max_ops is a whole number"),
+        ("[[model]]\npath = 'x'\nmetadata = 1979-05-27", "metadata is a table or a text"),
+    ]
+    for text, words in cases:
+        with pytest.raises(LitefuseError, match=words):
+            read_models_file(write(tmp_path, text))
+
+
+def test_a_folder_in_the_place_of_a_file_is_not_read(tmp_path: Path) -> None:
+    """As ``/`` would be, with all that is in it."""
+    (tmp_path / "m" / "variables").mkdir(parents=True)
+    (tmp_path / "m" / "saved_model.pb").write_bytes(b"")
+    os.mkfifo(tmp_path / "pipe")  # reading it would not end
+    entries = [Entry("m", str(tmp_path / "m"), convert={"recipe": str(tmp_path), "metadata": str(tmp_path)})]
+    entries += [Entry("m", str(tmp_path), plug_ins=(str(tmp_path),))]
+    keys = [key_of(entry, versions_here(with_tensorflow=False)) for entry in entries]
+    (tmp_path / "other").write_bytes(b"of no model")
+    assert [key_of(entry, versions_here(with_tensorflow=False)) for entry in entries] == keys
+    (tmp_path / "m" / "saved_model.pb").write_bytes(b"x")
+    assert key_of(entries[0], versions_here(with_tensorflow=False)) != keys[0]
+    assert key_of(entries[1], versions_here(with_tensorflow=False)) != keys[1]

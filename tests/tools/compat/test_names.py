@@ -1,0 +1,123 @@
+"""Names of other converters are answered with the names here."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import pickle
+import re
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from click.testing import CliRunner
+
+import litefuse
+from litefuse.errors import LitefuseError, UnknownArgumentError
+from litefuse.support.options.names_elsewhere import COREML, NAMES, TFLITE, TFLITE_1, TFLITE_CONVERT, name_elsewhere
+from litefuse.tools.cli.app import app
+from tests.tools.compat.names_page import PAGE, page
+
+CONVERT = cast("Any", litefuse.convert)
+QUANTIZE = cast("Any", litefuse.quantize)
+OWN = {*inspect.signature(litefuse.convert).parameters, *inspect.signature(litefuse.quantize).parameters}
+
+
+@pytest.mark.parametrize("entry", NAMES, ids=[entry.name for entry in NAMES])
+def test_an_argument_is_answered(entry: Any) -> None:
+    with pytest.raises(UnknownArgumentError) as raised:
+        CONVERT("model", **{entry.name: None})
+    assert raised.value.arguments == (entry.name,)
+    assert entry.answer("convert") in raised.value.hint
+    assert entry.of[0] in raised.value.hint
+
+
+@pytest.mark.parametrize("command", ["convert", "quantize"])
+def test_a_flag_is_answered(command: str) -> None:
+    own = {option for each in app.commands[command].params for option in each.opts}
+    for entry in NAMES:
+        if "--" + entry.name.replace("_", "-") in own:
+            continue
+        result = CliRunner().invoke(app, [command, f"--{entry.name}=x", "model", "-o", "out"])
+        assert result.exit_code == 2
+        assert entry.command in result.output, entry.name
+
+
+def test_no_name_is_twice_in_the_table_or_one_of_litefuse() -> None:
+    names = [entry.name for entry in NAMES]
+    assert len({*names}) == len(names)
+    assert not OWN & {*names}
+
+
+def test_what_answers_name_exists() -> None:
+    options = {option for each in app.commands["convert"].params for option in (*each.opts, *each.secondary_opts)}
+    for entry in NAMES:
+        assert {*re.findall(r"\b(\w+)=", entry.answer("convert"))} <= OWN, entry
+        assert {*re.findall(r"(?<![\w-])--?[a-z][a-z-]*", entry.command)} <= options, entry
+
+
+def test_it_is_a_type_error_and_goes_to_other_processes() -> None:
+    with pytest.raises(TypeError) as raised:
+        CONVERT("model", optimizations=[])
+    assert isinstance(raised.value, LitefuseError)
+    copy = pickle.loads(pickle.dumps(raised.value))
+    assert (str(copy), copy.arguments) == (str(raised.value), ("optimizations",))
+
+
+def test_the_form_is_another_argument_of_quantize() -> None:
+    with pytest.raises(UnknownArgumentError, match='form="dynamic"'):
+        QUANTIZE("model.tflite", optimizations=["DEFAULT"])
+    with pytest.raises(UnknownArgumentError, match='quantize="dynamic"'):
+        CONVERT("model", optimizations=["DEFAULT"])
+
+
+def test_several_names_and_misspelled_ones() -> None:
+    with pytest.raises(UnknownArgumentError) as raised:
+        CONVERT("model", input_shapes={}, quantise="int8", **{"Ünïcode\n": 1})
+    assert raised.value.arguments == ("input_shapes", "quantise", "Ünïcode\n")
+    assert raised.value.hint.splitlines()[:2] == [
+        f"input_shapes of {TFLITE_1} is here: shapes={{name: sizes}}",
+        "Did you mean quantize or quantized_io?",
+    ]
+
+
+def test_right_names_are_not_refused() -> None:
+    with pytest.raises(LitefuseError, match="there is no quantization 'frobnicate'") as raised:
+        CONVERT("model", quantize="frobnicate", check=False)
+    assert not isinstance(raised.value, UnknownArgumentError)
+
+
+@pytest.mark.parametrize("option", ["--input_arrays=x", "--INPUT_ARRAYS", "--allow_custom_ops=true"])
+def test_options_with_underscores(option: str) -> None:
+    result = CliRunner().invoke(app, ["convert", option, "model"])
+    own = option.partition("=")[0].replace("_", "-").lower()
+    assert (result.exit_code, f"It is {own} here." in result.output) == (2, True)
+
+
+def test_an_option_that_nobody_has() -> None:
+    result = CliRunner().invoke(app, ["convert", "--frobnicate=1", "model"])
+    assert result.exit_code == 2
+    assert "is here" not in result.output
+
+
+def test_the_program_is_named_for_its_flags() -> None:
+    entry = name_elsewhere("--Inference_Type")
+    assert entry is not None
+    assert (entry.owner(command=True), entry.owner(command=False)) == (TFLITE_CONVERT, TFLITE_1)
+    assert name_elsewhere("compute-precision") in [each for each in NAMES if COREML in each.of]
+    assert name_elsewhere("") is None
+
+
+def test_the_page_has_the_tables() -> None:
+    assert PAGE.read_text() == page(PAGE.read_text()), "run python -m scripts.write_names_table"
+
+
+def test_converters_are_those_that_the_page_knows() -> None:
+    assert {name for entry in NAMES for name in entry.of} == {TFLITE, TFLITE_1, TFLITE_CONVERT, COREML}
+    assert Path(PAGE).name == "tflite-converter.md"
+
+
+def test_json_has_the_answer() -> None:
+    result = CliRunner().invoke(app, ["convert", "--json", "--optimizations=DEFAULT", "model"])
+    assert result.exit_code == 2
+    assert "--quantize dynamic" in json.loads(result.stdout)["error"]["message"]
