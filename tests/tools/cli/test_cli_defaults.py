@@ -68,7 +68,6 @@ AROUND = {
 #: Values of options that no type says, and what an option needs beside it; an option that stands for an argument.
 VALUES: dict[str, list[str]] = {
     "after": ["--dump-ir", "dump", "--after", "inline"],
-    "benchmark_binary": ["--adb", "--benchmark-binary", "tool"],
     "check_fusions": ["--check-fusions=thorough"],
     "composites": ["--composites", "keep"],
     "expected": ["--inputs", "arrays.npz", "--expected", "arrays.npz"],

@@ -98,13 +98,11 @@ STAGES: Mapping[str, tuple[str, ...]] = {
     "Asking targets": ("check-target", "ask"),
     "Measuring": (
         "measure",
-        "draw the inputs",
         "first call",
         "warm up",
         "call",
         "call in turn",
         "close the models",
-        "adb",
     ),
     "Timing ops": ("time the ops", "time the operators of XNNPACK", "time the ops one by one"),
     "Calling the model": (

@@ -26,10 +26,4 @@ What becomes of it:
 ``file_ops``   the ops of the file: their kinds, names and layers
 ``operators``  which of XNNPACK's operators belongs to which op
 ``op_times``   the times of the ops, and the partitions of delegates
-
-On a device:
-
-``on_device``    measures models there
-``android``      adb, and LiteRT's tool that it runs
-``tool_output``  what the tool tells
 """

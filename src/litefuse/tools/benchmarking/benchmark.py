@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import chain
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -19,11 +18,9 @@ from litefuse.support.options.names import listed_names, refuse_one_string
 from litefuse.support.processes.limits import ProcessLimits, process_limits, processes_limited
 from litefuse.support.progress.show import shown_progress
 from litefuse.support.result import ConversionResult
-from litefuse.tools.benchmarking.android import Device, find_device
 from litefuse.tools.benchmarking.calls import PAIR
 from litefuse.tools.benchmarking.job import ModelJob, PairJob
 from litefuse.tools.benchmarking.measurement import Benchmark, Ratio
-from litefuse.tools.benchmarking.on_device import measured_on_device
 from litefuse.tools.benchmarking.subject import Subject
 from litefuse.tools.environment.machine import cores, processor
 from litefuse.tools.environment.versions import versions
@@ -52,8 +49,6 @@ def benchmark(
     kernel_modules: Iterable[str] = (),
     timeout: float | None = None,
     memory: int | None = None,
-    adb: str | None = None,
-    benchmark_binary: str | os.PathLike[str] | None = None,
     progress: bool = False,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> Benchmark:
@@ -89,9 +84,6 @@ def benchmark(
             processes that run the models.
         timeout: The time in seconds in which all has to be done; None for no limit.
         memory: The maximum memory of each process in bytes, without mapped files; None for no limit.
-        adb: The serial number of an Android device to measure on, or an empty string for the only one that is
-            connected; None for this machine. Kernels are those that the tool has.
-        benchmark_binary: The file of LiteRT's tool ``benchmark_model`` for the device.
         progress: Show the progress, as :func:`litefuse.convert` does.
         on_step: Called with the name of each step when it begins.
 
@@ -131,22 +123,13 @@ def benchmark(
         _check_inputs(job, subjects)
         limits = process_limits() if timeout is None and memory is None else ProcessLimits(timeout, memory)
         with processes_limited(limits):
-            device = None if adb is None else find_device(adb, benchmark_binary, announce)
-            return _measured(subjects, job, device, announce, ops=ops)
+            return _measured(subjects, job, announce, ops=ops)
 
 
-def _measured(
-    subjects: Sequence[Subject], job: ModelJob, device: Device | None, on_step: Callable[[str], None], *, ops: bool
-) -> Benchmark:
-    pairs = _pairs(subjects)
-    if device is not None:
-        on_device, ratios = measured_on_device(device, subjects, pairs, job, ops=ops)
-        return Benchmark(
-            tuple(chain.from_iterable(on_device)), ratios, device.name, device.processor, versions=versions()
-        )
+def _measured(subjects: Sequence[Subject], job: ModelJob, on_step: Callable[[str], None], *, ops: bool) -> Benchmark:
     found = [[each.measured(job, key, ops=ops) for key in each.keys] for each in subjects]
     jobs = [dict(zip(each.keys, (own for _, own in of), strict=True)) for each, of in zip(subjects, found, strict=True)]
-    ratios = {first: _in_turn(subjects, jobs[0][first], jobs[1][second], on_step) for first, second in pairs}
+    ratios = {first: _in_turn(subjects, jobs[0][first], jobs[1][second], on_step) for first, second in _pairs(subjects)}
     measurements = tuple(measurement for of in found for measurement, _ in of)
     return Benchmark(measurements, ratios, cpu=processor(), cores=cores(), versions=versions())
 

@@ -12,16 +12,15 @@ from typing import Any
 import numpy.typing as npt
 
 from litefuse.litert.runtime.process_memory import working_set
-from litefuse.tools.benchmarking.job import Arrays, CallTimes, InputJob, ModelJob, PairJob
+from litefuse.tools.benchmarking.job import Arrays, CallTimes, ModelJob, PairJob
 from litefuse.tools.benchmarking.measurement import Input, Memory
 from litefuse.tools.benchmarking.opened import OpenedModel, import_kernels, inputs_of
 
-__all__ = ["CALLS", "INPUTS", "PAIR", "call_in_turn", "call_model", "described", "draw_inputs", "warm_up"]
+__all__ = ["CALLS", "PAIR", "call_in_turn", "call_model", "warm_up"]
 
 #: The functions to run in the process.
 CALLS = "litefuse.tools.benchmarking.calls:call_model"
 PAIR = "litefuse.tools.benchmarking.calls:call_in_turn"
-INPUTS = "litefuse.tools.benchmarking.calls:draw_inputs"
 
 _now = time.perf_counter
 
@@ -51,22 +50,7 @@ def call_model(job: ModelJob, announce: Callable[[str], None]) -> CallTimes:
             break
     after = _Resident.now()
     announce("close the model")
-    return CallTimes(described(inputs), load, cold, warm, _memory(job, before, after))
-
-
-def draw_inputs(job: InputJob, announce: Callable[[str], None]) -> Arrays:
-    """Returns the inputs of the calls that a job asks for.
-
-    Raises:
-        LitefuseError: A kernel cannot be imported, an input does not fit, or the model has to take them and does not.
-    """
-    import_kernels(job.model, announce)
-    announce("draw the inputs")
-    inputs = inputs_of(job.model)
-    if job.called:
-        _timed(OpenedModel(job.model, inputs, announce))
-        announce("close the model")
-    return inputs
+    return CallTimes(_described(inputs), load, cold, warm, _memory(job, before, after))
 
 
 def call_in_turn(job: PairJob, announce: Callable[[str], None]) -> tuple[list[float], list[float]]:
@@ -117,7 +101,7 @@ def _timed(model: OpenedModel) -> float:
     return _now() - begun
 
 
-def described(inputs: Arrays) -> tuple[Input, ...]:
+def _described(inputs: Arrays) -> tuple[Input, ...]:
     """Describes the inputs of a call."""
     return tuple(Input(name, _dtype(value), value.shape) for name, value in inputs.items())
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from litefuse.tools.benchmarking.measurement import Input, Memory
 
-__all__ = ["Arrays", "CallTimes", "InputJob", "ModelJob", "NodeCalls", "PairJob", "ProfiledNode"]
+__all__ = ["Arrays", "CallTimes", "ModelJob", "NodeCalls", "PairJob", "ProfiledNode"]
 
 Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
 """Inputs by their names."""
@@ -60,18 +60,6 @@ class PairJob(NamedTuple):
 
     first: ModelJob
     second: ModelJob
-
-
-class InputJob(NamedTuple):
-    """A model whose inputs are asked for.
-
-    Attributes:
-        model: The model and its signature.
-        called: Whether the model has to take them.
-    """
-
-    model: ModelJob
-    called: bool = True
 
 
 class CallTimes(NamedTuple):

@@ -14,7 +14,7 @@ from litefuse.tools.benchmarking.nodes import Node, NodeObserver, arena_bytes
 from litefuse.tools.benchmarking.opened import OpenedModel, import_kernels, inputs_of
 from litefuse.tools.benchmarking.operator_profiler import OperatorProfiler
 
-__all__ = ["NODES", "XNNPACK", "NodeJob", "kernel_of", "kernel_of_name", "time_nodes"]
+__all__ = ["NODES", "XNNPACK", "NodeJob", "kernel_of", "time_nodes"]
 
 #: The function to run in the process.
 NODES = "litefuse.tools.benchmarking.node_calls:time_nodes"
@@ -136,12 +136,9 @@ def kernel_of(model: OpenedModel, node: Node) -> str:
     if not node.delegate:
         return "LiteRT"
     known = model.interpreter.kernels_of_delegate(node.delegate)
-    return kernel_of_name(node.name) if known is None else known
-
-
-def kernel_of_name(name: str) -> str:
-    """Returns what a delegate is called here whose kernel has a name in the runtime."""
-    return XNNPACK if name == _KERNEL_OF_XNNPACK else name or "delegate"
+    if known is not None:
+        return known
+    return XNNPACK if node.name == _KERNEL_OF_XNNPACK else node.name or "delegate"
 
 
 class _Operators:

@@ -70,7 +70,7 @@ def _machine(benchmark: Benchmark) -> list[tuple[str, str]]:
     threads = benchmark.measurements[0].threads
     where = [("device", benchmark.device)] if benchmark.device else []
     processor = [("processor", f"{_shown(benchmark.cpu)}, {count_of(threads, 'thread')} of {benchmark.cores}")]
-    kept = {name: value for name, value in benchmark.versions.items() if name in {"ai-edge-litert", "litefuse", "tool"}}
+    kept = {name: value for name, value in benchmark.versions.items() if name in {"ai-edge-litert", "litefuse"}}
     versions = [("versions", ", ".join(f"{name} {value}" for name, value in kept.items()))] if kept else []
     return [*where, *(processor if benchmark.cpu else []), *versions]
 

@@ -13,16 +13,16 @@ from litefuse.errors import InterpreterError, LimitError, LitefuseError, Missing
 from litefuse.support.report.section import time_text
 from litefuse.support.report.sections import count_of
 from litefuse.support.result import ConversionResult
-from litefuse.tools.benchmarking.calls import CALLS, INPUTS
+from litefuse.tools.benchmarking.calls import CALLS
 from litefuse.tools.benchmarking.file_ops import FileOps, checked_ops
-from litefuse.tools.benchmarking.job import Arrays, CallTimes, InputJob, ModelJob, NodeCalls
+from litefuse.tools.benchmarking.job import CallTimes, ModelJob, NodeCalls
 from litefuse.tools.benchmarking.measurement import Latency, Measurement
 from litefuse.tools.benchmarking.node_calls import NODES, NodeJob
 from litefuse.tools.benchmarking.op_times import Alone, needs_alone, op_times
 from litefuse.tools.benchmarking.operators_alone import ALONE, AloneJob, OpAlone
 from litefuse.tools.benchmarking.sizes import tried_inputs
 
-__all__ = ["Subject", "with_ops"]
+__all__ = ["Subject"]
 
 # Fewer calls have no percentiles.
 _FEW = 5
@@ -90,23 +90,6 @@ class Subject:
         assert refused is not None
         raise refused
 
-    def drawn(self, asked: ModelJob, key: str) -> tuple[ModelJob, Arrays]:
-        """Returns inputs that the model takes here; some if it does not run here."""
-        job = self.job(asked, key)
-        tried = [
-            replace(job, size=size, limit=limit) for size, limit in tried_inputs(self.file.inputs[key].values(), job)
-        ]
-        for each in tried:
-            try:
-                return each, cast("Arrays", self._run(INPUTS, InputJob(each), each))
-            except LimitError:
-                raise
-            except MissingKernelError:
-                break
-            except LitefuseError:
-                continue
-        return tried[0], cast("Arrays", self._run(INPUTS, InputJob(tried[0], called=False), tried[0]))
-
     def measured(self, asked: ModelJob, key: str, *, ops: bool) -> tuple[Measurement, ModelJob]:
         """Measures a signature; returns the job whose inputs the model took, too.
 
@@ -143,9 +126,9 @@ class Subject:
             except LitefuseError as error:
                 notes = (*measurement.notes, f"The ops could not be timed: {error.message}.")
                 return replace(measurement, notes=notes)
-        return with_ops(measurement, self.file, key, timed, self.alone(half, timed))
+        return _with_times(measurement, self.file, key, timed, self._alone(half, timed))
 
-    def alone(self, job: ModelJob, timed: NodeCalls) -> Alone:
+    def _alone(self, job: ModelJob, timed: NodeCalls) -> Alone:
         """Finds out what XNNPACK makes of each op, as far as that is needed."""
         ops = needs_alone(timed.nodes)
         if not ops:
@@ -163,7 +146,7 @@ class Subject:
         return run_with_kernels(target, argument, self.name, kernels, self._on_step)
 
 
-def with_ops(measurement: Measurement, file: FileOps, key: str, timed: NodeCalls, alone: Alone) -> Measurement:
+def _with_times(measurement: Measurement, file: FileOps, key: str, timed: NodeCalls, alone: Alone) -> Measurement:
     """Adds the times of ops to a measurement."""
     found, partitions = op_times(file, key, timed.nodes, alone)
     notes = [*measurement.notes]

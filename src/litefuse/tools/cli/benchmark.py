@@ -10,7 +10,7 @@ from litefuse.tools.cli.given import given_options
 from litefuse.tools.cli.json_output import json_option, print_json, wrote
 from litefuse.tools.cli.output import print_sections, progress
 from litefuse.tools.cli.pages import HTML, check_page
-from litefuse.tools.cli.parameters import ALL, KERNELS, PATH, OptionalValueCommand, parse_shape, process_limit_options
+from litefuse.tools.cli.parameters import KERNELS, PATH, OptionalValueCommand, parse_shape, process_limit_options
 
 __all__ = ["benchmark"]
 
@@ -56,14 +56,6 @@ def _parse_top(_context: click.Context, _parameter: click.Parameter, value: str)
     help="List the N slowest ops, kinds and layers, or all (10). 0: do not time the ops.",
 )
 @click.option("--no-xnnpack", is_flag=True, help="Keep LiteRT from using XNNPACK.")
-@click.option(
-    "--adb",
-    metavar="[SERIAL]",
-    help="Measure on an Android device, by LiteRT's benchmark_model; --adb=SERIAL names one of several.",
-)
-@click.option(
-    "--benchmark-binary", type=PATH, metavar="FILE", help="The file of benchmark_model for the device's processor."
-)
 @KERNELS
 @process_limit_options
 @HTML
@@ -81,8 +73,6 @@ def benchmark(
     warm_up: int,
     top: int | None,
     no_xnnpack: bool,
-    adb: str | None,
-    benchmark_binary: Path | None,
     kernels: tuple[str, ...],
     timeout: float | None,
     memory: int | None,
@@ -100,11 +90,7 @@ def benchmark(
 
     Custom ops run with the Python and native kernels of litefuse, of installed plug-ins, and those that --kernels
     registers. All of it runs in child processes.
-
-    With --adb, all is measured on a device, by LiteRT's own tool; --benchmark-binary is its file.
     """
-    if benchmark_binary is not None and adb is None:
-        raise click.BadParameter("--benchmark-binary needs --adb")
     if inputs is not None and (random is not None or shape):
         raise click.BadParameter("--inputs excludes --random and --shape")
     check_page(html, (model, other, inputs))
@@ -131,8 +117,6 @@ def benchmark(
             kernel_modules=kernels,
             timeout=timeout,
             memory=memory,
-            adb="" if adb == ALL else adb,
-            benchmark_binary=benchmark_binary,
             on_step=show,
         )
     if html is not None:

@@ -65,7 +65,7 @@ SECONDS = click.FloatRange(min=0, min_open=True)
 
 #: The value of an option that was given without one.
 ALL = "*"
-OPTIONAL_VALUES = frozenset({"--adb", "--allow-custom-ops", "--check-fusions", "--quantized-io", "--require-fused"})
+OPTIONAL_VALUES = frozenset({"--allow-custom-ops", "--check-fusions", "--quantized-io", "--require-fused"})
 
 
 def beginning(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
