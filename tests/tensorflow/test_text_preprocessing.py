@@ -215,16 +215,10 @@ def replacing(tf: Any, pattern: str) -> Any:
     return module, {"serving_default": serve}
 
 
-@pytest.mark.parametrize(
-    ("pattern", "reason"),
-    [(r"\p{Greek}", "the class 'Greek' is not known"), (r"a\C", r"\C is any byte")],
-    ids=["script", "byte"],
-)
-def test_an_expression_that_python_cannot_express_is_refused(tensorflow: TensorFlow, pattern: str, reason: str) -> None:
-    with pytest.raises(UnsupportedOpsError) as refused:
-        litefuse.convert(tensorflow.save(replacing, pattern))
-    assert reason in str(refused.value)
-    assert refused.value.ops[0].op == "StaticRegexReplace"
+@pytest.mark.parametrize("pattern", [r"\p{Greek}", r"a\C"], ids=["script", "byte"])
+def test_an_expression_that_only_google_re2_knows(tensorflow: TensorFlow, pattern: str) -> None:
+    text = np.array(["aΩb".encode(), b"a\xc3\xa9 ab a", b"\xce\xa9\xff"], object)
+    check(tensorflow, tensorflow.save(replacing, pattern), [{"text": text}], kernel_pack=True)
 
 
 @pytest.mark.parametrize("form", FORMS)

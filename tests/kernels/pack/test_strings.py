@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,15 +11,12 @@ from ai_edge_litert.interpreter import Interpreter, load_delegate
 from litefuse.errors import KernelError
 from litefuse.kernels import PYTHON_ONLY, native_library
 from litefuse.kernels.pack.refusals import refusal
-from litefuse.kernels.pack.strings import expressions
-from litefuse.kernels.pack.strings.expressions import Expression, PythonExpression, RE2Expression
+from litefuse.kernels.pack.strings import expressions, string_patterns
+from litefuse.kernels.pack.strings.expressions import expression
 from litefuse.litert.runtime.partly_native import is_beyond_native
 from tests.every import every
 from tests.kernels.pack.one_op import FORMS, run
 from tests.litert.runtime.models import Graph, model
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def strings(*values: bytes) -> Any:
@@ -95,17 +91,6 @@ def test_what_is_refused(op: str, inputs: list[Any], options: dict[str, Any], me
         run(op, inputs, [dtype], options, form=form)
 
 
-ENGINES = pytest.mark.parametrize("engine", ["python", "re2"])
-
-
-def engine_of(engine: str) -> Callable[[bytes], Expression]:
-    if engine == "python":
-        return PythonExpression
-    re2 = importlib.import_module("re2")
-    return lambda pattern: RE2Expression(pattern, re2)
-
-
-@ENGINES
 @pytest.mark.parametrize(
     ("pattern", "rewrite", "text", "expected"),
     [
@@ -119,44 +104,38 @@ def engine_of(engine: str) -> Callable[[bytes], Expression]:
         (r"(a)", r"\2", "aa", "aa"),
         (r"\pL+", r"<\0>\\ü", "éa 1", r"<éa>\ü 1"),
         (r"^a|b", "", "aab", "a"),
+        (r"\p{Greek}+", "", "aΩβ", "a"),
+        (r"b(a?)*", r"<\1>", "ba", "<a>"),  # Python puts in the last, empty turn
     ],
 )
-def test_expressions_mean_what_they_mean_in_re2(
-    pattern: str, rewrite: str, text: str, expected: str, engine: str
-) -> None:
-    known = engine_of(engine)(pattern.encode())
+def test_expressions_mean_what_they_mean_in_re2(pattern: str, rewrite: str, text: str, expected: str) -> None:
+    known = expression(pattern.encode())
 
     assert known.replaced(rewrite.encode(), text.encode(), every=True).decode() == expected
     assert known.replaced(rewrite.encode(), b"", every=False) == (b"-" if pattern == "x*" else b"")
 
 
-@ENGINES
-def test_a_match_is_one_of_the_whole_text(engine: str) -> None:
-    known = engine_of(engine)("a|é+".encode())
+def test_a_match_is_one_of_the_whole_text() -> None:
+    known = expression("a|é+".encode())
 
     assert [known.matches(text.encode()) for text in ("a", "éé", "aé", "", "a\n")] == [True, True, False, False, False]
 
 
-@ENGINES
-def test_bytes_that_are_no_text_stay(engine: str) -> None:
-    known = engine_of(engine)
-
-    assert known(rb"(?s).|[^a]|\D").replaced(b"", b"a\xffb\xc3", every=True) == b"\xff\xc3"
-    assert known(b"x*").replaced(b"\xfe", b"\xffa", every=True) == b"\xfe\xff\xfea\xfe"
-    assert not known(b".").matches(b"\xff")
+def test_bytes_that_are_no_text_stay() -> None:
+    assert expression(rb"(?s).|[^a]|\D").replaced(b"", b"a\xffb\xc3", every=True) == b"\xff\xc3"
+    assert expression(b"x*").replaced(b"\xfe", b"\xffa", every=True) == b"\xfe\xff\xfea\xfe"
+    assert not expression(b".").matches(b"\xff")
 
 
-@ENGINES
 @pytest.mark.parametrize("pattern", [b"(", b"a**", b"\xff", b"[b-a]", b"a{1001}", rb"\8"])
-def test_expressions_that_are_none(pattern: bytes, engine: str) -> None:
+def test_expressions_that_are_none(pattern: bytes) -> None:
     with pytest.raises(KernelError, match="regular expression"):
-        engine_of(engine)(pattern)
+        expression(pattern)
 
 
-@ENGINES
-def test_rewritings_that_are_none(engine: str) -> None:
+def test_rewritings_that_are_none() -> None:
     with pytest.raises(KernelError, match="behind a backslash stands a digit or another one"):
-        engine_of(engine)(b"a").replaced(b"\\\xff", b"a", every=True)
+        expression(b"a").replaced(b"\\\xff", b"a", every=True)
 
 
 def test_an_expression_that_takes_python_an_age() -> None:
@@ -168,26 +147,29 @@ def test_an_expression_that_takes_python_an_age() -> None:
     assert matches.tolist() == [False]
 
 
-def test_without_google_re2_a_warning(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(expressions, "_google_re2", lambda: None)
-    expressions.expression.cache_clear()
-    text = np.array([b"aBc", b"d"], object)
+def test_without_google_re2_a_kernel_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expressions, "google_re2", lambda: None)
+    expression.cache_clear()
+    options = {"pattern": "(?i)b+", "rewrite": "-"}
 
-    def replaced() -> list[bytes]:
-        return run("StaticRegexReplace", [text], [object], {"pattern": "(?i)b+", "rewrite": "-"})[0].tolist()
+    with pytest.raises(KernelError, match="google-re2") as raised:
+        run("StaticRegexReplace", [strings(b"aBc")], [object], options)
+    assert "pip install 'litefuse[text]'" in str(raised.value)
 
-    assert [replaced(), replaced()] == [[b"a-c", b"d"]] * 2
-    expressions.expression.cache_clear()
-    (record,) = caplog.records
-    assert "'(?i)b+' runs in Python's re" in record.getMessage()
-    assert "pip install 'litefuse[text]'" in record.getMessage()
+
+def test_a_conversion_without_google_re2_takes_all_expressions(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert refusal("StaticRegexFullMatch", ["bool"], {"pattern": "("}) == "regular expression '(': missing ): ("
+
+    monkeypatch.setattr(string_patterns, "google_re2", lambda: None)
+
+    assert refusal("StaticRegexFullMatch", ["bool"], {"pattern": "("}) is None
 
 
 def test_forms_that_the_pack_has_no_kernel_for() -> None:
     assert refusal("ConcatV2", ["string"], {}) is None
     assert refusal("ConcatV2", ["complex128"], {}) == ""
     assert refusal("StaticRegexReplace", ["string"], {"pattern": r"\w+"}) is None
-    assert "scripts are not" in (refusal("StaticRegexFullMatch", ["bool"], {"pattern": r"\p{Han}"}) or "")
+    assert "\\p{Hun}" in (refusal("StaticRegexFullMatch", ["bool"], {"pattern": r"\p{Hun}"}) or "")
     assert "not SHIFT_JIS" in (refusal("UnicodeDecode", ["int64", "int32"], {"input_encoding": "SHIFT_JIS"}) or "")
     assert refusal("StringLower", ["string"], {}) is None
 
@@ -196,7 +178,7 @@ def test_what_is_beyond_the_kernels_in_cpp() -> None:
     assert not {"StringLower", "StaticRegexReplace"} & PYTHON_ONLY
     assert not is_beyond_native("StringLower", {"encoding": ""})
     assert is_beyond_native("StringLower", {"encoding": "utf-8"})
-    beyond = [r"\pL", r"[\p{Lu}]", "(?i)a", "a(?s:.)", "(?U)a+"]
+    beyond = [r"\pL", r"\C", r"[\p{Lu}]", "(?i)a", "a(?s:.)", "(?U)a+"]
     assert every(is_beyond_native("StaticRegexReplace", {"pattern": pattern}) for pattern in beyond)
     within = [r"[!-/\[\]^_`{|}~']+", r"(?:a|b)*", r"(?P<name>\w+)$", "[[:alpha:]]"]
     assert not any(is_beyond_native("StaticRegexReplace", {"pattern": pattern}) for pattern in within)

@@ -10,12 +10,10 @@ import pytest
 import litefuse
 from litefuse.errors import KernelError, LitefuseError
 from litefuse.frontends.saved_model.messages import SavedModel
-from litefuse.kernels.pack.strings import expressions
 from tests.kernels.pack.one_op import run
 from tests.kernels.pack.tensorflow_text import MODELS, OpCall, model_calls, op_calls, saved_model
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 CALLS = op_calls()
@@ -36,16 +34,6 @@ def given(array: Any) -> Any:
     return np.array(array.item()) if array.shape == () and array.dtype == object else array
 
 
-@pytest.fixture
-def python_expressions(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Regular expressions run in Python, whatever is installed."""
-    monkeypatch.setattr(expressions, "_google_re2", lambda: None)
-    expressions.expression.cache_clear()
-    yield
-    expressions.expression.cache_clear()
-
-
-@pytest.mark.usefixtures("python_expressions")
 @pytest.mark.parametrize("call", CALLS, ids=[f"{place}-{call.op}" for place, call in enumerate(CALLS)])
 def test_ops(call: OpCall) -> None:
     outputs = run(call.op, [given(each) for each in call.inputs], [each.dtype for each in call.outputs], call.options)

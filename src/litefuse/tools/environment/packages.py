@@ -27,7 +27,7 @@ EXTRAS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "openvino": ("the target openvino", ("openvino",)),
     "explorer": ("litefuse show", ("model_explorer",)),
     "images": ("images in kernels and samples", ("PIL",)),
-    "text": ("regular expressions in bounded time", ("re2",)),
+    "text": ("regular expressions in kernels in Python", ("re2",)),
     "cloud": ("models, samples and outputs at URLs", ("fsspec", "platformdirs")),
     "cluster": ("litefuse batch --scheduler", ("distributed",)),
     "junit": ("litefuse batch --junit", ("junitparser",)),

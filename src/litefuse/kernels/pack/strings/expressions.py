@@ -1,104 +1,29 @@
-r"""Matching and replacing with RE2 regular expressions, which TensorFlow's ops take.
-
-If the package google-re2 is installed (the extra ``text``), RE2 itself runs them, in time linear in the text.
-Otherwise Python's ``re`` does, with the expression as ``re2.py`` translates it: some expressions, such as
-``(x+x+)+y``, then take a time that doubles with each character.
-"""
+"""Matching and replacing with RE2 regular expressions, which TensorFlow's ops take, by the package google-re2."""
 
 from __future__ import annotations
 
 import functools
-import logging
 import re
-from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from litefuse.errors import KernelError
-from litefuse.kernels.pack.strings.re2 import compiled, decoded, encoded
-from litefuse.support.logs.events import silent_by_default
+from litefuse.kernels.pack.strings.strings import decoded, encoded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Expression", "PythonExpression", "RE2Expression", "expression"]
-
-logger = logging.getLogger("litefuse.kernels")
-silent_by_default()
+__all__ = ["Expression", "expression", "google_re2"]
 
 
-class Expression(ABC):
-    """A regular expression. Texts and rewrites are bytes, usually UTF-8; see the subclasses for what they match."""
-
-    groups: int
-    """The number of groups."""
-
-    @abstractmethod
-    def matches(self, text: bytes) -> bool:
-        """Whether it matches the whole text."""
-
-    @abstractmethod
-    def first(self, text: bytes) -> tuple[tuple[int, int], int] | None:
-        """Returns the bytes at which the first group of the first match begins and ends, and at which the match ends.
-
-        None if it does not match. The expression has a group.
-
-        Raises:
-            KernelError: The group is no part of the match.
-        """
-
-    @abstractmethod
-    def replaced(self, rewrite: bytes, text: bytes, *, every: bool) -> bytes:
-        """Returns the text with every match replaced, or only the first one.
-
-        An empty match at the end of the previous match does not count. In ``rewrite``, a backslash and a digit refer to
-        a group, with 0 to the whole match. If the group does not exist, RE2 replaces nothing.
-
-        Raises:
-            KernelError: A backslash in ``rewrite`` is followed by something else.
-        """
-
-
-class PythonExpression(Expression):
-    """An expression that Python's ``re`` runs.
-
-    Args:
-        pattern: The expression.
-
-    Raises:
-        KernelError: It is not valid in RE2, or Python cannot express it.
-    """
-
-    def __init__(self, pattern: bytes) -> None:
-        try:
-            self._pattern = compiled(pattern.decode())
-        except UnicodeDecodeError:
-            raise KernelError(f"regular expression {pattern!r} is no UTF-8") from None
-        self.groups = self._pattern.groups
-
-    def matches(self, text: bytes) -> bool:
-        return self._pattern.fullmatch(decoded(text)) is not None
-
-    def first(self, text: bytes) -> tuple[tuple[int, int], int] | None:
-        whole = decoded(text)
-        match = self._pattern.search(whole)
-        if match is None:
-            return None
-        begin, end = _first_group(match)
-        before = len(encoded(whole[:begin]))
-        return (before, before + len(encoded(whole[begin:end]))), len(encoded(whole[: match.end()]))
-
-    def replaced(self, rewrite: bytes, text: bytes, *, every: bool) -> bytes:
-        parts = [part if isinstance(part, int) else decoded(part) for part in _rewriting(rewrite)]
-        whole = decoded(text)
-        return encoded("".join(_pieces(self._pattern, parts, whole, [*range(len(whole) + 1)], every=every)))
-
-
-class RE2Expression(Expression):
-    """An expression that RE2 runs.
+class Expression:
+    """A regular expression. Texts and rewrites are bytes, usually UTF-8: a byte that is not is a character of its own.
 
     Args:
         pattern: The expression.
         re2: The module of google-re2.
+
+    Attributes:
+        groups: The number of groups.
 
     Raises:
         KernelError: It is not valid in RE2.
@@ -113,52 +38,86 @@ class RE2Expression(Expression):
             reason = error.args[0].decode("utf-8", "replace") if error.args else "is none of RE2"
             shown = pattern.decode("utf-8", "backslashreplace")
             raise KernelError(f"regular expression {shown!r}: {reason}") from None
-        self.groups = self._pattern.groups
+        self.groups: int = self._pattern.groups
 
     def matches(self, text: bytes) -> bool:
+        """Whether it matches the whole text."""
         return self._pattern.fullmatch(text) is not None
 
     def first(self, text: bytes) -> tuple[tuple[int, int], int] | None:
+        """Returns the bytes at which the first group of the first match begins and ends, and at which the match ends.
+
+        None if it does not match. The expression has a group.
+
+        Raises:
+            KernelError: The group is no part of the match.
+        """
         match = self._pattern.search(text)
-        return None if match is None else (_first_group(match), match.end())
+        if match is None:
+            return None
+        begin, end = match.span(1)
+        if begin < 0:
+            raise KernelError("the first group of the regular expression is no part of its match")
+        return (begin, end), match.end()
 
     def replaced(self, rewrite: bytes, text: bytes, *, every: bool) -> bytes:
-        return b"".join(_pieces(self._pattern, _rewriting(rewrite), text, _places(text), every=every))
+        """Returns the text with every match replaced, or only the first one.
+
+        An empty match at the end of the previous match does not count. In ``rewrite``, a backslash and a digit refer to
+        a group, with 0 to the whole match. If the group does not exist, RE2 replaces nothing.
+
+        Raises:
+            KernelError: A backslash in ``rewrite`` is followed by something else.
+        """
+        parts = _rewriting(rewrite)
+        if any(isinstance(part, int) and part > self.groups for part in parts):
+            return text
+        pieces: list[bytes] = []
+        at, last = 0, -1
+        following = iter(_places(text))
+        while at <= len(text):
+            match = self._pattern.search(text, at)
+            if match is None:
+                break
+            start, end = match.span()
+            if start == end == last:  # equal to ``at``
+                after = next((place for place in following if place > at), len(text) + 1)
+                pieces.append(text[at:after])
+                at = after
+                continue
+            pieces.append(text[at:start])
+            pieces += [(match[part] or b"") if isinstance(part, int) else part for part in parts]
+            at = last = end
+            if not every:
+                break
+        pieces.append(text[at:])
+        return b"".join(pieces)
 
 
 @functools.lru_cache(maxsize=256)
 def expression(pattern: bytes) -> Expression:
-    """Returns the compiled expression, in RE2 if google-re2 is installed.
+    """Returns the compiled expression.
 
     Raises:
-        KernelError: It is not valid in RE2, or, without google-re2, Python cannot express it.
+        KernelError: It is not valid in RE2, or google-re2 is not installed.
     """
-    re2 = _google_re2()
-    if re2 is not None:
-        return RE2Expression(pattern, re2)
-    found = PythonExpression(pattern)
-    logger.warning(
-        "the regular expression %r runs in Python's re, where some take a time without bound: "
-        "pip install 'litefuse[text]' brings RE2",
-        pattern.decode(),
-    )
-    return found
+    re2 = google_re2()
+    if re2 is None:
+        raise KernelError(
+            "regular expressions in Python need google-re2, which is not installed",
+            hint="Install it: pip install 'litefuse[text]'.",
+        )
+    return Expression(pattern, re2)
 
 
 @functools.cache
-def _google_re2() -> Any:
+def google_re2() -> Any:
+    """Returns the module of google-re2; None if it is not installed."""
     try:
         import re2
     except ImportError:
         return None
     return re2 if hasattr(re2, "Options") else None  # other packages have a module of this name
-
-
-def _first_group(match: Any) -> tuple[int, int]:
-    begin, end = match.span(1)
-    if begin < 0:
-        raise KernelError("the first group of the regular expression is no part of its match")
-    return begin, end
 
 
 def _places(text: bytes) -> list[int]:
@@ -167,40 +126,6 @@ def _places(text: bytes) -> list[int]:
     for character in decoded(text):
         places.append(places[-1] + len(encoded(character)))
     return places
-
-
-def _pieces(pattern: Any, parts: Sequence[Any], text: Any, places: Sequence[int], *, every: bool) -> list[Any]:
-    """Returns the pieces of the result, unchanged and replaced ones, all of the type of ``text``.
-
-    Args:
-        pattern: The expression, with the methods of ``re.Pattern``.
-        parts: The replacement of a match: texts, and the numbers of groups.
-        text: The text.
-        places: The offsets of its characters, and of its end.
-        every: Whether every match is replaced.
-    """
-    if any(isinstance(part, int) and part > pattern.groups for part in parts):
-        return [text]
-    result: list[Any] = []
-    at, last = 0, -1
-    following = iter(places)
-    while at <= len(text):
-        match = pattern.search(text, at)
-        if match is None:
-            break
-        start, end = match.span()
-        if start == end == last:  # equal to ``at``
-            after = next((place for place in following if place > at), len(text) + 1)
-            result.append(text[at:after])
-            at = after
-            continue
-        result.append(text[at:start])
-        result += [(match[part] or text[:0]) if isinstance(part, int) else part for part in parts]
-        at = last = end
-        if not every:
-            break
-    result.append(text[at:])
-    return result
 
 
 @functools.lru_cache(maxsize=256)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from litefuse.errors import KernelError
 from litefuse.kernels.pack.refusals import LimitedKernel
-from litefuse.kernels.pack.strings.expressions import PythonExpression, expression
+from litefuse.kernels.pack.strings.expressions import expression, google_re2
 from litefuse.kernels.pack.strings.strings import OfEachString, as_bytes, check_scalar, check_strings, string_array
 from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
@@ -28,20 +28,22 @@ __all__ = ["RegexFullMatch", "RegexReplace", "StaticRegexFullMatch", "StaticRege
 class _OfKnownExpression(LimitedKernel, PartlyNativeKernel):
     @classmethod
     def refusal(cls, dtypes: Sequence[str], attributes: Mapping[str, Any]) -> str | None:
-        """Accepts only what Python can match, since the model may run where google-re2 is not installed."""
+        """Accepts what RE2 does; everything where google-re2 is not installed, which would tell."""
         del dtypes
+        if google_re2() is None:
+            return None
         try:
-            PythonExpression(as_bytes(attributes.get("pattern", "")))
+            expression(as_bytes(attributes.get("pattern", "")))
         except KernelError as error:
             return error.message
         return None
 
     @classmethod
     def is_beyond_native(cls, attributes: Mapping[str, Any]) -> bool:
-        r"""Whether there may be flags or a Unicode class (\pL); an escaped backslash before it is not checked."""
+        r"""Whether there may be flags, a Unicode class (\pL) or a byte (\C); a backslash before it is not checked."""
         pattern = attributes.get("pattern", "")
         text = pattern.decode("latin-1") if isinstance(pattern, bytes) else str(pattern)  # C++ refuses what is not text
-        return re.search(r"\\[pP]|\(\?(?!:|P?<)", text) is not None
+        return re.search(r"\\[CpP]|\(\?(?!:|P?<)", text) is not None
 
 
 @pack_kernel("StaticRegexReplace", limited=True, native="partly")
@@ -60,7 +62,7 @@ class StaticRegexReplace(_OfKnownExpression, OfEachString):
         """Returns the input's shape.
 
         Raises:
-            KernelError: The input is not of strings, or the expression is invalid in RE2 or cannot be matched here.
+            KernelError: The input is not of strings, or the expression is invalid in RE2, or google-re2 is missing.
         """
         expression(as_bytes(pattern))
         return super().prepare(text)
@@ -102,7 +104,7 @@ class RegexReplace(CustomOp):
         """Replaces in one string after the other.
 
         Raises:
-            KernelError: The expression is invalid in RE2 or cannot be matched here.
+            KernelError: The expression is invalid in RE2, or google-re2 is missing.
         """
         text, pattern, rewrite = inputs
         _replace(text, outputs, pattern.item(), rewrite.item(), every=replace_global)
@@ -125,7 +127,7 @@ class StaticRegexFullMatch(_OfKnownExpression):
         """Returns the input's shape.
 
         Raises:
-            KernelError: The input is not of strings, or the expression is invalid in RE2 or cannot be matched here.
+            KernelError: The input is not of strings, or the expression is invalid in RE2, or google-re2 is missing.
         """
         expression(as_bytes(pattern))
         return TensorSpec(check_strings("input", text), np.bool_)
@@ -158,7 +160,7 @@ class RegexFullMatch(CustomOp):
         """Matches one string after the other.
 
         Raises:
-            KernelError: The expression is invalid in RE2 or cannot be matched here.
+            KernelError: The expression is invalid in RE2, or google-re2 is missing.
         """
         text, pattern = inputs
         _match(text, outputs, pattern.item())

@@ -24,6 +24,8 @@ __all__ = [
     "check_dtype",
     "check_scalar",
     "check_strings",
+    "decoded",
+    "encoded",
     "string_array",
 ]
 
@@ -80,6 +82,16 @@ def check_count(shape: Sequence[int]) -> None:
 def as_bytes(option: str | bytes) -> bytes:
     """Returns a string option as bytes, which it already is if it is not valid UTF-8."""
     return option.encode() if isinstance(option, str) else option
+
+
+def decoded(text: bytes) -> str:
+    """Returns the characters of UTF-8; a byte that is not valid becomes one that only itself equals."""
+    return text.decode("utf-8", "surrogateescape")
+
+
+def encoded(text: str) -> bytes:
+    """Returns the bytes of a decoded text."""
+    return text.encode("utf-8", "surrogateescape")
 
 
 def string_array(strings: Iterable[bytes], shape: Sequence[int] | None = None) -> npt.NDArray[Any]:

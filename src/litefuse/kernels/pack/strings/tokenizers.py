@@ -93,8 +93,8 @@ class RegexSplitWithOffsets(CustomOp):
         """Returns the number of row splits; that of tokens is known only at run time.
 
         Raises:
-            KernelError: An input has a wrong dtype or shape, or a constant expression is invalid in RE2 or cannot be
-                matched here.
+            KernelError: An input has a wrong dtype or shape, a constant expression is invalid in RE2, or google-re2 is
+                missing.
         """
         for name, spec in (("delim_regex_pattern", separator), ("keep_delim_regex_pattern", kept)):
             check_strings(name, spec)
@@ -113,7 +113,7 @@ class RegexSplitWithOffsets(CustomOp):
         """Splits one string after the other.
 
         Raises:
-            KernelError: An expression is invalid in RE2 or cannot be matched here, or a separator is empty at the
+            KernelError: An expression is invalid in RE2, google-re2 is missing, or a separator is empty at the
                 beginning of a token, where TensorFlow's kernel does not end.
         """
         text, separator, kept = inputs

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy.typing as npt
 
 from litefuse.errors import KernelError
-from litefuse.kernels.pack.strings.re2 import decoded, encoded
-from litefuse.kernels.pack.strings.strings import OfEachString, as_bytes, string_array
+from litefuse.kernels.pack.strings.strings import OfEachString, as_bytes, decoded, encoded, string_array
 from litefuse.litert.runtime.kernel_pack import pack_kernel
 
 if TYPE_CHECKING:
