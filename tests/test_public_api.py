@@ -85,7 +85,6 @@ def test_what_few_models_need_is_loaded_for_those() -> None:
         "litefuse.fusions.composites.fuse_composites",
         "litefuse.fusions.composites.outcome",
         "litefuse.fusions.fusion",
-        "litefuse.fusions.loading",
         "litefuse.fusions.recognizers",
         "litefuse.fusions.recognizers.layers",
         "litefuse.fusions.recognizers.layers.index",

@@ -16,8 +16,7 @@ from litefuse.frontends.keras_config import check_config
 from litefuse.frontends.keras_file import KerasFileJob
 from litefuse.frontends.keras_hdf5 import INSTALL, read_hdf5
 from litefuse.frontends.keras_model import keras_model_source
-from litefuse.frontends.keras_releases import CORRECTED_TEXT, is_corrected
-from litefuse.frontends.tensorflow_packages import KERAS_2, conflict, tensorflow_packages
+from litefuse.frontends.tensorflow_packages import CORRECTED_TEXT, KERAS_2, conflict, is_corrected, tensorflow_packages
 from litefuse.frontends.writer import describe_error
 
 __all__ = ["write_saved_model_of"]

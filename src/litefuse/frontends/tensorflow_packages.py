@@ -1,12 +1,13 @@
-"""The packages that TensorFlow and Keras come from: what to install, and which of them overwrite each other."""
+"""The packages that TensorFlow and Keras come from: what to install, which are safe, and which overwrite each other."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from importlib.metadata import distributions
 from typing import NamedTuple
 
-__all__ = ["KERAS_2", "TENSORFLOWS", "Conflict", "conflict", "tensorflow_packages"]
+__all__ = ["CORRECTED_TEXT", "KERAS_2", "TENSORFLOWS", "Conflict", "conflict", "is_corrected", "tensorflow_packages"]
 
 #: Distributions that have the module ``tensorflow``: each stands for the others.
 TENSORFLOWS = (
@@ -19,6 +20,10 @@ KERAS_2 = (
     "would overwrite: pip install --no-deps tf_keras, in the minor version of TensorFlow."
 )
 """How to install Keras 2."""
+# The first releases in which a file has no known way to run code, and what to ask pip for. 3.12 is the last for Python
+# 3.10, and has got the corrections of later releases.
+_CORRECTED = ((3, 12, 4), (3, 15, 1))
+CORRECTED_TEXT = "3.12.4 or a later 3.12, or 3.15.1 or later"
 
 
 def tensorflow_packages(folders: Iterable[str] | None = None) -> dict[str, str]:
@@ -71,3 +76,10 @@ def conflict(installed: Iterable[str]) -> Conflict | None:
         f"Keep one: pip uninstall -y {' '.join(names)} && pip install {kept}. tf_keras asks for tensorflow; beside "
         "tensorflow-cpu, it is installed by pip install --no-deps tf_keras.",
     )
+
+
+def is_corrected(version: str) -> bool:
+    """Whether a release of Keras is safe to read files with."""
+    numbers = tuple(int(each) for each in re.findall(r"\d+", version)[:3])
+    (line, latest) = _CORRECTED
+    return numbers >= latest or (numbers[:2] == line[:2] and numbers >= line)

@@ -1,4 +1,4 @@
-"""Conversion code of composites, and its registry."""
+"""Conversion code of composites, its registry, and the loading of plug-ins that register more."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from litefuse.errors import FusionError
-from litefuse.fusions.loading import is_loading, load_plug_ins
+from litefuse.support.plug_ins.entry_points import find_plug_ins, what_was_raised
 from litefuse.support.plug_ins.own_classes import OwnClass, own_classes
 
 if TYPE_CHECKING:
@@ -24,10 +24,16 @@ __all__ = [
     "called_fusions",
     "find_fusion",
     "fusion",
+    "is_loading",
+    "load_plug_ins",
     "own_fusions",
     "registered_fusions",
     "take_fusions",
 ]
+
+_ENTRY_POINTS = ("litefuse.fusions", "litefuse.recognizers")  # a module may be in both
+
+_loading: bool | None = None  # None: not loaded yet
 
 
 class Fusion:
@@ -220,3 +226,31 @@ def take_fusions(registered: Mapping[str, type[Fusion]]) -> None:
     """Replaces the registered fusions with those of another process."""
     _registered.clear()
     _registered.update(registered)
+
+
+def is_loading() -> bool:
+    """Whether plug-ins are being loaded, so that they are what registers now."""
+    return bool(_loading)
+
+
+def load_plug_ins() -> None:
+    """Registers the fusions and recognizers of installed plug-ins, once."""
+    global _loading
+    if _loading is not None:
+        return
+    _loading = True
+    try:
+        for plug_in in find_plug_ins(*_ENTRY_POINTS):
+            try:
+                plug_in.load()
+            except FusionError:
+                raise
+            except Exception as error:  # a plug-in may raise anything
+                raise FusionError(
+                    f"the plug-in cannot be loaded: {what_was_raised(error)}",
+                    where=f"entry point {plug_in.name} ({plug_in.value})",
+                ) from error
+    except BaseException:
+        _loading = None
+        raise
+    _loading = False

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from litefuse.frontends.saved_model.op_registry import op_registry
-from litefuse.frontends.saved_model.statefulness import Statefulness, statefulness_of
+from litefuse.frontends.saved_model.op_registry import Statefulness, op_registry, statefulness_of
 from litefuse.ir.marks import WITHHELD
 
 __all__ = ["has_side_effects", "is_erasable", "is_pure", "is_repeatable"]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from litefuse.frontends.saved_model.crc32c import crc32c, mask
+from litefuse.frontends.saved_model.sorted_table import crc32c, mask
 from tests.frontends.saved_model.bundle_writer import masked_crc32c
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import litefuse.kernels
 from litefuse.kernels import PACK, PYTHON_ONLY
-from litefuse.kernels.pack.refusals import LimitedKernel
+from litefuse.kernels.pack.supported import LimitedKernel
 from litefuse.litert.runtime.custom_op import CustomOp, kernels_by_name
 from litefuse.litert.runtime.kernel_pack import kernel_classes, pack_kernel
 from litefuse.litert.runtime.outputs import Outputs

@@ -10,9 +10,9 @@ from ai_edge_litert.interpreter import Interpreter, load_delegate
 
 from litefuse.errors import KernelError
 from litefuse.kernels import PYTHON_ONLY, native_library
-from litefuse.kernels.pack.refusals import refusal
 from litefuse.kernels.pack.strings import expressions, string_patterns
 from litefuse.kernels.pack.strings.expressions import expression
+from litefuse.kernels.pack.supported import refusal
 from litefuse.litert.runtime.partly_native import is_beyond_native
 from tests.every import every
 from tests.kernels.pack.one_op import FORMS, run

@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 from litefuse.kernels import PACK, native_library
-from litefuse.kernels.pack.catalog import AvailableKernel, available_kernels
-from litefuse.kernels.pack.sections import kernel_section
+from litefuse.kernels.pack.catalog import AvailableKernel, available_kernels, kernel_section
 from litefuse.litert.cpp.sources import native_sources
 from litefuse.litert.runtime import custom_op
 from litefuse.support.plug_ins.entry_points import PlugIn, take_plug_ins

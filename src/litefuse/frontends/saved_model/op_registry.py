@@ -1,4 +1,4 @@
-"""The op definitions of TensorFlow and TensorFlow Text, shipped with litefuse.
+"""The op definitions of TensorFlow and TensorFlow Text, shipped with litefuse, and what they say of side effects.
 
 A SavedModel strips attributes that equal their op's default, and need not list all ops of its functions. So importing a
 function takes the definitions of all ops. They were dumped from TensorFlow by ``scripts/dump_op_registry.py``.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,15 @@ if TYPE_CHECKING:
 
     from litefuse.frontends.saved_model.messages import NodeDef
 
-__all__ = ["OpRegistry", "input_count", "input_dtypes", "node_outputs", "op_registry"]
+__all__ = [
+    "OpRegistry",
+    "Statefulness",
+    "input_count",
+    "input_dtypes",
+    "node_outputs",
+    "op_registry",
+    "statefulness_of",
+]
 
 _MAX_OUTPUTS = 2**16
 
@@ -154,3 +163,48 @@ def op_registry() -> OpRegistry:
     data = Path(__file__).with_name("op_registry.binpb").read_bytes()
     file = OpRegistryFile.FromString(data)
     return OpRegistry(file.tensorflow_version, file.ops)
+
+
+class Statefulness(Enum):
+    """The inputs of an op besides its operands, and its effects besides its results."""
+
+    PURE = "nothing else: it may be computed twice, elsewhere, together with another like it, or not at all"
+    READING = "on what others write, and it leaves nothing behind: it may be computed twice at one moment"
+    VARYING = "on chance, or on what no other op sees: it is to be computed once, or not at all"
+    STATEFUL = "it may leave behind anything: it is to be computed once"
+
+
+# Stateful by their definitions, which keeps TensorFlow from folding or dropping them; they only compute.
+_PURE = frozenset(
+    {
+        "CheckNumerics",  # its operand, or an error
+        "Empty",  # which values there are is not defined
+        "GuaranteeConst",  # its operand
+    }
+)
+# Stateful by their operand or result, which is a resource: they read it, or say which one it is.
+_READING = frozenset(
+    {
+        *("LookupTableExport", "LookupTableExportV2", "LookupTableFind", "LookupTableFindV2"),
+        *("LookupTableSize", "LookupTableSizeV2", "WordpieceTokenizeWithOffsets"),
+        *("ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VarIsInitializedOp", "VariableShape"),
+        *("HashTable", "HashTableV2", "MutableDenseHashTableV2", "MutableHashTableV2", "VarHandleOp"),
+    }
+)
+# The attributes of ops that draw random numbers.
+_SEEDS = frozenset({"seed", "seed2"})
+
+
+def statefulness_of(definition: OpDef) -> Statefulness:
+    """The statefulness of an op.
+
+    That of one that runs functions is theirs: TensorFlow calls it stateful or gives it another name if they are. So it
+    does with an operand that is a resource. A reference to a variable it does not count.
+    """
+    if definition.name in _PURE:
+        return Statefulness.PURE
+    if definition.name in _READING:
+        return Statefulness.READING
+    if definition.is_stateful:
+        return Statefulness.VARYING if {each.name for each in definition.attr} >= _SEEDS else Statefulness.STATEFUL
+    return Statefulness.PURE

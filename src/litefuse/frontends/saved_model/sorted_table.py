@@ -1,4 +1,4 @@
-"""Reader of LevelDB-format sorted tables, the format of a checkpoint's index.
+"""Reader of LevelDB-format sorted tables, the format of a checkpoint's index; its checksums and integers.
 
 Layout (LevelDB's ``doc/table_format.md``): blocks, each followed by a compression type and a masked CRC-32C; among
 them an index block whose values locate the data blocks; last a footer of 48 bytes that locates the index block. An
@@ -8,16 +8,19 @@ entry of a block shares the first bytes of its key with the entry before it.
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
+
+import google_crc32c
 
 from litefuse.errors import CheckpointError
-from litefuse.frontends.saved_model.crc32c import crc32c, mask
-from litefuse.frontends.saved_model.varint import read_varint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["read_table"]
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["crc32c", "mask", "read_table", "read_varint"]
 
 _FOOTER_SIZE = 48
 _MAGIC = 0xDB4775248B80FB57
@@ -25,6 +28,47 @@ _TRAILER_SIZE = 5
 # Keys share prefixes, so a small hostile table could hold enormous keys; in real tables they take a few times its size.
 _MAX_KEY_EXPANSION = 100
 _COMPRESSION = {0: "none", 1: "snappy", 2: "zstd"}
+_MASK_DELTA = 0xA282EAD8
+_extend = cast("Any", google_crc32c).extend
+
+
+def read_varint(data: bytes | memoryview, position: int) -> tuple[int, int]:
+    """Returns the integer of variable length that starts at ``position``, and the position after it.
+
+    Each byte has seven bits, the lowest first, and the eighth set on all bytes but the last.
+
+    Raises:
+        ValueError: The data ends inside the integer, or it has more than 64 bits.
+    """
+    value = shift = 0
+    while position < len(data) and shift < 64:
+        byte = data[position]
+        position += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            if value >> 64:
+                break
+            return value, position
+        shift += 7
+    raise ValueError(f"no integer of at most 64 bits ends before byte {position}")
+
+
+def crc32c(data: bytes | NDArray[np.uint8], crc: int = 0) -> int:
+    """Returns the CRC-32C (Castagnoli) of ``data``, continuing from the checksum ``crc`` of the preceding data.
+
+    Args:
+        data: Bytes, or a contiguous one-dimensional array, whose memory is read in place.
+        crc: The checksum of the preceding data.
+    """
+    return cast("int", _extend(crc, data))
+
+
+def mask(crc: int) -> int:
+    """Returns the masked form of a checksum, which TensorFlow's files have: LevelDB's, a rotation and an addition.
+
+    So data that contains checksums can be checksummed safely.
+    """
+    return ((crc >> 15 | crc << 17) + _MASK_DELTA) & 0xFFFFFFFF
 
 
 def read_table(data: bytes, where: str = "") -> dict[bytes, bytes]:

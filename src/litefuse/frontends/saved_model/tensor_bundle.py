@@ -18,13 +18,11 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 from litefuse.errors import CheckpointError, SavedModelError
-from litefuse.frontends.saved_model.crc32c import crc32c, mask
 from litefuse.frontends.saved_model.dtypes import DataType, is_array_shape
 from litefuse.frontends.saved_model.messages import BundleEntryProto, BundleHeaderProto
 from litefuse.frontends.saved_model.regular_file import open_regular, read_regular
-from litefuse.frontends.saved_model.sorted_table import read_table
+from litefuse.frontends.saved_model.sorted_table import crc32c, mask, read_table, read_varint
 from litefuse.frontends.saved_model.tensor_slice import TensorSlice
-from litefuse.frontends.saved_model.varint import read_varint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

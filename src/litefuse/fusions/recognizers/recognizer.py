@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, cast
 
 from litefuse.errors import FusionError
-from litefuse.fusions.loading import is_loading, load_plug_ins
+from litefuse.fusions.fusion import is_loading, load_plug_ins
 
 if TYPE_CHECKING:
     from litefuse.fusions.recognizers.pattern import Pattern

@@ -6,8 +6,7 @@ import pickle
 from collections.abc import Mapping
 from typing import Any
 
-from litefuse.fusions.fusion import called_fusions, take_fusions
-from litefuse.fusions.loading import load_plug_ins
+from litefuse.fusions.fusion import called_fusions, load_plug_ins, take_fusions
 from litefuse.fusions.recognizers.recognizer import called_recognizers, take_recognizers
 
 __all__ = ["pickle_registered", "unpickle_registered"]

@@ -1,20 +1,21 @@
-"""The available kernels, for the command ``kernels list``."""
+"""The available kernels, as data and as a section of a report, for the command ``kernels list``."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from litefuse.errors import KernelError
 from litefuse.kernels import PACK, native_library
-from litefuse.kernels.pack.dtypes import ANY, COMPLEX, FLOATS, NUMBERS, REAL
+from litefuse.kernels.pack.supported import ANY, COMPLEX, FLOATS, NUMBERS, REAL
 from litefuse.litert.runtime.custom_op import CustomOp, find_kernel, installed_kernels, registered_kernels
 from litefuse.support.report.json_form import json_form
+from litefuse.support.report.section import Judgement, Section, count_of
 
-__all__ = ["AvailableKernel", "available_kernels"]
+__all__ = ["AvailableKernel", "available_kernels", "kernel_section"]
 
 _FAMILIES: Mapping[frozenset[str], str] = {
     frozenset((*ANY, "string")): "all",
@@ -25,6 +26,8 @@ _FAMILIES: Mapping[frozenset[str], str] = {
     frozenset(FLOATS): "all floats",
     frozenset(COMPLEX): "complex numbers",
 }
+_LANGUAGES = {"native": "C++", "numpy": "Python", "compiled": "Python (numba)"}
+_OWN = "litefuse"
 
 
 @dataclass(frozen=True)
@@ -107,3 +110,41 @@ def _file(kernel: type[CustomOp]) -> str:
         return kernel.library or str(Path(inspect.getfile(kernel)))
     except (OSError, TypeError):
         return kernel.__module__
+
+
+def kernel_section(kernels: Sequence[AvailableKernel]) -> Section:
+    """Returns a row for each op and origin of its kernels: the languages that it is written in, and where it runs.
+
+    Args:
+        kernels: The kernels, those of one op in the order of the lookup.
+    """
+    groups: dict[tuple[str, str], list[AvailableKernel]] = {}
+    for each in kernels:
+        groups.setdefault((each.op, _origin(each)), []).append(each)
+    has_others = any(origin != _OWN for _, origin in groups)
+    rows: list[tuple[str, ...]] = []
+    judgements: list[Judgement] = []
+    seen: set[str] = set()
+    for (op, origin), group in groups.items():
+        forms = [each.form for each in group]
+        languages = ", ".join(dict.fromkeys(_LANGUAGES.get(form, "") for form in forms))
+        runs = "" if "broken" in forms else "apps, Python" if "native" in forms else "Python"
+        text = "; ".join(dict.fromkeys(each.dtype_text for each in group))
+        if op in seen:
+            text += "; another goes before it"
+        rows.append((op, languages, runs, *([origin] if has_others else []), text))
+        judgements.append("bad" if "broken" in forms else None)
+        seen.add(op)
+    return Section(
+        f"Kernels: {count_of(len(seen), 'op')}",
+        rows,
+        ("op", "languages", "runs in", *(["from"] if has_others else []), "dtypes"),
+        judgements=judgements,
+        note="Apps get the kernels in C++ with litefuse kernels export; those in Python run with litefuse's "
+        "interpreter and delegate.",
+    )
+
+
+def _origin(kernel: AvailableKernel) -> str:
+    is_own = kernel.form == "native" and kernel.source.startswith(f"{_OWN} (")
+    return _OWN if is_own else kernel.source

@@ -162,7 +162,7 @@ class EmitCustomOps:
 
 def _refusal(op: ir.OpView, name: str) -> str | None:
     # Imported late: few models have such ops.
-    from litefuse.kernels.pack.refusals import refusal
+    from litefuse.kernels.pack.supported import refusal
 
     return refusal(name, [tensor_type_of(result).dtype for result in op.results], _attributes(op))
 

@@ -39,8 +39,7 @@ def list_kernels(sources: tuple[str, ...], as_json: bool) -> None:
     Each with the languages that it is written in, where it runs, and the dtypes that it takes. Of several for one op
     the first runs.
     """
-    from litefuse.kernels.pack.catalog import available_kernels
-    from litefuse.kernels.pack.sections import kernel_section
+    from litefuse.kernels.pack.catalog import available_kernels, kernel_section
     from litefuse.litert.runtime.loading import load_kernels
 
     load_kernels(sources)

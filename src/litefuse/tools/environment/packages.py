@@ -6,8 +6,7 @@ import importlib.util
 import re
 from collections.abc import Iterator, Mapping
 
-from litefuse.frontends.keras_releases import CORRECTED_TEXT, is_corrected
-from litefuse.frontends.tensorflow_packages import conflict, tensorflow_packages
+from litefuse.frontends.tensorflow_packages import CORRECTED_TEXT, conflict, is_corrected, tensorflow_packages
 from litefuse.tools.environment.finding import Finding
 from litefuse.tools.environment.requirements import Required, extras_of, requirements_of
 from litefuse.tools.environment.versions import version_of

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from litefuse.errors import GraphError
 from litefuse.frontends.saved_model.messages import FunctionDef, NodeDef, TensorProto, TensorShapeProto
-from litefuse.frontends.saved_model.op_registry import input_count
+from litefuse.frontends.saved_model.op_registry import Statefulness, input_count, statefulness_of
 from litefuse.frontends.saved_model.references import node_of
-from litefuse.frontends.saved_model.statefulness import Statefulness, statefulness_of
 
 if TYPE_CHECKING:
     from litefuse.frontends.saved_model.messages import AttrValue

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import KernelError
-from litefuse.kernels.pack.refusals import LimitedKernel
 from litefuse.kernels.pack.strings.strings import as_bytes, check_scalar, check_strings
+from litefuse.kernels.pack.supported import LimitedKernel
 from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
 

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import KernelError
-from litefuse.kernels.pack.dtypes import REAL
 from litefuse.kernels.pack.images.pooling_windows import pooling_windows
+from litefuse.kernels.pack.supported import REAL
 from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
 

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import KernelError
-from litefuse.kernels.pack.dtypes import INDICES
 from litefuse.kernels.pack.strings.strings import OfStringsOnly, check_count, check_dtype, check_scalar, check_strings
+from litefuse.kernels.pack.supported import INDICES
 from litefuse.litert.runtime.custom_op import TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
 from litefuse.litert.runtime.tensors import STRING

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import KernelError
-from litefuse.kernels.pack.strings.row_splits import check_row_splits, check_row_splits_spec
-from litefuse.kernels.pack.strings.strings import as_bytes
+from litefuse.kernels.pack.strings.strings import as_bytes, check_row_splits, check_row_splits_spec
 from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
 from litefuse.litert.runtime.tensors import STRING

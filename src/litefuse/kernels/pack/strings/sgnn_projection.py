@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from litefuse.errors import KernelError
 from litefuse.kernels.pack.strings.farmhash import fingerprint64
-from litefuse.kernels.pack.strings.row_splits import check_row_splits, check_row_splits_spec
+from litefuse.kernels.pack.strings.strings import check_row_splits, check_row_splits_spec
 from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
 from litefuse.litert.runtime.tensors import STRING

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import KernelError
-from litefuse.kernels.pack.dtypes import INDICES
 from litefuse.kernels.pack.strings.strings import (
     as_bytes,
     check_count,
@@ -18,6 +17,7 @@ from litefuse.kernels.pack.strings.strings import (
     check_strings,
     string_array,
 )
+from litefuse.kernels.pack.supported import INDICES
 from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
 from litefuse.litert.runtime.tensors import STRING

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import KernelError
-from litefuse.kernels.pack.dtypes import COMPLEX, FLOATS, INTEGERS
 from litefuse.kernels.pack.strings.strings import as_bytes, check_strings, string_array
+from litefuse.kernels.pack.supported import COMPLEX, FLOATS, INTEGERS
 from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
 from litefuse.litert.runtime.tensors import STRING

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import KernelError
-from litefuse.kernels.pack.refusals import LimitedKernel
 from litefuse.kernels.pack.strings.expressions import expression, google_re2
 from litefuse.kernels.pack.strings.strings import OfEachString, as_bytes, check_scalar, check_strings, string_array
+from litefuse.kernels.pack.supported import LimitedKernel
 from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
 from litefuse.litert.runtime.partly_native import PartlyNativeKernel

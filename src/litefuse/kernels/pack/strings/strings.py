@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import KernelError
-from litefuse.kernels.pack.refusals import LimitedKernel
+from litefuse.kernels.pack.supported import LimitedKernel
 from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.tensors import STRING
 
@@ -22,6 +22,8 @@ __all__ = [
     "as_bytes",
     "check_count",
     "check_dtype",
+    "check_row_splits",
+    "check_row_splits_spec",
     "check_scalar",
     "check_strings",
     "decoded",
@@ -31,6 +33,37 @@ __all__ = [
 
 # This many strings, even empty ones, take half a gigabyte as Python objects and in the runtime's buffer.
 _MOST_STRINGS = 2**24
+
+
+def check_row_splits_spec(name: str, splits: TensorSpec) -> int:
+    """Checks the type of row splits, and returns the number of rows.
+
+    Raises:
+        KernelError: They are not a vector of at least one int32 or int64.
+    """
+    if splits.dtype.name not in ("int32", "int64"):
+        raise KernelError(f"{name} must be int32 or int64, not {splits.dtype}")
+    if splits.shape is None or len(splits.shape) != 1 or splits.shape[0] < 1:
+        raise KernelError(f"{name} must be of rank 1 with one element or more, not {splits.shape}")
+    return splits.shape[0] - 1
+
+
+def check_row_splits(name: str, splits: npt.NDArray[Any], size: int) -> None:
+    """Checks that row splits begin with 0, do not decrease, and end with the number of values.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/RaggedTensor#row_partitioning.
+
+    Raises:
+        KernelError: They do not.
+    """
+    if splits[0] != 0:
+        raise KernelError(f"{name} begins with {splits[0]}, not 0")
+    if splits[-1] != size:
+        raise KernelError(f"{name} ends with {splits[-1]}, not with {size}, the number of what it splits")
+    falls = np.flatnonzero(splits[1:] < splits[:-1])
+    if len(falls):
+        at = falls[0]
+        raise KernelError(f"{name} falls from {splits[at]} to {splits[at + 1]} after position {at}")
 
 
 def check_strings(name: str, spec: TensorSpec, rank: int | None = None) -> tuple[int, ...]:

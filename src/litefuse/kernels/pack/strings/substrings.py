@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import KernelError
-from litefuse.kernels.pack.dtypes import INDICES
 from litefuse.kernels.pack.strings.strings import check_dtype, check_strings, string_array
+from litefuse.kernels.pack.supported import INDICES
 from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
 from litefuse.litert.runtime.tensors import STRING

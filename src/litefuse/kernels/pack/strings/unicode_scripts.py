@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import KernelError
-from litefuse.kernels.pack.strings.row_splits import check_row_splits, check_row_splits_spec
-from litefuse.kernels.pack.strings.strings import check_dtype
+from litefuse.kernels.pack.strings.strings import check_dtype, check_row_splits, check_row_splits_spec
 from litefuse.kernels.pack.strings.whitespace_tokenizer import WHITESPACE
 from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel

@@ -10,9 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import KernelError
-from litefuse.kernels.pack.refusals import LimitedKernel
-from litefuse.kernels.pack.strings.row_splits import check_row_splits, check_row_splits_spec
-from litefuse.kernels.pack.strings.strings import check_dtype, check_strings, string_array
+from litefuse.kernels.pack.strings.strings import (
+    check_dtype,
+    check_row_splits,
+    check_row_splits_spec,
+    check_strings,
+    string_array,
+)
+from litefuse.kernels.pack.supported import LimitedKernel
 from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
 from litefuse.litert.runtime.tensors import STRING

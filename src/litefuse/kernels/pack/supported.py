@@ -1,4 +1,4 @@
-"""Forms of ops that the pack's kernels do not support: the conversion reports them before the runtime would."""
+"""What the pack's kernels support: dtypes by kind, and forms of ops. The conversion reports others, not the runtime."""
 
 from __future__ import annotations
 
@@ -9,7 +9,16 @@ from typing import Any
 from litefuse.litert.runtime.custom_op import CustomOp
 from litefuse.litert.runtime.kernel_pack import kernel_classes
 
-__all__ = ["LimitedKernel", "refusal"]
+__all__ = ["ANY", "COMPLEX", "FLOATS", "INDICES", "INTEGERS", "NUMBERS", "REAL", "LimitedKernel", "refusal"]
+
+# The dtypes that kernels support; their lists name these kinds.
+INDICES = ("int32", "int64")
+INTEGERS = ("int8", "int16", *INDICES, "uint8", "uint16", "uint32", "uint64")
+FLOATS = ("float16", "bfloat16", "float32", "float64")
+COMPLEX = ("complex64", "complex128")
+REAL = (*INTEGERS, *FLOATS)
+NUMBERS = (*REAL, *COMPLEX)
+ANY = ("bool", *NUMBERS)
 
 
 class LimitedKernel(CustomOp):
