@@ -17,7 +17,7 @@ from tests.tensorflow.edges.page import PAGE, page, record
 from tests.tensorflow.edges.structures import CASES
 from tests.tensorflow.process import TensorFlow
 
-from litefuse.tools.environment.versions import version_of
+from litefuse.tools.environment.machine import version_of
 
 # So many cases are one model: those of a model that fails are tried apart.
 _AT_ONCE = 16

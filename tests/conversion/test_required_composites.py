@@ -9,7 +9,7 @@ import pytest
 import litefuse
 from litefuse.errors import LitefuseError, NotFusedError
 from litefuse.tools.demo import SAVED_MODEL
-from litefuse.tools.demo.kernel import MyCustomFusedOp
+from litefuse.tools.demo.check import MyCustomFusedOp
 
 
 def convert(required: bool | Collection[str], *, check_fusions: bool = True) -> dict[str, str]:

@@ -14,7 +14,7 @@ from litefuse.conversion.job import ConversionJob
 from litefuse.conversion.quantization.asking import check_max_error, check_quantization, check_samples, check_target
 from litefuse.errors import LitefuseError
 from litefuse.frontends import source_of
-from litefuse.fusions.recognizers.transfer import pickle_registered
+from litefuse.fusions.recognizers.recognizer import pickle_registered
 from litefuse.ir.installation import check_engine
 from litefuse.litert.export.runtime_versions import RuntimeLimit
 from litefuse.litert.metadata.description import Finish

@@ -25,7 +25,7 @@ from litefuse.frontends.saved_model import NARROWED, WIDENED, DataType, Retyping
 from litefuse.fusions.composites.fuse_composites import FuseComposites
 from litefuse.fusions.composites.outcome import CheckResult, CheckTerms
 from litefuse.fusions.recognizers.layers.index import LAYER_COMPOSITES
-from litefuse.fusions.recognizers.transfer import unpickle_registered
+from litefuse.fusions.recognizers.recognizer import unpickle_registered
 from litefuse.ir.call_graph import functions, operations
 from litefuse.ir.engine.constant_sizes import check_constants
 from litefuse.ir.engine.counts import COUNTS

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from litefuse.fusions.fusable_op import KeptComposite
 from litefuse.fusions.fusion import fusion
-from litefuse.fusions.kept_composite import KeptComposite
 
 if TYPE_CHECKING:
     from litefuse.fusions.builder import Builder

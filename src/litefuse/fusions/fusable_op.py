@@ -1,17 +1,19 @@
-"""The generic fusion of composites that their authors declared custom ops."""
+"""The fusions of any composite: as the custom op that its author declares, or as one op that carries its body."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from litefuse.errors import FusionError
-from litefuse.fusions.builder import Builder
-from litefuse.fusions.composite import Composite
 from litefuse.fusions.fusion import Fusion
-from litefuse.ir.mlir import ir
 
-__all__ = ["FusableOp", "options"]
+if TYPE_CHECKING:
+    from litefuse.fusions.builder import Builder
+    from litefuse.fusions.composite import Composite
+    from litefuse.ir.mlir import ir
+
+__all__ = ["FusableOp", "KeptComposite"]
 
 _FLAG = "tfl_fusable_op"
 
@@ -23,15 +25,30 @@ class FusableOp(Fusion):
     """
 
     def rewrite(self, composite: Composite, b: Builder) -> Sequence[ir.Value]:
-        return b.custom(composite.name, composite.args, composite.result_types, options(composite))
+        return b.custom(composite.name, composite.args, composite.result_types, _options(composite))
 
 
-def options(composite: Composite) -> dict[str, Any]:
+class KeptComposite(Fusion):
+    """Any composite becomes the builtin STABLEHLO_COMPOSITE of its name and attributes, with its body in LiteRT ops.
+
+    Any LiteRT runs its body; a kernel or an accelerator that knows the name computes it instead.
+    """
+
+    def verify(self, composite: Composite) -> str | None:
+        return None if composite.args else "it has no arguments, and STABLEHLO_COMPOSITE must have some"
+
+    def rewrite(self, composite: Composite, b: Builder) -> Sequence[ir.Value]:
+        return b.composite(composite.name, composite.args, composite.result_types, _options(composite))
+
+
+def _options(composite: Composite) -> dict[str, Any]:
     """Returns the composite's attributes without the flag that declares it an op.
 
     Raises:
         FusionError: An attribute's type cannot be stored in options.
     """
+    from litefuse.ir.mlir import ir  # commands that list fusions need no engine
+
     found = {name: value for name, value in composite.attributes.items() if name != _FLAG}
     for name, value in found.items():
         if isinstance(value, ir.Attribute):

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from litefuse.fusions.recognizers.recognize import RecognizeComposites
+from litefuse.fusions.recognizers.recurrent.cells import simple_rnn_cells
 from litefuse.fusions.recognizers.recurrent.chains import find_chains
 from litefuse.fusions.recognizers.recurrent.gru import gru_cells
 from litefuse.fusions.recognizers.recurrent.lstm import lstm_cells
-from litefuse.fusions.recognizers.recurrent.simple_rnn import simple_rnn_cells
 from litefuse.ir.builder import Builder
 from litefuse.ir.call_graph import functions
 from litefuse.ir.mlir import func, ir, mlir_context

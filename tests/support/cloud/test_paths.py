@@ -548,7 +548,7 @@ def test_folders_that_have_to_be_here(model: str) -> None:
 
 KERNEL = """
 import litefuse
-from litefuse.tools.demo.kernel import MyCustomFusedOp
+from litefuse.tools.demo.check import MyCustomFusedOp
 litefuse.custom_op("my_custom_fused_op")(type("Kernel", (MyCustomFusedOp,), {}))
 """
 

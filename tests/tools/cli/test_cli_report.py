@@ -22,7 +22,7 @@ def kernels_in(folder: Path) -> Path:
     path = folder / "kernels.py"
     path.write_text(
         "import litefuse\n"
-        "from litefuse.tools.demo.kernel import MyCustomFusedOp as Kernel\n"
+        "from litefuse.tools.demo.check import MyCustomFusedOp as Kernel\n"
         "litefuse.custom_op('my_custom_fused_op')(Kernel)\n"
     )
     return path

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 import litefuse
 from litefuse.tools.demo import SAVED_MODEL
-from litefuse.tools.demo.kernel import MyCustomFusedOp
+from litefuse.tools.demo.check import MyCustomFusedOp
 from tests.litert.runtime.models import Graph, model
 from tests.tools.page.test_document import HOSTILE, small
 

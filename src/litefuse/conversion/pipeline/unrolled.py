@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from litefuse.fusions.recognizers.recognition import HOISTED
+from litefuse.fusions.recognizers.recognize import HOISTED
 from litefuse.passes.control_flow.unroll_loops import LoopOutcome
 from litefuse.support.report import LoopReport
 

@@ -13,9 +13,8 @@ from litefuse.fusions.builder import Builder
 from litefuse.fusions.composite import Composite
 from litefuse.fusions.composites.outcome import Check, CheckResult, CheckTerms, InputsOfSize, Outcome
 from litefuse.fusions.composites.placeholders import is_placeholder
-from litefuse.fusions.fusable_op import FusableOp
+from litefuse.fusions.fusable_op import FusableOp, KeptComposite
 from litefuse.fusions.fusion import Fusion
-from litefuse.fusions.kept_composite import KeptComposite
 from litefuse.ir.annotations import ANNOTATIONS, Annotation
 from litefuse.ir.call_graph import function_symbol, operations
 from litefuse.ir.marks import AUXILIARY, COMPOSITE

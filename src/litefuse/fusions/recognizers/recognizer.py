@@ -1,19 +1,29 @@
-"""Recognizers of composites, and their registry."""
+"""Recognizers of composites, their registry, and how it goes with that of fusions to the process that converts."""
 
 from __future__ import annotations
 
 import inspect
+import pickle
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, cast
 
 from litefuse.errors import FusionError
-from litefuse.fusions.fusion import is_loading, load_plug_ins
+from litefuse.fusions.fusion import called_fusions, is_loading, load_plug_ins, take_fusions
 
 if TYPE_CHECKING:
     from litefuse.fusions.recognizers.pattern import Pattern
     from litefuse.ir.types import TensorType
 
-__all__ = ["Formula", "Recognizer", "called_recognizers", "recognizer", "registered_recognizers", "take_recognizers"]
+__all__ = [
+    "Formula",
+    "Recognizer",
+    "called_recognizers",
+    "pickle_registered",
+    "recognizer",
+    "registered_recognizers",
+    "take_recognizers",
+    "unpickle_registered",
+]
 
 Formula: TypeAlias = "Callable[..., Pattern | Sequence[Pattern]]"
 
@@ -137,3 +147,26 @@ def take_recognizers(registered: Mapping[str, tuple[str, Any]]) -> None:
     """Registers the recognizers of another process, and forgets those of an earlier one."""
     _registered.clear()
     _registered.update(registered)
+
+
+def pickle_registered() -> bytes | None:
+    """Pickles the fusions and recognizers of the running program for the process that converts; None if there are none.
+
+    A class of an importable module is sent by name, one of a script or notebook with its code.
+    """
+    fusions, recognizers = called_fusions(), called_recognizers()
+    if not fusions and not recognizers:
+        return None
+    from litefuse.support.plug_ins.by_value import pickle_by_value
+
+    return pickle_by_value((fusions, recognizers))
+
+
+def unpickle_registered(data: bytes | None) -> None:
+    """Registers the fusions and recognizers of another process, and forgets those of an earlier one."""
+    registered: tuple[Mapping[str, Any], Mapping[str, Any]] = ({}, {})
+    if data is not None:
+        load_plug_ins()  # before the others are registered, which may override theirs on purpose
+        registered = pickle.loads(data)
+    take_fusions(registered[0])
+    take_recognizers(registered[1])

@@ -17,7 +17,7 @@ from litefuse.support.files.readable import check_file, check_there, is_there
 from litefuse.support.files.whole_file import whole_file
 from litefuse.tools.batch_runs.entry import Entry
 from litefuse.tools.batch_runs.outcome import KEPT, Outcome
-from litefuse.tools.environment.versions import version_of
+from litefuse.tools.environment.machine import version_of
 from litefuse.version import __version__
 
 __all__ = [

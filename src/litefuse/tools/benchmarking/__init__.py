@@ -8,7 +8,7 @@
 The processes of a model, each of which answers one question:
 
 ``job``              the questions and answers
-``opened``           the model, its kernels and the inputs of its calls; ``sizes`` are those that are tried
+``opened``           the model, its kernels and the inputs of its calls
 ``calls``            how long loading and calls take, and how long calls of two models in turn
 ``node_calls``       how long each node takes that the runtime runs
 ``operators_alone``  which operators XNNPACK makes of each op
@@ -19,7 +19,6 @@ How they find that out:
 ``node_times``         a clock around the function that the runtime calls for a node
 ``clocks``             that clock: in C++, or in Python
 ``operator_profiler``  a profiler that XNNPACK tells the times of its operators
-``xnnpack_delegate``   XNNPACK's delegate, as LiteRT makes it
 
 What becomes of it:
 

@@ -22,8 +22,7 @@ from litefuse.tools.benchmarking.calls import PAIR
 from litefuse.tools.benchmarking.job import ModelJob, PairJob
 from litefuse.tools.benchmarking.measurement import Benchmark, Ratio
 from litefuse.tools.benchmarking.subject import Subject
-from litefuse.tools.environment.machine import cores, processor
-from litefuse.tools.environment.versions import versions
+from litefuse.tools.environment.machine import cores, processor, versions
 
 if TYPE_CHECKING:
     from litefuse.litert.runtime.custom_op import CustomOp

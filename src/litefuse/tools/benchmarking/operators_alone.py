@@ -25,7 +25,6 @@ from litefuse.tools.benchmarking.node_times import NodeClock, TimedCall, undistu
 from litefuse.tools.benchmarking.nodes import Node, NodeObserver
 from litefuse.tools.benchmarking.opened import OpenedModel, import_kernels, inputs_of
 from litefuse.tools.benchmarking.operator_profiler import OperatorProfiler
-from litefuse.tools.benchmarking.xnnpack_delegate import XnnpackDelegate
 
 __all__ = ["ALONE", "AloneJob", "OpAlone", "operators_alone"]
 
@@ -73,7 +72,7 @@ def operators_alone(job: AloneJob, announce: Callable[[str], None]) -> dict[tupl
     """
     import_kernels(job.model, announce)
     file = ops_of_file(job.model.model)
-    xnnpack = XnnpackDelegate(job.model.threads)
+    xnnpack = _XnnpackDelegate(job.model.threads)
     found = _called(job, file, xnnpack.address, announce) if xnnpack.address else {}
     announce("close the model")
     return found
@@ -188,3 +187,49 @@ def _constants(context: abi.TfLiteContext, tensors: Iterable[int]) -> Generator[
     finally:
         for tensor, kind, data, count in before:
             tensor.allocation_type, tensor.data, tensor.bytes = kind, data, count
+
+
+class _XnnpackDelegate:
+    """LiteRT's own XNNPACK delegate, of an interpreter of the smallest model that it takes; it lives as long as this.
+
+    Args:
+        threads: How many threads it uses.
+
+    Attributes:
+        address: The address of the ``TfLiteDelegate``; 0 if LiteRT has no XNNPACK here.
+    """
+
+    def __init__(self, threads: int) -> None:
+        from ai_edge_litert.interpreter import Interpreter
+
+        observer = NodeObserver([("x", "y")])
+        self._interpreter: Any = Interpreter(
+            model_content=_sum_model(), num_threads=threads, experimental_delegates=[observer]
+        )
+        self._observer = observer
+        self._interpreter.allocate_tensors()
+        self.address = next((node.delegate for node in observer.nodes()), 0)
+
+
+def _sum_model() -> bytes:
+    """Returns a model of one ADD of float32."""
+    import flatbuffers
+    from ai_edge_litert import schema_py_generated as schema
+
+    tensors: list[Any] = []
+    for name in ("x", "y"):
+        tensor: Any = schema.TensorT()
+        tensor.name, tensor.shape, tensor.type, tensor.buffer = name, [1], schema.TensorType.FLOAT32, 0
+        tensors.append(tensor)
+    operator: Any = schema.OperatorT()
+    operator.inputs, operator.outputs = [0, 0], [1]
+    operator.builtinOptionsType, operator.builtinOptions = schema.BuiltinOptions.AddOptions, schema.AddOptionsT()
+    graph: Any = schema.SubGraphT()
+    graph.tensors, graph.inputs, graph.outputs, graph.operators = tensors, [0], [1], [operator]
+    code: Any = schema.OperatorCodeT()
+    code.builtinCode, code.version = schema.BuiltinOperator.ADD, 1
+    model: Any = schema.ModelT()
+    model.version, model.buffers, model.operatorCodes, model.subgraphs = 3, [schema.BufferT()], [code], [graph]
+    builder: Any = flatbuffers.Builder(256)
+    builder.Finish(model.Pack(builder), file_identifier=b"TFL3")
+    return bytes(builder.Output())

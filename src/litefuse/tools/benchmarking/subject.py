@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import cast
 
 from litefuse.conversion.verify.model_run import run_with_kernels
 from litefuse.conversion.verify.reference import name_and_content
 from litefuse.errors import InterpreterError, LimitError, LitefuseError, MissingKernelError
+from litefuse.litert.inputs.drawer import LEVELS
+from litefuse.litert.inputs.graph import Tensor
 from litefuse.support.report.section import time_text
 from litefuse.support.report.sections import count_of
 from litefuse.support.result import ConversionResult
@@ -20,12 +23,15 @@ from litefuse.tools.benchmarking.measurement import Latency, Measurement
 from litefuse.tools.benchmarking.node_calls import NODES, NodeJob
 from litefuse.tools.benchmarking.op_times import Alone, needs_alone, op_times
 from litefuse.tools.benchmarking.operators_alone import ALONE, AloneJob, OpAlone
-from litefuse.tools.benchmarking.sizes import tried_inputs
 
 __all__ = ["Subject"]
 
 # Fewer calls have no percentiles.
 _FEW = 5
+# The sizes of dynamic dimensions besides the first: tokens of a text, pixels of an image, what little models take.
+_SIZES = (32, 224, 7, 1)
+# With several dynamic dimensions, the larger sizes together may be too much.
+_MOST_ELEMENTS = 1 << 24
 
 
 class Subject:
@@ -79,7 +85,7 @@ class Subject:
         """
         job = self.job(asked, key)
         refused: LitefuseError | None = None
-        for size, limit in tried_inputs(self.file.inputs[key].values(), job):
+        for size, limit in _tried_inputs(self.file.inputs[key].values(), job):
             tried = replace(job, size=size, limit=limit)
             try:
                 return tried, cast("CallTimes", self._run(CALLS, tried, tried))
@@ -174,3 +180,28 @@ def _notes(job: ModelJob, times: CallTimes) -> list[str]:
         measured = count_of(len(times.warm), "call")
         notes.append(f"No more than {measured} were measured; give more time (--seconds) for percentiles.")
     return notes
+
+
+def _tried_inputs(inputs: Collection[Tensor], job: ModelJob) -> Iterator[tuple[int, int | None]]:
+    """Yields sizes of dynamic dimensions, and upper bounds of integers, in the order in which they are tried.
+
+    Args:
+        inputs: The inputs of the signature.
+        job: Whether inputs are given.
+    """
+    if job.inputs is not None:
+        yield 1, None
+        return
+    sizes = _SIZES if any(None in each.shape[1:] for each in inputs) else _SIZES[:1]
+    bounded = any(each.dtype is None or each.dtype.kind in "iuO" for each in inputs)
+    fitting = [size for size in sizes if _elements(inputs, size) <= _MOST_ELEMENTS] or [_SIZES[-1]]
+    for size in fitting:
+        for limit in LEVELS if bounded else LEVELS[:1]:
+            yield size, limit
+
+
+def _elements(inputs: Collection[Tensor], size: int) -> int:
+    return sum(
+        math.prod((1 if axis == 0 else size) if each is None else each for axis, each in enumerate(tensor.shape))
+        for tensor in inputs
+    )

@@ -22,8 +22,7 @@ def doctor(as_json: bool) -> None:
     The exit code is 0 if everything works that is needed, and 1 if not; optional features may be missing.
     """
     from litefuse.tools.cli.failures import ExitCode
-    from litefuse.tools.environment.doctor import diagnose
-    from litefuse.tools.environment.sections import diagnosis_sections
+    from litefuse.tools.environment.doctor import diagnose, diagnosis_sections
 
     with progress("Looking at the installation"):
         found = diagnose()

@@ -1,23 +1,44 @@
-"""Comparison of the converted demo with TensorFlow's results."""
+"""Comparison of the converted demo with TensorFlow's results, and the kernel of its custom op."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from ai_edge_litert.interpreter import Interpreter
 
+import litefuse
 from litefuse.litert.runtime.delegate import delegate
 from litefuse.tools.demo import REFERENCES
-from litefuse.tools.demo.kernel import MyCustomFusedOp
 
-__all__ = ["Comparison", "compare"]
+__all__ = ["Comparison", "MyCustomFusedOp", "compare"]
 
 # Relative to the largest value, at least 1: some hundred float32 additions may be done in another order.
 _TOLERANCE = 1e-5
+
+
+class MyCustomFusedOp(litefuse.CustomOp):
+    """``relu(input_1 + input_2) * example_option``, elementwise on float32 tensors of one shape.
+
+    The factor is the annotation's attribute ``example_option``, which the converter stores in the op's options.
+
+    It is not registered with ``litefuse.custom_op``: the demo passes it only to its own interpreter, so that a program
+    may have a kernel of that name.
+    """
+
+    op_name: ClassVar[str] = "my_custom_fused_op"
+
+    def prepare(self, input_1: litefuse.TensorSpec, input_2: litefuse.TensorSpec) -> litefuse.TensorSpec:
+        if input_1.shape != input_2.shape:
+            raise ValueError(f"input_1 is {input_1.shape} and input_2 {input_2.shape}; they must be alike")
+        return litefuse.TensorSpec(input_1.shape, input_1.dtype)
+
+    def invoke(self, inputs: Any, outputs: Any, *, example_option: int) -> None:
+        input_1, input_2 = inputs
+        outputs[0][...] = np.maximum(input_1 + input_2, 0) * np.float32(example_option)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from litefuse.support.files.digest import file_digest, file_size, folder_digest
 from litefuse.support.report.json_form import json_form
 from litefuse.tools.documents.failure import Failure
 from litefuse.tools.documents.schema import address
-from litefuse.tools.environment.versions import versions
+from litefuse.tools.environment.machine import versions
 
 __all__ = ["FileRecord", "Head", "document", "document_text", "file_record"]
 

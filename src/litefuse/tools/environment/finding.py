@@ -78,6 +78,6 @@ class Diagnosis:
 
     def __str__(self) -> str:
         from litefuse.support.report.text import sections_text
-        from litefuse.tools.environment.sections import diagnosis_sections
+        from litefuse.tools.environment.doctor import diagnosis_sections
 
         return sections_text(diagnosis_sections(self))

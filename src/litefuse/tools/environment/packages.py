@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 
 from litefuse.frontends.tensorflow_packages import CORRECTED_TEXT, conflict, is_corrected, tensorflow_packages
 from litefuse.tools.environment.finding import Finding
+from litefuse.tools.environment.machine import version_of
 from litefuse.tools.environment.requirements import Required, extras_of, requirements_of
-from litefuse.tools.environment.versions import version_of
 
 __all__ = ["DEVELOPERS", "EXTRAS", "conflicts", "dependencies", "extras"]
 

@@ -11,7 +11,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion
 
 from litefuse.frontends.tensorflow_packages import TENSORFLOWS
-from litefuse.tools.environment.versions import version_of
+from litefuse.tools.environment.machine import version_of
 
 __all__ = ["Required", "extras_of", "requirements_of"]
 

@@ -14,7 +14,7 @@ from litefuse.support.plug_ins.entry_points import PlugIn, find_plug_ins
 from litefuse.support.processes.limits import ProcessLimits, processes_limited
 from litefuse.support.processes.process import run_alone
 from litefuse.tools.environment.finding import Finding, State
-from litefuse.tools.environment.versions import version_of
+from litefuse.tools.environment.machine import version_of
 
 __all__ = ["compiler", "engine", "native_kernels", "plug_ins", "runtime"]
 

@@ -6,15 +6,25 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from urllib.parse import quote
 
 from litefuse.litert.inspection.facts import SignatureFacts, TensorFacts
 from litefuse.support.report.html import escaped
 from litefuse.support.report.sections import shape_text
-from litefuse.tools.page.anchors import anchor
 from litefuse.tools.page.content import Content
 from litefuse.tools.page.converted import Place
 
-__all__ = ["Cell", "count", "layer_link", "layers_table", "ops_table", "signatures_table", "table", "time_tables"]
+__all__ = [
+    "Cell",
+    "anchor",
+    "count",
+    "layer_link",
+    "layers_table",
+    "ops_table",
+    "signatures_table",
+    "table",
+    "time_tables",
+]
 
 
 @dataclass(frozen=True)
@@ -225,3 +235,12 @@ def signatures_table(signatures: Sequence[SignatureFacts]) -> str:
 
 def _quantized(tensor: TensorFacts) -> str:
     return "" if tensor.scale is None else f"scale {tensor.scale:.6g}, zero point {tensor.zero_point}"
+
+
+def anchor(name: str) -> str:
+    """Returns the address, within the page, of a layer or node of the file: the script reads it when the page opens.
+
+    Args:
+        name: Its name, which may hold anything.
+    """
+    return f"#after={quote(name, safe='/:;,', errors='replace')}"

@@ -8,7 +8,7 @@ from typing import Any
 
 from litefuse.litert.inspection.facts import LayerSize
 from litefuse.support.report.html import escaped
-from litefuse.tools.page.anchors import anchor
+from litefuse.tools.page.tables import anchor
 
 __all__ = ["legend", "treemap"]
 

@@ -17,7 +17,7 @@ from litefuse.support.files.digest import file_digest
 from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.support.files.whole_file import whole_file
 from litefuse.support.processes.process import run_in_worker
-from litefuse.tools.environment.versions import versions
+from litefuse.tools.environment.machine import versions
 from litefuse.tools.page.content import Content
 from litefuse.tools.page.converted import read_converted
 from litefuse.tools.page.document import document

@@ -6,10 +6,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from litefuse.fusions.recognizers.attention.composite import NAME, Form, definition
-from litefuse.fusions.recognizers.attention.reading import is_between_products, read_attention
+from litefuse.fusions.recognizers.attention.reading import Softmax, is_between_products, read_attention, softmax
 from litefuse.fusions.recognizers.attention.roles import outermost, roles_of
 from litefuse.fusions.recognizers.attention.scores import NotAttention, obstacle
-from litefuse.fusions.recognizers.attention.softmaxes import Softmax, softmax
 from litefuse.fusions.recognizers.layers.layer import Emission, Graph, NamedLayer, NearMiss, Reference, where
 from litefuse.fusions.recognizers.outline import empty_composite
 from litefuse.fusions.recognizers.recurrent.loops import NotRecognized

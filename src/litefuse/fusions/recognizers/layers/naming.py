@@ -19,9 +19,8 @@ from litefuse.fusions.recognizers.layers.layer import (
     Reference,
 )
 from litefuse.fusions.recognizers.outline import value_name
-from litefuse.fusions.recognizers.outline_ops import outline_ops
 from litefuse.fusions.recognizers.recurrent.loops import NotRecognized
-from litefuse.fusions.recognizers.regions import region_between
+from litefuse.fusions.recognizers.regions import outline_ops, region_between
 from litefuse.ir.annotations import ANNOTATIONS
 from litefuse.ir.builder import Builder
 from litefuse.ir.call_graph import function_symbol, update_function_type

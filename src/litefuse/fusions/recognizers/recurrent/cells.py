@@ -1,17 +1,17 @@
-"""Recurrent cells: the computation of one step of a recurrent layer."""
+"""Recurrent cells: the computation of one step of a recurrent layer, and the plainest of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from litefuse.fusions.recognizers.matching import Match
-from litefuse.fusions.recognizers.pattern import Function, Pattern, Place, Variable
+from litefuse.fusions.recognizers.pattern import Function, Pattern, Place, Variable, concat, matmul
 from litefuse.ir.defining_ops import constant_number, same
 from litefuse.ir.mlir import ir
 
-__all__ = ["Activations", "Cell", "Step", "matrix", "number", "read_step", "vector"]
+__all__ = ["Activations", "Cell", "Step", "matrix", "number", "read_step", "simple_rnn_cells", "vector"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,4 +164,40 @@ def read_step(cell: Cell, found: Match) -> Step | None:
         attributes,
         tuple(lacking),
         tuple(value for part, value in found.values.items() if not isinstance(part, Variable)),
+    )
+
+
+def simple_rnn_cells() -> Iterator[Cell]:
+    """Yields the SimpleRNNs of Keras, Flax, Haiku and PyTorch, and the BasicRNNCell of TensorFlow 1.
+
+    Definitions: https://keras.io/api/layers/recurrent_layers/simple_rnn/, ``SimpleRNNCell.call``; ``BasicRNNCell`` in
+    https://github.com/keras-team/tf-keras/blob/master/tf_keras/layers/rnn/legacy_cells.py.
+    """
+    for biases in (1, 0, 2):
+        yield _cell(biases)
+    for biases in (1, 0):
+        yield _cell(biases, joint_kernel=True)
+    for biases in (1, 0, 2):
+        yield _cell(biases, outputs_first=True)
+
+
+def _cell(biases: int, *, joint_kernel: bool = False, outputs_first: bool = False) -> Cell:
+    x, h = Variable("the step's input"), Variable("the last output")
+    kernel, recurrent = matrix("a kernel"), matrix("a kernel")
+    activation = Function("the activation")
+    if joint_kernel:
+        z = matmul(concat([x, h]), kernel)
+    else:
+        z = matmul(x, kernel, transpose_b=outputs_first) + matmul(h, recurrent, transpose_b=outputs_first)
+    added = [vector("a bias") for _ in range(biases)]
+    return Cell(
+        kind="SimpleRNN",
+        composite="rnn_loop",
+        op="UNIDIRECTIONAL_SEQUENCE_RNN",
+        x=x,
+        states=(h,),
+        weights=(kernel, *([] if joint_kernel else [recurrent]), *added),
+        results=(activation(sum(added, z)),),
+        attributes={"joint_kernel": True} if joint_kernel else {"outputs_first": True} if outputs_first else {},
+        activations={"activation": Activations(activation, {"Tanh": "tanh", "Relu": "relu", "Relu6": "relu6"})},
     )
