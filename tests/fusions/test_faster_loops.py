@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from litefuse.fusions.faster_loops import loop_is_faster, unrolled_is_faster
+from litefuse.fusions.layer_arguments import loop_is_faster, unrolled_is_faster
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.fusions.faster_loops import loop_is_faster
 from litefuse.fusions.fusion import Fusion, fusion
+from litefuse.fusions.layer_arguments import loop_is_faster
 
 if TYPE_CHECKING:
     from litefuse.fusions.builder import Builder

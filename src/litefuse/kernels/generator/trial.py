@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from random import Random
+from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import LitefuseError
-from litefuse.kernels.generator.timing import timed_in_turn
 from litefuse.litert.inputs.kinds import kinds_of
 from litefuse.litert.inputs.model_inputs import LEVELS, OTHER_NUMBERS, Manner, ModelInputs
 from litefuse.litert.results.difference import Difference, difference
 
-__all__ = ["TOLERANCE", "Trial", "TrialJob", "run_trial"]
+__all__ = ["TOLERANCE", "Trial", "TrialJob", "run_trial", "timed_in_turn"]
 
 # Of quantized numbers, so many may be rounded to the other side.
 _IN_THE_MIDDLE = 0.005
@@ -34,6 +35,7 @@ _MEASURED = (256, 128, 64, 32, 16, 8, 4, 2, 1)
 _MOST_ELEMENTS = 1 << 20
 # Each is called for this long.
 _SECONDS = 0.4
+_ROUNDS = 9
 
 
 class TrialJob(NamedTuple):
@@ -263,3 +265,29 @@ def _usual_shapes(inputs: ModelInputs, key: str) -> Iterator[dict[str, tuple[int
             sizes.reverse()
         if sum(map(math.prod, sizes[0].values())) <= _MOST_ELEMENTS or size == 1:
             yield sizes[0]
+
+
+def timed_in_turn(one: Callable[[], object], other: Callable[[], object], seconds: float) -> tuple[float, float]:
+    """Calls both in turn, and returns how long a call of each takes: medians, which another process does not disturb.
+
+    Args:
+        one: The one, which has been called before.
+        other: The other.
+        seconds: How long each is called.
+
+    Returns:
+        The seconds of a call.
+    """
+    counts: list[int] = []
+    for call in (one, other):
+        started = time.perf_counter()
+        call()
+        counts.append(max(1, int(seconds / _ROUNDS / max(time.perf_counter() - started, 1e-6))))
+    found: tuple[list[float], list[float]] = ([], [])
+    for _ in range(_ROUNDS):
+        for call, count, times in zip((one, other), counts, found, strict=True):
+            started = time.perf_counter()
+            for _ in range(count):
+                call()
+            times.append((time.perf_counter() - started) / count)
+    return median(found[0]), median(found[1])

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy.typing as npt
 
-from litefuse.kernels.generator.timing import timed_in_turn
+from litefuse.kernels.generator.trial import timed_in_turn
 from litefuse.litert.inputs.model_inputs import LEVELS, Manner, ModelInputs
 from litefuse.litert.results.difference import difference
 

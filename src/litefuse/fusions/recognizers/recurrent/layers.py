@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from litefuse.fusions.faster_loops import loop_is_faster, unrolled_is_faster
 from litefuse.fusions.fusion import find_fusion
+from litefuse.fusions.layer_arguments import loop_is_faster, unrolled_is_faster
 from litefuse.fusions.recognizers.outline import outline_loop
 from litefuse.fusions.recognizers.recognize import HOISTED, Recognition
 from litefuse.fusions.recognizers.recurrent.cells import Step, simple_rnn_cells
