@@ -8,8 +8,7 @@ import click
 
 from litefuse.tools.cli.given import given_options
 from litefuse.tools.cli.json_output import json_option, print_json, wrote
-from litefuse.tools.cli.output import print_sections, progress
-from litefuse.tools.cli.pages import HTML, check_page
+from litefuse.tools.cli.output import HTML, check_page, print_sections, progress
 from litefuse.tools.cli.parameters import KERNELS, PATH, OptionalValueCommand, parse_shape, process_limit_options
 
 __all__ = ["benchmark"]

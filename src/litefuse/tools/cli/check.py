@@ -10,8 +10,7 @@ import click
 from litefuse.tools.cli.failures import ExitCode
 from litefuse.tools.cli.given import given_options
 from litefuse.tools.cli.json_output import json_option, print_json, wrote
-from litefuse.tools.cli.output import print_sections, progress
-from litefuse.tools.cli.pages import HTML, check_page
+from litefuse.tools.cli.output import HTML, check_page, print_sections, progress
 from litefuse.tools.cli.parameters import KERNELS, MEMORY, PATH, SECONDS, TARGET, TOLERANCE, parse_shape
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from litefuse.support.options.limits import MAX_CONSTANT_BYTES, MAX_OPS
 from litefuse.support.options.quantization import Granularity, Rotation, WeightBits
 from litefuse.tools.cli.given import given_options
 from litefuse.tools.cli.json_output import json_option, print_json, wrote
-from litefuse.tools.cli.output import check_writable, print_sections, progress
-from litefuse.tools.cli.pages import HTML, attempted, check_page
+from litefuse.tools.cli.output import HTML, attempted, check_page, check_writable, print_sections, progress
 from litefuse.tools.cli.parameters import (
     ALL,
     MIN_RUNTIME,

@@ -1,4 +1,4 @@
-"""Output of commands: formatted on a terminal, plain elsewhere."""
+"""Output of commands: formatted on a terminal, plain elsewhere, and as a page (``--html``)."""
 
 from __future__ import annotations
 
@@ -7,21 +7,30 @@ import sys
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from litefuse.errors import LitefuseError
 from litefuse.support.cloud.names import name_of
+from litefuse.tools.cli.parameters import OUTPUT
 from litefuse.tools.cli.uploads import section_with_names, upload_outputs
 
 if TYPE_CHECKING:
     from litefuse.support.report.sections import Section
 
-__all__ = ["OutputError", "check_writable", "print_sections", "progress"]
+__all__ = ["HTML", "OutputError", "attempted", "check_page", "check_writable", "print_sections", "progress"]
 
 # Progress is shown only for work that takes longer, in seconds.
 _PATIENCE = 1.0
+_Found = TypeVar("_Found")
+
+HTML = click.option(
+    "--html",
+    type=OUTPUT,
+    metavar="FILE.html",
+    help="Also write a page about it: graphs before and after, sizes, times, errors. It needs the extra report.",
+)
 
 
 class OutputError(Exception):
@@ -115,3 +124,37 @@ def progress(title: str, *, quiet: bool = False) -> Generator[Callable[[str], No
     show = not quiet and sys.stderr.isatty() and not logs_to_terminal()
     with shown_progress(title, show=show, patience=_PATIENCE) as on_step:
         yield on_step
+
+
+def check_page(html: Path | None, reads: Iterable[Path | None], option: str = "--html") -> None:
+    """Checks before the work that a page can be written.
+
+    Args:
+        html: The page; None for none.
+        reads: The files that the work reads, and others that it writes.
+        option: The option that names the page.
+
+    Raises:
+        LitefuseError: It cannot, or a package is missing.
+    """
+    if html is None:
+        return
+    from litefuse.tools.page.writing import check_possible
+
+    check_writable(html, "the page", reads=tuple(filter(None, reads)), option=option)
+    check_possible()
+
+
+def attempted(what: str, find: Callable[[], _Found], notes: list[str]) -> _Found | None:
+    """Returns what goes on a page, or None: a page without it says why.
+
+    Args:
+        what: What is missing then, such as ``The time was not measured``.
+        find: Finds it.
+        notes: Gets the sentence that says why not.
+    """
+    try:
+        return find()
+    except LitefuseError as error:
+        notes.append(f"{what}: {error}")
+        return None

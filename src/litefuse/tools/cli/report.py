@@ -10,8 +10,7 @@ import click
 from litefuse.support.cloud.names import with_names
 from litefuse.support.report.printable import printable
 from litefuse.tools.cli.given import given_options
-from litefuse.tools.cli.output import progress
-from litefuse.tools.cli.pages import attempted, check_page
+from litefuse.tools.cli.output import attempted, check_page, progress
 from litefuse.tools.cli.parameters import (
     ALLOW_SIDE_EFFECTS,
     KERNELS,
