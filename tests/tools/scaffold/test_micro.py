@@ -16,9 +16,8 @@ from litefuse.errors import InterpreterError
 from litefuse.litert.inputs.graph import Model
 from litefuse.litert.targets.micro import Micro
 from litefuse.litert.targets.micro_ops import MICRO_OPS
-from litefuse.tools.scaffold.micro.arrays import byte_lines, number_lines
+from litefuse.tools.scaffold.micro.cpp import byte_lines, kernel_function, number_lines, registration
 from litefuse.tools.scaffold.micro.export import program_name
-from litefuse.tools.scaffold.micro.resolver import kernel_function, registration
 from litefuse.tools.scaffold.micro.tensors import main_signature, ports
 from litefuse.tools.scaffold.micro.texts import Application, application_files
 from tests.litert.runtime.models import Graph, model

@@ -28,7 +28,7 @@ from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.support.files.whole_file import write_new
 from litefuse.support.progress.show import shown_progress
 from litefuse.support.report.json_form import json_form
-from litefuse.tools.scaffold.micro.resolver import KNOWN_CUSTOM_OPS, used_ops
+from litefuse.tools.scaffold.micro.cpp import KNOWN_CUSTOM_OPS, used_ops
 from litefuse.tools.scaffold.micro.tensors import Port, identifier, main_signature, ports
 from litefuse.tools.scaffold.micro.texts import Application, application_files
 

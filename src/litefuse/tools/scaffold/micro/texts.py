@@ -11,8 +11,14 @@ from typing import Any
 import numpy.typing as npt
 
 from litefuse.litert.cpp.folders import filled
-from litefuse.tools.scaffold.micro.arrays import byte_lines, float_text, number_lines
-from litefuse.tools.scaffold.micro.resolver import KNOWN_CUSTOM_OPS, kernel_function, registration
+from litefuse.tools.scaffold.micro.cpp import (
+    KNOWN_CUSTOM_OPS,
+    byte_lines,
+    float_text,
+    kernel_function,
+    number_lines,
+    registration,
+)
 from litefuse.tools.scaffold.micro.tensors import Port
 from litefuse.version import __version__
 
