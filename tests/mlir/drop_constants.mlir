@@ -10,6 +10,8 @@
 func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
   %unused = arith.constant dense<9.0> : tensor<f32>
   %weight = "tfl.pseudo_const"() <{value = dense<99> : tensor<4xi32>}> : () -> tensor<4xi32>
+  %integers = "tfl.pseudo_qconst"() <{qtype = tensor<2x!quant.uniform<i8:f32, 0.5>>, value = dense<9> : tensor<2xi8>}>
+      : () -> tensor<2x!quant.uniform<i8:f32, 0.5>>
   %one = arith.constant dense<1.0> : tensor<f32>
   %0 = tfl.mul(%x, %one) <{fused_activation_function = "NONE"}> : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
   %1 = "tfl.while"(%0) ({

@@ -166,3 +166,26 @@ func.func @main(%n: tensor<i32>, %m: tensor<i32>) -> tensor<i32> {
   }) {is_stateless = true} : (tensor<i32>, tensor<i32>) -> (tensor<i32>, tensor<i32>)
   return %0#1 : tensor<i32>
 }
+
+// -----
+// RUN: outline-loops
+// A constant of quantized elements is copied into the function as well.
+// CHECK-LABEL: func.func @main
+// CHECK: "tfl.while"(%arg0)
+// CHECK: func.func private @main.while.0.body(%arg0: tensor<2xf32>) -> tensor<2xf32>
+// CHECK-NEXT: tfl.pseudo_qconst
+func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %w = "tfl.pseudo_qconst"() <{qtype = tensor<2x!quant.uniform<i8:f32, 0.5>>, value = dense<9> : tensor<2xi8>}>
+      : () -> tensor<2x!quant.uniform<i8:f32, 0.5>>
+  %0 = "tfl.while"(%x) ({
+    ^bb0(%i: tensor<2xf32>):
+      %1 = "tfl.pseudo_const"() <{value = dense<false> : tensor<i1>}> : () -> tensor<i1>
+      "tfl.yield"(%1) : (tensor<i1>) -> ()
+  }, {
+    ^bb0(%i: tensor<2xf32>):
+      %1 = "tfl.dequantize"(%w) : (tensor<2x!quant.uniform<i8:f32, 0.5>>) -> tensor<2xf32>
+      %2 = tfl.add %i, %1 {fused_activation_function = "NONE"} : tensor<2xf32>
+      "tfl.yield"(%2) : (tensor<2xf32>) -> ()
+  }) {is_stateless = true} : (tensor<2xf32>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from litefuse.ir.call_graph import all_operations
+from litefuse.ir.constants import PLACEHOLDER
 from litefuse.ir.engine.flatbuffer_tables import entries, field_of, follow
 from litefuse.ir.engine.lowering import write_flatbuffer
 from litefuse.ir.mlir import ir
@@ -94,7 +95,7 @@ def _place_stubs(module: ir.Module, weights: Weights, token: bytes) -> set[int]:
     """Replaces placeholders by small constants of the weight's dtype and rank; returns the weights' numbers."""
     numbers: set[int] = set()
     for op in all_operations(module):
-        number = weights.number(op.results[0]) if op.name == "tfl.external_const" else None
+        number = weights.number(op.results[0]) if op.name == PLACEHOLDER else None
         if number is None:
             continue
         numbers.add(number)

@@ -12,10 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["ModelSummary", "summarize"]
 
 # Ops that become buffers, or belong to another op, in the file.
-_NOT_OPERATORS = frozenset(
-    {"arith.constant", "func.call", "func.return"}
-    | {f"tfl.{name}" for name in ("external_const", "no_value", "pseudo_const", "pseudo_qconst", "yield")}
-)
+_NOT_OPERATORS = frozenset({"func.call", "func.return", "tfl.no_value", "tfl.yield"})  # nor are constants
 # LiteRT has one operator where the dialect has two ops.
 _OPERATOR_NAMES = {"tfl.basic_lstm": "LSTM", "tf.If": "IF", "vhlo.composite_v1": "STABLEHLO_COMPOSITE"}
 
@@ -36,6 +33,7 @@ def summarize(module: ir.Module) -> ModelSummary:
     """Counts the operators of a module that is ready for export."""
     # A summary of a file needs no engine.
     from litefuse.ir.call_graph import functions, operations
+    from litefuse.ir.constants import CONSTANTS
     from litefuse.ir.mlir import ir
 
     counts: Counter[str] = Counter()
@@ -45,7 +43,7 @@ def summarize(module: ir.Module) -> ModelSummary:
             if op.name == "tfl.custom":
                 name = ir.StringAttr(op.attributes["custom_code"]).value
                 custom.add(name)
-            elif op.name in _NOT_OPERATORS:
+            elif op.name in _NOT_OPERATORS or op.name in CONSTANTS:
                 continue
             else:
                 name = _OPERATOR_NAMES.get(op.name) or op.name.removeprefix("tfl.").replace(".", "_").upper()

@@ -9,22 +9,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from litefuse.ir.mlir import ir
+from litefuse.ir.mlir import ir, producer
 
 __all__ = [
+    "CONSTANTS",
+    "DENSE_CONSTANTS",
+    "PLACEHOLDER",
     "absent_operand",
     "constant_behind",
-    "elements_of_constant",
     "int32_constant",
     "integer_constant",
     "is_zero",
     "pseudo_constant",
     "splat_number",
+    "stored",
     "string_elements",
     "strings_of_constant",
     "tensor_constant",
     "without_copies",
 ]
+
+DENSE_CONSTANTS = frozenset({"arith.constant", "tf.Const", "tfl.pseudo_const"})
+"""Constants whose elements are in the module; ``tf.Const`` may name a weight of the checkpoint instead."""
+
+PLACEHOLDER = "tfl.external_const"
+"""The constant that stands for a weight, whose elements stay in the mapped checkpoint."""
+
+CONSTANTS = DENSE_CONSTANTS | {PLACEHOLDER, "tfl.pseudo_qconst"}
+"""All constants: the dense ones, weights, and those of quantized elements, whose attribute has the integers."""
 
 # A string in the text of an attribute; its escapes are backslashes, and bytes as two hexadecimal digits.
 _QUOTED = re.compile(rb'"((?:[^"\\]|\\.)*)"')
@@ -38,10 +50,10 @@ def without_copies(value: ir.Value) -> ir.Value:
     return value
 
 
-def elements_of_constant(value: ir.Value, *names: str) -> ir.DenseElementsAttr | None:
-    """Returns the elements of a constant defined by an op with one of these names; None for any other value."""
-    owner = value.owner
-    if isinstance(owner, ir.Block) or owner.name not in names:
+def stored(value: ir.Value) -> ir.DenseElementsAttr | None:
+    """Returns the elements of a dense constant; None for any other value, and for elements that stay elsewhere."""
+    owner = producer(value, *DENSE_CONSTANTS)
+    if owner is None:
         return None
     try:
         attribute = owner.attributes["value"]
@@ -52,7 +64,7 @@ def elements_of_constant(value: ir.Value, *names: str) -> ir.DenseElementsAttr |
 
 def integer_constant(value: ir.Value) -> int | list[int] | None:
     """Returns the value of a constant integer scalar or vector; None for any other value."""
-    attribute = elements_of_constant(value, "tf.Const")
+    attribute = stored(value)
     if attribute is None or attribute.type.rank > 1:
         return None
     return np.array(attribute).reshape(attribute.type.shape).tolist()

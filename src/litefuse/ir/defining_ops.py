@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.ir.constants import elements_of_constant
+from litefuse.ir.constants import DENSE_CONSTANTS, stored
 from litefuse.ir.mlir import func, ir, producer
 
 __all__ = ["constant_number", "is_constant", "is_size", "products_of_shared_weights", "same", "source"]
@@ -36,7 +36,7 @@ def _hands_on(op: ir.OpView) -> bool:
 
 def is_constant(value: ir.Value) -> bool:
     """Whether a value is a constant of the graph."""
-    return not isinstance(value.owner, ir.Block) and value.owner.name == "tf.Const"
+    return producer(value, *DENSE_CONSTANTS) is not None
 
 
 def is_size(value: ir.Value) -> bool:
@@ -59,7 +59,7 @@ def same(one: ir.Value, other: ir.Value) -> bool:
 
 def constant_number(value: ir.Value) -> float | None:
     """Returns the number that all elements of a constant equal; None for any other value."""
-    attribute = elements_of_constant(source(value), "tf.Const")
+    attribute = stored(source(value))
     if attribute is None:
         return None
     kind = ir.ShapedType(attribute.type)

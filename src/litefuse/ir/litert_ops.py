@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from litefuse.ir.constants import elements_of_constant, pseudo_constant
+from litefuse.ir.constants import pseudo_constant, stored
 from litefuse.ir.mlir import ir
 
 __all__ = [
@@ -103,13 +103,13 @@ def gathered(table: ir.Value, ids: ir.Value, kind: ir.Type, axis: int) -> ir.Val
 
 def integers(value: ir.Value) -> list[int] | None:
     """Returns the elements of an integer constant, in their order in memory; None for any other value."""
-    elements = elements_of_constant(value, "arith.constant", "tfl.pseudo_const")
+    elements = stored(value)
     return None if elements is None else np.array(elements).reshape(-1).tolist()
 
 
 def splat(value: ir.Value) -> ir.DenseElementsAttr | None:
     """Returns the elements of a constant if they are all equal; None for any other value."""
-    attribute = elements_of_constant(value, "arith.constant", "tfl.pseudo_const")
+    attribute = stored(value)
     return attribute if attribute is not None and attribute.is_splat else None
 
 

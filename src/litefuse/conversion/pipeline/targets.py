@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from litefuse.errors import ConversionError, SignatureError
 from litefuse.ir.call_graph import all_operations, functions
+from litefuse.ir.constants import CONSTANTS
 from litefuse.ir.importer import ImportedModule
 from litefuse.ir.locations import node_text
 from litefuse.ir.mlir import ir, producer
@@ -19,8 +20,6 @@ from litefuse.support.report import LoopReport
 __all__ = ["check_lowered", "fixed_shapes"]
 
 _SHOWN = 3
-# Their types may be without a shape.
-_CONSTANTS = frozenset({"tfl.external_const", "tfl.pseudo_const", "tfl.pseudo_qconst"})
 
 
 def fixed_shapes(target: Sequence[str], requested: InputShapes, imported: ImportedModule) -> InputShapes:
@@ -93,7 +92,7 @@ def _dynamic_ops(module: ir.Module) -> Iterator[str]:
         kinds = [each.type for each in op.results if isinstance(each.type, ir.RankedTensorType)]
         if (
             op.name.startswith("tfl.")
-            and op.name not in _CONSTANTS
+            and op.name not in CONSTANTS  # whose types may be without a shape
             and any(not kind.has_static_shape for kind in kinds)
         ):
             yield f"{op.name.removeprefix('tfl.').upper()} {node_text(op)}"

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from litefuse.conversion.verify.inputs import Arguments
 from litefuse.ir.call_graph import all_operations, call_operands, callees, function_symbol, functions, operations
-from litefuse.ir.constants import strings_of_constant, without_copies
+from litefuse.ir.constants import DENSE_CONSTANTS, strings_of_constant, without_copies
 from litefuse.ir.importer.constants import loaded_attribute
-from litefuse.ir.mlir import func, ir
+from litefuse.ir.mlir import func, ir, producer
 from litefuse.ir.types import tensor_type_of
 
 __all__ = ["asks_for_nan", "constant_arguments"]
@@ -75,8 +75,8 @@ def _equal(one: Arguments, other: Arguments) -> bool:
 
 
 def _value(operand: ir.Value) -> npt.NDArray[Any] | None:
-    owner = without_copies(operand).owner
-    if isinstance(owner, ir.Block) or owner.name != "tf.Const":
+    owner = producer(without_copies(operand), *DENSE_CONSTANTS)
+    if owner is None:
         return None
     kind = owner.results[0].type
     if not isinstance(kind, ir.RankedTensorType) or not kind.has_static_shape:

@@ -19,6 +19,7 @@ from litefuse.ir.call_graph import (
     update_function_type,
 )
 from litefuse.ir.constants import int32_constant
+from litefuse.ir.defining_ops import is_constant
 from litefuse.ir.handles import is_variant
 from litefuse.ir.locations import layer_name, node_name
 from litefuse.ir.mlir import func, ir
@@ -51,7 +52,7 @@ def outline_loop(module: ir.Module, layer: LoopLayer) -> func.FuncOp:
         raise NotRecognized("its composite would have no mask")
     taken = [position for value in step.weights if (position := _argument_number(value)) is not None]
     for position in loop.kept - loop.steps - {loop.input.position, *taken}:
-        if not _is_constant(op.operands[position]):
+        if not is_constant(op.operands[position]):
             raise NotRecognized(f"it takes something that the layer does not (argument {position})")
     constants = [value for value in step.weights if _argument_number(value) is None]
     body = _with_constants_as_arguments(module, loop.body, constants)
@@ -146,7 +147,7 @@ def _starting_value(loop: StepLoop, position: int, inputs: ir.Value, count: ir.V
         return ir.Operation.create(
             "tf.TensorListReserve", [value.type], [_item_shape(state), length], _element_type(state)
         ).result
-    if position in loop.steps and not _is_constant(value):
+    if position in loop.steps and not is_constant(value):
         return _cast(count, value.type)
     return _copied(value)  # a constant: an index, or a loop invariant
 
@@ -229,10 +230,6 @@ def empty_composite(
 
 def _argument_number(value: ir.Value) -> int | None:
     return ir.BlockArgument(value).arg_number if isinstance(value.owner, ir.Block) else None
-
-
-def _is_constant(value: ir.Value) -> bool:
-    return not isinstance(value.owner, ir.Block) and value.owner.name == "tf.Const"
 
 
 def _outside(loop: StepLoop, value: ir.Value) -> ir.Value:

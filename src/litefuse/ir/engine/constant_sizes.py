@@ -6,14 +6,13 @@ import math
 from typing import NamedTuple
 
 from litefuse.errors import LimitError
+from litefuse.ir.constants import CONSTANTS, DENSE_CONSTANTS, PLACEHOLDER
 from litefuse.ir.locations import node_name
 from litefuse.ir.mlir import ir
 from litefuse.support.options.limits import check_constant
 
 __all__ = ["check_constants", "check_folding"]
 
-_WEIGHT = "tfl.external_const"
-_CONSTANTS = frozenset({"arith.constant", "tf.Const", "tfl.pseudo_const", _WEIGHT})
 _ITEM_SIZES = {"bf16": 2, "f16": 2, "f64": 8, "i1": 1, "i8": 1, "ui8": 1, "i16": 2, "ui16": 2, "i64": 8, "ui64": 8}
 
 
@@ -42,7 +41,7 @@ def check_folding(module: ir.Module) -> None:
 
     def look(op: ir.Operation) -> ir.WalkResult:
         results = op.results
-        if op.name in _CONSTANTS:
+        if op.name in CONSTANTS:
             known[results[0]] = _constant(op)
         elif len(results) and len(op.operands) and all(operand in known for operand in op.operands):
             operands = {operand: known[operand] for operand in op.operands}
@@ -77,7 +76,7 @@ def check_constants(module: ir.Module, held: int) -> None:
     sizes: dict[ir.Attribute, int] = {}
 
     def look(op: ir.Operation) -> ir.WalkResult:
-        if op.name in _CONSTANTS and op.name != _WEIGHT:
+        if op.name in DENSE_CONSTANTS:
             size = _size(op.results[0].type)
             if size is not None and size >= _NOTABLE:
                 sizes[op.attributes["value"]] = size
@@ -93,7 +92,7 @@ _NOTABLE = 1 << 10
 
 def _constant(op: ir.Operation) -> _Known:
     size = _size(op.results[0].type) or 0
-    if op.name == _WEIGHT:
+    if op.name == PLACEHOLDER:
         return _Known(size, size)
     try:
         value = op.attributes["value"]

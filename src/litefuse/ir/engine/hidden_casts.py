@@ -14,6 +14,7 @@ from collections.abc import Collection, Generator
 from contextlib import contextmanager
 
 from litefuse.ir.call_graph import all_operations
+from litefuse.ir.defining_ops import is_constant
 from litefuse.ir.marks import custom_op_attributes
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_op
@@ -48,17 +49,13 @@ def _misplaced(module: ir.Module) -> Collection[ir.OpView]:
         cast = producer(gather.operands[0], *_CASTS) if gather.name in _GATHERS else None
         if cast is not None:
             before, after = map(_element_type, (cast.operands[0], cast.result))
-            if before not in _GATHERED and after in _GATHERED and not _is_constant(cast.operands[0]):
+            if before not in _GATHERED and after in _GATHERED and not is_constant(cast.operands[0]):
                 casts[cast.result] = cast.opview
     return casts.values()
 
 
 def _element_type(value: ir.Value) -> str:
     return str(ir.ShapedType(value.type).element_type)
-
-
-def _is_constant(value: ir.Value) -> bool:
-    return producer(value, "tf.Const", "tfl.pseudo_const") is not None
 
 
 def _replace(op: ir.OpView, name: str, attributes: dict[str, ir.Attribute]) -> None:

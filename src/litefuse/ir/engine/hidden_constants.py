@@ -29,7 +29,7 @@ import re
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from litefuse.ir.constants import is_zero, splat_number
+from litefuse.ir.constants import DENSE_CONSTANTS, PLACEHOLDER, is_zero, splat_number
 from litefuse.ir.mlir import ir, producer
 
 __all__ = ["hidden_constants"]
@@ -39,7 +39,6 @@ _PRODUCTS = frozenset({"tf.BatchMatMul", "tf.BatchMatMulV2", "tf.BatchMatMulV3"}
 _SUMS = frozenset({"tf.Add", "tf.AddV2"})
 _FACTORED = frozenset({"tf.Mul", "tfl.mul"})  # the engine's passes on LiteRT's ops fold a factor 0 as well
 _LARGEST = {"f16": 65504.0, "bf16": 2.0**128 - 2.0**120, "f32": 2.0**128 - 2.0**104}
-_CONSTANTS = frozenset({"tf.Const", "tfl.pseudo_const"})
 _RESHAPES = frozenset({"tf.Cast", "tf.ExpandDims", "tf.Reshape", "tf.Squeeze"})
 _FLOATS = (ir.BF16Type, ir.F16Type, ir.F32Type, ir.F64Type)
 # The least norm that L2_NORMALIZATION divides by (tensorflow/lite/kernels/l2norm.cc), and its square.
@@ -70,7 +69,7 @@ def _hide(op: ir.OpView, position: int, hidden: list[ir.Attribute]) -> None:
         owner = value.owner
         if value in seen or isinstance(owner, ir.Block):
             continue
-        if owner.name in _CONSTANTS:
+        if owner.name in DENSE_CONSTANTS:
             with ir.InsertionPoint(user), owner.location:
                 user.operands[position] = _placeholder(len(hidden), value.type)
             hidden.append(owner.attributes["value"])
@@ -86,7 +85,7 @@ def _show(module: ir.Module, hidden: list[ir.Attribute]) -> None:
     placeholders: list[ir.OpView] = []
 
     def look(op: ir.Operation) -> ir.WalkResult:
-        if op.name == "tfl.external_const":
+        if op.name == PLACEHOLDER:
             placeholders.append(op.opview)
         return ir.WalkResult.ADVANCE
 
@@ -104,7 +103,7 @@ def _show(module: ir.Module, hidden: list[ir.Attribute]) -> None:
 def _placeholder(number: int, kind: ir.Type) -> ir.Value:
     buffer = f'#tfl.external_buffer<group_name="hidden",offset={number},length=1,packing="">'
     attributes = {"external_buffer": ir.Attribute.parse(buffer)}
-    return ir.Operation.create("tfl.external_const", [kind], [], attributes).result
+    return ir.Operation.create(PLACEHOLDER, [kind], [], attributes).result
 
 
 def _misread(module: ir.Module) -> list[tuple[ir.OpView, int]]:
@@ -116,7 +115,7 @@ def _misread(module: ir.Module) -> list[tuple[ir.OpView, int]]:
 
     def look(op: ir.Operation) -> ir.WalkResult:
         name, operands = op.name, op.operands
-        if name in _CONSTANTS:
+        if name in DENSE_CONSTANTS:
             computed.add(op.result)
         elif len(operands):
             hidden = _zero_factor(op) if name in _FACTORED else None

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from litefuse.ir.call_graph import call_operands, callees, create_call, functions, operations
-from litefuse.ir.constants import elements_of_constant
+from litefuse.ir.constants import stored
 from litefuse.ir.mlir import ir
 
 __all__ = ["FoldBranches"]
@@ -31,7 +31,7 @@ class FoldBranches:
 
 
 def _taken(op: ir.OpView) -> str | None:
-    condition = elements_of_constant(op.operands[0], "tf.Const")
+    condition = stored(op.operands[0])
     if condition is None or condition.type.rank != 0:
         return None
     then_branch, else_branch = callees(op)

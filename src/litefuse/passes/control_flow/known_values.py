@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.ir.call_graph import operations
-from litefuse.ir.constants import elements_of_constant
+from litefuse.ir.constants import stored
 from litefuse.ir.mlir import func, ir
 
 __all__ = ["KnownValues", "known_values", "small_integers"]
@@ -65,7 +65,7 @@ def known_values(function: func.FuncOp, arguments: KnownValues) -> dict[ir.Value
 
 def small_integers(value: ir.Value) -> npt.NDArray[Any] | None:
     """Returns the elements of a ``tf.Const`` of a few integers or booleans; None for any other value."""
-    elements = elements_of_constant(value, "tf.Const")
+    elements = stored(value)
     dtype = _dtype(value)
     if elements is None or dtype is None or elements.type.rank > 1 or math.prod(elements.type.shape) > _LARGEST:
         return None

@@ -8,7 +8,7 @@ import numpy as np
 
 from litefuse.errors import GraphError
 from litefuse.ir.call_graph import create_call, free_symbol, function_symbol, functions, operations, terminator_of
-from litefuse.ir.constants import elements_of_constant, int32_constant, without_copies
+from litefuse.ir.constants import int32_constant, stored, without_copies
 from litefuse.ir.locations import node_name
 from litefuse.ir.mlir import func, ir
 
@@ -87,7 +87,7 @@ def _lower(module: ir.Module, op: ir.OpView) -> None:
 
 def _known_step(value: ir.Value) -> int:
     """Returns the step if it is constant, else 0."""
-    elements = elements_of_constant(without_copies(value), "tf.Const")
+    elements = stored(without_copies(value))
     return 0 if elements is None else int(np.array(elements).item())
 
 

@@ -8,14 +8,14 @@ from typing import ClassVar
 import numpy as np
 
 from litefuse.ir.call_graph import function_symbol, functions, terminator_of
-from litefuse.ir.constants import pseudo_constant
+from litefuse.ir.constants import CONSTANTS, pseudo_constant
 from litefuse.ir.litert_ops import copied
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.types import tensor_type_of
 
 __all__ = ["OutlineLoops"]
 
-_CONSTANTS = frozenset({"arith.constant", "tfl.pseudo_const", "tfl.no_value", "tfl.external_const"})
+_CONFIGURING = CONSTANTS | {"tfl.no_value"}
 
 
 class OutlineLoops:
@@ -112,7 +112,7 @@ def _captured(block: ir.Block, copied_constants: dict[ir.OpView, None]) -> list[
                 if value in inside:
                     continue
                 owner = value.owner
-                if not isinstance(owner, ir.Block) and owner.name in _CONSTANTS:
+                if not isinstance(owner, ir.Block) and owner.name in _CONFIGURING:
                     if value not in copies:
                         copies[value] = owner.clone(ip=ir.InsertionPoint.at_block_begin(block)).results[0]
                         copied_constants[owner] = None

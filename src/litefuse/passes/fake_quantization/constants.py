@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.ir.constants import elements_of_constant
+from litefuse.ir.constants import CONSTANTS, stored
 from litefuse.ir.mlir import ir, producer
 from litefuse.passes.fake_quantization.grid import NotCovered
 from litefuse.passes.fake_quantization.uniform import Uniform, quantized_type, uniform_of
@@ -23,10 +23,8 @@ __all__ = [
     "quantized_bias",
 ]
 
-_CONSTANTS = ("arith.constant", "tfl.pseudo_const", "tf.Const")
 _PAIR = ("tfl.dequantize", "tfl.quantize")
 _MOVING = ("tfl.reshape", "tfl.transpose")
-_STORED = ("tfl.external_const", "tfl.pseudo_qconst")
 # The largest distance of a rounded constant from its step, relative to the constant: float32 has 24 bits.
 _NEAR = 1e-5
 _INT32 = np.iinfo(np.int32)
@@ -75,7 +73,7 @@ class IntegerConstant(NamedTuple):
 
 def is_constant(value: ir.Value) -> bool:
     """Whether a value is a constant, perhaps behind a pair or an op that moves its elements."""
-    while (owner := producer(value, *_CONSTANTS, *_STORED, *_PAIR, *_MOVING)) is not None and owner.operands:
+    while (owner := producer(value, *CONSTANTS, *_PAIR, *_MOVING)) is not None and owner.operands:
         value = owner.operands[0]
     return owner is not None
 
@@ -85,7 +83,7 @@ def float_constant(value: ir.Value) -> npt.NDArray[np.float32] | None:
     found = integer_constant(value)
     if found is not None:
         return ((found.integers - found.zero_points) * found.scales).astype(np.float32)
-    elements = elements_of_constant(value, *_CONSTANTS)
+    elements = stored(value)
     if elements is None or not isinstance(elements.type.element_type, ir.F32Type):
         return None
     return np.array(elements, np.float32).reshape(elements.type.shape)
@@ -95,7 +93,7 @@ def integer_constant(value: ir.Value) -> IntegerConstant | None:
     """Returns the integers of a constant with a pair, perhaps moved by TRANSPOSE or RESHAPE; None for other values."""
     moves: list[tuple[str, list[int]]] = []
     while (moved := producer(value, *_MOVING)) is not None:
-        how = elements_of_constant(moved.operands[1], *_CONSTANTS)
+        how = stored(moved.operands[1])
         if how is None:
             return None
         moves.append((moved.name, np.array(how).reshape(-1).tolist()))
@@ -109,11 +107,11 @@ def integer_constant(value: ir.Value) -> IntegerConstant | None:
 def _paired(value: ir.Value) -> IntegerConstant | None:
     """Returns the integers of a constant behind DEQUANTIZE."""
     dequantized = producer(value, "tfl.dequantize")
-    stored = None if dequantized is None else producer(dequantized.operands[0], "tfl.pseudo_qconst")
-    if stored is not None:
-        return _stored(stored)
+    integers = None if dequantized is None else producer(dequantized.operands[0], "tfl.pseudo_qconst")
+    if integers is not None:
+        return _stored(integers)
     quantize = None if dequantized is None else producer(dequantized.operands[0], "tfl.quantize")
-    elements = None if quantize is None else elements_of_constant(quantize.operands[0], *_CONSTANTS)
+    elements = None if quantize is None else stored(quantize.operands[0])
     if quantize is None or elements is None:
         return None
     uniform = uniform_of(quantize.results[0].type)
@@ -127,7 +125,7 @@ def _paired(value: ir.Value) -> IntegerConstant | None:
 
 def is_on_grid(quantize: ir.OpView | ir.Operation) -> bool | None:
     """Whether a QUANTIZE changes nothing but the form of a constant; None if it is of none."""
-    elements = elements_of_constant(quantize.operands[0], *_CONSTANTS)
+    elements = stored(quantize.operands[0])
     uniform = uniform_of(quantize.results[0].type)
     if elements is None or uniform is None:
         return None
@@ -139,8 +137,8 @@ def is_on_grid(quantize: ir.OpView | ir.Operation) -> bool | None:
 
 
 def _stored(op: ir.OpView | ir.Operation) -> IntegerConstant | None:
-    uniform, elements = uniform_of(op.results[0].type), elements_of_constant(op.results[0], "tfl.pseudo_qconst")
-    if uniform is None or elements is None or uniform.bits != 8:
+    uniform, elements = uniform_of(op.results[0].type), op.attributes["value"]
+    if uniform is None or not isinstance(elements, ir.DenseElementsAttr) or uniform.bits != 8:
         return None
     integers = np.array(elements, np.int64).reshape(elements.type.shape)
     return IntegerConstant(

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from litefuse.ir.call_graph import attributes_of, functions, nested_operations
-from litefuse.ir.constants import pseudo_constant
+from litefuse.ir.constants import CONSTANTS, pseudo_constant
 from litefuse.ir.locations import node_text
 from litefuse.ir.mlir import func, ir, producer
 from litefuse.passes.fake_quantization.constants import (
@@ -31,7 +31,7 @@ _PAIR = frozenset({"tfl.dequantize", "tfl.quantize"})
 # Ops that may keep the scale of their operand where their result has none of its own.
 _CLIPPING = frozenset({"tfl.relu", "tfl.relu6", "tfl.relu_n1_to_1"})
 _TERMINATORS = frozenset({"func.return", "tfl.yield"})
-_ERASED = _PAIR | {"tfl.reshape", "tfl.transpose", "tfl.pseudo_const", "tfl.pseudo_qconst", "arith.constant"}
+_ERASED = _PAIR | CONSTANTS | {"tfl.reshape", "tfl.transpose"}
 
 
 class UncoveredOp(NamedTuple):

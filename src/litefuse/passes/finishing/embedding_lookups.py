@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import ClassVar
 
 from litefuse.ir.call_graph import all_operations
+from litefuse.ir.constants import CONSTANTS
 from litefuse.ir.litert_ops import int32_vector
-from litefuse.ir.mlir import ir
+from litefuse.ir.mlir import ir, producer
 
 __all__ = ["EmbeddingLookups"]
-
-_CONSTANTS = frozenset({"arith.constant", "tfl.external_const", "tfl.pseudo_const"})
 
 
 class EmbeddingLookups:
@@ -35,7 +34,7 @@ class EmbeddingLookups:
 
 def _takes_rows(op: ir.OpView) -> bool:
     table, ids = op.operands
-    if isinstance(table.owner, ir.Block) or table.owner.name not in _CONSTANTS:
+    if producer(table, *CONSTANTS) is None:
         return False
     kind, indices = ir.ShapedType(table.type), ir.ShapedType(ids.type)
     if not kind.has_static_shape or kind.rank != 2 or not isinstance(kind.element_type, ir.F32Type):

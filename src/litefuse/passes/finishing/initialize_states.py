@@ -9,7 +9,7 @@ import numpy as np
 
 from litefuse.ir.attributes import attribute_value
 from litefuse.ir.call_graph import all_operations
-from litefuse.ir.constants import pseudo_constant
+from litefuse.ir.constants import DENSE_CONSTANTS, pseudo_constant
 from litefuse.ir.litert_ops import MASKS, create_fill, element, int32_vector, integers, packed, packed_sizes, splat
 from litefuse.ir.marks import INITIAL_STATE
 from litefuse.ir.mlir import ir, producer
@@ -17,7 +17,6 @@ from litefuse.ir.unused_ops import erase_unused
 
 __all__ = ["InitializeStates"]
 
-_CONSTANT_OR_PACKED = ("arith.constant", "tfl.pack", "tfl.pseudo_const")
 # A size: an element of a vector, which is computed, or a number.
 _Size: TypeAlias = "tuple[ir.Value, int] | int"
 
@@ -104,7 +103,7 @@ class _Sizes:
         joined = producer(dims, "tfl.concatenation")
         # SLICE is computed in the call, and so are the ops on its result.
         in_the_call = joined is not None and any(producer(part, "tfl.slice") for part in joined.operands)
-        if in_the_call or producer(dims, *_CONSTANT_OR_PACKED):
+        if in_the_call or producer(dims, "tfl.pack", *DENSE_CONSTANTS):
             return dims
         if dims not in self.packed:
             owner = dims.owner

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from litefuse.ir.call_graph import functions, is_public
+from litefuse.ir.defining_ops import is_constant
 from litefuse.ir.litert_ops import copied
-from litefuse.ir.mlir import ir, producer
+from litefuse.ir.mlir import ir
 from litefuse.passes.finishing.prepared_shapes import is_computed_in_calls
 
 __all__ = ["KeepCopies"]
@@ -85,7 +86,7 @@ def _is_prepared_in_calls(block: ir.Block) -> bool:
     return any(
         op.name in _UNKNOWN_SHAPES
         or is_computed_in_calls(op)
-        or (op.name in _UNKNOWN_UNLESS_CONSTANT and not _is_constant(op.operands[_UNKNOWN_UNLESS_CONSTANT[op.name]]))
+        or (op.name in _UNKNOWN_UNLESS_CONSTANT and not is_constant(op.operands[_UNKNOWN_UNLESS_CONSTANT[op.name]]))
         for op in block.operations
     )
 
@@ -154,8 +155,4 @@ def _is_float(value: ir.Value) -> bool:
 
 def _is_static(value: ir.Value) -> bool:
     kind = ir.ShapedType(value.type)
-    return (kind.has_rank and kind.has_static_shape) or _is_constant(value)  # whose type may be without a shape
-
-
-def _is_constant(value: ir.Value) -> bool:
-    return producer(value, "arith.constant", "tfl.pseudo_const") is not None
+    return (kind.has_rank and kind.has_static_shape) or is_constant(value)  # whose type may be without a shape

@@ -10,14 +10,13 @@ import numpy as np
 
 from litefuse.ir.attributes import attribute_value
 from litefuse.ir.call_graph import functions, nested_operations
-from litefuse.ir.constants import elements_of_constant
+from litefuse.ir.constants import DENSE_CONSTANTS, stored
 from litefuse.ir.litert_ops import MASKS, int32_vector, part, strided_slice
 from litefuse.ir.mlir import ir, producer
 
 __all__ = ["PrepareShapes", "is_computed_in_calls"]
 
-_CONSTANTS = ("arith.constant", "tfl.pseudo_const")
-_KNOWN = frozenset({"tfl.shape", *_CONSTANTS})
+_KNOWN = DENSE_CONSTANTS | {"tfl.shape"}
 # Ops that LiteRT evaluates when it prepares a model, if the operands are known (measured with ai-edge-litert 2.3.0).
 _PREPARED = frozenset(
     {
@@ -155,7 +154,7 @@ def _element(value: ir.Value) -> _Element | None:
     if attribute_value(product.attributes["fused_activation_function"]) != "NONE":
         return None
     for scalar, other in (tuple(product.operands), tuple(product.operands)[::-1]):
-        place, factor = _place(scalar), _elements(other)
+        place, factor = _place(scalar), stored(other)
         if place is not None and factor is not None and np.array(factor).size == 1:
             return _Element(*place, int(np.array(factor).item()))
     return None
@@ -163,10 +162,10 @@ def _element(value: ir.Value) -> _Element | None:
 
 def _slice_from_the_first(sizes: ir.OpView) -> None:
     """Replaces each SLICE of these sizes that begins at 0 by STRIDED_SLICE: the fault ``slice-of-known-sizes``."""
-    to_the_end = [each is not None and np.array(each).item() == -1 for each in map(_elements, sizes.operands)]
+    to_the_end = [each is not None and np.array(each).item() == -1 for each in map(stored, sizes.operands)]
     for use in list(sizes.results[0].uses):
         op = use.owner
-        begin = _elements(op.operands[1]) if op.name == "tfl.slice" and use.operand_number == 2 else None
+        begin = stored(op.operands[1]) if op.name == "tfl.slice" and use.operand_number == 2 else None
         if begin is None or np.any(np.array(begin)) or len(to_the_end) > _MAX_RANK:
             continue
         if str(ir.ShapedType(op.results[0].type).element_type) in _SLICED:
@@ -180,12 +179,8 @@ def _slice_from_the_first(sizes: ir.OpView) -> None:
 
 def _numbers(scalars: Sequence[ir.Value]) -> list[int]:
     """Returns the values of the leading constants."""
-    constants = takewhile(lambda elements: elements is not None, map(_elements, scalars))
+    constants = takewhile(lambda elements: elements is not None, map(stored, scalars))
     return [int(np.array(elements).item()) for elements in constants]
-
-
-def _elements(value: ir.Value) -> ir.DenseElementsAttr | None:
-    return elements_of_constant(value, *_CONSTANTS)
 
 
 def _place(value: ir.Value) -> tuple[ir.Value, int] | None:
@@ -196,7 +191,7 @@ def _place(value: ir.Value) -> tuple[ir.Value, int] | None:
     source, begin, _, strides = owner.operands
     if ir.ShapedType(source.type).rank != 1:
         return None
-    numbers = [int(np.array(each).item()) for each in map(_elements, (begin, strides)) if each is not None]
+    numbers = [int(np.array(each).item()) for each in map(stored, (begin, strides)) if each is not None]
     return (source, numbers[0]) if len(numbers) == 2 and numbers[0] >= 0 and numbers[1] == 1 else None
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from litefuse.ir.attributes import attribute_value
 from litefuse.ir.call_graph import attributes_of, functions, is_public, nested_operations, update_function_type
-from litefuse.ir.constants import elements_of_constant, pseudo_constant
+from litefuse.ir.constants import pseudo_constant, stored
 from litefuse.ir.mlir import ir
 from litefuse.ir.ops.dims import Shape
 from litefuse.ir.ops.facts import ShapeError, Undecided
@@ -81,7 +81,7 @@ def _is_open(value: ir.Value) -> bool:
 
 def _shape(op: ir.OpView) -> Shape | None:
     if op.name == "tfl.fill":
-        elements = elements_of_constant(op.operands[0], "arith.constant", "tfl.pseudo_const")
+        elements = stored(op.operands[0])
         return None if elements is None else tuple(np.array(elements).reshape(-1).tolist())
     if op.name == "tfl.broadcast_to":
         value, dims = op.operands

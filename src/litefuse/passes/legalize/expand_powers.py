@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from litefuse.ir.call_graph import all_operations
-from litefuse.ir.constants import elements_of_constant, splat_number
+from litefuse.ir.constants import splat_number, stored
 from litefuse.ir.litert_ops import arithmetic
 from litefuse.ir.mlir import ir
 
@@ -33,7 +33,7 @@ class ExpandPowers:
 
 def _exponent(op: ir.OpView) -> int | None:
     """Returns the exponent if it is the same small integer for all elements."""
-    elements = elements_of_constant(op.operands[1], "arith.constant", "tfl.pseudo_const")
+    elements = stored(op.operands[1])
     number = None if elements is None else splat_number(elements)
     if number is None or number not in _EXPONENTS or op.operands[0].type != op.results[0].type:
         return None

@@ -9,6 +9,7 @@ import numpy as np
 
 from litefuse.ir.attributes import attribute_value
 from litefuse.ir.call_graph import attributes_of, functions, nested_operations, update_function_type
+from litefuse.ir.constants import PLACEHOLDER
 from litefuse.ir.mlir import func, ir, producer
 from litefuse.ir.ops.dims import Shape
 from litefuse.ir.purity import is_erasable
@@ -160,7 +161,7 @@ def _check_fits(value: ir.Value) -> None:
     owner = value.owner
     if isinstance(owner, ir.Block) or tensor_type_of(value).dtype != "int64":
         return
-    if owner.name == "tfl.external_const":
+    if owner.name == PLACEHOLDER:
         raise NotDecomposed("its constant operand is too large to be narrowed")
     attribute = attributes_of(owner).get("value")
     if isinstance(attribute, ir.DenseElementsAttr):

@@ -7,12 +7,10 @@ from typing import ClassVar
 import numpy as np
 
 from litefuse.ir.call_graph import all_operations
-from litefuse.ir.constants import elements_of_constant
+from litefuse.ir.constants import CONSTANTS, stored
 from litefuse.ir.mlir import ir, producer
 
 __all__ = ["MultiplyMatrices"]
-
-_CONSTANTS = ("arith.constant", "tfl.external_const", "tfl.pseudo_const")
 
 
 class MultiplyMatrices:
@@ -41,7 +39,7 @@ def _replace(op: ir.OpView) -> bool:
         return False
     turned = [_transposition(left), _transposition(right)]
     operands = [op.operands[0] if op is not None else value for op, value in zip(turned, (left, right), strict=True)]
-    constant = any(producer(operand, *_CONSTANTS) is not None for operand in operands)
+    constant = any(producer(operand, *CONSTANTS) is not None for operand in operands)
     if not any(turned) or constant or not all(map(_is_matrix, (*operands, op.results[0]))):
         return False
     attributes: dict[str, ir.Attribute] = {
@@ -62,7 +60,7 @@ def _replace(op: ir.OpView) -> bool:
 def _transposition(value: ir.Value) -> ir.Operation | ir.OpView | None:
     """Returns the op that makes a matrix by transposing another one."""
     transposition = producer(value, "tfl.transpose")
-    axes = None if transposition is None else elements_of_constant(transposition.operands[1], *_CONSTANTS)
+    axes = None if transposition is None else stored(transposition.operands[1])
     return transposition if axes is not None and np.array(axes).tolist() == [1, 0] else None
 
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from litefuse.ir.call_graph import attributes_of, functions, nested_operations
-from litefuse.ir.constants import elements_of_constant, tensor_constant
+from litefuse.ir.constants import stored, tensor_constant
 from litefuse.ir.mlir import ir
 from litefuse.ir.ops.numbers import FUNCTIONS, FUNCTIONS_OF_FLOAT64, MOVES
 
@@ -204,7 +204,7 @@ def _element(value: ir.Value) -> str:
 
 def _fits(value: ir.Value) -> bool:
     """Whether float32 holds a constant's numbers, but for the last digits of fractions."""
-    elements = elements_of_constant(value, "tf.Const")
+    elements = stored(value)
     if elements is None:
         return False
     wide = np.array(elements)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from litefuse.ir.builder import Builder
-from litefuse.ir.constants import elements_of_constant
+from litefuse.ir.constants import stored
 from litefuse.ir.mlir import ir, producer
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _integers(value: ir.Value) -> ir.Value | npt.NDArray[np.int64] | None:
         (operand,) = cast.operands
         kind = operand.type
         return operand if isinstance(kind, ir.RankedTensorType) and str(kind.element_type) in _INTEGERS else None
-    elements = elements_of_constant(value, "tf.Const")
+    elements = stored(value)
     if elements is None:
         return None
     wide = np.array(elements, np.float64).reshape(ir.ShapedType(value.type).shape)

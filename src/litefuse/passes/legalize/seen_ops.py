@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from litefuse.ir.attributes import attribute_value
 from litefuse.ir.call_graph import attributes_of
-from litefuse.ir.constants import elements_of_constant
+from litefuse.ir.constants import DENSE_CONSTANTS, stored
 from litefuse.ir.mlir import ir
 from litefuse.ir.tensorflow_op import TensorFlowOp
 from litefuse.ir.types import tensor_type_of
@@ -18,7 +18,6 @@ from litefuse.passes.legalize.lacking_ops import is_option, tensorflow_op
 
 __all__ = ["constant_operands", "replace_results", "small_constant", "tensorflow_op_of"]
 
-_CONSTANTS = frozenset({"arith.constant", "tfl.pseudo_const", "tf.Const"})
 # Constants that determine shapes are small; a weight remains an operand.
 _MAX_ELEMENTS = 1024
 
@@ -43,7 +42,7 @@ def replace_results(op: ir.OpView, values: Sequence[ir.Value]) -> None:
     """Replaces all uses of an op's results by values."""
     for old, new in zip(op.results, values, strict=True):
         owner = new.owner
-        if not isinstance(owner, ir.Block) and owner.name not in _CONSTANTS:
+        if not isinstance(owner, ir.Block) and owner.name not in DENSE_CONSTANTS:
             new.set_type(old.type)  # its users may have been written for this type
         old.replace_all_uses_with(new)
 
@@ -54,7 +53,7 @@ _UNREADABLE = frozenset({"bf16", "f8E4M3FN", "f8E5M2"})
 
 def small_constant(value: ir.Value) -> ir.DenseElementsAttr | None:
     """Returns the value of a small constant of static shape; None for any other value."""
-    attribute = elements_of_constant(value, *_CONSTANTS)
+    attribute = stored(value)
     if attribute is None or not attribute.type.has_static_shape:
         return None
     element = str(attribute.type.element_type)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from litefuse.ir.call_graph import all_operations
-from litefuse.ir.constants import elements_of_constant
+from litefuse.ir.constants import stored
 from litefuse.ir.litert_ops import gathered, int32_vector
 from litefuse.ir.mlir import ir
 from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized
@@ -65,7 +65,7 @@ def _flatten(op: ir.OpView) -> None:
 def _unbatch(op: ir.OpView) -> bool:
     """Gathers by constant ids from a table in which the batch and what is gathered are one axis."""
     table, ids = op.operands
-    elements = elements_of_constant(ids, "arith.constant", "tfl.pseudo_const")
+    elements = stored(ids)
     shape: list[int] = ir.RankedTensorType(table.type).shape
     axis, batch_dims = _number(op, "axis") % len(shape), _number(op, "batch_dims")
     if elements is None or axis != batch_dims:

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from litefuse.ir.call_graph import all_operations, attributes_of
-from litefuse.ir.constants import elements_of_constant, pseudo_constant
+from litefuse.ir.constants import CONSTANTS, pseudo_constant, stored
 from litefuse.ir.litert_ops import arithmetic, int32_vector, transposed
 from litefuse.ir.mlir import ir, producer
 from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized
@@ -18,7 +18,6 @@ __all__ = ["PlainOperands"]
 
 # The most zeros that are stored.
 _MOST_ZEROS = 4096
-_CONSTANTS = ("arith.constant", "tfl.external_const", "tfl.pseudo_const")
 
 
 class PlainOperands:
@@ -72,7 +71,7 @@ def _whole(value: ir.Value, own: Sequence[int], shape: Sequence[int]) -> ir.Valu
 
 def _multiply(op: ir.OpView) -> bool:
     left, right = op.operands
-    if producer(left, *_CONSTANTS) is None or producer(right, *_CONSTANTS) is not None:
+    if producer(left, *CONSTANTS) is None or producer(right, *CONSTANTS) is not None:
         return False
     attributes = attributes_of(op)
     flags = {name: ir.BoolAttr(attributes[name]).value for name in ("adj_x", "adj_y")}
@@ -88,7 +87,7 @@ def _multiply(op: ir.OpView) -> bool:
 
 def _sum_up(op: ir.OpView) -> bool:
     value, axes = op.operands
-    axis = elements_of_constant(axes, *_CONSTANTS)
+    axis = stored(axes)
     kind = ir.RankedTensorType(value.type)
     if axis is None or kind.element_type != ir.IntegerType.get_signless(32):
         return False

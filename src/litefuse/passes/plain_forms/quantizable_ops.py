@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from litefuse.ir.constants import elements_of_constant, pseudo_constant
+from litefuse.ir.constants import pseudo_constant, stored
 from litefuse.ir.litert_ops import arithmetic, integers
 from litefuse.ir.mlir import ir
 from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized
@@ -32,7 +32,7 @@ def _leaky_relu(op: ir.OpView) -> ir.Value | None:
 def _prelu(op: ir.OpView) -> ir.Value | None:
     """Returns ``max(x, alpha * x)`` where each alpha is such, else ``relu(x) + alpha * (x - relu(x))``."""
     value, alpha = op.operands
-    elements = elements_of_constant(alpha, "arith.constant", "tfl.pseudo_const")
+    elements = stored(alpha)
     if not _is_float(op):
         return None
     if elements is not None and all(0 < each <= 1 for each in np.array(elements).ravel().tolist()):
@@ -55,7 +55,7 @@ def _minimum(op: ir.OpView) -> ir.Value | None:
 
 
 def _opposite(value: ir.Value) -> ir.Value:
-    elements = elements_of_constant(value, "arith.constant", "tfl.pseudo_const")
+    elements = stored(value)
     if elements is None:
         return _times(value, -1.0)
     array = -np.array(elements, np.float32).reshape(elements.type.shape)

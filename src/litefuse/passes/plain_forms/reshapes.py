@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from litefuse.ir.constants import elements_of_constant, pseudo_constant
+from litefuse.ir.constants import pseudo_constant, stored
 from litefuse.ir.litert_ops import int32_vector
 from litefuse.ir.mlir import ir
 
@@ -33,7 +33,7 @@ def reshaped(value: ir.Value, shape: Sequence[int]) -> ir.Value:
     kind = resized(value.type, shape)
     if kind == value.type:
         return value
-    elements = elements_of_constant(value, "arith.constant", "tfl.pseudo_const")
+    elements = stored(value)
     if elements is not None and str(kind.element_type) in _DTYPES:
         array = np.array(elements).reshape(elements.type.shape).reshape(shape)
         return pseudo_constant(ir.DenseElementsAttr.get(np.ascontiguousarray(array), type=kind))

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from litefuse.errors import LoweringError
 from litefuse.ir.call_graph import function_symbol, functions, operations
+from litefuse.ir.constants import DENSE_CONSTANTS, stored
 from litefuse.ir.mlir import ir
 
 __all__ = ["CheckConstants"]
@@ -23,13 +24,8 @@ class CheckConstants:
     def run(self, module: ir.Module) -> bool:
         for function in functions(module).values():
             for op in operations(function):
-                if op.name not in {"arith.constant", "tfl.pseudo_const"}:
-                    continue
-                try:
-                    value = op.attributes["value"]
-                except TypeError:  # complex elements, which the bindings do not support
-                    continue
-                if isinstance(value, ir.DenseElementsAttr) and not value.type.has_static_shape:
+                value = stored(op.results[0]) if op.name in DENSE_CONSTANTS else None
+                if value is not None and not value.type.has_static_shape:
                     raise LoweringError(
                         f"the engine made a constant of the dynamic shape {value.type} of an op; "
                         "the model would be wrong",

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from litefuse.ir.attributes import attribute_value
 from litefuse.ir.call_graph import attributes_of, functions, nested_operations
-from litefuse.ir.constants import elements_of_constant, pseudo_constant, tensor_constant
+from litefuse.ir.constants import DENSE_CONSTANTS, PLACEHOLDER, pseudo_constant, stored, tensor_constant
 from litefuse.ir.mlir import ir
 from litefuse.ir.ops.facts import Op, Tensor, Undecided, array_of
 from litefuse.ir.ops.values import VALUES
@@ -49,8 +49,7 @@ _LITERT = {
     "tfl.unpack": "Unpack",
 }
 _NAMES: Mapping[str, str] = {f"tf.{name}": name for name in (*_CUTTING, *_REARRANGING)} | _LITERT
-_DENSE = ("tf.Const", "arith.constant", "tfl.pseudo_const")
-_PLACEHOLDER = "tfl.external_const"
+_CUT = DENSE_CONSTANTS | {PLACEHOLDER}  # their elements are numbers, not in steps of a scale
 _DTYPES = frozenset({"f16", "f32", "f64", "i8", "i32", "i64"})
 # Rows may be gathered more than once: such a part may take more bytes than the whole up to this limit. Other parts
 # that overlap may up to that of folding.
@@ -155,7 +154,7 @@ def _taken_apart(module: ir.Module, cut: Collection[ir.Operation]) -> dict[ir.Op
             reader, owner = op.operation, op.operands[position].owner
             while not isinstance(owner, ir.Block) and _NAMES.get(owner.name) in _REARRANGING:
                 reader, owner = owner, owner.operands[0].owner
-            if not isinstance(owner, ir.Block) and owner.name in (*_DENSE, _PLACEHOLDER) and reader not in found[owner]:
+            if not isinstance(owner, ir.Block) and owner.name in _CUT and reader not in found[owner]:
                 found[owner].append(reader)
     return found
 
@@ -173,7 +172,7 @@ def _parts(op: ir.Operation, array: _Array) -> Sequence[_Array] | None:
         if position == _CUTTING.get(name, 0):
             operands.append(Tensor("", array.shape, array))
             continue
-        elements = elements_of_constant(value, *_DENSE)
+        elements = stored(value)
         if elements is None:
             return None
         shape = tuple(elements.type.shape)
@@ -190,7 +189,7 @@ def _parts(op: ir.Operation, array: _Array) -> Sequence[_Array] | None:
 
 def _gathered(op: ir.Operation, array: _Array) -> _Array | None:
     """Returns what an op gathers at constant places, a view if they follow each other; None if that is dynamic."""
-    stated, *axes = [elements_of_constant(value, *_DENSE) for value in list(op.operands)[1:]]
+    stated, *axes = [stored(value) for value in list(op.operands)[1:]]
     attributes = {name: attribute_value(each) for name, each in attributes_of(op).items()}
     if stated is None or attributes.get("batch_dims", 0) != 0:
         return None

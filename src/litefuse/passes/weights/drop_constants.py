@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import ClassVar
 
 from litefuse.ir.call_graph import functions, nested_operations
+from litefuse.ir.constants import CONSTANTS, DENSE_CONSTANTS
 from litefuse.ir.mlir import ir
 
 __all__ = ["DropConstants"]
 
-_CONSTANTS = frozenset({"arith.constant", "tfl.external_const", "tfl.pseudo_const"})
-# Those whose elements are compared; rewritings leave equal ones behind.
-_COMPARED = frozenset({"arith.constant", "tfl.pseudo_const"})
 # Ops that pass their operands on, and those whose states are operands: two states may begin as equal constants.
 _OTHERS = frozenset(
     f"tfl.{name}"
@@ -44,7 +42,7 @@ class DropConstants:
                 continue
             modified = _merge(function.entry_block) or modified
             for op in list(nested_operations(function.entry_block)):
-                if op.name in _CONSTANTS and not any(True for _ in op.results[0].uses):
+                if op.name in CONSTANTS and not any(True for _ in op.results[0].uses):
                     op.operation.erase()
                     modified = True
         return modified
@@ -55,7 +53,7 @@ def _merge(block: ir.Block) -> bool:
     first: dict[tuple[ir.Attribute, ir.Type], ir.Value] = {}
     modified = False
     for op in block.operations:
-        if op.name not in _COMPARED:
+        if op.name not in DENSE_CONSTANTS:  # rewritings leave equal ones behind
             continue
         (value,) = op.results
         known = first.setdefault((op.attributes["value"], value.type), value)

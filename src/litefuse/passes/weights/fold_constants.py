@@ -12,14 +12,13 @@ import numpy.typing as npt
 
 from litefuse.errors import LitefuseError
 from litefuse.ir.call_graph import functions, nested_operations
-from litefuse.ir.constants import absent_operand, elements_of_constant, pseudo_constant
+from litefuse.ir.constants import absent_operand, pseudo_constant, stored
 from litefuse.ir.engine.lowering import flatbuffer, set_signature
 from litefuse.ir.mlir import func, ir, producer
 from litefuse.passes.weights.folding import LARGEST_FOLDED, is_used_among
 
 __all__ = ["FoldConstants"]
 
-_CONSTANTS = ("arith.constant", "tfl.pseudo_const")
 # Ops that compute.
 _COMPUTING = frozenset(
     f"tfl.{name}"
@@ -124,14 +123,14 @@ def _fold(ops: Sequence[ir.OpView]) -> bool:
     for op in ops:
         if op.name not in _FOLDED or not all(map(_is_small, op.results)):
             continue
-        if all(value in computed or _is_constant(value) or producer(value, "tfl.no_value") for value in op.operands):
+        if all(x in computed or stored(x) is not None or producer(x, "tfl.no_value") for x in op.operands):
             cone.append(op)
             origins = [computed[value] for value in op.operands if value in computed]
             computing = sum(each.computing for each in origins) + (op.name in _COMPUTING)
             scattered = op.name in _SCATTERING or any(each.scattered for each in origins)
-            stored = sum(computed[each].stored if each in computed else _bytes(each) for each in {*op.operands})
+            size = sum(computed[each].stored if each in computed else _bytes(each) for each in {*op.operands})
             sparse = op.name in _SPARSE or any(each.sparse for each in origins)
-            computed.update(dict.fromkeys(op.results, _Origin(computing, scattered, stored, sparse)))
+            computed.update(dict.fromkeys(op.results, _Origin(computing, scattered, size, sparse)))
     used = [value for value in computed if any(not is_used_among(use, computed) for use in value.uses)]
     wanted = [
         value
@@ -248,15 +247,10 @@ def _is_ordinary(op: ir.OpView | ir.Operation) -> bool:
 
 def _small_array(value: ir.Value) -> npt.NDArray[Any] | None:
     """Returns the elements of a constant of integers or booleans that is not a weight."""
-    elements = elements_of_constant(value, *_CONSTANTS)
+    elements = stored(value)
     if elements is None or not _is_small(value):
         return None
     return np.array(elements).reshape(elements.type.shape)
-
-
-def _is_constant(value: ir.Value) -> bool:
-    """Whether the elements are in the module; those of a weight are not."""
-    return elements_of_constant(value, *_CONSTANTS) is not None
 
 
 def _is_small(value: ir.Value) -> bool:
@@ -283,7 +277,7 @@ def _computed(ops: Sequence[ir.OpView], wanted: Sequence[ir.Value]) -> list[npt.
             for value in op.operands:
                 if value in copies:
                     continue
-                elements = elements_of_constant(value, *_CONSTANTS)
+                elements = stored(value)
                 copies[value] = absent_operand() if elements is None else pseudo_constant(elements)
             copy = op.clone(ip=point)
             for index, value in enumerate(op.operands):

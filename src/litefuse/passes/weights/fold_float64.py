@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from litefuse.ir.attributes import attribute_value
 from litefuse.ir.call_graph import attributes_of, functions, nested_operations
-from litefuse.ir.constants import elements_of_constant, tensor_constant
+from litefuse.ir.constants import stored, tensor_constant
 from litefuse.ir.mlir import ir
 from litefuse.ir.ops.facts import FLOATS, INTEGERS, MALFORMED, Op, Tensor, Undecided
 from litefuse.ir.ops.numbers import FUNCTIONS, FUNCTIONS_OF_FLOAT64, MOVES
@@ -162,7 +162,7 @@ def _is_small(value: ir.Value) -> bool:
 
 
 def _constant(value: ir.Value) -> ir.DenseElementsAttr | None:
-    return elements_of_constant(value, "tf.Const") if _is_small(value) else None
+    return stored(value) if _is_small(value) else None
 
 
 def _element(value: ir.Value) -> str:

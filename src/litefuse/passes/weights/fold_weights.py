@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.ir.call_graph import all_operations
-from litefuse.ir.constants import absent_operand, elements_of_constant
+from litefuse.ir.constants import CONSTANTS, DENSE_CONSTANTS, PLACEHOLDER, absent_operand, stored
 from litefuse.ir.engine.hidden_constants import hidden_constants
 from litefuse.ir.engine.lowering import run_mlir_passes
 from litefuse.ir.litert_ops import transposed
@@ -21,8 +21,7 @@ from litefuse.passes.weights import Weight, Weights, takes_stub
 __all__ = ["FoldWeights"]
 
 _Array = npt.NDArray[Any]
-_CONSTANTS = frozenset({"arith.constant", "tfl.pseudo_const"})
-_UNUSED = _CONSTANTS | {"tfl.external_const", "tfl.no_value"}
+_UNUSED = CONSTANTS | {"tfl.no_value"}
 _ACTIVATION = "fused_activation_function"
 # The bytes that the product of a constant and a weight may have if it takes more than what it is made of: less than it
 # costs to compute it in each call.
@@ -79,9 +78,8 @@ class FoldWeights:
             # Biases and activations are fused with FULLY_CONNECTED, but not with BATCH_MATMUL.
             with hidden_constants(module):
                 run_mlir_passes(module, "func.func(tfl-optimize)")
-        if any(
-            op.name == "tfl.fully_connected" and producer(op.operands[0], *_CONSTANTS) for op in all_operations(module)
-        ):
+        products = (op for op in all_operations(module) if op.name == "tfl.fully_connected")
+        if any(producer(op.operands[0], *DENSE_CONSTANTS) for op in products):
             uses = Counter(contents for contents, _ in self._uses(module))
             self._each(module, lambda op: self._multiply(op, uses), self._rearrange)
         tables = {contents for contents, user in self._uses(module) if user.name not in _AFFINE}
@@ -179,7 +177,7 @@ class FoldWeights:
     def _uses(self, module: ir.Module) -> Iterator[tuple[Hashable, ir.OpView | ir.Operation]]:
         """Yields the contents of each weight with each op that takes it."""
         for op in all_operations(module):
-            if op.name == "tfl.external_const" and (number := self.weights.number(op.results[0])) is not None:
+            if op.name == PLACEHOLDER and (number := self.weights.number(op.results[0])) is not None:
                 for use in op.results[0].uses:
                     yield self.weights[number].contents, use.owner
 
@@ -275,7 +273,7 @@ class FoldWeights:
 
 
 def _constant(value: ir.Value) -> _Array | None:
-    attribute = elements_of_constant(value, *_CONSTANTS)
+    attribute = stored(value)
     if attribute is None or not attribute.type.has_static_shape:
         return None
     return np.array(attribute).reshape(attribute.type.shape)

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from litefuse.ir.constants import PLACEHOLDER
 from litefuse.ir.importer.constants import elements_attribute, mapped_attribute
-from litefuse.ir.mlir import ir
+from litefuse.ir.mlir import ir, producer
 from litefuse.passes.weights.weight import Weight
 
 __all__ = ["Weights"]
@@ -103,13 +104,13 @@ class Weights:
         kind = ir.RankedTensorType.get(weight.shape, _element_type(weight.dtype))
         buffer = f'#tfl.external_buffer<group_name="litefuse",offset={number},length={weight.nbytes},packing="">'
         attributes = {"external_buffer": ir.Attribute.parse(buffer)}
-        return ir.Operation.create("tfl.external_const", [kind], [], attributes).result
+        return ir.Operation.create(PLACEHOLDER, [kind], [], attributes).result
 
     @staticmethod
     def number(value: ir.Value) -> int | None:
         """Returns the number of the weight that a value is the placeholder of; None for any other value."""
-        owner = value.owner
-        if isinstance(owner, ir.Block) or owner.name != "tfl.external_const":
+        owner = producer(value, PLACEHOLDER)
+        if owner is None:
             return None
         found = _OFFSET.search(str(owner.attributes["external_buffer"]))
         assert found is not None

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from litefuse.fusions.recognizers.layers.expressions import Expression, Expressions, TooLong
 from litefuse.ir.attributes import attribute_value
-from litefuse.ir.constants import elements_of_constant, integer_constant
+from litefuse.ir.constants import integer_constant, stored
 from litefuse.ir.defining_ops import constant_number, is_constant, source
 from litefuse.ir.mlir import ir
 from litefuse.ir.types import TensorType, tensor_type_of
@@ -253,7 +253,7 @@ def _adds_axes(op: ir.Operation | ir.OpView) -> bool:
 
 def _chosen(op: ir.Operation | ir.OpView) -> ir.Value | None:
     """Returns what a selection always chooses, as JAX's variances do, which would be NaN of nothing."""
-    condition = elements_of_constant(source(op.operands[0]), "tf.Const")
+    condition = stored(source(op.operands[0]))
     if condition is None or not condition.is_splat:
         return None
     elements: npt.NDArray[Any] = np.array(condition)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from litefuse.ir.constants import elements_of_constant, splat_number
+from litefuse.ir.constants import splat_number, stored
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
 
@@ -66,4 +66,4 @@ def _is_largest(value: ir.Value) -> bool:
 
 
 def _elements(value: ir.Value) -> ir.DenseElementsAttr | None:
-    return elements_of_constant(value, "tf.Const")
+    return stored(value)

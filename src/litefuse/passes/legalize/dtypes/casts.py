@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.ir.constants import elements_of_constant
+from litefuse.ir.constants import stored
 from litefuse.ir.defining_ops import is_size
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
@@ -118,11 +118,11 @@ def _integers(value: ir.Value) -> _Integers | None:
     cast = producer(value, "tf.Cast")
     if cast is not None:
         (operand,) = cast.operands
-        elements = elements_of_constant(operand, "tf.Const")
+        elements = stored(operand)
         if tensor_type_of(operand).dtype != "int32" or tensor_type_of(operand).shape is None:
             return None
         return operand if elements is None else np.array(elements)
-    elements = elements_of_constant(value, "tf.Const")
+    elements = stored(value)
     if elements is None:
         return None
     array: npt.NDArray[Any] = np.array(elements)
@@ -291,7 +291,7 @@ def _constant_fraction(number: float) -> _Fraction:
 
 def _number(value: ir.Value) -> float | None:
     """Returns the value of a float64 scalar constant, if it is finite."""
-    elements = elements_of_constant(value, "tf.Const")
+    elements = stored(value)
     kind = tensor_type_of(value)
     if elements is None or kind.shape != () or kind.dtype != "float64":
         return None

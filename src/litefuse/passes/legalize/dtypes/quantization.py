@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from litefuse.ir.constants import elements_of_constant
+from litefuse.ir.constants import stored
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.passes.legalize.arrays.along_axis import around_axis
 from litefuse.passes.legalize.arrays.numpy_formulas import Array
@@ -114,7 +114,7 @@ def _may_be_bias(op: TensorFlowOp) -> bool:
 
 def _stays_narrow(op: TensorFlowOp) -> bool:
     """Whether the operand is a weight without values below a constant range."""
-    elements = elements_of_constant(op.operands[0], "tf.Const")
+    elements = stored(op.operands[0])
     if op.name == "FakeQuantWithMinMaxArgs":
         low = float(op.attributes.get("min", -6))
     else:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from litefuse.ir.constants import elements_of_constant, strings_of_constant, without_copies
+from litefuse.ir.constants import stored, strings_of_constant, without_copies
 from litefuse.ir.mlir import producer
 from litefuse.ir.ops.facts import Op, Tensor, Undecided, array_of
 from litefuse.ir.ops.values import VALUES
@@ -98,7 +98,7 @@ class ConstantStrings(Decomposition):
 
 def _known(op: TensorFlowOp, operand: int) -> npt.NDArray[Any]:
     if op.types[operand].dtype != "string":
-        elements = elements_of_constant(without_copies(op.operands[operand]), "tf.Const")
+        elements = stored(without_copies(op.operands[operand]))
         if elements is None:
             return op.constant(operand)
         return np.array(elements).reshape(elements.type.shape)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from litefuse.ir.attributes import mlir_attribute
-from litefuse.ir.constants import elements_of_constant
+from litefuse.ir.constants import stored
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
@@ -109,7 +109,7 @@ def phases_of(op: TensorFlowOp) -> _Phases | None:
     expansion = producer(source, "tf.ExpandDims")
     expanded = None
     if expansion is not None:
-        axis = elements_of_constant(expansion.operands[1], "tf.Const")
+        axis = stored(expansion.operands[1])
         if axis is None:
             return None
         expanded = int(np.array(axis).reshape(-1)[0]) % 4
@@ -123,7 +123,7 @@ def _dilation(op: TensorFlowOp, phases: _Phases) -> _Dilation | None:
     convolution = phases.convolution
     shape = tensor_type_of(phases.blocks.operands[0]).shape
     window = tensor_type_of(convolution.operands[1]).shape
-    block = elements_of_constant(phases.blocks.operands[1], "tf.Const")
+    block = stored(phases.blocks.operands[1])
     if shape is None or window is None or block is None or op.constants[1] is None:
         return None
     given = [int(number) for number in np.array(block).reshape(-1)]
@@ -173,7 +173,7 @@ def _squeezed(op: ir.Operation | ir.OpView) -> list[int] | None:
     """Returns the dimensions that the op squeezes; None if unknown."""
     if op.name == "tf.Squeeze":
         return [axis % 4 for axis in _integers(op, "squeeze_dims")]
-    axes = elements_of_constant(op.operands[1], "tf.Const")
+    axes = stored(op.operands[1])
     if axes is None or ir.BoolAttr(op.attributes["keep_dims"]).value:
         return None
     return [int(axis) % 4 for axis in np.array(axes).reshape(-1)]
@@ -188,7 +188,7 @@ def _added_behind(phases: _Phases, rank: int) -> list[tuple[int, int]] | None:
             expanded = None
         if each.name != "tf.Pad":
             continue
-        amounts = elements_of_constant(each.operands[1], "tf.Const")
+        amounts = stored(each.operands[1])
         if amounts is None:
             return None
         pairs = [(int(before), int(after)) for before, after in np.array(amounts).reshape(-1, 2)]
@@ -311,7 +311,7 @@ def _constants(crops: ir.Value, axis: int, count: int) -> tuple[int, int] | None
 
 def _number(value: ir.Value, place: tuple[int, ...]) -> _Sum:
     """Returns one element of an integer tensor as a sum of unknown elements and a constant."""
-    elements = elements_of_constant(value, "tf.Const")
+    elements = stored(value)
     if elements is not None:
         return Counter({_CONSTANT: int(np.array(elements).reshape(elements.type.shape)[place])})
     op = producer(value, "tf.Add", "tf.AddV2", "tf.Identity", "tf.Pack", "tf.StridedSlice", "tf.Sub")
@@ -334,7 +334,7 @@ def _number(value: ir.Value, place: tuple[int, ...]) -> _Sum:
 
 def _taken(op: ir.Operation | ir.OpView) -> int | None:
     """Returns the index of the vector element that a slice takes; None if it takes something else."""
-    begin = elements_of_constant(op.operands[1], "tf.Const")
+    begin = stored(op.operands[1])
     masks = {name: ir.IntegerAttr(op.attributes[f"{name}_mask"]).value for name in ("begin", "shrink_axis", "new_axis")}
     shape = tensor_type_of(op.operands[0]).shape
     if begin is None or shape is None or len(shape) != 1 or masks != {"begin": 0, "shrink_axis": 1, "new_axis": 0}:
