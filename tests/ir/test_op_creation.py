@@ -9,13 +9,13 @@ from pathlib import Path
 
 from litefuse.frontends.saved_model.op_registry import op_registry
 from litefuse.ir.mlir import func, ir, mlir_context
-from litefuse.ir.op_creation import attribute_defaults, create_op
+from litefuse.ir.op_creation import attribute_defaults, create_like, create_op
 
 _SOURCES = Path(__file__).parents[2] / "src" / "litefuse"
 
 # What these have besides is of the TensorFlow runtime, or they are calls, whose functions are set apart from the rest.
 _OF_CALLS = {"If", "While", "StatefulPartitionedCall", "PartitionedCall", "VarHandleOp", "AssignVariableOp"}
-_EMITTING = re.compile(r"\b(create|create_op|ops?|editor\.add)\(")
+_EMITTING = re.compile(r"\b(create|create_op|create_value|ops?|editor\.add)\(")
 _TYPES = {"type", "list(type)", "shape", "list(shape)", "func", "list(func)"}
 
 
@@ -53,9 +53,10 @@ def _lacking(call: ast.Call) -> tuple[str, set[str]] | None:
         return (
             (name, set()) if None in keywords else (name, _stated(name) - keywords.keys() - {*attribute_defaults(name)})
         )
-    if function in {"add", "create_op"}:
-        given = _literals(call.args[-1] if len(call.args) > 3 else None)
-        return (name, set()) if given is None else (name, _stated(name) - given - {*attribute_defaults(name)})
+    if function in {"add", "create_op", "create_value"}:
+        given = _literals(call.args[-1 if function == "add" else 3] if len(call.args) > 3 else None)
+        own = name.removeprefix("tf.")
+        return (name, set()) if given is None else (name, _stated(own) - given - {*attribute_defaults(own)})
     return None
 
 
@@ -92,3 +93,33 @@ def test_attributes_have_their_defaults() -> None:
             assert {key: str(product.attributes[key]) for key in product.attributes} == dict.fromkeys(
                 ("grad_a", "grad_b", "transpose_a", "transpose_b"), "false"
             )
+
+
+def test_integers_have_the_width_of_the_dialect() -> None:
+    with mlir_context():
+        module = ir.Module.parse("func.func @main(%x: tensor<4x3xf32>, %i: tensor<2xi32>) { return }")
+        (function,) = module.body.operations
+        assert isinstance(function, func.FuncOp)
+        x, i = function.entry_block.arguments
+        with ir.InsertionPoint.at_block_begin(function.entry_block):
+            kind = ir.Type.parse("tensor<2x3xf32>")
+            gathered = create_op("tfl.gather", [kind], [x, i], {"axis": 0, "batch_dims": 0})
+            packed = create_op("tf.Pack", [ir.Type.parse("tensor<1x2x3xf32>")], [gathered.result], {"axis": 0})
+        assert str(gathered.attributes["axis"]) == "0 : i32"
+        assert str(packed.attributes["axis"]) == "0 : i64"
+
+
+def test_an_op_like_another_keeps_its_attributes() -> None:
+    with mlir_context():
+        module = ir.Module.parse("""
+func.func @main(%x: tensor<4x3xf32>, %y: tensor<3x4xf32>) -> tensor<4x4xf32> {
+  %z = "tfl.batch_matmul"(%x, %y) {adj_x = false, adj_y = false} : (tensor<4x3xf32>, tensor<3x4xf32>) -> tensor<4x4xf32>
+  return %z : tensor<4x4xf32>
+}""")
+        (function,) = module.body.operations
+        assert isinstance(function, func.FuncOp)
+        product = function.entry_block.operations[0]
+        with ir.InsertionPoint(product):
+            other = create_like(product, product.operands, [product.results[0].type], {"adj_y": True})
+        assert other.name == "tfl.batch_matmul"
+        assert {key: str(other.attributes[key]) for key in other.attributes} == {"adj_x": "false", "adj_y": "true"}

@@ -2,9 +2,9 @@
 // The weight is a constant of the body; another is handed in and split there.
 // CHECK-LABEL: func.func @main
 // CHECK: %[[W:.*]] = "tf.Const"() <{value = dense<2.000000e+00> : tensor<4x5xf32>}>
-// CHECK: %[[P:.*]] = "tf.BatchMatMulV2"(%arg0, %[[W]]) <{adj_x = false, adj_y = false}> : (tensor<?x?x4xf32>, tensor<4x5xf32>) -> tensor<?x?x5xf32>
+// CHECK: %[[P:.*]] = "tf.BatchMatMulV2"(%arg0, %[[W]]) <{adj_x = false, adj_y = false, {{.*}}}> : (tensor<?x?x4xf32>, tensor<4x5xf32>) -> tensor<?x?x5xf32>
 // CHECK: %[[S:.*]]:2 = "tf.Split"(%{{.*}}, %arg1)
-// CHECK: %[[Q:.*]] = "tf.BatchMatMulV2"(%arg0, %[[S]]#1) <{adj_x = false, adj_y = true}> : (tensor<?x?x4xf32>, tensor<5x4xf32>) -> tensor<?x?x5xf32>
+// CHECK: %[[Q:.*]] = "tf.BatchMatMulV2"(%arg0, %[[S]]#1) <{adj_x = false, adj_y = true, {{.*}}}> : (tensor<?x?x4xf32>, tensor<5x4xf32>) -> tensor<?x?x5xf32>
 // CHECK: %[[R:.*]]:6 = "tf.While"(%{{.*}}, %arg0, %arg1, %arg2, %[[P]], %[[Q]])
 // CHECK: return %[[R]]#3
 func.func @main(%xs: tensor<?x?x4xf32>, %w: tensor<10x4xf32>, %h: tensor<?x5xf32>) -> tensor<?x5xf32> {
@@ -107,7 +107,7 @@ func.func private @body(%t: tensor<i32>, %xs: tensor<9x?x4xf32>, %ys: tensor<9x?
 // Input and state side by side: the input's part of the weight is multiplied before the loop.
 // CHECK-LABEL: func.func @main
 // CHECK: %[[W:.*]] = "tf.Slice"(%{{.*}}, %{{.*}}, %{{.*}}) : (tensor<9x5xf32>, tensor<2xi32>, tensor<2xi32>) -> tensor<4x5xf32>
-// CHECK: "tf.BatchMatMulV2"(%arg0, %[[W]]) <{adj_x = false, adj_y = false}> : (tensor<9x?x4xf32>, tensor<4x5xf32>) -> tensor<9x?x5xf32>
+// CHECK: "tf.BatchMatMulV2"(%arg0, %[[W]]) <{adj_x = false, adj_y = false, {{.*}}}> : (tensor<9x?x4xf32>, tensor<4x5xf32>) -> tensor<9x?x5xf32>
 func.func @main(%xs: tensor<9x?x4xf32>, %h: tensor<?x5xf32>) -> tensor<?x5xf32> {
   %zero = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
   %0:3 = "tf.While"(%zero, %xs, %h) {body = @body, cond = @cond, is_stateless = true} : (tensor<i32>, tensor<9x?x4xf32>, tensor<?x5xf32>) -> (tensor<i32>, tensor<9x?x4xf32>, tensor<?x5xf32>)

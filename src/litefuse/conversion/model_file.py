@@ -16,6 +16,7 @@ from litefuse.ir.constants import PLACEHOLDER
 from litefuse.ir.engine.flatbuffer_tables import entries, field_of, follow
 from litefuse.ir.engine.lowering import write_flatbuffer
 from litefuse.ir.mlir import ir
+from litefuse.ir.op_creation import create_value
 from litefuse.litert.export.buffers import MAX_FLATBUFFER, append_buffers
 from litefuse.litert.export.op_codes import correct_op_codes
 from litefuse.passes.weights import Weights
@@ -105,8 +106,8 @@ def _place_stubs(module: ir.Module, weights: Weights, token: bytes) -> set[int]:
         attribute = ir.DenseElementsAttr.get(stub.reshape([1] * (kind.rank - 1) + [-1]))
         unranked = ir.UnrankedTensorType.get(kind.element_type)
         with ir.InsertionPoint(op), op.location:
-            constant = ir.Operation.create("tfl.pseudo_const", [unranked], [], {"value": attribute})
-        op.results[0].replace_all_uses_with(constant.result)
+            constant = create_value("tfl.pseudo_const", unranked, [], {"value": attribute})
+        op.results[0].replace_all_uses_with(constant)
         op.operation.erase()
     return numbers
 

@@ -8,10 +8,12 @@ import numpy as np
 
 from litefuse.ir.constants import pseudo_constant, stored
 from litefuse.ir.mlir import ir
+from litefuse.ir.op_creation import create_value
 
 __all__ = [
     "MASKS",
     "arithmetic",
+    "concatenation",
     "copied",
     "create_fill",
     "element",
@@ -57,20 +59,14 @@ def packed(shape: ir.Value) -> ir.Value:
 def packed_sizes(sizes: Sequence[ir.Value]) -> ir.Value:
     """Emits the vector of scalars of int32, which the runtime computes during the call."""
     int32 = ir.IntegerType.get_signless(32)
-    attributes: dict[str, ir.Attribute] = {
-        "axis": ir.IntegerAttr.get(int32, 0),
-        "values_count": ir.IntegerAttr.get(int32, len(sizes)),
-    }
     kind = ir.RankedTensorType.get([len(sizes)], int32)
-    return ir.Operation.create("tfl.pack", [kind], sizes, attributes).result
+    return create_value("tfl.pack", kind, sizes, {"axis": 0, "values_count": len(sizes)})
 
 
 def strided_slice(operands: Sequence[ir.Value], kind: ir.Type, **masks: int) -> ir.Value:
     """Emits STRIDED_SLICE with operands tensor, begins, ends and strides, and some masks."""
-    int32 = ir.IntegerType.get_signless(32)
-    attributes: dict[str, ir.Attribute] = {mask: ir.IntegerAttr.get(int32, masks.get(mask, 0)) for mask in MASKS}
-    attributes["offset"] = ir.BoolAttr.get(False)
-    return ir.Operation.create("tfl.strided_slice", [kind], operands, attributes).result
+    attributes = {**dict.fromkeys(MASKS, 0), **masks, "offset": False}
+    return create_value("tfl.strided_slice", kind, operands, attributes)
 
 
 def _sliced(vector: ir.Value, begin: int, end: int, shape: list[int], **masks: int) -> ir.Value:
@@ -80,25 +76,24 @@ def _sliced(vector: ir.Value, begin: int, end: int, shape: list[int], **masks: i
 
 def arithmetic(name: str, one: ir.Value, other: ir.Value, kind: ir.Type) -> ir.Value:
     """Emits ADD, SUB, MUL or DIV, by its name in MLIR, without an activation; the result is of type ``kind``."""
-    attributes: dict[str, ir.Attribute] = {"fused_activation_function": ir.StringAttr.get("NONE")}
-    return ir.Operation.create(name, [kind], [one, other], attributes).result
+    return create_value(name, kind, [one, other], {"fused_activation_function": "NONE"})
+
+
+def concatenation(values: Sequence[ir.Value], kind: ir.Type, axis: int) -> ir.Value:
+    """Emits CONCATENATION along an axis, without an activation; the result is of type ``kind``."""
+    return create_value("tfl.concatenation", kind, values, {"axis": axis, "fused_activation_function": "NONE"})
 
 
 def transposed(value: ir.Value, order: Sequence[int]) -> ir.Value:
     """Emits TRANSPOSE of a value of known rank."""
     kind = ir.RankedTensorType(value.type)
     moved = ir.RankedTensorType.get([kind.shape[axis] for axis in order], kind.element_type)
-    return ir.Operation.create("tfl.transpose", [moved], [value, int32_vector(order)]).result
+    return create_value("tfl.transpose", moved, [value, int32_vector(order)])
 
 
 def gathered(table: ir.Value, ids: ir.Value, kind: ir.Type, axis: int) -> ir.Value:
     """Emits GATHER without batch dimensions; the result is of type ``kind``."""
-    int32 = ir.IntegerType.get_signless(32)
-    attributes: dict[str, ir.Attribute] = {
-        "axis": ir.IntegerAttr.get(int32, axis),
-        "batch_dims": ir.IntegerAttr.get(int32, 0),
-    }
-    return ir.Operation.create("tfl.gather", [kind], [table, ids], attributes).result
+    return create_value("tfl.gather", kind, [table, ids], {"axis": axis, "batch_dims": 0})
 
 
 def integers(value: ir.Value) -> list[int] | None:
@@ -119,7 +114,7 @@ def create_fill(elements: ir.DenseElementsAttr, kind: ir.Type) -> ir.Value:
     number = ir.DenseElementsAttr.get_splat(scalar, elements.get_splat_value())
     dims = ir.DenseElementsAttr.get(np.array(elements.type.shape, np.int32))
     operands = [pseudo_constant(dims), pseudo_constant(number)]
-    return ir.Operation.create("tfl.fill", [kind], operands).result
+    return create_value("tfl.fill", kind, operands)
 
 
 # The dtypes of LiteRT's MAXIMUM; SELECT_V2, which is slower, supports all but strings.
@@ -131,10 +126,10 @@ def copied(value: ir.Value) -> ir.Value:
     kind = ir.ShapedType(value.type)
     if str(kind.element_type) == "!tf_type.string" and kind.has_rank:
         if not kind.rank:
-            return ir.Operation.create("tfl.fill", [value.type], [int32_vector([]), value]).result
+            return create_value("tfl.fill", value.type, [int32_vector([]), value])
         corner, whole = int32_vector([0] * kind.rank), int32_vector([-1] * kind.rank)
-        return ir.Operation.create("tfl.slice", [value.type], [value, corner, whole]).result
+        return create_value("tfl.slice", value.type, [value, corner, whole])
     if str(kind.element_type) in _WITH_MAXIMUM:
-        return ir.Operation.create("tfl.maximum", [value.type], [value, value]).result
+        return create_value("tfl.maximum", value.type, [value, value])
     condition = pseudo_constant(ir.DenseElementsAttr.get(np.array(True)))
-    return ir.Operation.create("tfl.select_v2", [value.type], [condition, value, value]).result
+    return create_value("tfl.select_v2", value.type, [condition, value, value])

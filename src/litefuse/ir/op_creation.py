@@ -1,4 +1,4 @@
-"""Creation of TensorFlow ops with all of their attributes, as imported ones have them."""
+"""Creation of ops: TensorFlow's have all of their attributes, as imported ones have them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 
 from litefuse.frontends.saved_model.op_registry import op_registry
 from litefuse.ir.attributes import mlir_attribute
+from litefuse.ir.call_graph import attributes_of
 from litefuse.ir.mlir import ir
 
-__all__ = ["attribute_defaults", "create_op"]
+__all__ = ["attribute_defaults", "create_like", "create_op", "create_value"]
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
@@ -19,29 +20,55 @@ _NONE: Mapping[str, Any] = MappingProxyType({})
 def create_op(
     name: str,
     results: Sequence[ir.Type],
-    operands: Sequence[ir.Value],
+    operands: Sequence[ir.Value] = (),
     attributes: Mapping[str, Any] = _NONE,
     *,
     location: ir.Location | None = None,
     point: ir.InsertionPoint | None = None,
 ) -> ir.Operation:
-    """Emits a TensorFlow op; attributes that are not given have the defaults of its definition.
+    """Emits an op; attributes of a TensorFlow op that are not given have the defaults of its definition.
 
     Whoever reads an op's attributes may rely on all of them, but for types, which operands and results imply.
 
     Args:
-        name: Its name, without the dialect.
+        name: Its name with its dialect, such as ``tfl.pack``; without one, it is TensorFlow's.
         results: The types of its results.
         operands: Its operands.
-        attributes: Its attributes, as Python values or MLIR's.
+        attributes: Its attributes, as Python values or MLIR's. Integers have the dialect's width.
         location: Its location; None for the current one.
         point: The insertion point; None for the current one.
     """
-    stated = {
-        key: value if isinstance(value, ir.Attribute) else mlir_attribute(value)
-        for key, value in {**attribute_defaults(name), **attributes}.items()
-    }
-    return ir.Operation.create(f"tf.{name}", list(results), list(operands), stated, loc=location, ip=point)
+    name = name if "." in name else f"tf.{name}"
+    dialect, _, own = name.partition(".")
+    stated = {**attribute_defaults(own), **attributes} if dialect == "tf" else attributes
+    held = {key: _attribute(value, 32 if dialect == "tfl" else 64) for key, value in stated.items()}
+    return ir.Operation.create(name, list(results), list(operands), held, loc=location, ip=point)
+
+
+def create_value(
+    name: str, kind: ir.Type, operands: Sequence[ir.Value] = (), attributes: Mapping[str, Any] = _NONE
+) -> ir.Value:
+    """Emits an op with one result of a type at the current insertion point and location, as ``create_op`` does."""
+    return create_op(name, [kind], operands, attributes).result
+
+
+def create_like(
+    op: ir.OpView | ir.Operation,
+    operands: Sequence[ir.Value],
+    results: Sequence[ir.Type],
+    attributes: Mapping[str, Any] = _NONE,
+) -> ir.Operation:
+    """Emits an op of the same name and attributes, but for those that are given, with other operands and results."""
+    changed = {key: _attribute(value, 32 if op.name.startswith("tfl.") else 64) for key, value in attributes.items()}
+    return ir.Operation.create(op.name, list(results), list(operands), attributes_of(op) | changed)
+
+
+def _attribute(value: Any, width: int) -> ir.Attribute:
+    if isinstance(value, ir.Attribute):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return ir.IntegerAttr.get(ir.IntegerType.get_signless(width), value)
+    return mlir_attribute(value)
 
 
 @functools.cache

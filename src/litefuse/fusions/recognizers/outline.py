@@ -23,7 +23,7 @@ from litefuse.ir.defining_ops import is_constant
 from litefuse.ir.handles import is_variant
 from litefuse.ir.locations import layer_name, node_name
 from litefuse.ir.mlir import func, ir
-from litefuse.ir.op_creation import create_op
+from litefuse.ir.op_creation import create_value
 
 __all__ = ["empty_composite", "first_size", "outline_loop", "value_name"]
 
@@ -80,13 +80,11 @@ def outline_loop(module: ir.Module, layer: LoopLayer) -> func.FuncOp:
         outputs, *states = call.results
         replacements: dict[int, ir.Value] = dict(zip(layer.states, states, strict=True))
         if loop.output_list is not None:
-            written = ir.Operation.create(
-                "tf.TensorListFromTensor",
-                [op.results[loop.output_list].type],
-                [outputs, _item_shape(states[0])],
-                _element_type(outputs),
+            listed = op.results[loop.output_list].type
+            operands = [outputs, _item_shape(states[0])]
+            replacements[loop.output_list] = create_value(
+                "tf.TensorListFromTensor", listed, operands, _element_type(outputs)
             )
-            replacements[loop.output_list] = written.result
     replacements |= {position: op.operands[position] for position in loop.kept}
     for position, value in replacements.items():
         op.results[position].replace_all_uses_with(value)
@@ -139,14 +137,10 @@ def _starting_value(loop: StepLoop, position: int, inputs: ir.Value, count: ir.V
         if loop.input.axis is not None:
             return _with_axes_swapped(inputs) if loop.time_axis else inputs
         item = _item_shape(inputs, leading=1)
-        return ir.Operation.create(
-            "tf.TensorListFromTensor", [value.type], [inputs, item], _element_type(inputs)
-        ).result
+        return create_value("tf.TensorListFromTensor", value.type, [inputs, item], _element_type(inputs))
     if position == loop.output_list:
         length = count if loop.every_step else int32_constant(1)
-        return ir.Operation.create(
-            "tf.TensorListReserve", [value.type], [_item_shape(state), length], _element_type(state)
-        ).result
+        return create_value("tf.TensorListReserve", value.type, [_item_shape(state), length], _element_type(state))
     if position in loop.steps and not is_constant(value):
         return _cast(count, value.type)
     return _copied(value)  # a constant: an index, or a loop invariant
@@ -157,22 +151,19 @@ def _stacked(loop: StepLoop, written: ir.Value, inputs: ir.Value, state: ir.Valu
     kind, given = ir.ShapedType(state.type), ir.ShapedType(inputs.type)
     steps = given.shape[0] if loop.every_step else 1
     known = not loop.every_step or not given.is_dynamic_dim(0)
-    return ir.Operation.create(
+    return create_value(
         "tf.TensorListStack",
-        [ir.RankedTensorType.get([steps, *kind.shape], kind.element_type)],
+        ir.RankedTensorType.get([steps, *kind.shape], kind.element_type),
         [written, _item_shape(state)],
-        {
-            **_element_type(state),
-            "num_elements": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), steps if known else -1),
-        },
-    ).result
+        {**_element_type(state), "num_elements": steps if known else -1},
+    )
 
 
 def _with_leading_dimension(value: ir.Value) -> ir.Value:
     """Adds a leading dimension of size 1 to a value."""
     kind = ir.ShapedType(value.type)
     whole = ir.RankedTensorType.get([1, *kind.shape], kind.element_type)
-    return ir.Operation.create("tf.ExpandDims", [whole], [value, int32_constant(0)]).result
+    return create_value("tf.ExpandDims", whole, [value, int32_constant(0)])
 
 
 def _with_constants_as_arguments(
@@ -242,7 +233,7 @@ def _copied(value: ir.Value) -> ir.Value:
     """Copies a constant to the insertion point."""
     owner = value.owner
     assert not isinstance(owner, ir.Block)
-    return ir.Operation.create("tf.Const", [value.type], [], attributes_of(owner)).result
+    return create_value("tf.Const", value.type, [], attributes_of(owner))
 
 
 def _item_shape(value: ir.Value, leading: int = 0) -> ir.Value:
@@ -263,14 +254,13 @@ def first_size(value: ir.Value) -> ir.Value:
     if not kind.is_dynamic_dim(0):
         return int32_constant(kind.shape[0])
     int32 = ir.IntegerType.get_signless(32)
-    shape = ir.Operation.create("tf.Shape", [ir.RankedTensorType.get([kind.rank], int32)], [value]).result
-    masks = ("begin_mask", "ellipsis_mask", "end_mask", "new_axis_mask", "shrink_axis_mask")
-    return ir.Operation.create(
+    shape = create_value("tf.Shape", ir.RankedTensorType.get([kind.rank], int32), [value])
+    return create_value(
         "tf.StridedSlice",
-        [ir.RankedTensorType.get([], int32)],
+        ir.RankedTensorType.get([], int32),
         [shape, *(int32_constant([number]) for number in (0, 1, 1))],
-        {name: ir.IntegerAttr.get(ir.IntegerType.get_signless(64), int(name == "shrink_axis_mask")) for name in masks},
-    ).result
+        {"shrink_axis_mask": 1},
+    )
 
 
 def _with_axes_swapped(value: ir.Value) -> ir.Value:
@@ -280,8 +270,8 @@ def _with_axes_swapped(value: ir.Value) -> ir.Value:
     dynamic = ir.ShapedType.get_dynamic_size()
     sizes = [dynamic if kind.is_dynamic_dim(axis) else kind.shape[axis] for axis in order]
     swapped = ir.RankedTensorType.get(sizes, kind.element_type)
-    return ir.Operation.create("tf.Transpose", [swapped], [value, int32_constant(order)]).result
+    return create_value("tf.Transpose", swapped, [value, int32_constant(order)])
 
 
 def _cast(value: ir.Value, kind: ir.Type) -> ir.Value:
-    return value if value.type == kind else create_op("Cast", [kind], [value]).result
+    return value if value.type == kind else create_value("tf.Cast", kind, [value])

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from litefuse.ir.call_graph import callees, functions, operations, terminator_of, update_function_type
 from litefuse.ir.mlir import ir
+from litefuse.ir.op_creation import create_op
 
 __all__ = ["LowerConditions"]
 
@@ -40,6 +41,6 @@ def _make_bool(user: ir.OpView, index: int) -> bool:
     if ir.ShapedType(value.type).element_type == boolean.element_type:
         return False
     with ir.InsertionPoint(user):
-        converted = ir.Operation.create("tf.ToBool", results=[boolean], operands=[value], loc=user.location)
+        converted = create_op("tf.ToBool", [boolean], [value], location=user.location)
     user.operands[index] = converted.result
     return True

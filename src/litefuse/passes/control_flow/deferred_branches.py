@@ -8,6 +8,7 @@ from typing import ClassVar
 from litefuse.ir.call_graph import callees, functions, operations
 from litefuse.ir.litert_ops import packed
 from litefuse.ir.mlir import func, ir
+from litefuse.ir.op_creation import create_value
 from litefuse.ir.ops.facts import Op
 from litefuse.ir.ops.fitting import always_fits
 from litefuse.ir.shapes.graph import Function, ModuleGraph
@@ -108,8 +109,8 @@ def _defer(function: func.FuncOp) -> None:
             continue
         with ir.InsertionPoint.at_block_begin(function.entry_block), function.location:
             vector = ir.RankedTensorType.get([kind.rank], ir.IntegerType.get_signless(32))
-            shape = packed(ir.Operation.create("tfl.shape", [vector], [argument]).result)
-            again = ir.Operation.create("tfl.reshape", [argument.type], [argument, shape]).result
+            shape = packed(create_value("tfl.shape", vector, [argument]))
+            again = create_value("tfl.reshape", argument.type, [argument, shape])
         for use in uses:
             use.owner.operands[use.operand_number] = again
         return

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from litefuse.ir.call_graph import attributes_of, callees, functions, operations, terminator_of, update_function_type
+from litefuse.ir.call_graph import callees, functions, operations, terminator_of, update_function_type
 from litefuse.ir.constants import int32_constant, integer_constant, without_copies
 from litefuse.ir.mlir import func, ir
+from litefuse.ir.op_creation import create_like, create_value
 
 if TYPE_CHECKING:
     from litefuse.passes.tensor_lists.item_reads import Item
@@ -123,12 +124,12 @@ def _split(op: ir.OpView, loop: ir.OpView, body: func.FuncOp, least: int) -> boo
             size = [kind.shape[1], whole.shape[1]]
             corner = [int32_constant(each) for each in ([first, 0], size)]
             rows = ir.RankedTensorType.get(size, whole.element_type)
-            slice_ = ir.Operation.create("tf.Slice", [rows], [weight.results[0], *corner]).result
-            products.append(ir.Operation.create("tf.MatMul", [result.type], [part, slice_], attributes_of(op)).result)
+            slice_ = create_value("tf.Slice", rows, [weight.results[0], *corner])
+            products.append(create_like(op, [part, slice_], [result.type]).result)
             first += kind.shape[1]
         total = products[0]
         for each in products[1:]:
-            total = ir.Operation.create("tf.AddV2", [result.type], [total, each]).result
+            total = create_value("tf.AddV2", result.type, [total, each])
     result.replace_all_uses_with(total)
     op.operation.erase()
     return True
@@ -217,19 +218,15 @@ def _hoist(loop: ir.OpView, body: func.FuncOp, cond: func.FuncOp, products: Sequ
             inputs = ir.ShapedType(product.item.whole.type)
             columns = ir.ShapedType(product.op.results[0].type).shape[1]
             kind = ir.RankedTensorType.get([*inputs.shape[:2], columns], inputs.element_type)
-            attributes = {
-                "adj_x": ir.BoolAttr.get(False),
-                "adj_y": ir.BoolAttr.get(_is_transposed(product.op, "transpose_b")),
-            }
-            operands = [outside[product.item.whole], weight]
-            value = ir.Operation.create("tf.BatchMatMulV2", [kind], operands, attributes).result
+            transposed = {"adj_y": _is_transposed(product.op, "transpose_b")}
+            value = create_value("tf.BatchMatMulV2", kind, [outside[product.item.whole], weight], transposed)
             if product.bias is not None:
                 bias = _outside(product.bias[1], outside, loop)
-                value = ir.Operation.create("tf.AddV2", [kind], [value, bias]).result
+                value = create_value("tf.AddV2", kind, [value, bias])
             projected.append(value)
     with ir.InsertionPoint(loop), loop.location:
         kinds = [*(result.type for result in loop.results), *(value.type for value in projected)]
-        made = ir.Operation.create("tf.While", kinds, [*loop.operands, *projected], attributes_of(loop))
+        made = create_like(loop, [*loop.operands, *projected], kinds)
     for old, new in zip(loop.results, made.results, strict=False):
         old.replace_all_uses_with(new)
     loop.operation.erase()
@@ -242,9 +239,8 @@ def _hoist(loop: ir.OpView, body: func.FuncOp, cond: func.FuncOp, products: Sequ
         last, item = product.last, product.item
         with ir.InsertionPoint(last), last.location:
             axis = int32_constant(item.axis or 0)
-            attributes: dict[str, ir.Attribute] = {"batch_dims": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0)}
-            row = ir.Operation.create("tf.GatherV2", [last.results[0].type], [argument, item.place, axis], attributes)
-        last.results[0].replace_all_uses_with(row.result)
+            row = create_value("tf.GatherV2", last.results[0].type, [argument, item.place, axis])
+        last.results[0].replace_all_uses_with(row)
         for op in (last, product.op)[: 1 if last == product.op else 2]:
             op.operation.erase()
     with ir.InsertionPoint(terminator), terminator.location:

@@ -8,6 +8,7 @@ from typing import ClassVar
 from litefuse.ir.call_graph import call_operands, callees, create_call, functions, operations
 from litefuse.ir.constants import int32_constant
 from litefuse.ir.mlir import func, ir
+from litefuse.ir.op_creation import create_value
 
 __all__ = ["LowerCase"]
 
@@ -57,12 +58,9 @@ class _Chain:
         if position == len(self._branches) - 1:
             return self._call(position, arguments)
         boolean = ir.RankedTensorType.get([], ir.IntegerType.get_signless(1))
-        chosen = ir.Operation.create(
-            "tf.Equal",
-            results=[boolean],
-            operands=[index, int32_constant(position)],
-            attributes={"incompatible_shape_error": ir.BoolAttr.get(True)},
-        ).result
+        chosen = create_value(
+            "tf.Equal", boolean, [index, int32_constant(position)], {"incompatible_shape_error": True}
+        )
         attributes = {
             "then_branch": ir.FlatSymbolRefAttr.get(self._outline("branch", position, rest=False)),
             "else_branch": ir.FlatSymbolRefAttr.get(self._outline("rest", position + 1, rest=True)),

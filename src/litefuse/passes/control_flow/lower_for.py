@@ -11,6 +11,7 @@ from litefuse.ir.call_graph import create_call, free_symbol, function_symbol, fu
 from litefuse.ir.constants import int32_constant, stored, without_copies
 from litefuse.ir.locations import node_name
 from litefuse.ir.mlir import func, ir
+from litefuse.ir.op_creation import create_value
 
 __all__ = ["LowerFor"]
 
@@ -62,7 +63,7 @@ def _lower(module: ir.Module, op: ir.OpView) -> None:
     with ir.InsertionPoint(step.entry_block), op.location:
         number, limit, delta, *values = step.entry_block.arguments
         results = create_call(body, called.results, [number, *values]).results
-        following = ir.Operation.create("tf.AddV2", [index], [number, delta]).result
+        following = create_value("tf.AddV2", index, [number, delta])
         func.ReturnOp([following, limit, delta, *results])
     for function in (condition, step):
         returned = terminator_of(function.entry_block).operands
@@ -95,11 +96,11 @@ def _goes_on(number: ir.Value, limit: ir.Value, delta: ir.Value, *, step: int) -
     """Emits whether the loop goes on; ``step`` is 0 if it is unknown."""
     boolean = ir.RankedTensorType.get([], ir.IntegerType.get_signless(1))
     if step:
-        return ir.Operation.create("tf.Less" if step > 0 else "tf.Greater", [boolean], [number, limit]).result
-    left = ir.Operation.create("tf.Sub", [number.type], [limit, number]).result
-    sign = ir.Operation.create("tf.Sign", [number.type], [delta]).result
-    ahead = ir.Operation.create("tf.Mul", [number.type], [left, sign]).result
-    return ir.Operation.create("tf.Greater", [boolean], [ahead, int32_constant(0)]).result
+        return create_value("tf.Less" if step > 0 else "tf.Greater", boolean, [number, limit])
+    left = create_value("tf.Sub", number.type, [limit, number])
+    sign = create_value("tf.Sign", number.type, [delta])
+    ahead = create_value("tf.Mul", number.type, [left, sign])
+    return create_value("tf.Greater", boolean, [ahead, int32_constant(0)])
 
 
 def _function(module: ir.Module, name: str, kinds: list[ir.Type], location: ir.Location) -> func.FuncOp:

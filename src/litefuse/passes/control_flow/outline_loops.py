@@ -11,6 +11,7 @@ from litefuse.ir.call_graph import function_symbol, functions, terminator_of
 from litefuse.ir.constants import CONSTANTS, pseudo_constant
 from litefuse.ir.litert_ops import copied
 from litefuse.ir.mlir import func, ir
+from litefuse.ir.op_creation import create_op
 from litefuse.ir.types import tensor_type_of
 
 __all__ = ["OutlineLoops"]
@@ -191,7 +192,7 @@ def _vector(count: int, point: ir.InsertionPoint, location: ir.Location) -> ir.V
 def _yield_also(block: ir.Block, values: Sequence[ir.Value]) -> None:
     terminator = terminator_of(block)
     operands = [*terminator.operands, *values]
-    ir.Operation.create("tfl.yield", operands=operands, loc=terminator.location, ip=ir.InsertionPoint(terminator))
+    create_op("tfl.yield", [], operands, location=terminator.location, point=ir.InsertionPoint(terminator))
     terminator.operation.erase()
 
 
@@ -219,10 +220,10 @@ def _function_from(module: ir.Module, block: ir.Block, symbol: str) -> func.Func
 def _call_only(region: ir.Region, function: func.FuncOp) -> None:
     block = region.blocks.append(*function.type.inputs)
     with ir.InsertionPoint(block):
-        call = ir.Operation.create(
+        call = create_op(
             "func.call",
-            results=list(function.type.results),
-            operands=list(block.arguments),
-            attributes={"callee": ir.FlatSymbolRefAttr.get(function_symbol(function))},
+            function.type.results,
+            block.arguments,
+            {"callee": ir.FlatSymbolRefAttr.get(function_symbol(function))},
         )
-        ir.Operation.create("tfl.yield", operands=list(call.results))
+        create_op("tfl.yield", [], call.results)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from litefuse.ir.builder import Builder
-from litefuse.ir.call_graph import attributes_of, functions, operations
+from litefuse.ir.call_graph import functions, operations
 from litefuse.ir.constants import integer_constant, without_copies
 from litefuse.ir.mlir import ir
+from litefuse.ir.op_creation import create_like
 
 __all__ = ["ReadReversed"]
 
@@ -77,7 +78,7 @@ def _stacked(value: ir.Value, axis: int) -> ir.Value | None:
     else:
         return None
     with ir.InsertionPoint(op), op.location:
-        return ir.Operation.create(op.name, [value.type], operands, attributes_of(op)).result
+        return create_like(op, operands, [value.type]).result
 
 
 def _is_read(use: ir.OpOperand, axis: int) -> bool:

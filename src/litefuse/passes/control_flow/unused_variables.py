@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from litefuse.ir.call_graph import all_operations, terminator_of
 from litefuse.ir.mlir import ir
+from litefuse.ir.op_creation import create_op
 from litefuse.ir.purity import is_pure
 
 __all__ = ["DropLoopVariables"]
@@ -86,11 +87,12 @@ def _drop(loop: ir.OpView, unused: set[int]) -> None:
     )
     cond, body = (region.blocks[0] for region in loop.regions)
     yielding = terminator_of(body)
-    ir.Operation.create(
+    create_op(
         "tfl.yield",
-        operands=[yielding.operands[index] for index in kept],
-        loc=yielding.location,
-        ip=ir.InsertionPoint(yielding),
+        [],
+        [yielding.operands[index] for index in kept],
+        location=yielding.location,
+        point=ir.InsertionPoint(yielding),
     )
     yielding.operation.erase()
     for op in reversed(list(body.operations)):

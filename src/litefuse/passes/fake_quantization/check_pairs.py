@@ -8,6 +8,7 @@ from typing import ClassVar
 from litefuse.ir.call_graph import all_operations
 from litefuse.ir.locations import node_text
 from litefuse.ir.mlir import ir
+from litefuse.ir.op_creation import create_value
 from litefuse.passes.fake_quantization.constants import is_on_grid
 from litefuse.passes.fake_quantization.move_up import is_real
 from litefuse.passes.fake_quantization.pairs import NodesFound
@@ -60,6 +61,6 @@ def _dequantize_operands(op: ir.OpView) -> bool:
         kind = ir.ShapedType(value.type)
         real = ir.RankedTensorType.get(list(kind.shape), ir.F32Type.get())
         with ir.InsertionPoint(op), op.location:
-            op.operands[index] = ir.Operation.create("tfl.dequantize", [real], [value]).result
+            op.operands[index] = create_value("tfl.dequantize", real, [value])
         changed = True
     return changed

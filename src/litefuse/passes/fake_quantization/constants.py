@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from litefuse.ir.constants import CONSTANTS, stored
 from litefuse.ir.mlir import ir, producer
+from litefuse.ir.op_creation import create_value
 from litefuse.passes.fake_quantization.grid import NotCovered
 from litefuse.passes.fake_quantization.uniform import Uniform, quantized_type, uniform_of
 
@@ -177,5 +178,4 @@ def emitted(integers: npt.NDArray[Any], uniform: Uniform) -> ir.Value:
     contiguous = np.ascontiguousarray(integers, dtype).reshape(np.shape(integers))
     elements = ir.DenseElementsAttr.get(contiguous, type=element)
     kind = quantized_type(elements.type, uniform)
-    attributes: dict[str, ir.Attribute] = {"qtype": ir.TypeAttr.get(kind), "value": elements}
-    return ir.Operation.create("tfl.pseudo_qconst", [kind], [], attributes).result
+    return create_value("tfl.pseudo_qconst", kind, [], {"qtype": ir.TypeAttr.get(kind), "value": elements})

@@ -8,10 +8,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from litefuse.ir.call_graph import attributes_of, functions, nested_operations
+from litefuse.ir.call_graph import functions, nested_operations
 from litefuse.ir.constants import CONSTANTS, pseudo_constant
 from litefuse.ir.locations import node_text
 from litefuse.ir.mlir import func, ir, producer
+from litefuse.ir.op_creation import create_like, create_value
 from litefuse.passes.fake_quantization.constants import (
     emitted,
     float_constant,
@@ -291,9 +292,9 @@ def _replace(op: ir.OpView, operands: Sequence[ir.Value], results: Sequence[Unif
             quantized_type(value.type, uniform) if is_real(value) else value.type
             for value, uniform in zip(op.results, results, strict=True)
         ]
-        created = ir.Operation.create(op.name, kinds, operands, attributes_of(op))
+        created = create_like(op, operands, kinds)
         for old, new in zip(op.results, created.results, strict=True):
-            old.replace_all_uses_with(ir.Operation.create("tfl.dequantize", [old.type], [new]).result)
+            old.replace_all_uses_with(create_value("tfl.dequantize", old.type, [new]))
     op.operation.erase()
 
 
@@ -318,7 +319,7 @@ def _store_constants(function: func.FuncOp) -> None:
                 uniform = _any_uniform(paired)
                 with ir.InsertionPoint(owner), owner.location:
                     integers = emitted(paired.integers, uniform)
-                    stored[value] = ir.Operation.create("tfl.dequantize", [value.type], [integers]).result
+                    stored[value] = create_value("tfl.dequantize", value.type, [integers])
             op.operands[index] = stored[value]
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from litefuse.ir.call_graph import attributes_of
 from litefuse.ir.mlir import ir, producer
+from litefuse.ir.op_creation import create_like, create_op
 from litefuse.passes.fake_quantization.constants import float_constant
 from litefuse.passes.fake_quantization.kernels import AVERAGES, SAME
 from litefuse.passes.fake_quantization.uniform import Uniform, quantized_type, uniform_of
@@ -94,12 +94,11 @@ def _moved(op: ir.OpView | ir.Operation, users: Sequence[ir.OpView], uniform: Un
                 operands[index] = quantized[value].results[0]
                 continue
             kind = quantized_type(value.type, uniform)
-            attributes: dict[str, ir.Attribute] = {"qtype": ir.TypeAttr.get(kind)}
-            created = ir.Operation.create("tfl.quantize", [kind], [value], attributes)
+            created = create_op("tfl.quantize", [kind], [value], {"qtype": ir.TypeAttr.get(kind)})
             operands[index] = created.result
             quantized[value] = created.opview
         kind = users[0].results[0].type
-        result = ir.Operation.create(op.name, [kind], operands, attributes_of(op)).result
+        result = create_like(op, operands, [kind]).result
     for user in users:
         user.results[0].replace_all_uses_with(result)
         user.operation.erase()

@@ -14,6 +14,7 @@ from litefuse.ir.call_graph import all_operations, attributes_of
 from litefuse.ir.constants import tensor_constant, without_copies
 from litefuse.ir.locations import node_text
 from litefuse.ir.mlir import ir, producer
+from litefuse.ir.op_creation import create_value
 from litefuse.passes.fake_quantization.constants import emitted
 from litefuse.passes.fake_quantization.grid import Grid, NotCovered, affine_grid, symmetric_grid
 from litefuse.passes.fake_quantization.known_values import known_value
@@ -101,10 +102,10 @@ def _activation_pair(value: ir.Value, grid: Grid) -> ir.Value:
         return _pair(value, grid.uniform(grid.activation_zero_point()))
     if grid.first == 0:  # int8 saturates at the last step, ReLU clips at 0
         if producer(value, *_CLIPPING) is None:
-            value = ir.Operation.create("tf.Relu", [value.type], [value]).result
+            value = create_value("tf.Relu", value.type, [value])
         return _pair(value, grid.uniform(127 - span))
     bound = tensor_constant(ir.DenseElementsAttr.get(np.array(float(grid.last) * float(grid.step), np.float32)))
-    value = ir.Operation.create("tf.Minimum", [value.type], [value, bound]).result
+    value = create_value("tf.Minimum", value.type, [value, bound])
     return _pair(value, grid.uniform(grid.activation_zero_point()))
 
 
@@ -126,7 +127,7 @@ def _constant_pair(constant: npt.NDArray[np.float32], grid: Grid, op: ir.OpView)
         count = shape[channels]
         uniform = Uniform(uniform.scales * count, (0,) * count, channels)
     if any(_has_scaled_input(use.owner) for use in op.results[0].uses):
-        return ir.Operation.create("tfl.dequantize", [rounded.type], [emitted(multiples + zero, uniform)]).result
+        return create_value("tfl.dequantize", rounded.type, [emitted(multiples + zero, uniform)])
     return _pair(rounded, uniform)
 
 
@@ -174,8 +175,8 @@ def _has_scaled_input(product: ir.OpView) -> bool:
 
 def _pair(value: ir.Value, uniform: Uniform) -> ir.Value:
     kind = quantized_type(value.type, uniform)
-    quantized = ir.Operation.create("tfl.quantize", [kind], [value], {"qtype": ir.TypeAttr.get(kind)}).result
-    return ir.Operation.create("tfl.dequantize", [value.type], [quantized]).result
+    quantized = create_value("tfl.quantize", kind, [value], {"qtype": ir.TypeAttr.get(kind)})
+    return create_value("tfl.dequantize", value.type, [quantized])
 
 
 def _output_channels(kernel: ir.Value, shape: tuple[int, ...]) -> int | None:

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.ir.attributes import attribute_value
-from litefuse.ir.call_graph import attributes_of
 from litefuse.ir.constants import pseudo_constant
 from litefuse.ir.mlir import ir, producer
+from litefuse.ir.op_creation import create_like, create_value
 from litefuse.passes.fake_quantization.constants import emitted, float_constant, integer_constant
 from litefuse.passes.fake_quantization.grid import NotCovered
 from litefuse.passes.fake_quantization.kernels import CHANNEL_AXES
@@ -64,13 +64,13 @@ def merge_factor(op: ir.OpView) -> bool:
             if integers.max() > 127:
                 return False
             stored = emitted(integers, Uniform(scales, (0,) * channels, axis).simplified())
-            operands[1] = ir.Operation.create("tfl.dequantize", [operands[1].type], [stored]).result
+            operands[1] = create_value("tfl.dequantize", operands[1].type, [stored])
             bias = bias * factor
         else:
             bias = bias + (factor if op.name == "tfl.add" else -factor)
         operands[2:] = [_stored(bias)]
-        attributes = attributes_of(product) | {"fused_activation_function": op.attributes["fused_activation_function"]}
-        result = ir.Operation.create(product.name, [op.results[0].type], operands, attributes).result
+        activation = {"fused_activation_function": op.attributes["fused_activation_function"]}
+        result = create_like(product, operands, [op.results[0].type], activation).result
     op.results[0].replace_all_uses_with(result)
     op.operation.erase()
     product.operation.erase()

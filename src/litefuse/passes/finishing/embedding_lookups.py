@@ -6,8 +6,9 @@ from typing import ClassVar
 
 from litefuse.ir.call_graph import all_operations
 from litefuse.ir.constants import CONSTANTS
-from litefuse.ir.litert_ops import int32_vector
+from litefuse.ir.litert_ops import concatenation, int32_vector
 from litefuse.ir.mlir import ir, producer
+from litefuse.ir.op_creation import create_value
 
 __all__ = ["EmbeddingLookups"]
 
@@ -54,13 +55,12 @@ def _look_up(op: ir.OpView) -> None:
             count *= size
     with ir.InsertionPoint(op), op.location:
         if indices.element_type != int32:
-            ids = _op("tfl.cast", ir.RankedTensorType.get(list(indices.shape), int32), ids)
-        flat = _op("tfl.reshape", ir.RankedTensorType.get([count], int32), ids, int32_vector([-1]))
+            ids = create_value("tfl.cast", ir.RankedTensorType.get(list(indices.shape), int32), [ids])
+        flat = create_value("tfl.reshape", ir.RankedTensorType.get([count], int32), [ids, int32_vector([-1])])
         rows = ir.RankedTensorType.get([count, kind.shape[1]], kind.element_type)
-        found = _op("tfl.embedding_lookup", rows, flat, table)
-        op.results[0].replace_all_uses_with(
-            _op("tfl.reshape", op.results[0].type, found, _shape(ids, indices, kind.shape[1]))
-        )
+        found = create_value("tfl.embedding_lookup", rows, [flat, table])
+        shape = _shape(ids, indices, kind.shape[1])
+        op.results[0].replace_all_uses_with(create_value("tfl.reshape", op.results[0].type, [found, shape]))
     op.erase()
 
 
@@ -70,14 +70,6 @@ def _shape(ids: ir.Value, indices: ir.ShapedType, width: int) -> ir.Value:
     if sizes.count(-1) < 2:
         return int32_vector([*sizes, width])
     int32 = ir.IntegerType.get_signless(32)
-    shape = _op("tfl.shape", ir.RankedTensorType.get([indices.rank], int32), ids)
+    shape = create_value("tfl.shape", ir.RankedTensorType.get([indices.rank], int32), [ids])
     joined = ir.RankedTensorType.get([indices.rank + 1], int32)
-    attributes: dict[str, ir.Attribute] = {
-        "axis": ir.IntegerAttr.get(int32, 0),
-        "fused_activation_function": ir.StringAttr.get("NONE"),
-    }
-    return ir.Operation.create("tfl.concatenation", [joined], [shape, int32_vector([width])], attributes).result
-
-
-def _op(name: str, kind: ir.Type, *operands: ir.Value) -> ir.Value:
-    return ir.Operation.create(name, [kind], operands).result
+    return concatenation([shape, int32_vector([width])], joined, 0)

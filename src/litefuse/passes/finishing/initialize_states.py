@@ -13,6 +13,7 @@ from litefuse.ir.constants import DENSE_CONSTANTS, pseudo_constant
 from litefuse.ir.litert_ops import MASKS, create_fill, element, int32_vector, integers, packed, packed_sizes, splat
 from litefuse.ir.marks import INITIAL_STATE
 from litefuse.ir.mlir import ir, producer
+from litefuse.ir.op_creation import create_value
 from litefuse.ir.unused_ops import erase_unused
 
 __all__ = ["InitializeStates"]
@@ -64,13 +65,13 @@ def _initialized(value: ir.Value, kind: ir.Type, sizes: _Sizes) -> ir.Value:
     fill = producer(value, "tfl.fill")
     if fill is not None:
         dims, number = fill.operands
-        return _create("tfl.fill", [sizes.computed(dims), number], kind)
+        return create_value("tfl.fill", kind, [sizes.computed(dims), number])
     elements = splat(value)
     if elements is not None:
         return create_fill(elements, kind)
     known = isinstance(value.type, ir.RankedTensorType) and value.type.has_static_shape
     own = ir.RankedTensorType(value.type if known else kind)
-    return _create("tfl.broadcast_to", [value, _own_shape(value, own)], own)
+    return create_value("tfl.broadcast_to", own, [value, _own_shape(value, own)])
 
 
 def _own_shape(value: ir.Value, kind: ir.RankedTensorType) -> ir.Value:
@@ -78,7 +79,7 @@ def _own_shape(value: ir.Value, kind: ir.RankedTensorType) -> ir.Value:
     if kind.has_static_shape:
         return int32_vector(kind.shape)
     int32 = ir.IntegerType.get_signless(32)
-    shape = _create("tfl.shape", [value], ir.RankedTensorType.get([kind.rank], int32))
+    shape = create_value("tfl.shape", ir.RankedTensorType.get([kind.rank], int32), [value])
     return packed_sizes(
         [element(shape, axis) if kind.is_dynamic_dim(axis) else _scalar(kind.shape[axis]) for axis in range(kind.rank)]
     )
@@ -156,7 +157,3 @@ def _place(part: ir.Value) -> list[_Size] | None:
 
 def _scalar(number: int) -> ir.Value:
     return pseudo_constant(ir.DenseElementsAttr.get(np.array(number, np.int32)))
-
-
-def _create(name: str, operands: list[ir.Value], kind: ir.Type) -> ir.Value:
-    return ir.Operation.create(name, results=[kind], operands=operands).result

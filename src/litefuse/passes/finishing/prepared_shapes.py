@@ -11,8 +11,9 @@ import numpy as np
 from litefuse.ir.attributes import attribute_value
 from litefuse.ir.call_graph import functions, nested_operations
 from litefuse.ir.constants import DENSE_CONSTANTS, stored
-from litefuse.ir.litert_ops import MASKS, int32_vector, part, strided_slice
+from litefuse.ir.litert_ops import MASKS, arithmetic, concatenation, int32_vector, part, strided_slice
 from litefuse.ir.mlir import ir, producer
+from litefuse.ir.op_creation import create_value
 
 __all__ = ["PrepareShapes", "is_computed_in_calls"]
 
@@ -119,19 +120,16 @@ def _concatenated(scalars: Sequence[ir.Value]) -> ir.Value:
             source, begin, _ = run[0]
             factors = [factor for _, _, factor in run]
             elements = part(source, begin, begin + len(run))
-            is_plain = all(factor == 1 for factor in factors)
-            parts.append(
-                elements
-                if is_plain
-                else _create("tfl.mul", [elements, int32_vector(factors)], len(run), _no_activation())
-            )
+            if any(factor != 1 for factor in factors):
+                elements = arithmetic("tfl.mul", elements, int32_vector(factors), _vector(len(run)))
+            parts.append(elements)
             position += len(run)
         else:
-            parts.append(_create("tfl.reshape", [scalars[position], int32_vector([1])], 1))
+            parts.append(create_value("tfl.reshape", _vector(1), [scalars[position], int32_vector([1])]))
             position += 1
     if len(parts) == 1:
         return parts[0]
-    return _create("tfl.concatenation", parts, len(scalars), {"axis": _int32(0), **_no_activation()})
+    return concatenation(parts, _vector(len(scalars)), 0)
 
 
 def _run(scalars: Sequence[ir.Value]) -> list[_Element]:
@@ -195,19 +193,8 @@ def _place(value: ir.Value) -> tuple[ir.Value, int] | None:
     return (source, numbers[0]) if len(numbers) == 2 and numbers[0] >= 0 and numbers[1] == 1 else None
 
 
-def _no_activation() -> dict[str, ir.Attribute]:
-    return {"fused_activation_function": ir.StringAttr.get("NONE")}
-
-
-def _int32(number: int) -> ir.Attribute:
-    return ir.IntegerAttr.get(ir.IntegerType.get_signless(32), number)
-
-
-def _create(
-    name: str, operands: Sequence[ir.Value], size: int, options: dict[str, ir.Attribute] | None = None
-) -> ir.Value:
-    kind = ir.RankedTensorType.get([size], ir.IntegerType.get_signless(32))
-    return ir.Operation.create(name, results=[kind], operands=operands, attributes=options).result
+def _vector(size: int) -> ir.Type:
+    return ir.RankedTensorType.get([size], ir.IntegerType.get_signless(32))
 
 
 def _erase(op: ir.OpView) -> None:

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from litefuse.ir.call_graph import all_operations
 from litefuse.ir.mlir import ir
+from litefuse.ir.op_creation import create_op
 
 __all__ = ["SeparateActivations"]
 
@@ -36,7 +37,7 @@ class SeparateActivations:
                 continue
             op.attributes[_FUSED] = ir.StringAttr.get("NONE")
             with ir.InsertionPoint.after(op.operation), op.location:
-                activated = ir.Operation.create(activation, [result.type], [result])
+                activated = create_op(activation, [result.type], [result])
             result.replace_all_uses_except(activated.result, activated)
             modified = True
         return modified

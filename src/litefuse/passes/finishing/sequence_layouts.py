@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
-from litefuse.ir.call_graph import all_operations, attributes_of
+from litefuse.ir.call_graph import all_operations
 from litefuse.ir.litert_ops import int32_vector, integers, strided_slice, transposed
 from litefuse.ir.mlir import ir, producer
+from litefuse.ir.op_creation import create_like, create_value
 from litefuse.ir.unused_ops import erase_unused, operand_owners
 
 __all__ = ["CancelLayoutChanges"]
@@ -56,10 +57,9 @@ def _put_batch_first(op: ir.OpView) -> bool:
         return False
     with ir.InsertionPoint(op), op.location:
         rows = _other_layout(op.operands[0])
-        attributes = {**attributes_of(op), "time_major": ir.BoolAttr.get(False)}
-        given = [rows, *list(op.operands)[1:]]
-        made = ir.Operation.create(op.name, [_swapped(op.results[0].type)], given, attributes).result
-        _replace(op, _changed(made, op.results[0].type))
+        operands, kind = [rows, *list(op.operands)[1:]], op.results[0].type
+        made = create_like(op, operands, [_swapped(kind)], {"time_major": False}).result
+        _replace(op, _changed(made, kind))
     return True
 
 
@@ -126,16 +126,16 @@ def _other_layout(value: ir.Value) -> ir.Value:
         return source
     owner = producer(value, *_KEPT)
     assert owner is not None
-    attributes = attributes_of(owner)
+    attributes: dict[str, ir.Attribute] = {}
     if owner.name == "tfl.reverse_v2":
         (axis,) = integers(owner.operands[1]) or [0]
         operands = [_other_layout(owner.operands[0]), int32_vector([_SWAPPED[axis]])]
     else:
         operands = [_other_layout(each) for each in owner.operands]
-        axis = ir.IntegerAttr(attributes["axis"])
+        axis = ir.IntegerAttr(owner.attributes["axis"])
         number = axis.value % ir.RankedTensorType(value.type).rank
         attributes["axis"] = ir.IntegerAttr.get(axis.type, _SWAPPED.get(number, number))
-    return ir.Operation.create(owner.name, [_swapped(value.type)], operands, attributes).result
+    return create_like(owner, operands, [_swapped(value.type)], attributes).result
 
 
 def _source(value: ir.Value) -> ir.Value | None:
@@ -163,7 +163,7 @@ def _changed(value: ir.Value, kind: ir.Type) -> ir.Value:
     """Swaps the first two of three dimensions; where one is of size 1, nothing moves."""
     ranked = ir.RankedTensorType(kind)
     if ranked.has_static_shape and 1 in list(ranked.shape)[:2]:
-        return ir.Operation.create("tfl.reshape", [kind], [value, int32_vector(ranked.shape)]).result
+        return create_value("tfl.reshape", kind, [value, int32_vector(ranked.shape)])
     return transposed(value, [1, 0, 2])
 
 

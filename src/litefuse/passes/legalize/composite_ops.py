@@ -10,6 +10,7 @@ from litefuse.ir.attributes import attribute_value
 from litefuse.ir.call_graph import all_operations
 from litefuse.ir.marks import COMPOSITE
 from litefuse.ir.mlir import ir
+from litefuse.ir.op_creation import create_op
 
 __all__ = ["EmitCompositeOps", "composite_name", "create_composite_op"]
 
@@ -61,18 +62,18 @@ def create_composite_op(
     """
     # The StableHLO dialect requires a namespace in a composite's name, its serialized form VHLO does not; a kernel may
     # be registered under a name without one.
-    created = ir.Operation.create(
+    created = create_op(
         "vhlo.composite_v1",
-        results=[result.type for result in op.results],
-        operands=list(op.operands),
-        attributes={
+        [result.type for result in op.results],
+        op.operands,
+        {
             "name": composite_name(name),
             "decomposition": ir.Attribute.parse(_vhlo(decomposition)),
             "version": ir.Attribute.parse("#vhlo.integer_v1<1 : i32>"),
             "composite_attributes": ir.Attribute.parse(_vhlo(dict(attributes))),
         },
-        loc=op.location,
-        ip=ir.InsertionPoint(op),
+        location=op.location,
+        point=ir.InsertionPoint(op),
     )
     return list(created.results)
 

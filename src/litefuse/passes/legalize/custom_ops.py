@@ -14,6 +14,7 @@ from litefuse.ir.handles import is_resource
 from litefuse.ir.locations import node_name
 from litefuse.ir.marks import custom_op_attributes
 from litefuse.ir.mlir import func, ir
+from litefuse.ir.op_creation import create_op
 from litefuse.ir.types import tensor_type_of
 from litefuse.passes.legalize.lacking_ops import REASON, is_chosen, is_option, left_over, tensorflow_name, tensorflow_op
 from litefuse.support.options.allowed_ops import closest
@@ -257,12 +258,12 @@ def _replace(function: func.FuncOp, op: ir.OpView) -> None:
             where=f"node {node_name(op.location)}, function {function_symbol(function)}",
         ) from error
     with ir.InsertionPoint(op):
-        custom = ir.Operation.create(
+        custom = create_op(
             "tfl.custom",
-            results=[result.type for result in op.results],
-            operands=list(op.operands),
-            attributes=custom_op_attributes(name, data),
-            loc=op.location,
+            [result.type for result in op.results],
+            op.operands,
+            custom_op_attributes(name, data),
+            location=op.location,
         )
     for old, new in zip(op.results, custom.results, strict=True):
         old.replace_all_uses_with(new)

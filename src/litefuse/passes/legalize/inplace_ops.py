@@ -10,7 +10,7 @@ import numpy as np
 from litefuse.ir.call_graph import functions, operations
 from litefuse.ir.constants import int32_constant, string_elements, tensor_constant
 from litefuse.ir.mlir import ir
-from litefuse.ir.op_creation import create_op
+from litefuse.ir.op_creation import create_value
 
 __all__ = ["LowerInplaceOps"]
 
@@ -44,18 +44,16 @@ class LowerInplaceOps:
 
 def _empty(op: ir.OpView) -> ir.Value:
     kind = op.results[0].type
-    return ir.Operation.create("tf.Fill", [kind], [op.operands[0], _zero(ir.ShapedType(kind).element_type)]).result
+    return create_value("tf.Fill", kind, [op.operands[0], _zero(ir.ShapedType(kind).element_type)])
 
 
 def _zero(kind: ir.Type) -> ir.Value:
     """Returns the scalar that ``Empty`` is filled with."""
     scalar = ir.RankedTensorType.get([], kind)
     if str(kind) == "!tf_type.string":
-        return ir.Operation.create(
-            "tf.Const", [scalar], [], {"value": string_elements(np.array(b"", np.object_))}
-        ).result
+        return create_value("tf.Const", scalar, [], {"value": string_elements(np.array(b"", np.object_))})
     if isinstance(kind, ir.ComplexType):  # the bindings cannot create such a constant
-        return create_op("Cast", [scalar], [_zero(kind.element_type)]).result
+        return create_value("tf.Cast", scalar, [_zero(kind.element_type)])
     number = ir.IntegerAttr.get(kind, 0) if isinstance(kind, ir.IntegerType) else ir.FloatAttr.get(kind, 0.0)
     return tensor_constant(ir.DenseElementsAttr.get_splat(scalar, number))
 
@@ -67,14 +65,14 @@ def _copy(op: ir.OpView) -> ir.Value:
 def _scatter(name: str) -> Callable[[ir.OpView], ir.Value]:
     def lower(op: ir.OpView) -> ir.Value:
         target, places, rows = op.operands
-        shape = ir.Operation.create("tf.Shape", [_vector(target)], [target]).result
-        count = create_op("GatherV2", [_scalar()], [shape, int32_constant(0), int32_constant(0)]).result
+        shape = create_value("tf.Shape", _vector(target), [target])
+        count = create_value("tf.GatherV2", _scalar(), [shape, int32_constant(0), int32_constant(0)])
         # A tensor without rows has nothing to write, but a remainder by 0 would still be an error.
-        count = ir.Operation.create("tf.Maximum", [_scalar()], [count, int32_constant(1)]).result
-        places = ir.Operation.create("tf.FloorMod", [places.type], [places, count]).result
+        count = create_value("tf.Maximum", _scalar(), [count, int32_constant(1)])
+        places = create_value("tf.FloorMod", places.type, [places, count])
         unranked = ir.UnrankedTensorType.get(ir.IntegerType.get_signless(32))
-        indices = ir.Operation.create("tf.ExpandDims", [unranked], [places, int32_constant(1)]).result
-        return create_op(name, [op.results[0].type], [target, indices, rows]).result
+        indices = create_value("tf.ExpandDims", unranked, [places, int32_constant(1)])
+        return create_value(f"tf.{name}", op.results[0].type, [target, indices, rows])
 
     return lower
 

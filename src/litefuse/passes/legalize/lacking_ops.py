@@ -66,14 +66,8 @@ def is_chosen(op: ir.OpView) -> bool:
 
 def _rename(op: ir.OpView, name: str, marks: dict[str, ir.Attribute]) -> None:
     own = {key: op.attributes[key] for key in op.attributes if key not in {REASON, _CHOSEN}}
-    renamed = ir.Operation.create(
-        name,
-        results=[result.type for result in op.results],
-        operands=list(op.operands),
-        attributes=own | marks,
-        loc=op.location,
-        ip=ir.InsertionPoint(op),
-    )
+    with ir.InsertionPoint(op), op.location:
+        renamed = ir.Operation.create(name, [result.type for result in op.results], list(op.operands), own | marks)
     for old, new in zip(op.results, renamed.results, strict=True):
         old.replace_all_uses_with(new)
     op.operation.erase()

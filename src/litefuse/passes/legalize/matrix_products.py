@@ -9,6 +9,7 @@ import numpy as np
 from litefuse.ir.call_graph import all_operations
 from litefuse.ir.constants import CONSTANTS, stored
 from litefuse.ir.mlir import ir, producer
+from litefuse.ir.op_creation import create_value
 
 __all__ = ["MultiplyMatrices"]
 
@@ -42,12 +43,9 @@ def _replace(op: ir.OpView) -> bool:
     constant = any(producer(operand, *CONSTANTS) is not None for operand in operands)
     if not any(turned) or constant or not all(map(_is_matrix, (*operands, op.results[0]))):
         return False
-    attributes: dict[str, ir.Attribute] = {
-        "adj_x": ir.BoolAttr.get(turned[0] is not None),
-        "adj_y": ir.BoolAttr.get(turned[1] is None),
-    }
+    attributes = {"adj_x": turned[0] is not None, "adj_y": turned[1] is None}
     with ir.InsertionPoint(op), op.location:
-        product = ir.Operation.create("tfl.batch_matmul", [op.results[0].type], operands, attributes).result
+        product = create_value("tfl.batch_matmul", op.results[0].type, operands, attributes)
     op.results[0].replace_all_uses_with(product)
     op.operation.erase()
     for value in [left] if left == right else [left, right]:

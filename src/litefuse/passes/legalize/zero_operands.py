@@ -7,8 +7,9 @@ from typing import ClassVar
 import numpy as np
 
 from litefuse.ir.call_graph import functions, operations
-from litefuse.ir.constants import constant_behind, is_zero
+from litefuse.ir.constants import constant_behind, is_zero, tensor_constant
 from litefuse.ir.mlir import ir, producer
+from litefuse.ir.op_creation import create_value
 
 __all__ = ["KeepZeroOperands"]
 
@@ -59,10 +60,9 @@ def _fill(op: ir.OpView, term: int) -> bool:
         return False
     with ir.InsertionPoint(op), op.location:
         vector = ir.RankedTensorType.get([like.type.rank], ir.IntegerType.get_signless(32))
-        shape = ir.Operation.create("tf.Shape", [vector], [like]).result
-        value = ir.DenseElementsAttr.get(np.zeros((), dtype))
-        constant = ir.Operation.create("tf.Const", [value.type], [], {"value": value}).result
-        op.operands[term] = ir.Operation.create("tf.Fill", [zeros.results[0].type], [shape, constant]).result
+        shape = create_value("tf.Shape", vector, [like])
+        constant = tensor_constant(ir.DenseElementsAttr.get(np.zeros((), dtype)))
+        op.operands[term] = create_value("tf.Fill", zeros.results[0].type, [shape, constant])
     return True
 
 
@@ -76,14 +76,7 @@ def _keep(op: ir.OpView, factor: int) -> bool:
         return False
     zeros = np.zeros(kind.shape, dtype)
     zeros.reshape(-1)[-1] = -0.0
-    value = ir.DenseElementsAttr.get(zeros)
-    constant = ir.Operation.create(
-        "tf.Const",
-        results=[value.type],
-        attributes={"value": value},
-        loc=zero.location,
-        ip=ir.InsertionPoint(zero),
-    )
     user, position = (op, factor) if reader is None else (reader.owner, reader.operand_number)
-    user.operands[position] = constant.result
+    with ir.InsertionPoint(zero), zero.location:
+        user.operands[position] = tensor_constant(ir.DenseElementsAttr.get(zeros))
     return True

@@ -7,6 +7,7 @@ from typing import ClassVar
 from litefuse.ir.call_graph import all_operations
 from litefuse.ir.litert_ops import int32_vector
 from litefuse.ir.mlir import ir, producer
+from litefuse.ir.op_creation import create_value
 from litefuse.ir.unused_ops import erase_unused
 from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized
 
@@ -67,7 +68,7 @@ def _part(pairs: ir.Value, index: int) -> ir.Value:
         return pack.operands[index]
     counts = [*kind.shape[:-1], 1]
     operands = [pairs, int32_vector([*[0] * (kind.rank - 1), index]), int32_vector(counts)]
-    return ir.Operation.create("tfl.slice", [resized(kind, counts)], operands).result
+    return create_value("tfl.slice", resized(kind, counts), operands)
 
 
 def _is_complex(value: ir.Value) -> bool:

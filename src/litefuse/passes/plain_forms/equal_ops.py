@@ -10,8 +10,9 @@ import numpy as np
 
 from litefuse.ir.call_graph import all_operations
 from litefuse.ir.constants import pseudo_constant
-from litefuse.ir.litert_ops import arithmetic, integers
+from litefuse.ir.litert_ops import arithmetic, concatenation, integers
 from litefuse.ir.mlir import ir
+from litefuse.ir.op_creation import create_value
 from litefuse.passes.plain_forms.quantizable_ops import QUANTIZABLE_OPS
 from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized
 from litefuse.passes.plain_forms.updated_items import updated
@@ -68,7 +69,7 @@ def _select(op: ir.OpView) -> ir.Value | None:
         condition = reshaped(condition, [kind.shape[0], *[1] * (chosen.rank - 1)])
     if _is_int32(op):
         return _chosen_int32(op, condition)
-    return ir.Operation.create("tfl.select_v2", [op.results[0].type], [condition, one, other]).result
+    return create_value("tfl.select_v2", op.results[0].type, [condition, one, other])
 
 
 def _select_v2(op: ir.OpView) -> ir.Value | None:
@@ -83,7 +84,7 @@ def _chosen_int32(op: ir.OpView, condition: ir.Value) -> ir.Value:
     _, one, other = op.operands
     kind = ir.ShapedType(op.results[0].type)
     shape = ir.RankedTensorType(condition.type).shape
-    taken = ir.Operation.create("tfl.cast", [resized(kind, shape)], [condition]).result
+    taken = create_value("tfl.cast", resized(kind, shape), [condition])
     # Of the shape of the result, to which both are broadcast: the difference alone may be smaller.
     nothing = pseudo_constant(ir.DenseElementsAttr.get(np.zeros(list(kind.shape), np.int32)))
     whole = arithmetic("tfl.add", other, nothing, kind) if other.type != kind else other
@@ -95,9 +96,9 @@ def _reduce_all(op: ir.OpView) -> ir.Value:
     value, axes = op.operands
     keep = {"keep_dims": op.attributes["keep_dims"]}
     kind = op.results[0].type
-    inverse = ir.Operation.create("tfl.logical_not", [value.type], [value]).result
-    none = ir.Operation.create("tfl.reduce_all", [kind], [inverse, axes], keep).result
-    return ir.Operation.create("tfl.logical_not", [kind], [none]).result
+    inverse = create_value("tfl.logical_not", value.type, [value])
+    none = create_value("tfl.reduce_all", kind, [inverse, axes], keep)
+    return create_value("tfl.logical_not", kind, [none])
 
 
 def _tile(op: ir.OpView) -> ir.Value | None:
@@ -123,18 +124,14 @@ def _repeated(value: ir.Value, axis: int, count: int) -> ir.Value:
     parts += [_repeated(value, axis, rest)] if whole and rest else []
     shape = [*ir.RankedTensorType(value.type).shape]
     shape[axis] *= count
-    attributes: dict[str, ir.Attribute] = {
-        "axis": ir.IntegerAttr.get(ir.IntegerType.get_signless(32), axis),
-        "fused_activation_function": ir.StringAttr.get("NONE"),
-    }
-    return ir.Operation.create("tfl.concatenation", [resized(value.type, shape)], parts, attributes).result
+    return concatenation(parts, resized(value.type, shape), axis)
 
 
 def _limited(op: ir.OpView) -> ir.Value:
     value = op.operands[0]
     for name, limit in (("tfl.minimum", 1.0), ("tfl.maximum", -1.0)):
         bound = pseudo_constant(ir.DenseElementsAttr.get(np.array(limit, np.float32)))
-        value = ir.Operation.create(name, [op.results[0].type], [value, bound]).result
+        value = create_value(name, op.results[0].type, [value, bound])
     return value
 
 

@@ -11,6 +11,7 @@ from litefuse.ir.call_graph import all_operations
 from litefuse.ir.constants import stored
 from litefuse.ir.litert_ops import gathered, int32_vector
 from litefuse.ir.mlir import ir
+from litefuse.ir.op_creation import create_value
 from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized
 
 __all__ = ["FlattenIds"]
@@ -56,7 +57,7 @@ def _flatten(op: ir.OpView) -> None:
         int32 = ir.IntegerType.get_signless(32)
         flat = reshaped(ids, [count])
         if ir.RankedTensorType(flat.type).element_type != int32:
-            flat = ir.Operation.create("tfl.cast", [ir.RankedTensorType.get([count], int32)], [flat]).result
+            flat = create_value("tfl.cast", ir.RankedTensorType.get([count], int32), [flat])
         rows = gathered(table, flat, resized(table.type, [*kind.shape[:axis], count, *kind.shape[axis + 1 :]]), axis)
         op.results[0].replace_all_uses_with(reshaped(rows, ir.RankedTensorType(op.results[0].type).shape))
     op.erase()

@@ -8,10 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from litefuse.ir.call_graph import all_operations, attributes_of
+from litefuse.ir.call_graph import all_operations
 from litefuse.ir.constants import CONSTANTS, pseudo_constant, stored
-from litefuse.ir.litert_ops import arithmetic, int32_vector, transposed
+from litefuse.ir.litert_ops import arithmetic, concatenation, int32_vector, transposed
 from litefuse.ir.mlir import ir, producer
+from litefuse.ir.op_creation import create_like, create_value
 from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized
 
 __all__ = ["PlainOperands"]
@@ -66,19 +67,17 @@ def _choose(op: ir.OpView) -> bool:
 def _whole(value: ir.Value, own: Sequence[int], shape: Sequence[int]) -> ir.Value:
     value = reshaped(value, own)
     counts = int32_vector([size // each for size, each in zip(shape, own, strict=True)])
-    return ir.Operation.create("tfl.tile", [resized(value.type, shape)], [value, counts]).result
+    return create_value("tfl.tile", resized(value.type, shape), [value, counts])
 
 
 def _multiply(op: ir.OpView) -> bool:
     left, right = op.operands
     if producer(left, *CONSTANTS) is None or producer(right, *CONSTANTS) is not None:
         return False
-    attributes = attributes_of(op)
-    flags = {name: ir.BoolAttr(attributes[name]).value for name in ("adj_x", "adj_y")}
-    swapped = {"adj_x": ir.BoolAttr.get(not flags["adj_y"]), "adj_y": ir.BoolAttr.get(not flags["adj_x"])}
+    adj_x, adj_y = (ir.BoolAttr(op.attributes[name]).value for name in ("adj_x", "adj_y"))
     *batch, rows, columns = ir.RankedTensorType(op.results[0].type).shape
     kind = resized(op.results[0].type, [*batch, columns, rows])
-    product = ir.Operation.create("tfl.batch_matmul", [kind], [right, left], {**attributes, **swapped}).result
+    product = create_like(op, [right, left], [kind], {"adj_x": not adj_y, "adj_y": not adj_x}).result
     whole = transposed(product, [*range(len(batch)), len(batch) + 1, len(batch)])
     op.results[0].replace_all_uses_with(whole)
     op.erase()
@@ -115,13 +114,8 @@ def _shifted(value: ir.Value, axis: int, step: int, *, backward: bool) -> ir.Val
     begins[axis] = step if backward else 0
     counts = [*shape[:axis], shape[axis] - step, *shape[axis + 1 :]]
     vectors = [int32_vector(begins), int32_vector(counts)]
-    part = ir.Operation.create("tfl.slice", [resized(value.type, counts)], [value, *vectors]).result
-    attributes: dict[str, ir.Attribute] = {
-        "axis": ir.IntegerAttr.get(ir.IntegerType.get_signless(32), axis),
-        "fused_activation_function": ir.StringAttr.get("NONE"),
-    }
-    parts = [part, zeros] if backward else [zeros, part]
-    return ir.Operation.create("tfl.concatenation", [value.type], parts, attributes).result
+    part = create_value("tfl.slice", resized(value.type, counts), [value, *vectors])
+    return concatenation([part, zeros] if backward else [zeros, part], value.type, axis)
 
 
 def _zeros(op: ir.OpView) -> bool:
@@ -134,8 +128,8 @@ def _zeros(op: ir.OpView) -> bool:
     else:  # nothing is less than itself, not even what is no number
         (value,) = op.operands
         falses = ir.RankedTensorType.get(kind.shape, ir.IntegerType.get_signless(1))
-        less = ir.Operation.create("tfl.less", [falses], [value, value]).result
-        zeros = ir.Operation.create("tfl.cast", [kind], [less]).result
+        less = create_value("tfl.less", falses, [value, value])
+        zeros = create_value("tfl.cast", kind, [less])
     op.results[0].replace_all_uses_with(zeros)
     op.erase()
     return True

@@ -7,6 +7,7 @@ from typing import ClassVar, NamedTuple
 from litefuse.ir.call_graph import all_operations
 from litefuse.ir.litert_ops import MASKS, int32_vector, integers, strided_slice
 from litefuse.ir.mlir import ir
+from litefuse.ir.op_creation import create_value
 from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized
 
 __all__ = ["PlainSlices"]
@@ -55,7 +56,7 @@ def _replace(op: ir.OpView, ranges: list[_Range]) -> None:
             taken = value
         elif all(each.stride == 1 for each in ranges):
             operands = [value, int32_vector(begins), int32_vector(counts)]
-            taken = ir.Operation.create("tfl.slice", [resized(value.type, counts)], operands).result
+            taken = create_value("tfl.slice", resized(value.type, counts), operands)
         else:
             ends = [min(each.begin + each.stride * each.length, size) for each, size in zip(ranges, shape, strict=True)]
             vectors = [int32_vector(numbers) for numbers in (begins, ends, [each.stride for each in ranges])]

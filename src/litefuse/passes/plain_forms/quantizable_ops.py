@@ -13,6 +13,7 @@ import numpy as np
 from litefuse.ir.constants import pseudo_constant, stored
 from litefuse.ir.litert_ops import arithmetic, integers
 from litefuse.ir.mlir import ir
+from litefuse.ir.op_creation import create_value
 from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized
 
 __all__ = ["QUANTIZABLE_OPS"]
@@ -37,7 +38,7 @@ def _prelu(op: ir.OpView) -> ir.Value | None:
         return None
     if elements is not None and all(0 < each <= 1 for each in np.array(elements).ravel().tolist()):
         return _maximum(value, arithmetic("tfl.mul", value, alpha, value.type), value.type)
-    positive = ir.Operation.create("tfl.relu", [value.type], [value]).result
+    positive = create_value("tfl.relu", value.type, [value])
     negative = arithmetic("tfl.sub", value, positive, value.type)
     return arithmetic("tfl.add", positive, arithmetic("tfl.mul", negative, alpha, value.type), value.type)
 
@@ -77,13 +78,10 @@ def _reduce_max(op: ir.OpView) -> ir.Value | None:
     batch, height, width, channels = shape
     if height > _MAX_HEIGHT or height * width > _MAX_WINDOW:
         return None
-    int32 = ir.IntegerType.get_signless(32)
-    numbers = {"filter_height": height, "filter_width": width, "stride_h": 1, "stride_w": 1}
-    attributes: dict[str, ir.Attribute] = {name: ir.IntegerAttr.get(int32, each) for name, each in numbers.items()}
-    attributes["padding"] = ir.StringAttr.get("VALID")
-    attributes["fused_activation_function"] = ir.StringAttr.get("NONE")
+    window = {"filter_height": height, "filter_width": width, "stride_h": 1, "stride_w": 1, "padding": "VALID"}
+    attributes = {**window, "fused_activation_function": "NONE"}
     kind = resized(value.type, [batch, 1, 1, channels])
-    pooled = ir.Operation.create("tfl.max_pool_2d", [kind], [reshaped(value, shape)], attributes).result
+    pooled = create_value("tfl.max_pool_2d", kind, [reshaped(value, shape)], attributes)
     return reshaped(pooled, ir.RankedTensorType(op.results[0].type).shape)
 
 
@@ -97,7 +95,7 @@ def _times(value: ir.Value, factor: float) -> ir.Value:
 
 
 def _maximum(one: ir.Value, other: ir.Value, kind: ir.Type) -> ir.Value:
-    return ir.Operation.create("tfl.maximum", [kind], [one, other]).result
+    return create_value("tfl.maximum", kind, [one, other])
 
 
 #: By the names of ops in MLIR, what LiteRT calls the op, and how it is written as others.

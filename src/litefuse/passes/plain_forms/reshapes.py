@@ -10,6 +10,7 @@ import numpy as np
 from litefuse.ir.constants import pseudo_constant, stored
 from litefuse.ir.litert_ops import int32_vector
 from litefuse.ir.mlir import ir
+from litefuse.ir.op_creation import create_value
 
 __all__ = ["is_fixed", "reshaped", "resized"]
 
@@ -37,7 +38,7 @@ def reshaped(value: ir.Value, shape: Sequence[int]) -> ir.Value:
     if elements is not None and str(kind.element_type) in _DTYPES:
         array = np.array(elements).reshape(elements.type.shape).reshape(shape)
         return pseudo_constant(ir.DenseElementsAttr.get(np.ascontiguousarray(array), type=kind))
-    return ir.Operation.create("tfl.reshape", [kind], [value, int32_vector(shape)]).result
+    return create_value("tfl.reshape", kind, [value, int32_vector(shape)])
 
 
 def resized(kind: ir.Type, shape: Sequence[int]) -> ir.RankedTensorType:

@@ -7,6 +7,7 @@ from typing import ClassVar
 from litefuse.ir.call_graph import all_operations
 from litefuse.ir.litert_ops import integers
 from litefuse.ir.mlir import ir
+from litefuse.ir.op_creation import create_op, create_value
 from litefuse.support.options.limits import MAX_REVERSED_ITEMS
 
 __all__ = ["UnpackReversals"]
@@ -53,10 +54,6 @@ def _reversed(value: ir.Value, axis: int) -> ir.Value:
     kind = ir.RankedTensorType(value.type)
     shape = list(kind.shape)
     count = shape.pop(axis)
-    int32 = ir.IntegerType.get_signless(32)
-    numbers = {key: ir.IntegerAttr.get(int32, number) for key, number in (("axis", axis), ("num", count))}
-    items = ir.Operation.create(
-        "tfl.unpack", [ir.RankedTensorType.get(shape, kind.element_type)] * count, [value], dict(numbers)
-    ).results
-    numbers["values_count"] = numbers.pop("num")
-    return ir.Operation.create("tfl.pack", [kind], [*items][::-1], dict(numbers)).result
+    kinds = [ir.RankedTensorType.get(shape, kind.element_type)] * count
+    items = create_op("tfl.unpack", kinds, [value], {"axis": axis, "num": count}).results
+    return create_value("tfl.pack", kind, [*items][::-1], {"axis": axis, "values_count": count})

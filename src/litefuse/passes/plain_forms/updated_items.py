@@ -7,6 +7,7 @@ import numpy as np
 from litefuse.ir.constants import pseudo_constant
 from litefuse.ir.litert_ops import arithmetic, element, int32_vector
 from litefuse.ir.mlir import ir
+from litefuse.ir.op_creation import create_value
 from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped
 
 __all__ = ["updated"]
@@ -30,7 +31,7 @@ def updated(op: ir.OpView) -> ir.Value | None:
         return None
     sizes = None
     if not is_fixed(tensor):
-        sizes = ir.Operation.create("tfl.shape", [ir.RankedTensorType.get([kind.rank], int32)], [tensor]).result
+        sizes = create_value("tfl.shape", ir.RankedTensorType.get([kind.rank], int32), [tensor])
     ones = [1] * (kind.rank - 1)
     scalar = ir.RankedTensorType.get([], int32)
     if kind.is_dynamic_dim(0):
@@ -38,21 +39,21 @@ def updated(op: ir.OpView) -> ir.Value | None:
         count = element(sizes, 0)
         last = arithmetic("tfl.sub", count, _scalar(1), scalar)
         numbers = ir.RankedTensorType.get([kind.shape[0]], int32)
-        places = ir.Operation.create("tfl.range", [numbers], [_scalar(0), count, _scalar(1)]).result
+        places = create_value("tfl.range", numbers, [_scalar(0), count, _scalar(1)])
         column = ir.RankedTensorType.get([kind.shape[0], *ones], int32)
-        places = ir.Operation.create("tfl.reshape", [column], [places, int32_vector([-1, *ones])]).result
+        places = create_value("tfl.reshape", column, [places, int32_vector([-1, *ones])])
     else:
         last = _scalar(kind.shape[0] - 1)
         numbered = np.arange(kind.shape[0], dtype=np.int32).reshape(-1, *ones)
         places = pseudo_constant(ir.DenseElementsAttr.get(numbered))
     # As the op has it: the item lies within the tensor.
-    place = ir.Operation.create("tfl.minimum", [scalar], [element(begins, 0), last]).result
-    place = ir.Operation.create("tfl.maximum", [scalar], [place, _scalar(0)]).result
+    place = create_value("tfl.minimum", scalar, [element(begins, 0), last])
+    place = create_value("tfl.maximum", scalar, [place, _scalar(0)])
     chosen = ir.RankedTensorType.get([kind.shape[0], *ones], ir.IntegerType.get_signless(1))
-    here = ir.Operation.create("tfl.equal", [chosen], [places, place]).result
+    here = create_value("tfl.equal", chosen, [places, place])
     if sizes is not None:
-        item = ir.Operation.create("tfl.scatter_nd", [kind], [reshaped(place, [1, 1]), item, sizes]).result
-    return ir.Operation.create("tfl.select_v2", [op.results[0].type], [here, item, tensor]).result
+        item = create_value("tfl.scatter_nd", kind, [reshaped(place, [1, 1]), item, sizes])
+    return create_value("tfl.select_v2", op.results[0].type, [here, item, tensor])
 
 
 def _scalar(number: int) -> ir.Value:

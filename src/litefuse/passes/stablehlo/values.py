@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from litefuse.ir.builder import Builder, MixedSize
 from litefuse.ir.mlir import ir
+from litefuse.ir.op_creation import create_value
 
 __all__ = [
     "MOST_ELEMENTS",
@@ -159,7 +160,7 @@ def constant_value(attribute: ir.Attribute) -> Value:
     kind = ir.RankedTensorType(attribute.type)
 
     def emit() -> ir.Value:
-        return ir.Operation.create("tf.Const", results=[kind], attributes={"value": attribute}).result
+        return create_value("tf.Const", kind, [], {"value": attribute})
 
     return Value(emit, constant=attribute if isinstance(attribute, ir.DenseElementsAttr) and not kind.rank else None)
 
@@ -213,6 +214,6 @@ def spread(b: Builder, small: Value, dims: Sequence[MixedSize]) -> Value:
             return b.broadcast(small.emit(), dims)
         kind = ir.RankedTensorType.get(cast("list[int]", list(dims)), ir.ShapedType(constant.type).element_type)
         attribute = ir.DenseElementsAttr.get_splat(kind, constant.get_splat_value())
-        return ir.Operation.create("tf.Const", results=[kind], attributes={"value": attribute}).result
+        return create_value("tf.Const", kind, [], {"value": attribute})
 
     return Value(emit, spread=Spread(small, tuple(dims)))

@@ -9,6 +9,7 @@ from litefuse.errors import GraphError
 from litefuse.ir.call_graph import functions, operations, update_function_type
 from litefuse.ir.locations import node_name
 from litefuse.ir.mlir import func, ir
+from litefuse.ir.op_creation import create_value
 from litefuse.ir.types import tensor_type_of
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def _ranked(operand: ir.Value, argument: ir.Value) -> ir.Value:
     """Gives an operand of unknown rank, such as a variable that is read, the shape that the program declares."""
     if ir.ShapedType(operand.type).has_rank:
         return operand
-    return ir.Operation.create("tf.Identity", [argument.type], [operand]).result
+    return create_value("tf.Identity", argument.type, [operand])
 
 
 class _Functions:

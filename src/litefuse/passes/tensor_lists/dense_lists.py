@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from litefuse.ir.builder import Builder, MixedSize
 from litefuse.ir.call_graph import callees, callees_first, functions, operations, separate_callers, update_function_type
-from litefuse.ir.constants import integer_constant
+from litefuse.ir.constants import integer_constant, tensor_constant
 from litefuse.ir.handles import is_variant
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.ops.dims import Dim
@@ -126,7 +126,7 @@ def _drop(web: Web) -> None:
     for op in web.ops:
         if op.name in CREATORS:
             with ir.InsertionPoint(op), op.location:
-                _replace(op, [ir.Operation.create("tf.Const", [number.type], [], {"value": number}).result])
+                _replace(op, [tensor_constant(number)])
         else:
             _replace(op, [op.operands[0]])
 

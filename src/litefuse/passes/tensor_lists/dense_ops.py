@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from litefuse.ir.builder import Builder, MixedSize
-from litefuse.ir.constants import integer_constant
+from litefuse.ir.constants import integer_constant, tensor_constant
 from litefuse.ir.marks import ASSERTS_SIZES
 from litefuse.ir.mlir import ir
 from litefuse.ir.ops.dims import Shape
@@ -68,8 +68,7 @@ def _zeros(web: Web, dims: Sequence[MixedSize], b: Builder) -> ir.Value:
     assert not isinstance(constant_op, ir.Block)
     scalar = ir.DenseElementsAttr(constant_op.attributes["value"])
     kind = ir.RankedTensorType.get(sizes, scalar.type.element_type)
-    splat = ir.DenseElementsAttr.get_splat(kind, scalar.get_splat_value())
-    return ir.Operation.create("tf.Const", [kind], [], {"value": splat}).result
+    return tensor_constant(ir.DenseElementsAttr.get_splat(kind, scalar.get_splat_value()))
 
 
 def _typed(value: ir.Value, web: Web) -> ir.Value:

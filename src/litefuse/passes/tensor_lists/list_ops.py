@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from litefuse.ir.call_graph import operations
+from litefuse.ir.constants import tensor_constant
 from litefuse.ir.handles import is_variant
 from litefuse.ir.mlir import func, ir
 
@@ -145,7 +146,7 @@ def hold_tensors(list_ops: Iterable[ir.OpView], element: ir.Type, *, nothings: b
             scalar = ir.RankedTensorType.get([], ir.IntegerType.get_signless(32))
             unknown = ir.DenseElementsAttr.get_splat(scalar, ir.IntegerAttr.get(scalar.element_type, -1))
             with ir.InsertionPoint(op), op.location:
-                op.operands[SHAPES[op.name]] = ir.Operation.create("tf.Const", [scalar], [], {"value": unknown}).result
+                op.operands[SHAPES[op.name]] = tensor_constant(unknown)
 
 
 def has_lists(function: func.FuncOp) -> bool:

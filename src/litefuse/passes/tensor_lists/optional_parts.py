@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from litefuse.ir.call_graph import attributes_of, call_operands, is_call, operations
+from litefuse.ir.call_graph import call_operands, is_call, operations
 from litefuse.ir.mlir import func, ir
+from litefuse.ir.op_creation import create_like, create_value
 from litefuse.passes.tensor_lists.list_ops import NONE
 from litefuse.passes.tensor_lists.optional_groups import GET, SOME, OptionalGroup
 
@@ -89,7 +90,7 @@ class _Separation:
         separate = [result for result in op.results if result in self._counts]
         kinds = [result.type for result in op.results]
         kinds += [result.type for result in separate for _ in range(1, self._counts[result])]
-        new = ir.Operation.create(op.name, kinds, operands, attributes_of(op))
+        new = create_like(op, operands, kinds)
         others = iter(list(new.results)[len(op.results) :])
         for old, result in zip(op.results, new.results, strict=False):
             if old in self._counts:
@@ -116,4 +117,4 @@ class _Separation:
 
 
 def _nothing(kind: ir.Type) -> ir.Value:
-    return ir.Operation.create(NONE, [kind]).result
+    return create_value(NONE, kind)

@@ -8,6 +8,7 @@ from litefuse.ir.builder import Builder
 from litefuse.ir.call_graph import operations, terminator_of, update_function_type
 from litefuse.ir.constants import integer_constant, without_copies
 from litefuse.ir.mlir import func, ir, producer
+from litefuse.ir.op_creation import create_like, create_value
 from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
 
 __all__ = ["take_ragged_items_apart"]
@@ -128,16 +129,14 @@ def _make_rows(op: ir.OpView, by_symbol: Mapping[str, func.FuncOp]) -> None:
     dtype = tensor_type_of(op.results[0]).dtype
     b = Builder()
     with ir.InsertionPoint(loop), loop.location:
-        start = ir.Operation.create(
+        start = create_value(
             "tf.Fill",
-            results=[ranked_tensor_type(TensorType(kind.dtype, (None, *inner)))],
-            operands=[b.vector([0, *inner]), b.constant(0, kind.dtype)],
-        ).result
-        first = ir.Operation.create(
-            "tf.Fill",
-            results=[ranked_tensor_type(TensorType(dtype, (None,)))],
-            operands=[b.vector([1]), b.constant(0, dtype)],
-        ).result
+            ranked_tensor_type(TensorType(kind.dtype, (None, *inner))),
+            [b.vector([0, *inner]), b.constant(0, kind.dtype)],
+        )
+        first = create_value(
+            "tf.Fill", ranked_tensor_type(TensorType(dtype, (None,))), [b.vector([1]), b.constant(0, dtype)]
+        )
     item = row.operands[0]
     with ir.InsertionPoint(written), written.location:
         argument.set_type(start.type)
@@ -183,12 +182,8 @@ def _extended(
     for function in functions:
         update_function_type(function)
     with ir.InsertionPoint(loop), loop.location:
-        new = ir.Operation.create(
-            loop.name,
-            results=[*(result.type for result in loop.results), *(value.type for value in values)],
-            operands=[*loop.operands, *values],
-            attributes={each: loop.attributes[each] for each in loop.attributes},
-        )
+        kinds = [value.type for value in (*loop.results, *values)]
+        new = create_like(loop, [*loop.operands, *values], kinds)
     for old, result in zip(loop.results, new.results, strict=False):
         old.replace_all_uses_with(result)
     loop.operation.erase()

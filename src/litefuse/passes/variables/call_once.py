@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from litefuse.ir.call_graph import functions
 from litefuse.ir.mlir import ir
+from litefuse.ir.op_creation import create_op
 
 __all__ = ["CallOnce"]
 
@@ -31,9 +32,6 @@ class CallOnce:
         by_symbol = functions(module)
         for initializer in self.initializers:
             for symbol in self.entry_points:
-                ir.Operation.create(
-                    "tfl.call_once",
-                    attributes={"session_init_function": ir.StringAttr.get(initializer)},
-                    ip=ir.InsertionPoint.at_block_begin(by_symbol[symbol].entry_block),
-                )
+                with ir.InsertionPoint.at_block_begin(by_symbol[symbol].entry_block):
+                    create_op("tfl.call_once", [], [], {"session_init_function": initializer})
         return bool(self.initializers)

@@ -14,6 +14,7 @@ from litefuse.ir.handles import assign_variable, resource_value_type
 from litefuse.ir.importer.constants import complex_of_parts
 from litefuse.ir.locations import node_name
 from litefuse.ir.mlir import func, ir
+from litefuse.ir.op_creation import create_op
 from litefuse.ir.types import tensor_type_of
 
 __all__ = ["FreezeVariables", "InitializeVariables", "Verdict"]
@@ -117,13 +118,8 @@ def _freeze(handles: list[tuple[func.FuncOp, ir.OpView]], value: ir.Attribute) -
     for function, handle in handles:
         reads = [use.owner for use in handle.results[0].uses]
         if reads:
-            constant = ir.Operation.create(
-                "tf.Const",
-                results=[kind],
-                attributes={"value": value},
-                loc=reads[0].location,
-                ip=ir.InsertionPoint.at_block_begin(function.entry_block),
-            )
+            with ir.InsertionPoint.at_block_begin(function.entry_block), reads[0].location:
+                constant = create_op("tf.Const", [kind], [], {"value": value})
             result = constant.result
             if isinstance(ir.ShapedType(reads[0].results[0].type).element_type, ir.ComplexType):
                 with ir.InsertionPoint.after(constant):
@@ -175,7 +171,7 @@ class InitializeVariables:
                 _check_state(variable, handle)
                 value = self.values(variable)
                 attributes: Mapping[str, ir.Attribute] = {"value": value}
-                constant = ir.Operation.create("tf.Const", results=[value.type], attributes=dict(attributes))
+                constant = create_op("tf.Const", [value.type], [], attributes)
                 copy = handle.clone()
                 assign_variable(copy.results[0], constant.result)
             func.ReturnOp([])

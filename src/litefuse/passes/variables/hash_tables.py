@@ -17,7 +17,7 @@ from litefuse.ir.importer.constants import elements_attribute
 from litefuse.ir.importer.types import element_type
 from litefuse.ir.locations import node_text
 from litefuse.ir.mlir import func, ir
-from litefuse.ir.op_creation import create_op
+from litefuse.ir.op_creation import create_like, create_op, create_value
 
 __all__ = ["InitializeTables"]
 
@@ -87,15 +87,15 @@ class _Filled:
     def handle(self, name: str) -> ir.Value:
         """Emits a handle at the insertion point."""
         _, _, key_dtype, value_dtype = self.entries[name]
-        attributes: dict[str, ir.Attribute] = {
-            "container": ir.StringAttr.get(""),
-            "shared_name": ir.StringAttr.get(name),
+        attributes = {
+            "container": "",
+            "shared_name": name,
             "key_dtype": ir.TypeAttr.get(element_type(key_dtype)),
             "value_dtype": ir.TypeAttr.get(element_type(value_dtype)),
-            "use_node_name_sharing": ir.BoolAttr.get(False),
+            "use_node_name_sharing": False,
         }
         handle = ir.RankedTensorType.get([], ir.Type.parse("!tf_type.resource"))
-        return ir.Operation.create(_MAKER, [handle], [], attributes).result
+        return create_value(_MAKER, handle, [], attributes)
 
     def emit(self, module: ir.Module) -> str:
         """Emits a public function that fills the tables; returns its symbol."""
@@ -107,7 +107,7 @@ class _Filled:
         with ir.InsertionPoint(function.add_entry_block()):
             for name, (keys, values, key_dtype, value_dtype) in self.entries.items():
                 operands = [self.handle(name), _constant(keys, key_dtype), _constant(values, value_dtype)]
-                ir.Operation.create("tf.LookupTableImportV2", [], operands)
+                create_op("tf.LookupTableImportV2", [], operands)
             func.ReturnOp([])
         return symbol
 
@@ -159,8 +159,7 @@ def _wordpieces(user: ir.OpView, table: Table, keys: _Array, values: _Array) -> 
             where=node_text(user),
         )
     operands = [user.operands[0], _constant(keys[values != _NOT_FOUND], _STRING)]
-    attributes = {key: user.attributes[key] for key in user.attributes}
-    return list(ir.Operation.create(user.name, [each.type for each in user.results], operands, attributes).results)
+    return list(create_like(user, operands, [result.type for result in user.results]).results)
 
 
 def _direct(name: str, table: Table, keys: _Array, values: _Array, filled: _Filled) -> _Find:
@@ -205,11 +204,11 @@ def _by_position(name: str, table: Table, keys: _Array, values: _Array, filled: 
             return _find(filled, f"{name}.values", position, default, kind)
         axis = _constant(np.array(0, np.int32), DataType.INT32)
         row = ir.RankedTensorType.get([1, *values.shape[1:]], element_type(table.value_dtype))
-        last = ir.Operation.create("tf.Reshape", [row], [default, _constant(np.array(row.shape), _INT64)]).result
+        last = create_value("tf.Reshape", row, [default, _constant(np.array(row.shape), _INT64)])
         column = ir.RankedTensorType.get([len(keys) + 1, *values.shape[1:]], row.element_type)
         known = _constant(values, table.value_dtype)
-        rows = ir.Operation.create("tf.ConcatV2", [column], [known, last, axis]).result
-        return create_op("GatherV2", [kind], [rows, position, axis]).result
+        rows = create_value("tf.ConcatV2", column, [known, last, axis])
+        return create_value("tf.GatherV2", kind, [rows, position, axis])
 
     return find
 
@@ -219,25 +218,25 @@ def _widened(keys: ir.Value, table: Table) -> ir.Value:
     wide = _with_element(keys.type, _INT64)
     if table.key_dtype == _STRING or keys.type == wide:
         return keys
-    return ir.Operation.create("tf.Cast", [wide], [keys], {"Truncate": ir.BoolAttr.get(False)}).result
+    return create_value("tf.Cast", wide, [keys], {"Truncate": False})
 
 
 def _find(filled: _Filled, name: str, keys: ir.Value, default: ir.Value, kind: ir.Type | None = None) -> ir.Value:
     kind = kind or _with_element(keys.type, filled.entries[name][3])
-    return ir.Operation.create(_FINDER, [kind], [filled.handle(name), keys, default]).result
+    return create_value(_FINDER, kind, [filled.handle(name), keys, default])
 
 
 def _filled_with(default: ir.Value, looked_up: ir.Value, kind: ir.Type) -> ir.Value:
     """Returns the default for each key."""
     rank = ir.ShapedType(looked_up.type)
     sizes = ir.RankedTensorType.get([rank.rank if rank.has_rank else ir.ShapedType.get_dynamic_size()], _int32())
-    shape = ir.Operation.create("tf.Shape", [sizes], [looked_up]).result
-    return ir.Operation.create("tf.Fill", [kind], [shape, default]).result
+    shape = create_value("tf.Shape", sizes, [looked_up])
+    return create_value("tf.Fill", kind, [shape, default])
 
 
 def _of_type(value: ir.Value, kind: ir.Type) -> ir.Value:
     """Returns the value with the type that its users expect."""
-    return value if value.type == kind else ir.Operation.create("tf.Identity", [kind], [value]).result
+    return value if value.type == kind else create_value("tf.Identity", kind, [value])
 
 
 def _int32() -> ir.Type:
@@ -260,4 +259,4 @@ def _strings(values: list[str]) -> _Array:
 
 def _constant(value: _Array, dtype: DataType) -> ir.Value:
     attribute = elements_attribute(value, dtype)
-    return ir.Operation.create("tf.Const", [ir.DenseElementsAttr(attribute).type], [], {"value": attribute}).result
+    return create_value("tf.Const", ir.DenseElementsAttr(attribute).type, [], {"value": attribute})

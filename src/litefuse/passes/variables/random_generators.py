@@ -11,7 +11,7 @@ from litefuse.ir.builder import Builder
 from litefuse.ir.call_graph import functions, operations
 from litefuse.ir.handles import assign_variable
 from litefuse.ir.mlir import func, ir
-from litefuse.ir.op_creation import create_op
+from litefuse.ir.op_creation import create_value
 from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
 
 __all__ = ["KeepGenerators"]
@@ -85,13 +85,13 @@ def _has_generator(op: ir.OpView) -> bool:
 
 def _drawn(b: Builder, op: ir.OpView, handle: ir.Value) -> ir.Value:
     """Emits the stateless op, and the assignment of the counter behind it."""
-    counter = _create("tf.ReadVariableOp", ranked_tensor_type(TensorType("int64", (1,))), [handle])
+    counter = create_value("tf.ReadVariableOp", ranked_tensor_type(TensorType("int64", (1,))), [handle])
     key, rest = (b.constant([seed], "int64") for seed in _seeds(op))
     state = [b.op("Bitcast", [key], [1], "uint64")]
     state.append(b.op("Bitcast", [b.concat([counter, rest], 0)], [2], "uint64"))
     first, *bounds = op.operands
     operands = [first, *state, b.constant(np.array(_PHILOX), "int32"), *bounds]
-    result = _create(f"tf.{_STATELESS[op.name]}", op.results[0].type, operands)
+    result = create_value(f"tf.{_STATELESS[op.name]}", op.results[0].type, operands)
     assign_variable(handle, b.binary("AddV2", counter, b.reshape(_groups(b, op), [1])))
     return result
 
@@ -102,7 +102,7 @@ def _groups(b: Builder, op: ir.OpView) -> ir.Value:
         count = _size_of(b, b.cast(op.operands[0], "int64"))
         return b.binary("Mul", count, _RESERVED)
     # One word for each row but the last; none where there is no element.
-    shape = b.cast(_create("tf.Shape", _vector_of_sizes(op.operands[0]), [op.operands[0]]), "int64")
+    shape = b.cast(create_value("tf.Shape", _vector_of_sizes(op.operands[0]), [op.operands[0]]), "int64")
     groups = b.binary("FloorDiv", b.binary("AddV2", b.element(shape, 0), 2), 4)
     return b.binary("Mul", groups, b.binary("Minimum", _size_of(b, shape), 1))
 
@@ -126,10 +126,4 @@ def _seeds(op: ir.OpView) -> tuple[int, int]:
 def _handle(number: int) -> ir.Value:
     kind = ir.Type.parse("tensor<!tf_type.resource<tensor<1xi64>>>")
     names = {"container": "generators", "shared_name": str(number)}  # the model's variables have no container
-    return _create("tf.VarHandleOp", kind, [], {key: ir.StringAttr.get(text) for key, text in names.items()})
-
-
-def _create(
-    name: str, result: ir.Type, operands: list[ir.Value], attributes: dict[str, ir.Attribute] | None = None
-) -> ir.Value:
-    return create_op(name.removeprefix("tf."), [result], operands, attributes or {}).result
+    return create_value("tf.VarHandleOp", kind, [], names)

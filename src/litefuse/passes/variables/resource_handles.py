@@ -28,6 +28,7 @@ from litefuse.ir.call_graph import (
 from litefuse.ir.handles import is_resource, is_variant, resource_value_type
 from litefuse.ir.locations import node_text
 from litefuse.ir.mlir import func, ir
+from litefuse.ir.op_creation import create_value
 
 __all__ = ["LiftReads", "SinkHandles"]
 
@@ -114,10 +115,8 @@ def _lift(function: func.FuncOp, reads: dict[int, list[ir.OpView]], sites: Seque
         for index, (first, *_) in reads.items():
             # The read has the name of the callee's read, and is inserted in the caller.
             kind = resource_value_type(operands[index]) or first.results[0].type
-            read = ir.Operation.create(
-                _READ, results=[kind], operands=[operands[index]], loc=first.location, ip=ir.InsertionPoint(site)
-            )
-            site.operands[index] = read.result
+            with ir.InsertionPoint(site), first.location:
+                site.operands[index] = create_value(_READ, kind, [operands[index]])
     arguments = list(function.arguments)
     for index, ops in reads.items():
         arguments[index].set_type(ops[0].results[0].type)

@@ -8,10 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from litefuse.ir.call_graph import functions, operations
-from litefuse.ir.constants import int32_constant
+from litefuse.ir.constants import int32_constant, tensor_constant
 from litefuse.ir.handles import assign_variable, resource_value_type
 from litefuse.ir.mlir import ir, producer
-from litefuse.ir.op_creation import create_op
+from litefuse.ir.op_creation import create_value
 
 __all__ = ["DecomposeResourceOps"]
 
@@ -49,14 +49,8 @@ class DecomposeResourceOps:
         return modified
 
 
-def _create(
-    name: str, result: ir.Type, operands: Sequence[ir.Value], attributes: dict[str, ir.Attribute] | None = None
-) -> ir.Value:
-    return create_op(name.removeprefix("tf."), [result], operands, attributes or {}).result
-
-
 def _read(handle: ir.Value, value_type: ir.Type) -> ir.Value:
-    return _create("tf.ReadVariableOp", resource_value_type(handle) or value_type, [handle])
+    return create_value("tf.ReadVariableOp", resource_value_type(handle) or value_type, [handle])
 
 
 def _unranked(value: ir.Value) -> ir.Type:
@@ -70,32 +64,32 @@ def _gather(op: ir.OpView) -> list[ir.Value]:
     # ResourceGather gathers along the first dimension after the batch dimensions.
     axis = int32_constant(batch_dims.value)
     table = _read(handle, _unranked(result))
-    return [_create("tf.GatherV2", result.type, [table, indices, axis], {"batch_dims": batch_dims})]
+    return [create_value("tf.GatherV2", result.type, [table, indices, axis], {"batch_dims": batch_dims})]
 
 
 def _gather_nd(op: ir.OpView) -> list[ir.Value]:
     handle, indices = op.operands
     result = op.results[0]
-    return [_create("tf.GatherNd", result.type, [_read(handle, _unranked(result)), indices])]
+    return [create_value("tf.GatherNd", result.type, [_read(handle, _unranked(result)), indices])]
 
 
 def _shape(op: ir.OpView) -> list[ir.Value]:
     (handle,) = op.operands
     # The handle of an argument does not tell its dtype, and the shape does not depend on it.
     value_type = ir.UnrankedTensorType.get(ir.F32Type.get())
-    return [_create("tf.Shape", op.results[0].type, [_read(handle, value_type)])]
+    return [create_value("tf.Shape", op.results[0].type, [_read(handle, value_type)])]
 
 
 def _is_initialized(_op: ir.OpView) -> list[ir.Value]:
     attribute = ir.DenseElementsAttr.get(np.array(True))  # every variable of a converted model is initialized
-    return [_create("tf.Const", attribute.type, [], {"value": attribute})]
+    return [tensor_constant(attribute)]
 
 
 def _update(binary: str) -> Callable[[ir.OpView], list[ir.Value]]:
     def decompose(op: ir.OpView) -> list[ir.Value]:
         handle, delta = op.operands
         value = _read(handle, delta.type)  # the op demands that both have the same shape
-        assign_variable(handle, _create(binary, value.type, [value, delta]))
+        assign_variable(handle, create_value(binary, value.type, [value, delta]))
         return []
 
     return decompose
@@ -107,12 +101,12 @@ def _scatter(scatter: str, *, nd: bool) -> Callable[[ir.OpView], list[ir.Value]]
         value = _read(handle, _unranked(updates))
         if not nd:  # ResourceScatterX indexes the first dimension; TensorScatterX takes index vectors
             kind = ir.ShapedType(indices.type)
-            indices = _create(
+            indices = create_value(
                 "tf.ExpandDims",
                 ir.RankedTensorType.get([*kind.shape, 1], kind.element_type),
                 [indices, int32_constant(-1)],
             )
-        assign_variable(handle, _create(scatter, value.type, [value, indices, updates]))
+        assign_variable(handle, create_value(scatter, value.type, [value, indices, updates]))
         return []
 
     return decompose
@@ -135,31 +129,33 @@ def _read_and_skip(op: ir.OpView) -> list[ir.Value] | None:
     bits = ir.RankedTensorType.get([1], ir.IntegerType.get_signless(1))
     cast = producer(delta, "tf.Cast")
     source = delta if cast is None else cast.operands[0]
-    count = _create("tf.Cast", ir.RankedTensorType.get([], int64), [source])
+    count = create_value("tf.Cast", ir.RankedTensorType.get([], int64), [source])
     state = _read(handle, whole)
-    halves = [_create("tf.Slice", part, [state, _numbers([place], 32), _numbers([1], 32)]) for place in (0, 1, 2)]
+    halves = [create_value("tf.Slice", part, [state, _numbers([place], 32), _numbers([1], 32)]) for place in (0, 1, 2)]
     low, high, key = halves
-    added = _create("tf.AddV2", part, [low, _create("tf.Mul", part, [count, _numbers([_SKIPPED], 64)])])
+    added = create_value("tf.AddV2", part, [low, create_value("tf.Mul", part, [count, _numbers([_SKIPPED], 64)])])
     # Treated as unsigned, the sum is smaller than the operand if it overflowed.
     sign = _numbers([np.iinfo(np.int64).min], 64)
-    unsigned = [_create("tf.BitwiseXor", part, [value, sign]) for value in (added, low)]
-    carry = _create("tf.Cast", part, [_create("tf.Less", bits, unsigned)])
+    unsigned = [create_value("tf.BitwiseXor", part, [value, sign]) for value in (added, low)]
+    carry = create_value("tf.Cast", part, [create_value("tf.Less", bits, unsigned)])
     axis = int32_constant(0)
-    parts = [added, _create("tf.AddV2", part, [high, carry]), key, axis]
-    assign_variable(handle, _create("tf.ConcatV2", whole, parts))
+    parts = [added, create_value("tf.AddV2", part, [high, carry]), key, axis]
+    assign_variable(handle, create_value("tf.ConcatV2", whole, parts))
     return [state]
 
 
 def _numbers(values: Sequence[int], bits: int) -> ir.Value:
     attribute = ir.DenseElementsAttr.get(np.array(values, f"int{bits}"))
-    return _create("tf.Const", attribute.type, [], {"value": attribute})
+    return tensor_constant(attribute)
 
 
 def _update_slice(op: ir.OpView) -> list[ir.Value]:
     handle, *slices, update = op.operands
     value = _read(handle, _unranked(update))
     attributes = {name: op.attributes[name] for name in op.attributes if name.endswith("_mask")}
-    assign_variable(handle, _create("tf.TensorStridedSliceUpdate", value.type, [value, *slices, update], attributes))
+    assign_variable(
+        handle, create_value("tf.TensorStridedSliceUpdate", value.type, [value, *slices, update], attributes)
+    )
     return []
 
 

@@ -16,6 +16,7 @@ from litefuse.ir.engine.hidden_constants import hidden_constants
 from litefuse.ir.engine.lowering import run_mlir_passes
 from litefuse.ir.litert_ops import transposed
 from litefuse.ir.mlir import ir, producer
+from litefuse.ir.op_creation import create_op
 from litefuse.passes.weights import Weight, Weights, takes_stub
 
 __all__ = ["FoldWeights"]
@@ -133,14 +134,14 @@ class FoldWeights:
             with ir.InsertionPoint(op), op.location:
                 rows = transposed(rows, [*batch, column, row])  # XNNPACK has it, but no such product
         with ir.InsertionPoint(op), op.location:
-            made = ir.Operation.create(
+            made = create_op(
                 "tfl.fully_connected",
                 [op.results[0].type],
                 [rows, self.weights.emit(number), absent_operand()],
                 {
-                    _ACTIVATION: ir.StringAttr.get("NONE"),
-                    "keep_num_dims": ir.BoolAttr.get(True),
-                    "weights_format": ir.StringAttr.get("DEFAULT"),
+                    _ACTIVATION: "NONE",
+                    "keep_num_dims": True,
+                    "weights_format": "DEFAULT",
                 },
             )
         op.results[0].replace_all_uses_with(made.result)
@@ -268,7 +269,7 @@ class FoldWeights:
     def _set(self, op: ir.OpView, position: int, values: _Array) -> None:
         with ir.InsertionPoint(op), op.location:
             attribute = ir.DenseElementsAttr.get(np.ascontiguousarray(values, np.float32))
-            constant = ir.Operation.create("arith.constant", [attribute.type], [], {"value": attribute})
+            constant = create_op("arith.constant", [attribute.type], [], {"value": attribute})
         op.operands[position] = constant.result
 
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from litefuse.ir.constants import PLACEHOLDER
 from litefuse.ir.importer.constants import elements_attribute, mapped_attribute
 from litefuse.ir.mlir import ir, producer
+from litefuse.ir.op_creation import create_value
 from litefuse.passes.weights.weight import Weight
 
 __all__ = ["Weights"]
@@ -103,8 +104,7 @@ class Weights:
         weight = self._weights[number]
         kind = ir.RankedTensorType.get(weight.shape, _element_type(weight.dtype))
         buffer = f'#tfl.external_buffer<group_name="litefuse",offset={number},length={weight.nbytes},packing="">'
-        attributes = {"external_buffer": ir.Attribute.parse(buffer)}
-        return ir.Operation.create(PLACEHOLDER, [kind], [], attributes).result
+        return create_value(PLACEHOLDER, kind, [], {"external_buffer": ir.Attribute.parse(buffer)})
 
     @staticmethod
     def number(value: ir.Value) -> int | None:

@@ -12,7 +12,7 @@ from litefuse.ir.attributes import attribute_value
 from litefuse.ir.call_graph import free_symbol, function_symbol, functions
 from litefuse.ir.constants import int32_constant, integer_constant, tensor_constant, without_copies
 from litefuse.ir.mlir import func, ir
-from litefuse.ir.op_creation import create_op
+from litefuse.ir.op_creation import create_op, create_value
 from litefuse.passes.tensor_lists.sizes import Sizes, Unknown
 
 __all__ = ["expanded"]
@@ -120,8 +120,8 @@ def _loop(module: ir.Module, op: ir.OpView, operands: Sequence[ir.Value]) -> lis
     item = int32_constant([-1 if state.is_dynamic_dim(axis) else state.shape[axis] for axis in range(2)])
     element: dict[str, ir.Attribute] = {"element_dtype": ir.TypeAttr.get(inputs.element_type)}
     count = first_size(x)
-    lists = [ir.Operation.create("tf.TensorListReserve", [array], [item, count], element).result for _ in names]
-    limit = steps if steps.type == scalar else create_op("Cast", [scalar], [steps]).result
+    lists = [create_value("tf.TensorListReserve", array, [item, count], element) for _ in names]
+    limit = steps if steps.type == scalar else create_value("tf.Cast", scalar, [steps])
     variables = [int32_constant(0), limit, *lists, h, c, x, *weights]
     types = [scalar, scalar, *[array] * len(names), state, state, *(value.type for value in (x, *weights))]
     role = f"{op.name}.{{}}"
@@ -134,11 +134,10 @@ def _loop(module: ir.Module, op: ir.OpView, operands: Sequence[ir.Value]) -> lis
         step, last, *rest = body.arguments
         arrays, (h_, c_, x_, *weights_) = rest[: len(names)], rest[len(names) :]
         row_type = ir.RankedTensorType.get(list(inputs.shape)[1:], inputs.element_type)
-        no_batch_dims: dict[str, ir.Attribute] = {"batch_dims": _int64(0)}
-        row = ir.Operation.create("tf.GatherV2", [row_type], [x_, step, int32_constant(0)], no_batch_dims).result
+        row = create_value("tf.GatherV2", row_type, [x_, step, int32_constant(0)])
         values = lstm.step(row, h_, c_, weights_)
         written = [
-            ir.Operation.create("tf.TensorListSetItem", [array], [each, step, values[name]], element).result
+            create_value("tf.TensorListSetItem", array, [each, step, values[name]], element)
             for each, name in zip(arrays, names, strict=True)
         ]
         following = _op("AddV2", scalar, step, int32_constant(1))
@@ -152,7 +151,7 @@ def _loop(module: ir.Module, op: ir.OpView, operands: Sequence[ir.Value]) -> lis
     outputs: dict[str, ir.Value] = {}
     for name, written in zip(names, list(made.results)[2:], strict=False):
         kind = op.results[_RESULTS.index(name)].type
-        outputs[name] = ir.Operation.create("tf.TensorListStack", [kind], [written, item], element).result
+        outputs[name] = create_value("tf.TensorListStack", kind, [written, item], element)
     return [outputs.get(name) for name in _RESULTS]
 
 
@@ -195,15 +194,13 @@ def _sum_of_products(values: Sequence[ir.Value], kernel: ir.Value, bias: ir.Valu
     batch = second.shape[0] if first.is_dynamic_dim(0) else first.shape[0]
     joined = ir.RankedTensorType.get([batch, weights.shape[0]], first.element_type)
     whole = ir.RankedTensorType.get([batch, weights.shape[1]], first.element_type)
-    both = ir.Operation.create("tf.ConcatV2", [joined], [*values, int32_constant(1)]).result
-    plain: dict[str, ir.Attribute] = {f"transpose_{each}": ir.BoolAttr.get(False) for each in "ab"}
-    channels: dict[str, ir.Attribute] = {"data_format": ir.StringAttr.get("NHWC")}
-    product = ir.Operation.create("tf.MatMul", [whole], [both, kernel], plain).result
-    return ir.Operation.create("tf.BiasAdd", [whole], [product, bias], channels).result
+    both = create_value("tf.ConcatV2", joined, [*values, int32_constant(1)])
+    product = create_value("tf.MatMul", whole, [both, kernel])
+    return create_value("tf.BiasAdd", whole, [product, bias])
 
 
 def _split(value: ir.Value, count: int, kind: ir.Type) -> list[ir.Value]:
-    return list(ir.Operation.create("tf.Split", [kind] * count, [int32_constant(1), value]).results)
+    return list(create_op("tf.Split", [kind] * count, [int32_constant(1), value]).results)
 
 
 def _add(a: ir.Value, b: ir.Value) -> ir.Value:
@@ -211,12 +208,8 @@ def _add(a: ir.Value, b: ir.Value) -> ir.Value:
 
 
 def _op(name: str, kind: ir.Type, *operands: ir.Value) -> ir.Value:
-    return ir.Operation.create(f"tf.{name}", [kind], operands).result
+    return create_value(f"tf.{name}", kind, operands)
 
 
 def _number(value: float) -> ir.Value:
     return tensor_constant(ir.DenseElementsAttr.get(np.array(value, np.float32)))
-
-
-def _int64(value: int) -> ir.Attribute:
-    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)

@@ -12,6 +12,7 @@ from litefuse.ir.call_graph import create_call, function_symbol, update_function
 from litefuse.ir.constants import int32_constant
 from litefuse.ir.defining_ops import source
 from litefuse.ir.mlir import func, ir
+from litefuse.ir.op_creation import create_op, create_value
 
 __all__ = ["chain_name", "outline_chain"]
 
@@ -72,7 +73,7 @@ def _with_states_apart(function: func.FuncOp, chain: Chain) -> Chain:
     following = ops[0] if isinstance(owner, ir.Block) else ops[ops.index(owner.opview) + 1]
     inside = region_between(function, [first.x, *first.states, *first.weights], first.results)
     with ir.InsertionPoint(following), following.location:
-        output = ir.Operation.create("tf.Identity", [state.type], [state]).result
+        output = create_value("tf.Identity", state.type, [state])
     for use in list(state.uses):
         op = use.owner
         if op.name not in {"tf.Identity", "tf.Mul"} and inside.position(op) in inside.inside:
@@ -119,12 +120,7 @@ def _fill(composite: func.FuncOp, chain: Chain, region: Region, every_step: bool
     first, last = chain.steps[0], chain.steps[-1]
     copies: dict[ir.Value, ir.Value] = dict(zip([*first.states, *first.weights], others, strict=True))
     with ir.InsertionPoint(composite.entry_block):
-        taken = ir.Operation.create(
-            "tf.Unpack",
-            [step.x.type for step in chain.steps],
-            [inputs],
-            {"axis": _int64(0), "num": _int64(len(chain.steps))},
-        )
+        taken = create_op("tf.Unpack", [step.x.type for step in chain.steps], [inputs], {"num": len(chain.steps)})
         for step, value in zip(chain.steps, taken.results, strict=True):
             copies[step.x] = value
         region.copy_into(copies)
@@ -145,8 +141,7 @@ def _use_outputs(all_outputs: ir.Value, outputs: Sequence[ir.Value], region: Reg
                 op.results[0].replace_all_uses_with(all_outputs if axis == 0 else _transposed(all_outputs))
                 op.erase()
     if any(region.users(value) for value in outputs[:-1]):
-        attributes: dict[str, ir.Attribute] = {"axis": _int64(0), "num": _int64(len(outputs))}
-        taken = ir.Operation.create("tf.Unpack", [value.type for value in outputs], [all_outputs], attributes)
+        taken = create_op("tf.Unpack", [value.type for value in outputs], [all_outputs], {"num": len(outputs)})
         for old, new in zip(outputs[:-1], list(taken.results)[:-1], strict=True):
             for use in list(old.uses):
                 if region.position(use.owner) not in region.inside:
@@ -156,18 +151,14 @@ def _use_outputs(all_outputs: ir.Value, outputs: Sequence[ir.Value], region: Reg
 def _packed(values: Sequence[ir.Value]) -> ir.Value:
     kind = ir.ShapedType(values[0].type)
     result = ir.RankedTensorType.get([len(values), *kind.shape], kind.element_type)
-    return ir.Operation.create("tf.Pack", [result], values, {"axis": _int64(0)}).result
+    return create_value("tf.Pack", result, values)
 
 
 def _transposed(value: ir.Value) -> ir.Value:
     kind = ir.ShapedType(value.type)
     result = ir.RankedTensorType.get([kind.shape[1], kind.shape[0], kind.shape[2]], kind.element_type)
-    return ir.Operation.create("tf.Transpose", [result], [value, int32_constant([1, 0, 2])]).result
+    return create_value("tf.Transpose", result, [value, int32_constant([1, 0, 2])])
 
 
 def _reversed(value: ir.Value) -> ir.Value:
-    return ir.Operation.create("tf.ReverseV2", [value.type], [value, int32_constant([0])]).result
-
-
-def _int64(value: int) -> ir.Attribute:
-    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
+    return create_value("tf.ReverseV2", value.type, [value, int32_constant([0])])

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from litefuse.ir.mlir import ir, producer
+from litefuse.ir.op_creation import create_value
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
 from litefuse.passes.legalize.arithmetic.elementary import where_finite
@@ -69,7 +70,7 @@ class NegatedComparison(Decomposition):
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         kind = ranked_tensor_type(TensorType("bool", b.shape(op.operands[0])))
-        return ir.Operation.create("tfl.logical_not", [kind], list(op.operands)).result
+        return create_value("tfl.logical_not", kind, op.operands)
 
 
 # Fault `difference-from-itself`.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from litefuse.ir.mlir import ir
+from litefuse.ir.op_creation import create_op
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
@@ -63,4 +64,4 @@ def write_row(b: Builder, value: ir.Value, row: ir.Value, index: ir.Value) -> ir
 
 
 def _yield(values: Sequence[ir.Value]) -> None:
-    ir.Operation.create("tf.Yield", operands=values)
+    create_op("tf.Yield", [], values)

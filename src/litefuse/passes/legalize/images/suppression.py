@@ -79,12 +79,13 @@ def suppressed(
 def best_boxes(operands: Sequence[ir.Value], *, length: int | None = None) -> tuple[ir.Value, ir.Value]:
     """As ``suppressed``, of boxes, scores, ..., with any of equal scores first: NON_MAX_SUPPRESSION_V4 alone."""
     from litefuse.ir.mlir import ir  # late: quantization reads ``FAR`` where there is no engine
+    from litefuse.ir.op_creation import create_op
 
     int32 = ir.IntegerType.get_signless(32)
     size = ir.ShapedType.get_dynamic_size() if length is None else length
     kinds = [ir.RankedTensorType.get([size], int32), ir.RankedTensorType.get([], int32)]
     # Not the TensorFlow op, which would be rewritten again.
-    op = ir.Operation.create("tfl.non_max_suppression_v4", results=kinds, operands=list(operands))
+    op = create_op("tfl.non_max_suppression_v4", kinds, operands)
     return op.results[0], op.results[1]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from litefuse.ir.mlir import ir
+from litefuse.ir.op_creation import create_value
 from litefuse.ir.types import element_type_of
 
 if TYPE_CHECKING:
@@ -30,4 +31,4 @@ def of_wanted_shape(op: TensorFlowOp, b: Builder, make: Callable[[list[MixedSize
     wanted = b.cast(wanted, "int32")
     count = b.op("Prod", [wanted, b.constant([0], "int32")], [], "int32", keep_dims=False)
     kind = ir.UnrankedTensorType.get(element_type_of(result.dtype))
-    return ir.Operation.create("tf.Reshape", results=[kind], operands=[make([count]), wanted]).result
+    return create_value("tf.Reshape", kind, [make([count]), wanted])

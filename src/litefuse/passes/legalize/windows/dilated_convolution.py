@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from litefuse.ir.attributes import mlir_attribute
 from litefuse.ir.constants import stored
 from litefuse.ir.mlir import ir, producer
+from litefuse.ir.op_creation import create_like
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine
@@ -273,10 +273,8 @@ def _convolved(b: Builder, value: ir.Value, convolution: ir.Operation | ir.OpVie
 
 def _with_operand(op: ir.Operation | ir.OpView, value: ir.Value, shape: Sequence[int | None], **new: Any) -> ir.Value:
     """Emits a copy of an op with another first operand, result shape, and possibly other attributes."""
-    attributes = {name: op.attributes[name] for name in op.attributes}
-    attributes |= {name: mlir_attribute(attribute) for name, attribute in new.items()}
     kind = ranked_tensor_type(TensorType(tensor_type_of(op.results[0]).dtype, tuple(shape)))
-    return ir.Operation.create(op.name, [kind], [value, *list(op.operands)[1:]], attributes).result
+    return create_like(op, [value, *list(op.operands)[1:]], [kind], new).result
 
 
 # An element of a tensor as a sum: the coefficients of unknown elements, and a constant.

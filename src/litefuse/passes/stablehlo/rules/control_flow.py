@@ -245,7 +245,7 @@ def _branches(
         attributes["branches"] = ir.ArrayAttr.get(references)
     operands = [t.value(op.operands[0] if condition is None else condition), *captures.operands()]
     results = [result.type for result in op.results]
-    return list(ir.Operation.create(f"tf.{name}", results=results, operands=operands, attributes=attributes).results)
+    return list(ir.Operation.create(f"tf.{name}", results, operands, attributes).results)
 
 
 RULES: Rules = {"stablehlo.case": _case, "stablehlo.if": _if, "stablehlo.while": _while}

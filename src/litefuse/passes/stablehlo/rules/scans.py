@@ -14,6 +14,7 @@ import numpy as np
 
 from litefuse.ir.importer.types import variant_type
 from litefuse.ir.mlir import ir
+from litefuse.ir.op_creation import create_value
 from litefuse.ir.types import TensorType, ranked_tensor_type
 from litefuse.passes.stablehlo.translation import Result, Translation, constant_numbers
 from litefuse.passes.stablehlo.values import List, Value
@@ -48,14 +49,14 @@ class Scan:
         """Creates the initial list that replaces a loop variable."""
         b, kind = t.b, _item_type(t, operand)
         shape = _shape_constant(t, kind)
-        result = [variant_type(ranked_tensor_type(kind))]
+        result = variant_type(ranked_tensor_type(kind))
         options = {"element_dtype": _element(kind), "shape_type": ir.TypeAttr.get(ir.IntegerType.get_signless(32))}
         if position in self.writes:
-            return _create("TensorListReserve", result, [shape, b.constant(self.count, "int32")], options)
+            return create_value("tf.TensorListReserve", result, [shape, b.constant(self.count, "int32")], options)
         value = t.value(operand)
         if self.reads[position]:
             value = t.b.reverse(value, [0])
-        return _create("TensorListFromTensor", result, [value, shape], options)
+        return create_value("tf.TensorListFromTensor", result, [value, shape], options)
 
     def stacked(self, t: Translation, position: int, operand: ir.Value, handle: ir.Value) -> Value:
         """Returns the items that were written into a list, as one tensor."""
@@ -63,11 +64,8 @@ class Scan:
 
         def emit() -> ir.Value:
             whole = ranked_tensor_type(TensorType(kind.dtype, (self.count, *kind.sizes)))
-            options = {
-                "element_dtype": _element(kind),
-                "num_elements": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), self.count),
-            }
-            stack = _create("TensorListStack", [whole], [handle, _shape_constant(t, kind)], options)
+            options = {"element_dtype": _element(kind), "num_elements": self.count}
+            stack = create_value("tf.TensorListStack", whole, [handle, _shape_constant(t, kind)], options)
             return t.b.reverse(stack, [0]) if self.writes[position] else stack
 
         return Value(emit)
@@ -239,18 +237,12 @@ def _shape_constant(t: Translation, kind: TensorType) -> ir.Value:
     return t.b.constant(np.array(sizes, np.int32), "int32")
 
 
-def _create(
-    name: str, results: list[ir.Type], operands: list[ir.Value], attributes: dict[str, ir.Attribute]
-) -> ir.Value:
-    return ir.Operation.create(f"tf.{name}", results=results, operands=operands, attributes=attributes).result
-
-
 def get_item(t: Translation, operand: ir.Value, listed: List) -> Result:
     """Reads the item of this iteration from a list, with a leading dimension of size 1."""
     kind = _item_type(t, operand)
     options = {"element_dtype": _element(kind)}
     operands = [listed.handle, listed.index, _shape_constant(t, kind)]
-    item = Value(_create("TensorListGetItem", [ranked_tensor_type(kind)], operands, options))
+    item = Value(create_value("tf.TensorListGetItem", ranked_tensor_type(kind), operands, options))
     return Value(lambda: t.b.expand(item.emit(), 0), expanded=item)
 
 
@@ -262,8 +254,5 @@ def set_item(t: Translation, update: ir.Value, listed: List) -> Result:
     if item is None and found.spread is not None and t.b.shape(found.spread.small.emit()) == shape:
         item = found.spread.small
     value = t.b.reshape(found.emit(), t.dims(update)[1:]) if item is None else item.emit()
-    options = {
-        "element_dtype": _element(_item_type(t, update)),
-        "resize_if_index_out_of_bounds": ir.BoolAttr.get(value=False),
-    }
-    return _create("TensorListSetItem", [listed.handle.type], [listed.handle, listed.index, value], options)
+    options = {"element_dtype": _element(_item_type(t, update))}
+    return create_value("tf.TensorListSetItem", listed.handle.type, [listed.handle, listed.index, value], options)
