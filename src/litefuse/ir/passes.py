@@ -1,14 +1,18 @@
-"""The interface of passes, and their runner."""
+"""The interface of passes, what visits ops for them, and their runner."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import ClassVar, Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import ClassVar, Protocol, TypeAlias
 
 from litefuse.errors import GraphError
+from litefuse.ir.call_graph import all_operations, functions, operations
 from litefuse.ir.mlir import ir
 
-__all__ = ["Pass", "run_passes"]
+__all__ = ["Pass", "Visitor", "run_passes", "visit_ops"]
+
+Visitor: TypeAlias = "Callable[[ir.OpView], ir.Value | Sequence[ir.Value | None] | bool | None]"
+"""Takes an op; returns the values in the place of its results, or whether it changed the module by itself."""
 
 
 class Pass(Protocol):
@@ -19,6 +23,34 @@ class Pass(Protocol):
     def run(self, module: ir.Module) -> bool:
         """Changes the module in place; returns whether it did."""
         ...
+
+
+def visit_ops(module: ir.Module, visitors: Mapping[str, Visitor], *, nested: bool = True) -> bool:
+    """Calls visitors for the ops that a module has before, function by function; returns whether it was changed.
+
+    What a visitor emits stands before the op, at its location. An op whose results get other values is erased (None
+    instead of a value: the result has no uses). A visitor that answers by itself may erase its op, but no other op
+    that is visited.
+
+    Args:
+        module: The module.
+        visitors: The visitor of each op, by its name.
+        nested: Whether ops in regions are visited.
+    """
+    ops = all_operations(module) if nested else [op for each in functions(module).values() for op in operations(each)]
+    modified = False
+    for op in [op for op in ops if op.name in visitors]:
+        with ir.InsertionPoint(op), op.location:
+            answer = visitors[op.name](op)
+        if answer is None or isinstance(answer, bool):
+            modified |= answer is True
+            continue
+        for old, new in zip(op.results, [answer] if isinstance(answer, ir.Value) else answer, strict=True):
+            if new is not None:
+                old.replace_all_uses_with(new)
+        op.operation.erase()
+        modified = True
+    return modified
 
 
 def run_passes(module: ir.Module, passes: Iterable[Pass], on_pass: Callable[[str], None] = lambda _: None) -> bool:

@@ -6,9 +6,10 @@ from contextlib import suppress
 from typing import ClassVar
 
 from litefuse.ir.attributes import attribute_value
-from litefuse.ir.call_graph import attributes_of, functions, nested_operations
+from litefuse.ir.call_graph import attributes_of
 from litefuse.ir.mlir import ir
 from litefuse.ir.ops.facts import ShapeError, Undecided
+from litefuse.ir.passes import visit_ops
 from litefuse.ir.shapes.op_shapes import result_shapes
 from litefuse.ir.types import ranked_type
 
@@ -30,24 +31,23 @@ class TypeResults:
     name: ClassVar[str] = "type-results"
 
     def run(self, module: ir.Module) -> bool:
-        modified = False
-        for function in functions(module).values():
-            if function.is_external:
-                continue
-            for op in nested_operations(function.entry_block):
-                if op.name not in _OPS or _is_ranked(op.results[0]) or not _is_ranked(op.operands[0]):
-                    continue
-                # Values that a terminator or a call forwards are typed elsewhere too.
-                if any(use.owner.name in FORWARDING for use in op.results[0].uses):
-                    continue
-                element = ir.ShapedType(op.results[0].type).element_type
-                attributes = {key: attribute_value(value) for key, value in attributes_of(op).items()}
-                with suppress(ShapeError, Undecided):  # the runtime refuses what contradicts itself
-                    (shape,) = result_shapes(op.name, list(op.operands), [element], attributes)
-                    if shape is not None:
-                        op.results[0].set_type(ranked_type(shape, element))
-                        modified = True
-        return modified
+        return visit_ops(module, dict.fromkeys(_OPS, _type_result))
+
+
+def _type_result(op: ir.OpView) -> bool:
+    if _is_ranked(op.results[0]) or not _is_ranked(op.operands[0]):
+        return False
+    # Values that a terminator or a call forwards are typed elsewhere too.
+    if any(use.owner.name in FORWARDING for use in op.results[0].uses):
+        return False
+    element = ir.ShapedType(op.results[0].type).element_type
+    attributes = {key: attribute_value(value) for key, value in attributes_of(op).items()}
+    with suppress(ShapeError, Undecided):  # the runtime refuses what contradicts itself
+        (shape,) = result_shapes(op.name, list(op.operands), [element], attributes)
+        if shape is not None:
+            op.results[0].set_type(ranked_type(shape, element))
+            return True
+    return False
 
 
 #: The ops that hand values on, under types of their own.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from litefuse.ir.call_graph import callees, functions, operations, terminator_of, update_function_type
+from litefuse.ir.call_graph import callees, functions, terminator_of, update_function_type
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_op
+from litefuse.ir.passes import visit_ops
 
 __all__ = ["LowerConditions"]
 
@@ -22,25 +23,23 @@ class LowerConditions:
 
     def run(self, module: ir.Module) -> bool:
         by_symbol = functions(module)
-        modified = False
-        for function in list(by_symbol.values()):
-            for op in operations(function):
-                if op.name == "tf.If":
-                    modified |= _make_bool(op, 0)
-                elif op.name == "tf.While":
-                    condition = by_symbol[callees(op)[0]]
-                    if _make_bool(terminator_of(condition.entry_block), 0):
-                        update_function_type(condition)
-                        modified = True
-        return modified
+
+        def of_loop(op: ir.OpView) -> bool:
+            condition = by_symbol[callees(op)[0]]
+            modified = _make_bool(terminator_of(condition.entry_block))
+            if modified:
+                update_function_type(condition)
+            return modified
+
+        return visit_ops(module, {"tf.If": _make_bool, "tf.While": of_loop}, nested=False)
 
 
-def _make_bool(user: ir.OpView, index: int) -> bool:
-    value = user.operands[index]
+def _make_bool(user: ir.OpView) -> bool:
+    value = user.operands[0]
     boolean = ir.RankedTensorType.get([], ir.IntegerType.get_signless(1))
     if ir.ShapedType(value.type).element_type == boolean.element_type:
         return False
     with ir.InsertionPoint(user):
         converted = create_op("tf.ToBool", [boolean], [value], location=user.location)
-    user.operands[index] = converted.result
+    user.operands[0] = converted.result
     return True

@@ -11,6 +11,7 @@ from litefuse.ir.call_graph import callees, functions, operations, terminator_of
 from litefuse.ir.constants import int32_constant, integer_constant, without_copies
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.op_creation import create_like, create_value
+from litefuse.ir.passes import visit_ops
 
 if TYPE_CHECKING:
     from litefuse.passes.tensor_lists.item_reads import Item
@@ -56,20 +57,18 @@ class HoistProjections:
         callers = Counter(
             symbol for function in by_symbol.values() for op in operations(function) for symbol in callees(op)
         )
-        modified = False
-        for function in by_symbol.values():
-            for op in operations(function):
-                if op.name == "tf.While" and all(callers[symbol] == 1 for symbol in callees(op)):
-                    body = by_symbol[_symbol(op, "body")]
-                    for each in operations(body):
-                        modified |= _split(each, op, body, self.least)
-                    products = [
-                        product for each in operations(body) if (product := _product(each, op, body)) is not None
-                    ]
-                    if products:
-                        _hoist(op, body, by_symbol[_symbol(op, "cond")], products)
-                        modified = True
-        return modified
+
+        def hoist(loop: ir.OpView) -> bool:
+            if any(callers[symbol] != 1 for symbol in callees(loop)):
+                return False
+            body = by_symbol[_symbol(loop, "body")]
+            split = [_split(op, loop, body, self.least) for op in operations(body)]
+            products = [product for op in operations(body) if (product := _product(op, loop, body)) is not None]
+            if products:
+                _hoist(loop, body, by_symbol[_symbol(loop, "cond")], products)
+            return any(split) or bool(products)
+
+        return visit_ops(module, {"tf.While": hoist}, nested=False)
 
 
 class _Product(NamedTuple):

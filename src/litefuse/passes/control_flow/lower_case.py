@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from litefuse.ir.call_graph import call_operands, callees, create_call, functions, operations
+from litefuse.ir.call_graph import call_operands, callees, create_call, functions
 from litefuse.ir.constants import int32_constant
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.op_creation import create_value
+from litefuse.ir.passes import visit_ops
 
 __all__ = ["LowerCase"]
 
@@ -25,33 +26,22 @@ class LowerCase:
     name: ClassVar[str] = "lower-case"
 
     def run(self, module: ir.Module) -> bool:
-        modified = False
-        for function in functions(module).values():
-            for op in operations(function):
-                if op.name == "tf.Case":
-                    _Chain(module, op).lower()
-                    modified = True
-        return modified
+        return visit_ops(module, {"tf.Case": lambda op: _Chain(module, op).lowered()}, nested=False)
 
 
 class _Chain:
     def __init__(self, module: ir.Module, op: ir.OpView) -> None:
         self._module = module
-        self._op = op
         self._branches = callees(op)
         self._index_type = op.operands[0].type
         self._argument_types = [value.type for value in call_operands(op)]
         self._result_types = [result.type for result in op.results]
         self._stateless = op.attributes["is_stateless"]
         self._taken = set(functions(module))
+        self._operands = (op.operands[0], call_operands(op))
 
-    def lower(self) -> None:
-        op = self._op
-        with ir.InsertionPoint(op), op.location:
-            results = self._choose(0, op.operands[0], call_operands(op))
-        for old, new in zip(op.results, results, strict=True):
-            old.replace_all_uses_with(new)
-        op.operation.erase()
+    def lowered(self) -> list[ir.Value]:
+        return self._choose(0, *self._operands)
 
     def _choose(self, position: int, index: ir.Value, arguments: Sequence[ir.Value]) -> list[ir.Value]:
         """Emits the choice among the branches from ``position`` on."""

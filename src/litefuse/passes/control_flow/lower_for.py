@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
 
 from litefuse.errors import GraphError
-from litefuse.ir.call_graph import create_call, free_symbol, function_symbol, functions, operations, terminator_of
+from litefuse.ir.call_graph import create_call, free_symbol, function_symbol, functions, terminator_of
 from litefuse.ir.constants import int32_constant, stored, without_copies
 from litefuse.ir.locations import node_name
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.op_creation import create_value
+from litefuse.ir.passes import visit_ops
 
 __all__ = ["LowerFor"]
 
@@ -35,16 +37,10 @@ class LowerFor:
     name: ClassVar[str] = "lower-for"
 
     def run(self, module: ir.Module) -> bool:
-        modified = False
-        for function in list(functions(module).values()):
-            for op in operations(function):
-                if op.name == "tf.For":
-                    _lower(module, op)
-                    modified = True
-        return modified
+        return visit_ops(module, {"tf.For": lambda op: _lowered(module, op)}, nested=False)
 
 
-def _lower(module: ir.Module, op: ir.OpView) -> None:
+def _lowered(module: ir.Module, op: ir.OpView) -> Sequence[ir.Value]:
     body = ir.FlatSymbolRefAttr(op.attributes["body"]).value
     called = functions(module)[body].type
     if len(called.inputs) != len(op.operands) - 2 or len(called.results) != len(op.results):
@@ -56,11 +52,11 @@ def _lower(module: ir.Module, op: ir.OpView) -> None:
     # A carried value has the type of the body's argument, or an unknown one: it may grow.
     index, *handed_on = called.inputs
     counters = [index] * 3
-    condition = _function(module, f"{body}.for.cond", [*counters, *handed_on], op.location)
-    with ir.InsertionPoint(condition.entry_block), op.location:
+    condition = _function(module, f"{body}.for.cond", [*counters, *handed_on])
+    with ir.InsertionPoint(condition.entry_block):
         func.ReturnOp([_goes_on(*list(condition.entry_block.arguments)[:3], step=_known_step(op.operands[2]))])
-    step = _function(module, f"{body}.for.body", [*counters, *handed_on], op.location)
-    with ir.InsertionPoint(step.entry_block), op.location:
+    step = _function(module, f"{body}.for.body", [*counters, *handed_on])
+    with ir.InsertionPoint(step.entry_block):
         number, limit, delta, *values = step.entry_block.arguments
         results = create_call(body, called.results, [number, *values]).results
         following = create_value("tf.AddV2", index, [number, delta])
@@ -69,21 +65,18 @@ def _lower(module: ir.Module, op: ir.OpView) -> None:
         returned = terminator_of(function.entry_block).operands
         kind = ir.FunctionType.get([*counters, *handed_on], [value.type for value in returned])
         function.attributes["function_type"] = ir.TypeAttr.get(kind)
-    with ir.InsertionPoint(op), op.location:
-        loop = ir.Operation.create(
-            "tf.While",
-            results=[*(value.type for value in list(op.operands)[:3]), *(result.type for result in op.results)],
-            operands=list(op.operands),
-            attributes={
-                "cond": ir.FlatSymbolRefAttr.get(function_symbol(condition)),
-                "body": ir.FlatSymbolRefAttr.get(function_symbol(step)),
-                "is_stateless": ir.BoolAttr.get(False),
-                "parallel_iterations": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 10),
-            },
-        )
-    for old, new in zip(op.results, list(loop.results)[3:], strict=True):
-        old.replace_all_uses_with(new)
-    op.operation.erase()
+    loop = ir.Operation.create(
+        "tf.While",
+        results=[*(value.type for value in list(op.operands)[:3]), *(result.type for result in op.results)],
+        operands=list(op.operands),
+        attributes={
+            "cond": ir.FlatSymbolRefAttr.get(function_symbol(condition)),
+            "body": ir.FlatSymbolRefAttr.get(function_symbol(step)),
+            "is_stateless": ir.BoolAttr.get(False),
+            "parallel_iterations": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 10),
+        },
+    )
+    return list(loop.results)[3:]
 
 
 def _known_step(value: ir.Value) -> int:
@@ -103,9 +96,9 @@ def _goes_on(number: ir.Value, limit: ir.Value, delta: ir.Value, *, step: int) -
     return create_value("tf.Greater", boolean, [ahead, int32_constant(0)])
 
 
-def _function(module: ir.Module, name: str, kinds: list[ir.Type], location: ir.Location) -> func.FuncOp:
+def _function(module: ir.Module, name: str, kinds: list[ir.Type]) -> func.FuncOp:
     """Adds a private function with these arguments and an unused symbol."""
-    with ir.InsertionPoint(module.body), location:
+    with ir.InsertionPoint(module.body):
         function = func.FuncOp(free_symbol(module, name), ir.FunctionType.get(kinds, []), visibility="private")
     function.add_entry_block()
     return function

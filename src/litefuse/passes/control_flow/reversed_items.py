@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from litefuse.ir.builder import Builder
-from litefuse.ir.call_graph import functions, operations
 from litefuse.ir.constants import integer_constant, without_copies
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_like
+from litefuse.ir.passes import visit_ops
 
 __all__ = ["ReadReversed"]
 
@@ -31,15 +31,13 @@ class ReadReversed:
     name: ClassVar[str] = "read-reversed"
 
     def run(self, module: ir.Module) -> bool:
-        modified = False
-        for function in functions(module).values():
-            for op in operations(function):
-                if op.name == "tf.ReverseV2" and (axis := _axis(op)) is not None:
-                    modified |= _reverse(op, axis)
-        return modified
+        return visit_ops(module, {"tf.ReverseV2": _reverse}, nested=False)
 
 
-def _reverse(op: ir.OpView, axis: int) -> bool:
+def _reverse(op: ir.OpView) -> bool:
+    axis = _axis(op)
+    if axis is None:
+        return False
     stacked = _stacked(op.operands[0], axis)
     if stacked is not None:
         op.results[0].replace_all_uses_with(stacked)

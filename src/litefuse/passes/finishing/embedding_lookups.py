@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from litefuse.ir.call_graph import all_operations
 from litefuse.ir.constants import CONSTANTS
 from litefuse.ir.litert_ops import concatenation, int32_vector
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_value
+from litefuse.ir.passes import visit_ops
 
 __all__ = ["EmbeddingLookups"]
 
@@ -27,10 +27,7 @@ class EmbeddingLookups:
     name: ClassVar[str] = "embedding-lookups"
 
     def run(self, module: ir.Module) -> bool:
-        found = [op for op in all_operations(module) if op.name == "tfl.gather" and _takes_rows(op)]
-        for op in found:
-            _look_up(op)
-        return bool(found)
+        return visit_ops(module, {"tfl.gather": _looked_up})
 
 
 def _takes_rows(op: ir.OpView) -> bool:
@@ -44,7 +41,9 @@ def _takes_rows(op: ir.OpView) -> bool:
     return indices.has_rank and axis == 0 and batch_dims == 0
 
 
-def _look_up(op: ir.OpView) -> None:
+def _looked_up(op: ir.OpView) -> ir.Value | None:
+    if not _takes_rows(op):
+        return None
     table, ids = op.operands
     kind, indices = ir.ShapedType(table.type), ir.ShapedType(ids.type)
     int32 = ir.IntegerType.get_signless(32)
@@ -53,15 +52,12 @@ def _look_up(op: ir.OpView) -> None:
         count = 1
         for size in indices.shape:
             count *= size
-    with ir.InsertionPoint(op), op.location:
-        if indices.element_type != int32:
-            ids = create_value("tfl.cast", ir.RankedTensorType.get(list(indices.shape), int32), [ids])
-        flat = create_value("tfl.reshape", ir.RankedTensorType.get([count], int32), [ids, int32_vector([-1])])
-        rows = ir.RankedTensorType.get([count, kind.shape[1]], kind.element_type)
-        found = create_value("tfl.embedding_lookup", rows, [flat, table])
-        shape = _shape(ids, indices, kind.shape[1])
-        op.results[0].replace_all_uses_with(create_value("tfl.reshape", op.results[0].type, [found, shape]))
-    op.erase()
+    if indices.element_type != int32:
+        ids = create_value("tfl.cast", ir.RankedTensorType.get(list(indices.shape), int32), [ids])
+    flat = create_value("tfl.reshape", ir.RankedTensorType.get([count], int32), [ids, int32_vector([-1])])
+    rows = ir.RankedTensorType.get([count, kind.shape[1]], kind.element_type)
+    found = create_value("tfl.embedding_lookup", rows, [flat, table])
+    return create_value("tfl.reshape", op.results[0].type, [found, _shape(ids, indices, kind.shape[1])])
 
 
 def _shape(ids: ir.Value, indices: ir.ShapedType, width: int) -> ir.Value:

@@ -8,12 +8,12 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 
 from litefuse.ir.attributes import attribute_value
-from litefuse.ir.call_graph import all_operations
 from litefuse.ir.constants import DENSE_CONSTANTS, pseudo_constant
 from litefuse.ir.litert_ops import MASKS, create_fill, element, int32_vector, integers, packed, packed_sizes, splat
 from litefuse.ir.marks import INITIAL_STATE
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_value
+from litefuse.ir.passes import visit_ops
 from litefuse.ir.unused_ops import erase_unused
 
 __all__ = ["InitializeStates"]
@@ -39,26 +39,22 @@ class InitializeStates:
     name: ClassVar[str] = "initialize-states"
 
     def run(self, module: ir.Module) -> bool:
-        states = [
-            op
-            for op in all_operations(module)
-            if op.name == "tfl.custom" and ir.StringAttr(op.attributes["custom_code"]).value == INITIAL_STATE
-        ]
         sizes = _Sizes()
-        for op in states:
-            with ir.InsertionPoint(op), op.location:
-                op.results[0].replace_all_uses_with(_initialized(op.operands[0], op.results[0].type, sizes))
-            _erase(op)
+        modified = visit_ops(module, {"tfl.custom": lambda op: _initialize(op, sizes)})
         sizes.erase_unused()
-        return bool(states)
+        return modified
 
 
-def _erase(op: ir.OpView) -> None:
-    """Erases the op, and its FILL if that has no other uses."""
+def _initialize(op: ir.OpView, sizes: _Sizes) -> bool:
+    if ir.StringAttr(op.attributes["custom_code"]).value != INITIAL_STATE:
+        return False
     value = op.operands[0]
+    op.results[0].replace_all_uses_with(_initialized(value, op.results[0].type, sizes))
     op.operation.erase()
-    if not isinstance(value.owner, ir.Block) and value.owner.name == "tfl.fill" and not list(value.uses):
-        value.owner.erase()
+    fill = producer(value, "tfl.fill")
+    if fill is not None and not list(value.uses):
+        fill.operation.erase()
+    return True
 
 
 def _initialized(value: ir.Value, kind: ir.Type, sizes: _Sizes) -> ir.Value:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import ClassVar
 
-from litefuse.ir.call_graph import all_operations
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_op
+from litefuse.ir.passes import visit_ops
 
 __all__ = ["SeparateActivations"]
 
@@ -29,15 +29,16 @@ class SeparateActivations:
     name: ClassVar[str] = "separate-activations"
 
     def run(self, module: ir.Module) -> bool:
-        modified = False
-        for op in [op for op in all_operations(module) if op.name == "tfl.transpose_conv"]:
-            activation = _OPS.get(ir.StringAttr(op.attributes[_FUSED]).value)
-            result = op.results[0]
-            if activation is None or any(use.owner.name == "tfl.quantize" for use in result.uses):
-                continue
-            op.attributes[_FUSED] = ir.StringAttr.get("NONE")
-            with ir.InsertionPoint.after(op.operation), op.location:
-                activated = create_op(activation, [result.type], [result])
-            result.replace_all_uses_except(activated.result, activated)
-            modified = True
-        return modified
+        return visit_ops(module, {"tfl.transpose_conv": _separate})
+
+
+def _separate(op: ir.OpView) -> bool:
+    activation = _OPS.get(ir.StringAttr(op.attributes[_FUSED]).value)
+    result = op.results[0]
+    if activation is None or any(use.owner.name == "tfl.quantize" for use in result.uses):
+        return False
+    op.attributes[_FUSED] = ir.StringAttr.get("NONE")
+    with ir.InsertionPoint.after(op.operation):
+        activated = create_op(activation, [result.type], [result])
+    result.replace_all_uses_except(activated.result, activated)
+    return True

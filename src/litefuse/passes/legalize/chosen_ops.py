@@ -6,9 +6,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar
 
-from litefuse.ir.call_graph import attributes_of, functions, nested_operations
+from litefuse.ir.call_graph import attributes_of
 from litefuse.ir.handles import is_resource, is_variant
 from litefuse.ir.mlir import ir
+from litefuse.ir.passes import visit_ops
 from litefuse.passes.legalize.lacking_ops import withhold
 
 __all__ = ["WithholdChosenOps"]
@@ -36,18 +37,18 @@ class WithholdChosenOps:
     chosen: Collection[str]
 
     def run(self, module: ir.Module) -> bool:
-        modified = False
-        for function in functions(module).values() if self.chosen else ():
-            for op in [] if function.is_external else list(nested_operations(function.entry_block)):
-                dialect, _, name = op.name.partition(".")
-                if dialect == "tf" and name in self.chosen and _can_be_custom(op, name):
-                    withhold(op, _REASON, chosen=True)
-                    modified = True
-        return modified
+        return bool(self.chosen) and visit_ops(module, {f"tf.{name}": _withhold for name in self.chosen})
 
 
-def _can_be_custom(op: ir.OpView, name: str) -> bool:
-    if name == "Const" or any(is_resource(each) or is_variant(each) for each in (*op.operands, *op.results)):
+def _withhold(op: ir.OpView) -> bool:
+    can_be_custom = _can_be_custom(op)
+    if can_be_custom:
+        withhold(op, _REASON, chosen=True)
+    return can_be_custom
+
+
+def _can_be_custom(op: ir.OpView) -> bool:
+    if op.name == "tf.Const" or any(is_resource(each) or is_variant(each) for each in (*op.operands, *op.results)):
         return False
     return not any(map(_names_a_function, attributes_of(op).values()))
 

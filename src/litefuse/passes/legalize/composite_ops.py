@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from litefuse.ir.attributes import attribute_value
-from litefuse.ir.call_graph import all_operations
 from litefuse.ir.marks import COMPOSITE
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_op
+from litefuse.ir.passes import visit_ops
 
 __all__ = ["EmitCompositeOps", "composite_name", "create_composite_op"]
 
@@ -27,23 +27,18 @@ class EmitCompositeOps:
     name: ClassVar[str] = "emit-composite-ops"
 
     def run(self, module: ir.Module) -> bool:
-        found = [op for op in all_operations(module) if _is_composite(op)]
-        for op in found:
-            attributes = ir.DictAttr(op.attributes["attributes"])
-            results = create_composite_op(
-                op,
-                ir.StringAttr(op.attributes["name"]).value,
-                ir.FlatSymbolRefAttr(op.attributes["decomposition"]).value,
-                {named.name: attribute_value(named.attr) for named in attributes},
-            )
-            for old, new in zip(op.results, results, strict=True):
-                old.replace_all_uses_with(new)
-            op.operation.erase()
-        return bool(found)
+        return visit_ops(module, {"tfl.custom": _emitted})
 
 
-def _is_composite(op: ir.OpView) -> bool:
-    return op.name == "tfl.custom" and ir.StringAttr(op.attributes["custom_code"]).value == COMPOSITE
+def _emitted(op: ir.OpView) -> Sequence[ir.Value] | None:
+    if ir.StringAttr(op.attributes["custom_code"]).value != COMPOSITE:
+        return None
+    return create_composite_op(
+        op,
+        ir.StringAttr(op.attributes["name"]).value,
+        ir.FlatSymbolRefAttr(op.attributes["decomposition"]).value,
+        {named.name: attribute_value(named.attr) for named in ir.DictAttr(op.attributes["attributes"])},
+    )
 
 
 def create_composite_op(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from litefuse.ir.call_graph import all_operations
 from litefuse.ir.constants import splat_number, stored
 from litefuse.ir.litert_ops import arithmetic
 from litefuse.ir.mlir import ir
+from litefuse.ir.passes import visit_ops
 
 __all__ = ["ExpandPowers"]
 
@@ -26,9 +26,7 @@ class ExpandPowers:
     name: ClassVar[str] = "expand-powers"
 
     def run(self, module: ir.Module) -> bool:
-        powers = [op for op in all_operations(module) if op.name == "tfl.pow"]
-        expanded = [_expand(op) for op in powers]
-        return any(expanded)
+        return visit_ops(module, {"tfl.pow": _expanded})
 
 
 def _exponent(op: ir.OpView) -> int | None:
@@ -40,15 +38,12 @@ def _exponent(op: ir.OpView) -> int | None:
     return int(number)
 
 
-def _expand(op: ir.OpView) -> bool:
+def _expanded(op: ir.OpView) -> ir.Value | None:
     exponent = _exponent(op)
     if exponent is None:
-        return False
+        return None
     x, kind = op.operands[0], op.results[0].type
-    with ir.InsertionPoint(op), op.location:
-        product = arithmetic("tfl.mul", x, x, kind)
-        if exponent > 2:
-            product = arithmetic("tfl.mul", product, x if exponent == 3 else product, kind)
-    op.results[0].replace_all_uses_with(product)
-    op.operation.erase()
-    return True
+    product = arithmetic("tfl.mul", x, x, kind)
+    if exponent > 2:
+        product = arithmetic("tfl.mul", product, x if exponent == 3 else product, kind)
+    return product

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 import numpy as np
 
-from litefuse.ir.call_graph import functions, operations
 from litefuse.ir.constants import int32_constant, string_elements, tensor_constant
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_value
+from litefuse.ir.passes import Visitor, visit_ops
 
 __all__ = ["LowerInplaceOps"]
 
@@ -30,16 +30,7 @@ class LowerInplaceOps:
     name: ClassVar[str] = "lower-inplace-ops"
 
     def run(self, module: ir.Module) -> bool:
-        modified = False
-        for function in functions(module).values():
-            for op in operations(function):
-                lower = _LOWERED.get(op.name)
-                if lower is not None:
-                    with ir.InsertionPoint(op), op.location:
-                        op.results[0].replace_all_uses_with(lower(op))
-                    op.operation.erase()
-                    modified = True
-        return modified
+        return visit_ops(module, _LOWERED, nested=False)
 
 
 def _empty(op: ir.OpView) -> ir.Value:
@@ -87,7 +78,7 @@ def _vector(value: ir.Value) -> ir.Type:
     return ir.RankedTensorType.get([size], ir.IntegerType.get_signless(32))
 
 
-_LOWERED: dict[str, Callable[[ir.OpView], ir.Value]] = {
+_LOWERED: Mapping[str, Visitor] = {
     "tf.DeepCopy": _copy,
     "tf.Empty": _empty,
     "tf.InplaceAdd": _scatter("TensorScatterAdd"),

@@ -6,10 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from litefuse.ir.call_graph import all_operations
 from litefuse.ir.constants import CONSTANTS, stored
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_value
+from litefuse.ir.passes import visit_ops
 
 __all__ = ["MultiplyMatrices"]
 
@@ -28,9 +28,7 @@ class MultiplyMatrices:
     name: ClassVar[str] = "multiply-matrices"
 
     def run(self, module: ir.Module) -> bool:
-        products = [op for op in all_operations(module) if op.name == "tfl.fully_connected"]
-        replaced = [_replace(op) for op in products]
-        return any(replaced)
+        return visit_ops(module, {"tfl.fully_connected": _replace})
 
 
 def _replace(op: ir.OpView) -> bool:
@@ -44,8 +42,7 @@ def _replace(op: ir.OpView) -> bool:
     if not any(turned) or constant or not all(map(_is_matrix, (*operands, op.results[0]))):
         return False
     attributes = {"adj_x": turned[0] is not None, "adj_y": turned[1] is None}
-    with ir.InsertionPoint(op), op.location:
-        product = create_value("tfl.batch_matmul", op.results[0].type, operands, attributes)
+    product = create_value("tfl.batch_matmul", op.results[0].type, operands, attributes)
     op.results[0].replace_all_uses_with(product)
     op.operation.erase()
     for value in [left] if left == right else [left, right]:

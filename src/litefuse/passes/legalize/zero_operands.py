@@ -6,10 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from litefuse.ir.call_graph import functions, operations
 from litefuse.ir.constants import constant_behind, is_zero, tensor_constant
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_value
+from litefuse.ir.passes import visit_ops
 
 __all__ = ["KeepZeroOperands"]
 
@@ -36,15 +36,12 @@ class KeepZeroOperands:
     name: ClassVar[str] = "keep-zero-operands"
 
     def run(self, module: ir.Module) -> bool:
-        modified = False
-        for function in functions(module).values():
-            for op in operations(function):
-                for factor in _FACTORS.get(op.name, ()):
-                    if is_zero(op.operands[factor]):
-                        modified |= _keep(op, factor)
-                for term in _TERMS.get(op.name, ()):
-                    modified |= _fill(op, term)
-        return modified
+        return visit_ops(module, dict.fromkeys({**_FACTORS, **_TERMS}, _keep_zeros), nested=False)
+
+
+def _keep_zeros(op: ir.OpView) -> bool:
+    kept = [_keep(op, factor) for factor in _FACTORS.get(op.name, ()) if is_zero(op.operands[factor])]
+    return any([*kept, *(_fill(op, term) for term in _TERMS.get(op.name, ()))])
 
 
 def _fill(op: ir.OpView, term: int) -> bool:
@@ -58,11 +55,10 @@ def _fill(op: ir.OpView, term: int) -> bool:
         return False
     if like == op.operands[1 - term]:
         return False
-    with ir.InsertionPoint(op), op.location:
-        vector = ir.RankedTensorType.get([like.type.rank], ir.IntegerType.get_signless(32))
-        shape = create_value("tf.Shape", vector, [like])
-        constant = tensor_constant(ir.DenseElementsAttr.get(np.zeros((), dtype)))
-        op.operands[term] = create_value("tf.Fill", zeros.results[0].type, [shape, constant])
+    vector = ir.RankedTensorType.get([like.type.rank], ir.IntegerType.get_signless(32))
+    shape = create_value("tf.Shape", vector, [like])
+    constant = tensor_constant(ir.DenseElementsAttr.get(np.zeros((), dtype)))
+    op.operands[term] = create_value("tf.Fill", zeros.results[0].type, [shape, constant])
     return True
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from litefuse.ir.call_graph import all_operations
 from litefuse.ir.litert_ops import int32_vector
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_value
+from litefuse.ir.passes import visit_ops
 from litefuse.ir.unused_ops import erase_unused
 from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized
 
@@ -30,20 +30,20 @@ class ComplexPairs:
     name: ClassVar[str] = "complex-pairs"
 
     def run(self, module: ir.Module) -> bool:
-        modified = False
-        for op in all_operations(module):
-            is_part = op.name in _PARTS
-            if (is_part or (op.name == "tfl.bitcast" and _is_complex(op.operands[0]))) and is_fixed(op.results[0]):
-                pairs = _pairs(op.operands[0])
-                kind = ir.RankedTensorType(op.results[0].type)
-                if pairs is None or kind.element_type != ir.RankedTensorType(pairs.type).element_type:
-                    continue
-                with ir.InsertionPoint(op), op.location:
-                    part = _part(pairs, _PARTS[op.name]) if is_part else pairs
-                    op.results[0].replace_all_uses_with(reshaped(part, kind.shape))
-                erase_unused([op])
-                modified = True
-        return modified
+        return visit_ops(module, dict.fromkeys((*_PARTS, "tfl.bitcast"), _take))
+
+
+def _take(op: ir.OpView) -> bool:
+    is_part = op.name in _PARTS
+    if not (is_part or _is_complex(op.operands[0])) or not is_fixed(op.results[0]):
+        return False
+    pairs, kind = _pairs(op.operands[0]), ir.RankedTensorType(op.results[0].type)
+    if pairs is None or kind.element_type != ir.RankedTensorType(pairs.type).element_type:
+        return False
+    part = _part(pairs, _PARTS[op.name]) if is_part else pairs
+    op.results[0].replace_all_uses_with(reshaped(part, kind.shape))
+    erase_unused([op])
+    return True
 
 
 def _pairs(value: ir.Value) -> ir.Value | None:

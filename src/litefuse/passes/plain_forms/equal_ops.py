@@ -8,11 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from litefuse.ir.call_graph import all_operations
 from litefuse.ir.constants import pseudo_constant
 from litefuse.ir.litert_ops import arithmetic, concatenation, integers
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_value
+from litefuse.ir.passes import visit_ops
 from litefuse.passes.plain_forms.quantizable_ops import QUANTIZABLE_OPS
 from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized
 from litefuse.passes.plain_forms.updated_items import updated
@@ -49,15 +49,7 @@ class EmitEqualOps:
         self._rewritings = {name: rewrite for name, (lacking, rewrite) in EQUAL_OPS.items() if lacking in avoided}
 
     def run(self, module: ir.Module) -> bool:
-        modified = False
-        for op in [op for op in all_operations(module) if op.name in self._rewritings]:
-            with ir.InsertionPoint(op), op.location:
-                result = self._rewritings[op.name](op)
-            if result is not None:
-                op.results[0].replace_all_uses_with(result)
-                op.operation.erase()
-                modified = True
-        return modified
+        return visit_ops(module, self._rewritings)
 
 
 def _select(op: ir.OpView) -> ir.Value | None:

@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from litefuse.ir.call_graph import all_operations
 from litefuse.ir.constants import stored
 from litefuse.ir.litert_ops import gathered, int32_vector
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_value
+from litefuse.ir.passes import visit_ops
 from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized
 
 __all__ = ["FlattenIds"]
@@ -35,55 +35,49 @@ class FlattenIds:
     name: ClassVar[str] = "flatten-ids"
 
     def run(self, module: ir.Module) -> bool:
-        modified = False
-        for op in all_operations(module):
-            if op.name != "tfl.gather" or not is_fixed(*op.operands, *op.results):
-                continue
-            kind = ir.RankedTensorType(op.operands[1].type)
-            if _number(op, "batch_dims"):
-                modified = _unbatch(op) or modified
-            elif kind.rank != 1 or kind.element_type != ir.IntegerType.get_signless(32):
-                _flatten(op)
-                modified = True
-        return modified
+        return visit_ops(module, {"tfl.gather": _rewritten})
 
 
-def _flatten(op: ir.OpView) -> None:
+def _rewritten(op: ir.OpView) -> ir.Value | None:
+    if not is_fixed(*op.operands, *op.results):
+        return None
+    kind = ir.RankedTensorType(op.operands[1].type)
+    if _number(op, "batch_dims"):
+        return _unbatched(op)
+    return _flat(op) if kind.rank != 1 or kind.element_type != ir.IntegerType.get_signless(32) else None
+
+
+def _flat(op: ir.OpView) -> ir.Value:
     table, ids = op.operands
     kind = ir.RankedTensorType(table.type)
     axis = _number(op, "axis") % kind.rank
     count = math.prod(ir.RankedTensorType(ids.type).shape)
-    with ir.InsertionPoint(op), op.location:
-        int32 = ir.IntegerType.get_signless(32)
-        flat = reshaped(ids, [count])
-        if ir.RankedTensorType(flat.type).element_type != int32:
-            flat = create_value("tfl.cast", ir.RankedTensorType.get([count], int32), [flat])
-        rows = gathered(table, flat, resized(table.type, [*kind.shape[:axis], count, *kind.shape[axis + 1 :]]), axis)
-        op.results[0].replace_all_uses_with(reshaped(rows, ir.RankedTensorType(op.results[0].type).shape))
-    op.erase()
+    int32 = ir.IntegerType.get_signless(32)
+    flat = reshaped(ids, [count])
+    if ir.RankedTensorType(flat.type).element_type != int32:
+        flat = create_value("tfl.cast", ir.RankedTensorType.get([count], int32), [flat])
+    rows = gathered(table, flat, resized(table.type, [*kind.shape[:axis], count, *kind.shape[axis + 1 :]]), axis)
+    return reshaped(rows, ir.RankedTensorType(op.results[0].type).shape)
 
 
-def _unbatch(op: ir.OpView) -> bool:
+def _unbatched(op: ir.OpView) -> ir.Value | None:
     """Gathers by constant ids from a table in which the batch and what is gathered are one axis."""
     table, ids = op.operands
     elements = stored(ids)
     shape: list[int] = ir.RankedTensorType(table.type).shape
     axis, batch_dims = _number(op, "axis") % len(shape), _number(op, "batch_dims")
     if elements is None or axis != batch_dims:
-        return False
+        return None
     own = np.array(elements).reshape(math.prod(shape[:axis]), -1).astype(np.int64)
     if own.min() < 0 or own.max() >= shape[axis]:  # an error in LiteRT, which it must stay
-        return False
+        return None
     places = own + shape[axis] * np.arange(len(own))[:, np.newaxis]
     if len(own) * shape[axis] > _INT32.max:
-        return False
+        return None
     width = math.prod(shape[axis + 1 :])
-    with ir.InsertionPoint(op), op.location:
-        rows = reshaped(table, [len(own) * shape[axis], width])
-        found = gathered(rows, int32_vector(places.reshape(-1).tolist()), resized(rows.type, [places.size, width]), 0)
-        op.results[0].replace_all_uses_with(reshaped(found, ir.RankedTensorType(op.results[0].type).shape))
-    op.erase()
-    return True
+    rows = reshaped(table, [len(own) * shape[axis], width])
+    found = gathered(rows, int32_vector(places.reshape(-1).tolist()), resized(rows.type, [places.size, width]), 0)
+    return reshaped(found, ir.RankedTensorType(op.results[0].type).shape)
 
 
 def _number(op: ir.OpView, name: str) -> int:

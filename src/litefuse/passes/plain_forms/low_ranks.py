@@ -7,9 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from litefuse.ir.call_graph import all_operations, attributes_of
+from litefuse.ir.call_graph import attributes_of
 from litefuse.ir.constants import pseudo_constant
 from litefuse.ir.mlir import ir
+from litefuse.ir.op_creation import create_op
+from litefuse.ir.passes import visit_ops
 from litefuse.passes.plain_forms.low_forms import FORMS, LowForm, LowOperand
 from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized
 
@@ -37,15 +39,13 @@ class LowerRanks:
     name: ClassVar[str] = "lower-ranks"
 
     def run(self, module: ir.Module) -> bool:
-        modified = False
-        for op in all_operations(module):
-            if op.name not in FORMS or max(map(_rank, [*op.operands, *op.results]), default=0) <= self.rank:
-                continue
-            form = FORMS[op.name](op) if is_fixed(*op.results, *_tensors(op)) else None
-            if form is not None and form.rank <= self.rank:
-                _replace(op, form)
-                modified = True
-        return modified
+        return visit_ops(module, dict.fromkeys(FORMS, self._lowered))
+
+    def _lowered(self, op: ir.OpView) -> list[ir.Value] | None:
+        if max(map(_rank, [*op.operands, *op.results]), default=0) <= self.rank:
+            return None
+        form = FORMS[op.name](op) if is_fixed(*op.results, *_tensors(op)) else None
+        return _of_form(op, form) if form is not None and form.rank <= self.rank else None
 
 
 def _tensors(op: ir.OpView) -> list[ir.Value]:
@@ -57,15 +57,13 @@ def _rank(value: ir.Value) -> int:
     return value.type.rank if isinstance(value.type, ir.RankedTensorType) else 0
 
 
-def _replace(op: ir.OpView, form: LowForm) -> None:
-    with ir.InsertionPoint(op), op.location:
-        values = [_operand(each) for each in form.operands]
-        kinds = [resized(value.type, shape) for value, shape in zip(op.results, form.results, strict=True)]
-        attributes = attributes_of(op) if form.attributes is None else dict(form.attributes)
-        low = ir.Operation.create(form.name or op.name, kinds, values, attributes)
-        for value, result in zip(op.results, low.results, strict=True):
-            value.replace_all_uses_with(reshaped(result, ir.RankedTensorType(value.type).shape))
-    op.erase()
+def _of_form(op: ir.OpView, form: LowForm) -> list[ir.Value]:
+    values = [_operand(each) for each in form.operands]
+    kinds = [resized(value.type, shape) for value, shape in zip(op.results, form.results, strict=True)]
+    attributes = attributes_of(op) if form.attributes is None else dict(form.attributes)
+    low = create_op(form.name or op.name, kinds, values, attributes).results
+    shapes = [ir.RankedTensorType(value.type).shape for value in op.results]
+    return [reshaped(result, shape) for result, shape in zip(low, shapes, strict=True)]
 
 
 def _operand(given: LowOperand) -> ir.Value:

@@ -8,11 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from litefuse.ir.call_graph import all_operations
 from litefuse.ir.constants import CONSTANTS, pseudo_constant, stored
 from litefuse.ir.litert_ops import arithmetic, concatenation, int32_vector, transposed
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_like, create_value
+from litefuse.ir.passes import visit_ops
 from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized
 
 __all__ = ["PlainOperands"]
@@ -44,12 +44,11 @@ class PlainOperands:
     name: ClassVar[str] = "plain-operands"
 
     def run(self, module: ir.Module) -> bool:
-        modified = False
-        for op in all_operations(module):
-            if op.name in _RULES and is_fixed(*op.operands, *op.results):
-                with ir.InsertionPoint(op), op.location:
-                    modified = _RULES[op.name](op) or modified
-        return modified
+        return visit_ops(module, dict.fromkeys(_RULES, _rewritten))
+
+
+def _rewritten(op: ir.OpView) -> ir.Value | bool | None:
+    return _RULES[op.name](op) if is_fixed(*op.operands, *op.results) else None
 
 
 def _choose(op: ir.OpView) -> bool:
@@ -70,26 +69,23 @@ def _whole(value: ir.Value, own: Sequence[int], shape: Sequence[int]) -> ir.Valu
     return create_value("tfl.tile", resized(value.type, shape), [value, counts])
 
 
-def _multiply(op: ir.OpView) -> bool:
+def _multiply(op: ir.OpView) -> ir.Value | None:
     left, right = op.operands
     if producer(left, *CONSTANTS) is None or producer(right, *CONSTANTS) is not None:
-        return False
+        return None
     adj_x, adj_y = (ir.BoolAttr(op.attributes[name]).value for name in ("adj_x", "adj_y"))
     *batch, rows, columns = ir.RankedTensorType(op.results[0].type).shape
     kind = resized(op.results[0].type, [*batch, columns, rows])
     product = create_like(op, [right, left], [kind], {"adj_x": not adj_y, "adj_y": not adj_x}).result
-    whole = transposed(product, [*range(len(batch)), len(batch) + 1, len(batch)])
-    op.results[0].replace_all_uses_with(whole)
-    op.erase()
-    return True
+    return transposed(product, [*range(len(batch)), len(batch) + 1, len(batch)])
 
 
-def _sum_up(op: ir.OpView) -> bool:
+def _sum_up(op: ir.OpView) -> ir.Value | None:
     value, axes = op.operands
     axis = stored(axes)
     kind = ir.RankedTensorType(value.type)
     if axis is None or kind.element_type != ir.IntegerType.get_signless(32):
-        return False
+        return None
     along = int(np.array(axis).reshape(-1)[0]) % kind.rank
     exclusive, backward = (ir.BoolAttr(op.attributes[name]).value for name in ("exclusive", "reverse"))
     size: int = kind.shape[along]
@@ -99,9 +95,7 @@ def _sum_up(op: ir.OpView) -> bool:
     while step < size:
         value = arithmetic("tfl.add", value, _shifted(value, along, step, backward=backward), kind)
         step *= 2
-    op.results[0].replace_all_uses_with(value)
-    op.erase()
-    return True
+    return value
 
 
 def _shifted(value: ir.Value, axis: int, step: int, *, backward: bool) -> ir.Value:
@@ -118,24 +112,20 @@ def _shifted(value: ir.Value, axis: int, step: int, *, backward: bool) -> ir.Val
     return concatenation([part, zeros] if backward else [zeros, part], value.type, axis)
 
 
-def _zeros(op: ir.OpView) -> bool:
+def _zeros(op: ir.OpView) -> ir.Value | None:
     kind = ir.RankedTensorType(op.results[0].type)
     dtype = {"f32": np.float32, "i32": np.int32}.get(str(kind.element_type))
     if dtype is None:
-        return False
+        return None
     if math.prod(kind.shape) <= _MOST_ZEROS:
-        zeros = pseudo_constant(ir.DenseElementsAttr.get(np.zeros(kind.shape, dtype)))
-    else:  # nothing is less than itself, not even what is no number
-        (value,) = op.operands
-        falses = ir.RankedTensorType.get(kind.shape, ir.IntegerType.get_signless(1))
-        less = create_value("tfl.less", falses, [value, value])
-        zeros = create_value("tfl.cast", kind, [less])
-    op.results[0].replace_all_uses_with(zeros)
-    op.erase()
-    return True
+        return pseudo_constant(ir.DenseElementsAttr.get(np.zeros(kind.shape, dtype)))
+    (value,) = op.operands
+    falses = ir.RankedTensorType.get(kind.shape, ir.IntegerType.get_signless(1))
+    less = create_value("tfl.less", falses, [value, value])  # nothing is less than itself, not even NaN
+    return create_value("tfl.cast", kind, [less])
 
 
-_RULES: Mapping[str, Callable[[ir.OpView], bool]] = {
+_RULES: Mapping[str, Callable[[ir.OpView], ir.Value | bool | None]] = {
     "tfl.batch_matmul": _multiply,
     "tfl.cumsum": _sum_up,
     "tfl.select_v2": _choose,

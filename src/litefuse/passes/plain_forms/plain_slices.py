@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar, NamedTuple
 
-from litefuse.ir.call_graph import all_operations
 from litefuse.ir.litert_ops import MASKS, int32_vector, integers, strided_slice
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_value
+from litefuse.ir.passes import visit_ops
 from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized
 
 __all__ = ["PlainSlices"]
@@ -38,31 +38,26 @@ class PlainSlices:
     name: ClassVar[str] = "plain-slices"
 
     def run(self, module: ir.Module) -> bool:
-        modified = False
-        for op in all_operations(module):
-            if op.name == "tfl.strided_slice" and (ranges := _ranges(op)) is not None:
-                _replace(op, ranges)
-                modified = True
-        return modified
+        return visit_ops(module, {"tfl.strided_slice": _apart})
 
 
-def _replace(op: ir.OpView, ranges: list[_Range]) -> None:
-    value = op.operands[0]
+def _apart(op: ir.OpView) -> ir.Value | None:
+    value, ranges = op.operands[0], _ranges(op)
+    if ranges is None:
+        return None
     shape = ir.RankedTensorType(value.type).shape
     begins = [each.begin for each in ranges]
     counts = [each.length for each in ranges]
-    with ir.InsertionPoint(op), op.location:
-        if counts == shape and not any(begins):
-            taken = value
-        elif all(each.stride == 1 for each in ranges):
-            operands = [value, int32_vector(begins), int32_vector(counts)]
-            taken = create_value("tfl.slice", resized(value.type, counts), operands)
-        else:
-            ends = [min(each.begin + each.stride * each.length, size) for each, size in zip(ranges, shape, strict=True)]
-            vectors = [int32_vector(numbers) for numbers in (begins, ends, [each.stride for each in ranges])]
-            taken = strided_slice([value, *vectors], resized(value.type, counts))
-        op.results[0].replace_all_uses_with(reshaped(taken, ir.RankedTensorType(op.results[0].type).shape))
-    op.erase()
+    if counts == shape and not any(begins):
+        taken = value
+    elif all(each.stride == 1 for each in ranges):
+        operands = [value, int32_vector(begins), int32_vector(counts)]
+        taken = create_value("tfl.slice", resized(value.type, counts), operands)
+    else:
+        ends = [min(each.begin + each.stride * each.length, size) for each, size in zip(ranges, shape, strict=True)]
+        vectors = [int32_vector(numbers) for numbers in (begins, ends, [each.stride for each in ranges])]
+        taken = strided_slice([value, *vectors], resized(value.type, counts))
+    return reshaped(taken, ir.RankedTensorType(op.results[0].type).shape)
 
 
 def _ranges(op: ir.OpView) -> list[_Range] | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import ClassVar
 
-from litefuse.ir.call_graph import all_operations
 from litefuse.ir.litert_ops import integers
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_op, create_value
+from litefuse.ir.passes import visit_ops
 from litefuse.support.options.limits import MAX_REVERSED_ITEMS
 
 __all__ = ["UnpackReversals"]
@@ -26,19 +27,12 @@ class UnpackReversals:
     name: ClassVar[str] = "unpack-reversals"
 
     def run(self, module: ir.Module) -> bool:
-        modified = False
-        for op in [op for op in all_operations(module) if op.name == "tfl.reverse_v2"]:
-            axes = _axes(op)
-            if axes is None:
-                continue
-            value = op.operands[0]
-            with ir.InsertionPoint(op), op.location:
-                for axis in axes:
-                    value = _reversed(value, axis)
-            op.results[0].replace_all_uses_with(value)
-            op.operation.erase()
-            modified = True
-        return modified
+        return visit_ops(module, {"tfl.reverse_v2": _unpacked})
+
+
+def _unpacked(op: ir.OpView) -> ir.Value | None:
+    axes = _axes(op)
+    return None if axes is None else reduce(_reversed, axes, op.operands[0])
 
 
 def _axes(op: ir.OpView) -> list[int] | None:

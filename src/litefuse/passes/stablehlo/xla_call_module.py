@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from litefuse.errors import GraphError
-from litefuse.ir.call_graph import functions, operations, update_function_type
+from litefuse.ir.call_graph import functions, update_function_type
 from litefuse.ir.locations import node_name
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.op_creation import create_value
+from litefuse.ir.passes import visit_ops
 from litefuse.ir.types import tensor_type_of
 
 if TYPE_CHECKING:
@@ -34,16 +35,10 @@ class LowerXlaCallModule:
     name: ClassVar[str] = "lower-xla-call-module"
 
     def run(self, module: ir.Module) -> bool:
-        modified = False
-        for function in functions(module).values():
-            for op in operations(function):
-                if op.name == "tf.XlaCallModule":
-                    _translate(module, op)
-                    modified = True
-        return modified
+        return visit_ops(module, {"tf.XlaCallModule": lambda op: _translate(module, op)}, nested=False)
 
 
-def _translate(module: ir.Module, op: ir.OpView) -> None:
+def _translate(module: ir.Module, op: ir.OpView) -> bool:
     from litefuse.passes.stablehlo.modules import read_module
     from litefuse.passes.stablehlo.rules import RULES
     from litefuse.passes.stablehlo.translation import Translation
@@ -75,6 +70,7 @@ def _translate(module: ir.Module, op: ir.OpView) -> None:
     count = _count_before(op)
     op.operation.erase()
     _erase_dead(list(block.operations)[before:count])
+    return True
 
 
 def _count_before(op: ir.OpView) -> int:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
 
-from litefuse.ir.call_graph import functions, operations
 from litefuse.ir.constants import int32_constant, tensor_constant
 from litefuse.ir.handles import assign_variable, resource_value_type
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_value
+from litefuse.ir.passes import Visitor, visit_ops
 
 __all__ = ["DecomposeResourceOps"]
 
@@ -33,20 +33,7 @@ class DecomposeResourceOps:
     name: ClassVar[str] = "decompose-resource-ops"
 
     def run(self, module: ir.Module) -> bool:
-        modified = False
-        for function in functions(module).values():
-            for op in operations(function):
-                decompose = _DECOMPOSITIONS.get(op.name)
-                if decompose is not None:
-                    with ir.InsertionPoint(op), op.location:
-                        op_results = decompose(op)
-                    if op_results is None:
-                        continue
-                    for old, new in zip(op.results, op_results, strict=True):
-                        old.replace_all_uses_with(new)
-                    op.operation.erase()
-                    modified = True
-        return modified
+        return visit_ops(module, _DECOMPOSITIONS, nested=False)
 
 
 def _read(handle: ir.Value, value_type: ir.Type) -> ir.Value:
@@ -159,7 +146,7 @@ def _update_slice(op: ir.OpView) -> list[ir.Value]:
     return []
 
 
-_DECOMPOSITIONS: dict[str, Callable[[ir.OpView], list[ir.Value] | None]] = {
+_DECOMPOSITIONS: Mapping[str, Visitor] = {
     "tf.AssignAddVariableOp": _update("tf.AddV2"),
     "tf.AssignSubVariableOp": _update("tf.Sub"),
     "tf.ResourceGather": _gather,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
-from litefuse.ir.call_graph import functions, nested_operations
 from litefuse.ir.litert_ops import create_fill, splat
 from litefuse.ir.mlir import ir
+from litefuse.ir.passes import visit_ops
 
 __all__ = ["FillBuffers"]
 
@@ -29,16 +29,15 @@ class FillBuffers:
     name: ClassVar[str] = "fill-buffers"
 
     def run(self, module: ir.Module) -> bool:
-        modified = False
-        for function in functions(module).values():
-            if not function.is_external:
-                for op in nested_operations(function.entry_block):
-                    for position, value in enumerate(list(op.operands) if op.name == "tfl.while" else ()):
-                        elements = _large_splat(value)
-                        if elements is not None:
-                            _fill(elements, op, position)
-                            modified = True
-        return modified
+        return visit_ops(module, {"tfl.while": _fill_operands})
+
+
+def _fill_operands(op: ir.OpView) -> bool:
+    splats = [(position, _large_splat(value)) for position, value in enumerate(op.operands)]
+    large = [(elements, position) for position, elements in splats if elements is not None]
+    for elements, position in large:
+        _fill(elements, op, position)
+    return bool(large)
 
 
 def _large_splat(value: ir.Value) -> ir.DenseElementsAttr | None:

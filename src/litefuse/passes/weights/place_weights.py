@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from litefuse.ir.call_graph import all_operations
 from litefuse.ir.importer.constants import loaded_attribute
 from litefuse.ir.mlir import ir
+from litefuse.ir.passes import visit_ops
 from litefuse.passes.weights import Weights, takes_placeholder
 
 __all__ = ["LoadWeights", "PlaceWeights"]
@@ -32,24 +32,21 @@ class PlaceWeights:
     weights: Weights
 
     def run(self, module: ir.Module) -> bool:
-        modified = False
-        for op in _constants(module):
-            value = op.attributes["value"]
-            if isinstance(value, ir.DenseElementsAttr):
-                number = self.weights.adopt(value) if takes_placeholder(op.results[0]) else None
-            else:
-                number = self.weights.find(value)
-            if number is None:
-                continue
-            modified = True
-            _remove_casts(op.results[0])
-            if not takes_placeholder(op.results[0]):
-                op.attributes["value"] = loaded_attribute(op.attributes["value"])
-                continue
-            with ir.InsertionPoint(op), op.location:
-                op.results[0].replace_all_uses_with(self.weights.emit(number))
-            op.operation.erase()
-        return modified
+        return visit_ops(module, {"tf.Const": self._placed})
+
+    def _placed(self, op: ir.OpView) -> ir.Value | bool:
+        value = op.attributes["value"]
+        if isinstance(value, ir.DenseElementsAttr):
+            number = self.weights.adopt(value) if takes_placeholder(op.results[0]) else None
+        else:
+            number = self.weights.find(value)
+        if number is None:
+            return False
+        _remove_casts(op.results[0])
+        if takes_placeholder(op.results[0]):
+            return self.weights.emit(number)
+        op.attributes["value"] = loaded_attribute(op.attributes["value"])
+        return True
 
 
 class LoadWeights:
@@ -58,18 +55,15 @@ class LoadWeights:
     name: ClassVar[str] = "load-weights"
 
     def run(self, module: ir.Module) -> bool:
-        modified = False
-        for op in _constants(module):
-            value = op.attributes["value"]
-            loaded = loaded_attribute(value)
-            if loaded is not value:
-                op.attributes["value"] = loaded
-                modified = True
-        return modified
+        return visit_ops(module, {"tf.Const": _load})
 
 
-def _constants(module: ir.Module) -> list[ir.OpView]:
-    return [op for op in all_operations(module) if op.name == "tf.Const"]
+def _load(op: ir.OpView) -> bool:
+    value = op.attributes["value"]
+    loaded = loaded_attribute(value)
+    if loaded is not value:
+        op.attributes["value"] = loaded
+    return loaded is not value
 
 
 def _remove_casts(weight: ir.Value) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
-from litefuse.ir.call_graph import functions, operations
 from litefuse.ir.mlir import ir
+from litefuse.ir.passes import visit_ops
 
 __all__ = ["ExpandBlockCells"]
 
@@ -23,20 +24,16 @@ class ExpandBlockCells:
     name: ClassVar[str] = "expand-block-cells"
 
     def run(self, module: ir.Module) -> bool:
-        found = [op for function in functions(module).values() for op in operations(function) if op.name in _EXPANDED]
-        modified = False
-        for op in filter(_is_known, found):
-            # Few models have one.
-            from litefuse.fusions.recognizers.recurrent.block_cell_ops import expanded
+        return visit_ops(module, dict.fromkeys(_EXPANDED, lambda op: _expanded(module, op)), nested=False)
 
-            with ir.InsertionPoint(op), op.location:
-                results = expanded(module, op)
-            for old, new in zip(op.results, results, strict=True):
-                if new is not None:
-                    old.replace_all_uses_with(new)
-            op.operation.erase()
-            modified = True
-        return modified
+
+def _expanded(module: ir.Module, op: ir.OpView) -> Sequence[ir.Value | None] | None:
+    if not _is_known(op):
+        return None
+    # Few models have one.
+    from litefuse.fusions.recognizers.recurrent.block_cell_ops import expanded
+
+    return expanded(module, op)
 
 
 _EXPANDED = frozenset({"tf.BlockLSTM", "tf.BlockLSTMV2", "tf.GRUBlockCell", "tf.LSTMBlockCell"})
