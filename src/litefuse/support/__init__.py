@@ -1,1 +1,1 @@
-"""What every room uses and none of them is about: files, options, reports, logs, processes, plug-ins."""
+"""Shared infrastructure: files, options, reports, logs, processes, plug-ins."""

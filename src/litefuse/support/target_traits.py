@@ -1,4 +1,4 @@
-"""What follows from a target for the form of a model."""
+"""Traits of targets that decide the form of a model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["TargetTraits", "stricter"]
 
 @dataclass(frozen=True)
 class TargetTraits:
-    """What a target can run.
+    """Capabilities of a target.
 
     Attributes:
         runtime: What runs or compiles the model, for messages.

@@ -28,7 +28,7 @@ _TRIES = 3
 
 
 class _Remote(NamedTuple):
-    """What is at a URL.
+    """The file or folder at a URL.
 
     Attributes:
         files: What the file system tells of each file, by its path below the URL; empty for the file at the URL.

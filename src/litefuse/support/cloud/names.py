@@ -1,4 +1,4 @@
-"""What is a URL, and how files that are here for one are called in messages."""
+"""Recognizes URLs, and names the local copies of remote files in messages."""
 
 from __future__ import annotations
 

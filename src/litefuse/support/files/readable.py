@@ -1,4 +1,4 @@
-"""What is wrong with a path that is to be read, in the same words wherever it is found."""
+"""Checks of paths to read, with the same error messages everywhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What users ask to see of the modules that a conversion passes through."""
+"""Option to write the intermediate modules of a conversion."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What arguments, attributes and flags of other converters are called here.
+"""litefuse's names for the arguments, attributes and flags of other converters.
 
-Someone who comes from another converter tries its names. Each has an answer in one table, which the Python functions,
+Users who come from another converter try its names. One table has an answer for each, which the Python functions,
 the command line, :mod:`litefuse.compat` and the documentation share.
 """
 

@@ -1,4 +1,4 @@
-"""What users choose of a quantization beyond its form."""
+"""Options of quantization besides its form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What plug-ins print in the process that converts, which the user is to hear, with the plug-in's name."""
+"""Output of plug-ins in the converting process, passed on to the user with the plug-in's name."""
 
 from __future__ import annotations
 

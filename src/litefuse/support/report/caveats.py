@@ -1,4 +1,4 @@
-"""What users have to know before they use a model: what was not fused, what it needs, what differs."""
+"""Warnings to read before a model is used: what was not fused, what it requires, what differs."""
 
 from __future__ import annotations
 
