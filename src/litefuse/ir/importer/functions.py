@@ -82,7 +82,7 @@ class _OpTemplate(NamedTuple):
 
 
 class _NodeForm(NamedTuple):
-    """What nodes of one op with the same attributes share.
+    """Data shared by nodes of one op with the same attributes.
 
     Attributes:
         template: The data of the op.
