@@ -65,7 +65,7 @@ class RegisteringFunction:
 
 @dataclass(frozen=True)
 class RegistrationsInSource:
-    """What a source registers.
+    """Registrations of kernels in a source file.
 
     Attributes:
         getters: The functions without arguments that give a registration.

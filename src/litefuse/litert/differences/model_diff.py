@@ -23,7 +23,7 @@ __all__ = [
 Category: TypeAlias = Literal[
     "signatures", "operators", "tensors", "weights", "order", "names", "metadata", "properties"
 ]
-"""What two files differ in. The first four are their computation."""
+"""Kinds of difference between two files. The first four are about what they compute."""
 
 Change: TypeAlias = Literal["added", "removed", "changed"]
 
@@ -210,7 +210,7 @@ class ModelDiff:
 
     @property
     def categories(self) -> tuple[Category, ...]:
-        """What they differ in."""
+        """Kinds of difference between the two files."""
         found: list[tuple[Category, bool]] = [
             ("signatures", bool(self.signatures)),
             ("operators", any(each.change != "moved" for each in self.operators)),

@@ -1,4 +1,4 @@
-"""What a model's file gets when it is written: metadata with associated files, and other names. It loads no numpy."""
+"""Metadata, associated files and new names to write into a model's file. Imports no numpy."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Description:
 
 @dataclass(frozen=True)
 class Finish:
-    """What a model's file gets when it is written; it can be sent to another process.
+    """Metadata and new names to write into a model's file; can be sent to another process.
 
     Attributes:
         description: Metadata and associated files; None for none.

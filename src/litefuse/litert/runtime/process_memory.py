@@ -1,4 +1,4 @@
-"""What the system knows of this process's memory: C's allocator, what can be read, which library a function is in.
+"""This process's memory as the system sees it: C's allocator, readable pages, the library that has a function.
 
 Source for Windows: ``memoryapi.h``, ``winnt.h`` and ``psapi.h`` of its SDK.
 """

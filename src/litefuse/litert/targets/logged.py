@@ -1,4 +1,4 @@
-"""What the software of a target prints."""
+"""Capture of what a target's software prints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the software of a target is asked in a process of its own, and what it answers."""
+"""Requests to a target's software, which runs in a process of its own, and its answers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class TargetCall(NamedTuple):
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked.
+    """A request to a target's software.
 
     Attributes:
         target: The target's name.
@@ -65,7 +65,7 @@ class Refusal(NamedTuple):
 
 @dataclass(frozen=True)
 class Answer:
-    """What is answered.
+    """The answer of a target's software.
 
     Attributes:
         software: The software and its version.

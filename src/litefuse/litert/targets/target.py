@@ -1,4 +1,4 @@
-"""What a target is."""
+"""Base class of targets."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def not_installed(software: str, module: str, extra: str) -> str:
 
 @dataclass(frozen=True)
 class Hint:
-    """What helps against a refusal.
+    """Advice on how to avoid a refusal.
 
     Attributes:
         op: A regular expression of the op's name.
