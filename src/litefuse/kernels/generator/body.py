@@ -101,7 +101,7 @@ class Body:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What tells its calls from those of other bodies: attributes, and types and shapes of arguments."""
+        """Key that identifies calls of this body: the attributes, and the types and shapes of the arguments."""
         arguments = [self.tensors[index] for index in self.inputs]
         return (self.attributes, *((each.dtype, each.shape) for each in arguments))
 

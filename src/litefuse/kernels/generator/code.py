@@ -26,7 +26,7 @@ _UNROLLED = 8
 
 
 class Accumulation(NamedTuple):
-    """What an innermost loop adds to a variable.
+    """A variable that an innermost loop accumulates into.
 
     Attributes:
         target: The variable.
@@ -81,7 +81,7 @@ class Loop:
 
 @dataclass(eq=False)
 class Branch:
-    """What is run where a condition holds, and what where it does not."""
+    """An if statement with both of its branches."""
 
     condition: str
     then: Scope

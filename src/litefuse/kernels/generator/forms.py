@@ -1,4 +1,4 @@
-"""What ops take and give, as their rules expect it: how many operands of which types, and which options."""
+"""Signatures of ops as the rules expect them: the number and types of operands and results, and the options."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class NotGenerated(Exception):  # noqa: N818  not an error: the composite keeps 
 
 
 class Form(NamedTuple):
-    """What an op takes and gives.
+    """Operands, results and options of an op.
 
     Attributes:
         takes: A letter for each operand. Those of ``x`` are of one type, and so are those of ``y`` and of ``j``;

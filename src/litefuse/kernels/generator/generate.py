@@ -33,7 +33,7 @@ _SECONDS = 120.0
 
 @dataclass(frozen=True)
 class Generated:
-    """What became of the composites of a file.
+    """Outcome of generating kernels for the composites of a file.
 
     Attributes:
         kernels: The composites that got a kernel, by name.
@@ -124,7 +124,7 @@ def _counted(on_step: Callable[[str], None], name: str, number: int, total: int)
 
 @dataclass(frozen=True)
 class _Trials:
-    """What the kernels of a file are tried with.
+    """Inputs of the trials of a file's kernels.
 
     Attributes:
         content: The file.

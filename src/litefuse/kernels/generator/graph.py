@@ -41,7 +41,7 @@ _LARGEST_SIZE = 1 << 61
 
 @dataclass(frozen=True, eq=False)
 class Check:
-    """What must not hold of any element, at run time.
+    """A condition that must be false for every element at run time.
 
     Attributes:
         node: A tensor of one BOOL.

@@ -25,13 +25,13 @@ class Again(Exception):  # noqa: N818  not an error: the emission begins anew
 
 @dataclass
 class Plan:
-    """What has been found out about the loops of a function.
+    """Decisions about the loops of a function.
 
     Attributes:
         factors: Loops that are two, by their keys: the sizes of the inner ones.
         points: The points at which loops are cut.
         kept: Tensors that are computed into arrays, and the first of the axes of these.
-        shared: Dear tensors that several loops need.
+        shared: Expensive tensors that several loops need.
         steps: Reductions of rows that were reduced before, in the place of others.
         asked: How often an element was asked for.
     """

@@ -1,8 +1,8 @@
-"""What a body computes: tensors that are given element by element, as functions of an index.
+"""The tensors that a body computes, each a function from an index to an element.
 
 A tensor is not computed as a whole: the emitter asks the outputs for an element, and these ask their operands, so that
-what stands between has no memory. Only what an element takes a loop for, or what is dear and asked for by several
-loops, is kept in an array (``Emitter``).
+intermediate tensors need no memory. Only elements that take a loop, or that are expensive and used by several loops,
+are kept in an array (``Emitter``).
 """
 
 from __future__ import annotations

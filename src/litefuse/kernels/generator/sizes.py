@@ -69,7 +69,7 @@ def number(value: int) -> Size:
 
 
 class Definition(NamedTuple):
-    """What a named size is.
+    """Definition of a named size.
 
     Attributes:
         text: The C++ expression.
@@ -85,7 +85,7 @@ class Definition(NamedTuple):
 
 
 class Requirement(NamedTuple):
-    """What a kernel requires of sizes.
+    """A condition on sizes without which a kernel refuses to run.
 
     Attributes:
         message: Says why it does not run where it does not hold.

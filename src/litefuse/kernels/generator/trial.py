@@ -39,7 +39,7 @@ _ROUNDS = 9
 
 
 class TrialJob(NamedTuple):
-    """What to run.
+    """A trial of one kernel: the models and shapes to run it with.
 
     Attributes:
         composite: The model of the composite.

@@ -27,7 +27,7 @@ _MOST_LOSS = 0.1
 
 
 class WholeJob(NamedTuple):
-    """What to run.
+    """Files to compare and measure.
 
     Attributes:
         plain: The model's file.

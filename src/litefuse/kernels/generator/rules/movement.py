@@ -237,7 +237,7 @@ def _bits(graph: Graph, op: BodyOp) -> Node:
 
 @rule("SAME", takes="x")
 def _same(graph: Graph, op: BodyOp) -> Node:
-    """What a composite within the body gives."""
+    """A composite within the body."""
     if (known := moved_integers(graph, op, (0,), lambda values: values[0])) is not None:
         return known
     return graph.node(op.inputs[0])

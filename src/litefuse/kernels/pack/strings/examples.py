@@ -39,7 +39,7 @@ class _Dense(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """What is parsed: the dtypes of sparse and ragged features, and of the latter's row splits, and the dense ones."""
+    """The features to parse: dtypes of sparse and ragged ones and of their row splits, and the dense features."""
 
     sparse: list[str]
     dense: list[_Dense]
