@@ -23,7 +23,7 @@ __all__ = ["LoopOutcome", "UnrollLoops"]
 
 
 class LoopOutcome(NamedTuple):
-    """What became of a loop.
+    """Outcome of unrolling one loop.
 
     Attributes:
         layer: The loop's layer, from its node.

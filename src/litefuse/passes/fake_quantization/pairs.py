@@ -33,7 +33,7 @@ _CLIPPING = ("tf.Relu", "tf.Relu6", "tf.Sigmoid", "tf.Softmax")  # what is not n
 
 @dataclass
 class NodesFound:
-    """What became of the fake-quantization nodes.
+    """Outcome of pairing the fake-quantization nodes.
 
     Attributes:
         pairs: How many became pairs.

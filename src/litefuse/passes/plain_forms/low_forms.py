@@ -125,7 +125,7 @@ def _reduce(op: ir.OpView) -> LowForm | None:
 
 
 def _tile(op: ir.OpView) -> LowForm | None:
-    """What follows a repeated axis, and is not repeated itself, is repeated with it."""
+    """Merges each repeated axis with the axes after it that are not repeated."""
     shape, counts = _shape(op.operands[0]), integers(op.operands[1])
     return None if counts is None else _repeated(op, shape, counts)
 
@@ -145,7 +145,7 @@ def _repeated(op: ir.OpView, shape: Sequence[int], counts: Sequence[int]) -> Low
 
 
 def _slice(op: ir.OpView) -> LowForm | None:
-    """What follows an axis, and is taken whole, is taken with it."""
+    """Merges each axis with the axes after it that are taken whole."""
     shape, begins = _shape(op.operands[0]), integers(op.operands[1])
     (result,) = map(_shape, op.results)
     if begins is None:
@@ -157,7 +157,7 @@ def _slice(op: ir.OpView) -> LowForm | None:
 
 
 def _pad(op: ir.OpView) -> LowForm | None:
-    """What follows an axis, and is not padded, is padded with it."""
+    """Merges each axis with the axes after it that are not padded."""
     shape, paddings = _shape(op.operands[0]), integers(op.operands[1])
     if paddings is None:
         return None

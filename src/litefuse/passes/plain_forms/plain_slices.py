@@ -14,7 +14,7 @@ __all__ = ["PlainSlices"]
 
 
 class _Range(NamedTuple):
-    """What is taken of an axis: ``length`` elements from ``begin`` on, ``stride`` apart."""
+    """Slice of an axis: ``length`` elements from ``begin`` on, ``stride`` apart."""
 
     begin: int
     stride: int

@@ -1,4 +1,4 @@
-"""What the passes that fold constants have in common."""
+"""Code shared by the passes that fold constants."""
 
 from __future__ import annotations
 

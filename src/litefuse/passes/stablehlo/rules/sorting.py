@@ -86,7 +86,7 @@ def top_k(t: Translation, value: ir.Value, k: MixedSize, *, upwards: bool = Fals
 
 
 class _Key(NamedTuple):
-    """What a comparator compares.
+    """Sort key of a comparator.
 
     Attributes:
         operand: The position of the tensor.

@@ -62,7 +62,7 @@ class _Windows:
 
 
 class _Reduction(NamedTuple):
-    """What windows are reduced with.
+    """Reduction over windows.
 
     Attributes:
         operand: The first operand.
