@@ -1,4 +1,4 @@
-"""What each axis of an attention is, and its tensors as they were before they were moved and scaled."""
+"""Roles of the axes of an attention, and its tensors before they were moved and scaled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is done to the products of queries and keys before the softmax: scaled, capped, masked, moved."""
+"""Steps between the products of queries and keys and the softmax: scaling, capping, masking, moving."""
 
 from __future__ import annotations
 

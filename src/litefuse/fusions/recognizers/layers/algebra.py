@@ -1,4 +1,4 @@
-"""What the ops of a model compute, as expressions of a value that they are computed from."""
+"""The computations of a model's ops, as expressions of a value that they depend on."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class TooLong(Exception):  # noqa: N818  not an error: the expression is left as
 
 @dataclass(frozen=True, eq=False)
 class Atom:
-    """What an expression is made of.
+    """Operand of an expression.
 
     Attributes:
         name: ``value``: a value of the model; ``power``: the base of a power; ``mean``; or a function, such as ``erf``.

@@ -1,4 +1,4 @@
-"""What finders of layers are given, and what they find."""
+"""Inputs and results of the finders of layers."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ class LayerFinder(Protocol):
 
 @dataclass(frozen=True)
 class Layer:
-    """What became of a layer that was found.
+    """Outcome of one recognized layer.
 
     Attributes:
         name: The name of its composite.

@@ -33,7 +33,7 @@ _CANDIDATES = 12
 
 @dataclass(frozen=True)
 class _Divisor:
-    """What a normalization divides by: the root of a mean, plus epsilon.
+    """Divisor of a normalization: the root of a mean, plus epsilon.
 
     Attributes:
         algebra: The expressions of what is computed from x.
