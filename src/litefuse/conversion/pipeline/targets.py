@@ -1,4 +1,4 @@
-"""What a target demands of a model: checked where it can still be said which input or op is to blame."""
+"""Requirements of targets, checked while the input or op to blame is still known."""
 
 from __future__ import annotations
 

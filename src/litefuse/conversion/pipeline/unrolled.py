@@ -1,4 +1,4 @@
-"""What the report says of loops that a target does not take."""
+"""The report's entries for loops that a target does not support."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What recipes need to know of a model, and whether they name ops that it has."""
+"""Facts about a model that recipes depend on, and the check that a recipe names ops of the model."""
 
 from __future__ import annotations
 

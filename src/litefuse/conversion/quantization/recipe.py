@@ -33,7 +33,7 @@ _ROW_WISE = ("FULLY_CONNECTED", "EMBEDDING_LOOKUP")
 
 @dataclass(frozen=True)
 class ModelFacts:
-    """What a recipe must know of the model. Ops are named by their first results.
+    """Facts about a model that a recipe depends on. Ops are named by their first results.
 
     Attributes:
         products_of_constants: The products with a constant first factor.

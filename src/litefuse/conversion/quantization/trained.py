@@ -24,7 +24,7 @@ __all__ = ["Trained", "quantize_trained"]
 
 
 class Trained(NamedTuple):
-    """What became of a model that was trained for integers.
+    """Outcome for a model trained for integers.
 
     Attributes:
         size_before: The size in bytes of the model that computes fake quantization in floats.

@@ -82,7 +82,7 @@ class _Search:
         return question.graph not in self._callers and question.tensor in self._model.graphs[question.graph].inputs
 
     def at(self, graph: int, op: Op) -> Iterator[_Question]:
-        """What the sizes at an op follow from: values of some operands, and sizes of all."""
+        """Yields what the sizes at an op depend on: the values of some operands, the sizes of all."""
         operands = [operand for operand in op.inputs if operand >= 0]
         for operand in operands:
             yield _Question(graph, operand, of_values=False)
@@ -93,7 +93,7 @@ class _Search:
                 yield _Question(graph, op.inputs[place], of_values=True)
 
     def before(self, question: _Question) -> Iterator[_Question]:
-        """What the answer to a question follows from."""
+        """Yields the questions that an answer depends on."""
         graph, tensor, of_values = question
         op = self._producers[graph].get(tensor)
         if op is None:  # a constant, or an input of a subgraph

@@ -1,4 +1,4 @@
-"""What LiteRT's LSTM op computes, in numpy: for the ranges of what it does not show."""
+"""LiteRT's LSTM op in numpy, for the ranges of the intermediate values that the op does not expose."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ class _Weights(NamedTuple):
 
 
 class _Parts(NamedTuple):
-    """What the conversions of subgraphs share.
+    """Data shared by the conversions of all subgraphs.
 
     Attributes:
         side: The file.

@@ -93,7 +93,7 @@ class OpJudgement(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """What quantization explains.
+    """Errors that quantization explains.
 
     Attributes:
         outputs: The error of each output that it explains, by name, as the error of an output is measured.

@@ -40,7 +40,7 @@ class RefusedOps:
 
 @dataclass(frozen=True)
 class TargetReport:
-    """What a target makes of a file.
+    """Verdict of a target on a file.
 
     Attributes:
         target: Its name.
