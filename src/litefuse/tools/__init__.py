@@ -1,1 +1,1 @@
-"""What is built on conversions: the command line, comparison, measurement, pages, batches, projects."""
+"""Tools built on conversions: the command line, comparison, measurement, pages, batches, projects."""

@@ -1,4 +1,4 @@
-"""What is to be done with one model."""
+"""One model of a batch and its steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a worker of a Dask cluster does for a batch: models, in processes that end when the batch is given up."""
+"""Work of a Dask worker for a batch: models, in processes that end when the batch is cancelled."""
 
 from __future__ import annotations
 

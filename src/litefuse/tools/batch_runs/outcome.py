@@ -1,4 +1,4 @@
-"""What became of the models of a batch."""
+"""Outcomes of the models of a batch."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = ["KEPT", "BatchResult", "Outcome", "Status", "StepOutcome"]
 Status: TypeAlias = Literal[
     "done", "inconclusive", "differs", "refused", "failed", "timeout", "memory", "crashed", "interrupted"
 ]
-"""What became of a step. ``done``: it worked, and what was compared is equal; ``inconclusive``: a comparison proves
-nothing; ``differs``: outputs do; ``refused``: a target does not take the file; ``failed``: an error of the model or its
-options; ``timeout``, ``memory``: it exceeded a limit; ``crashed``: its process died; ``interrupted``: nobody tried."""
+"""Status of a step. ``done``: it worked, and what was compared is equal; ``inconclusive``: a comparison proves nothing;
+``differs``: outputs differ; ``refused``: a target does not take the file; ``failed``: an error in the model or its
+options; ``timeout``, ``memory``: it exceeded a limit; ``crashed``: its process died; ``interrupted``: not tried."""
 
 _BY_WEIGHT: Sequence[Status] = (
     *("done", "inconclusive", "refused", "differs", "failed", "timeout", "memory", "crashed", "interrupted"),
@@ -25,11 +25,11 @@ KEPT = frozenset({"done", "inconclusive", "differs", "refused"})
 
 @dataclass(frozen=True)
 class StepOutcome:
-    """What became of a step of a model.
+    """Outcome of one step of a model.
 
     Attributes:
         step: ``convert``, ``verify``, ``check TARGET`` or ``quantize VARIANT``.
-        status: What became of it.
+        status: Its status.
         seconds: How long it took.
         message: Why it is not done; may be empty.
         facts: What is known of it, such as sizes and errors.
@@ -44,7 +44,7 @@ class StepOutcome:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a model.
+    """Outcome of one model of a batch.
 
     Attributes:
         name: Its name.
@@ -64,7 +64,7 @@ class Outcome:
 
     @property
     def status(self) -> Status:
-        """What became of it: of the worst of its steps."""
+        """Status of its worst step."""
         found: list[Status] = [each.status for each in self.steps]
         return max(found, key=_BY_WEIGHT.index) if found else "interrupted"
 
@@ -104,11 +104,11 @@ class Outcome:
 
 @dataclass(frozen=True)
 class BatchResult:
-    """What became of the models of a batch.
+    """Outcome of a batch.
 
     Attributes:
         output: The folder, or URL, of the files.
-        outcomes: What became of each model, in their order.
+        outcomes: The outcome of each model, in their order.
         seconds: How long the batch took.
     """
 

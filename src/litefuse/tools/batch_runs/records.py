@@ -1,4 +1,4 @@
-"""What was done, written beside the files: a later batch does only what is not done, or was done of something else."""
+"""Records of finished work, kept beside the files, so that a later batch repeats only what is missing or outdated."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ __all__ = ["Clock", "NativeClock", "PythonClock", "Reading", "new_clock"]
 
 
 class Reading(NamedTuple):
-    """What a clock has counted since it was reset.
+    """Counts of a clock since its last reset.
 
     Attributes:
         times: The nanoseconds of each node, with what the clock itself adds to each run.

@@ -1,4 +1,4 @@
-"""What the process of a model is asked, and what it answers."""
+"""Jobs for the process that runs a model, and their results."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class PairJob(NamedTuple):
 
 
 class CallTimes(NamedTuple):
-    """What the calls of a model took.
+    """Time and memory that the calls of a model took.
 
     Attributes:
         inputs: The inputs, as they were.

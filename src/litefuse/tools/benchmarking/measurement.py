@@ -172,7 +172,7 @@ class Partition:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What was measured of one model, in one signature.
+    """Measurement of one signature of a model.
 
     Attributes:
         model: The model.

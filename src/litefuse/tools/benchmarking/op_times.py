@@ -24,7 +24,7 @@ _SINGLE = frozenset({"Python", "litefuse"})
 
 
 class Alone(NamedTuple):
-    """What XNNPACK makes of each op alone.
+    """XNNPACK's operators for each op by itself.
 
     Attributes:
         ops: By the indices of its subgraph and of the op.

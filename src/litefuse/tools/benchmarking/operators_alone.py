@@ -51,7 +51,7 @@ class AloneJob(NamedTuple):
 
 
 class OpAlone(NamedTuple):
-    """What XNNPACK makes of an op if it takes no other with it.
+    """XNNPACK's operators for an op that it takes without its neighbors.
 
     Attributes:
         operators: The names of the operators, in the order in which they run.

@@ -64,7 +64,7 @@ class ArraySummary:
 
 @dataclass(frozen=True)
 class RunFacts:
-    """What a run gave.
+    """Results of a run.
 
     Attributes:
         model: The model's file.

@@ -1,4 +1,4 @@
-"""What the converters for TensorFlow 2 and 1 share: attributes, and the conversion."""
+"""Base of the converters for TensorFlow 2 and 1: attributes, and the conversion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a converter must know of a model before it is converted."""
+"""Facts about a model that a converter needs before the conversion."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FAKE_QUANTIZATION = frozenset(
 
 
 class OpenedModel(NamedTuple):
-    """What is in a model.
+    """Facts about a model.
 
     Attributes:
         trained: Whether it has fake-quantization nodes.

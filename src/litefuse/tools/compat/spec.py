@@ -1,4 +1,4 @@
-"""What the attributes of a converter take: enums, specifications, data types. None of it needs TensorFlow."""
+"""Values of a converter's attributes: enums, specifications, data types. None of them needs TensorFlow."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["OpsSet", "Optimize", "RepresentativeDataset", "TargetSpec", "dtype_n
 
 
 class Optimize(Enum):
-    """What a conversion optimizes; any but ``EXPERIMENTAL_SPARSITY`` quantizes."""
+    """Goal of the optimization; any but ``EXPERIMENTAL_SPARSITY`` quantizes."""
 
     DEFAULT = "DEFAULT"
     OPTIMIZE_FOR_SIZE = "OPTIMIZE_FOR_SIZE"
@@ -39,7 +39,7 @@ class OpsSet(Enum):
 
 
 class TargetSpec:
-    """What the device has.
+    """Ops and types that the device supports.
 
     Attributes:
         supported_ops: Members of :class:`OpsSet`, or of TensorFlow's, or their names.

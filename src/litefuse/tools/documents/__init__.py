@@ -1,1 +1,1 @@
-"""What commands print as JSON: one document, with what was asked, read, written and found, and a schema for it."""
+"""JSON output of commands: one document with the options, the files read and written, and the result; its schema."""

@@ -39,7 +39,7 @@ class FileRecord:
 
 
 class Head(TypedDict):
-    """What every document begins with.
+    """Beginning of every document.
 
     Attributes:
         schema: The address of the schema that describes the document, which ends in its version.

@@ -1,1 +1,1 @@
-"""What litefuse runs in: the machine, the packages with their versions, and whether all of it works."""
+"""The environment of litefuse: the machine, the packages with their versions, and whether all of it works."""

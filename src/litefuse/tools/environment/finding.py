@@ -1,4 +1,4 @@
-"""What ``litefuse doctor`` finds."""
+"""Findings of ``litefuse doctor``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from litefuse.support.report.json_form import json_form
 __all__ = ["Area", "Diagnosis", "Finding", "State"]
 
 Area: TypeAlias = Literal["system", "packages", "core", "kernels", "extras", "plug-ins"]
-"""What a finding is about."""
+"""Subject of a finding."""
 
 State: TypeAlias = Literal["works", "warning", "missing", "broken", "unknown"]
 """``works``; ``warning``: it works, but perhaps not always, or not safely; ``missing``: it is not installed;

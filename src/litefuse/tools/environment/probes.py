@@ -1,4 +1,4 @@
-"""What is tried in processes of their own, which it may end."""
+"""Probes that may crash, each in a process of its own."""
 
 from __future__ import annotations
 

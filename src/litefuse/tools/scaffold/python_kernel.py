@@ -83,7 +83,7 @@ def _doc(text: str) -> str:
 
 
 def _docstring(op: str, calls: Sequence[Call], source: str, inputs: list[str], outputs: list[str]) -> Iterator[str]:
-    yield f'    """What {_doc(op)} computes.'
+    yield f'    """Kernel of {_doc(op)}.'
     yield ""
     yield f"    In {_doc(source)}:"
     yield ""

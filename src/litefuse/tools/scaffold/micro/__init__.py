@@ -1,1 +1,1 @@
-"""What ``litefuse export-micro`` writes: an application for microcontrollers, with tflite-micro."""
+"""The application for microcontrollers that ``litefuse export-micro`` writes, with tflite-micro."""

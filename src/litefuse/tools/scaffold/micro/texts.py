@@ -30,7 +30,7 @@ _STEPS, _TOLERANCE = 2, "1e-4"
 
 @dataclass(frozen=True)
 class Application:
-    """What is known of an application.
+    """Contents of an application.
 
     Attributes:
         source: The name of the model's file.
