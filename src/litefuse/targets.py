@@ -1,4 +1,4 @@
-"""What a target of your own is made of: the public names of :mod:`litefuse.litert.targets`."""
+"""Building blocks of your own targets: the public names of :mod:`litefuse.litert.targets`."""
 
 from litefuse.litert.targets import Hint, Target, TargetTraits
 
