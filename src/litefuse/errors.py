@@ -131,7 +131,7 @@ class UnsupportedOp(NamedTuple):
         function: The function (signature) that holds it after inlining.
         operands: Its operands' types, such as ``float32[1,8,8,3]``.
         results: Its results' types, in the same form.
-        reason: Why it could not be rewritten into ops that LiteRT has; empty if there is no rewriting of it.
+        reason: Why it could not be rewritten into ops that LiteRT has; empty without a rewriting of it.
     """
 
     op: str

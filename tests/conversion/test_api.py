@@ -201,7 +201,7 @@ def test_a_full_disk_is_no_crash(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_no_file_is_not_replaced(result: litefuse.ConversionResult, tmp_path: Path) -> None:
     pipe, link = tmp_path / "pipe", tmp_path / "link.tflite"
     os.mkfifo(pipe)
-    with pytest.raises(LitefuseError, match="a device, pipe or the like is no file"):
+    with pytest.raises(LitefuseError, match="a device, pipe or the like is not a file"):
         result.save(pipe)
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     link.symlink_to(tmp_path / "model.tflite")

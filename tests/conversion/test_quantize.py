@@ -161,7 +161,7 @@ def test_the_result_of_a_conversion(tmp_path: Path) -> None:
 def test_what_is_no_model(tmp_path: Path) -> None:
     before, target = written(tmp_path / "before.tflite", model(product())), tmp_path / "after.tflite"
     for wrong, message in (
-        ([tmp_path / "absent.tflite"], "there is no such file or folder"),
+        ([tmp_path / "absent.tflite"], "no such file or folder"),
         ([tmp_path], "this is a folder, not a file"),
         ([written(tmp_path / "half.tflite", before.read_bytes()[:500])], "the model is damaged"),
         ([before, "--max-error", "1e-9"], "changes an output by"),

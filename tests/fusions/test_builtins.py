@@ -348,7 +348,7 @@ REFUSED: list[tuple[Build, str]] = [
         lambda b, x: b.builtin("ADD", x, np.zeros(3, np.float32)),
         r"ADD does not take \(float32\[\?,4,6,4\], float32\[3\]\): .* cannot be broadcast to each other",
     ),
-    (lambda b, x: b.builtin("SUM", x, [4]), "there is no axis 4 in rank 4"),
+    (lambda b, x: b.builtin("SUM", x, [4]), "axis 4 is out of range for rank 4"),
     (lambda b, x: b.builtin("SUM", x, b.builtin("SHAPE", x)[0]), "axes must be a constant"),
     (lambda b, x: b.builtin("TRANSPOSE", x, [0, 9]), r"TRANSPOSE does not take \(float32\[\?,4,6,4\], int32\[2\]\)"),
     (
@@ -360,7 +360,7 @@ REFUSED: list[tuple[Build, str]] = [
         r"the result types of SQUEEZE do not follow from \(float32\[\?,4,6,4\]\): a size that is not known may be 1",
     ),
     (lambda b, x: b.builtin("UNPACK", x, axis=1, num=3), r"with {'axis': 1, 'num': 3}: .* does not have 3 parts"),
-    (lambda b, x: b.builtin("CAST", x, to="float"), "there is no dtype 'float'"),
+    (lambda b, x: b.builtin("CAST", x, to="float"), "unknown dtype 'float'"),
 ]
 
 

@@ -284,7 +284,7 @@ def several_functions(tf: Any, lite: Any) -> Any:
     return lite.TFLiteConverter.from_concrete_functions(functions, root)
 
 
-@scenario("refused", why="a `tf.function` has any number of traces", words="no concrete function")
+@scenario("refused", why="a `tf.function` has any number of traces", words="not a concrete function")
 def function_that_is_not_concrete(tf: Any, lite: Any) -> Any:
     return lite.TFLiteConverter.from_concrete_functions([tf.function(lambda x: x)], tf.Module())
 
@@ -446,7 +446,7 @@ def an_op_of_select_ops(tf: Any, lite: Any) -> Any:
     select,
     name="an_op_of_strings_with_select_ops",
     why="litefuse makes no Select TF ops. With `allow_custom_ops`, it is a custom op, with a kernel in litefuse",
-    words="there is no SELECT_TF_OPS",
+    words="SELECT_TF_OPS is not supported",
 )
 @scenario("custom", custom, name="an_op_of_strings_with_custom_ops")
 def join(tf: Any, lite: Any) -> Any:
@@ -660,17 +660,17 @@ def tags(tf: Any, lite: Any) -> Any:
     return lite.TFLiteConverter.from_saved_model(two_signatures(tf), ["double"], tags={"serve"})
 
 
-@scenario("refused", why="there is no such signature", words="no signature 'quadruple'")
+@scenario("refused", why="no such signature", words="no signature 'quadruple'")
 def unknown_signature(tf: Any, lite: Any) -> Any:
     return lite.TFLiteConverter.from_saved_model(two_signatures(tf), signature_keys=["quadruple"])
 
 
-@scenario("refused", why="there is no such graph", words="no graph is tagged train")
+@scenario("refused", why="no such graph", words="no graph is tagged train")
 def unknown_tags(tf: Any, lite: Any) -> Any:
     return lite.TFLiteConverter.from_saved_model(two_signatures(tf), tags={"train"})
 
 
-@scenario("refused", why="there is no signature", words="no signature")
+@scenario("refused", why="no signature", words="no signature")
 def saved_model_without_functions(tf: Any, lite: Any) -> Any:
     root = tf.Module()
     root.v = tf.Variable(1.0)
@@ -884,17 +884,17 @@ def frozen_graph_with_shapes(tf: Any, lite: Any) -> Any:
     return lite.v1.TFLiteConverter.from_frozen_graph(path, ["a", "b"], ["difference"], input_shapes=shapes)
 
 
-@scenario("refused", why="there is no such node", words="there is no node 'c'")
+@scenario("refused", why="no such node", words="unknown node 'c'")
 def frozen_graph_with_an_unknown_input(tf: Any, lite: Any) -> Any:
     return lite.v1.TFLiteConverter.from_frozen_graph(frozen(tf, [1, 4]), ["a", "c"], ["difference"])
 
 
-@scenario("refused", why="there is no such node", words="there is no node 'quotient'")
+@scenario("refused", why="no such node", words="unknown node 'quotient'")
 def frozen_graph_with_an_unknown_output(tf: Any, lite: Any) -> Any:
     return lite.v1.TFLiteConverter.from_frozen_graph(frozen(tf, [1, 4]), ["a", "b"], ["quotient"])
 
 
-@scenario("refused", why="there is no such file", words="is not there")
+@scenario("refused", why="no such file", words="is not there")
 def frozen_graph_that_is_not_there(_tf: Any, lite: Any) -> Any:
     return lite.v1.TFLiteConverter.from_frozen_graph(tempfile.mkdtemp() + "/graph.pb", ["a"], ["b"])
 

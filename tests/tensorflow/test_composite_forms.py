@@ -234,7 +234,7 @@ def test_custom_ops_are_checked(tensorflow: TensorFlow, saved_model: Path, monke
     assert refused.outcome == "inlined"
     assert "it computes something else" in refused.reason
     registered.clear()
-    assert outcome().unchecked == "there is no kernel for it here"
+    assert outcome().unchecked == "no kernel for it here"
     check(tensorflow, saved_model, calls(), composites=forms, custom_ops=[MyCustomFusedOp])
 
 
@@ -308,6 +308,6 @@ def test_unusual_interfaces(tensorflow: TensorFlow, form: CompositeForm) -> None
     if form == "keep":
         assert reasons["twice"] is None
         assert reasons["ramp"] == "it has no arguments, and STABLEHLO_COMPOSITE must have some"
-        assert "the attribute 'T' (f32) is no int" in str(reasons["typed"])
+        assert "the attribute 'T' (f32) is not an int" in str(reasons["typed"])
     else:
         assert reasons["typed"] == "its form was chosen to be builtin, and its fusion gives typed"

@@ -195,7 +195,7 @@ def uncalled(tf: Any, recognized: bool) -> Any:
 
 def test_composites_are_required_and_there_is_none(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(uncalled, False)
-    with pytest.raises(NotFusedError, match="there is no composite that could be fused") as caught:
+    with pytest.raises(NotFusedError, match="no composite could be fused") as caught:
         litefuse.convert(path, require_fused=True)
     assert "'my_custom_fused_op' (function __inference_my_custom_fused_op_" in str(caught.value)
     assert "Annotate the function" in caught.value.hint

@@ -88,7 +88,7 @@ def test_frozen_graph(tensorflow: TensorFlow, tmp_path: Path, suffix: str) -> No
     [
         (
             {"output_arrays": ["nowhere"]},
-            "there is no node 'nowhere'",
+            "unknown node 'nowhere'",
             "'net/x'; the nodes that nothing reads are 'net/",
         ),
         ({"output_arrays": ["net/logits:3"]}, "has no output 3", ""),

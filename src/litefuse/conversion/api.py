@@ -141,7 +141,7 @@ def convert(
             ``generate``: the same, with a C++ kernel that is generated from the body, compiled, compared with it and
             faster (``kernels`` of the result), or else ``inline``: the ops of its body. Layers that are known by name
             take forms too (``odml.*``).
-        generate_kernels: Generate kernels for chains of ops that are no composites, too. Those that are faster become
+        generate_kernels: Generate kernels for chains of ops that are not composites, too. Those that are faster become
             STABLEHLO_COMPOSITEs, as with ``generate``, if they make the model as a whole faster.
         rnn: The form of recurrent layers: ``fused``, ``loop`` (for those without annotation), or ``auto``, the faster.
         target: Where the model is to run: ``cpu``, in LiteRT's interpreter; ``litert``, in its ``CompiledModel`` on the
@@ -251,7 +251,7 @@ def convert(
             hint="Leave out one of the two (on the command line, --builtins-only or --allow-custom-ops).",
         )
     if rnn not in RNN_FORMS:
-        raise LitefuseError(f"there is no form {rnn!r} of recurrent layers", hint=f"They are {', '.join(RNN_FORMS)}.")
+        raise LitefuseError(f"unknown form {rnn!r} of recurrent layers", hint=f"Choose from {', '.join(RNN_FORMS)}.")
     if check_fusions not in (True, False, "thorough"):
         raise LitefuseError(f"check_fusions is {check_fusions!r}", hint="It is True, False or 'thorough'.")
     chosen = chosen_targets(target)
@@ -419,7 +419,7 @@ def quantize(
         The quantized model and the report.
 
     Raises:
-        LitefuseError: ``model`` is no LiteRT model, or it cannot be quantized like this.
+        LitefuseError: ``model`` is not a LiteRT model, or it cannot be quantized like this.
         FileCheckError: LiteRT does not run the written file.
         QuantizationError: The difference exceeds ``max_error``.
         LimitError: It exceeds ``timeout`` or ``memory``.

@@ -48,7 +48,7 @@ def convert_in_worker(job: ConversionJob, on_step: Callable[[str], None]) -> Rep
     """Runs a conversion in the process that is kept for it.
 
     Raises:
-        LitefuseError: What the conversion raises, or that there is no room for the file.
+        LitefuseError: What the conversion raises, or that the disk has no room for the file.
         EngineCrashError: The process died; the module that it worked on is saved for a bug report.
     """
     begun = time.perf_counter()

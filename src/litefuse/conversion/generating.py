@@ -43,7 +43,7 @@ def with_kernels(
 
     Raises:
         NotFusedError: A composite that had to be fused has no kernel.
-        LitefuseError: There is no C++ compiler.
+        LitefuseError: No C++ compiler found.
     """
     wanted = {each.name for each in report.composites if _is_kept(each, job)}
     found: Generated | None = None

@@ -408,14 +408,14 @@ def _check_names(forms: CompositeForms, composites: Sequence[CompositeReport]) -
 
 
 def _present(names: Collection[str]) -> str:
-    return f"The composites are {', '.join(sorted(map(repr, names)))}." if names else "There is no composite."
+    return f"The composites are {', '.join(sorted(map(repr, names)))}." if names else "The model has no composites."
 
 
 def _no_composite(uncalled: Sequence[CompositeReport]) -> NotFusedError:
     """Returns the error for requiring all composites to be fused without having any: an annotation may be lost."""
     listed = "".join(f"\n  {each.name!r} (function {each.function}): {each.reason}" for each in uncalled)
     return NotFusedError(
-        f"there is no composite that could be fused, though all have to be{':' if listed else ''}{listed}",
+        f"no composite could be fused, though all have to be{':' if listed else ''}{listed}",
         hint="Annotate the function (experimental_implements) and call it in a signature that is converted, or do not "
         "ask for it (require_fused, --require-fused).",
     )

@@ -43,7 +43,7 @@ def functions_source(model: object) -> Source | None:
     """Returns the source for a mapping from the keys of signatures to functions, or None for another object.
 
     Raises:
-        LitefuseError: A key is no text, or something in it is no function; or it is empty.
+        LitefuseError: A key is not a string, a value is not a function, or it is empty.
     """
     tf = sys.modules.get("tensorflow")
     if tf is None or not isinstance(model, Mapping):
@@ -123,7 +123,7 @@ def _served_model(function: Any) -> Any:
 
 
 def _traces(function: Any) -> list[Any]:
-    return list(function._list_all_concrete_functions())  # noqa: SLF001  there is no public way to list them
+    return list(function._list_all_concrete_functions())  # noqa: SLF001  no public way to list them
 
 
 def _signature(function: Any) -> str:

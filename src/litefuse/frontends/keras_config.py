@@ -165,7 +165,7 @@ def _objection_to_mapping(place: _Place, mapping: Mapping[str, Any]) -> str:
     if name == "__lambda__":
         return _brings_code(place.key, place.layer)
     if not isinstance(name, str):
-        return f"{layer} has a class that is no name: {name!r}"
+        return f"{layer} has a class that is not a name: {name!r}"
     short = name.rpartition(">")[2].rpartition(".")[2]
     if short in _PROGRAMS:
         return f"{layer} brings a program along, or loads one, which is not run"
@@ -194,7 +194,7 @@ def _objection_to_reference(place: _Place, name: str, mapping: Mapping[str, Any]
     """Returns why an object may not name a class or function; empty if it may."""
     module: object = mapping["module"]
     if not isinstance(module, str):
-        return f"{_described(mapping) or place.layer} has a module that is no name: {module!r}"
+        return f"{_described(mapping) or place.layer} has a module that is not a name: {module!r}"
     if name == "__typespec__":
         specification = mapping.get("spec_name")
         if specification in _SPECIFICATIONS and module.partition(".")[0] == "tensorflow":

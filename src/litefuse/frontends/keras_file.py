@@ -40,7 +40,7 @@ def keras_file_source(path: Path) -> Source:
     """Returns the source for a Keras file.
 
     Raises:
-        LitefuseError: There is no such file; or it has the weights of a pretrained model of transformers.
+        LitefuseError: No such file; or it has the weights of a pretrained model of transformers.
     """
     check_file(path)
     refuse_pretrained(path)

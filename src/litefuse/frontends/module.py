@@ -49,7 +49,7 @@ def _functions(module: Any) -> dict[str, Any]:
     """Returns the concrete function of each attribute that has exactly one.
 
     Raises:
-        LitefuseError: There is no such attribute, or one cannot be traced.
+        LitefuseError: No such attribute, or one cannot be traced.
     """
     names = [name for name in dir(module) if not name.startswith("_") or name == _CALL]
     # Properties are not evaluated: only attributes that are statically functions count.
@@ -58,7 +58,7 @@ def _functions(module: Any) -> dict[str, Any]:
     }
     usable = {name: function for name, function in found.items() if trace_count(function) == 1}
     if not usable:
-        raise LitefuseError(f"there is no function to convert{_why(found)}", hint=_hint(found))
+        raise LitefuseError(f"no function to convert{_why(found)}", hint=_hint(found))
     return {
         _CALL_KEY if name == _CALL else name: concrete_function(usable[name], f"the function {name!r}")
         for name in usable

@@ -86,7 +86,7 @@ def _folders(parent: Path) -> list[Path]:
     try:
         with os.scandir(parent) as entries:
             return [Path(each) for each in entries if each.is_dir(follow_symlinks=False)]
-    except (OSError, ValueError):  # it is no folder, or may not be read
+    except (OSError, ValueError):  # not a folder, or not readable
         return []
 
 

@@ -95,7 +95,7 @@ def named_outputs(outputs: Any) -> dict[str, Any]:
     An output is named by the keys of its path; a list's elements are ``output_0``, ``output_1`` and so on.
 
     Raises:
-        LitefuseError: There are no tensors, or two have the same name.
+        LitefuseError: It has no tensors, or two have the same name.
     """
     found: dict[str, Any] = {}
     for path, tensor in _leaves(outputs):

@@ -42,7 +42,7 @@ def source_of(model: object) -> Source:
         try:
             path = path.absolute()
         except FileNotFoundError:
-            raise LitefuseError("the current folder is gone, so there is no such path", where=str(path)) from None
+            raise LitefuseError("the current folder is gone, so this path does not exist", where=str(path)) from None
         if not is_keras_file(path) and not is_there(path):
             return Source(name_of(path), path)  # reading it says what is wrong
         source = keras_file_source(path) if is_keras_file(path) else folder_source(path)

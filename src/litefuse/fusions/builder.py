@@ -29,7 +29,7 @@ class Builder:
     """Emits LiteRT (``tfl``) ops into the function that replaces a composite's body, with inferred result types.
 
     Args:
-        body: Creates a function with the replaced body, on demand, and returns its symbol; None if there is no body.
+        body: Creates a function with the replaced body, on demand, and returns its symbol; None without a body.
     """
 
     def __init__(self, body: Callable[[], str] | None = None) -> None:
@@ -45,12 +45,12 @@ class Builder:
         """Emits any op by its full name, such as ``tfl.embedding_lookup``, with the given result types.
 
         Raises:
-            FusionError: There is no such op.
+            FusionError: No such op.
         """
         context = ir.Context.current
         assert context is not None, "ops are built in a context"
         if not context.is_registered_operation(name):
-            raise FusionError(f"there is no op {name!r}", hint="LiteRT's builtin ops are tfl.add and the like.")
+            raise FusionError(f"unknown op {name!r}", hint="LiteRT's builtin ops are tfl.add and the like.")
         op = ir.Operation.create(
             name, results=result_types, operands=operands, attributes=dict(attributes) if attributes else None
         )
@@ -66,7 +66,7 @@ class Builder:
             attributes: Its attributes that differ from their defaults.
 
         Raises:
-            FusionError: There is no such op or attribute, or the result types do not follow from the operands.
+            FusionError: No such op or attribute, or the result types do not follow from the operands.
         """
         known = BUILTINS.get(name)
         if known is None:
@@ -153,7 +153,7 @@ class Builder:
             FusionError: The op cannot represent an attribute.
         """
         if self._body is None:
-            raise FusionError(f"there is no body for the composite {name!r} to carry")
+            raise FusionError(f"the composite {name!r} has no body to carry")
         held: dict[str, ir.Attribute] = {}
         for key, value in attributes.items():
             try:

@@ -53,7 +53,7 @@ def _options(composite: Composite) -> dict[str, Any]:
     for name, value in found.items():
         if isinstance(value, ir.Attribute):
             raise FusionError(
-                f"the attribute {name!r} ({value}) is no int, float, bool, string or list of these, "
+                f"the attribute {name!r} ({value}) is not an int, float, bool, string or list of these, "
                 "which is what an op's options can hold",
                 hint="Annotate the composite with other attributes, or register a fusion for it.",
             )

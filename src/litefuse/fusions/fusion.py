@@ -61,7 +61,7 @@ class Fusion:
     #: numbers that it is a difference of.
     tolerance: ClassVar[float] = 1e-5
 
-    #: Why there is no self-check, for interfaces whose bodies are placeholders by definition; None if there is one.
+    #: Why the self-check is left out, for interfaces whose bodies are placeholders by definition; None if it is not.
     unchecked: ClassVar[str | None] = None
 
     #: Indices of results whose values the interface does not define: the self-check compares only shape and dtype.

@@ -72,7 +72,7 @@ def split_gates(b: Builder, value: ir.Value, order: str, axis: int = 0) -> Gates
     Args:
         b: The builder.
         value: A matrix or vector whose size along ``axis`` is a multiple of the number of gates.
-        order: The gates' first letters, as in ``ifco``; without ``i`` there is no input gate.
+        order: The gates' first letters, as in ``ifco``; without ``i``, it has no input gate.
         axis: The axis of the concatenation; along 1, the parts are transposed.
     """
     shape = list(ir.ShapedType(value.type).shape)

@@ -76,10 +76,10 @@ def element_type_of(dtype: str) -> ir.Type:
     """Returns the MLIR type of a dtype.
 
     Raises:
-        ValueError: There is no such dtype.
+        ValueError: No such dtype.
     """
     if dtype not in _ELEMENTS:
-        raise ValueError(f"there is no dtype {dtype!r}")
+        raise ValueError(f"unknown dtype {dtype!r}")
     return ir.Type.parse(_ELEMENTS[dtype])
 
 
@@ -87,10 +87,10 @@ def ranked_tensor_type(kind: TensorType) -> ir.Type:
     """Returns the MLIR type of a dtype and a shape.
 
     Raises:
-        ValueError: The rank is unknown, or there is no such dtype.
+        ValueError: The rank is unknown, or the dtype is unknown.
     """
     if kind.shape is None or kind.dtype not in _ELEMENTS:
-        raise ValueError(f"{kind} is no ranked tensor type")
+        raise ValueError(f"{kind} is not a ranked tensor type")
     return ranked_type(kind.shape, element_type_of(kind.dtype))
 
 

@@ -31,7 +31,7 @@ class _Finder:
         for room in _ROOMS:
             try:
                 spec = importlib.util.find_spec(f"litefuse.{room}.{name}")
-            except ModuleNotFoundError:  # there is no such package in this room
+            except ModuleNotFoundError:  # not a package of this room
                 continue
             if spec is not None:
                 warnings.warn(f"{fullname} is now {spec.name}", DeprecationWarning, stacklevel=2)

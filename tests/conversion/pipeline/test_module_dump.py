@@ -164,7 +164,7 @@ def test_names_of_passes() -> None:
         names.index(each) for each in ("import", "fuse-composites", "lower", "name-tensors")
     )
     check_step_names(["lower", "fold-branches"])
-    with pytest.raises(LitefuseError, match="there is no pass 'fold-branch'") as caught:
+    with pytest.raises(LitefuseError, match="unknown pass 'fold-branch'") as caught:
         check_step_names(["lower", "fold-branch"])
     assert "set-input-shapes, withhold-chosen-ops, lower-for" in caught.value.hint
 
@@ -226,5 +226,5 @@ def test_wrong_requests(tmp_path: Path) -> None:
     with pytest.raises(LitefuseError, match="which are strings"):
         litefuse.convert(SAVED_MODEL, dump_ir=tmp_path / "ir", dump_ir_after=[1])  # pyright: ignore[reportArgumentType]
     outcome = run("convert", SAVED_MODEL, "-o", tmp_path / "m.tflite", "--dump-ir", tmp_path / "ir", "--after", "lowr")
-    refused(outcome, "there is no pass 'lowr'", "In their order, they are import, set-input-shapes")
+    refused(outcome, "unknown pass 'lowr'", "The passes, in order: import, set-input-shapes")
     assert run("convert", SAVED_MODEL, "--after", "lower").code == 2

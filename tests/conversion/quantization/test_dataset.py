@@ -64,5 +64,5 @@ def test_refused(dataset: Any, message: str) -> None:
 
 
 def test_a_sample_that_is_no_array() -> None:
-    with pytest.raises(LitefuseError, match=r"sample 1 of the representative dataset is no array: .*inhomogeneous"):
+    with pytest.raises(LitefuseError, match=r"sample 1 of the representative dataset is not an array: .*inhomogeneous"):
         take_samples([{"x": [[1, 2], [3]]}])

@@ -219,16 +219,16 @@ def test_recipe_with_integer_activations(tmp_path: Path) -> None:
         ("int16", {"min_weight_elements": 9}, "no op of integer activations and float32 weights"),
         ("float16", {"weight_bits": 4}, "numbers of float16 have no scales"),
         ("recipe", {"weight_bits": 4, "recipe": [ENTRY]}, "the recipe says it all"),
-        ("dynamic", {"keep_float": ["("]}, "is no regular expression"),
+        ("dynamic", {"keep_float": ["("]}, "is not a regular expression"),
         ("dynamic", {"keep_float": "dense"}, "takes a list of strings"),
         (None, {"weight_bits": 4}, "no form of it"),
-        ("recipe", {"recipe": "absent.json"}, "there is no such file or folder"),
+        ("recipe", {"recipe": "absent.json"}, "no such file or folder"),
         ("recipe", {"recipe": {"regex": ".*"}}, "a recipe is a list of entries"),
         ("recipe", {"recipe": []}, "the recipe has no entries"),
         ("recipe", {"recipe": [ENTRY, 5]}, "recipe, entry 2: an entry is an object, not a int"),
-        ("recipe", {"recipe": [{**ENTRY, "regex": "["}]}, "recipe, entry 1: '\\[' is no regular expression"),
+        ("recipe", {"recipe": [{**ENTRY, "regex": "["}]}, "recipe, entry 1: '\\[' is not a regular expression"),
         ("recipe", {"recipe": [{"regex": ".*", "operation": "*"}]}, "it lacks algorithm_key, op_config"),
-        ("recipe", {"recipe": [{**ENTRY, "bits": 4}]}, "there is no bits in an entry"),
+        ("recipe", {"recipe": [{**ENTRY, "bits": 4}]}, "unknown keys: bits"),
         ("recipe", {"recipe": [{**ENTRY, "op_config": None}]}, "recipe, entry 1: op_config is an object, not None"),
         ("recipe", {"recipe": [{**ENTRY, "op_config": {"weight_tensor_config": 5}}]}, "is an object, not 5"),
         *(
@@ -322,7 +322,7 @@ def test_samples_that_are_lacking() -> None:
 
 @pytest.mark.parametrize("form", ["int8", "auto"])
 def test_a_function_for_images_without_images(form: Quantization) -> None:
-    with pytest.raises(LitefuseError, match="preprocess makes samples of the images in a folder, and there is no"):
+    with pytest.raises(LitefuseError, match="preprocess needs a folder of images"):
         check_samples(
             form, None, quantized_io=False, options=QuantizationOptions(), require_integer=False, preprocess=True
         )

@@ -73,7 +73,7 @@ def test_samples_of_several_signatures_have_keys(two: Path) -> None:
     error = refusal([("other", np.ones((2, 3)))], two)
     assert "the sample is for a signature 'other'" in error.message
     assert "The signatures are scale, dense" in error.hint
-    assert "there is no sample for the signature 'dense'" in refusal(samples[:1], two).message
+    assert "no sample for the signature 'dense'" in refusal(samples[:1], two).message
 
 
 def test_a_signature_without_inputs_is_called_once(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_what_is_not_finite_has_no_range(tmp_path: Path, value: float) -> None:
     bad = np.ones((4, 3))
     bad[1, 2] = value
     error = refusal([np.ones((4, 3)), bad], path)
-    assert "'x' holds what is no finite number" in error.message
+    assert "'x' has NaN or infinite elements" in error.message
     assert error.where == "representative dataset, sample 2 of 'serve'"
 
 

@@ -396,7 +396,7 @@ def test_captured_object_that_is_no_tensor(node: int, tmp_path: Path) -> None:
     if node in (0, 2):  # objects of unknown classes may wrap a resource
         assert isinstance(load(tmp_path).signature("serving_default").captures[0], ResourceObject)
     else:
-        with pytest.raises(SavedModelError, match=f"captures object {node}, which is no variable"):
+        with pytest.raises(SavedModelError, match=f"captures object {node}, not a variable"):
             load(tmp_path)
 
 

@@ -135,7 +135,7 @@ def test_slices_that_do_not_cover_the_variable(rows: list[tuple[int, int]], tmp_
 def test_slice_outside_of_the_variable(extents: list[TensorSliceProto.Extent], tmp_path: Path) -> None:
     writer = BundleWriter()
     writer.add_sliced("big", (4, 3), DataType.FLOAT32, [TensorSliceProto(extent=extents)])
-    with pytest.raises(CheckpointError, match="is no slice of shape"):
+    with pytest.raises(CheckpointError, match="is not a slice of shape"):
         open_bundle(writer, tmp_path).read("big")
 
 

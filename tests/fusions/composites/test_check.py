@@ -131,8 +131,8 @@ class Answering(Fusion):
 @pytest.mark.parametrize(
     ("verdict", "results", "message"),
     [
-        (True, None, "verify returned True; it returns the reason why there is no fusing"),
-        ("", None, "verify returned ''; it returns the reason why there is no fusing"),
+        (True, None, "verify returned True; it returns the reason not to fuse"),
+        ("", None, "verify returned ''; it returns the reason not to fuse"),
         (None, None, "rewrite returned None; it returns the values"),
         (None, [1], r"rewrite returned \[1\]; it returns the values"),
     ],
@@ -188,7 +188,7 @@ class Unknown(Fusion):
 
 def test_an_op_that_there_is_not() -> None:
     outcome = fuse(ABS, Unknown())
-    assert (outcome.kind, outcome.reason) == ("inlined", "there is no op 'tfl.no_such_op'")
+    assert (outcome.kind, outcome.reason) == ("inlined", "unknown op 'tfl.no_such_op'")
 
 
 def test_random_inputs_find_the_difference() -> None:

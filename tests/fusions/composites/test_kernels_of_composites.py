@@ -76,7 +76,7 @@ def test_a_kernel_is_compared_with_the_body_that_it_stands_for(
     text = composite(ABS, fusable=fusable)
     without = fuse(text, form)
     assert (without.kind, without.error) == ("fused", None)
-    assert (without.unchecked or "").startswith("there is no kernel for it here")
+    assert (without.unchecked or "").startswith("no kernel for it here")
     kernels["mine"] = Right
     right = fuse(text, form)
     assert (right.kind, right.error, right.unchecked) == ("fused", 0.0, None)
@@ -146,9 +146,9 @@ def test_a_composite_within_another_is_compared_with_it(kernels: dict[str, type[
         ("fused", "mine", 0.0),
     ]
     two = outcomes(texts[1])  # of which one is compared
-    assert (two["mine"].error, two["other"].unchecked) == (0.0, "there is no kernel for it here")
-    assert (two["inner"].error, two["inner"].unchecked) == (None, "there is no kernel for it here")
+    assert (two["mine"].error, two["other"].unchecked) == (0.0, "no kernel for it here")
+    assert (two["inner"].error, two["inner"].unchecked) == (None, "no kernel for it here")
     del kernels["mine"]
-    assert {each.unchecked for each in outcomes().values()} == {"there is no kernel for it here"}
+    assert {each.unchecked for each in outcomes().values()} == {"no kernel for it here"}
     kernels["mine"] = Wrong
     assert {name: each.kind for name, each in outcomes().items()} == {"inner": "inlined", "mine": "inlined"}

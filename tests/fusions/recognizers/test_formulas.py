@@ -100,7 +100,7 @@ def test_errors() -> None:
     with pytest.raises(FusionError, match=r"needs its composite's name\nWrite @litefuse.recognizer\(\"name\"\)"):
         litefuse.recognizer(test_errors)  # pyright: ignore[reportArgumentType]
     litefuse.recognizer("no pattern")(lambda x: 3)  # pyright: ignore[reportUnknownLambdaType]
-    with pytest.raises(FusionError, match="the formula gives 3, which is no pattern"):
+    with pytest.raises(FusionError, match="the formula gives 3, which is not a pattern"):
         recognized()
 
 

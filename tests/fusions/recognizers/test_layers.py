@@ -474,7 +474,7 @@ def misaligned(o: Ops, x: V) -> V:  # the mean of each row, taken for that of ea
 
 NOT: dict[str, tuple[Build, tuple[int | None, ...], str | None]] = {
     "divisor": (other_divisor, SHAPE, "it divides by the root of 1.14286 times the variance"),
-    "epsilon outside": (epsilon_outside, SHAPE, "there is no epsilon"),
+    "epsilon outside": (epsilon_outside, SHAPE, "without an epsilon"),
     "not centered": (not_centered, SHAPE, "what is divided by the root is not what the root is of"),
     "other mean": (other_mean, SHAPE, "what is divided by the root is not what the root is of"),
     "of another value": (of_another_value, SHAPE, "what is divided by the root is not what the root is of"),

@@ -195,7 +195,7 @@ def _quantized(b: BodyWriter) -> None:
 @pytest.mark.parametrize(
     ("write", "reason"),
     [
-        (_unknown_op, "there is no rule for UNIQUE"),
+        (_unknown_op, "no rule for UNIQUE"),
         (_values_as_shape, "the shape of a reshape depends on the values of inputs"),
         (_half, "ADD of FLOAT16"),
         (_large_constant, "a constant has 280,000 bytes"),

@@ -95,7 +95,7 @@ def test_what_is_no_library(tmp_path: Path) -> None:
         NativeKernels(tmp_path / "absent.so")
     text = tmp_path / "text.so"
     text.write_text("this is no library")
-    with pytest.raises(KernelError, match="is no shared library of this machine"):
+    with pytest.raises(KernelError, match="is not a shared library of this machine"):
         NativeKernels(text)
     with pytest.raises(KernelError, match="does not export tflite_plugin_create_delegate"):
         NativeKernels(str(importlib.import_module("_ctypes").__file__))

@@ -108,7 +108,7 @@ def test_a_quantization_takes_ranges_with_it(libraries: Path, tmp_path: Path) ->
     done = command(tmp_path, "quantize", "model.tflite", *arguments, "--kernels", libraries / "right.so")
     assert done.returncode == 0, done.stderr
     done = command(tmp_path, "quantize", "model.tflite", *arguments)
-    assert (done.returncode, f"there is no kernel for the custom ops {OP}" in done.stderr) == (1, True), done.stderr
+    assert (done.returncode, f"no kernel for the custom ops {OP}" in done.stderr) == (1, True), done.stderr
 
 
 def test_lists(libraries: Path) -> None:
@@ -175,10 +175,10 @@ def test_what_is_no_library_of_kernels(libraries: Path, tmp_path: Path) -> None:
     subprocess.run(["c++", "-shared", tmp_path / "other.cc", "-o", tmp_path / "other.so"], check=True)
     for name, message in (
         ("gone.so", "no such file"),
-        ("text.so", "is no shared library of this machine"),
-        ("empty.so", "is no shared library of this machine"),
+        ("text.so", "is not a shared library of this machine"),
+        ("empty.so", "is not a shared library of this machine"),
         ("sanitized.so", "was built with the address sanitizer"),
-        ("other.so", "is no LiteRT delegate"),
+        ("other.so", "is not a LiteRT delegate"),
     ):
         with pytest.raises(KernelError, match=message):
             load_kernels([str(tmp_path / name)])

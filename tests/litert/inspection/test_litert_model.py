@@ -73,7 +73,7 @@ def test_what_is_no_model(tmp_path: Path) -> None:
     assert not is_litert_model(path)
     with pytest.raises(InterpreterError, match="not a LiteRT model"):
         inspect_litert_model(path)
-    with pytest.raises(InterpreterError, match="there is no such file or folder"):
+    with pytest.raises(InterpreterError, match="no such file or folder"):
         inspect_litert_model(tmp_path / "missing")
 
 

@@ -210,12 +210,12 @@ def test_names_and_signatures() -> None:
 @pytest.mark.parametrize(
     ("rename", "message"),
     [
-        ({"q": "a"}, r"no input or output 'q'(.|\n)*one: inputs x, y; outputs z; two: inputs x; outputs x:0, w"),
-        ({"three:x": "a"}, "no input or output 'three:x'"),
+        ({"q": "a"}, r"unknown input or output 'q'(.|\n)*one: inputs x, y; outputs z; two: inputs x; outputs x:0, w"),
+        ({"three:x": "a"}, "unknown input or output 'three:x'"),
         ({"y": "x"}, "two inputs of 'one' would have the name 'x'"),
         ({"x": "a", "one:x": "b"}, "'x' would get two names, 'a' and 'b'"),
-        ({"x": ""}, "is no name"),
-        ({"x": "a\x1bb"}, "is no name"),
+        ({"x": ""}, "is not a valid name"),
+        ({"x": "a\x1bb"}, "is not a valid name"),
         ({"x": "a" * 2000}, "is too long"),
     ],
 )
@@ -347,7 +347,7 @@ def test_convert(folder: Path) -> None:
     arguments[2] = str(folder / "x.tflite")
     wrong = CliRunner().invoke(app, ["convert", *arguments, "--rename", "nothing=x"])
     assert wrong.exit_code == 1
-    assert "there is no input or output 'nothing'" in wrong.stderr
+    assert "unknown input or output 'nothing'" in wrong.stderr
     assert not (folder / "x.tflite").exists()
 
 

@@ -134,7 +134,7 @@ def test_a_custom_op_without_a_kernel_is_named() -> None:
         ({"x": np.zeros((2, 3))}, "float64, not of float32"),
         ({"x": np.zeros((2, 4), np.float32)}, r"\[2, 4\], not \[-1, 3\]"),
         ({"x": np.zeros((0, 3), np.float32)}, "'x' is empty"),
-        ({"x": np.zeros((2, 3), np.float32), "z": np.zeros(1)}, "no input 'z'"),
+        ({"x": np.zeros((2, 3), np.float32), "z": np.zeros(1)}, "unknown input 'z'"),
     ],
 )
 def test_inputs_that_do_not_fit_are_named(inputs: dict[str, Array], message: str) -> None:

@@ -58,7 +58,7 @@ def test_neither_or_both_ways(path: Path) -> None:
 
 
 def test_files_that_are_no_models(tmp_path: Path) -> None:
-    with pytest.raises(InterpreterError, match=r"absent.tflite: there is no such file"):
+    with pytest.raises(InterpreterError, match=r"absent.tflite: no such file"):
         Interpreter(tmp_path / "absent.tflite")
     with pytest.raises(InterpreterError, match=r"is a folder"):
         Interpreter(tmp_path)

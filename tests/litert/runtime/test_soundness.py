@@ -145,7 +145,7 @@ DAMAGES: dict[str, tuple[Callable[[Any], object], str]] = {
     ),
     "an input of a signature": (
         lambda read: setattr(read.signatureDefs[0].inputs[0], "tensorIndex", 2),
-        "the input 'n' of signature 'serve' is tensor 2, which is no input of subgraph 0",
+        "the input 'n' of signature 'serve' is tensor 2, which is not an input of subgraph 0",
     ),
     "texts of numbers": (tensor(2, 8, type=schema.TensorType.STRING), "computes texts, and takes none"),
     "a resource of numbers": (tensor(2, 8, type=schema.TensorType.RESOURCE), "computes a resource, and takes none"),
@@ -160,7 +160,7 @@ DAMAGES: dict[str, tuple[Callable[[Any], object], str]] = {
     "a tensor whose name ends early": (tensor(0, 0, name="a\0b"), "the name of tensor 0 of subgraph 0 has a null"),
     "an output of a signature": (
         lambda read: setattr(read.signatureDefs[0].outputs[1], "tensorIndex", 0),
-        "the output 'y' of signature 'serve' is tensor 0, which is no output of subgraph 0",
+        "the output 'y' of signature 'serve' is tensor 0, which is not an output of subgraph 0",
     ),
 }
 
@@ -297,7 +297,7 @@ def test_names_that_cannot_be_read(name: str) -> None:
     graph.builtin("ADD", [x, x], [graph.output("sum", (2,))])
     content = model(graph, signatures={"what": 0})
 
-    with pytest.raises(InterpreterError, match="is no UTF-8"):
+    with pytest.raises(InterpreterError, match="is not UTF-8"):
         Interpreter(content.replace(name.encode(), b"\xff" * len(name)))
 
 

@@ -106,7 +106,7 @@ def test_ops_that_tflite_micro_lacks() -> None:
     report = report_of(serving(graph), "micro")
     assert report.verdict == "refused"
     (refused,) = report.refused
-    assert (refused.op, refused.reason, refused.places) == ("POW", "there is no such op", ("layer/Pow",))
+    assert (refused.op, refused.reason, refused.places) == ("POW", "no such op", ("layer/Pow",))
 
 
 def test_sizes_that_are_known_in_the_call_are_not_for_tflite_micro() -> None:

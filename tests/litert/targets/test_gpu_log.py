@@ -58,9 +58,9 @@ ERROR: [model_load.cc:316] Variable tensors not yet supported.
 def test_ops_and_reasons() -> None:
     assert Gpu().refusals(ACCELERATED) == ()
     assert Gpu().refusals(REFUSED) == (
-        Refusal("FILL", "there is no such op"),
+        Refusal("FILL", "no such op"),
         Refusal("STRIDED_SLICE", "Slice does not support shrink_axis_mask parameter"),
-        Refusal("WHILE", "there is no such op"),
+        Refusal("WHILE", "no such op"),
         Refusal("GATHER", "Only support 1D indices"),
     )
 

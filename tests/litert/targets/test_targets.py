@@ -148,7 +148,7 @@ def test_broken_packages_do_not_matter_to_others(monkeypatch: pytest.MonkeyPatch
     found = litefuse.check(dense())
     assert {"cpu", "litert", "micro", "ethos-u", "mine"} <= {each.target for each in found.reports}
     skipped = dict(found.skipped)
-    assert "no subclass of" in skipped["no_target"]
+    assert "not a subclass of" in skipped["no_target"]
     assert "cannot be imported" in skipped["nothing"]
     assert skipped["slow"] == "it is away"
     assert not found.ok
@@ -173,7 +173,7 @@ def test_kernels_that_differ_themselves(monkeypatch: pytest.MonkeyPatch, spread:
 @pytest.mark.usefixtures("installed")
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("no_target", "no subclass of"), ("nothing", "cannot be imported"), ("npu", "no target 'npu'")],
+    [("no_target", "not a subclass of"), ("nothing", "cannot be imported"), ("npu", "unknown target 'npu'")],
 )
 def test_what_is_no_target(name: str, message: str) -> None:
     with pytest.raises(litefuse.LitefuseError, match=message):
@@ -210,7 +210,7 @@ def refused(content: bytes, table: OpTable) -> list[Refusal]:
 def test_tables() -> None:
     content = lookup()
     assert refused(content, OpTable("", {"GATHER": Limits(), "MUL": Limits()})) == []
-    assert refused(content, OpTable("", {"GATHER": Limits()})) == [Refusal("MUL", "there is no such op", ("y",))]
+    assert refused(content, OpTable("", {"GATHER": Limits()})) == [Refusal("MUL", "no such op", ("y",))]
     two = OpTable("", {"GATHER": Limits(rank=2), "MUL": Limits(version=0)})
     assert [each.reason for each in refused(content, two)] == [
         "rank 3, and up to 2 is taken",

@@ -431,7 +431,7 @@ def test_fsspec_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_no_such_file_system() -> None:
-    with pytest.raises(LitefuseError, match="no file system nonesuch://"):
+    with pytest.raises(LitefuseError, match="unknown file system nonesuch://"):
         local("nonesuch://b/x")
 
 

@@ -22,7 +22,7 @@ from litefuse.support.options.quantization import quantization_options
 from litefuse.tools.batch_runs.models_file import read_models_file
 from litefuse.tools.cli.app import app
 
-NOTHING = "there is no such file or folder"
+NOTHING = "no such file or folder"
 
 COMMANDS = [
     *(

@@ -241,6 +241,6 @@ def test_a_kernel_that_cannot_be_sent(custom_model: Path) -> None:
 
 
 def test_an_error_of_verify_model_is_the_process_of_the_model_s(custom_model: Path) -> None:
-    with pytest.raises(LitefuseError, match="there is no kernel for the custom ops MyOp") as caught:
+    with pytest.raises(LitefuseError, match="no kernel for the custom ops MyOp") as caught:
         litefuse.verify_model(custom_model, inputs=X, expected=Y)
     assert not isinstance(caught.value, ModelCrashError)

@@ -133,7 +133,7 @@ def test_wrong_workers_are_told(
     cluster.wait(2)
     with pytest.raises(LitefuseError, match="no worker of the cluster can do it") as caught:
         litefuse.batch(models, output=tmp_path / "out", scheduler=cluster.address)
-    assert "there is no litefuse" in caught.value.message
+    assert "litefuse is not installed" in caught.value.message
     assert f"it has litefuse 0.1.0, not {__version__}" in caught.value.message
     assert f"litefuse=={__version__}" in caught.value.hint
     assert not [*(tmp_path / "out/records").iterdir()]
@@ -144,7 +144,7 @@ def test_wrong_workers_are_told(
     told = [vars(record) for record in caplog.records]
     assert sorted(record["reason"] for record in told if record.get("event") == "worker left out") == [
         f"it has litefuse 0.1.0, not {__version__}",
-        "there is no litefuse",
+        "litefuse is not installed",
     ]
 
 

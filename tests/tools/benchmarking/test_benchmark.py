@@ -140,8 +140,8 @@ def test_a_kernel_that_does_not_end(tmp_path: Path) -> None:
     ("content", "options", "error", "text"),
     [
         (b"", {}, InterpreterError, "the model is empty"),
-        (b"TFL3", {}, InterpreterError, "this is no LiteRT model"),
-        (b"\0" * 4 + b"TFL3" + b"\xff" * 40, {}, InterpreterError, "no LiteRT model"),
+        (b"TFL3", {}, InterpreterError, "this is not a LiteRT model"),
+        (b"\0" * 4 + b"TFL3" + b"\xff" * 40, {}, InterpreterError, "not a LiteRT model"),
         (activated()[:200], {}, InterpreterError, "damaged"),
         (activated(), {"signatures": ["other"]}, InterpreterError, "no signature 'other'"),
         (activated(), {"shapes": {"z": (1,)}}, InterpreterError, "no input 'z'"),

@@ -266,7 +266,7 @@ def test_an_output_that_cannot_be_written_is_refused_before_the_conversion(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("litefuse.conversion.api.convert", None)
-    refused(run("convert", SAVED_MODEL, "-o", tmp_path / "missing" / "m.tflite"), "there is no folder", "missing")
+    refused(run("convert", SAVED_MODEL, "-o", tmp_path / "missing" / "m.tflite"), "no such folder", "missing")
     refused(run("convert", SAVED_MODEL, "-o", tmp_path), "it is a folder")
     refused(run("convert", SAVED_MODEL, "-o", "-"), "- would be the standard output")
     refused(run("convert", SAVED_MODEL, "-o", tmp_path / ("x" * 300) / "m"), "cannot be written")
@@ -383,7 +383,7 @@ def test_wrong_usage(args: tuple[str, ...]) -> None:
 def test_errors_are_plain_text_where_there_is_no_terminal(tmp_path: Path) -> None:
     outcome = spawn("convert", tmp_path / "nothing", "-o", tmp_path / "m.tflite")
     refused(outcome)
-    assert outcome.err == f"error: {tmp_path / 'nothing'}: there is no such file or folder\n"
+    assert outcome.err == f"error: {tmp_path / 'nothing'}: no such file or folder\n"
 
 
 def test_a_traceback_on_demand(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def test_given_inputs_of_a_loop(tmp_path: Path) -> None:
 
 def test_what_is_refused(double: tuple[Path, Path], tmp_path: Path) -> None:
     path = double[0]
-    refused(run("benchmark", path, *FEW), "there is no kernel for the custom ops Double")
+    refused(run("benchmark", path, *FEW), "no kernel for the custom ops Double")
     refused(run("benchmark", tmp_path / "none.tflite"), "no such file")
     error = json.loads(run("benchmark", tmp_path / "none.tflite", "--json").out)
     assert error["error"]["type"] == "InterpreterError"

@@ -75,7 +75,7 @@ def test_json_of_a_conversion_that_succeeds_is_its_report(tmp_path: Path, monkey
     assert (code, message) == (0, "")
     told = json.loads(out)["file_check"]
     assert not told["ran"]
-    assert "there is no kernel for the custom ops my_custom_fused_op" in told["reason"]
+    assert "no kernel for the custom ops my_custom_fused_op" in told["reason"]
 
 
 def test_max_error_is_for_quantization(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def test_a_kernel_from_a_file(demo_model: Path, tmp_path: Path) -> None:
 def test_a_module_by_name(demo_model: Path, tmp_path: Path) -> None:
     done = run(tmp_path, demo_model, "--kernels", "json", "-o", "out.npz")  # a module without the kernel
     assert done.returncode == 1
-    assert "there is no kernel for the custom ops my_custom_fused_op" in done.stderr
+    assert "no kernel for the custom ops my_custom_fused_op" in done.stderr
     assert "--kernels FILE.py" in done.stderr
 
 
@@ -62,7 +62,7 @@ def test_a_kernel_of_another_name(demo_model: Path, tmp_path: Path) -> None:
         ),
         ("kernel.py", "return 1 // 0", "kernel.py, line 11, in invoke)"),
         ("kernel.py", "return (", "cannot be imported: SyntaxError"),
-        ("missing.py", "", "missing.py: there is no such file"),
+        ("missing.py", "", "missing.py: no such file"),
         ("no_such_module", "", "cannot be imported: ModuleNotFoundError"),
         (".", "", ".: this is neither a .py file nor the name of a module"),
     ],

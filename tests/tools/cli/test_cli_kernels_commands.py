@@ -129,7 +129,7 @@ def test_new_what_is_wrong(model: Path, tmp_path: Path) -> None:
     refused(run("kernels", "new", "Skale", "--from", model, "--to", target), "'Skale'", "There are: Scale.")
     refused(
         run("kernels", "new", "Scale", "--from", tmp_path / "none.tflite", "--to", target),
-        "there is no such file or folder",
+        "no such file or folder",
     )
     refused(run("kernels", "new", "Scale", "--from", model, "--to", model), "this is a file, not a folder")
     refused(run("kernels", "new", "Scale", "--from", model, "--to", tmp_path), "the folder is not empty")

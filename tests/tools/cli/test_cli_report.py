@@ -91,10 +91,10 @@ def test_a_verification_and_a_check_write_pages(tmp_path: Path, demo_model: Path
     ("arguments", "message"),
     [
         (("convert", SAVED_MODEL, "-o", "{0}/m.tflite", "--html", "{0}/m.tflite"), "it would replace"),
-        (("convert", SAVED_MODEL, "-o", "{0}/m.tflite", "--html", "{0}/none/page.html"), "there is no folder"),
+        (("convert", SAVED_MODEL, "-o", "{0}/m.tflite", "--html", "{0}/none/page.html"), "no such folder"),
         (("report", "{1}", "-o", "{1}"), "it would replace"),
-        (("report", "{1}", "{0}/none"), "there is no such file or folder"),
-        (("report", "{0}/none.tflite", "-o", "{0}/page.html"), "there is no such file or folder"),
+        (("report", "{1}", "{0}/none"), "no such file or folder"),
+        (("report", "{0}/none.tflite", "-o", "{0}/page.html"), "no such file or folder"),
         (("check", "{1}", "--html", "{1}"), "it would replace"),
         (("benchmark", "{1}", "--html", "{1}"), "it would replace"),
     ],

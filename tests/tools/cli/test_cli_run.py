@@ -71,7 +71,7 @@ def test_run_writes_through_no_planted_link(table_model: Path, tmp_path: Path) -
 def test_run_replaces_no_device(table_model: Path, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     outcome = run("run", table_model, "-o", tmp_path / "pipe")
-    refused(outcome, "the outputs cannot be written: a device, pipe or the like is no file")
+    refused(outcome, "the outputs cannot be written: a device, pipe or the like is not a file")
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
 
 
@@ -114,7 +114,7 @@ def test_inputs_that_do_not_fit(table_model: Path, tmp_path: Path, arrays: Any, 
 
 
 def test_inputs_that_cannot_be_read(table_model: Path, tmp_path: Path) -> None:
-    refused(run("run", table_model, "--inputs", tmp_path / "in.npz"), "there is no such file")
+    refused(run("run", table_model, "--inputs", tmp_path / "in.npz"), "no such file")
     os.mkfifo(tmp_path / "pipe.npz")
     refused(run("run", table_model, "--inputs", tmp_path / "pipe.npz"), "a device, pipe or the like")
     (tmp_path / "in.npz").write_bytes(b"text")
@@ -152,7 +152,7 @@ def test_run_bad_input(demo_model: Path, table_model: Path, tmp_path: Path) -> N
     refused(run("run", SAVED_MODEL / "saved_model.pb"), "Is it a complete .tflite file")
     refused(run("run", demo_model), "a signature must be named", "embed, serving_default")
     refused(run("run", demo_model, "--signature", "x"), "no signature 'x'")
-    refused(run("run", table_model, "-o", tmp_path / "missing" / "o.npz"), "there is no folder")
+    refused(run("run", table_model, "-o", tmp_path / "missing" / "o.npz"), "no such folder")
     before = table_model.read_bytes()
     refused(run("run", table_model, "-o", table_model), "it would replace what it is made from")
     assert table_model.read_bytes() == before
@@ -184,7 +184,7 @@ def test_run_a_model_with_a_name_that_is_no_text(tmp_path: Path) -> None:
     graph.builtin("ADD", [x, x], [y])
     path = tmp_path / "m.tflite"
     path.write_bytes(model(graph).replace(b"a_name", b"a\xffname"))
-    refused(run("run", path), "is no UTF-8", "damaged")
+    refused(run("run", path), "is not UTF-8", "damaged")
 
 
 def test_run_without_the_kernel_of_a_custom_op(demo_model: Path) -> None:

@@ -137,7 +137,7 @@ def test_a_form_of_quantization(attributes: dict[str, Any], trained: bool, expec
         ({"supported_types": ["bfloat16"]}, False, "supported_types has no 'bfloat16'"),
         ({"supported_types": ["int16"]}, False, "supported_types has no 'int16'"),
         ({"supported_types": "float16"}, False, "takes a list"),
-        ({"supported_types": [object()]}, False, "is no data type"),
+        ({"supported_types": [object()]}, False, "is not a data type"),
         ({"inference_input_type": "int8"}, False, "inference_input_type must be float32"),
         ({"optimizations": DEFAULT, "inference_output_type": np.int8}, False, "inference_output_type must be float32"),
         (

@@ -116,7 +116,7 @@ def test_a_broken_library_of_kernels_is_told(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setattr("litefuse.kernels.native_library", lambda: library)
     finding = found(software.native_kernels)["in C++"]
     assert (finding.state, finding.is_fatal) == ("broken", False)
-    assert "no shared library" in finding.text
+    assert "not a shared library" in finding.text
 
 
 def test_kernels_in_python_alone_are_told(monkeypatch: pytest.MonkeyPatch) -> None:

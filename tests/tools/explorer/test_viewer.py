@@ -58,7 +58,7 @@ def test_what_cannot_be_shown(demo_model: Path, tmp_path: Path, monkeypatch: pyt
     assert run("show", demo_model, "--write-node-data", tmp_path)[0] == ExitCode.USAGE
     code, _, message = run("show", tmp_path / "absent.tflite")
     assert code == ExitCode.FAILED
-    assert "absent.tflite: there is no such file or folder" in message
+    assert "absent.tflite: no such file or folder" in message
     (tmp_path / "cut.tflite").write_bytes(demo_model.read_bytes()[:1000])
     assert run("show", tmp_path / "cut.tflite")[0] == ExitCode.FAILED
     with free_port(taken=True) as port, pytest.raises(LitefuseError, match=f"port {port} is taken on this machine"):

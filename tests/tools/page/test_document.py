@@ -147,14 +147,14 @@ def test_bytes_times_errors_and_refusals_are_those_of_the_ops(tmp_path: Path) ->
     converted = written(tmp_path / "m.tflite", small())
     layers = Layers("s", 1, (Layer("net/dense/MatMul", "FULLY_CONNECTED", error=float("inf")), Layer("z", "Mine")))
     verification = Verification("m", "o", 1e-4, 1, (), layers=layers)
-    refused = RefusedOps("Mine", "there is no such op", places=("z",))
+    refused = RefusedOps("Mine", "no such op", places=("z",))
     check = TargetCheck("m", (TargetReport("gpu", "refused", "v1", refused=(refused,)),))
     page = Page(document(Content(converted, "0" * 64, verification=verification, check=check)))
     matmul, mine = node_named(page, 0, "net/dense/MatMul"), node_named(page, 0, "z")
     measures = {each["name"]: each["values"] for each in page.data["measures"]}
     assert measures == {"bytes": [[*matmul, 48]], "error": [[*matmul, None]]}
     (kind,) = page.data["kinds"]
-    assert (kind["name"], kind["classes"]) == ("refused by gpu", ["there is no such op"])
+    assert (kind["name"], kind["classes"]) == ("refused by gpu", ["no such op"])
     assert kind["values"] == [[*mine, 0]]
 
 
@@ -201,7 +201,7 @@ def test_a_page_is_written_whole_or_not_at_all(tmp_path: Path, demo_model: Path)
     damaged.write_bytes(demo_model.read_bytes()[:-900])
     with pytest.raises(LitefuseError):
         litefuse.save_report(tmp_path / "page.html", damaged)
-    with pytest.raises(LitefuseError, match="there is no"):
+    with pytest.raises(LitefuseError, match="no such file"):
         litefuse.save_report(tmp_path / "page.html", demo_model, tmp_path / "none")
     assert [each.name for each in tmp_path.iterdir()] == ["damaged.tflite"]
 

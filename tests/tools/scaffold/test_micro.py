@@ -256,7 +256,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
     x = graph.input("x", (1, 4))
     graph.builtin("POW", [x, x], [graph.output("layer/Pow", (1, 4))])
     text = error(serving(graph))
-    assert "POW: there is no such op, at layer/Pow" in text
+    assert "POW: no such op, at layer/Pow" in text
     assert "change the layer" in text
 
     graph = Graph()

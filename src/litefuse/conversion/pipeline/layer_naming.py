@@ -41,7 +41,7 @@ class LayerNaming:
     Attributes:
         forms: The forms of composites: layers become one if a form was chosen for its name, other than ``inline``.
         target: What the target of the file can run: layers become the composites that it takes, if nothing was chosen.
-        only_cpu: Whether there is no other target than the CPU.
+        only_cpu: Whether the CPU is the only target.
         required: The composites that have to be fused.
         check: Compares layers with their definitions, and fusions with layers; None for no comparison.
     """

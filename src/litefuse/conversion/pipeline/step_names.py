@@ -43,7 +43,7 @@ def check_step_names(names: Collection[str]) -> None:
     unknown = [name for name in names if name not in known]
     if unknown:
         raise LitefuseError(
-            f"there is no pass {', '.join(map(repr, unknown))}", hint=f"In their order, they are {', '.join(known)}."
+            f"unknown pass {', '.join(map(repr, unknown))}", hint=f"The passes, in order: {', '.join(known)}."
         )
 
 

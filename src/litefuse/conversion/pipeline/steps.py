@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["INLINE", "LOWER", "REMOVE_UNUSED", "SELF_CHECK", "ModuleSaved", "SavedBefore", "Steps"]
 
-#: The names of the steps that are no passes of litefuse: calls are inlined, functions without callers are removed, and
+#: The names of the steps that are not passes of litefuse: calls are inlined, functions without callers are removed, and
 #: the engine lowers TensorFlow's ops.
 INLINE, REMOVE_UNUSED, LOWER = "inline", "symbol-dce", "lower"
 #: The name of the step that compares a fused op with its composite, within the pass that fuses.

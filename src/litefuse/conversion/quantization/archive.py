@@ -111,7 +111,7 @@ def _mapped(path: Path, file: Any, member: zipfile.ZipInfo) -> npt.NDArray[Any] 
     """Returns an array of an archive, mapped; None if that cannot be.
 
     Raises:
-        ValueError: It is no array.
+        ValueError: It is not an array.
     """
     if member.compress_type != zipfile.ZIP_STORED:
         return None

@@ -28,10 +28,10 @@ def check_quantization(form: Quantization | None, **choices: Any) -> tuple[Quant
         **choices: Those of :func:`litefuse.support.options.quantization.quantization_options`.
 
     Raises:
-        LitefuseError: There is no such form or combination, or litert-quantizer is not installed.
+        LitefuseError: No such form or combination, or litert-quantizer is not installed.
     """
     if form is not None and form not in QUANTIZATIONS:
-        raise LitefuseError(f"there is no quantization {form!r}", hint=f"They are {', '.join(QUANTIZATIONS)}.")
+        raise LitefuseError(f"unknown quantization {form!r}", hint=f"Choose from {', '.join(QUANTIZATIONS)}.")
     if choices.get("recipe") is not None:
         if form is not None:
             raise LitefuseError(
@@ -140,7 +140,7 @@ def check_samples(
         raise LitefuseError("the quantization 'qat' has inputs and outputs of one type")
     if preprocess and dataset is None:
         raise LitefuseError(
-            "preprocess makes samples of the images in a folder, and there is no folder",
+            "preprocess needs a folder of images to make samples of",
             hint="Pass it as representative_dataset (on the command line, --representative-dataset).",
         )
     if needs_samples and dataset is None:

@@ -144,4 +144,4 @@ def _array(value: Any, number: int) -> npt.NDArray[Any]:
     try:
         return np.asarray(value)
     except (TypeError, ValueError, RuntimeError) as error:  # PyTorch's tensors raise any of them
-        raise LitefuseError(f"sample {number} of the representative dataset is no array: {error}") from error
+        raise LitefuseError(f"sample {number} of the representative dataset is not an array: {error}") from error

@@ -99,7 +99,7 @@ def _imported(function: str) -> Callable[..., Any]:
     """Imports a function from a file, which may import others beside it.
 
     Raises:
-        LitefuseError: There is no such file or function, or importing it fails.
+        LitefuseError: No such file or function, or importing it fails.
     """
     from litefuse.support.plug_ins.modules import import_file
 

@@ -28,7 +28,7 @@ class CalibrationObserver:
     """Announces the progress of a calibration, and finds out which ranges still grew at its end.
 
     Args:
-        calls: The calls; none if there is no calibration.
+        calls: The calls; none without calibration.
         announce: Called with the progress.
     """
 

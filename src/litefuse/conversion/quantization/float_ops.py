@@ -49,7 +49,7 @@ _BIASES = {
     "TRANSPOSE_CONV": 3,
 }
 _KEPT = "kept in floating point, as requested"
-# Fewer float32 weights than this many bytes are no matter where they are not those of products.
+# Fewer float32 weights than this many bytes do not matter where they are not those of products.
 _SMALL = 4096
 # An error lists this many groups of ops.
 _LISTED = 12
@@ -155,7 +155,7 @@ class _Ops:
         }
 
     def reals(self, op: Op) -> list[int]:
-        """Returns the operands and results in floating point that are no constants."""
+        """Returns the operands and results in floating point that are not constants."""
         return [
             each
             for each in (*op.inputs, *op.outputs)

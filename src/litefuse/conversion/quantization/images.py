@@ -26,7 +26,7 @@ def images_in(folder: Path, preprocess: Callable[[Any], Any]) -> Iterator[Any]:
             see :data:`~litefuse.conversion.quantization.dataset.RepresentativeDataset`.
 
     Raises:
-        LitefuseError: Pillow is not installed, there are no images, one cannot be read, or ``preprocess`` fails.
+        LitefuseError: Pillow is not installed, no images were given, one cannot be read, or ``preprocess`` fails.
     """
     if importlib.util.find_spec("PIL") is None:
         raise LitefuseError(

@@ -15,7 +15,7 @@ __all__ = ["hand_ranges_on", "integer_kernel", "same_scale_pairs", "sources_of_s
 
 
 def integer_kernel(model: Any, op: Any, bits: int) -> type[CustomOp] | None:
-    """Returns the kernel of a custom op that takes integers of so many bits; None if there is no such kernel."""
+    """Returns the kernel of a custom op that takes integers of so many bits; None without such a kernel."""
     code = model.operatorCodes[op.opcodeIndex]
     if op_code(code) != schema.BuiltinOperator.CUSTOM:
         return None

@@ -63,7 +63,7 @@ def _quantize(graph: GraphEditor, op: Any, position: int, takers: Collection[Any
         return False
     moved, is_lookup = int(op.inputs[position]), graph.code(op) == _CODES.EMBEDDING_LOOKUP
     if is_lookup and (dtype is not np.int8 or graph.shares_constant(moved)):
-        return False  # there is no lookup of int16, and a second table would cost more than it gains
+        return False  # LiteRT has no lookup of int16, and a second table would cost more than it gains
     integers = _integers(graph, moved, scale, dtype, is_table=is_lookup)
     if integers is None:
         return False

@@ -92,7 +92,7 @@ def _weights_alone(form: Quantization, options: QuantizationOptions, facts: Mode
 
     bits = options.weight_bits
     whole = "TENSORWISE" if options.granularity == "tensor" else "CHANNELWISE"
-    # Where there is no kernel for less than 8 bits, the first entry counts.
+    # Without a kernel for less than 8 bits, the first entry counts.
     recipe = [_entry(".*", _ALL, config(8, whole)), _entry("^", _ALL, config(bits, whole))]
     if form == "dynamic" and whole == "TENSORWISE":
         # LiteRT reads a scale for each channel, and computes with what is behind the only one.

@@ -57,7 +57,7 @@ def record(samples: Iterable[Sample], path: Path, on_sample: Callable[[], None] 
         on_sample: Called after each of them.
 
     Raises:
-        LitefuseError: There are none, or there is no room for them.
+        LitefuseError: There are none, or the disk is full.
     """
     entries: list[tuple[str | None, int]] = []
     iterator = iter(samples)

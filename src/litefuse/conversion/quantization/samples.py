@@ -54,14 +54,14 @@ def calls_by_specs(samples: Samples, specs: Mapping[str, Sequence[InputSpec]], w
     calls = {key: calls[key] for key in wanted}
     for key, of_signature in [*calls.items()]:
         if not of_signature and specs[key]:
-            raise InterpreterError(f"there is no sample for the signature {key!r}", where=WHERE)
+            raise InterpreterError(f"no sample for the signature {key!r}", where=WHERE)
         if not of_signature:
             calls[key] = [{}]  # without inputs, all calls are alike
         for number, inputs in enumerate(calls[key], 1):
             for name, value in inputs.items():
                 if value.dtype.kind in "fc" and not np.isfinite(value).all():
                     raise InterpreterError(
-                        f"{name!r} holds what is no finite number", where=f"{WHERE}, sample {number} of {key!r}"
+                        f"{name!r} has NaN or infinite elements", where=f"{WHERE}, sample {number} of {key!r}"
                     )
     return calls
 

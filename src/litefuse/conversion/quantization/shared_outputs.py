@@ -2,7 +2,7 @@
 
 It adds DEQUANTIZE for the output, and has the other readers take what that makes: ops of integers with an operand in
 floating point, which LiteRT refuses. If one of the readers is in floating point, the signature goes on to name the
-integers, which are no output any more. If one of the readers takes another scale, what QUANTIZE makes for it becomes
+integers, which are not outputs any more. If one of the readers takes another scale, what QUANTIZE makes for it becomes
 the output, in the place of what was.
 """
 

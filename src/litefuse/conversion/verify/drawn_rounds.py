@@ -297,7 +297,7 @@ class _Drawing:
     def _covering(
         self, calls: Sequence[Call], given: Sequence[Arrays], run: Callable[[Call], Arrays], batch: int
     ) -> Iterator[tuple[Call, Arrays]]:
-        """Makes calls until each row and word was picked, or there is no more time or memory."""
+        """Makes calls until each row and word was picked, or time or memory runs out."""
         end = time.monotonic() + self._plan.seconds
         size = 0
         for key, drawer in self._drawers.items():

@@ -65,7 +65,7 @@ def check_in_worker(job: FileCheckJob, where: str, announce: Callable[[str], Non
 
     Raises:
         FileCheckError: LiteRT refuses it, or crashes on it.
-        LimitError: There is no time left.
+        LimitError: The time is up.
     """
     limits = process_limits()
     is_ours = limits.remaining is None or limits.remaining > _SECONDS

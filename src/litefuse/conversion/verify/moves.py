@@ -79,9 +79,9 @@ class Move(CustomOp):
     """Moves numbers by a few steps of float32; others that they are computed of follow them.
 
     ``kind`` says what is exact: ``digits`` numbers of few digits that are computed of such numbers, ``zeros`` what is
-    computed of 0; there, and in ``positive`` numbers, what vanishes is no tie. A ``difference`` moves by as much as its
-    operand would, an ``exponential`` as e to its power. What ``elementwise`` ops compute of equal numbers stays equal
-    where ``alike`` is set; otherwise, exact numbers move, too.
+    computed of 0; there, and in ``positive`` numbers, what vanishes is not a tie. A ``difference`` moves by as much as
+    its operand would, an ``exponential`` as e to its power. What ``elementwise`` ops compute of equal numbers stays
+    equal where ``alike`` is set; otherwise, exact numbers move, too.
     """
 
     op_name = "LitefuseMove"
@@ -108,7 +108,7 @@ class Move(CustomOp):
             with np.errstate(invalid="ignore"):
                 outputs[0] = x + _MOVE * share * (np.abs(x) + np.abs(others[0]) + (kind == "exponential"))
             return
-        if kind in {"zeros", "positive"}:  # what vanishes or overflows is no tie
+        if kind in {"zeros", "positive"}:  # what vanishes or overflows is not a tie
             x = _defined(x, others[0], positive=kind == "positive")
         if kind in {"zeros", "digits"} and self.alike:
             exact = _few_digits(x)
@@ -133,7 +133,7 @@ def moved_numbers(x: npt.NDArray[Any], random: Random) -> npt.NDArray[Any]:
 
 
 def movement_of(moved: npt.NDArray[Any], value: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Returns how far each element moved, in units of a move; infinite where it came, went or is no real number.
+    """Returns how far each element moved, in units of a move; infinite where it came, went or is not a real number.
 
     Args:
         moved: The result of moved ops, of which equal numbers were moved alike.

@@ -158,7 +158,7 @@ def call_functions(tf: Any, functions: Mapping[str, Function], calls: Sequence[C
     """Returns the outputs of consecutive calls.
 
     Raises:
-        LitefuseError: There is no such signature, or TensorFlow refuses a call.
+        LitefuseError: No such signature, or TensorFlow refuses a call.
     """
     return [_called(tf, functions, call, where) for call in calls]
 

@@ -82,7 +82,7 @@ class Names(NamedTuple):
 
 
 def _read(model: str | bytes, read: Callable[[Any], Any]) -> Any:
-    """Reads names from a file or content; none of what is no model, which is reported when it is run."""
+    """Reads names from a file or content; none of what is not a model, which is reported when it is run."""
     try:
         with content_of(model if isinstance(model, bytes) else Path(model)) as content:
             return read(content)

@@ -52,7 +52,7 @@ class Rounding:
         self._run = run
         self._timed = timed
         self._runner: Run | None = None
-        with contextlib.suppress(Exception):  # of the schema, the runtime or a kernel: then there is no such run
+        with contextlib.suppress(Exception):  # of the schema, the runtime or a kernel: then that run is left out
             self._runner = (load or _runner)(moved_copy(content))
         self._too_many = sys.maxsize
         #: Whether a result had another shape in a run of the last call.

@@ -39,7 +39,7 @@ def may_have_steps(content: bytes) -> bool:
 
 
 def beside_a_step(run: Callable[[Arguments], Arguments], one: Arguments, other: Arguments) -> Iterator[Arguments]:
-    """Yields arguments on both sides of a step on the way from some to others; none if there is no step.
+    """Yields arguments on both sides of a step on the way from some to others; none without a step.
 
     Args:
         run: The function.

@@ -111,7 +111,7 @@ def _rank(call: Call, found: Difference, allowed: float) -> tuple[bool, float]:
 
 
 def _doubt(key: str, name: str, movement: Movement, evidence: Evidence) -> str:
-    """Returns why an output that does not differ may be wrong all the same; empty if there is no reason to think so."""
+    """Returns why an output that does not differ may be wrong all the same; empty without a reason to think so."""
     if name not in evidence.moving.get(key, frozenset()):
         return ""  # a constant
     if not movement.moved and (movement.calls or evidence.drawn):

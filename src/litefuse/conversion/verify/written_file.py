@@ -67,7 +67,7 @@ def check_written_file(path: Path, *, xnnpack: bool = True) -> FileCall:
         xnnpack: Whether to call it with XNNPACK, if it is not too large for that.
 
     Returns:
-        How long calls took; or why it could not be run here: there is no kernel for a custom op, a kernel refused the
+        How long calls took; or why it could not be run here: a custom op has no kernel, a kernel refused the
         inputs, none of the tried sizes fits, or sizes follow from inputs' values, and the drawn ones do not fit.
 
     Raises:

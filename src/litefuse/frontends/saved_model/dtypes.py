@@ -73,7 +73,7 @@ class DataType(enum.IntEnum):
         """Returns the type for a protobuf enum value; a reference type (value + 100) becomes its value type.
 
         Raises:
-            SavedModelError: There is no such type; ``where`` says where it was found.
+            SavedModelError: No such type; ``where`` says where it was found.
         """
         try:
             return cls(value - 100 if value > 100 else value)

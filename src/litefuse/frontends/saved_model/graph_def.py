@@ -65,7 +65,7 @@ def load_graph(path: Path, inputs: Sequence[str] | None = None, outputs: Sequenc
     for tensor in (*fed, *fetched):
         if split_tensor_name(tensor)[0] not in nodes:
             raise SignatureError(
-                f"there is no node {split_tensor_name(tensor)[0]!r}",
+                f"unknown node {split_tensor_name(tensor)[0]!r}",
                 where=where,
                 hint=f"The placeholders are {_listed(name for name in nodes if nodes[name].op in _PLACEHOLDERS)}; "
                 f"the nodes that nothing reads are {_listed(_unread(nodes, registry))}.",

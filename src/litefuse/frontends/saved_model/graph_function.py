@@ -127,7 +127,7 @@ class _Graph:
 
     def _check_exists(self, tensor: str) -> None:
         if split_tensor_name(tensor)[0] not in self.nodes:
-            raise SavedModelError(f"there is no tensor {tensor!r} in the graph", where=self.name)
+            raise SavedModelError(f"the graph has no tensor {tensor!r}", where=self.name)
 
     def _refuse_handle(self, node: NodeDef) -> None:
         """Rejects a placeholder for a resource: the graph of a function has one for each resource it captured."""

@@ -19,7 +19,7 @@ _MAX_BYTES = 2**28
 
 
 def output_names(folder: Path) -> tuple[str, ...]:
-    """Returns the names of a functional model's outputs, in its order; empty if there is no such model.
+    """Returns the names of a functional model's outputs, in its order; empty without such a model.
 
     An output has the name of its layer, and a number if several are of one.
 
@@ -39,7 +39,7 @@ def output_names(folder: Path) -> tuple[str, ...]:
             else layers
         )
         names: list[Any] = [value[0] for value in values if isinstance(value, list)]
-    # Metadata are no part of the model: where they are damaged, the order is that of the signature.
+    # Metadata are not part of the model: where they are damaged, the order is that of the signature.
     except (DecodeError, LookupError, OSError, RecursionError, SavedModelError, StopIteration, TypeError, ValueError):
         return ()
     return _unique(names) if all(isinstance(name, str) for name in names) else ()

@@ -96,9 +96,7 @@ class SavedModel:
             sources = (self.variables, self.constants, self.assets, self.tables, self.resources)
             capture = next((source[node] for source in sources if node in source), None)
             if capture is None:
-                message = (
-                    f"function {function!r} captures object {node}, which is no variable, constant, asset or resource"
-                )
+                message = f"function {function!r} captures object {node}, not a variable, constant, asset or resource"
                 raise SavedModelError(message, where=str(self.path))
             captures.append(capture)
         return tuple(captures)

@@ -153,7 +153,7 @@ def _constant_input(function: FunctionDef, reference: str) -> NDArray[Any]:
     name = node_of(reference)
     node = next((node for node in function.node_def if node.name == name and node.op == "Const"), None)
     if node is None:
-        raise SavedModelError(f"the input {name!r} of a table is no constant", where=function.signature.name)
+        raise SavedModelError(f"the input {name!r} of a table is not constant", where=function.signature.name)
     return tensor_value(node.attr["value"].tensor, name)
 
 
@@ -273,7 +273,7 @@ class TableNodes:
         if isinstance(source, Constant):
             return source.read()
         if source is None or isinstance(source, (Asset, Table)):
-            raise SavedModelError(f"{what} cannot be told: it is no constant")
+            raise SavedModelError(f"{what} is not known: it is not constant")
         if source.op == "Const":
             return tensor_value(source.attr["value"].tensor, what)
         if source.op not in _COMPUTED:
@@ -346,7 +346,7 @@ def _column(lines: Sequence[bytes], index: int, delimiter: bytes, dtype: DataTyp
     if index == _WHOLE_LINE:
         cells = list(lines)
     elif index < 0:
-        raise SavedModelError(f"there is no column {index}", where=where)
+        raise SavedModelError(f"column {index} is missing", where=where)
     else:
         rows = [line.split(delimiter) for line in lines]
         for number, row in enumerate(rows):

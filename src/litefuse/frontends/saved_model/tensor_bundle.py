@@ -134,7 +134,7 @@ class TensorBundle:
         """Returns a tensor's entry of the index.
 
         Raises:
-            CheckpointError: There is no such tensor, or its entry is invalid.
+            CheckpointError: No such tensor, or its entry is invalid.
         """
         return self._entry(key.encode(), key)
 
@@ -142,7 +142,7 @@ class TensorBundle:
         """Returns a tensor's location, or None if it is not contiguous raw bytes (a string tensor, or in slices).
 
         Raises:
-            CheckpointError: There is no such tensor, or its entry or shard is damaged.
+            CheckpointError: No such tensor, or its entry or shard is damaged.
         """
         entry = self.entry(key)
         if entry.slices or entry.dtype == DataType.STRING or not entry.dtype.has_numpy:
@@ -162,7 +162,7 @@ class TensorBundle:
             string tensor an object array of ``bytes``.
 
         Raises:
-            CheckpointError: There is no such tensor, its type has no value that can be read (resource, variant), or the
+            CheckpointError: No such tensor, its type has no value that can be read (resource, variant), or the
                 shard is missing, truncated or damaged.
         """
         entry = self.entry(key)
@@ -265,7 +265,7 @@ class TensorBundle:
         for tensor_slice in entry.slices:
             bounds = tensor_slice.bounds(entry.shape)
             if bounds is None:
-                raise self._error(entry.key, f"{tensor_slice} is no slice of shape {list(entry.shape)}")
+                raise self._error(entry.key, f"{tensor_slice} is not a slice of shape {list(entry.shape)}")
             part = self._entry(tensor_slice.key(entry.key), entry.key)
             shape = tuple(bound.stop - bound.start for bound in bounds)
             if part.shape != shape or part.dtype != entry.dtype or part.slices:

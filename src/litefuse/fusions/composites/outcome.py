@@ -43,8 +43,8 @@ class CheckResult(NamedTuple):
             behind it were relative to; None if nothing could be compared.
         problem: Why the fused op is not equivalent to the composite; None if it is, or if nothing could be compared.
         unchecked: Why nothing could be compared.
-        note: The first difference that is no fault: where the composite's result is NaN or infinite, or its arguments
-            are, or constants are not those of its calls.
+        note: The first harmless difference: where the composite's result or its arguments are NaN or infinite, or
+            constants are not those of its calls.
     """
 
     error: float | None = None

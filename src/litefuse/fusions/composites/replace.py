@@ -121,7 +121,7 @@ class Replacer:
             return "it carries its body, with which a generated kernel is compared"
         if not has_kernel(kernel) and kernel not in RESOLVED_OPS:
             carries = self._forms[name] == "keep"
-            return f"there is no kernel for it here{', and the op carries its body' if carries else ''}"
+            return f"no kernel for it here{', and the op carries its body' if carries else ''}"
         if is_placeholder(function) and not self._check_custom_ops:
             return "its body is a placeholder"
         return None
@@ -297,7 +297,7 @@ def _build(
 def _verdict(verdict: object) -> str | None:
     if verdict is None or (isinstance(verdict, str) and verdict.strip()):
         return verdict
-    raise TypeError(f"verify returned {verdict!r}; it returns the reason why there is no fusing, a string, or None")
+    raise TypeError(f"verify returned {verdict!r}; it returns the reason not to fuse, a string, or None")
 
 
 def _values(results: object) -> list[ir.Value]:

@@ -118,7 +118,7 @@ def formula_search(recognizer: Recognizer) -> FormulaSearch:
     given = list(cast("Sequence[Any]", made)) if isinstance(made, (list, tuple)) else [made]
     results = tuple(each for each in given if isinstance(each, Pattern))
     if not results or len(results) < len(given):
-        raise FusionError(f"the formula gives {made!r}, which is no pattern", where=_where(recognizer))
+        raise FusionError(f"the formula gives {made!r}, which is not a pattern", where=_where(recognizer))
     if isinstance(results[0], Variable):
         raise FusionError("the formula computes nothing: it gives one of its parameters", where=_where(recognizer))
     return FormulaSearch(recognizer, tuple(arguments), numbers, results, [])

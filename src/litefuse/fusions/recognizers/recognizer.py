@@ -92,7 +92,7 @@ def recognizer(name: str) -> Callable[[_TargetType], _TargetType]:
 
     Raises:
         FusionError: It is neither a function nor a ``Recognizer``, or has a parameter that cannot be bound to a
-            pattern; or there is no name.
+            pattern; or the name is missing.
     """
     # Checked at run time too: in a decorator without brackets, ``name`` is the decorated formula.
     if not name or not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]

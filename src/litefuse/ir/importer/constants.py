@@ -69,7 +69,7 @@ def constant(array: NDArray[Any], dtype: int, location: ir.Location | None = Non
     constants.
 
     Raises:
-        GraphError: There are no constants of this dtype.
+        GraphError: Constants of this dtype do not exist.
     """
     attribute = elements_attribute(*constant_parts(array, dtype))
     kind = ir.DenseElementsAttr(attribute).type

@@ -79,7 +79,7 @@ def import_saved_model(saved_model: SavedModel, signatures: Sequence[str] | None
         signatures: The keys to import; None means all.
 
     Raises:
-        SignatureError: There is no such key.
+        SignatureError: No such key.
         GraphError: A function cannot be imported.
     """
     keys = list(saved_model.signatures) if signatures is None else list(dict.fromkeys(signatures))

@@ -219,7 +219,7 @@ class Op(NamedTuple):
 
         Raises:
             Undecided: It is not known.
-            ShapeError: There is no such axis.
+            ShapeError: No such axis.
         """
         return normal_axis(self.number(index), rank)
 
@@ -231,7 +231,7 @@ def normal_axis(axis: int, rank: int) -> int:
         ShapeError: A tensor of this rank has no such axis.
     """
     if not -rank <= axis < rank:
-        raise ShapeError(f"there is no axis {axis} in rank {rank}")
+        raise ShapeError(f"axis {axis} is out of range for rank {rank}")
     return axis % rank if rank else 0
 
 

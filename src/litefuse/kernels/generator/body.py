@@ -117,7 +117,7 @@ def read_bodies(content: bytes, where: str) -> dict[str, list[Body]]:
         By the composites' names, their different bodies.
 
     Raises:
-        InterpreterError: It is no LiteRT model, or it is damaged.
+        InterpreterError: It is not a LiteRT model, or it is damaged.
     """
     return _read(content, where, _Reader.bodies)
 
@@ -133,7 +133,7 @@ def read_signatures(content: bytes, where: str) -> list[Body]:
         The graphs; of a file without signatures, its first one.
 
     Raises:
-        InterpreterError: It is no LiteRT model, or it is damaged.
+        InterpreterError: It is not a LiteRT model, or it is damaged.
     """
     return _read(content, where, _Reader.signatures)
 

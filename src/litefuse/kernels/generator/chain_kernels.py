@@ -56,7 +56,7 @@ def generate_chains(
         What became of each chain.
 
     Raises:
-        LitefuseError: The file cannot be changed, or there is no compiler.
+        LitefuseError: The file cannot be changed, or no C++ compiler found.
     """
     on_step("find-chains")
     content = path.read_bytes()

@@ -11,7 +11,7 @@ from litefuse.kernels.generator.nodes import CPP_TYPES
 
 __all__ = ["Form", "NotGenerated", "in_form"]
 
-# More axes are no tensor of LiteRT's, and too many loops.
+# LiteRT has no tensors of more axes, and they would be too many loops.
 _MOST_AXES = 16
 _INTEGERS = ("INT32", "INT64")
 

@@ -27,7 +27,7 @@ from litefuse.support.report.report import KernelReport
 __all__ = ["Generated", "generate_kernels"]
 
 _TARGET = "litefuse.kernels.generator.trial:run_trial"
-# A trial takes a second or two. What takes longer is no kernel to wait for.
+# A trial takes a second or two. A kernel that takes longer is not worth the wait.
 _SECONDS = 120.0
 
 
@@ -71,10 +71,10 @@ def generate_kernels(
         on_step: Called with each step's name.
 
     Raises:
-        InterpreterError: The file is no LiteRT model, or it is damaged.
+        InterpreterError: The file is not a LiteRT model, or it is damaged.
         KernelError: The compiler refuses a kernel.
         LimitError: The time is over.
-        LitefuseError: There is no compiler.
+        LitefuseError: No C++ compiler found.
     """
     on_step("generate")
     found = read_bodies(content, model)

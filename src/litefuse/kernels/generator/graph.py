@@ -31,11 +31,11 @@ __all__ = ["RULES", "Check", "Graph", "NotGenerated", "Rule", "Value", "literal"
 _LARGEST_CONSTANT = 1 << 18
 # Rows of as many elements are computed one by one.
 _LONG_ROW = 64
-# Integer tensors of more elements are no shapes.
+# Integer tensors of more elements are not shapes.
 _MOST_SIZES = 64
 # Bodies of more ops, in all turns of their loops, are none that one kernel is for.
 _MOST_OPS = 1 << 13
-# Larger integers are no sizes, also of what is twice as large.
+# Larger integers are not sizes, not even of what is twice as large.
 _LARGEST_SIZE = 1 << 61
 
 
@@ -131,7 +131,7 @@ class Graph:
         """Makes the tensors of a body.
 
         Raises:
-            NotGenerated: It has an op, or a form of an op, that there is no rule for.
+            NotGenerated: No rule for an op, or for this form of it.
         """
         import litefuse.kernels.generator.rules  # noqa: F401  # pyright: ignore[reportUnusedImport]  registers the rules
 
@@ -167,7 +167,7 @@ class Graph:
     def _apply(self, op: BodyOp) -> None:
         found = RULES.get(op.name)
         if found is None:
-            raise NotGenerated(f"there is no rule for {op.name}")
+            raise NotGenerated(f"no rule for {op.name}")
         self._applied += 1
         if self._applied > _MOST_OPS:
             raise NotGenerated(f"the body takes more than {_MOST_OPS:,} ops")
@@ -358,7 +358,7 @@ class Graph:
             Its results.
 
         Raises:
-            NotGenerated: It has an op, or a form of an op, that there is no rule for.
+            NotGenerated: No rule for an op, or for this form of it.
         """
         outer = self.body, self._nodes, self._integers
         self.body, self._nodes, self._integers = part, {}, {}

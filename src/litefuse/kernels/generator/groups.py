@@ -97,7 +97,7 @@ def spread_groups(loop: Loop, positions: list[Index], filled: Callable[[str], st
 
 
 def _whole(loop: Loop) -> int:
-    """Returns how often a loop runs, if it is known, and the loop is no part of another; 0 otherwise."""
+    """Returns how often a loop runs, if it is known, and the loop is not part of another; 0 otherwise."""
     is_whole = loop.begin == ZERO and loop.end == loop.variable.extent
     return (loop.end.known or 0) if is_whole else 0
 

@@ -164,7 +164,7 @@ class Loops:
     # Arithmetic of indices
 
     def written(self, index: Index) -> str:
-        """Returns an index as C++, for what is no position of an element."""
+        """Returns an index as C++, for what is not a position of an element."""
         for variable in index.variables:
             variable.is_written = True
         return written(index)

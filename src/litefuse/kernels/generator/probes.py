@@ -10,7 +10,7 @@ from litefuse.kernels.generator.sizes import Size, Sizes
 
 __all__ = ["probing_shapes"]
 
-# So many calls are drawn for them. An empty dimension is no size that models are called with.
+# So many calls are drawn for them. Models are not called with empty dimensions.
 _MOST = 16
 _USUAL = range(1, 70)
 # A call of larger inputs takes too long.

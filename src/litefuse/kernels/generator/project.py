@@ -59,7 +59,7 @@ def build_kernels(
     Raises:
         KernelError: They do not compile.
         LimitError: The time is over.
-        LitefuseError: There is no compiler.
+        LitefuseError: No C++ compiler found.
     """
     paths = _write_sources(folder, sources)
     library = folder / library_name()
@@ -95,7 +95,7 @@ def write_project(folder: Path, sources: Mapping[str, str], model: str, library:
 
     Raises:
         KernelError: They do not compile.
-        LitefuseError: There is no compiler.
+        LitefuseError: No C++ compiler found.
     """
     if library is None:
         made = build_kernels(folder, sources)

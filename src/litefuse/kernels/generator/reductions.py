@@ -14,7 +14,7 @@ from litefuse.kernels.generator.sizes import ONE, Size
 __all__ = ["reduced"]
 
 
-# Rows of float32 are added in float32 if they are no more: the error stays that of a short sum.
+# Rows of at most so many float32 elements are added in float32: the error stays that of a short sum.
 _MOST_IN_FLOAT = 4096
 
 

@@ -41,12 +41,12 @@ def find_compiler(chosen: str | None = None) -> list[str]:
         command = _words(named)
         if command and shutil.which(command[0]) is not None:
             return command
-        raise LitefuseError("there is no such C++ compiler", where=named, hint="Name another by --compiler or CXX.")
+        raise LitefuseError("C++ compiler not found", where=named, hint="Name another with --compiler or CXX.")
     for candidate in _CANDIDATES:
         if shutil.which(candidate[0]) is not None:
             return [*candidate]
     hint = _INSTALL_ON_WINDOWS if sys.platform == "win32" else _INSTALL
-    raise LitefuseError("there is no C++ compiler", hint=hint)
+    raise LitefuseError("no C++ compiler found", hint=hint)
 
 
 def build_library(
@@ -75,7 +75,7 @@ def build_library(
 
     Raises:
         KernelError: A source does not compile; the message has what the compiler printed.
-        LitefuseError: There is no compiler, or it does not end; or it is to sanitize for Windows.
+        LitefuseError: No C++ compiler found, or it does not end; or it is to sanitize for Windows.
     """
     native = native_sources()
     command = find_compiler(compiler)
@@ -115,7 +115,7 @@ def preprocessed(
 
     Raises:
         KernelError: A header is missing, say; the message has what the compiler printed.
-        LitefuseError: There is no compiler, or it does not end.
+        LitefuseError: No C++ compiler found, or it does not end.
     """
     command = [*find_compiler(compiler), "-std=c++17", "-E", *(f"-I{folder}" for folder in includes)]
     with make_temporary_folder() as folder:

@@ -68,16 +68,16 @@ def build_kernels(
 
     Raises:
         KernelError: A source does not compile, or none of them registers a kernel.
-        LitefuseError: A file is missing or cannot be written, or there is no compiler.
+        LitefuseError: A file is missing or cannot be written, or no C++ compiler found.
     """
     files = [_source(source) for source in sources]
     if not files:
-        raise LitefuseError("there are no sources", hint="Name the .cc files of the kernels.")
+        raise LitefuseError("no sources", hint="Name the .cc files of the kernels.")
     if len(set(files)) < len(files):
         raise LitefuseError("one source is named twice", where=", ".join(str(path) for path in files))
     target = Path(output).absolute()
     if not target.parent.is_dir():
-        raise LitefuseError("there is no such folder", where=str(target.parent))
+        raise LitefuseError("no such folder", where=str(target.parent))
     headers = tflite_headers(None if tflite_headers_folder is None else check_there(tflite_headers_folder))
     folders = [*(check_there(folder).resolve() for folder in includes), *headers.includes]
     # As apps compile kernels; the checks of debug builds end the process.

@@ -37,7 +37,7 @@ def sanitizer_environment(compiler: str | None = None) -> dict[str, str]:
         compiler: The compiler that built it; see ``find_compiler``.
 
     Raises:
-        LitefuseError: There is no compiler, which has the sanitizer's library.
+        LitefuseError: No C++ compiler found that has the sanitizer's library.
     """
     ask = [*find_compiler(compiler), "-print-file-name="]
     found = [

@@ -14,7 +14,7 @@ def native_sources() -> Path:
     """Returns the folder ``native`` with the kernel pack's sources, in the installed package or else the checkout.
 
     Raises:
-        LitefuseError: There is no such folder.
+        LitefuseError: No such folder.
     """
     installed = Path(str(resources.files("litefuse").joinpath("native")))
     checkout = Path(__file__).parents[4] / "native"

@@ -89,7 +89,7 @@ def tflite_headers(checkout: Path | None = None) -> TfliteHeaders:
         root, more = folder / "tensorflow" / "lite", (others,)
     else:
         raise LitefuseError(
-            "there are no headers of LiteRT",
+            "LiteRT's headers are missing",
             where=str(checkout),
             hint="Name the folder of a checkout: one with tflite/core/c/common.h or tensorflow/lite/c/common.h in it.",
         )

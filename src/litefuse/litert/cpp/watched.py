@@ -37,7 +37,7 @@ def run_watched(
         What it printed, and its exit code.
 
     Raises:
-        LitefuseError: There is no folder for temporary files.
+        LitefuseError: No folder for temporary files.
         subprocess.TimeoutExpired: It did not end in time.
     """
     from litefuse.support.files.temporary import folders_of_process, make_temporary_file

@@ -42,7 +42,7 @@ def diff(
         The differences; ``print(diff)`` shows them.
 
     Raises:
-        InterpreterError: One of them cannot be read, is no LiteRT model, or is damaged.
+        InterpreterError: One of them cannot be read, is not a LiteRT model, or is damaged.
     """
     a, b = (Side.of(each.path if isinstance(each, ConversionResult) else each) for each in (before, after))
     try:

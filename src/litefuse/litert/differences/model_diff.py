@@ -116,7 +116,7 @@ class WeightChange:
         dtype_after: Its dtype in the second file.
         elements: The number of its elements.
         differing: How many of them differ; None if they cannot be compared.
-        max_difference: The largest difference; None if they cannot be compared, or are no numbers.
+        max_difference: The largest difference; None if they cannot be compared, or are not numbers.
         relative: The largest difference divided by the largest magnitude in the first file; None as above.
         problem: Why they cannot be compared one by one; else empty.
         before: Its numbers in the first file, if there are few: axes, sizes and the like; else None.

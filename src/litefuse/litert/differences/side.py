@@ -68,7 +68,7 @@ class Side:
         name: The file's name.
 
     Raises:
-        InterpreterError: It is no LiteRT model, or damaged.
+        InterpreterError: It is not a LiteRT model, or damaged.
     """
 
     def __init__(self, content: Any, name: str) -> None:
@@ -96,7 +96,7 @@ class Side:
         """Reads a file, or the content of one.
 
         Raises:
-            InterpreterError: It cannot be read, is no LiteRT model, or is damaged.
+            InterpreterError: It cannot be read, is not a LiteRT model, or is damaged.
         """
         if isinstance(model, bytes):
             return cls(model, "model content")

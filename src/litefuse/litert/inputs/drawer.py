@@ -107,7 +107,7 @@ class Drawer:
             manner: How they are drawn.
 
         Raises:
-            InterpreterError: There is no memory for one of them.
+            InterpreterError: One of them does not fit into memory.
         """
         drawn: dict[str, npt.NDArray[Any]] = {}
         for name in shapes:

@@ -13,7 +13,7 @@ class Tables(NamedTuple):
     Attributes:
         keys: The keys of each hash table.
         shapes: The shapes of constants and variables.
-        numbers: The numbers among its constants that are no weights.
+        numbers: The numbers among its constants that are not weights.
         asks_for_nan: Whether it tells NaN or infinities from numbers.
     """
 

@@ -32,7 +32,7 @@ def operators_of(content: Any) -> tuple[OperatorFacts, ...]:
         raise InterpreterError("the model is damaged", hint="Is it complete? Convert or download it again.") from error
 
 
-# What these compute is no step of what computed their inputs.
+# The results of these are not a step of what computed their inputs.
 _CALLERS = frozenset({"CALL", "CALL_ONCE", "IF", "WHILE"})
 
 

@@ -80,13 +80,13 @@ def file_in(folder: Path, name: str, where: str) -> Path:
         where: What the name is from, for messages.
 
     Raises:
-        MetadataError: There is no such file, or the name leads out of the folder.
+        MetadataError: No such file, or the name leads out of the folder.
     """
     parts = PurePosixPath(name).parts
     plain = bool(parts) and name == "/".join(parts) and not {"/", "."} & {name[0], *parts} and name.isprintable()
     if not plain or ".." in parts or "\\" in name or ":" in name:
         raise MetadataError(
-            f"{name!r} is no name of an associated file",
+            f"{name!r} is not a valid name of an associated file",
             where=where,
             hint="It is a path relative to the folder of the metadata, such as labels.txt, without .. and drives.",
         )
@@ -96,7 +96,7 @@ def file_in(folder: Path, name: str, where: str) -> Path:
         if not real.is_relative_to(os.path.realpath(folder)):
             raise MetadataError(f"{name!r} leads out of the folder of the metadata", where=where)
         if not stat.S_ISREG(real.stat().st_mode):
-            raise MetadataError(f"the associated file {name!r} is no regular file", where=where)
+            raise MetadataError(f"the associated file {name!r} is not a regular file", where=where)
     except (OSError, ValueError) as error:
         raise MetadataError(
             f"the associated file {name!r} cannot be read: {getattr(error, 'strerror', None) or error}",

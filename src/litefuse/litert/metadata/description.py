@@ -98,7 +98,7 @@ class Finish:
         """Checks the new names against those of a model, before it is converted.
 
         Raises:
-            MetadataError: There is no such name, or two would have one name.
+            MetadataError: No such name, or two would have one name.
         """
         from litefuse.litert.metadata.names import renaming  # it loads the runtime's schema
 
@@ -114,7 +114,7 @@ def _read(path: Path) -> object:
     except (OSError, ValueError, RecursionError) as error:
         if isinstance(error, OSError):
             raise MetadataError(f"it cannot be read: {error.strerror or error}", where=str(path)) from error
-        raise MetadataError(f"this is no JSON: {error}", where=str(path)) from error
+        raise MetadataError(f"not valid JSON: {error}", where=str(path)) from error
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

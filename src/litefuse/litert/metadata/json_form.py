@@ -119,7 +119,7 @@ def _value(value: object, kind: str, path: str, where: str) -> Any:
         try:
             value.encode()
         except UnicodeEncodeError:
-            raise _error(f"{path} is no valid text: it has half of a pair of surrogates", where) from None
+            raise _error(f"{path} is not valid text: it has half of a pair of surrogates", where) from None
         return value
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise _error(f"{path} has to be a number, not {_shown(value)}", where)

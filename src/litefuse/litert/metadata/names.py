@@ -57,14 +57,14 @@ def renaming(rename: Mapping[str, str], signatures: Mapping[str, Mapping[str, li
         where: The model, for messages.
 
     Raises:
-        MetadataError: There is no such name, or two would have one name; the message lists the names.
+        MetadataError: No such name, or two would have one name; the message lists the names.
     """
     found: dict[tuple[str, str], dict[str, str]] = {(key, role): {} for key in signatures for role in _ROLES}
     for old, new in rename.items():
         _check_name(new, where)
         places = [*_places(old, signatures)]
         if not places:
-            raise MetadataError(f"there is no input or output {old!r}", where=where, hint=_listed(signatures))
+            raise MetadataError(f"unknown input or output {old!r}", where=where, hint=_listed(signatures))
         for key, role, name in places:
             given = found[key, role]
             if given.get(name, new) != new:
@@ -136,7 +136,7 @@ def _named(
 
 def _check_name(name: object, where: str) -> None:
     if not isinstance(name, str) or not name.strip() or not name.isprintable():
-        raise MetadataError(f"{name!r} is no name of an input or output", where=where)
+        raise MetadataError(f"{name!r} is not a valid name of an input or output", where=where)
     if len(name.encode("utf-8", "replace")) > 1024:
         raise MetadataError(f"the name {name[:40]!r}... is too long", where=where)
 

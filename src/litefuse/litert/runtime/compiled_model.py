@@ -162,7 +162,7 @@ class CompiledModel:
             The outputs by name.
 
         Raises:
-            InterpreterError: There is no such signature, or the inputs do not fit it; it has strings, or an output
+            InterpreterError: No such signature, or the inputs do not fit it; it has strings, or an output
                 whose shape depends on values, which the interface does not pass.
             MissingKernelError: The model has custom ops without a kernel.
             KernelError: A native kernel failed. What a kernel in Python raises is raised as it is.
@@ -173,7 +173,7 @@ class CompiledModel:
         arrays = [_array(each, inputs, self._where) for each in chosen.inputs]
         if extra := sorted(set(inputs) - {each.name for each in chosen.inputs}):
             names = ", ".join(each.name for each in chosen.inputs)
-            raise InterpreterError(f"there is no input {extra[0]!r}", where=self._where, hint=f"There are: {names}.")
+            raise InterpreterError(f"unknown input {extra[0]!r}", where=self._where, hint=f"The inputs are {names}.")
         for each in (*chosen.inputs, *chosen.outputs):
             if each.dtype == STRING:
                 raise InterpreterError(f"{each.name!r} has strings, which CompiledModel does not pass", hint=_HINT)

@@ -64,7 +64,7 @@ def input_specs(interpreter: Interpreter, signature: str | None) -> list[InputSp
     """Returns the inputs of a signature; those of the model's first subgraph if it has no signatures.
 
     Raises:
-        InterpreterError: There is no such signature, or there are several and none is named.
+        InterpreterError: No such signature, or there are several and none is named.
     """
     if signature is None and not interpreter.get_signature_list():
         details = {each["name"]: each for each in interpreter.get_input_details()}
@@ -142,7 +142,7 @@ def load_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
         raise InterpreterError(f"there is not enough memory for the inputs: {error}", where=str(path)) from error
     except Exception as error:  # of zipfile, zlib, struct or numpy, for damaged data fails in many ways
         raise InterpreterError(
-            "the inputs cannot be read: this is no .npz file of plain arrays",
+            "the inputs cannot be read: this is not an .npz file of plain arrays",
             where=str(path),
             hint="Write them with numpy.savez(file, name=array, ...).",
         ) from error

@@ -119,7 +119,7 @@ class Interpreter(litert.Interpreter):
             signature_key: The signature; may be omitted if there is exactly one.
 
         Raises:
-            InterpreterError: There is no such signature, or there are several and none was named.
+            InterpreterError: No such signature, or there are several and none was named.
         """
         keys = list(self.get_signature_list())
         if signature_key is None and len(keys) == 1:

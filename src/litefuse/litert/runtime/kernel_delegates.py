@@ -54,7 +54,7 @@ def kernel_delegates(custom_ops: Iterable[type[CustomOp] | str | os.PathLike[str
             empty list leaves out the pack, None keeps it.
 
     Raises:
-        KernelError: One of them is no kernel, or no such library.
+        KernelError: One of them is neither a kernel nor a library of kernels.
     """
     classes: list[type[CustomOp]] = []
     libraries: list[NativeKernels] = []
@@ -95,5 +95,5 @@ def missing_kernels(unresolved: Sequence[str], where: str, given: Iterable[str] 
     known = {*given, *registered_kernels()}
     if known:
         hint += f" There are kernels for {', '.join(sorted(known))}."
-    message = f"there is no kernel for the custom ops {', '.join(unresolved)}"
+    message = f"no kernel for the custom ops {', '.join(unresolved)}"
     return MissingKernelError(message, where=where, hint=hint, ops=list(unresolved))

@@ -41,7 +41,7 @@ ACCELERATORS = {"cpu": 1, "gpu": 2, "npu": 4}
 # ``LiteRtStatus``, of which the library exports no texts.
 _STATUSES = {
     1: "an argument is invalid",
-    2: "there is no memory",
+    2: "out of memory",
     3: "the runtime failed",
     4: "an input tensor is missing",
     5: "it is not supported",

@@ -25,7 +25,7 @@ def load_kernels(sources: Iterable[str]) -> None:
     """Loads kernels: imports ``.py`` files and modules, and registers the ops of libraries.
 
     Raises:
-        KernelError: There is no such file or module, it cannot be loaded, or it is no library of kernels.
+        KernelError: No such file or module, it cannot be loaded, or it is not a library of kernels.
         LitefuseError: Its registration is rejected.
     """
     for source in sources:
@@ -39,7 +39,7 @@ def register_library(source: str) -> None:
     """Registers the ops of a library of native kernels, which run in the place of all others that were registered.
 
     Raises:
-        KernelError: It is no such library, or does not say which ops it has kernels for.
+        KernelError: It is not such a library, or does not say which ops it has kernels for.
     """
     from litefuse.litert.runtime.native import NativeKernels
 

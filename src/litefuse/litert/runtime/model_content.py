@@ -46,7 +46,7 @@ def check_model(path: str | os.PathLike[str]) -> Path:
     """Returns the path of a file that may be a model.
 
     Raises:
-        InterpreterError: There is no such file, it cannot be opened, or it is empty.
+        InterpreterError: No such file, it cannot be opened, or it is empty.
     """
     hint = "LiteRT takes a .tflite file, which litefuse.convert() makes of a SavedModel (litefuse convert)."
     found = check_file(path, InterpreterError, folder=hint)

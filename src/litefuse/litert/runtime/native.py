@@ -37,7 +37,7 @@ class NativeKernels:
         path: A library that exports ``tflite_plugin_create_delegate`` and ``tflite_plugin_destroy_delegate``.
 
     Raises:
-        KernelError: There is no such file, or it is not such a library.
+        KernelError: No such file, or it is not such a library.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -55,11 +55,11 @@ class NativeKernels:
         try:
             library = ctypes.CDLL(absolute)
         except OSError as error:
-            raise KernelError(f"is no shared library of this machine: {error}", where=str(path)) from error
+            raise KernelError(f"is not a shared library of this machine: {error}", where=str(path)) from error
         missing = [name for name in _PLUGIN if not hasattr(library, name)]
         if missing:
             raise KernelError(
-                f"is no LiteRT delegate: it does not export {' and '.join(missing)}",
+                f"is not a LiteRT delegate: it does not export {' and '.join(missing)}",
                 where=str(path),
                 hint="litefuse kernels build makes such a library of kernels written for TensorFlow Lite, and "
                 "litefuse kernels new writes the sources of one.",

@@ -25,7 +25,7 @@ def read_tensor(binding: Any, index: int, subgraph: int = 0) -> npt.NDArray[Any]
     """
     dtype: np.dtype[Any] = np.dtype(binding.TensorType(index, subgraph))
     if dtype.kind == "O":
-        raise InterpreterError(f"tensor {index} is a resource, of which there is no value to read")
+        raise InterpreterError(f"tensor {index} is a resource, which has no value to read")
     sizes: Any = binding.TensorSize(index, subgraph)
     if 0 not in sizes:
         return binding.GetTensor(index, subgraph)

@@ -207,7 +207,7 @@ def _check_operands(name: str, inputs: Sequence[int], outputs: Sequence[int], wh
         raise _Unsound(f"{who} lacks its output {outputs.index(-1)}")
 
 
-# The types of tensors that are no plain numbers, which kernels of numbers would write numbers into.
+# The types of tensors that are not plain numbers, which kernels of numbers would write numbers into.
 _NO_NUMBERS = {schema.TensorType.STRING: "texts", schema.TensorType.RESOURCE: "a resource"}
 _NO_NUMBERS[schema.TensorType.VARIANT] = "a variant"
 # The ops that make such a tensor of others; those of other runtimes and of kernels outside of LiteRT's may as well.
@@ -280,7 +280,7 @@ def _check_signature(signature: Table, graphs: Sequence[_Graph]) -> None:
             index = entry.number(fields.MAP_INDEX, "I")
             if index not in indices:
                 what = f"{role} {entry.text(fields.MAP_NAME)!r} of {who}"
-                raise _Unsound(f"the {what} is tensor {index}, which is no {role} of {graph}")
+                raise _Unsound(f"the {what} is tensor {index}, which is not an {role} of {graph}")
 
 
 def _check_text(table: Table, field: int, what: str) -> None:
@@ -289,7 +289,7 @@ def _check_text(table: Table, field: int, what: str) -> None:
     try:
         content.decode()
     except UnicodeDecodeError:
-        raise _Unsound(f"{what} is no UTF-8") from None
+        raise _Unsound(f"{what} is not UTF-8") from None
     if b"\0" in content:
         raise _Unsound(f"{what} has a null character")
 

@@ -143,7 +143,7 @@ def array_view(
         try:
             array = np.empty(shape, dtype)
         except ValueError as error:
-            raise KernelError(f"a tensor {dtype}{list(shape)} of the node is no array: {error}") from error
+            raise KernelError(f"a tensor {dtype}{list(shape)} of the node is not an array: {error}") from error
     elif address:
         memory = (ctypes.c_char * (count * dtype.itemsize)).from_address(address)
         array = np.ndarray(shape, dtype, buffer=memoryview(memory))

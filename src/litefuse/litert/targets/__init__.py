@@ -52,14 +52,14 @@ def _found(name: str) -> Target:
     for each in find_plug_ins(_GROUP):
         if each.name == name:
             return _loaded(name, each.load, each.package or each.value)
-    raise LitefuseError(f"there is no target {name!r}", hint=f"They are {', '.join(target_names())}.")
+    raise LitefuseError(f"unknown target {name!r}", hint=f"Choose from {', '.join(target_names())}.")
 
 
 def chosen_targets(names: str | Iterable[str]) -> tuple[str, ...]:
     """Returns the names of targets, each once.
 
     Raises:
-        LitefuseError: There are none, or there is no target of such a name.
+        LitefuseError: None is given, or one is unknown.
     """
     chosen = (names,) if isinstance(names, str) else tuple(dict.fromkeys(listed_names(names, "target") or ()))
     if not chosen:
@@ -88,7 +88,7 @@ def _loaded(name: str, load: Callable[[], Any], package: str) -> Target:
         ) from error
     if not (isinstance(kind, type) and issubclass(kind, Target)):
         raise LitefuseError(
-            f"the target {name!r} is no subclass of litefuse.litert.targets.Target",
+            f"the target {name!r} is not a subclass of litefuse.litert.targets.Target",
             where=package,
             hint="Its entry point names a class: NAME = package.module:Class.",
         )

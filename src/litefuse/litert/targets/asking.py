@@ -19,7 +19,7 @@ def ask(question: Question, announce: Callable[[str], None]) -> Answer:
     """Asks the software.
 
     Raises:
-        LitefuseError: There is no such target here, or its software does not answer.
+        LitefuseError: No such target here, or its software does not answer.
     """
     take_plug_ins(question.plug_ins)
     target = find_target(question.target)

@@ -119,7 +119,7 @@ class EthosU(Target):
         if _DYNAMIC.search(text):
             facts.append(("sizes", "Vela takes those that are dynamic for 1"))
         return Answer(
-            software, refusals=refused, not_run="compiled; there is no NPU here to run it", facts=tuple(facts)
+            software, refusals=refused, not_run="compiled; not run: this machine has no NPU", facts=tuple(facts)
         )
 
     def refusals(self, log: str) -> tuple[Refusal, ...]:
@@ -130,7 +130,7 @@ def _reason(warning: re.Match[str]) -> str:
     """Returns the reason without the names of tensors, so that equal ones are counted together."""
     reason = _OF_TENSOR.sub("", warning["reason"].strip())
     if reason == "Unsupported opType":
-        return "there is no such op"
+        return "no such op"
     return f"{reason}: {warning['limit'].strip()}" if warning["limit"].strip() else reason
 
 

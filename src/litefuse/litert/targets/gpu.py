@@ -125,7 +125,7 @@ class Gpu(Target):
 
 
 def _unsupported(reason: str) -> str:
-    return "there is no such op" if reason == "Operation is not supported" else reason
+    return "no such op" if reason == "Operation is not supported" else reason
 
 
 def _facts(log: str) -> tuple[tuple[str, str], ...]:

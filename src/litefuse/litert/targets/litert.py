@@ -63,6 +63,6 @@ def reported_errors(log: str) -> tuple[Refusal, ...]:
     """Returns the reasons for which LiteRT does not load a file, from what it prints."""
     found = [Refusal("", VARIABLES)] if _VARIABLES.search(log) else []
     found += [Refusal(each["op"].strip(), "it is a custom op") for each in _UNRESOLVED.finditer(log)]
-    found += [Refusal(each["op"], f"there is no version {each['version']} of it") for each in _NO_KERNEL.finditer(log)]
+    found += [Refusal(each["op"], f"it has no version {each['version']}") for each in _NO_KERNEL.finditer(log)]
     found += [Refusal(each["op"], each["reason"]) for each in _NODE.finditer(log)]
     return tuple(dict.fromkeys(found))

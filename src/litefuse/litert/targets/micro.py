@@ -124,7 +124,7 @@ class Micro(Target):
         return Answer(software, outputs=tuple(found), facts=tuple(facts), arena=arena)
 
     def refusals(self, log: str) -> tuple[Refusal, ...]:
-        found = [Refusal(each["op"], "there is no such op") for each in _NO_OP.finditer(log) if each["op"] != "CUSTOM"]
+        found = [Refusal(each["op"], "no such op") for each in _NO_OP.finditer(log) if each["op"] != "CUSTOM"]
         found += [Refusal(each["op"] or each["other"], CUSTOM) for each in _CUSTOM.finditer(log)]
         found += [Refusal("", _FIRST_SCALE)] if _NO_PLAN in log else []
         for each in _NODE.finditer(log):

@@ -78,7 +78,7 @@ class OpenVINO(Target):
         return Answer(software, outputs=tuple(outputs), facts=tuple(facts))
 
     def refusals(self, log: str) -> tuple[Refusal, ...]:
-        if found := [Refusal(each["op"], "there is no such op") for each in _NO_OP.finditer(log)]:
+        if found := [Refusal(each["op"], "no such op") for each in _NO_OP.finditer(log)]:
             return tuple(found)
         told = [line.strip() for line in log.splitlines() if line.strip()]
         return (Refusal("", told[-1] if told else "it says nothing"),)

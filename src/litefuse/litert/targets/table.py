@@ -92,7 +92,7 @@ def _reasons(graph: Graph, op: Op, table: OpTable) -> Iterator[str]:
             yield CUSTOM
         return
     if table.ops is not None and op.name not in table.ops:
-        yield "there is no such op"
+        yield "no such op"
         return
     for limits in (_ANY if table.ops is None else table.ops[op.name], table.every):
         yield from _beyond(graph, op, limits)

@@ -49,7 +49,7 @@ def create_composite_op(
     Args:
         op: The op.
         name: The composite's name.
-        decomposition: The symbol of the function that computes it if there is no kernel.
+        decomposition: The symbol of the function that computes it without a kernel.
         attributes: Ints, floats, bools, strings, and lists of these.
 
     Raises:

@@ -211,7 +211,7 @@ def _describe(function: func.FuncOp, op: ir.OpView) -> UnsupportedOp:
 # Advice for ops that should be replaced in the model.
 _ADVICE = {
     frozenset({"EagerPyFunc", "PyFunc", "PyFuncStateless"}): (
-        "What tf.py_function and tf.numpy_function call is no part of a saved model: write it in ops."
+        "Python code called by tf.py_function or tf.numpy_function is not saved with the model: write it in ops."
     ),
     frozenset({"MergeV2Checkpoints", "Restore", "RestoreSlice", "RestoreV2", "Save", "SaveSlices", "SaveV2"}): (
         "LiteRT reads and writes no checkpoints: let the signatures that save and restore give and take the weights as "

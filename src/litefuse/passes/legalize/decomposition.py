@@ -17,7 +17,7 @@ __all__ = ["Decomposition", "before_engine", "decomposition"]
 class Decomposition:
     """An exact rewriting of a TensorFlow op into TensorFlow ops that LiteRT has.
 
-    The decorators ``decomposition`` and ``before_engine`` declare which ops it rewrites, and when; there is no other
+    The decorators ``decomposition`` and ``before_engine`` declare which ops it rewrites, and when, without another
     list of them. ``litefuse.passes.legalize.index`` reads their arguments from the source, so they are literals.
     """
 
@@ -58,7 +58,7 @@ class decomposition:  # noqa: N801  it is a decorator
             reported.
 
     Raises:
-        ValueError: There is no name, or one is invalid.
+        ValueError: No name, or an invalid one.
     """
 
     def __init__(self, *ops: str, order: int = 0) -> None:
@@ -94,7 +94,7 @@ class before_engine:  # noqa: N801  it is a decorator
         last: Whether the op is tried after all others of the model, since it may become part of their rewritings.
 
     Raises:
-        ValueError: There is no name, or one is invalid.
+        ValueError: No name, or an invalid one.
     """
 
     def __init__(
@@ -136,6 +136,6 @@ def _names_of_ops(ops: tuple[str, ...]) -> tuple[str, ...]:
 
 def _check_class(cls: type[Decomposition]) -> None:
     if not isinstance(cls, type) or not issubclass(cls, Decomposition):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"{cls} is no subclass of Decomposition")
+        raise TypeError(f"{cls} is not a subclass of Decomposition")
     if cls.rewrite is Decomposition.rewrite:
         raise TypeError(f"{cls.__qualname__} has no method rewrite")

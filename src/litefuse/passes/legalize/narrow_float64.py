@@ -47,8 +47,8 @@ class NarrowFloat64:
     float32, float64 is what both are promoted to.
 
     The quotient of two integers below 2^23 is rounded to the same integer in float32, and below 2^24 it has the same
-    floor and ceiling: one that is no integer is further from the border than half a digit of the quotient. For larger
-    ones, the integer is corrected by what is left.
+    floor and ceiling: a fraction is further from the border than half a digit of the quotient. For larger ones, the
+    integer is corrected by what is left.
 
     Attributes:
         narrowed: Counts the ops that are narrowed, by their names.

@@ -49,7 +49,7 @@ class Rewritings:
 
     Args:
         lower: Lowers a module of one function to builtin ops, in place; raises a LoweringError if it cannot.
-        narrow: Whether int64 ops are computed in int32 if there is no exact rewriting.
+        narrow: Whether int64 ops are computed in int32 without an exact rewriting.
     """
 
     def __init__(self, lower: Callable[[ir.Module], None], *, narrow: bool = False) -> None:

@@ -263,7 +263,7 @@ _ELEMENTWISE = (
 )
 _REDUCE = ("mean", "reduce_all", "reduce_any", "reduce_max", "reduce_min", "reduce_prod", "sum")
 
-#: The rules by the names of ops; None: there is no such form. All sizes are known.
+#: The rules by the names of ops; None: no such form. All sizes are known.
 FORMS: Mapping[str, Callable[[ir.OpView], LowForm | None]] = {
     **{f"tfl.{name}": _elementwise for name in _ELEMENTWISE},
     **{f"tfl.{name}": _reduce for name in _REDUCE},

@@ -82,7 +82,7 @@ class Translation:
             The operands of its terminator.
 
         Raises:
-            GraphError: There is no rule for an op, or not for this form of it.
+            GraphError: No rule for an op, or not for this form of it.
         """
         for argument, value in zip(block.arguments, arguments, strict=True):
             if isinstance(value, ir.Value) and self.dtype(argument) == "int32" and not self.shape(argument):

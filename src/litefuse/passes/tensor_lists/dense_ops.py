@@ -47,7 +47,7 @@ def dense_form(op: ir.OpView, web: Web, dims: Sequence[MixedSize], b: Builder) -
         b: Emits ops.
 
     Raises:
-        ConversionError: There is no such form.
+        ConversionError: No such form.
     """
     if web.dtype not in _MOVED and op.name not in _ANY_DTYPE:
         raise unsupported(op, f"LiteRT's ops that move elements do not take {web.dtype}")

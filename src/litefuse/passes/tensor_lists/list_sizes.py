@@ -38,7 +38,7 @@ def item_sizes(sizes: Sizes, creator: ir.OpView, axis: int, reasons: list[str]) 
         sizes: Where sizes come from.
         creator: The op that makes the list.
         axis: The dimension of an item.
-        reasons: Filled with why there are no others.
+        reasons: Filled with why others are unknown.
     """
     shape = creator.operands[0]
     if integer_constant(shape) is None:

@@ -48,7 +48,7 @@ _FOLDED = _COMPUTING | _MOVING
 # Ops that put a few elements at some places; segments are how elements at repeated places are found.
 _SCATTERING = frozenset({"tfl.scatter_nd", "tfl.unsorted_segment_max", "tfl.unsorted_segment_sum"})
 # The largest constant that is stored in place of ops that only move elements, in bytes, unless it is made of as many:
-# in small models a class token for each image of a batch, say, is no larger than the ops.
+# in small models a class token for each image of a batch, say, is not larger than the ops.
 _LARGEST_MOVED = 16 << 10
 # The same for matrices of zeros with a few elements (``tf.eye``, ``tf.one_hot``): as weights, XNNPACK packs them once.
 _LARGEST_SPARSE = 1 << 20

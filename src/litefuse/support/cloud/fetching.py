@@ -101,7 +101,7 @@ def _at(system: Any, path: str, url: str) -> _Remote:
             raise LitefuseError(f"it has a file {below!r}, which would be outside of its folder", where=shown(url))
         files[below] = info
     if not files:
-        raise LitefuseError("there are no files in it", where=shown(url))
+        raise LitefuseError("it has no files", where=shown(url))
     return _Remote(files, is_folder=True)
 
 

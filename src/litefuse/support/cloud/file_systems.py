@@ -34,7 +34,7 @@ def file_system(url: str) -> tuple[Any, str]:
     """Returns the file system of a URL, and the path in it.
 
     Raises:
-        LitefuseError: A package is missing, there is no such file system, or it cannot be opened.
+        LitefuseError: A package is missing, or the file system is unknown or cannot be opened.
     """
     try:
         core = importlib.import_module("fsspec.core")
@@ -60,7 +60,7 @@ def file_system(url: str) -> tuple[Any, str]:
             if "rotocol" not in str(error):
                 raise
             raise LitefuseError(
-                f"there is no file system {scheme}://, and no file of this name",
+                f"unknown file system {scheme}://, and no file of this name",
                 where=shown(url),
                 hint="Those of fsspec are known, such as s3://, gs://, hf://, https:// and memory://.",
             ) from error
@@ -136,7 +136,7 @@ def _told(error: BaseException, url: str, what: str) -> LitefuseError:
         # fsspec's file system of web servers makes one of any error, which is its cause.
         if error.__cause__ is not None and getattr(error.__cause__, "status", None) not in {404, 410}:
             return _told(error.__cause__, url, what)
-        return LitefuseError("there is no such file or folder", where=where)
+        return LitefuseError("no such file or folder", where=where)
     if isinstance(error, (TimeoutError, asyncio.TimeoutError)):  # two classes before Python 3.11
         reason, hint = f"nothing came from the server for {STANDSTILL:g} seconds", _RETRY
     elif isinstance(status, int) and status >= 300:  # the text of the error has the URL, with its signature
@@ -146,7 +146,7 @@ def _told(error: BaseException, url: str, what: str) -> LitefuseError:
     elif type(error).__name__ in _ENDINGS:
         reason, hint = _ENDINGS[type(error).__name__], _RETRY
     elif isinstance(error, OSError) and error.errno == errno.ENOSPC:
-        reason, hint = "there is no room for it in the cache", _ROOM
+        reason, hint = "the cache has no room for it", _ROOM
     else:
         text = getattr(error, "strerror", None) or str(error)
         named = text if isinstance(error, OSError) and text else f"{type(error).__name__}: {text}".rstrip(": ")

@@ -20,7 +20,7 @@ def local(model: _T) -> _T:
     """Returns the local path of a model, or samples, at a URL, which is fetched if needed; anything else as it is.
 
     Args:
-        model: A URL of a file or a folder, a path, or any object. A text that names a local file is no URL.
+        model: A URL of a file or a folder, a path, or any object. The path of a local file is never a URL.
 
     Raises:
         LitefuseError: There is nothing at the URL, it cannot be fetched, or a package is missing.

@@ -48,6 +48,6 @@ def remove_abandoned(place: str, prefixes: tuple[str, ...], mark: str) -> None:
     with contextlib.suppress(OSError), os.scandir(place) as found:
         for each in found:
             if each.name.startswith(prefixes) and each.is_dir(follow_symlinks=False):
-                with contextlib.suppress(OSError):  # there is no mark, or it is open
+                with contextlib.suppress(OSError):  # the mark is missing, or open
                     Path(each.path, mark).unlink()
                     shutil.rmtree(each.path, ignore_errors=True)

@@ -37,7 +37,7 @@ def check_file(path: str | os.PathLike[str], error: type[LitefuseError] = Litefu
         folder: What to do instead if it is a folder, for the hint.
 
     Raises:
-        LitefuseError: There is nothing, it is no file, or this user may not read it.
+        LitefuseError: It does not exist, it is not a file, or this user may not read it.
     """
     place = check_there(path, error)
     mode = place.stat().st_mode
@@ -62,11 +62,11 @@ def _missing(place: Path) -> str:
     except (FileNotFoundError, NotADirectoryError):
         if place.is_symlink():
             return f"this is a link to {place.readlink()}, where nothing is"
-        return "there is no such file or folder"
+        return "no such file or folder"
     except OSError as error:
         return f"it cannot be read: {error.strerror or error}"
     except ValueError:  # the message of Python differs from one release to the next
-        return "there is no such file or folder: its name has a null character"
+        return "no such file or folder: its name has a null character"
     return ""
 
 

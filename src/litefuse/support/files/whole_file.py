@@ -54,7 +54,7 @@ def final_place(target: Path) -> Path:
     except ValueError:  # on Windows, realpath takes it
         raise OSError(errno.EINVAL, "the name has a null character", str(target)) from None
     if place.exists() and not place.is_file() and not place.is_dir():
-        raise OSError(errno.EINVAL, "a device, pipe or the like is no file", str(target))
+        raise OSError(errno.EINVAL, "a device, pipe or the like is not a file", str(target))
     return place
 
 

@@ -27,7 +27,7 @@ def check_allowed(allowed: Iterable[str], lacking: Collection[str], others: Coll
         others: All other ops of the model, which need not be allowed.
 
     Raises:
-        OpNotInModelError: There is no such op in the model.
+        OpNotInModelError: No such op in the model.
     """
     unknown = sorted({*allowed} - {*lacking, *others})
     if not unknown:

@@ -76,7 +76,7 @@ class CompositeForms:
         """Makes the forms from one form for all composites, or a form for each name.
 
         Raises:
-            LitefuseError: There is no such form.
+            LitefuseError: No such form.
         """
         if not isinstance(cast("object", value), str | Mapping):
             raise LitefuseError(f"composites is a form, or a mapping from names to forms, not {value!r}")
@@ -84,7 +84,7 @@ class CompositeForms:
         for name, form in given.items():
             if form not in FORMS:
                 raise LitefuseError(
-                    f"there is no form {form!r} of composites" + ("" if isinstance(value, str) else f" ({name!r})"),
+                    f"unknown form {form!r} of composites" + ("" if isinstance(value, str) else f" ({name!r})"),
                     hint=f"The forms are {', '.join(FORMS)}.",
                 )
         forms = cast("dict[str, CompositeForm]", given)

@@ -107,7 +107,7 @@ def types_of_io(value: QuantizedIo) -> tuple[IntegerType, IntegerType]:
     """Returns the types of inputs and those of outputs.
 
     Raises:
-        LitefuseError: There is no such type.
+        LitefuseError: No such type.
     """
     pair = cast("tuple[Any, ...]", value if isinstance(value, tuple) else (value, value))
     if len(pair) != 2 or not all(isinstance(each, bool) or each == "uint8" for each in pair):
@@ -141,7 +141,7 @@ def quantization_options(
         recipe: The path of a recipe's file, or its entries.
 
     Raises:
-        LitefuseError: There is no such choice, or no kernel for what was chosen; the message says why.
+        LitefuseError: No such choice, or no kernel for what was chosen; the message says why.
     """
     for argument, value, known in (
         ("weight_bits", weight_bits, WEIGHT_BITS),
@@ -176,7 +176,7 @@ def quantization_options(
 
 
 def _refused(form: Quantization, options: QuantizationOptions) -> str:
-    """Returns why there is no such combination; empty if there is."""
+    """Returns why this combination is not supported; empty if it is."""
     plain = QuantizationOptions()
     chosen = [
         "rotate" if name == "rotation" else name
@@ -214,7 +214,7 @@ def _check_pattern(pattern: object, where: str) -> None:
     try:
         re.compile(cast("str", pattern))
     except (re.error, TypeError) as error:
-        raise LitefuseError(f"{pattern!r} is no regular expression: {error}", where=where) from None
+        raise LitefuseError(f"{pattern!r} is not a regular expression: {error}", where=where) from None
 
 
 def _entries(recipe: RecipeEntries) -> tuple[Mapping[str, Any], ...]:
@@ -228,7 +228,7 @@ def _entries(recipe: RecipeEntries) -> tuple[Mapping[str, Any], ...]:
         except OSError as error:
             raise LitefuseError(f"the recipe cannot be read: {error.strerror or error}", where=where) from error
         except (ValueError, RecursionError) as error:
-            raise LitefuseError(f"the recipe is no JSON: {error}", where=where) from error
+            raise LitefuseError(f"the recipe is not valid JSON: {error}", where=where) from error
     if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
         raise LitefuseError(f"a recipe is a list of entries, not a {type(cast('object', given)).__name__}", where=where)
     entries = tuple(cast("Iterable[Any]", given))
@@ -250,7 +250,7 @@ def _check_keys(entry: object, where: str) -> None:
     needed = _KEYS if given.get("algorithm_key") != "no_quantize" else _KEYS - {"op_config"}
     if wrong := sorted(map(str, [*(needed - keys), *(keys - _KEYS)])):
         lacks = [each for each in wrong if each in needed]
-        reason = f"it lacks {', '.join(lacks)}" if lacks else f"there is no {', '.join(wrong)} in an entry"
+        reason = f"it lacks {', '.join(lacks)}" if lacks else f"unknown keys: {', '.join(wrong)}"
         raise LitefuseError(reason, where=where, hint=f"An entry has the keys {', '.join(sorted(_KEYS))}.")
     _check_pattern(given["regex"], where)
     config = given.get("op_config", {})

@@ -20,7 +20,7 @@ def import_kernels(sources: Iterable[str]) -> None:
     """Imports modules, given as ``.py`` files or by their names, so that they register their definitions.
 
     Raises:
-        KernelError: There is no such file or module, or importing it fails.
+        KernelError: No such file or module, or importing it fails.
         LitefuseError: Its registration is rejected.
     """
     for source in sources:
@@ -41,14 +41,14 @@ def import_file(path: Path) -> ModuleType:
     """Imports a ``.py`` file under its name without the suffix.
 
     Raises:
-        KernelError: There is no such file.
+        KernelError: No such file.
     """
     check_file(path, KernelError)
     import cloudpickle
 
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
-        raise KernelError("this is no Python file", where=str(path))
+        raise KernelError("not a Python file", where=str(path))
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
     # Its definitions are sent to the conversion process, which cannot import a module of this name.

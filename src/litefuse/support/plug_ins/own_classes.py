@@ -1,6 +1,6 @@
 """Registries of litefuse's own classes from their decorators, without importing their modules.
 
-A registry is made from the classes themselves: the decorator of a class says what it is for, and there is no separate
+A registry is made from the classes themselves: the decorator of a class says what it is for, without a separate
 list. Most models need few of these classes, so their modules are not imported for that: the decorators are read from
 the source.
 """

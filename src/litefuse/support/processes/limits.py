@@ -55,7 +55,7 @@ class ProcessLimits:
 
     @property
     def remaining(self) -> float | None:
-        """The remaining seconds; None if there is no limit."""
+        """The remaining seconds; None without a limit."""
         return None if self.timeout is None else max(self._begun + self.timeout - time.monotonic(), 0.0)
 
     def check_time(self, step: str) -> None:

@@ -17,7 +17,7 @@ __all__ = ["Say", "Voice", "give_voice", "say", "speaker"]
 #: Takes the stream (``stdout`` or ``stderr``), the plug-in's name, and a line.
 Say: TypeAlias = "Callable[[str, str, str], None]"
 
-# Packages that litefuse calls and that are no plug-ins: what they print is for developers of litefuse.
+# Packages that litefuse calls and that are not plug-ins: what they print is for developers of litefuse.
 _CALLED = frozenset(
     {
         *("absl", "ai_edge_litert", "ai_edge_quantizer", "click", "cloudpickle", "ethosu", "flatbuffers", "google"),

@@ -31,7 +31,7 @@ def shown_progress(
     """Shows work stage by stage: on standard error, or in the output of a notebook's cell.
 
     In a terminal, the stages are redrawn, with the time that each takes and a bar where it is known how much there is
-    to do, and they go at the end. Where standard error is no terminal, each stage is a line.
+    to do, and they go at the end. Where standard error is not a terminal, each stage is a line.
 
     Args:
         title: The description of the work.

@@ -43,7 +43,7 @@ background:none;white-space:pre-wrap;max-width:48em}}
 .{SECTIONS_CLASS} .bad .mark{{color:var(--bad)}}.{SECTIONS_CLASS} .unclear .mark{{color:var(--unclear)}}
 """.strip()
 
-# A cell with a longer word breaks it where there is no place for it; other words stay whole.
+# A cell with a longer word breaks it where it does not fit; other words stay whole.
 _LONG_WORD = 28
 
 # Characters of these categories are invisible, or change how others are shown: controls, formats such as those that

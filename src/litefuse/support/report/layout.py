@@ -19,7 +19,7 @@ _WIDEST = 60
 # A column gets no narrower.
 _NARROWEST = 8
 _TEXT = 20  # a column of texts, before columns of names are narrowed
-_LEAST = 2  # where there is no room for that
+_LEAST = 2  # where that does not fit
 # The lines that a name and a text may take; longer ones are shortened.
 _NAME_LINES, _TEXT_LINES = 3, 16
 

@@ -70,7 +70,7 @@ class CompositeReport:
         reason: Why it was not fused.
         error: The largest relative difference between fused op and body that the self-check found.
         unchecked: Why a fused composite was not compared with its body.
-        note: The first difference that the self-check found and that is no fault, such as where the body gives NaN.
+        note: The first difference that the self-check found and that is not a fault, such as where the body gives NaN.
         kernel: The kernel that was generated for it.
     """
 
@@ -139,7 +139,7 @@ class LackingOpReport:
             bfloat16 values in float32, between casts; ``runtime``: a custom op that LiteRT has the kernel of;
             ``pack``: a custom op that needs the kernel of litefuse's pack; ``custom``: a custom op, as allowed, that
             needs a kernel from the user.
-        reason: For a custom op, why it was not rewritten; empty if there is no rewriting of this op.
+        reason: For a custom op, why it was not rewritten; empty without a rewriting of this op.
         count: The number of such ops.
     """
 
@@ -398,8 +398,7 @@ class Report:
         lacking_ops: The TensorFlow ops that LiteRT lacks, and their outcomes.
         needless_custom_ops: The ops that were named as custom ops, but are not custom ops in the output.
         narrowed: What was narrowed to float32 or complex64, as requested; without a request, ops of float64 between
-            integers and what is no float64. (The int64 ops that are computed in int32
-            are among ``lacking_ops``.)
+            integers and other dtypes. (The int64 ops that are computed in int32 are among ``lacking_ops``.)
         widened: What was widened to float32, as requested.
         target: Where the model is to run; several targets with commas.
         batch_taken: The batch size that was taken because the target takes no dynamic one, and none was given.

@@ -228,7 +228,7 @@ def _layer_section(report: Report) -> Section:
     """Counts the layers of each kind, and lists what is nearly one."""
     counts = Counter((each.kind, each.name, each.became) for each in report.layers)
     rows = [(kind, f"{count:,}", name, became) for (kind, name, became), count in counts.items()]
-    near = [f"{each.layer} is no {each.kind}: {each.reason}" for each in report.near_layers]
+    near = [f"{each.layer} is not a {each.kind}: {each.reason}" for each in report.near_layers]
     more = f"; and {len(near) - _LISTED:,} more like it" if len(near) > _LISTED else ""
     return Section(
         f"Layers known by name: {len(report.layers):,}",

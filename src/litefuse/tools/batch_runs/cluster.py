@@ -44,7 +44,7 @@ class DaskCluster:
         timeout: The seconds that each model may take at most; None for no limit.
 
     Raises:
-        LitefuseError: A package is missing, the scheduler does not answer, or there is no worker with this litefuse.
+        LitefuseError: A package is missing, the scheduler does not answer, or no worker has this litefuse.
     """
 
     def __init__(self, address: str, retries: int, *, with_tensorflow: bool, timeout: float | None = None) -> None:

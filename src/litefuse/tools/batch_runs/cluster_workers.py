@@ -180,7 +180,7 @@ class ClusterWorkers:
         name = "litefuse.version:__version__"
         version = await self._run(worker, pkgutil.resolve_name, name)
         if isinstance(version, ModuleNotFoundError) and version.name == "litefuse":
-            return "there is no litefuse"
+            return "litefuse is not installed"
         if isinstance(version, Exception):
             return f"litefuse cannot be imported: {type(version).__name__}: {version}"
         if version != __version__:

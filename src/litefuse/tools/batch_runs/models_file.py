@@ -64,8 +64,8 @@ def read_models_file(path: Path, more: Mapping[str, Any] | None = None) -> tuple
             read: dict[str, Any] = toml.load(file)
     except OSError as error:
         raise LitefuseError(f"it cannot be read: {error.strerror or error}", where=str(path)) from error
-    except (ValueError, RecursionError) as error:  # it is no TOML, or not in UTF-8
-        raise LitefuseError(f"this is no TOML: {error}", where=str(path)) from error
+    except (ValueError, RecursionError) as error:  # not TOML, or not in UTF-8
+        raise LitefuseError(f"not valid TOML: {error}", where=str(path)) from error
     where = str(path)
     _check_numbers(read, where)
     for key in read.keys() - {"batch", "defaults", "model"}:
@@ -131,13 +131,13 @@ def entries_in(
         given: list[Any] = list(_models_in(place))
         where = str(place)
         if not given:
-            raise LitefuseError("there are no models in this folder", where=where)
+            raise LitefuseError("this folder has no models", where=where)
     else:
         given = list(models)
     general = _entry_options(_table(defaults or {}, "defaults", where), folder, f"{where}, defaults", is_general=True)
     general |= _entry_options(more or {}, None, "the defaults", is_general=True)
     if not given:
-        raise LitefuseError("there are no models", where=where)
+        raise LitefuseError("no models given", where=where)
     found = [_entry(each, general, folder, f"{where}, model {number}") for number, each in enumerate(given, 1)]
     _check_names(found, where)
     return found
@@ -353,6 +353,8 @@ def _checked_name(name: str, where: str) -> str:
     is_odd = name in {".", "..", ""} or name.startswith(".") or "/" in name or "\\" in name or "\0" in name
     if is_odd or len(os.fsencode(name)) > _LONGEST_NAME:
         raise LitefuseError(
-            f"{name!r} is no name for a file", where=where, hint="Names have no slash, and no dot first."
+            f"{name!r} is not a valid file name",
+            where=where,
+            hint="Names have no slash, and no dot first.",
         )
     return name

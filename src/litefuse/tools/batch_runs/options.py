@@ -51,7 +51,7 @@ def unknown_key(key: str, known: Iterable[str], where: str) -> LitefuseError:
     names = sorted(known)
     near = difflib.get_close_matches(key, names, n=1, cutoff=0.5)
     hint = f"Did you mean {near[0]!r}?" if near else f"There are {', '.join(names)}."
-    return LitefuseError(f"there is no key {key!r}", where=where, hint=hint)
+    return LitefuseError(f"unknown key {key!r}", where=where, hint=hint)
 
 
 def check_value(key: str, value: Any, annotation: str, where: str) -> None:

@@ -144,7 +144,7 @@ def _record(output: str, name: str) -> str:
 def read_record(output: str, entry: Entry, key: str) -> Outcome | None:
     """Returns what an earlier batch made of a model; None if it has to be done, or done again.
 
-    That is so if there is no record, it is damaged or of another key, or a file is missing or not as it was written.
+    That is so if the record is missing, damaged or of another key, or a file is missing or not as it was written.
     """
     try:
         told = json.loads(Path(local(_record(output, entry.name))).read_text("utf-8"))

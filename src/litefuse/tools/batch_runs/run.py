@@ -67,7 +67,7 @@ def batch(
         What became of each model.
 
     Raises:
-        LitefuseError: An option is unknown or of another kind, there are no models, or ``output`` cannot be written.
+        LitefuseError: An option is unknown or of another kind, no models are given, or ``output`` cannot be written.
     """
     found, settings = _read(models, defaults)
     settings = BatchSettings(
@@ -128,7 +128,7 @@ def _prepared(output: str | None) -> str:
     """
     if output is None:
         raise LitefuseError(
-            "there is no folder for the files",
+            "no folder for the files",
             hint='Pass output (on the command line, --output DIR), or write output = "DIR" below [batch].',
         )
     if as_url(output) is not None:

@@ -51,7 +51,7 @@ class Runner:
                 self._close()
             if self._ended:
                 return Outcome(task.entry.name, task.entry.path, attempts=attempts)
-            # What others left in the process may be why there was too little memory: that is no attempt.
+            # What others left in the process may be why there was too little memory: that does not count as an attempt.
             if outcome.status == "memory" and was_used:
                 attempts -= 1
                 continue

@@ -82,7 +82,7 @@ def find_device(
     """
     adb = shutil.which("adb")
     if adb is None:
-        raise LitefuseError("there is no command adb, which runs the model on a device", hint=_ADB)
+        raise LitefuseError("the command adb, which runs the model on a device, is missing", hint=_ADB)
     if binary is None:
         raise LitefuseError("the tool that runs on the device, benchmark_model, is not named", hint=_TOOL)
     path = check_file(binary, folder=_TOOL)

@@ -82,7 +82,7 @@ def checked_ops(model: str | bytes, where: str) -> FileOps:
     """Reads the ops of any file.
 
     Raises:
-        InterpreterError: There is no such file, or it is no LiteRT model or damaged.
+        InterpreterError: It does not exist, is not a LiteRT model, or is damaged.
     """
     path, content = path_and_content(model)
     check(path, content, where)
@@ -95,7 +95,7 @@ def checked_ops(model: str | bytes, where: str) -> FileOps:
         raise
     except Exception as error:  # following the offsets of other data fails in many ways
         hint = "Is it a complete .tflite file?"
-        raise InterpreterError("this is no LiteRT model", where=where, hint=hint) from error
+        raise InterpreterError("this is not a LiteRT model", where=where, hint=hint) from error
 
 
 _UNPACKING = frozenset({"DEQUANTIZE", "DENSIFY"})

@@ -49,7 +49,7 @@ class Subject:
         on_step: Called with each step of its processes when it begins.
 
     Raises:
-        InterpreterError: There is no such model or signature, or it is damaged.
+        InterpreterError: No such model or signature, or it is damaged.
     """
 
     def __init__(

@@ -147,7 +147,7 @@ def _open_standard_streams() -> None:
 
 
 def _escaped(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Encodes what an encoding lacks: the bytes of names that are no text as they are, characters by their numbers."""
+    """Encodes what an encoding lacks: the bytes of names that are not text as they are, characters by their numbers."""
     try:
         return codecs.lookup_error(_SURROGATES)(error)
     except UnicodeError:

@@ -255,7 +255,7 @@ def save_outputs(outputs: Mapping[str, npt.NDArray[Any]], path: Path) -> None:
                         np.lib.format.write_array(member, array, allow_pickle=False)
     except OSError as error:
         raise InterpreterError(f"the outputs cannot be written: {error.strerror or error}", where=str(path)) from error
-    except (ValueError, struct.error) as error:  # a name of more than 65,535 bytes, or one that is no text
+    except (ValueError, struct.error) as error:  # a name of more than 65,535 bytes, or one that is not text
         raise InterpreterError(
             f"the outputs cannot be written: a .npz file has no such names ({error})", where=str(path)
         ) from error

@@ -137,5 +137,5 @@ def wrote(*paths: Path | None) -> None:
 def _descriptor(stream: TextIO) -> int | None:
     try:
         return stream.fileno()
-    except (OSError, ValueError):  # it is no file, as in tests
+    except (OSError, ValueError):  # not a file, as in tests
         return None

@@ -55,7 +55,7 @@ def check_writable(target: Path, what: str, *, reads: Iterable[Path] = (), optio
         option: The option that names the file.
 
     Raises:
-        LitefuseError: There is no such folder, it is not writable, or the file would replace one that is read.
+        LitefuseError: No such folder, it is not writable, or the file would replace one that is read.
     """
     reason = ""
     try:
@@ -64,9 +64,9 @@ def check_writable(target: Path, what: str, *, reads: Iterable[Path] = (), optio
         elif target.is_dir():
             reason = "it is a folder"
         elif target.exists() and not target.is_file():
-            reason = "a device, pipe or the like is no file"
+            reason = "a device, pipe or the like is not a file"
         elif not target.parent.is_dir():
-            reason = f"there is no folder {target.parent}"
+            reason = f"no such folder: {target.parent}"
         elif not os.access(target.parent, os.W_OK):
             reason = f"the folder {target.parent} is not writable"
         elif any(_would_replace(target, each) for each in reads):

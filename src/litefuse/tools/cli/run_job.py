@@ -50,7 +50,7 @@ class ArraySummary:
         minimum: Its smallest element; None for strings and complex numbers, and if there is none.
         maximum: Its largest element; None as above.
         mean: The mean of its elements; None as above.
-        first: Its first elements, five at most; complex numbers and bytes that are no text as text.
+        first: Its first elements, five at most; complex numbers and bytes that are not text as text.
     """
 
     name: str

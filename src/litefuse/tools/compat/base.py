@@ -187,7 +187,7 @@ def _explain(error: QuantizationError | UnsupportedOpsError, options: Mapping[st
     if isinstance(error, QuantizationError):
         way = "Add OpsSet.TFLITE_BUILTINS to target_spec.supported_ops." if options.get("require_integer") else ""
     else:
-        way = "LiteRT runs no ops of TensorFlow, so that there is no SELECT_TF_OPS."
+        way = "LiteRT does not run TensorFlow ops, so SELECT_TF_OPS is not supported."
         if not options.get("allow_custom_ops"):
             way += (
                 " Set converter.allow_custom_ops = True, and give the interpreter kernels, as litefuse.Interpreter has."

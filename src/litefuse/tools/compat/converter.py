@@ -101,7 +101,7 @@ class TFLiteConverter(Converter):
             inputs: For the function, pairs of the name of an input and an array of its shape and dtype.
 
         Raises:
-            SettingError: There is not exactly one function, or there are no pairs for it.
+            SettingError: There is not exactly one function, or it has no pairs.
         """
         jax: Any = sys.modules.get("jax")
         if jax is None or len(serving_funcs) != 1 or len(inputs) != 1:
@@ -133,7 +133,7 @@ def _functions(funcs: Sequence[Any]) -> dict[str, Any]:
     for function in given:
         if not isinstance(function, tf.types.experimental.ConcreteFunction):
             raise SettingError(
-                f"a {type(function).__name__} is no concrete function",
+                f"a {type(function).__name__} is not a concrete function",
                 hint="Pass what its get_concrete_function(tf.TensorSpec(...)) returns.",
             )
     if len(given) == 1:

@@ -103,7 +103,7 @@ def _quantized_io(form: str | None, of_inputs: object, of_outputs: object) -> An
     for attribute, given in (("inference_input_type", of_inputs), ("inference_output_type", of_outputs)):
         name = "float32" if given is None else dtype_name(given, attribute)
         if name not in known:
-            why = "float32 where activations are no integers" if form not in _IO else ", ".join(known)
+            why = "float32 where activations are not integers" if form not in _IO else ", ".join(known)
             raise SettingError(
                 f"{attribute} must be {why}, and is {name}",
                 hint="" if form in _IO else "Set optimizations and representative_dataset for integer activations.",

@@ -106,7 +106,7 @@ def members(kind: type[_Member], given: object, attribute: str) -> frozenset[_Me
         attribute: The attribute in errors.
 
     Raises:
-        SettingError: It is no collection, or has something else in it.
+        SettingError: It is not a collection, or has something else in it.
     """
     known = kind.__members__
     names = [str(getattr(each, "name", each)) for each in listed(given, attribute)]
@@ -130,4 +130,4 @@ def dtype_name(given: object, attribute: str) -> str:
     except (TypeError, ValueError):
         if name == "bfloat16":
             return "bfloat16"
-    raise SettingError(f"{attribute} is {given!r}, which is no data type", hint="Set it to 'int8', for example.")
+    raise SettingError(f"{attribute} is {given!r}, which is not a data type", hint="Set it to 'int8', for example.")

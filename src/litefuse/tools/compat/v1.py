@@ -77,7 +77,7 @@ class TFLiteConverter(Converter):
             input_shapes: Shapes of inputs by their names, where the graph leaves sizes open.
 
         Raises:
-            SettingError: There is no such file, or its name does not say that it is a graph.
+            SettingError: No such file, or its name does not say that it is a graph.
         """
         path = Path(os.fspath(local(graph_def_file)))
         if not path.is_file() or path.suffix not in {".pb", ".pbtxt"}:

@@ -83,7 +83,7 @@ def extras() -> Iterator[Finding]:
         other = [f"{each.name} {each.installed}, not {each.requirement}" for each in required if not each.fits]
         install = f"pip install '{_OWN}[{name}]'"
         if declared and not required:
-            yield Finding("extras", name, "missing", f"{what}there are no packages for this system and Python")
+            yield Finding("extras", name, "missing", f"{what}no packages for this system and Python")
         elif absent:
             yield Finding("extras", name, "missing", f"{what}not installed: {', '.join(absent)}", install)
         elif other:

@@ -57,7 +57,7 @@ def _temporary() -> Finding:
     try:
         folder = tempfile.gettempdir()
     except OSError as error:
-        return found("broken", f"there is no folder for them: {error}", hint)
+        return found("broken", f"no folder for them: {error}", hint)
     try:
         with make_temporary_folder() as made:
             Path(made, "probe").write_bytes(b"litefuse")
@@ -106,7 +106,7 @@ def _group_limits(groups: Path, own: Path) -> Iterator[int]:
         name = "memory.limit_in_bytes" if controllers else "memory.max"
         parts = [part for part in path.split("/") if part not in {"", ".."}]
         for count in range(len(parts), -1, -1):
-            with suppress(OSError, ValueError):  # "max" is no number
+            with suppress(OSError, ValueError):  # "max" is not a number
                 size = int(root.joinpath(*parts[:count], name).read_text())
                 if size < _NO_LIMIT:
                     yield size

@@ -166,9 +166,7 @@ def _node_data(
     left_out = 0
     for (subgraph, op), value in values.items():
         if not (0 <= subgraph < len(graphs) and 0 <= op < len(graphs[subgraph].keys)):
-            raise LitefuseError(
-                f"there is no op {op} in subgraph {subgraph}: the values are another file's", where=where
-            )
+            raise LitefuseError(f"subgraph {subgraph} has no op {op}: the values are another file's", where=where)
         graph = graphs[subgraph]
         key = graph.keys[op]
         if graph.id is None or key is None:
@@ -183,7 +181,7 @@ def read_node_data(path: Path) -> NodeData:
     """Reads a file of node data, which anyone may have made.
 
     Raises:
-        LitefuseError: It cannot be read, or is no JSON object.
+        LitefuseError: It cannot be read, or is not a JSON object.
     """
     check_file(path)
     try:
@@ -193,10 +191,10 @@ def read_node_data(path: Path) -> NodeData:
     except OSError as error:
         raise LitefuseError(f"the file cannot be read: {error.strerror or error}", where=str(path)) from error
     except (ValueError, RecursionError) as error:
-        raise LitefuseError(f"this is no JSON: {error}", where=str(path)) from error
+        raise LitefuseError(f"not valid JSON: {error}", where=str(path)) from error
     if not isinstance(content, dict):
         raise LitefuseError(
-            "this is no node data of Model Explorer",
+            "not node data of Model Explorer",
             where=str(path),
             hint="They are an object with the ids of graphs, or with the results of one graph.",
         )
@@ -204,7 +202,7 @@ def read_node_data(path: Path) -> NodeData:
 
 
 def _refuse(constant: str) -> float:
-    raise ValueError(f"{constant} is no number of JSON")
+    raise ValueError(f"{constant} is not a JSON number")
 
 
 def write_node_data(folder: Path, data: Sequence[NodeData]) -> list[Path]:

@@ -107,7 +107,7 @@ def check_kernels(
         on_step: Called with each step's name.
 
     Raises:
-        KernelError: It is no such library, or does not tell its ops, and none is named.
+        KernelError: It is not a library of kernels, or does not list its ops, and none is named.
         LitefuseError: The model cannot be read, or has none of the ops.
     """
     names = names_in_library(os.fspath(library))

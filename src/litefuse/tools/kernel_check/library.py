@@ -17,7 +17,7 @@ def names_in_library(library: str) -> frozenset[str]:
     """Returns the ops that a library has kernels for; empty if it does not tell them.
 
     Raises:
-        KernelError: It is no library of kernels.
+        KernelError: It is not a library of kernels.
         EngineCrashError: Loading it ends the process.
     """
     check_file(library, KernelError)

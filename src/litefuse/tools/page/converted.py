@@ -50,7 +50,7 @@ def read_converted(path: Path) -> Converted:
     """Reads a ``.tflite`` file.
 
     Raises:
-        InterpreterError: It cannot be read, is no LiteRT model, or is damaged.
+        InterpreterError: It cannot be read, is not a LiteRT model, or is damaged.
     """
     facts = inspect_litert_model(path)
     if not facts.subgraphs:

@@ -72,7 +72,7 @@ def graphs_of(model: SavedModel, signatures: Iterable[str] | None = None) -> Mod
         signatures: The keys of the signatures to show; None means all.
 
     Raises:
-        SignatureError: There is no such signature.
+        SignatureError: No such signature.
     """
     keys = [*model.signatures] if signatures is None else [*dict.fromkeys(signatures)]
     chosen = {key: model.signature(key) for key in keys}
@@ -108,7 +108,7 @@ def graphs_of(model: SavedModel, signatures: Iterable[str] | None = None) -> Mod
 
 
 def _wrapped(name: str, graphs: Mapping[str, Graph]) -> str | None:
-    """Returns the function that another does nothing but call, if it is no composite; else None."""
+    """Returns the function that another does nothing but call, if it is not a composite; else None."""
     real = [each for each in graphs[name].nodes if each.mark not in {"input", "output"} and each.op != "Identity"]
     if len(real) != 1 or real[0].mark != "call" or len(real[0].opens) != 1:
         return None

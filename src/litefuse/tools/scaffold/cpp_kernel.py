@@ -204,7 +204,7 @@ def _configure(options: Sequence[_Option]) -> Iterator[str]:
         literal = json.dumps(name)
         if required:
             yield f"    LITEFUSE_REQUIRE(node, options.Get({literal}, &options_.{field}),"
-            yield f'                     "the option %s is missing, or is no {kind}", {literal});'
+            yield f'                     "the option %s is missing, or is not a {kind}", {literal});'
         else:
             yield f"    options.Get({literal}, &options_.{field});  // not all calls have it"
     yield "    return true;"
@@ -245,7 +245,7 @@ def _resizes(calls: Sequence[Call], outputs: list[str]) -> Iterator[str]:
     for index, name in enumerate(outputs):
         sizes = output_sizes(calls, index)
         if sizes is None or Size() in sizes:
-            yield f"    // EDIT: the shape of {name} is no input's and not the same in all calls."
+            yield f"    // EDIT: the shape of {name} is not an input's, nor the same in all calls."
             yield f'    return node.Fail("{UNWRITTEN}: the shape of output {index} ({name})");'
             return
         whole = whole_input(calls, sizes)

@@ -57,9 +57,9 @@ def generate_for(
     missing = [each for each in names or ["*"] if not any(fnmatchcase(there, each) for there in found)]
     if missing:
         raise LitefuseError(
-            f"no composite is called {' or '.join(map(repr, missing))}" if names else "there is no composite",
+            f"no composite is called {' or '.join(map(repr, missing))}" if names else "the model has no composites",
             where=str(model),
-            hint=f"There are: {', '.join(sorted(found))}." if found else "The model has none.",
+            hint=f"The composites are {', '.join(sorted(found))}." if found else "The model has none.",
         )
     called: CalledShapes
     if batch is not None or shapes:

@@ -93,7 +93,7 @@ def _docstring(op: str, calls: Sequence[Call], source: str, inputs: list[str], o
     for name, values in _options(calls).items():
         yield f"    Option ``{name}``: {_doc(', or '.join(dict.fromkeys(map(repr, values))))}."
     if any(call.options is None for call in calls):
-        yield "    Its options are no flexbuffer map: override ``decode_options`` to read them."
+        yield "    Its options are not a flexbuffer map: override ``decode_options`` to read them."
     yield '    """'
 
 
@@ -159,7 +159,7 @@ def _prepare(calls: Sequence[Call], inputs: list[str], outputs: list[str]) -> It
     if unknown is not None:
         index, what = unknown
         name, seen = outputs[index], " or ".join(types_seen(calls, "out", index))
-        yield f"        # EDIT: the {what} of {name} is no input's, nor the same in all calls: {seen}."
+        yield f"        # EDIT: the {what} of {name} is not an input's, nor the same in all calls: {seen}."
         yield "        raise KernelError("
         yield f'            "{UNWRITTEN}: the {what} of output {index} ({name}), which is {seen} in the model",'
         yield '            hint="Compute it in prepare, or return the shape None and assign the array in invoke.",'

@@ -74,7 +74,7 @@ def make_integers(
     input_scale, output_scale, of_cell = graph.scale(x), graph.scale(output), cell_scale(inner.cell)
     assert input_scale is not None
     assert output_scale is not None
-    # There is no zero point: the fault `projected-zero-point`.
+    # Without a zero point: the fault `projected-zero-point`.
     hidden = symmetric(max(map(abs, inner.hidden)), 8) if numbers.projected else output_scale
     inputs = [int(each) for each in op.inputs]
     inputs[INPUT] = x
@@ -102,7 +102,7 @@ def constants_of(numbers: LstmNumbers, x: Scale, hidden: Scale) -> dict[int, tup
             continue
         weights = (NORMALIZATIONS if numbers.normalized else INPUT_WEIGHTS)[gate]
         unit = _NORMALIZED_BIAS if numbers.normalized else x.scale
-        # Where the weights are small, their scale is no smaller than what the biases need.
+        # Where the weights are small, their scale must not be smaller than the biases need.
         least = float(np.abs(values[position]).max(initial=0)) / _LARGEST_BIAS / unit
         if not values[weights].any():
             least = max(least, _GATE / unit)

@@ -68,7 +68,7 @@ def layer_graph(model: str | bytes, signature: str) -> LayerGraph:
         signature: The signature's key.
 
     Raises:
-        InterpreterError: There is no such signature.
+        InterpreterError: No such signature.
     """
     with content_of(model) as data:
         read = Model(data)

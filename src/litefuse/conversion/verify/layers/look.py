@@ -112,7 +112,7 @@ def _until(rounds: Sequence[Sequence[Call]], number: int) -> tuple[Call, ...]:
         if left <= len(calls):
             return tuple(calls[:left])
         left -= len(calls)
-    raise AssertionError(f"there is no call {number}")
+    raise AssertionError(f"call {number} is missing")
 
 
 def litert_original(reference: ModelJob, what: str) -> LookIntoOriginal:

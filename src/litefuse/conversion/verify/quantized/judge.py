@@ -108,7 +108,7 @@ def judge(job: JudgeJob, announce: Callable[[str], None]) -> Judged:
     """Judges the last call.
 
     Raises:
-        LitefuseError: There is no such copy of the model, or it does not run.
+        LitefuseError: No such copy of the model, or it does not run.
     """
     unpickle_kernels(job.job.registered or {})
     load_kernels(job.job.kernel_modules)

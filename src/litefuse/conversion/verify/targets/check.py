@@ -85,8 +85,8 @@ def check(
         verdict on each output.
 
     Raises:
-        InterpreterError: This is no LiteRT model, or it is damaged.
-        LitefuseError: There is no target of such a name.
+        InterpreterError: This is not a LiteRT model, or it is damaged.
+        LitefuseError: A target is unknown.
     """
     chosen = [targets] if isinstance(targets, str) else list(dict.fromkeys(targets or ()))
     asked, broken = _found(chosen)

@@ -18,7 +18,7 @@ __all__ = ["check_required", "with_target_checks"]
 
 # The name of the step.
 _STEP = "check-target"
-# The verdicts that are no reason to fail where acceleration is required: of what is inconclusive, nothing is refused.
+# The verdicts that pass where acceleration is required: an inconclusive check has not refused anything.
 _TAKEN = ("accelerated", "inconclusive")
 
 
@@ -30,15 +30,15 @@ def check_required(targets: Sequence[str], *, checked: bool) -> None:
         checked: Whether the file is to be checked at all.
 
     Raises:
-        LitefuseError: There is no target but the CPU, or no check.
+        LitefuseError: The CPU is the only target, or the check is off.
         NotAcceleratedError: The software of a target is known not to be installed.
     """
     asked = [each for each in targets if each != "cpu"]
     if not asked or not checked:
-        lacks = "the check is left out" if asked else "there is no target but cpu"
+        lacks = "the check is left out" if asked else "cpu is the only target"
         raise LitefuseError(
-            f"that a target takes the whole file is what its check finds, and {lacks}",
-            hint="Pass a target such as gpu, and not check=False, or leave out require_accelerated (on the command "
+            f"require_accelerated needs the check of a target, and {lacks}",
+            hint="Pass a target such as gpu without check=False, or leave out require_accelerated (on the command "
             "line, --target, --no-check and --require-accelerated).",
         )
     for name in asked:

@@ -55,7 +55,7 @@ def located(
         if not places and each.op:
             every = [(op, graph) for graph in model.graphs for op in graph.ops if op.name == each.op]
             places = [graph.tensor(op.outputs[0]).name for op, graph in every if op.outputs and op.outputs[0] >= 0]
-            if len(places) > 1 and each.reason != "there is no such op":
+            if len(places) > 1 and each.reason != "no such op":
                 inexact.add(key)
         found.setdefault(key, []).extend(places)
     return tuple(

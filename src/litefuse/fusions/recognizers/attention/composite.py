@@ -108,7 +108,7 @@ class Form:
 
     @property
     def problem(self) -> str | None:
-        """Why there is no such composite; None if there is."""
+        """Why it cannot be the composite; None if it can."""
         roles = self.roles
         heads = self.size(roles.all_heads if self.repeated else roles.heads)
         if heads == 1 and self.size(roles.batch) != 1:

@@ -128,7 +128,7 @@ def read_attention(found: Softmax, result: ir.Value) -> Reading:
     Raises:
         NotAttention: It is not that of attention.
     """
-    closest = NotAttention(1, "what it is of is no product of two tensors")
+    closest = NotAttention(1, "its operand is not a product of two tensors")
     if 0 in (tensor_type_of(result).shape or (0,)):
         raise NotAttention(1, "it is empty, or of unknown rank")
     for product, steps in scores_behind(found.argument):

@@ -103,7 +103,7 @@ def _positions(op: ir.OpView) -> tuple[int, ...]:
 
 
 def obstacle(value: ir.Value, depth: int = _DEPTH) -> str | None:
-    """Returns what keeps a value from being the scores of a product of two tensors; None if there is no product."""
+    """Returns what keeps a value from being the scores of a product of two tensors; None without a product."""
     owner = value.owner
     if isinstance(owner, ir.Block) or not depth:
         return None

@@ -338,7 +338,7 @@ def successors(value: ir.Value, steps: int, follow: Callable[[ir.Value], bool]) 
 def is_parameter(value: ir.Value, depth: int = 8) -> bool:
     """Whether a value is a weight, or computed from weights and constants alone."""
     op = value.owner
-    if isinstance(op, ir.Block):  # a weight that a loop hands on: a vector is no batch of data
+    if isinstance(op, ir.Block):  # a weight that a loop hands on: a vector is not a batch of data
         return tensor_type_of(value).rank == 1
     if op.name in {"tf.Const", "tf.ReadVariableOp"}:
         return True

@@ -101,7 +101,7 @@ def _find(graph: Graph, root: ir.Value) -> Iterator[NamedLayer | NearMiss]:
                 yield replace(_named(graph, divisor, each), core=root)
             return
         kind = RMS if divisor.mean is None else LAYER
-        without = "" if divisor.epsilon else ", in which there is no epsilon,"
+        without = "" if divisor.epsilon else ", without an epsilon,"
         reason = f"what is divided by the root{without} is not what the root is of"
         misses.append(NearMiss(kind, where(root), reason, 1))
     if misses:

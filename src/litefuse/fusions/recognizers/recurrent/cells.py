@@ -21,7 +21,7 @@ class Activations:
     Attributes:
         function: Its place in the formula.
         names: The functions that LiteRT's op supports: by the name in TensorFlow, the value of the composite's
-            attribute. The first one is the default, for which there is no attribute.
+            attribute. The first one is the default, which has no attribute.
     """
 
     function: Function

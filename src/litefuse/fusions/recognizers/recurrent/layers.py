@@ -108,7 +108,7 @@ class LayerSearch:
         return reason
 
     def _reason_of_cell(self, step: Step, name: str) -> str | None:
-        """Returns why there is no op for a layer; None if there is one."""
+        """Returns why a layer has no op; None if it has one."""
         if step.cell.op is None:
             return None if find_fusion(step.cell.composite) else f"{name}: LiteRT has no op for it"
         if step.lacking:

@@ -86,7 +86,7 @@ def _diag_part(op: Op) -> Answer:
 def _matrix_diag(op: Op) -> Answer:
     shape = op.shape(0)
     if not shape:
-        raise ShapeError("a scalar is no diagonal")
+        raise ShapeError("a scalar is not a diagonal")
     if op.name == "MatrixDiag":
         return (*shape, shape[-1])
     if _is_one_unknown(op, 1):

@@ -82,7 +82,7 @@ def _as_image(op: Op) -> Answer:
     """Has the shape of the first operand, which has at least three dimensions."""
     shape = op.shape(0)
     if len(shape) < 3:
-        raise ShapeError(f"{text(shape)} is no image")
+        raise ShapeError(f"{text(shape)} is not an image")
     # Color channels are always three.
     return (*shape[:-1], meet_dims(shape[-1], 3)) if op.name in {"HSVToRGB", "RGBToHSV"} else shape
 

@@ -82,7 +82,7 @@ def _transpose(op: Op) -> Answer:
     shape = op.ranked(0, len(permutation))
     axes = [normal_axis(axis, len(shape)) for axis in permutation]
     if len(set(axes)) < len(axes):
-        raise ShapeError(f"{permutation} is no permutation")
+        raise ShapeError(f"{permutation} is not a permutation")
     return tuple(shape[axis] for axis in axes)
 
 

@@ -42,7 +42,7 @@ def _top_k(op: Op) -> Answer:
         raise ShapeError("a scalar has no largest elements")
     count = _known_scalar(op, 1)
     if isinstance(count, int) and isinstance(shape[-1], int) and shape[-1] < count:
-        raise ShapeError(f"there are no {count} elements in the last dimension of {text(shape)}")
+        raise ShapeError(f"the last dimension of {text(shape)} has fewer than {count} elements")
     result = (*shape[:-1], count)
     return [result, result]
 

@@ -91,7 +91,7 @@ def _strided_slice(op: Op) -> Answer:
 
 def _check_index(index: Dim | None, size: Dim, shape: Dims) -> None:
     if isinstance(index, int) and isinstance(size, int) and not -size <= index < size:
-        raise ShapeError(f"there is no element {index} in a dimension of {text(shape)}")
+        raise ShapeError(f"index {index} is out of range in a dimension of {text(shape)}")
 
 
 def _length(size: Dim, begin: Dim | None, end: Dim | None, stride: Dim | None, whole: _Bounds) -> Dim | None:

@@ -98,7 +98,7 @@ def _strided_slice(graph: Graph, op: BodyOp) -> Node:
     source = graph.node(op.inputs[0])
     count, given = len(source.shape), len(steps)
     if given > count or {len(begins), len(ends)} != {given} or 0 in steps:
-        raise NotGenerated(f"the begins, ends or steps of a slice are no {given} of {count} axes")
+        raise NotGenerated(f"the begins, ends or steps of a slice are not {given} of {count} axes")
     begins, ends, steps = _padded(begins, ZERO, count), _padded(ends, ZERO, count), _padded(steps, 1, count)
     starts: list[Size] = []
     sizes: list[Size] = []

@@ -21,7 +21,7 @@ def pool_options(data: bytes) -> dict[str, Any] | None:
         data: The options of a node.
 
     Returns:
-        ``padding``, ``strides`` and ``pool_size`` ([rows, columns]), ``activation``; None if this is no such struct.
+        ``padding``, ``strides`` and ``pool_size`` ([rows, columns]), ``activation``; None if this is another struct.
     """
     fields = None if 32 < len(data) < 40 else _integers(data, 5)
     if fields is None:
@@ -42,7 +42,7 @@ def transpose_conv_options(data: bytes) -> dict[str, Any] | None:
         data: The options of a node.
 
     Returns:
-        ``padding`` and ``strides`` ([rows, columns]); None if this is no such struct.
+        ``padding`` and ``strides`` ([rows, columns]); None if this is another struct.
     """
     fields = _integers(data, 3)
     if fields is None:

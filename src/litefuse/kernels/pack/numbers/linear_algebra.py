@@ -139,7 +139,7 @@ class Cholesky(CustomOp):
     matrices, of which only the lower triangle is read, and only the real part of its diagonal.
 
     Output: of the same shape and dtype, the lower triangular L with positive diagonal for which L times its conjugate
-    transpose is the matrix. If the matrix is not positive definite, there is no such L: the lower triangle is filled
+    transpose is the matrix. If the matrix is not positive definite, L does not exist: the lower triangle is filled
     with NaN, without an error.
 
     Source: the definition of the op in TensorFlow (``linalg_ops.cc``, ``cholesky_op.cc``).

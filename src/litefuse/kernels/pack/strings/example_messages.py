@@ -36,7 +36,7 @@ class Feature(NamedTuple):
 
 
 class _Damaged(Exception):  # noqa: N818  it is turned into an error where the place is known
-    """Bytes are no message."""
+    """Bytes are not a message."""
 
 
 def features_of(data: bytes, wanted: AbstractSet[bytes]) -> dict[bytes, Feature]:

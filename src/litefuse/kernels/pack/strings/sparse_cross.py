@@ -53,7 +53,7 @@ class SparseCross(CustomOp):
         """Checks the inputs; the number of combinations is known only at run time.
 
         Raises:
-            KernelError: An input has a wrong dtype or shape, or there are no columns.
+            KernelError: An input has a wrong dtype or shape, or no columns are given.
         """
         values = [*inputs[N : 2 * N], *inputs[3 * N :]]
         if not values:

@@ -72,7 +72,7 @@ class NormalizeUTF8(OfEachString):
         """Returns the input's shape.
 
         Raises:
-            KernelError: The input is not of strings, or there is no such form.
+            KernelError: The input is not of strings, or the form is unknown.
         """
         _form(normalization_form)
         return super().prepare(text)

@@ -203,7 +203,7 @@ def _function(b: Builder, name: str, real: ir.Value, imaginary: ir.Value) -> tup
     size = _size(b, real, imaginary)
     if name == "Log":
         return b.unary("Log", size), b.binary("Atan2", imaginary, real)
-    # Neither term of the sum is negative, so there is no cancellation.
+    # Neither term of the sum is negative, so nothing cancels.
     large = b.unary("Sqrt", b.binary("Mul", b.binary("AddV2", size, b.unary("Abs", real)), 0.5))
     zero = b.compare("Equal", large, 0.0)
     small = b.binary("RealDiv", b.binary("Mul", b.unary("Abs", imaginary), 0.5), b.select(zero, 1.0, large))

@@ -25,7 +25,7 @@ _LARGE = 1e4
 class InverseTrigonometric(Decomposition):
     """ATAN2 of the two sides of a triangle with this sine, cosine or tangent.
 
-    The other side of the sine ``x`` is ``sqrt((1 - x) (1 + x))``, which is NaN if there is no such angle. The relative
+    The other side of the sine ``x`` is ``sqrt((1 - x) (1 + x))``, which is NaN without such an angle. The relative
     error is below 1e-6.
     """
 

@@ -73,7 +73,7 @@ class CastOfQuotient(Decomposition):
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         found, dtype = _cast_quotient(op), op.results[0].dtype
         if found is None:
-            raise NotDecomposed("its operand is no quotient of int32")
+            raise NotDecomposed("its operand is not a quotient of int32")
         rounded, *parts = found
         x, y = (b.constant(part, "int32") if isinstance(part, np.ndarray) else part for part in parts)
         if dtype == "float32":
@@ -209,7 +209,7 @@ class CastOfFraction(Decomposition):
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         found = _rounded_fraction(op.operands[0])
         if found is None:
-            raise NotDecomposed("its operand is no simple fraction of int32")
+            raise NotDecomposed("its operand is not a simple fraction of int32")
         rounded, fraction = found
         dtype, denominator = op.results[0].dtype, 1 << fraction.shift
         towards_zero = rounded is None and not fraction.is_positive

@@ -45,7 +45,7 @@ class StatelessGamma(Decomposition):
         (result,) = op.results
         alpha = op.operands[-1]
         if result.shape is None or result.dtype != "float32":
-            raise NotDecomposed(f"there is no rewriting of it for {result}")
+            raise NotDecomposed(f"no rewriting of it for {result}")
         sizes = b.sizes_in(op.operands[0], result.shape)
         total, kinds = b.product(sizes), b.product(b.sizes(alpha))
         # TensorFlow draws all numbers of one alpha before those of the next; in the result, alphas are innermost.

@@ -70,7 +70,7 @@ class StatelessRandom(Decomposition):
         kind = op.name.removeprefix("StatelessRandom").removesuffix("V2")
         of_integers = kind in {"UniformFullInt", "UniformInt"} and result.dtype in ("int32", "int64")
         if not of_integers and (result.dtype != "float32" or kind not in {"Normal", "Uniform"}):
-            raise NotDecomposed(f"there is no rewriting of it for {result.dtype}")
+            raise NotDecomposed(f"no rewriting of it for {result.dtype}")
         # The number of words per element, and the number of groups of four words.
         words = 2 if result.dtype == "int64" else 1
 
@@ -111,7 +111,7 @@ class StatelessTruncatedNormal(Decomposition):
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
         if op.results[0].dtype != "float32":
-            raise NotDecomposed(f"there is no rewriting of it for {op.results[0].dtype}")
+            raise NotDecomposed(f"no rewriting of it for {op.results[0].dtype}")
         return of_wanted_shape(op, b, lambda sizes: self._in_shape(op, b, sizes))
 
     def _in_shape(self, op: TensorFlowOp, b: Builder, shape: list[MixedSize]) -> ir.Value:

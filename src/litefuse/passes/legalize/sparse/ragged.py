@@ -165,7 +165,7 @@ def _wanted_sizes(op: TensorFlowOp, count: int) -> list[int | None]:
         return [None] * count
     wanted = op.constants[0]
     if wanted is None:
-        raise NotDecomposed("the shape of the result is no constant")
+        raise NotDecomposed("the shape of the result is not constant")
     return [int(size) if size >= 0 else None for size in wanted[:count]]
 
 

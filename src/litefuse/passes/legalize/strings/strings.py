@@ -104,5 +104,5 @@ def _known(op: TensorFlowOp, operand: int) -> npt.NDArray[Any]:
         return np.array(elements).reshape(elements.type.shape)
     strings = strings_of_constant(op.operands[operand])
     if strings is None:
-        raise NotDecomposed(f"operand {operand} is no constant of strings")
+        raise NotDecomposed(f"operand {operand} is not a constant of strings")
     return strings

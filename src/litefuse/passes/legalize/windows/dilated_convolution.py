@@ -78,7 +78,7 @@ class DilatedConvolution(Decomposition):
         phases = phases_of(op)
         dilation = None if phases is None else _dilation(op, phases)
         if phases is None or dilation is None:
-            raise NotDecomposed("it is no part of a dilated convolution")
+            raise NotDecomposed("it is not part of a dilated convolution")
         value = phases.blocks.operands[0]
         if phases.expanded is not None:
             value = b.expand(value, phases.expanded)

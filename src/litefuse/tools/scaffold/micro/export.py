@@ -106,7 +106,7 @@ def export_micro(
         What was written.
 
     Raises:
-        InterpreterError: This is no LiteRT model, or it is damaged.
+        InterpreterError: This is not a LiteRT model, or it is damaged.
         LitefuseError: tflite-micro does not take it, or computes other numbers, the arena is too small or not known, or
             the folder cannot be written.
     """
@@ -322,4 +322,4 @@ def _notes(
     if signature is None:
         yield "The file has no signature: the names are those of tensors, and the program calls it with zeros."
     elif not called and not report.missing and not foreign:
-        yield "There are no samples; the program calls the model with zeros."
+        yield "Without samples, the program calls the model with zeros."

@@ -44,7 +44,7 @@ class Application:
         remembers: Whether it keeps a state between calls.
         arena: The bytes of the arena.
         arena_text: Where this number is from, in sentences.
-        given: The elements of each input in each call; no calls if there are no samples.
+        given: The elements of each input in each call; no calls without samples.
         expected: The elements of each output in each call.
         notes: What users should know, in sentences.
     """
