@@ -23,21 +23,25 @@ __all__ = ["batch"]
     "--output",
     "-o",
     metavar="DIR",
-    help="The folder, or the URL, to write to. Default: what MODELS says below [batch].",
+    help="The folder or URL to write to. Default: the one in MODELS under [batch].",
 )
 @click.option(
     "--jobs",
     "-j",
     type=click.IntRange(min=1),
     metavar="N",
-    help="How many models at once. Default: as many as there are cores.",
+    help="How many models to work on at once. Default: the number of cores.",
 )
-@click.option("--scheduler", metavar="ADDRESS", help="Do it on the Dask cluster of this scheduler (extra cluster).")
 @click.option(
-    "--retries", type=click.IntRange(min=0), metavar="N", help="Try a model again whose process died, N times (1)."
+    "--scheduler", metavar="ADDRESS", help="Run on the Dask cluster of this scheduler. Requires litefuse[cluster]."
+)
+@click.option(
+    "--retries", type=click.IntRange(min=0), metavar="N", help="Retry a model whose process died, up to N times (1)."
 )
 @click.option("--verify/--no-verify", default=None, help="Compare each model with its original, in TensorFlow.")
-@click.option("--check", "targets", type=TARGET, multiple=True, help="Check for a target; may be repeated.")
+@click.option(
+    "--check", "targets", type=TARGET, multiple=True, help="Check each file for this target; may be repeated."
+)
 @click.option(
     "--variant",
     "variants",
@@ -46,10 +50,12 @@ __all__ = ["batch"]
     help="Also write a quantized form of each model; may be repeated.",
 )
 @process_limit_options
-@click.option("--again", is_flag=True, help="Do what is done already, too.")
-@click.option("--html", type=OUTPUT, metavar="FILE.html", help="Also write the table as a page.")
-@click.option("--junit", type=OUTPUT, metavar="FILE.xml", help="Also write the outcomes as JUnit's XML (extra junit).")
-@json_option("Print the table as JSON on the standard output, and nothing else there; an error as well.")
+@click.option("--again", is_flag=True, help="Redo finished work, too.")
+@click.option("--html", type=OUTPUT, metavar="FILE.html", help="Also write the table as an HTML page.")
+@click.option(
+    "--junit", type=OUTPUT, metavar="FILE.xml", help="Also write the outcomes as JUnit XML. Requires litefuse[junit]."
+)
+@json_option("Print the table as JSON to standard output, errors included, and nothing else.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 def batch(
     models: Path,
@@ -70,16 +76,17 @@ def batch(
 ) -> None:
     """Convert, verify, check and quantize many models.
 
-    MODELS is a TOML file that names models and what is to be done with them, or a folder with models in it. The options
-    here hold for models that say nothing else, in the place of the file's [defaults].
+    MODELS is a TOML file that lists models and what to do with them, or a folder of models. The options here override
+    the file's [defaults]; a model's own settings override both.
 
-    Models are worked on in processes, which are kept for the next ones. An error of a model, the death of a process and
-    a limit that is exceeded concern that model alone. --timeout and --memory are for each model.
+    Models run in worker processes that are reused. An error, a crash or an exceeded limit affects that model alone.
+    --timeout and --memory apply to each model.
 
-    What is done is recorded in the folder of the output: the same command goes on where it was interrupted, and does
-    again only what has changed.
+    Finished work is recorded in the output folder: the same command resumes where it was interrupted, and redoes only
+    what has changed.
 
-    The exit code is 0 if all is done and equal, 1 if a model failed or differs, and 3 if something is inconclusive.
+    The exit code is 0 if everything is done and equal, 1 if a model failed or differs, and 3 if a result is
+    inconclusive.
     """
     for page, option, what in ((html, "--html", "the page"), (junit, "--junit", "the XML for JUnit")):
         if page is not None:

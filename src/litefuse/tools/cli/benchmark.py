@@ -28,7 +28,9 @@ def _parse_top(_context: click.Context, _parameter: click.Parameter, value: str)
 @click.argument("other", type=PATH, required=False, metavar="[OTHER.tflite]")
 @click.option("--signature", multiple=True, metavar="KEY", help="A signature to call; may be repeated. Default: all.")
 @click.option("--inputs", type=PATH, metavar="FILE.npz", help="The inputs, by their names in the signature.")
-@click.option("--random", type=click.IntRange(min=0), metavar="SEED", help="Drawn inputs. Default: seed 0.")
+@click.option(
+    "--random", type=click.IntRange(min=0), metavar="SEED", help="Use random inputs from this seed. Default: 0."
+)
 @click.option(
     "--shape",
     multiple=True,
@@ -37,13 +39,13 @@ def _parse_top(_context: click.Context, _parameter: click.Parameter, value: str)
     "and others 32, or what the model takes.",
 )
 @click.option("--threads", type=click.IntRange(min=1), default=1, metavar="N", help="Threads of the runtime (1).")
-@click.option("--calls", type=click.IntRange(min=1), default=1000, metavar="N", help="Measure N calls at most (1000).")
+@click.option("--calls", type=click.IntRange(min=1), default=1000, metavar="N", help="Measure at most N calls (1000).")
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0, min_open=True, max=86400),
     default=2.0,
     metavar="S",
-    help="Measure calls for S seconds at most (2); the time of ops for half as long.",
+    help="Measure calls for at most S seconds (2), and ops for half as long.",
 )
 @click.option("--warm-up", type=click.IntRange(min=0), default=3, metavar="N", help="Calls that do not count (3).")
 @click.option(
@@ -54,7 +56,7 @@ def _parse_top(_context: click.Context, _parameter: click.Parameter, value: str)
     metavar="N|all",
     help="List the N slowest ops, kinds and layers, or all (10). 0: do not time the ops.",
 )
-@click.option("--no-xnnpack", is_flag=True, help="Keep LiteRT from using XNNPACK.")
+@click.option("--no-xnnpack", is_flag=True, help="Run without XNNPACK.")
 @KERNELS
 @process_limit_options
 @HTML
@@ -80,15 +82,15 @@ def benchmark(
 ) -> None:
     """Measure how long a LiteRT model takes, and which ops take the time.
 
-    Calls are measured as LiteRT makes them, without copying inputs and outputs; then with a clock around each op,
-    those in the bodies of loops too, and those that XNNPACK runs. Each op is one of the file: its index, and before a
-    colon that of its subgraph if that is not the first.
+    First, calls are measured as LiteRT makes them, without copying inputs and outputs; then with a clock around each
+    op, including those in loop bodies and those that XNNPACK runs. Ops are listed by their index in the file, after
+    that of their subgraph and a colon if it is not the first.
 
-    With OTHER.tflite, both are measured, and then called in turn: the ratio is from that. It is the time of the other
-    divided by that of the model: above 1 if the model is faster.
+    With OTHER.tflite, both are measured, then called in turn for the ratio: the time of OTHER divided by that of the
+    model, so above 1 if the model is faster.
 
-    Custom ops run with the Python and native kernels of litefuse, of installed plug-ins, and those that --kernels
-    registers. All of it runs in child processes.
+    Custom ops use the Python and native kernels of litefuse, of installed plug-ins and of --kernels. Everything runs in
+    child processes.
     """
     if inputs is not None and (random is not None or shape):
         raise click.BadParameter("--inputs excludes --random and --shape")

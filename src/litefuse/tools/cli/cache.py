@@ -14,22 +14,24 @@ _DAY = 24 * 3600
 
 
 @click.command
-@click.option("--clear", is_flag=True, help="Remove what is in it.")
-@click.option("--keep", type=parse_size, metavar="BYTES", help="With --clear: keep so much, used last, such as 5G.")
+@click.option("--clear", is_flag=True, help="Empty the cache.")
+@click.option(
+    "--keep", type=parse_size, metavar="BYTES", help="With --clear: keep this much, such as 5G, of what was used last."
+)
 @click.option(
     "--unused-for",
     type=click.FloatRange(min=0),
     metavar="DAYS",
-    help="With --clear: remove only what was not used for so many days.",
+    help="With --clear: remove only what was not used for this many days.",
 )
 @json_option("Print it as JSON.")
 def cache(clear: bool, keep: int | None, unused_for: float | None, as_json: bool) -> None:
-    """Show what was fetched from URLs, and remove it.
+    """Show or remove files fetched from URLs.
 
-    Models and samples at URLs are fetched into a folder, from which other commands take them: the folder of
-    the environment variable LITEFUSE_CACHE, else the system's for caches of users. Nothing is removed by itself.
+    Models and samples at URLs are fetched once into a cache that all commands share: the folder that the environment
+    variable LITEFUSE_CACHE names, or the system's cache folder for users. Nothing is removed automatically.
 
-    Do not remove what another command is reading.
+    Do not clear the cache while another command reads from it.
     """
     if not clear and (keep is not None or unused_for is not None):
         raise click.UsageError("--keep and --unused-for need --clear.")

@@ -51,16 +51,17 @@ def check(
     html: Path | None,
     as_json: bool,
 ) -> None:
-    """Check a LiteRT file for what is to run it.
+    """Check whether targets can run a LiteRT file.
 
-    The software of each target compiles the file, and runs it where it can: LiteRT's CompiledModel (litert, gpu),
-    tflite-micro (micro), Vela (ethos-u) and OpenVINO (openvino). What it computes is compared with LiteRT on the CPU.
-    The report names the ops that are refused, with the reason, the layers that they are from, and what helps.
+    The software of each target compiles the file, and runs it if possible: LiteRT's CompiledModel (litert, gpu),
+    tflite-micro (micro), Vela (ethos-u) and OpenVINO (openvino). Outputs are compared with LiteRT's on the CPU. The
+    report lists the refused ops, with the reason, their layers, and what to do.
 
-    Where the software is not installed, a table of the target's ops answers: it may refuse a file, and proves nothing.
+    Where the software is not installed, a table of the target's ops is used: it can find ops to refuse, but cannot
+    prove that the file runs.
 
-    The exit code is 0 if each target takes the file, 1 if one refuses it or gives other numbers, 3 if that is not
-    known, 4 if the file cannot be checked, and, with --require-accelerated, 5 if a target refuses an op.
+    The exit code is 0 if every target takes the file, 1 if one refuses it or computes other numbers, 3 if that is
+    unknown, 4 if the file cannot be checked, and, with --require-accelerated, 5 if a target refuses an op.
     """
     check_page(html, (model,))
     shapes = dict(parse_shape(each) for each in shape)

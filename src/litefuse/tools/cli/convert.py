@@ -56,8 +56,8 @@ def _complete_composites(_context: click.Context, _parameter: click.Parameter, i
     "-o",
     type=OUTPUT,
     metavar="FILE",
-    help="The file to write, whole or not at all; a file that is there is replaced. "
-    "Default: the model's name and .tflite, in the current folder.",
+    help="The file to write; an existing one is replaced once the conversion succeeds. "
+    "Default: the model's name with .tflite, in the current folder.",
 )
 @click.option(
     "--signature", multiple=True, metavar="KEY", help="A signature to convert; may be repeated. Default: all."
@@ -71,59 +71,62 @@ def _complete_composites(_context: click.Context, _parameter: click.Parameter, i
 @click.option(
     "--output-arrays",
     metavar="A,B",
-    help="The tensors that are its outputs. Default: the one that nothing reads.",
+    help="The tensors that are a frozen graph's outputs. Default: the one that nothing reads.",
 )
 @click.option(
     "--shape",
     "shapes",
     multiple=True,
     metavar="[SIGNATURE:]NAME=1,2,3",
-    help="The shape of an input, ? for a size that stays as it is in the model; may be repeated.",
+    help="The shape of an input; ? keeps a size of the model. May be repeated.",
 )
 @click.option(
-    "--batch", type=int, metavar="N", help="The first size of every input whose first size is open otherwise."
+    "--batch",
+    type=int,
+    metavar="N",
+    help="The batch size: the first size of every input whose first size is not fixed.",
 )
 @click.option(
     "--allow-custom-ops",
     metavar="[=OP,...]",
-    help="Make custom ops of TensorFlow ops: of those that are named, whatever LiteRT and litefuse have for them; "
-    "without names, of all that LiteRT lacks and that litefuse has no kernel for.",
+    help="Turn TensorFlow ops into custom ops: the named ones in any case; without names, all that LiteRT lacks and "
+    "litefuse has no kernel for.",
 )
 @click.option(
     "--builtins-only",
     is_flag=True,
-    help="Make no custom ops of ops that LiteRT lacks, not even of those that litefuse has a kernel for.",
+    help="Never turn ops that LiteRT lacks into custom ops, not even if litefuse has a kernel for them.",
 )
 @click.option(
     "--narrow",
     is_flag=True,
-    help="Make float32 of float64, in inputs and outputs too, and compute ops of int64 that LiteRT lacks in int32.",
+    help="Convert float64 to float32, inputs and outputs included, and compute int64 ops that LiteRT lacks in int32.",
 )
 @click.option(
     "--widen",
     is_flag=True,
-    help="Make float32 of float16 and bfloat16, in inputs and outputs too, as for a model of mixed precision.",
+    help="Convert float16 and bfloat16 to float32, inputs and outputs included, such as in a mixed-precision model.",
 )
 @click.option(
     "--composites",
     multiple=True,
     shell_complete=_complete_composites,
     metavar="[NAME=]FORM",
-    help="What composites become, all or the named one: fuse (what their fusion makes of them, the default), builtin "
-    "(the same, but no custom op), custom (a custom op), keep (STABLEHLO_COMPOSITE, which carries its body), generate "
-    "(the same, with a C++ kernel made from the body, in a folder beside the model), inline (their body). Layers that "
-    "are known by name: 'odml.*=keep'. May be repeated.",
+    help="What composites become, all or the named one: fuse (apply their fusion, the default), builtin (the same, but "
+    "never a custom op), custom (a custom op), keep (a STABLEHLO_COMPOSITE, which carries its body), generate (the "
+    "same, with a C++ kernel generated from the body, in a folder beside the model), inline (their body). For "
+    "recognized layers: 'odml.*=keep'. May be repeated.",
 )
 @click.option(
     "--generate-kernels",
     is_flag=True,
-    help="Make C++ kernels for chains of other ops, too, where these make the model as a whole faster.",
+    help="Also generate C++ kernels for chains of other ops that make the whole model faster.",
 )
 @click.option(
     "--rnn",
     type=click.Choice(RNN_FORMS),
     default="auto",
-    help="What recurrent layers become: one op, a loop (those that nobody annotated), or whichever is faster.",
+    help="What recurrent layers become: one op, a loop (unless annotated), or whichever is faster.",
 )
 @click.option(
     "--target",
@@ -131,63 +134,63 @@ def _complete_composites(_context: click.Context, _parameter: click.Parameter, i
     type=TARGET,
     multiple=True,
     default=("cpu",),
-    help="Where the model is to run: in LiteRT's interpreter (cpu), in its CompiledModel on the CPU (litert) or the "
-    "GPU, in tflite-micro (micro), or on an Arm Ethos-U NPU. For litert, recurrent layers are loops. For the last "
-    "three, they become one op or are unrolled, and no size stays open: the batch is 1 unless --batch or --shape set "
-    "it. May be repeated.",
+    help="Where the model will run: LiteRT's interpreter (cpu), its CompiledModel on the CPU (litert) or GPU (gpu), "
+    "tflite-micro (micro), or an Arm Ethos-U NPU (ethos-u). For litert, recurrent layers are loops. For the last "
+    "three, they become one op or are unrolled, and all sizes are fixed: the batch is 1 unless --batch or --shape "
+    "sets it. May be repeated.",
 )
 @click.option(
     "--quantize",
     type=click.Choice(QUANTIZATIONS),
-    help="Make weights smaller, with litert-quantizer: int8 for products in int8 (dynamic) or in float32 (weights), or "
-    "float16; or compute in integers: int8 or int16 with --representative-dataset, qat (int8) with the ranges of the "
-    "model's fake-quantization nodes, from training; or give each layer's weights the smallest form that --max-error "
-    "bears (auto).",
+    help="Shrink the weights with litert-quantizer: int8 for products in int8 (dynamic) or float32 (weights), or "
+    "float16; or compute in integers: int8 or int16 with --representative-dataset, qat (int8) with the ranges that the "
+    "model's fake-quantization nodes learned; or use the smallest weight type per layer that stays within --max-error "
+    "(auto).",
 )
 @quantization_option_group
 @click.option(
     "--max-error",
     type=click.FloatRange(min=0),
     metavar="E",
-    help="With --quantize, fail if it changes an output by more, relative to its largest value.",
+    help="With --quantize, fail if an output changes by more than this, relative to its largest value.",
 )
 @MIN_RUNTIME
 @click.option(
     "--require-fused",
     metavar="[=[checked,]NAME,...]",
-    help="Fail if a composite is not fused: any, or one of those that are named, or that a pattern fits. With "
-    "'checked': or if it was not compared with its body.",
+    help="Fail unless composites are fused: all, or those with these names or patterns. With 'checked', also fail "
+    "unless each was compared with its body.",
 )
 @click.option(
     "--require-accelerated",
     is_flag=True,
-    help="Fail, with exit code 5, if a target other than cpu refuses an op or computes other numbers, as its own "
-    "software says, or if that is not installed.",
+    help="Fail with exit code 5 if the software of a target other than cpu refuses an op or computes other numbers, or "
+    "is not installed.",
 )
 @click.option(
     "--check-fusions",
     metavar="[=thorough]",
     default=ALL,
-    help="Apply a fusion only when fused op and composite agree on random inputs, the default; with =thorough, on all "
-    "kinds of them, however long that takes.",
+    help="Apply a fusion only if fused op and composite agree on random inputs (default); with =thorough, on all kinds "
+    "of inputs, however long it takes.",
 )
-@click.option("--no-check-fusions", is_flag=True, help="Apply fusions without that comparison.")
+@click.option("--no-check-fusions", is_flag=True, help="Apply fusions without comparing them with their composites.")
 @click.option(
     "--check-custom-ops",
     is_flag=True,
-    help="Compare kernels that stand for composites even with bodies that look like placeholders.",
+    help="Compare kernels of composites even with bodies that look like placeholders.",
 )
 @file_options
 @click.option(
     "--check-file/--no-check-file",
     default=True,
-    help="Keep the file only when it runs: call each of its signatures in LiteRT.",
+    help="Call each signature of the file in LiteRT, and keep the file only if it runs.",
 )
 @click.option(
     "--check/--no-check",
     default=True,
-    help="For another target than cpu, have its own software compile the file and run it, if it is installed, as "
-    "litefuse check does; the report has the verdict.",
+    help="Compile and run the file with the software of each target other than cpu, if installed, as litefuse check "
+    "does; the report has the verdict.",
 )
 @click.option(
     "--plug-in",
@@ -195,8 +198,8 @@ def _complete_composites(_context: click.Context, _parameter: click.Parameter, i
     "plug_ins",
     multiple=True,
     metavar="FILE.py|MODULE|LIB.so",
-    help="Python code that registers fusions, recognizers or kernels of custom ops to check with, or a library of "
-    "native kernels; may be repeated.",
+    help="Python code that registers fusions, recognizers or kernels for the checks, or a library of native kernels; "
+    "may be repeated.",
 )
 @click.option(
     "--max-ops",
@@ -204,29 +207,32 @@ def _complete_composites(_context: click.Context, _parameter: click.Parameter, i
     default=MAX_OPS,
     show_default=True,
     metavar="N",
-    help="How many ops the model may have with its calls inlined.",
+    help="The most ops that the model may have once its calls are inlined.",
 )
 @click.option(
     "--max-constant-bytes",
     type=parse_size,
     default=MAX_CONSTANT_BYTES,
     metavar="BYTES",
-    help="How many bytes of constants may be made beyond those that the model's files hold, such as 1G. Default: 256M.",
+    help="The most bytes of new constants, beyond those in the model's files, such as 1G. Default: 256M.",
 )
 @process_limit_options
 @click.option(
     "--dump-ir",
     type=OUTPUT,
     metavar="DIR",
-    help="Write the MLIR module after each pass that changes it, as text, and index.txt with the time of every pass. "
-    "DIR is new, empty or from an earlier conversion.",
+    help="Write the MLIR module as text after each pass that changes it, and index.txt with the time of every pass. "
+    "DIR must be new, empty or from an earlier conversion.",
 )
 @click.option(
-    "--after", multiple=True, metavar="PASS", help="With --dump-ir, write it only after this pass; may be repeated."
+    "--after",
+    multiple=True,
+    metavar="PASS",
+    help="With --dump-ir, write the module only after this pass; may be repeated.",
 )
-@click.option("--in-process", is_flag=True, help="Convert in this process, for breakpoint() in code of plug-ins.")
+@click.option("--in-process", is_flag=True, help="Convert in this process, so that breakpoint() works in plug-ins.")
 @HTML
-@json_option("Print the report as JSON on the standard output, and nothing else there; an error as well.")
+@json_option("Print the report as JSON to standard output, errors included, and nothing else.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 @click.option("--timings", is_flag=True, help="Print the time of every step.")
 def convert(
@@ -283,16 +289,16 @@ def convert(
     quiet: bool,
     timings: bool,
 ) -> None:
-    """Convert a SavedModel, or a file of Keras's, to LiteRT.
+    """Convert a SavedModel or a Keras file to LiteRT.
 
-    MODEL is the folder of a SavedModel, or a folder with one in it, a .keras or .h5 file, or the file of a frozen graph
-    (.pb, .pbtxt).
+    MODEL is the folder of a SavedModel, a folder that contains one, a .keras or .h5 file, or a frozen graph (.pb,
+    .pbtxt).
 
-    Composites, which are functions annotated with experimental_implements, become fused ops; the report says which did
-    and which did not, and why.
+    Composites, the functions annotated with experimental_implements, become fused ops. The report lists what each one
+    became, or why it was not fused.
 
-    The values of --allow-custom-ops and --require-fused follow an equals sign: --require-fused stands for all
-    composites, --require-fused=lstm,gelu for these two.
+    Values of --allow-custom-ops and --require-fused follow an equals sign: --require-fused requires all composites,
+    --require-fused=lstm,gelu these two.
     """
     if after and dump_ir is None:
         raise click.BadParameter("--after needs --dump-ir")

@@ -14,8 +14,8 @@ __all__ = ["demo"]
 def demo() -> None:
     """Convert, run and check a small model.
 
-    It comes with litefuse, together with the results that TensorFlow computes with it. The converted model runs in the
-    stock LiteRT interpreter, its custom op with a kernel in Python, and every output is compared.
+    The model comes with litefuse, along with TensorFlow's results for it. The converted model runs in the stock LiteRT
+    interpreter, its custom op with a kernel in Python, and every output is compared.
     """
     from litefuse.conversion.api import convert
     from litefuse.support.report.sections import Section, report_sections

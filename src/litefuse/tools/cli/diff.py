@@ -22,12 +22,12 @@ __all__ = ["diff"]
 def diff(before: Path, after: Path, everything: bool, as_json: bool) -> None:
     """Compare two LiteRT files without running them.
 
-    Shows what a new version of a converter, or another option, changed: ops that were added or removed, moved or have
-    other options; tensors of other dtypes, shapes and scales; signatures; weights, number by number, quantized ones as
-    the real numbers that they stand for; metadata; sizes. Where ops and tensors stand in the files does not count.
+    Shows what another converter version or option changed: ops that were added, removed or moved, and their options;
+    dtypes, shapes and scales of tensors; signatures; weights, number by number, quantized ones dequantized; metadata;
+    sizes. The order of ops and tensors within the files does not count.
 
-    The exit code is 0 if nothing differs but the layout of the files, 1 if something differs, and 4 if one of them
-    cannot be read.
+    The exit code is 0 if the files differ in layout at most, 1 if they differ otherwise, and 4 if one of them cannot be
+    read.
     """
     from litefuse.litert.differences.compare import diff as differences_of
     from litefuse.litert.differences.sections import diff_sections

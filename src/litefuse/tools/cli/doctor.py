@@ -13,13 +13,13 @@ __all__ = ["doctor"]
 @click.command
 @json_option("Print what was found as JSON.")
 def doctor(as_json: bool) -> None:
-    """Look at what litefuse works with, and say what is missing or broken.
+    """Check the environment, and show what is missing or broken.
 
-    Python, the system, memory and room; installed packages, those that do not go together or are not safe; the lowering
-    engine and the runtime, each of which is loaded and run in a process of its own; kernels, the compiler, what the
-    extras bring, and plug-ins.
+    Checks Python, the system, memory and disk space; installed packages, and whether they are compatible and safe; the
+    lowering engine and the runtime, each loaded and run in a process of its own; kernels, the compiler, extras and
+    plug-ins.
 
-    The exit code is 0 if everything works that is needed, and 1 if not; optional features may be missing.
+    The exit code is 0 if everything required works, and 1 if not; optional features may be missing.
     """
     from litefuse.tools.cli.failures import ExitCode
     from litefuse.tools.environment.doctor import diagnose, diagnosis_sections

@@ -20,13 +20,13 @@ __all__ = ["export_micro"]
     "-o",
     type=OUTPUT,
     metavar="DIR",
-    help="The folder to write, a new or an empty one. Default: the model's name and _micro, in the current folder.",
+    help="The folder to write: new or empty. Default: the model's name with _micro, in the current folder.",
 )
 @click.option(
     "--arena-size",
     type=parse_size,
     metavar="BYTES",
-    help="How much memory there is for tensors, such as 64K. Default: what the model needs, and an eighth more.",
+    help="The memory for tensors, such as 64K. Default: what the model needs, and an eighth more.",
 )
 @click.option("--random", type=click.IntRange(min=0), default=0, metavar="SEED", help="The seed of drawn inputs (0).")
 @click.option("--timeout", type=SECONDS, metavar="SECONDS", help="How long tflite-micro may take (300).")
@@ -36,12 +36,12 @@ def export_micro(
 ) -> None:
     """Write an application that runs a LiteRT model on a microcontroller.
 
-    It is in C++, for tflite-micro: the model as an array, the size of the arena as tflite-micro measures it, an op
-    resolver with the ops that the model has and no others, the inputs and outputs with dtypes, shapes, scales and zero
-    points, a program that calls the model twice and compares the outputs with tflite-micro's Python package, and a
-    CMake file.
+    The application is in C++, for tflite-micro: the model as an array, the arena size that tflite-micro measured, an op
+    resolver with only the ops of the model, the inputs and outputs with dtypes, shapes, scales and zero points, a
+    program that calls the model twice and compares the outputs with those of tflite-micro's Python package, and a CMake
+    file.
 
-    The file is checked first, as by litefuse check --target micro.
+    The file is checked first, as with litefuse check --target micro.
     """
     from litefuse.support.report.sections import Section, count_of
     from litefuse.tools.scaffold.micro.export import export_micro as write_application

@@ -15,9 +15,9 @@ _OWN = "litefuse"
 @click.command
 @json_option("Print the list as JSON.")
 def fusions(as_json: bool) -> None:
-    """List the composites that are fused.
+    """List the composites that litefuse fuses.
 
-    Each with what becomes of it, and, where there are other fusions than litefuse's, where the conversion code is from.
+    Shows what each becomes and, if plug-ins add fusions, where the conversion code is from.
     """
     from litefuse.fusions import registered_fusions
     from litefuse.support.report.sections import Section

@@ -17,11 +17,11 @@ __all__ = ["inspect"]
 @click.argument("model", type=PATH)
 @TAGS
 @click.option(
-    "--ops", is_flag=True, help="List each op: layer, types, options. Of a SavedModel: the nodes of functions."
+    "--ops", is_flag=True, help="List every op: layer, types, options; for a SavedModel, the nodes of functions."
 )
-@click.option("--tensors", is_flag=True, help="List each tensor of a .tflite file: type, bytes, scales, zero points.")
-@click.option("--sizes", is_flag=True, help="Show what the bytes of a .tflite file are for: layers, largest tensors.")
-@click.option("--all", "everything", is_flag=True, help="Shorten no list and no name.")
+@click.option("--tensors", is_flag=True, help="List every tensor of a .tflite file: type, bytes, scales, zero points.")
+@click.option("--sizes", is_flag=True, help="Show what takes space in a .tflite file: layers, largest tensors.")
+@click.option("--all", "everything", is_flag=True, help="Show lists and names in full.")
 @process_limit_options
 @json_option("Print the facts as JSON.")
 def inspect(
@@ -35,13 +35,13 @@ def inspect(
     memory: int | None,
     as_json: bool,
 ) -> None:
-    """Show what a model holds.
+    """Show what a model contains.
 
-    MODEL is the folder of a SavedModel, a .keras, .h5 or .tflite file, or the file of a frozen graph (.pb, .pbtxt).
+    MODEL is the folder of a SavedModel, a .keras, .h5 or .tflite file, or a frozen graph (.pb, .pbtxt).
 
-    Of a SavedModel, or what Keras makes of its file: signatures, composites and their call sites, variables and whether
-    they change, ops, assets. Of a LiteRT model: signatures, subgraphs, ops, the options of custom ops, dtypes,
-    and the scales and zero points of quantized tensors.
+    For a SavedModel or Keras file: signatures, composites and their call sites, variables and whether they change, ops,
+    assets. For a LiteRT model: signatures, subgraphs, ops, options of custom ops, dtypes, and the scales and zero
+    points of quantized tensors.
     """
     from litefuse.support.files.readable import is_there
 

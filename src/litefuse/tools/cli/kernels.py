@@ -17,7 +17,7 @@ __all__ = ["kernels"]
 
 @click.group
 def kernels() -> None:
-    """List the kernels of custom ops; begin, generate, build, test or export some."""
+    """List, write, generate, build, test or export kernels of custom ops."""
 
 
 for _command in (build, test):
@@ -30,14 +30,13 @@ for _command in (build, test):
     "sources",
     multiple=True,
     metavar="FILE.py|MODULE|LIB.so",
-    help="Python code that registers kernels, or a library of native ones; may be repeated.",
+    help="Python code that registers kernels, or a library of native kernels; may be repeated.",
 )
 @json_option("Print the list as JSON.")
 def list_kernels(sources: tuple[str, ...], as_json: bool) -> None:
-    """List the kernels that there are.
+    """List the available kernels.
 
-    Each with the languages that it is written in, where it runs, and the dtypes that it takes. Of several for one op
-    the first runs.
+    Shows the languages that each is written in, where it runs, and its dtypes. If an op has several, the first is used.
     """
     from litefuse.kernels.pack.catalog import available_kernels, kernel_section
     from litefuse.litert.runtime.loading import load_kernels
@@ -58,17 +57,17 @@ def list_kernels(sources: tuple[str, ...], as_json: bool) -> None:
     type=PATH,
     required=True,
     metavar="MODEL",
-    help="A .tflite file, a SavedModel's folder, a file of Keras's or a frozen graph that has it.",
+    help="The model that has the op: a .tflite file, a SavedModel's folder, a Keras file or a frozen graph.",
 )
 @click.option("--to", type=OUTPUT, metavar="DIR", help="The folder to write. Default: the op's name, in snake case.")
-@click.option("--tags", metavar="A,B", help="The tags of the graph of a SavedModel. Default: serve.")
+@click.option("--tags", metavar="A,B", help="The tags of a SavedModel's graph. Default: serve.")
 def new_kernel(name: str, model: Path, to: Path | None, tags: str | None) -> None:
-    """Begin a kernel for an op of a model.
+    """Write the skeleton of a kernel for an op of a model.
 
     NAME is the name of the op or composite.
 
-    Writes a kernel in Python and the same in C++, with the op's inputs, outputs and options, a CMake file, and a test
-    that runs and compares both. All of it works as it is; the kernels give zeros until they are edited.
+    Writes a kernel in Python and in C++, with the op's inputs, outputs and options, a CMake file, and a test that runs
+    and compares both. All of it works right away; the kernels return zeros until you edit them.
     """
     from litefuse.litert.cpp.folders import check_empty
     from litefuse.support.report.sections import Section, count_of
@@ -88,19 +87,19 @@ def new_kernel(name: str, model: Path, to: Path | None, tags: str | None) -> Non
 @click.argument("model", type=PATH)
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--output", "-o", type=OUTPUT, required=True, metavar="DIR", help="The folder to write: new or empty.")
-@click.option("--tags", metavar="A,B", help="The tags of the graph of a SavedModel. Default: serve.")
-@click.option("--always", is_flag=True, help="Keep kernels that are not faster than their bodies, too.")
+@click.option("--tags", metavar="A,B", help="The tags of a SavedModel's graph. Default: serve.")
+@click.option("--always", is_flag=True, help="Also keep kernels that are not faster than their bodies.")
 @click.option(
     "--batch",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Measure kernels in calls of the model with N as the first size of its inputs, where that is open.",
+    help="Measure kernels at batch size N: the first size of every input whose first size is not fixed.",
 )
 @click.option(
     "--shape",
     multiple=True,
     metavar="NAME=1,2,3",
-    help="Measure kernels in calls of the model with an input of this shape; may be repeated.",
+    help="Measure kernels with an input of this shape; may be repeated.",
 )
 @process_limit_options
 def generate(
@@ -116,14 +115,14 @@ def generate(
 ) -> None:
     """Generate C++ kernels for composites of a model from their bodies.
 
-    MODEL is a .tflite file with composites (STABLEHLO_COMPOSITE), or a model to convert, whose composites are kept; the
-    file goes into the folder then. NAME is a composite, or a pattern such as 'norm*'. Default: all of them.
+    MODEL is a .tflite file with composites (STABLEHLO_COMPOSITE), or a model to convert with its composites kept; that
+    file is written to the folder, too. NAME is a composite or a pattern such as 'norm*'. Default: all composites.
 
-    Each kernel is compiled, compared with the body on inputs that are drawn from it, and measured against it in LiteRT;
-    those that differ or are not faster are declined, with the reason. Which is faster depends on the sizes: where those
-    of the model are open, --batch and --shape say what it is called with. --timeout is for all of it.
+    Each kernel is compiled, compared with the body on random inputs, and measured against it in LiteRT; kernels that
+    differ or are not faster are declined, with the reason. Speed depends on sizes: if the model leaves some open, give
+    typical ones with --batch and --shape. --timeout covers all of this.
 
-    README.md in the folder shows how to build the kernels for a device and to load them.
+    README.md in the folder shows how to build the kernels for a device and load them.
     """
     from litefuse.support.processes.limits import ProcessLimits, processes_limited
     from litefuse.support.report.sections import Section
@@ -157,9 +156,9 @@ def generate(
 def export_kernels(folder: Path) -> None:
     """Write the C++ sources of the kernel pack, ready for an app.
 
-    DIR is the folder to write: a new or an empty one.
+    DIR is the folder to write: new or empty.
 
-    README.md in the folder shows how to build and register them: with an op resolver, the C API, or as an external
+    README.md in the folder shows how to build and register them: with an op resolver, with the C API, or as an external
     delegate.
     """
     from litefuse.support.report.sections import Section

@@ -19,13 +19,13 @@ __all__ = ["build"]
     "--register",
     multiple=True,
     metavar="OP=NAMESPACE::FUNCTION",
-    help="The function that gives the registration of an op, where its name does not say so; may be repeated.",
+    help="The function that returns an op's registration, unless its name says so; may be repeated.",
 )
 @click.option(
     "--tflite-headers",
     type=PATH,
     metavar="DIR",
-    help="A checkout of LiteRT or TensorFlow, whose headers take the place of litefuse's own.",
+    help="A checkout of LiteRT or TensorFlow, whose headers replace litefuse's own.",
 )
 @click.option("-I", "includes", multiple=True, type=PATH, metavar="DIR", help="A folder to search for headers first.")
 @click.option("-D", "definitions", multiple=True, metavar="NAME[=VALUE]", help="Define a macro.")
@@ -33,7 +33,7 @@ __all__ = ["build"]
 @click.option(
     "--sanitize",
     is_flag=True,
-    help="Have the library stop at the first access outside of its memory, and at undefined behavior.",
+    help="Make the library abort at the first access outside its memory, and at undefined behavior.",
 )
 def build(
     sources: tuple[Path, ...],
@@ -45,12 +45,11 @@ def build(
     compiler: str | None,
     sanitize: bool,
 ) -> None:
-    """Build a library of kernels that were written for TensorFlow Lite.
+    """Build a library of kernels written for TensorFlow Lite.
 
-    FILE.cc are sources that include tensorflow/lite/... or tflite/..., unchanged: litefuse has headers of these names.
+    FILE.cc are unchanged sources that include tensorflow/lite/... or tflite/...: litefuse has headers of these names.
 
-    A kernel has the name that AddCustom gives it, or else that of its function: MyOp of Register_MyOp() and
-    RegisterMyOp().
+    A kernel is named by AddCustom, or else by its function: MyOp for Register_MyOp() and RegisterMyOp().
     """
     check_writable(output, "the library", reads=sources)
 

@@ -29,16 +29,16 @@ __all__ = ["test"]
     type=click.FloatRange(min=0),
     default=1e-5,
     metavar="E",
-    help="The error that is allowed, relative to the largest value of an output (1e-5).",
+    help="The largest error allowed, relative to the largest value of an output (1e-5).",
 )
 @click.option("--random", type=click.IntRange(min=0), default=0, metavar="SEED", help="The seed of the inputs (0).")
 @click.option(
     "--save",
     type=PLACE,
     metavar="DIR",
-    help="Write the calls that differ into this folder: a model of each, its inputs and what is expected.",
+    help="Save the calls that differ to this folder: for each a model, its inputs and the expected outputs.",
 )
-@click.option("--tags", metavar="A,B", help="The tags of the graph of a SavedModel. Default: serve.")
+@click.option("--tags", metavar="A,B", help="The tags of a SavedModel's graph. Default: serve.")
 @json_option("Print the comparison as JSON.")
 def test(
     library: Path,
@@ -50,22 +50,22 @@ def test(
     tags: str | None,
     as_json: bool,
 ) -> None:
-    """Compare kernels with what they stand for.
+    """Compare kernels with the composites or ops that they implement.
 
-    LIB.so has the kernels; `litefuse kernels build` makes such a library. MODEL has calls of their ops: the folder of a
-    SavedModel, a .keras, .h5 or .tflite file, or the file of a frozen graph.
+    LIB.so is a library of kernels, such as from `litefuse kernels build`. MODEL has calls of their ops: the folder of a
+    SavedModel, a .keras, .h5 or .tflite file, or a frozen graph.
 
-    Each kind of call runs in LiteRT with the library, several times with inputs that are drawn and with several sizes
-    of dynamic dimensions, in a process of its own. It is compared with the body of the composite, or with TensorFlow's
-    op of the same name, for which TensorFlow has to be installed. A .tflite file has no bodies of composites that
-    became custom ops; the model that it was converted from has.
+    Each kind of call runs in LiteRT with the library, several times with random inputs and with several sizes of
+    dynamic dimensions, in a process of its own. It is compared with the body of the composite, or with TensorFlow's op
+    of the same name, which requires TensorFlow. A .tflite file lacks the bodies of composites that became custom ops;
+    the model that it was converted from has them.
 
-    A library that was built with --sanitize is stopped at its first access outside of its memory.
+    A library built with --sanitize aborts at its first access outside its memory.
 
-    Of a kernel that differs, it says in which call most, which element, and of which inputs. With --save, `litefuse
-    verify` and `litefuse run` repeat that call, also in a debugger.
+    For a kernel that differs, the report has the worst call, its inputs and the element. With --save, `litefuse verify`
+    and `litefuse run` can repeat that call, also in a debugger.
 
-    The exit code is 0 if all results are equal, 1 if one differs or a kernel crashes, and 3 if nothing is known of one.
+    The exit code is 0 if all results are equal, 1 if one differs or a kernel crashes, and 3 if a result is unknown.
     """
     from litefuse.tools.kernel_check.check import check_kernels, worst
     from litefuse.tools.kernel_check.sections import check_sections

@@ -32,28 +32,26 @@ def log_options(command: click.Command) -> None:
         return
     assert command.callback is not None
     command.params += [
-        _option(
-            "--verbose", "-v", count=True, help="Show the events of the work on the standard error; -vv: all steps."
-        ),
+        _option("--verbose", "-v", count=True, help="Log events to standard error; -vv: all steps."),
         _option(
             "--log-level",
             type=click.Choice(_LEVELS),
             envvar=LEVEL_VARIABLE,
-            help="Show the events of the work that are of this level or above. -v is info, -vv is debug.",
+            help="Log events of this level and above; -v is info, -vv is debug.",
         ),
         _option(
             "--log-file",
             type=PLACE,
             metavar="FILE",
             envvar=f"{LEVEL_VARIABLE}_FILE",
-            help="Append them to a file; info and above, unless a level is given.",
+            help="Append events to this file: info and above, unless --log-level is given.",
         ),
         _option(
             "--log-format",
             type=click.Choice(["text", "json"]),
             default="text",
             envvar=f"{LEVEL_VARIABLE}_FORMAT",
-            help="A line of text for each event (default), or an object in JSON.",
+            help="Write each event as a line of text (default) or a JSON object.",
         ),
     ]
     command.callback = _logged(command.callback)

@@ -146,7 +146,7 @@ KERNELS = click.option(
     "--kernels",
     multiple=True,
     metavar="FILE.py|MODULE|LIB.so",
-    help="Python code that registers kernels of custom ops, or a library of native ones; may be repeated.",
+    help="Python code that registers kernels of custom ops, or a library of native kernels; may be repeated.",
 )
 
 
@@ -156,20 +156,20 @@ TOLERANCE = click.option(
     type=click.FloatRange(min=0),
     default=1e-4,
     metavar="E",
-    help="The error that is allowed, relative to the largest value of an output (1e-4).",
+    help="The largest error allowed, relative to the largest value of an output (1e-4).",
 )
 TOLERANCE_OR_QUANTIZATION = click.option(
     "--tolerance",
     type=click.FloatRange(min=0),
     metavar="E",
-    help="The error that is allowed, relative to the largest value of an output. Default: 1e-4; a quantized model is "
-    "judged by what its quantization explains.",
+    help="The largest error allowed, relative to the largest value of an output. Default: 1e-4; for a quantized model, "
+    "what its quantization explains.",
 )
-TAGS = click.option("--tags", metavar="A,B", help="The tags of the graph of a SavedModel. Default: serve.")
+TAGS = click.option("--tags", metavar="A,B", help="The tags of a SavedModel's graph. Default: serve.")
 ALLOW_SIDE_EFFECTS = click.option(
     "--allow-side-effects",
     is_flag=True,
-    help="Run ORIGINAL even if it has ops that write or read files, run code or open connections.",
+    help="Run ORIGINAL even if it has ops that read or write files, run code or open connections.",
 )
 
 
@@ -187,21 +187,21 @@ MEMORY = click.option(
     "--memory",
     type=parse_size,
     metavar="BYTES",
-    help="End it if one of its processes needs more memory, mapped files left out, such as 2G. On Linux alone.",
+    help="Stop if a process needs more memory than this, such as 2G; mapped files do not count. Linux only.",
 )
 
 
 def process_limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the options that limit the processes of a command."""
-    timeout = click.option("--timeout", type=SECONDS, metavar="SECONDS", help="End it if it takes longer.")
+    timeout = click.option("--timeout", type=SECONDS, metavar="SECONDS", help="Stop after so many seconds.")
     return timeout(MEMORY(command))
 
 
 MIN_RUNTIME = click.option(
     "--min-runtime",
     metavar="[litert:]VERSION",
-    help="The oldest release of TensorFlow Lite, such as 2.14, or of LiteRT, such as litert:1.2, that has to run the "
-    "file. Weights take a form that it has; if an op remains that it lacks, fail and name it.",
+    help="The oldest release of TensorFlow Lite, such as 2.14, or of LiteRT, such as litert:1.2, that must run the "
+    "file. Weights take a type that it supports; an op that it lacks is an error.",
 )
 
 
@@ -211,14 +211,14 @@ def file_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "--metadata",
         type=PATH,
         metavar="FILE.json",
-        help="TensorFlow Lite Metadata that the file gets: descriptions, labels and other associated files.",
+        help="TensorFlow Lite Metadata to add to the file: descriptions, labels and other associated files.",
     )
     rename = click.option(
         "--rename",
         "renames",
         multiple=True,
         metavar="[SIGNATURE:]OLD=NEW",
-        help="Another name of an input or output; may be repeated. Samples and --shape have the old names.",
+        help="Rename an input or output; may be repeated. Samples and --shape use the old names.",
     )
     return metadata(rename(command))
 

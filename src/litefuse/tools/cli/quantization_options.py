@@ -24,7 +24,7 @@ def _number(_context: click.Context, _parameter: click.Parameter, value: str) ->
 PREPROCESS = click.option(
     "--preprocess",
     metavar="FILE.py:FUNCTION",
-    help="The function that makes an input of the model of each image of the folder, which is a PIL.Image.Image.",
+    help="The function that turns each image of the folder, a PIL.Image.Image, into an input of the model.",
 )
 
 
@@ -49,61 +49,61 @@ _OPTIONS = (
     click.option(
         "--quantized-io",
         metavar="[=TYPE[,TYPE]]",
-        help="With int8, int16 and qat, make inputs and outputs integers as well: integer, the form's own, or uint8 "
-        "with int8; or two types, of inputs and outputs, of which one may be float32.",
+        help="With int8, int16 and qat, also make inputs and outputs integers: integer (the form's own type) or, with "
+        "int8, uint8; or two types, for inputs and outputs, one of which may be float32.",
     ),
     click.option(
         "--require-integer",
         is_flag=True,
-        help="With these, fail if an op does not compute in integers, and list these.",
+        help="With int8, int16 and qat, fail if an op does not compute in integers, and list such ops.",
     ),
     click.option(
         "--quantization-layers",
         is_flag=True,
-        help="Also measure the difference in each tensor inside the model.",
+        help="Also measure the difference in every tensor of the model.",
     ),
     click.option(
         "--weight-bits",
         type=click.Choice([str(bits) for bits in WEIGHT_BITS]),
         default="8",
         callback=_number,
-        help="With 4, int4 weights where LiteRT has kernels of them: fully connected layers, convolutions, embeddings.",
+        help="4 for int4 weights where LiteRT has kernels: fully connected layers, convolutions, embeddings.",
     ),
     click.option(
         "--granularity",
         type=click.Choice(GRANULARITIES),
         default="channel",
-        help="What shares a scale: an output's weights, a tensor, or so many weights in a row (int4, dynamic).",
+        help="Weights that share a scale: those of an output channel, a tensor, or a block of a row (int4, dynamic).",
     ),
     click.option(
         "--rotate",
         type=click.Choice(["hadamard"]),
-        help="Rotate the weights of fully connected layers and embeddings before they are rounded (dynamic, weights).",
+        help="Rotate the weights of fully connected layers and embeddings before rounding (dynamic, weights).",
     ),
     click.option(
         "--min-weight-elements",
         type=click.IntRange(min=0),
         metavar="N",
-        help="Leave weights of fewer elements as they are. Default: 1024 with dynamic, 0 with weights.",
+        help="Do not quantize weights with fewer elements. Default: 1024 with dynamic, 0 with weights.",
     ),
     click.option(
         "--keep-float",
         multiple=True,
         metavar="REGEX",
-        help="Keep ops in floating point in the names of whose results it is found; may be repeated.",
+        help="Keep in float the ops whose output name matches REGEX; may be repeated.",
     ),
     click.option(
         "--keep-float-op",
         "keep_float_ops",
         multiple=True,
         metavar="OP",
-        help="Keep all ops of this kind in floating point, such as SOFTMAX; may be repeated.",
+        help="Keep all ops of this kind in float, such as SOFTMAX; may be repeated.",
     ),
     click.option(
         "--recipe",
         type=PATH,
         metavar="FILE.json",
-        help="In place of --quantize: a recipe of litert-quantizer, which says what each op gets.",
+        help="A litert-quantizer recipe, which says how to quantize each op; replaces --quantize.",
     ),
 )
 

@@ -33,32 +33,32 @@ __all__ = ["quantize"]
     type=OUTPUT,
     required=True,
     metavar="FILE",
-    help="The file to write, whole or not at all; a file that is there is replaced.",
+    help="The file to write; an existing one is replaced once quantization succeeds.",
 )
 @click.option(
     "--form",
     "--quantize",
     "form",
     type=click.Choice(QUANTIZATIONS),
-    help="As --quantize of litefuse convert; needed unless there is a --recipe.",
+    help="As --quantize of litefuse convert; required without --recipe.",
 )
 @quantization_option_group
 @click.option(
     "--max-error",
     type=click.FloatRange(min=0),
     metavar="E",
-    help="Fail if it changes an output by more, relative to its largest value.",
+    help="Fail if an output changes by more than this, relative to its largest value.",
 )
 @MIN_RUNTIME
 @file_options
 @click.option(
     "--check-file/--no-check-file",
     default=True,
-    help="Keep the file only when it runs: call each of its signatures in LiteRT.",
+    help="Call each signature of the file in LiteRT, and keep the file only if it runs.",
 )
 @KERNELS
 @process_limit_options
-@json_option("Print the report as JSON on the standard output, and nothing else there; an error as well.")
+@json_option("Print the report as JSON to standard output, errors included, and nothing else.")
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 def quantize(
     model: Path,
@@ -87,10 +87,10 @@ def quantize(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Quantize a LiteRT model of any converter.
+    """Quantize a LiteRT model from any converter.
 
-    MODEL.tflite is a model in floating point: litefuse's, the stock converter's or another one's. Options, samples and
-    report are those of litefuse convert.
+    MODEL.tflite is a float model from litefuse, the stock converter or any other. Options, samples and report are those
+    of litefuse convert.
     """
     check_writable(output, "the model", reads=(model, *filter(None, (representative_dataset, recipe, metadata))))
 

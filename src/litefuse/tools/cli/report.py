@@ -40,7 +40,7 @@ __all__ = ["report"]
     "-o",
     type=OUTPUT,
     metavar="FILE.html",
-    help="The page to write. Default: the model's name and .html, in the current folder.",
+    help="The page to write. Default: the model's name with .html, in the current folder.",
 )
 @click.option("--verify/--no-verify", default=True, help="Compare with ORIGINAL, layer by layer, in TensorFlow.")
 @click.option("--time/--no-time", default=True, help="Measure the time of each op on this machine.")
@@ -68,16 +68,16 @@ def report(
     timeout: float | None,
     memory: int | None,
 ) -> None:
-    """Write a page about a LiteRT file, and what it was converted from.
+    """Write an HTML page about a LiteRT file and its original.
 
-    The page is one HTML file, which needs no server and loads nothing: the graphs of ORIGINAL and of MODEL.tflite,
-    folded by function and layer and linked by the names of layers; bytes, time and error of each layer, the ops that
-    targets refuse, signatures, quantization. It can be searched and zoomed, and has all of it as tables as well.
+    The page is one HTML file that needs no server and loads nothing else: the graphs of ORIGINAL and MODEL.tflite,
+    folded by function and layer and linked by layer names; bytes, time and error of each layer; the ops that targets
+    refuse; signatures; quantization. You can search and zoom it; tables have the same data.
 
-    ORIGINAL is the folder of a SavedModel, a .keras or .h5 file, or the file of a frozen graph; or another LiteRT file,
-    such as that before quantization. With it, the outputs and the tensors inside are compared. TensorFlow runs an
-    ORIGINAL of its own: it has to be installed, and ORIGINAL trusted. What cannot be found out is missing on the page,
-    which says why.
+    ORIGINAL is the folder of a SavedModel, a .keras or .h5 file, or a frozen graph; or another LiteRT file, such as the
+    one before quantization. With it, outputs and inner tensors are compared. Unless it is a LiteRT file, it runs in
+    TensorFlow, which must be installed: use an ORIGINAL that you trust. The page says what could not be found out, and
+    why.
     """
     page = output if output is not None else Path(f"{model.stem or 'model'}.html")
     check_page(page, (model, original), "--output")

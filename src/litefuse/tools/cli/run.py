@@ -24,7 +24,7 @@ _RUNNER = "litefuse.tools.cli.execution:run_job"
     "--random",
     type=click.IntRange(min=0),
     metavar="SEED",
-    help="Random inputs. Default, without --inputs: seed 0.",
+    help="Use random inputs from this seed. Default, without --inputs: 0.",
 )
 @click.option(
     "--shape",
@@ -34,7 +34,7 @@ _RUNNER = "litefuse.tools.cli.execution:run_job"
 )
 @KERNELS
 @click.option(
-    "--output", "-o", type=OUTPUT, metavar="FILE.npz", help="Save the outputs there instead of printing them."
+    "--output", "-o", type=OUTPUT, metavar="FILE.npz", help="Save the outputs to this file instead of printing them."
 )
 @click.option(
     "--repeat",
@@ -57,8 +57,8 @@ def run(
 ) -> None:
     """Run a LiteRT model.
 
-    Custom ops run with the Python kernels of litefuse, of installed plug-ins, and those that --kernels registers. All
-    of it runs in a child process: a kernel or a runtime that dies is an error like others.
+    Custom ops use the Python kernels of litefuse, of installed plug-ins and of --kernels. The model runs in a child
+    process, so that a crash of a kernel or the runtime is reported as an error.
     """
     if inputs is not None and (random is not None or shape):
         raise click.BadParameter("--inputs excludes --random and --shape")

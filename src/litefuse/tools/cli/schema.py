@@ -25,8 +25,8 @@ def _complete_commands(context: click.Context, _: click.Parameter, incomplete: s
 def schema(command: tuple[str, ...]) -> None:
     """Print the JSON Schema of what a command prints with --json.
 
-    COMMAND is a command, such as convert or kernels list. Without one, the commands are listed, with the addresses of
-    their schemas, which also stand in what they print.
+    COMMAND is a command, such as convert or kernels list. Without it, all commands are listed with the addresses of
+    their schemas, which are also in their output.
     """
     from litefuse.support.report.sections import Section
     from litefuse.tools.documents.schema import COMMANDS, address, schema_text

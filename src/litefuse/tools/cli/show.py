@@ -23,13 +23,15 @@ _SECONDS = 1.0
 
 @click.command
 @click.argument("model", type=PATH, metavar="MODEL.tflite")
-@click.option("--bytes", "sizes", is_flag=True, help="At each op: the bytes of its constants.")
-@click.option("--verify", "original", type=PATH, metavar="ORIGINAL", help="At each op: how far it is from ORIGINAL's.")
-@click.option("--time", "times", is_flag=True, help="At each op: how long it takes in a call, in microseconds.")
+@click.option("--bytes", "sizes", is_flag=True, help="Show the bytes of each op's constants.")
+@click.option("--verify", "original", type=PATH, metavar="ORIGINAL", help="Show how far each op is from ORIGINAL's.")
+@click.option("--time", "times", is_flag=True, help="Show how long each op takes in a call, in microseconds.")
 @click.option("--node-data", type=PATH, multiple=True, metavar="FILE.json", help="More node data; may be repeated.")
-@click.option("--write-node-data", type=OUTPUT, metavar="FOLDER", help="Write node data there, and open nothing.")
+@click.option(
+    "--write-node-data", type=OUTPUT, metavar="FOLDER", help="Write node data to this folder, and open nothing."
+)
 @click.option("--port", type=click.IntRange(1, 65535), metavar="N", help="The port of the server. Default: a free one.")
-@click.option("--no-open", is_flag=True, help="Open no browser; the address is printed.")
+@click.option("--no-open", is_flag=True, help="Print the address instead of opening a browser.")
 @click.option(
     "--tolerance",
     type=click.FloatRange(min=0),
@@ -37,7 +39,7 @@ _SECONDS = 1.0
     help="With --verify: the error up to which ops are green. Default: 1e-4; for ops of a quantized model, what its "
     "quantization explains.",
 )
-@click.option("--tags", metavar="A,B", help="With --verify: the tags of the graph of a SavedModel. Default: serve.")
+@click.option("--tags", metavar="A,B", help="With --verify: the tags of a SavedModel's graph. Default: serve.")
 @KERNELS
 def show(
     model: Path,
@@ -54,13 +56,13 @@ def show(
 ) -> None:
     """Show a LiteRT model in Model Explorer.
 
-    Its graph opens in a browser, folded by the names of layers: custom ops by their names, with their options; the
-    bodies of composites beside it. --bytes, --time and --verify color the nodes; Model Explorer sums up layers.
+    The graph opens in a browser, folded by layer names, with custom ops under their own names, their options, and the
+    bodies of composites. --bytes, --time and --verify color the nodes; Model Explorer sums them up by layer.
 
-    Model Explorer is a package of its own: pip install "litefuse[explorer]". With --write-node-data, it is not needed:
-    the files are for the one that you have.
+    Model Explorer is a separate package: pip install "litefuse[explorer]". --write-node-data does without it, and
+    writes files for a Model Explorer that you already have.
 
-    ORIGINAL is what `litefuse verify` takes: run one that you trust.
+    ORIGINAL is as for `litefuse verify`: use one that you trust.
     """
     if write_node_data is not None and not (sizes or times or original):
         raise click.UsageError("--write-node-data writes what is chosen: add --bytes, --time or --verify.")

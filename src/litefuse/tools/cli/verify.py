@@ -29,15 +29,19 @@ __all__ = ["verify"]
 @click.argument("original", type=PATH, required=False)
 @click.option("--signature", multiple=True, metavar="KEY", help="A signature to call; may be repeated. Default: all.")
 @click.option("--inputs", type=PATH, metavar="FILE.npz", help="The inputs, by their names in the signature.")
-@click.option("--expected", type=PATH, metavar="FILE.npz", help="The outputs of --inputs, in place of ORIGINAL.")
+@click.option(
+    "--expected", type=PATH, metavar="FILE.npz", help="The expected outputs for --inputs, in place of ORIGINAL."
+)
 @representative_dataset_option("Samples to call both with, in place of --inputs")
 @PREPROCESS
-@click.option("--random", type=click.IntRange(min=0), metavar="SEED", help="Drawn inputs. Default: seed 0.")
+@click.option(
+    "--random", type=click.IntRange(min=0), metavar="SEED", help="Use random inputs from this seed. Default: 0."
+)
 @click.option(
     "--shape",
     multiple=True,
     metavar="NAME=1,2,3",
-    help="The shape of a random input; may be repeated. Default: the model's, a first size that is open 1 and 3.",
+    help="The shape of a random input; may be repeated. Default: the model's, with 1 and 3 for an open first size.",
 )
 @click.option("--calls", type=click.IntRange(min=1), default=2, metavar="N", help="Call each signature N times (2).")
 @TOLERANCE_OR_QUANTIZATION
@@ -46,12 +50,12 @@ __all__ = ["verify"]
     type=click.FloatRange(min=0),
     default=120.0,
     metavar="SECONDS",
-    help="Call the model no longer than this to reach every row of its tables, up to 50,000 each (120).",
+    help="Call the model for at most this many seconds to reach every row of its tables, up to 50,000 each (120).",
 )
 @TAGS
 @KERNELS
 @ALLOW_SIDE_EFFECTS
-@click.option("--layers", is_flag=True, help="Compare the tensors inside, and show the first that differs.")
+@click.option("--layers", is_flag=True, help="Also compare the tensors inside, and show the first that differs.")
 @HTML
 @json_option("Print the errors as JSON.")
 def verify(
@@ -74,22 +78,21 @@ def verify(
     html: Path | None,
     as_json: bool,
 ) -> None:
-    """Compare a LiteRT model with the original.
+    """Compare a LiteRT model with its original.
 
-    ORIGINAL is what MODEL.tflite was converted from, by litefuse or another converter: the folder of a SavedModel, a
-    .keras or .h5 file, or the file of a frozen graph (.pb, .pbtxt). It runs in TensorFlow, which has to be installed.
-    Or it is another .tflite file, such as that before quantization.
+    ORIGINAL is the model that litefuse or another converter made MODEL.tflite from: the folder of a SavedModel, a
+    .keras or .h5 file, or a frozen graph (.pb, .pbtxt). It runs in TensorFlow, which must be installed. Or it is
+    another .tflite file, such as the one before quantization.
 
-    Verify an ORIGINAL that you trust: TensorFlow runs it. One that would do more than compute is refused, unless
-    --allow-side-effects is given.
+    Use an ORIGINAL that you trust: TensorFlow runs it. One that would do more than compute is refused without
+    --allow-side-effects.
 
-    Both are called with the same inputs, which are drawn from the model: ids from the sizes of its tables, words from
-    its vocabularies, numbers within the ranges of its
-    quantization. An output is equal, differs by more than the tolerance, or nothing is known of it: the comparison
-    is inconclusive, since the output did not move with the inputs, or not every row of a table was reached.
+    Both are called with the same random inputs, which suit the model: ids within its tables, words from its
+    vocabularies, numbers within the ranges of its quantization. An output is equal, differs by more than the tolerance,
+    or is inconclusive, because it did not change with the inputs, or because not every row of a table was reached.
 
-    The exit code is 0 if all outputs are equal, 1 if one differs, 3 if it is inconclusive, and 4 if the two cannot be
-    compared.
+    The exit code is 0 if all outputs are equal, 1 if one differs, 3 if one is inconclusive, and 4 if the models cannot
+    be compared.
     """
     if (original is None) == (expected is None):
         raise click.UsageError("Give either ORIGINAL or --expected.")
@@ -98,7 +101,7 @@ def verify(
     if expected is not None and inputs is None:
         raise click.BadParameter("--expected needs --inputs")
     if expected is not None and layers:
-        raise click.BadParameter("--layers needs ORIGINAL, of which it compares the layers")
+        raise click.BadParameter("--layers needs ORIGINAL, whose layers it compares")
     if html is not None and original is not None and original.suffix != ".tflite":
         layers = True  # a page shows where they differ
     if representative_dataset is not None and (inputs is not None or random is not None or shape):

@@ -78,8 +78,8 @@ def suppressed(
 
 def best_boxes(operands: Sequence[ir.Value], *, length: int | None = None) -> tuple[ir.Value, ir.Value]:
     """As ``suppressed``, of boxes, scores, ..., with any of equal scores first: NON_MAX_SUPPRESSION_V4 alone."""
-    from litefuse.ir.op_creation import create_op
     from litefuse.ir.mlir import ir  # late: quantization reads ``FAR`` without an engine
+    from litefuse.ir.op_creation import create_op
 
     int32 = ir.IntegerType.get_signless(32)
     size = ir.ShapedType.get_dynamic_size() if length is None else length
