@@ -22,6 +22,7 @@ from litefuse.conversion.quantizing import quantize_file, quantize_trained_modul
 from litefuse.conversion.summary import ModelSummary, summarize
 from litefuse.errors import LitefuseError, NotFusedError
 from litefuse.frontends.saved_model import NARROWED, WIDENED, DataType, Retyping, SavedModel, load, op_registry
+from litefuse.frontends.saved_model.model import IMPLEMENTS
 from litefuse.fusions.composites.fuse_composites import FuseComposites
 from litefuse.fusions.composites.outcome import CheckResult, CheckTerms
 from litefuse.fusions.recognizers.layers.index import LAYER_COMPOSITES
@@ -376,7 +377,7 @@ def _names_of(composites: Sequence[CompositeReport]) -> set[str]:
 
 
 def _uncalled(saved_model: SavedModel, called: Sequence[CompositeReport]) -> list[CompositeReport]:
-    """Returns the annotations that occur only on functions without callers.
+    """Returns the annotations that occur only on functions without callers; of Keras 2's, one of several is called.
 
     For gradients of an annotated function, TensorFlow calls copies without the annotation, and it decomposes the
     function in ``tf.vectorized_map``.
@@ -384,9 +385,9 @@ def _uncalled(saved_model: SavedModel, called: Sequence[CompositeReport]) -> lis
     names = {composite.name for composite in called}
     found: dict[str, CompositeReport] = {}
     for symbol, function in saved_model.functions.items():
-        if "_implements" not in function.attr:
+        if IMPLEMENTS not in function.attr:
             continue
-        value = function.attr["_implements"]
+        value = function.attr[IMPLEMENTS]
         name = value.func.name or value.s.decode(errors="backslashreplace")
         if name not in names:
             reason = (

@@ -6,18 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from litefuse.frontends.saved_model.model import ANNOTATIONS, IMPLEMENTS, KERAS_IMPLEMENTS
 from litefuse.ir.attributes import attribute_value, mlir_attribute
 from litefuse.ir.mlir import func, ir
 
-__all__ = ["ANNOTATIONS", "Annotation", "annotate", "read_annotation"]
+__all__ = ["KERAS_ATTRIBUTES", "Annotation", "annotate", "read_annotation", "remove_annotation"]
 
-_KERAS = "tf.api_implements"
-
-#: The function attributes that mark a composite; Keras 2 writes the second.
-ANNOTATIONS = ("tf._implements", _KERAS)
-
-# Function attributes that Keras 2 sets in addition to its annotation.
-_KERAS_ATTRIBUTES = ("go_backwards", "time_major")
+KERAS_ATTRIBUTES = ("go_backwards", "time_major")
+"""The attributes that Keras 2 gives a function in addition to its annotation."""
 
 
 @dataclass(frozen=True)
@@ -39,11 +35,11 @@ class Annotation:
 def read_annotation(function: func.FuncOp) -> Annotation | None:
     """Returns the function's annotation, or None if it is not a composite."""
     for key in ANNOTATIONS:
-        if key not in function.attributes:
+        if f"tf.{key}" not in function.attributes:
             continue
-        value = function.attributes[key]
-        if isinstance(value, ir.StringAttr) and key == _KERAS:
-            return Annotation(value.value, _function_attributes(function, _KERAS_ATTRIBUTES), by_prefix=True)
+        value = function.attributes[f"tf.{key}"]
+        if isinstance(value, ir.StringAttr) and key == KERAS_IMPLEMENTS:
+            return Annotation(value.value, _function_attributes(function, KERAS_ATTRIBUTES), by_prefix=True)
         if isinstance(value, ir.StringAttr):
             return Annotation(value.value, {})
         if isinstance(value, ir.DictAttr):
@@ -61,7 +57,14 @@ def annotate(function: func.FuncOp, name: str, attributes: Mapping[str, Any]) ->
     if attributes:
         given = {key: mlir_attribute(each) for key, each in attributes.items()}
         value = ir.DictAttr.get({"name": value, "attributes": ir.DictAttr.get(given)})
-    function.attributes[ANNOTATIONS[0]] = value
+    function.attributes[f"tf.{IMPLEMENTS}"] = value
+
+
+def remove_annotation(function: func.FuncOp | ir.OpView) -> None:
+    """Makes a composite a function as any other."""
+    for key in ANNOTATIONS:
+        if f"tf.{key}" in function.attributes:
+            del function.attributes[f"tf.{key}"]
 
 
 def _function_attributes(function: func.FuncOp, names: Sequence[str]) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from litefuse.frontends.saved_model.messages import (
     NodeDef,
     TensorInfo,
 )
+from litefuse.frontends.saved_model.model import KERAS_IMPLEMENTS
 from litefuse.frontends.saved_model.object_graph import ObjectGraph
 from litefuse.frontends.saved_model.regular_file import resolve_inside
 
@@ -40,8 +41,6 @@ _FILLS_TABLE = frozenset({"InitializeTableFromTextFile", "InitializeTableFromTex
 _PASSES_ON = frozenset({"Identity", "PlaceholderWithDefault", "PreventGradient", "StopGradient"})
 _READS_VARIABLE = "ReadVariableOp"
 _VARIABLES = frozenset({"Variable", "VariableV2"})
-# Functions with the same value of this attribute may be run in place of one another.
-_ALIKE = "api_implements"
 _SHOWN = 5
 
 
@@ -119,8 +118,8 @@ class _Model:
         functions = {each.signature.name: each for each in graph.library.function}
         alike: dict[bytes, list[str]] = {}
         for name, function in functions.items():
-            if _ALIKE in function.attr:
-                alike.setdefault(function.attr[_ALIKE].s, []).append(name)
+            if KERAS_IMPLEMENTS in function.attr:
+                alike.setdefault(function.attr[KERAS_IMPLEMENTS].s, []).append(name)
         return cls({node.name: node for node in graph.node}, functions, alike)
 
     def effects(self, nodes: Iterable[str], functions: Iterable[str], *, may_read: bool = False) -> Iterator[_Found]:
@@ -138,8 +137,8 @@ class _Model:
             seen.add(call)
             function = self.functions[name]
             calls += [(each, is_given) for each in self._called("", function.attr.values())]
-            if _ALIKE in function.attr:
-                calls += [(each, is_given) for each in self.alike[function.attr[_ALIKE].s]]
+            if KERAS_IMPLEMENTS in function.attr:
+                calls += [(each, is_given) for each in self.alike[function.attr[KERAS_IMPLEMENTS].s]]
             within = {node.name: node for node in function.node_def}
             yield from self._effects_of(within, name, calls, is_given=is_given, may_read=may_read)
 

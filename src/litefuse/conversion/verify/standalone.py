@@ -10,7 +10,7 @@ from litefuse.conversion.pipeline.lowering import lower_module
 from litefuse.conversion.pipeline.stages import Lowering, State
 from litefuse.conversion.verify.fixed_size import fix_arguments
 from litefuse.errors import ConversionError, UnsupportedOpsError
-from litefuse.ir.annotations import ANNOTATIONS
+from litefuse.ir.annotations import remove_annotation
 from litefuse.ir.call_graph import callees, function_symbol, functions, operations
 from litefuse.ir.engine.lowering import flatbuffer
 from litefuse.ir.importer import EntryPoint
@@ -124,9 +124,7 @@ def _copied(module: ir.Module, function: func.FuncOp) -> ir.Module:
                     copied.add(symbol)
                     waiting.append(by_symbol[symbol])
     for symbol, copy in functions(alone).items():
-        for key in ANNOTATIONS:  # the engine would fuse some of them itself, but the body is to be run
-            if key in copy.attributes:
-                del copy.attributes[key]
+        remove_annotation(copy)  # the engine would fuse some of them itself, but the body is to be run
         visibility = "public" if symbol == function_symbol(function) else "private"
         copy.attributes["sym_visibility"] = ir.StringAttr.get(visibility)
         for op in list(operations(copy)):

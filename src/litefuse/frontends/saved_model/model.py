@@ -16,7 +16,16 @@ if TYPE_CHECKING:
     from litefuse.frontends.saved_model.messages import FunctionDef, OpDef
     from litefuse.frontends.saved_model.signatures import Signature
 
-__all__ = ["SavedModel"]
+__all__ = ["ANNOTATIONS", "IMPLEMENTS", "KERAS_IMPLEMENTS", "SavedModel"]
+
+IMPLEMENTS = "_implements"
+"""The attribute that ``experimental_implements`` gives a function: it is a composite."""
+
+KERAS_IMPLEMENTS = "api_implements"
+"""The one that Keras 2 gives to the implementations of a layer: those of the same value may replace each other."""
+
+ANNOTATIONS = (IMPLEMENTS, KERAS_IMPLEMENTS)
+"""The attributes of functions that are composites."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from typing import ClassVar, TypeAlias
 
 from litefuse.fusions.composites.outcome import Check, Outcome
 from litefuse.fusions.fusion import Fusion, find_fusion
-from litefuse.ir.annotations import ANNOTATIONS, Annotation, read_annotation
+from litefuse.ir.annotations import Annotation, read_annotation, remove_annotation
 from litefuse.ir.call_graph import callees, functions, is_public, operations, original_name
 from litefuse.ir.mlir import func, ir
 from litefuse.support.options.forms import CompositeForms
@@ -74,9 +74,7 @@ class FuseComposites:
                 found[symbol] = replacer.replace(module, function, annotation, outcome)
             else:
                 found[symbol] = outcome._replace(reason=f"it holds {inner!r}, whose form was chosen to be custom")
-            for key in ANNOTATIONS:
-                if key in function.attributes:
-                    del function.attributes[key]
+            remove_annotation(function)
         remaining = _calls(by_symbol)
         for symbol, outcome in found.items():
             told = outcome

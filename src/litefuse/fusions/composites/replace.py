@@ -15,7 +15,7 @@ from litefuse.fusions.composites.outcome import Check, CheckResult, CheckTerms, 
 from litefuse.fusions.composites.placeholders import is_placeholder
 from litefuse.fusions.fusable_op import FusableOp, KeptComposite
 from litefuse.fusions.fusion import Fusion
-from litefuse.ir.annotations import ANNOTATIONS, Annotation
+from litefuse.ir.annotations import Annotation, remove_annotation
 from litefuse.ir.call_graph import function_symbol, operations
 from litefuse.ir.marks import AUXILIARY, COMPOSITE
 from litefuse.ir.mlir import func, ir
@@ -165,9 +165,7 @@ class _Body:
                 self._copy = self._function.clone()
             self._copy.attributes["sym_name"] = ir.StringAttr.get(symbol)
             self._copy.attributes["sym_visibility"] = ir.StringAttr.get("private")
-            for key in ANNOTATIONS:
-                if key in self._copy.attributes:
-                    del self._copy.attributes[key]
+            remove_annotation(self._copy)
         return symbol
 
     def discard(self) -> None:

@@ -10,7 +10,9 @@ from typing import NamedTuple, TypeAlias
 from litefuse.errors import GraphError, LimitError, SavedModelError
 from litefuse.frontends.saved_model.dtypes import DataType, shape_from_proto
 from litefuse.frontends.saved_model.messages import AttrValue, FunctionDef, NodeDef, OpDef
+from litefuse.frontends.saved_model.model import ANNOTATIONS
 from litefuse.frontends.saved_model.op_registry import OpRegistry, input_count, input_dtypes, node_outputs
+from litefuse.ir.annotations import KERAS_ATTRIBUTES
 from litefuse.ir.importer.attributes import attribute, implements_attribute
 from litefuse.ir.importer.constants import constant, tensor_array
 from litefuse.ir.importer.control_flow import (
@@ -26,10 +28,6 @@ from litefuse.ir.mlir import func, ir
 from litefuse.ir.ops.dims import Shape
 
 __all__ = ["FunctionImporter", "argument_types"]
-
-# Function attributes that mark the function as a composite, and those that Keras 2 adds to them.
-_COMPOSITE_ATTRIBUTES = ("_implements", "api_implements")
-_KEPT_ATTRIBUTES = ("time_major", "go_backwards")
 
 # The ops that create tensor lists; the dialect requires the element type in their result types.
 _LIST_MAKERS = frozenset({"TensorListReserve", "TensorListFromTensor", "EmptyTensorList", "TensorListSetItem"})
@@ -174,10 +172,10 @@ class FunctionImporter:
         op.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(types, [value.type for value in results]))
         if symbol != function.signature.name:
             op.attributes["tf._original_func_name"] = ir.StringAttr.get(function.signature.name)
-        composite = [key for key in _COMPOSITE_ATTRIBUTES if key in function.attr]
-        for key in (*composite, *(_KEPT_ATTRIBUTES if composite else ())):
+        composite = [key for key in ANNOTATIONS if key in function.attr]
+        for key in (*composite, *(KERAS_ATTRIBUTES if composite else ())):
             if key in function.attr:
-                make = implements_attribute if key in _COMPOSITE_ATTRIBUTES else attribute
+                make = implements_attribute if key in ANNOTATIONS else attribute
                 try:
                     op.attributes[f"tf.{key}"] = make(function.attr[key])
                 except GraphError as error:

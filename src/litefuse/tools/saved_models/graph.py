@@ -10,11 +10,11 @@ from typing import Any
 from litefuse.frontends.saved_model import DataType
 from litefuse.frontends.saved_model.dtypes import shape_from_proto
 from litefuse.frontends.saved_model.messages import AttrValue, FunctionDef, NodeDef
+from litefuse.frontends.saved_model.model import ANNOTATIONS
 from litefuse.litert.inspection.facts import AnnotatedFunction, NodeFacts
 
 __all__ = ["FunctionGraph", "attribute_value", "callees"]
 
-_ANNOTATIONS = ("_implements", "api_implements")
 _CALL = "PartitionedCall"
 
 
@@ -69,7 +69,7 @@ class FunctionGraph:
         """Returns all functions of the library that are annotated as composites, reached or not."""
         found: list[AnnotatedFunction] = []
         for name, function in self.library.items():
-            key = next((key for key in _ANNOTATIONS if key in function.attr), None)
+            key = next((key for key in ANNOTATIONS if key in function.attr), None)
             if key is None:
                 continue
             value = function.attr[key]

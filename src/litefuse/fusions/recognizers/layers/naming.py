@@ -21,7 +21,7 @@ from litefuse.fusions.recognizers.layers.layer import (
 from litefuse.fusions.recognizers.outline import value_name
 from litefuse.fusions.recognizers.recurrent.loops import NotRecognized
 from litefuse.fusions.recognizers.regions import outline_ops, region_between
-from litefuse.ir.annotations import ANNOTATIONS
+from litefuse.ir.annotations import remove_annotation
 from litefuse.ir.builder import Builder
 from litefuse.ir.call_graph import function_symbol, update_function_type
 from litefuse.ir.constants import int32_constant
@@ -108,9 +108,7 @@ class LayerSearch:
         composite = outline_ops(module, function, layer.name, layer.attributes, arguments, layer.results)
         problem = self._difference(module, composite, layer)
         if problem is not None or layer.emit is not None:
-            for key in ANNOTATIONS:
-                if key in composite.attributes:
-                    del composite.attributes[key]
+            remove_annotation(composite)
         if problem is None and layer.emit is not None:
             _put_around(module, composite, node, layer.emit)
         return problem
