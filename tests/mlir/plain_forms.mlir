@@ -182,6 +182,17 @@ func.func @operands(%c: tensor<8x8xi1>, %x: tensor<2x8x1xf32>, %y: tensor<2x8x8x
   %1 = "tfl.batch_matmul"(%matrix, %y) {adj_x = false, adj_y = false} : (tensor<3x8xf32>, tensor<2x8x8xf32>) -> tensor<2x3x8xf32>
   return %0, %1 : tensor<2x8x8xf32>, tensor<2x3x8xf32>
 }
+// A constant of quantized elements is a constant as well.
+// CHECK-LABEL: func.func @integers
+// CHECK: %[[PRODUCT:.*]] = "tfl.batch_matmul"(%arg0, %{{.*}}) <{adj_x = true, adj_y = true{{.*}}}> : {{.*}} -> tensor<2x8x3x!quant.uniform<i8:f32, 2.500000e-01>>
+// CHECK: "tfl.transpose"(%[[PRODUCT]], {{.*}}) : {{.*}} -> tensor<2x3x8x!quant.uniform<i8:f32, 2.500000e-01>>
+func.func @integers(%y: tensor<2x8x8x!quant.uniform<i8:f32, 0.5>>) -> tensor<2x3x8x!quant.uniform<i8:f32, 0.25>> {
+  %matrix = "tfl.pseudo_qconst"() <{qtype = tensor<3x8x!quant.uniform<i8:f32, 0.5>>, value = dense<2> : tensor<3x8xi8>}>
+      : () -> tensor<3x8x!quant.uniform<i8:f32, 0.5>>
+  %0 = "tfl.batch_matmul"(%matrix, %y) {adj_x = false, adj_y = false}
+      : (tensor<3x8x!quant.uniform<i8:f32, 0.5>>, tensor<2x8x8x!quant.uniform<i8:f32, 0.5>>) -> tensor<2x3x8x!quant.uniform<i8:f32, 0.25>>
+  return %0 : tensor<2x3x8x!quant.uniform<i8:f32, 0.25>>
+}
 // Sums of three integers in two steps.
 // CHECK-LABEL: func.func @sums
 // CHECK: %[[FIRST:.*]] = "tfl.slice"(%arg0, {{.*}}) : (tensor<2x3xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<2x2xi32>

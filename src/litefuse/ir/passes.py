@@ -37,7 +37,8 @@ def visit_ops(module: ir.Module, visitors: Mapping[str, Visitor], *, nested: boo
         visitors: The visitor of each op, by its name.
         nested: Whether ops in regions are visited.
     """
-    ops = all_operations(module) if nested else [op for each in functions(module).values() for op in operations(each)]
+    bodies = functions(module).values()
+    ops = all_operations(module) if nested else [op for function in bodies for op in operations(function)]
     modified = False
     for op in [op for op in ops if op.name in visitors]:
         with ir.InsertionPoint(op), op.location:

@@ -56,8 +56,8 @@ def _looked_up(op: ir.OpView) -> ir.Value | None:
         ids = create_value("tfl.cast", ir.RankedTensorType.get(list(indices.shape), int32), [ids])
     flat = create_value("tfl.reshape", ir.RankedTensorType.get([count], int32), [ids, int32_vector([-1])])
     rows = ir.RankedTensorType.get([count, kind.shape[1]], kind.element_type)
-    found = create_value("tfl.embedding_lookup", rows, [flat, table])
-    return create_value("tfl.reshape", op.results[0].type, [found, _shape(ids, indices, kind.shape[1])])
+    looked_up = create_value("tfl.embedding_lookup", rows, [flat, table])
+    return create_value("tfl.reshape", op.results[0].type, [looked_up, _shape(ids, indices, kind.shape[1])])
 
 
 def _shape(ids: ir.Value, indices: ir.ShapedType, width: int) -> ir.Value:

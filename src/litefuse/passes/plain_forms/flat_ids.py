@@ -76,8 +76,8 @@ def _unbatched(op: ir.OpView) -> ir.Value | None:
         return None
     width = math.prod(shape[axis + 1 :])
     rows = reshaped(table, [len(own) * shape[axis], width])
-    found = gathered(rows, int32_vector(places.reshape(-1).tolist()), resized(rows.type, [places.size, width]), 0)
-    return reshaped(found, ir.RankedTensorType(op.results[0].type).shape)
+    taken = gathered(rows, int32_vector(places.reshape(-1).tolist()), resized(rows.type, [places.size, width]), 0)
+    return reshaped(taken, ir.RankedTensorType(op.results[0].type).shape)
 
 
 def _number(op: ir.OpView, name: str) -> int:
