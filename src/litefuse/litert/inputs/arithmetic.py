@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.litert.inputs.flow import Place, Results, Trace
+from litefuse.litert.inputs.numbers import distinct
 from litefuse.litert.inputs.uses import Image, Limits, Mask, Range
 
 __all__ = ["MOST_COLUMNS", "arithmetic", "clip", "floor_div", "modulo", "power", "quantize"]
@@ -31,7 +32,7 @@ def arithmetic(place: Place) -> Results:
         constant = place.constant(other)
         if constant is None or not place.traces(operand) or constant.dtype.kind not in "iuf":
             continue
-        values = np.unique(constant.astype(np.float64))
+        values = distinct(constant)
         if not whole:
             _note_pixels(place, operand, values)
         if name == "SUB" and operand == 1 and values.tolist() == [1.0]:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from litefuse.litert.inputs.drawer import Manner
 from litefuse.litert.inputs.graph import Model
+from litefuse.litert.inputs.numbers import distinct
 
 __all__ = [
     "FEW",
@@ -150,7 +151,7 @@ def few_numbers(constant: npt.NDArray[Any] | None) -> list[float]:
     """Returns the first numbers of a constant that is of real ones, in their order."""
     if constant is None or constant.dtype.kind != "f":
         return []
-    numbers = np.unique(constant.astype(np.float64))
+    numbers = distinct(constant)
     return numbers[np.abs(numbers) < _LARGE][:MOST_CONSTANTS].tolist()
 
 

@@ -10,11 +10,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["normal", "uniform", "whole"]
+__all__ = ["distinct", "normal", "uniform", "whole"]
 
 _CHUNK = 1 << 14
 # More numbers than this repeat after it: a prime, so that no two rows of an array begin alike.
 _DISTINCT = (1 << 18) - 5
+
+
+def distinct(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """Returns the different numbers of an array, sorted."""
+    # Without the counts, numpy would load its masked arrays, which takes as long as the rest of it.
+    numbers, _ = np.unique(values.astype(np.float64), return_counts=True)
+    return numbers
 
 
 def normal(shape: Sequence[int], random: Random) -> npt.NDArray[np.float32]:

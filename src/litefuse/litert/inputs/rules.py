@@ -13,6 +13,7 @@ from litefuse.litert.inputs.custom_rules import CUSTOM_RULES
 from litefuse.litert.inputs.flow import Place, Results, Rule, Trace
 from litefuse.litert.inputs.graph import Op, Tensor
 from litefuse.litert.inputs.images import blocks, resized
+from litefuse.litert.inputs.numbers import distinct
 from litefuse.litert.inputs.uses import Count, Limits, Mask, Near, Padding, Rows, Small, Sorted, Use, Whole, Words
 
 __all__ = ["rule_of"]
@@ -237,7 +238,7 @@ def _compare(place: Place) -> Results:
 
 
 def _note_comparison(place: Place, trace: Trace, constant: npt.NDArray[Any]) -> None:
-    numbers = np.unique(constant.astype(np.float64))
+    numbers = distinct(constant)
     integers = constant.dtype.kind in "iu"
     if integers and numbers.size > 1 and np.array_equal(numbers, np.arange(numbers.size)):
         if place.op.name in {"EQUAL", "NOT_EQUAL"}:

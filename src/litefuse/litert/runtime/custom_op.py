@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-import numpy as np
-import numpy.typing as npt
-
 from litefuse.errors import KernelError
 from litefuse.litert.runtime.kernel_pack import PACK
 from litefuse.support.plug_ins.entry_points import PlugIn, find_plug_ins, what_was_raised
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable
+
+    import numpy as np
+    import numpy.typing as npt
 
     from litefuse.litert.runtime.outputs import Outputs
     from litefuse.litert.runtime.scales import QuantizationParameters
@@ -64,6 +64,8 @@ class TensorSpec:
         value: npt.NDArray[Any] | None = None,
         quantization: QuantizationParameters | None = None,
     ) -> None:
+        import numpy as np  # the process that starts conversions has kernels to send, and computes nothing
+
         object.__setattr__(self, "shape", None if shape is None else tuple(int(size) for size in shape))
         object.__setattr__(self, "dtype", np.dtype(dtype))
         object.__setattr__(self, "name", name)
