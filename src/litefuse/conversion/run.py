@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from litefuse.conversion.job import ConversionJob
 from litefuse.conversion.model_file import write_model
@@ -40,7 +40,6 @@ from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.litert.runtime.known_custom_ops import by_kernel
 from litefuse.litert.runtime.transfer import unpickle_kernels
 from litefuse.litert.targets import traits_of
-from litefuse.passes.fake_quantization.pairs import NodesFound
 from litefuse.passes.legalize.custom_ops import RUNTIME_KERNELS, CustomOpForm
 from litefuse.passes.legalize.decomposed import Decomposed
 from litefuse.passes.legalize.lacking_ops import tensorflow_name
@@ -60,6 +59,9 @@ from litefuse.support.report import (
     Report,
     RetypedReport,
 )
+
+if TYPE_CHECKING:
+    from litefuse.passes.fake_quantization.pairs import NodesFound
 
 __all__ = ["run_conversion", "run_job"]
 
@@ -144,7 +146,7 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
         runtime_kernels=() if job.builtins_only else RUNTIME_KERNELS,
         narrow=job.narrow,
         quantize=job.quantize is not None and job.quantize != "qat",
-        fake_quantization=NodesFound() if job.quantize == "qat" else None,
+        fake_quantization=_no_nodes() if job.quantize == "qat" else None,
         target=traits_of(job.target),
         unrolled=None if traits_of(job.target).loops or job.rnn == "loop" else [],
     )
@@ -297,6 +299,12 @@ class _Written(NamedTuple):
     quantization: QuantizationReport | None
     renamed: tuple[RenamedReport, ...]
     least_runtime: str
+
+
+def _no_nodes() -> NodesFound:
+    from litefuse.passes.fake_quantization.pairs import NodesFound  # few models have such nodes
+
+    return NodesFound()
 
 
 # The names of the composites that Keras 2 makes from its LSTM layers: an interface's name and a UUID.

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import ClassVar, Protocol, TypeAlias
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 from litefuse.errors import GraphError
 from litefuse.ir.call_graph import all_operations, functions, operations
 from litefuse.ir.mlir import ir
 
-__all__ = ["Pass", "Visitor", "run_passes", "visit_ops"]
+__all__ = ["Deferred", "Pass", "Visitor", "deferred", "run_passes", "visit_ops"]
 
 Visitor: TypeAlias = "Callable[[ir.OpView], ir.Value | Sequence[ir.Value | None] | bool | None]"
 """Takes an op; returns the values in the place of its results, or whether it changed the module by itself."""
@@ -23,6 +24,43 @@ class Pass(Protocol):
     def run(self, module: ir.Module) -> bool:
         """Changes the module in place; returns whether it did."""
         ...
+
+
+class Deferred:
+    """A pass that is imported when a module has an op that it is for; see :func:`deferred`.
+
+    Args:
+        options: What the pass's class is called with.
+    """
+
+    name: ClassVar[str]
+    ops: ClassVar[tuple[str, ...]]
+    path: ClassVar[str]
+
+    def __init__(self, *options: Any, **named: Any) -> None:
+        self._options = options
+        self._named = named
+
+    @classmethod
+    def load(cls) -> Any:
+        """Imports the pass's class."""
+        module, _, name = cls.path.partition(":")
+        return getattr(importlib.import_module(f"litefuse.{module}"), name)
+
+    def run(self, module: ir.Module) -> bool:
+        """Runs the pass, whatever the module has."""
+        return self.load()(*self._options, **self._named).run(module)
+
+
+def deferred(name: str, path: str, *ops: str) -> type[Deferred]:
+    """Returns a class in the place of a pass's own.
+
+    Args:
+        name: The pass's name.
+        path: Its module in ``litefuse``, and its class.
+        ops: How the names of ops begin without which it changes nothing; none: it is imported in any case.
+    """
+    return type(path.rpartition(":")[2], (Deferred,), {"name": name, "path": path, "ops": ops})
 
 
 def visit_ops(module: ir.Module, visitors: Mapping[str, Visitor], *, nested: bool = True) -> bool:
@@ -68,8 +106,15 @@ def run_passes(module: ir.Module, passes: Iterable[Pass], on_pass: Callable[[str
     """
     before: list[str] = []
     modified = False
+    present: set[str] | None = None  # the names of the module's ops, until a pass runs
     for one in passes:
         on_pass(one.name)
+        if isinstance(one, Deferred) and one.ops:
+            present = present or {op.name for op in all_operations(module)}
+            if not any(name.startswith(one.ops) for name in present):
+                before.append(one.name)
+                continue
+        present = None
         if one.run(module):
             modified = True
             try:

@@ -7,21 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from litefuse.fusions.recognizers.recurrent.block_cells import ExpandBlockCells
+from litefuse.conversion.pipeline.deferred import (
+    DecomposeResourceOps,
+    ExpandBlockCells,
+    InferLoopTypes,
+    LowerCase,
+    LowerConditions,
+    LowerFor,
+    LowerInplaceOps,
+    LowerXlaCallModule,
+)
 from litefuse.ir.mlir import ir
 from litefuse.ir.passes import Pass
 from litefuse.ir.shapes.call_types import RefineCallTypes
-from litefuse.ir.shapes.infer_loop_types import InferLoopTypes
-from litefuse.passes.control_flow.conditions import LowerConditions
 from litefuse.passes.control_flow.limit_ops import LimitOps
-from litefuse.passes.control_flow.lower_case import LowerCase
-from litefuse.passes.control_flow.lower_for import LowerFor
-from litefuse.passes.legalize.inplace_ops import LowerInplaceOps
-from litefuse.passes.stablehlo.xla_call_module import LowerXlaCallModule
 from litefuse.passes.variables.check_handles import CheckHandles
 from litefuse.passes.variables.freeze_variables import FreezeVariables, Verdict
 from litefuse.passes.variables.resource_handles import LiftReads, SinkHandles
-from litefuse.passes.variables.resource_ops import DecomposeResourceOps
 
 __all__ = ["constant_variables", "explicit_state"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from litefuse.conversion.pipeline.deferred import FoldBranches
 from litefuse.conversion.pipeline.stages import (
     Lowering,
     after_engine,
@@ -17,7 +18,6 @@ from litefuse.ir.engine.lowering import lower, run_mlir_passes, set_signature
 from litefuse.ir.mlir import ir
 from litefuse.ir.passes import run_passes
 from litefuse.ir.shapes.forward_values import ForwardValues
-from litefuse.passes.control_flow.fold_branches import FoldBranches
 from litefuse.passes.simplify.simplify import Simplify
 
 __all__ = ["lower_module"]

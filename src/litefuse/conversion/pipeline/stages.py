@@ -5,7 +5,34 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
+from litefuse.conversion.pipeline.deferred import (
+    CancelLayoutChanges,
+    CheckPairs,
+    CopyBranchResults,
+    DeferBranches,
+    DropLoopVariables,
+    EmbeddingLookups,
+    ExpandPowers,
+    FillBuffers,
+    HoistProjections,
+    InitializeStates,
+    InitializeTables,
+    KeepGenerators,
+    LowerTensorLists,
+    MarkBranches,
+    MergeHandles,
+    MultiplyMatrices,
+    NarrowFloat64,
+    OutlineLoops,
+    PairFakeQuantization,
+    ReadReversed,
+    SeparateActivations,
+    SeparateReads,
+    TypeStaticShapes,
+    UnrollLoops,
+)
 from litefuse.conversion.pipeline.one_op import before_engine_of_one_op, lower_one_op
 from litefuse.frontends.saved_model import Table
 from litefuse.ir.importer import EntryPoint
@@ -15,47 +42,28 @@ from litefuse.ir.shapes.call_types import RefineCallTypes
 from litefuse.ir.shapes.forward_values import ForwardValues
 from litefuse.ir.shapes.result_types import TypeResults
 from litefuse.litert.targets import TargetTraits, traits_of
-from litefuse.passes.control_flow.branch_results import CopyBranchResults
-from litefuse.passes.control_flow.deferred_branches import DeferBranches, MarkBranches
-from litefuse.passes.control_flow.hoist_projections import HoistProjections
-from litefuse.passes.control_flow.outline_loops import OutlineLoops
-from litefuse.passes.control_flow.reversed_items import ReadReversed
-from litefuse.passes.control_flow.unroll_loops import LoopOutcome, UnrollLoops
-from litefuse.passes.control_flow.unused_variables import DropLoopVariables
-from litefuse.passes.fake_quantization.check_pairs import CheckPairs
-from litefuse.passes.fake_quantization.pairs import NodesFound, PairFakeQuantization
-from litefuse.passes.finishing.embedding_lookups import EmbeddingLookups
-from litefuse.passes.finishing.initialize_states import InitializeStates
 from litefuse.passes.finishing.kept_copies import KeepCopies
 from litefuse.passes.finishing.prepared_shapes import PrepareShapes
-from litefuse.passes.finishing.separate_activations import SeparateActivations
-from litefuse.passes.finishing.sequence_layouts import CancelLayoutChanges
-from litefuse.passes.finishing.static_shapes import TypeStaticShapes
 from litefuse.passes.finishing.tensor_names import NameTensors
 from litefuse.passes.legalize.after_engine import DecomposeOps
 from litefuse.passes.legalize.composite_ops import EmitCompositeOps
 from litefuse.passes.legalize.custom_ops import CustomOpForm, EmitCustomOps
 from litefuse.passes.legalize.decomposed import Decomposed
-from litefuse.passes.legalize.expand_powers import ExpandPowers
-from litefuse.passes.legalize.matrix_products import MultiplyMatrices
-from litefuse.passes.legalize.narrow_float64 import NarrowFloat64
 from litefuse.passes.legalize.zero_operands import KeepZeroOperands
-from litefuse.passes.tensor_lists import LowerTensorLists
 from litefuse.passes.variables.call_once import CallOnce
 from litefuse.passes.variables.freeze_variables import InitializeVariables
-from litefuse.passes.variables.hash_tables import InitializeTables
-from litefuse.passes.variables.merge_handles import MergeHandles
-from litefuse.passes.variables.random_generators import KeepGenerators
-from litefuse.passes.variables.separate_reads import SeparateReads
 from litefuse.passes.weights import Weights
 from litefuse.passes.weights.check_constants import CheckConstants
 from litefuse.passes.weights.cut_constants import CutConstants
 from litefuse.passes.weights.drop_constants import DropConstants
-from litefuse.passes.weights.fill_buffers import FillBuffers
 from litefuse.passes.weights.fold_constants import FoldConstants
 from litefuse.passes.weights.fold_float64 import FoldFloat64
 from litefuse.passes.weights.fold_weights import FoldWeights
 from litefuse.passes.weights.place_weights import PlaceWeights
+
+if TYPE_CHECKING:
+    from litefuse.passes.control_flow.unroll_loops import LoopOutcome
+    from litefuse.passes.fake_quantization.pairs import NodesFound
 
 __all__ = [
     "Lowering",

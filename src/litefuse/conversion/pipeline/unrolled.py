@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from litefuse.fusions.recognizers.recognize import HOISTED
-from litefuse.passes.control_flow.unroll_loops import LoopOutcome
 from litefuse.support.report import LoopReport
+
+if TYPE_CHECKING:
+    from litefuse.passes.control_flow.unroll_loops import LoopOutcome
 
 __all__ = ["kept", "with_unrolled"]
 
