@@ -10,7 +10,7 @@ import pytest
 
 import litefuse
 from litefuse.errors import LitefuseError, SavedModelError
-from litefuse.frontends import source_of
+from litefuse.frontends.source_of import source_of
 from litefuse.tools.demo import SAVED_MODEL
 
 

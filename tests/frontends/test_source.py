@@ -13,8 +13,9 @@ import pytest
 
 import litefuse
 from litefuse.errors import LitefuseError
-from litefuse.frontends import Source, source_of
 from litefuse.frontends.signature import named_outputs
+from litefuse.frontends.source import Source
+from litefuse.frontends.source_of import source_of
 from litefuse.frontends.writer import describe_error
 from litefuse.tools.demo import SAVED_MODEL
 

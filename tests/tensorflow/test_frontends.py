@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from litefuse.frontends import source_of
+from litefuse.frontends.source_of import source_of
 from tests.tensorflow.checking import interpreter, normal
 from tests.tensorflow.live_models import check_there, error_there, keras_of, randomize
 

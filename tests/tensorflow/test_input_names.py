@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pytest
 
-from litefuse.frontends import source_of
 from litefuse.frontends.saved_model.loader import load
+from litefuse.frontends.source_of import source_of
 from tests.tensorflow.checking import normal
 from tests.tensorflow.live_models import check_there, error_there, keras_of
 

@@ -11,13 +11,13 @@ from litefuse.litert.export.runtime_versions import RuntimeLimit
 from litefuse.litert.metadata.description import Finish
 from litefuse.support.options.forms import CompositeForms, Quantization, RequiredComposites, RnnForm
 from litefuse.support.options.input_shapes import InputShapes
-from litefuse.support.options.ir_dump import IrDump
 from litefuse.support.options.limits import Limits
 from litefuse.support.options.quantization import QuantizationOptions, QuantizedIo
 from litefuse.support.plug_ins.entry_points import PlugIn
 
 if TYPE_CHECKING:
     from litefuse.conversion.quantization.dataset import Samples
+    from litefuse.support.options.ir_dump import IrDump
 
 __all__ = ["ConversionJob"]
 

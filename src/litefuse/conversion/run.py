@@ -38,7 +38,6 @@ from litefuse.kernels import PACK
 from litefuse.litert.export.op_codes import check_runtime, runtime_of
 from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.litert.runtime.known_custom_ops import by_kernel
-from litefuse.litert.runtime.transfer import unpickle_kernels
 from litefuse.litert.targets import traits_of
 from litefuse.passes.legalize.custom_ops import RUNTIME_KERNELS, CustomOpForm
 from litefuse.passes.legalize.decomposed import Decomposed
@@ -98,6 +97,10 @@ class _SelfCheck:
 def run_job(job: ConversionJob, announce: Callable[[str], None]) -> Report:
     """Runs a job from another process, with the fusions and kernels that it contains."""
     take_plug_ins(job.plug_ins)
+    # Here and not at the top: in the process of a program, these are registered already.
+    from litefuse.fusions.recognizers.transfer import unpickle_registered
+    from litefuse.litert.runtime.transfer import unpickle_kernels
+
     unpickle_registered(job.fusions)
     unpickle_kernels(job.kernels)
     return run_conversion(job, announce)

@@ -19,8 +19,3 @@ already, and a Keras file is read in a separate process.
 ``jax_export``   exported JAX functions
 ``writer``       writes concrete functions as a SavedModel
 """
-
-from litefuse.frontends.source import Source
-from litefuse.frontends.source_of import source_of
-
-__all__ = ["Source", "source_of"]

@@ -19,7 +19,7 @@ from litefuse.conversion.verify.original_tables import original_tables
 from litefuse.conversion.verify.renamed import Names
 from litefuse.conversion.verify.side_effects import refuse_side_effects
 from litefuse.errors import EngineCrashError, InterpreterError, LitefuseError
-from litefuse.frontends import source_of
+from litefuse.frontends.source_of import source_of
 from litefuse.litert.inputs.model_inputs import ModelInputs
 from litefuse.litert.inputs.tables import Tables
 from litefuse.litert.inspection.litert_model import is_litert_model

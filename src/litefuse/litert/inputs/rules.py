@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.litert.inputs.arithmetic import MOST_COLUMNS, arithmetic, clip, floor_div, modulo, power, quantize
-from litefuse.litert.inputs.custom_rules import CUSTOM_RULES
 from litefuse.litert.inputs.flow import Place, Results, Rule, Trace
 from litefuse.litert.inputs.graph import Op, Tensor
 from litefuse.litert.inputs.images import blocks, resized
@@ -22,6 +21,8 @@ __all__ = ["rule_of"]
 def rule_of(op: Op) -> tuple[Rule | None, bool]:
     """Returns the rule of an op, if any, and whether the values of its results depend on those of its operands."""
     if op.custom:
+        from litefuse.litert.inputs.custom_rules import CUSTOM_RULES  # few models have custom ops
+
         return CUSTOM_RULES.get(op.name, _unknown), True
     return _RULES.get(op.name), op.name not in _CUT
 

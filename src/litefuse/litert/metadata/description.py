@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,8 +9,6 @@ from pathlib import Path
 from typing import Any, cast
 
 from litefuse.errors import MetadataError
-from litefuse.litert.metadata.associated_files import file_in
-from litefuse.litert.metadata.json_form import associated_files_in, checked, parser_version
 from litefuse.support.files.readable import check_file
 
 __all__ = ["Description", "Finish"]
@@ -44,6 +41,10 @@ class Description:
         Raises:
             MetadataError: It cannot be read, does not fit the schema, or a file is missing.
         """
+        # Few models get metadata.
+        from litefuse.litert.metadata.associated_files import file_in
+        from litefuse.litert.metadata.json_form import associated_files_in, checked, parser_version
+
         if isinstance(metadata, Mapping):
             where, folder, entries = "metadata", Path.cwd(), cast("object", metadata)
         else:
@@ -106,6 +107,8 @@ class Finish:
 
 
 def _read(path: Path) -> object:
+    import json  # as above
+
     check_file(path, MetadataError)
     try:
         if path.stat().st_size > _MOST_BYTES:

@@ -75,7 +75,7 @@ def inspect(
     if memory is None:
         prepare_worker("litefuse.tools.saved_models.inspection")
 
-    from litefuse.frontends import source_of
+    from litefuse.frontends.source_of import source_of
     from litefuse.litert.inspection.facts import InspectionJob, SavedModelFacts
     from litefuse.litert.inspection.sections import saved_model_sections
     from litefuse.support.files.temporary import make_temporary_folder

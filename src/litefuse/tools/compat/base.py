@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from litefuse.conversion.api import convert
 from litefuse.errors import QuantizationError, SettingError, UnsupportedOpsError
-from litefuse.frontends import source_of
 from litefuse.frontends.keras_file import is_keras_file
+from litefuse.frontends.source_of import source_of
 from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.tools.compat.opened import open_model
 from litefuse.tools.compat.quantizing import quantization_of

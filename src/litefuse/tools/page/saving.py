@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from litefuse.conversion.verify.reference import is_litert, path_of
 from litefuse.errors import LitefuseError
-from litefuse.frontends import source_of
+from litefuse.frontends.source_of import source_of
 from litefuse.support.cloud.names import name_of
 from litefuse.support.cloud.paths import local, saved_to
 from litefuse.support.options.names import listed_names

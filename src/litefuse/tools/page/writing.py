@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from litefuse.errors import LitefuseError
-from litefuse.frontends import source_of
+from litefuse.frontends.source_of import source_of
 from litefuse.litert.metadata.names import original_names
 from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.support.files.digest import file_digest
