@@ -13,8 +13,8 @@ from litefuse.conversion.conversion_process import convert_here, convert_in_work
 from litefuse.conversion.job import ConversionJob
 from litefuse.conversion.quantization.asking import check_max_error, check_quantization, check_samples, check_target
 from litefuse.errors import LitefuseError
-from litefuse.fusions.recognizers.recognizer import pickle_registered
 from litefuse.frontends.source_of import source_of
+from litefuse.fusions.recognizers.recognizer import pickle_registered
 from litefuse.ir.installation import check_engine
 from litefuse.litert.export.runtime_versions import RuntimeLimit
 from litefuse.litert.metadata.description import Finish

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from litefuse.litert.export.runtime_versions import RuntimeLimit
 from litefuse.litert.metadata.description import Finish
+from litefuse.litert.targets import traits_of
 from litefuse.support.options.forms import CompositeForms, Quantization, RequiredComposites, RnnForm
 from litefuse.support.options.input_shapes import InputShapes
 from litefuse.support.options.limits import Limits
@@ -98,3 +99,13 @@ class ConversionJob:
     mapped_from: int = 1 << 13
     dump_ir: IrDump | None = None
     save_module_before: str | None = None
+
+    @property
+    def rnn_form(self) -> RnnForm:
+        """The form of recurrent layers: where loops are as good, quantized ones are smaller and faster on a CPU."""
+        if self.rnn != "auto":
+            return self.rnn
+        traits = traits_of(self.target)
+        if not traits.variables:
+            return "loop"
+        return "fused" if not traits.loops else "loop" if self.quantize else "auto"

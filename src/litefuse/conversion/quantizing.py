@@ -21,10 +21,11 @@ from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.litert.runtime.known_custom_ops import by_kernel
 from litefuse.litert.runtime.transfer import unpickle_kernels
 from litefuse.litert.targets import traits_of
+from litefuse.support import report as reports
 from litefuse.support.options.forms import INTEGER_ACTIVATIONS, Quantization, RnnForm
 from litefuse.support.options.quantization import types_of_io
 from litefuse.support.plug_ins.entry_points import take_plug_ins
-from litefuse.support.report import QuantizationReport, RenamedReport, Report
+from litefuse.support.report import Report
 
 if TYPE_CHECKING:
     from litefuse.conversion.pipeline.stages import Lowering
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from litefuse.conversion.quantization.recurrent.lstms import FloatLayer
     from litefuse.ir.mlir import ir
 
-__all__ = ["quantize_file", "quantize_trained_module", "rnn_form", "run_quantization"]
+__all__ = ["quantize_file", "quantize_trained_module", "run_quantization"]
 
 
 def run_quantization(job: ConversionJob, announce: Callable[[str], None]) -> Report:
@@ -61,7 +62,7 @@ def run_quantization(job: ConversionJob, announce: Callable[[str], None]) -> Rep
         summary = ModelSummary(model.op_counts, tuple(custom_ops))
         prepare_model(job.source, partial)
         if job.quantize is not None:
-            quantization, summary = quantize_file(partial, job, summary, announce, rnn=rnn_form(job))
+            quantization, summary = quantize_file(partial, job, summary, announce, rnn=job.rnn_form)
         facts = inspect_litert_model(partial)
         renamed = finish_file(partial, job.finish, files_of=job.source, where=str(job.source))
         partial.replace(job.output)
@@ -72,7 +73,7 @@ def run_quantization(job: ConversionJob, announce: Callable[[str], None]) -> Rep
     return Report(
         source=str(job.source),
         signatures=tuple(signature.key for signature in facts.signatures),
-        renamed=RenamedReport.all_of(renamed),
+        renamed=reports.RenamedReport.all_of(renamed) if renamed else (),
         op_counts=summary.op_counts,
         custom_ops=foreign,
         runtime_ops=own,
@@ -88,7 +89,7 @@ def run_quantization(job: ConversionJob, announce: Callable[[str], None]) -> Rep
 
 def quantize_file(
     path: Path, job: ConversionJob, summary: ModelSummary, announce: Callable[[str], None], *, rnn: RnnForm
-) -> tuple[QuantizationReport, ModelSummary]:
+) -> tuple[reports.QuantizationReport, ModelSummary]:
     """Quantizes the model in a file in place; returns the report and the new summary.
 
     Args:
@@ -189,7 +190,7 @@ def _older_forms(job: ConversionJob) -> Iterator[tuple[ConversionJob, str]]:
 
 def quantize_trained_module(
     module: ir.Module, lowering: Lowering, path: Path, job: ConversionJob, summary: ModelSummary
-) -> tuple[QuantizationReport, ModelSummary]:
+) -> tuple[reports.QuantizationReport, ModelSummary]:
     """Writes a model in integers with the ranges of its fake quantization; returns the report and the new summary.
 
     Raises:
@@ -220,7 +221,7 @@ def _checked(
     difference: Difference,
     *,
     instead: str = "",
-) -> tuple[QuantizationReport, ModelSummary]:
+) -> tuple[reports.QuantizationReport, ModelSummary]:
     """Checks what was required of the result, and reports it."""
     from litefuse.conversion.quantization.effect import check_difference
     from litefuse.conversion.quantization.float_ops import require_integer
@@ -231,17 +232,7 @@ def _checked(
         require_integer(difference.floats)
     if job.max_error is not None:
         check_difference(difference.error, difference.unchecked, job.max_error, inputs)
-    report = QuantizationReport(
+    report = reports.QuantizationReport(
         form, size, inputs=inputs, weights=job.quantization.text(), instead=instead, **difference._asdict()
     )
     return report, summary._replace(op_counts=inspect_litert_model(path).op_counts)
-
-
-def rnn_form(job: ConversionJob) -> RnnForm:
-    """Returns the form of recurrent layers: where loops are as good, quantized ones are smaller and faster on a CPU."""
-    if job.rnn != "auto":
-        return job.rnn
-    traits = traits_of(job.target)
-    if not traits.variables:
-        return "loop"
-    return "fused" if not traits.loops else "loop" if job.quantize else "auto"

@@ -18,7 +18,6 @@ from litefuse.conversion.pipeline.steps import SELF_CHECK, ModuleSaved, SavedBef
 from litefuse.conversion.pipeline.targets import check_lowered, fixed_shapes
 from litefuse.conversion.pipeline.unrolled import kept, with_unrolled
 from litefuse.conversion.pipeline.variable_values import VariableValues
-from litefuse.conversion.quantizing import quantize_file, quantize_trained_module, rnn_form
 from litefuse.conversion.summary import ModelSummary, summarize
 from litefuse.errors import LitefuseError, NotFusedError
 from litefuse.frontends.saved_model import NARROWED, WIDENED, DataType, Retyping, SavedModel, load, op_registry
@@ -26,7 +25,6 @@ from litefuse.frontends.saved_model.model import IMPLEMENTS
 from litefuse.fusions.composites.fuse_composites import FuseComposites
 from litefuse.fusions.composites.outcome import CheckResult, CheckTerms
 from litefuse.fusions.recognizers.layers.index import LAYER_COMPOSITES
-from litefuse.fusions.recognizers.recognizer import unpickle_registered
 from litefuse.ir.call_graph import functions, operations
 from litefuse.ir.engine.constant_sizes import check_constants
 from litefuse.ir.engine.counts import COUNTS
@@ -43,21 +41,14 @@ from litefuse.passes.legalize.custom_ops import RUNTIME_KERNELS, CustomOpForm
 from litefuse.passes.legalize.decomposed import Decomposed
 from litefuse.passes.legalize.lacking_ops import tensorflow_name
 from litefuse.passes.weights import Weights
+from litefuse.support import report as reports
 from litefuse.support.logs.events import INFO, event
 from litefuse.support.options.allowed_ops import check_allowed
 from litefuse.support.options.forms import CompositeForms, RequiredComposites
 from litefuse.support.options.input_shapes import InputShapes
 from litefuse.support.options.limits import held_bytes, limited
 from litefuse.support.plug_ins.entry_points import take_plug_ins
-from litefuse.support.report import (
-    CompositeReport,
-    LackingOpReport,
-    LeftOutReport,
-    QuantizationReport,
-    RenamedReport,
-    Report,
-    RetypedReport,
-)
+from litefuse.support.report import CompositeReport, Report
 
 if TYPE_CHECKING:
     from litefuse.passes.fake_quantization.pairs import NodesFound
@@ -166,7 +157,7 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
         check=check,
         check_custom_ops=job.check_custom_ops,
         forms=_forms(job),
-        rnn=rnn_form(job),
+        rnn=job.rnn_form,
         lacking=traits_of(job.target).lacking if job.rnn == "auto" else (),
         chosen_ops=() if isinstance(job.allow_custom_ops, bool) else job.allow_custom_ops,
     )
@@ -210,7 +201,7 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
         needless_custom_ops=tuple(sorted(allowed - {*written.summary.custom_ops})),
         narrowed=(
             *_retyped(retyping, NARROWED),
-            *(RetypedReport("op", op, "float64", "float32", count) for op, count in lowering.narrowed.items()),
+            *(reports.RetypedReport("op", op, "float64", "float32", count) for op, count in lowering.narrowed.items()),
         ),
         widened=_retyped(retyping, WIDENED),
         target=", ".join(job.target),
@@ -266,6 +257,8 @@ def _write(module: ir.Module, lowering: Lowering, job: ConversionJob, steps: Ste
     try:
         summary = summarize(module)
         if lowering.fake_quantization is not None:
+            from litefuse.conversion.quantizing import quantize_trained_module  # few models have such nodes
+
             steps.begin("quantize")
             quantization, summary = quantize_trained_module(module, lowering, partial, job, summary)
             check_runtime(partial, job.min_runtime)
@@ -273,8 +266,10 @@ def _write(module: ir.Module, lowering: Lowering, job: ConversionJob, steps: Ste
             write_model(module, lowering.weights, partial, of_one_shape=job.quantize is not None)
             check_runtime(partial, job.min_runtime)
             if job.quantize is not None:
+                from litefuse.conversion.quantizing import quantize_file  # as above
+
                 steps.begin("quantize")
-                quantization, summary = quantize_file(partial, job, summary, steps.announce, rnn=rnn_form(job))
+                quantization, summary = quantize_file(partial, job, summary, steps.announce, rnn=job.rnn_form)
         renamed: dict[str, dict[str, dict[str, str]]] = {}
         if job.finish:
             from litefuse.litert.metadata.finish import finish_file  # few models need it
@@ -285,7 +280,7 @@ def _write(module: ir.Module, lowering: Lowering, job: ConversionJob, steps: Ste
         partial.replace(job.output)
     finally:
         partial.unlink(missing_ok=True)
-    return _Written(summary, quantization, RenamedReport.all_of(renamed), str(runtime))
+    return _Written(summary, quantization, reports.RenamedReport.all_of(renamed) if renamed else (), str(runtime))
 
 
 class _Written(NamedTuple):
@@ -299,8 +294,8 @@ class _Written(NamedTuple):
     """
 
     summary: ModelSummary
-    quantization: QuantizationReport | None
-    renamed: tuple[RenamedReport, ...]
+    quantization: reports.QuantizationReport | None
+    renamed: tuple[reports.RenamedReport, ...]
     least_runtime: str
 
 
@@ -317,7 +312,7 @@ _LSTMS_OF_KERAS_2 = "lstm_????????-????-????-????-????????????"
 def _forms(job: ConversionJob) -> CompositeForms:
     """Returns the forms of composites; Keras's own LSTM composites get the form of layers without annotation."""
     traits = traits_of(job.target)
-    if rnn_form(job) == "fused" or job.rnn != "auto" or job.require_fused:
+    if job.rnn_form == "fused" or job.rnn != "auto" or job.require_fused:
         return job.composites
     if traits.variables and not job.quantize:
         return replace(job.composites, faster=True)
@@ -338,12 +333,16 @@ def _release_checkpoint(imported: ImportedModule) -> Callable[[], None]:
     return release
 
 
-def _lacking_ops(decomposed: Sequence[Decomposed], emitted: Sequence[CustomOpForm]) -> tuple[LackingOpReport, ...]:
+def _lacking_ops(
+    decomposed: Sequence[Decomposed], emitted: Sequence[CustomOpForm]
+) -> tuple[reports.LackingOpReport, ...]:
     """Returns one entry for all ops of one name with the same outcome and reason."""
-    found: Counter[LackingOpReport] = Counter(LackingOpReport(each.op, each.form) for each in decomposed)
+    found: Counter[reports.LackingOpReport] = Counter(
+        reports.LackingOpReport(each.op, each.form) for each in decomposed
+    )
     for each in emitted:
         outcome = "runtime" if each.in_runtime else "pack" if each.in_pack else "custom"
-        found[LackingOpReport(each.op, outcome, each.reason)] += 1
+        found[reports.LackingOpReport(each.op, outcome, each.reason)] += 1
     ordered = sorted(found, key=lambda each: (each.op, each.outcome, each.reason))
     return tuple(replace(each, count=found[each]) for each in ordered)
 
@@ -358,18 +357,18 @@ def _python_kernels(custom_ops: Sequence[str], emitted: Sequence[CustomOpForm]) 
     return tuple(name for name in custom_ops if name in python_only)
 
 
-def _retyped(retyping: Retyping, dtypes: Mapping[DataType, DataType]) -> tuple[RetypedReport, ...]:
+def _retyped(retyping: Retyping, dtypes: Mapping[DataType, DataType]) -> tuple[reports.RetypedReport, ...]:
     return tuple(
-        RetypedReport(each.what, each.name, str(each.dtype), str(dtypes[each.dtype]), count)
+        reports.RetypedReport(each.what, each.name, str(each.dtype), str(dtypes[each.dtype]), count)
         for each, count in retyping.found.items()
         if each.dtype in dtypes
     )
 
 
-def _left_out(saved_model: SavedModel, imported: ImportedModule, *, chosen: bool) -> tuple[LeftOutReport, ...]:
+def _left_out(saved_model: SavedModel, imported: ImportedModule, *, chosen: bool) -> tuple[reports.LeftOutReport, ...]:
     converted = [entry.symbol for entry in imported.entry_points]
     return tuple(
-        LeftOutReport(key, reason, usable=key not in saved_model.unusable_signatures)
+        reports.LeftOutReport(key, reason, usable=key not in saved_model.unusable_signatures)
         for key, reason in left_out_signatures(saved_model, converted, chosen=chosen).items()
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
@@ -70,6 +69,8 @@ class Builder:
         """
         known = BUILTINS.get(name)
         if known is None:
+            import difflib  # for the message alone
+
             close = difflib.get_close_matches(str(name), BUILTINS, n=1)
             meant = f"; did you mean {close[0]!r}?" if close else ", which op() builds with result types"
             raise FusionError(f"builtin() does not know {name!r}{meant}")

@@ -18,8 +18,9 @@ from litefuse.ir.importer import ImportedModule
 from litefuse.ir.mlir import ir
 from litefuse.ir.passes import Pass, run_passes
 from litefuse.passes.variables.freeze_variables import Verdict
+from litefuse.support import report as reports
 from litefuse.support.options.forms import CompositeForms, RnnForm
-from litefuse.support.report import CompositeReport, LoopReport, RecognizerReport, VariableReport
+from litefuse.support.report import CompositeReport, VariableReport
 
 __all__ = ["Findings", "composite_reports", "freeze_and_fuse"]
 
@@ -36,8 +37,8 @@ class Findings(NamedTuple):
 
     composites: tuple[CompositeReport, ...]
     variables: tuple[VariableReport, ...]
-    loops: tuple[LoopReport, ...]
-    recognizers: tuple[RecognizerReport, ...]
+    loops: tuple[reports.LoopReport, ...]
+    recognizers: tuple[reports.RecognizerReport, ...]
 
 
 def freeze_and_fuse(
@@ -95,8 +96,8 @@ def freeze_and_fuse(
     return Findings(
         composites=composite_reports(outcomes),
         variables=tuple(_variable_report(verdict, imported) for verdict in verdicts),
-        loops=tuple(LoopReport(each.layer, each.reason) for each in recognitions if each.reason is not None),
-        recognizers=tuple(RecognizerReport(*each) for each in recognize.tried),
+        loops=tuple(reports.LoopReport(each.layer, each.reason) for each in recognitions if each.reason is not None),
+        recognizers=tuple(reports.RecognizerReport(*each) for each in recognize.tried),
     )
 
 

@@ -18,8 +18,9 @@ from litefuse.ir.mlir import func, ir
 from litefuse.ir.passes import Pass
 from litefuse.ir.types import tensor_type_of
 from litefuse.litert.targets import TargetTraits
+from litefuse.support import report as reports
 from litefuse.support.options.forms import CompositeForms, RequiredComposites
-from litefuse.support.report import CompositeReport, LayerReport, NearLayerReport
+from litefuse.support.report import CompositeReport
 
 if TYPE_CHECKING:
     from litefuse.fusions.recognizers.layers.layer import Layer, NearMiss
@@ -89,7 +90,7 @@ class LayerNaming:
         """Returns the entries of the layers that became composites."""
         return composite_reports(self._outcomes)
 
-    def layers(self, lowered: ir.Module) -> tuple[LayerReport, ...]:
+    def layers(self, lowered: ir.Module) -> tuple[reports.LayerReport, ...]:
         """Returns an entry for each layer.
 
         Args:
@@ -98,11 +99,13 @@ class LayerNaming:
         fused = {(each.name, each.function): each for each in self._outcomes}
         inlined = any(each.kind in _WITH_GELU and not each.outlined for each in self._found)
         gelus = _gelu_nodes(lowered) if inlined else frozenset[str]()
-        return tuple(LayerReport(each.name, each.kind, each.place, _became(each, fused, gelus)) for each in self._found)
+        return tuple(
+            reports.LayerReport(each.name, each.kind, each.place, _became(each, fused, gelus)) for each in self._found
+        )
 
-    def near_layers(self) -> tuple[NearLayerReport, ...]:
+    def near_layers(self) -> tuple[reports.NearLayerReport, ...]:
         """Returns an entry for each computation that is nearly a layer."""
-        return tuple(NearLayerReport(each.kind, each.place, each.reason) for each in self._missed)
+        return tuple(reports.NearLayerReport(each.kind, each.place, each.reason) for each in self._missed)
 
 
 def _gelu_nodes(lowered: ir.Module) -> frozenset[str]:

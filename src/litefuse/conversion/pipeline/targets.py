@@ -13,9 +13,9 @@ from litefuse.ir.locations import node_text
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.types import shape_of
 from litefuse.litert.targets import traits_of
+from litefuse.support import report as reports
 from litefuse.support.options.input_shapes import InputShapes
 from litefuse.support.options.limits import MAX_UNROLLED_OPS, MAX_UNROLLED_STEPS
-from litefuse.support.report import LoopReport
 
 __all__ = ["check_lowered", "fixed_shapes"]
 
@@ -47,7 +47,9 @@ def fixed_shapes(target: Sequence[str], requested: InputShapes, imported: Import
     return requested
 
 
-def check_lowered(module: ir.Module, target: Sequence[str], loops: Sequence[LoopReport], *, loops_chosen: bool) -> None:
+def check_lowered(
+    module: ir.Module, target: Sequence[str], loops: Sequence[reports.LoopReport], *, loops_chosen: bool
+) -> None:
     """Checks that a target takes a module that is ready for export.
 
     Args:

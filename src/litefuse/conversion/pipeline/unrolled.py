@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from litefuse.fusions.recognizers.recognize import HOISTED
-from litefuse.support.report import LoopReport
+from litefuse.support import report as reports
 
 if TYPE_CHECKING:
     from litefuse.passes.control_flow.unroll_loops import LoopOutcome
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 __all__ = ["kept", "with_unrolled"]
 
 
-def with_unrolled(loops: Sequence[LoopReport], outcomes: Sequence[LoopOutcome]) -> tuple[LoopReport, ...]:
+def with_unrolled(
+    loops: Sequence[reports.LoopReport], outcomes: Sequence[LoopOutcome]
+) -> tuple[reports.LoopReport, ...]:
     """Adds to the entries of loops that they were unrolled, or why not.
 
     Args:
@@ -34,11 +36,11 @@ def with_unrolled(loops: Sequence[LoopReport], outcomes: Sequence[LoopOutcome]) 
             else each
             for each in loops
         ),
-        *(LoopReport(each.caller, _text(each)) for each in outcomes if each.layer not in known),
+        *(reports.LoopReport(each.caller, _text(each)) for each in outcomes if each.layer not in known),
     )
 
 
-def kept(loops: Sequence[LoopReport], outcomes: Sequence[LoopOutcome]) -> list[LoopReport]:
+def kept(loops: Sequence[reports.LoopReport], outcomes: Sequence[LoopOutcome]) -> list[reports.LoopReport]:
     """Returns the entries of the loops that were not unrolled."""
     layers = {name for each in outcomes if each.steps is None for name in (each.layer, each.caller)}
     return [each for each in loops if each.layer in layers]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -81,6 +80,8 @@ class SavedModel:
                 where=str(self.path),
                 hint="Save it with tf.saved_model.save(module, path, signatures=module.function).",
             )
+        import difflib  # it takes longer than most of what reads a model
+
         close = difflib.get_close_matches(key, self.signatures, n=1)
         guess = f" Did you mean {close[0]!r}?" if close else ""
         listed = ", ".join(repr(name) for name in self.signatures)

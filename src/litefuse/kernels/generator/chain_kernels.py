@@ -19,7 +19,7 @@ from litefuse.kernels.generator.project import identifiers, write_project
 from litefuse.kernels.generator.whole import WholeJob, WholeTrial
 from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.support.processes.process import run_in_worker
-from litefuse.support.report.report import ChainReport, KernelReport
+from litefuse.support.report.entries import ChainReport, KernelReport
 
 __all__ = ["generate_chains"]
 

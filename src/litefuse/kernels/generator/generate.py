@@ -22,7 +22,7 @@ from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.support.processes.limits import ProcessLimits, process_limits, processes_limited
 from litefuse.support.processes.process import run_in_worker
 from litefuse.support.progress.step import Step
-from litefuse.support.report.report import KernelReport
+from litefuse.support.report.entries import KernelReport
 
 __all__ = ["Generated", "generate_kernels"]
 

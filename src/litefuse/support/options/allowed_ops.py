@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from difflib import get_close_matches
 
 from litefuse.errors import LitefuseError
 
@@ -43,6 +42,8 @@ def check_allowed(allowed: Iterable[str], lacking: Collection[str], others: Coll
 
 def closest(unknown: Iterable[str], lacking: Collection[str], others: Collection[str] = ()) -> str:
     """Returns a sentence with similar names, followed by a space; empty if there are none."""
+    from difflib import get_close_matches  # for the message alone
+
     meant: dict[str, None] = {}
     for name in unknown:
         for among, likeness in ((lacking, 0.6), (others, 0.8)):

@@ -6,11 +6,14 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from litefuse.support.report.caveats import quantization_is_far
-from litefuse.support.report.report import CompositeReport, QuantizationReport, Report
+from litefuse.support.report.report import CompositeReport, Report
 from litefuse.support.report.section import VERDICTS, Judgement, Section, count_of, listed, time_text
+
+if TYPE_CHECKING:
+    from litefuse.support.report.quantized import QuantizationReport
 
 __all__ = ["answer_section"]
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from litefuse.support.report.report import QuantizationReport, Report
+from litefuse.support.report.report import Report
 from litefuse.support.report.section import Judgement, Section, listed
+
+if TYPE_CHECKING:
+    from litefuse.support.report.quantized import QuantizationReport
 
 __all__ = ["caveat_section", "quantization_is_far", "worst_of"]
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from litefuse.support.options.forms import Quantization
 
 __all__ = [
     "CurvePoint",
@@ -15,6 +18,7 @@ __all__ = [
     "MovingRange",
     "OpKinds",
     "OutputDifference",
+    "QuantizationReport",
 ]
 
 
@@ -148,3 +152,50 @@ class MixedPrecision:
 
     curve: tuple[CurvePoint, ...]
     layers: tuple[LayerForm, ...]
+
+
+@dataclass(frozen=True)
+class QuantizationReport:
+    """The quantization of weights and activations.
+
+    Attributes:
+        form: Its form; see :data:`litefuse.support.options.forms.Quantization`.
+        size_before: The output's size in bytes before quantization.
+        error: The largest difference in the outputs, relative to the largest element of each; None if it was not
+            measured.
+        inputs: The inputs it was measured on: ``random inputs``, some for each signature, or ``samples``, the first
+            ones given.
+        unchecked: Why it was not measured, or which outputs did not change with the inputs, so that nothing is known
+            about them.
+        outputs: The difference of each output, on the same inputs.
+        kinds: The number of ops by the numbers that they compute with.
+        floats: The ops that stayed in floating point, and the reasons; of a form that quantizes only weights, those
+            whose weights stayed so.
+        moving: The tensors whose ranges still grew at the last quarter of the samples: more samples are needed.
+        samples: The number of samples; 0 if there were none.
+        layers: The difference of each tensor inside, if that was requested.
+        mixed: With ``auto``, the curve of size against error and the form of each layer.
+        weights: What was chosen for weights beyond the form; empty for nothing.
+        instead: Why this form was chosen in place of the one that was asked for; empty where it was not.
+    """
+
+    form: Quantization
+    size_before: int
+    error: float | None
+    inputs: str
+    unchecked: str | None = None
+    outputs: tuple[OutputDifference, ...] = ()
+    kinds: OpKinds = field(default_factory=OpKinds)
+    floats: tuple[FloatOp, ...] = ()
+    moving: tuple[MovingRange, ...] = ()
+    samples: int = 0
+    layers: tuple[LayerDifference, ...] = ()
+    mixed: MixedPrecision | None = None
+    weights: str = ""
+    instead: str = ""
+
+    def _repr_html_(self) -> str:
+        from litefuse.support.report.html import sections_html
+        from litefuse.support.report.quantized_sections import quantization_sections
+
+        return sections_html(quantization_sections(self, None))

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from litefuse.support.options.forms import INTEGER_FORMS
 from litefuse.support.report.caveats import quantization_is_far
-from litefuse.support.report.quantized import FloatOp, LayerDifference, MixedPrecision, MovingRange
-from litefuse.support.report.report import QuantizationReport
+from litefuse.support.report.quantized import FloatOp, LayerDifference, MixedPrecision, MovingRange, QuantizationReport
 from litefuse.support.report.section import Judgement, Section, count_of
 
 __all__ = ["quantization_sections"]

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
+from typing import TYPE_CHECKING
 
 from litefuse.support.report.answer import answer_section
 from litefuse.support.report.caveats import caveat_section
-from litefuse.support.report.report import (
-    ChainReport,
-    CompositeReport,
-    LackingOpReport,
-    LoopReport,
-    RecognizerReport,
-    Report,
-    RetypedReport,
-    VariableReport,
-)
+from litefuse.support.report.report import CompositeReport, Report, VariableReport
 from litefuse.support.report.section import Judgement, Section, count_of, shape_text
+
+if TYPE_CHECKING:
+    from litefuse.support.report.entries import (
+        ChainReport,
+        LackingOpReport,
+        LoopReport,
+        RecognizerReport,
+        RetypedReport,
+    )
 
 __all__ = ["Judgement", "Section", "composite_section", "count_of", "op_section", "report_sections", "shape_text"]
 
