@@ -94,15 +94,24 @@ def integers(*, reverse: bool = False) -> bytes:
 
 
 def buffers_behind(content: bytes) -> bytes:
-    """The model with the data of its buffers behind the flatbuffer, as litert-quantizer writes large ones."""
-    made = schema.ModelT.InitFromPackedBuf(content, 0)
-    data = [bytes(each.data) if each.data is not None else b"" for each in made.buffers]
+    """The model with all data, and the options of custom ops, behind the flatbuffer, as in files of more than 2 GB."""
+    made: Any = schema.ModelT.InitFromPackedBuf(content, 0)
+    ops = [op for graph in made.subgraphs for op in graph.operators or () if op.customOptions is not None]
+    data = [b"" if buffer.data is None else bytes(buffer.data) for buffer in made.buffers]
+    options = [bytes(bytearray(op.customOptions)) for op in ops]
 
     def packed(offset: int) -> bytes:
-        for each, given in zip(made.buffers, data, strict=True):
-            each.data, each.offset, each.size = None, offset if given else 0, len(given)
-            offset += -(-len(given) // 16) * 16
+        def behind(part: bytes) -> tuple[int, int]:
+            nonlocal offset
+            start, offset = offset, offset + -(-len(part) // 16) * 16
+            return (start, len(part)) if part else (0, 0)
+
+        for buffer, part in zip(made.buffers, data, strict=True):
+            buffer.data, (buffer.offset, buffer.size) = None, behind(part)
+        for op, part in zip(ops, options, strict=True):
+            op.customOptions, (op.largeCustomOptionsOffset, op.largeCustomOptionsSize) = None, behind(part)
         return bytes(convert_object_to_bytearray(made))
 
     start = -(-len(packed(1 << 20)) // 16) * 16
-    return packed(start).ljust(start, b"\0") + b"".join(each.ljust(-(-len(each) // 16) * 16, b"\0") for each in data)
+    parts = [part.ljust(-(-len(part) // 16) * 16, b"\0") for part in (*data, *options)]
+    return packed(start).ljust(start, b"\0") + b"".join(parts)

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import flatbuffers
 from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.conversion.verify.file_check import FileCheckJob
 from litefuse.errors import EngineCrashError, LitefuseError
 from litefuse.litert.runtime.operators import OpPlace, op_at
+from litefuse.litert.runtime.schema_objects import flatbuffer_of, objects_of
 from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.support.processes.process import run_alone
 
@@ -74,16 +74,14 @@ def deadly_op(job: FileCheckJob) -> OpPlace | None:
 
 def _beginning(content: bytes, signature: int, ops: int) -> bytes:
     """Returns a model of the first ops of a signature's subgraph, whose outputs are those of the last op."""
-    model: Any = schema.ModelT.InitFromPackedBuf(content, 0)
+    model = objects_of(content)
     kept = model.signatureDefs[signature]
     graph = model.subgraphs[kept.subgraphIndex]
     graph.operators = graph.operators[:ops]
     graph.outputs = [index for index in graph.operators[-1].outputs if index >= 0]
     kept.outputs = [_output(index) for index in graph.outputs]
     model.signatureDefs = [kept]
-    builder = flatbuffers.Builder(1 << 16)
-    builder.Finish(model.Pack(builder), b"TFL3")
-    return bytes(builder.Output())
+    return bytes(flatbuffer_of(model))
 
 
 def _output(index: int) -> Any:

@@ -10,8 +10,8 @@ from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.conversion.verify.moves import ARITHMETIC, MOVED, Move, kind_of_move
 from litefuse.ir.custom_options import encode_options
-from litefuse.litert.export.edited_file import flatbuffer_of, objects_of
 from litefuse.litert.inputs.graph import Graph, Model, Op
+from litefuse.litert.runtime.schema_objects import flatbuffer_of, objects_of
 
 __all__ = ["moved_copy"]
 

@@ -13,7 +13,7 @@ from ai_edge_litert import schema_py_generated as schema
 from litefuse.errors import InterpreterError
 from litefuse.kernels.generator.nodes import CPP_TYPES
 from litefuse.litert.runtime.model_tables import BUILTIN_OPS, TENSOR_TYPES
-from litefuse.litert.runtime.schema_objects import op_code
+from litefuse.litert.runtime.schema_objects import bytes_of, objects_of, op_code
 from litefuse.litert.runtime.soundness import IDENTIFIER, check_soundness
 
 __all__ = ["Body", "BodyOp", "BodyTensor", "read_bodies", "read_signatures"]
@@ -143,7 +143,7 @@ def _read(content: bytes, where: str, read: Callable[[_Reader], Found]) -> Found
         raise InterpreterError("this is not a LiteRT model", where=where)
     check_soundness(content, where)
     try:
-        return read(_Reader(schema.ModelT.InitFromPackedBuf(bytearray(content), 0), content))
+        return read(_Reader(objects_of(content)))
     except Exception as error:  # following the offsets and indices of damaged data fails in many ways
         raise InterpreterError(
             "the model is damaged", where=where, hint="Is it complete? Convert or download it again."
@@ -156,9 +156,8 @@ _MOST_OPS_IN_FILE = 1 << 15
 
 
 class _Reader:
-    def __init__(self, model: Any, content: bytes) -> None:
+    def __init__(self, model: Any) -> None:
         self._model = model
-        self._content = content
         self._left = 0
         self._total = _MOST_OPS_IN_FILE
         self._tensors: dict[int, list[BodyTensor]] = {}
@@ -171,7 +170,7 @@ class _Reader:
                     options = operator.builtinOptions2
                     name = bytes(options.name).decode() if isinstance(options.name, bytes) else str(options.name)
                     index = int(options.decompositionSubgraphIndex)
-                    attributes = bytes(bytearray(_list(options.compositeAttributes)))
+                    attributes = bytes_of(options.compositeAttributes)
                     if index not in found.setdefault(name, {}) and 0 <= index < len(self._model.subgraphs):
                         self._left = most = min(_MOST_OPS, self._total)
                         found[name][index] = self._body(name, attributes, index)
@@ -257,7 +256,7 @@ class _Reader:
         dtype = TENSOR_TYPES.get(int(tensor.type), f"TYPE_{tensor.type}")
         signature = _list(tensor.shapeSignature) or _list(tensor.shape)
         shape = tuple(None if size < 0 else int(size) for size in signature)
-        data = self._data(self._model.buffers[tensor.buffer]) if tensor.buffer else b""
+        data = bytes_of(self._model.buffers[tensor.buffer].data) if tensor.buffer else b""
         value = None
         is_constant = bool(data) or (tensor.buffer and 0 in shape and dtype in CPP_TYPES)
         if is_constant and dtype in _NUMPY and None not in shape:
@@ -272,11 +271,6 @@ class _Reader:
         name = tensor.name.decode("utf-8", "replace") if isinstance(tensor.name, bytes) else tensor.name or ""
         variable = bool(tensor.isVariable)
         return BodyTensor(dtype, shape, value, bool(is_constant), scale, zero_point, quantized, variable, name)
-
-    def _data(self, buffer: Any) -> bytes:
-        if int(buffer.offset or 0) > 1:  # behind the tables
-            return self._content[int(buffer.offset) : int(buffer.offset) + int(buffer.size)]
-        return bytes(bytearray(_list(buffer.data)))
 
 
 def _list(values: Any) -> list[int]:

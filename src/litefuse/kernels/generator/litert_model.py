@@ -5,10 +5,10 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Collection, Sequence
+from copy import copy, deepcopy
 from pathlib import Path
 from typing import Any, cast
 
-import flatbuffers
 from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.errors import InterpreterError
@@ -16,7 +16,7 @@ from litefuse.kernels.generator.call import Call, CallTensor, Scales
 from litefuse.kernels.generator.models import subgraph_references
 from litefuse.litert.runtime.model_content import check_model
 from litefuse.litert.runtime.options import decode_map
-from litefuse.litert.runtime.schema_objects import op_code
+from litefuse.litert.runtime.schema_objects import bytes_of, flatbuffer_of, objects_of, op_code
 from litefuse.litert.runtime.soundness import IDENTIFIER
 
 __all__ = ["bind_constants", "one_op_model", "read_calls", "with_signature"]
@@ -49,7 +49,7 @@ def read_calls(path: Path, ops: Collection[str]) -> tuple[dict[str, list[Call]],
     if data[4:8] != IDENTIFIER:
         raise InterpreterError("this is not a LiteRT model", where=str(path))
     try:
-        model = schema.ModelT.InitFromPackedBuf(bytearray(data), 0)
+        model = objects_of(data)
         return {op: _calls(model, op) for op in ops}, _custom_names(model)
     except Exception as error:  # following the offsets and indices of damaged data fails in many ways
         raise InterpreterError(
@@ -103,12 +103,12 @@ def one_op_model(op: str, call: Call) -> bytes:
     code.customCode, code.version = op, 1
     model = schema.ModelT()
     model.version, model.subgraphs, model.buffers, model.operatorCodes = 3, [graph], buffers, [code]
-    return _pack(model)
+    return bytes(flatbuffer_of(model))
 
 
 def bind_constants(reference: bytes, call: Call) -> bytes:
     """Returns the reference with the same inputs bound to constants as in ``one_op_model``."""
-    model = schema.ModelT.InitFromPackedBuf(bytearray(reference), 0)
+    model = objects_of(reference)
     graph = model.subgraphs[0]
     inputs = [int(index) for index in graph.inputs]
     for index, tensor in zip(inputs, call.inputs, strict=True):
@@ -118,7 +118,7 @@ def bind_constants(reference: bytes, call: Call) -> bytes:
     constant = [tensor is not None and tensor.data is not None for tensor in call.inputs]
     graph.inputs = [index for index, bound in zip(inputs, constant, strict=True) if not bound]
     model.signatureDefs = []
-    return _pack(model)
+    return bytes(flatbuffer_of(model))
 
 
 def with_signature(content: bytes, inputs: Sequence[str], outputs: Sequence[str]) -> bytes:
@@ -129,12 +129,12 @@ def with_signature(content: bytes, inputs: Sequence[str], outputs: Sequence[str]
         inputs: The names of the subgraph's inputs in the signature.
         outputs: The names of its outputs.
     """
-    model = schema.ModelT.InitFromPackedBuf(bytearray(content), 0)
+    model = objects_of(content)
     graph, signature = model.subgraphs[0], schema.SignatureDefT()
     signature.signatureKey, signature.subgraphIndex = "serving_default", 0
     signature.inputs, signature.outputs = _maps(inputs, graph.inputs), _maps(outputs, graph.outputs)
     model.signatureDefs = [signature]
-    return _pack(model)
+    return bytes(flatbuffer_of(model))
 
 
 def _maps(names: Sequence[str], indices: Sequence[int]) -> list[Any]:
@@ -144,12 +144,6 @@ def _maps(names: Sequence[str], indices: Sequence[int]) -> list[Any]:
         entry.name, entry.tensorIndex = name, int(index)
         maps.append(entry)
     return maps
-
-
-def _pack(model: Any) -> bytes:
-    builder = flatbuffers.Builder(1024)
-    builder.Finish(model.Pack(builder), file_identifier=IDENTIFIER)
-    return bytes(builder.Output())
 
 
 def _buffer(data: bytes) -> Any:
@@ -192,7 +186,7 @@ def _name(model: Any, operator: Any) -> str | None:
 def _call(model: Any, graph: Any, operator: Any) -> Call:
     composite = operator.builtinOptions2 if operator.builtinOptions2 is not None else None
     raw = composite.compositeAttributes if composite is not None else operator.customOptions
-    data = bytes(bytearray([] if raw is None else list(raw)))
+    data = bytes_of(raw)
     used: set[str] = set()
     inputs = tuple(
         None if index < 0 else _call_tensor(model, graph.tensors[index], f"input_{place}", used)
@@ -213,7 +207,7 @@ def _call_tensor(model: Any, tensor: Any, default: str, used: set[str]) -> CallT
     known = sizes is not None and (len(sizes) > 0 or bool(tensor.hasRank))
     shape = tuple(None if size < 0 else int(size) for size in sizes) if known and sizes is not None else None
     buffer = model.buffers[tensor.buffer].data if tensor.buffer else None
-    data = bytes(bytearray(buffer)) if buffer is not None and 0 < len(buffer) <= _LARGEST_CONSTANT else None
+    data = bytes_of(buffer) if buffer is not None and 0 < len(buffer) <= _LARGEST_CONSTANT else None
     # The last part of a tensor's name is the most informative: "model/layer/weights:0".
     name = re.sub(r"\W", "_", _text(tensor.name).split(";")[0].split(":")[0].rpartition("/")[2]).lower()
     for key in model.signatureDefs or ():  # the inputs of signatures: "serving_default_x"
@@ -247,16 +241,13 @@ def _decomposition(model: Any, root: int, inputs: Sequence[CallTensor | None]) -
                 if index not in order:
                     order[index] = len(order)
                     waiting.append(index)
-    # Packed and read again as a deep copy, whose indices are changed.
-    copy = schema.ModelT.InitFromPackedBuf(bytearray(_pack(model)), 0)
-    copy.subgraphs = [copy.subgraphs[index] for index in order]
-    copy.signatureDefs, copy.metadata = [], []
-    for graph in copy.subgraphs:
+    made = copy(model)
+    made.subgraphs = deepcopy([model.subgraphs[index] for index in order])  # their indices are changed
+    made.signatureDefs, made.metadata = [], []
+    for graph in made.subgraphs:
         for operator in graph.operators or ():
             for holder, field, index in list(subgraph_references(operator)):
                 setattr(holder, field, order[index])
-    used = {0, *(tensor.buffer for graph in copy.subgraphs for tensor in graph.tensors)}
-    for index, buffer in enumerate(copy.buffers):
-        if index not in used:
-            buffer.data = None
-    return _pack(copy)
+    used = {0, *(tensor.buffer for graph in made.subgraphs for tensor in graph.tensors)}
+    made.buffers = [buffer if index in used else schema.BufferT() for index, buffer in enumerate(model.buffers)]
+    return bytes(flatbuffer_of(made))

@@ -5,25 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
-import flatbuffers
-import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.kernels.generator.body import Body
-from litefuse.litert.runtime.soundness import IDENTIFIER
+from litefuse.litert.runtime.schema_objects import flatbuffer_of, objects_of
 
 __all__ = ["body_model", "composite_model", "subgraph_references"]
 
 
 def body_model(content: bytes, body: Body) -> bytes:
     """Returns a model that is the body of a composite."""
-    model = schema.ModelT.InitFromPackedBuf(bytearray(content), 0)
-    return _of_graphs(model, content, _reached(model, body.graph))
+    model = objects_of(content)
+    return _of_graphs(model, _reached(model, body.graph))
 
 
 def composite_model(content: bytes, body: Body) -> bytes:
     """Returns a model that is one call of a composite, with its body."""
-    model = schema.ModelT.InitFromPackedBuf(bytearray(content), 0)
+    model = objects_of(content)
     decomposition = model.subgraphs[body.graph]
     graph, operator = schema.SubGraphT(), schema.OperatorT()
     graph.name = "main"
@@ -39,7 +37,7 @@ def composite_model(content: bytes, body: Body) -> bytes:
     operator.builtinOptions2Type, operator.builtinOptions2 = call.builtinOptions2Type, call.builtinOptions2
     graph.operators = [operator]
     model.subgraphs.append(graph)
-    return _of_graphs(model, content, _reached(model, len(model.subgraphs) - 1))
+    return _of_graphs(model, _reached(model, len(model.subgraphs) - 1))
 
 
 def _call_of(model: Any, body: Body) -> Any:
@@ -77,7 +75,7 @@ def subgraph_references(operator: Any) -> Iterator[tuple[Any, str, int]]:
                 yield holder, field, value
 
 
-def _of_graphs(model: Any, content: bytes, order: list[int]) -> bytes:
+def _of_graphs(model: Any, order: list[int]) -> bytes:
     """Packs a model of some of the subgraphs, the first of which is the main one."""
     graphs = [model.subgraphs[index] for index in order]
     for letter, places in (("y", graphs[0].outputs), ("x", graphs[0].inputs)):
@@ -94,17 +92,10 @@ def _of_graphs(model: Any, content: bytes, order: list[int]) -> bytes:
     buffers: list[Any] = [schema.BufferT()]
     places: dict[int, int] = {0: 0}
     for index in sorted(used - {0}):
-        buffer = model.buffers[index]
-        if int(buffer.offset or 0) > 1:  # behind the tables
-            start = int(buffer.offset)
-            buffer.data = np.frombuffer(content[start : start + int(buffer.size)], np.uint8)
-            buffer.offset = buffer.size = 0
         places[index] = len(buffers)
-        buffers.append(buffer)
+        buffers.append(model.buffers[index])
     for tensor in {id(each): each for graph in graphs for each in graph.tensors}.values():
         tensor.buffer = places[tensor.buffer]
     model.subgraphs, model.buffers = graphs, buffers
     model.signatureDefs, model.metadata, model.metadataBuffer = [], [], None
-    builder = flatbuffers.Builder(1024)
-    builder.Finish(model.Pack(builder), file_identifier=IDENTIFIER)
-    return bytes(builder.Output())
+    return bytes(flatbuffer_of(model))

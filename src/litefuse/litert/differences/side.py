@@ -14,13 +14,14 @@ import numpy.typing as npt
 
 from litefuse.errors import InterpreterError
 from litefuse.litert.differences.model_diff import ComparedFile
-from litefuse.litert.export.edited_file import objects_of
 from litefuse.litert.inspection.facts import OperatorFacts, StoredTensor
 from litefuse.litert.inspection.litert_model import facts_of
 from litefuse.litert.metadata.associated_files import pack_of
 from litefuse.litert.runtime import model_tables as fields
 from litefuse.litert.runtime.flatbuffer import Table, root
 from litefuse.litert.runtime.model_content import check_model
+from litefuse.litert.runtime.model_tables import data_span
+from litefuse.litert.runtime.schema_objects import objects_of
 from litefuse.litert.runtime.soundness import IDENTIFIER
 from litefuse.support.cloud.paths import local
 
@@ -132,10 +133,7 @@ class Side:
 
     def data(self, buffer: int) -> npt.NDArray[np.uint8]:
         """Returns the bytes of a buffer, which are not copied."""
-        table = self._buffers[buffer]
-        start, size = table.vector(fields.DATA), table.length(fields.DATA)
-        if not size and (size := table.number(fields.SIZE, "Q")):  # it is behind the flatbuffer
-            start = table.number(fields.OFFSET, "Q")
+        start, size = data_span(self._buffers[buffer])
         return np.frombuffer(self._content, np.uint8, size, start) if size else np.zeros(0, np.uint8)
 
     def objects(self) -> Any:

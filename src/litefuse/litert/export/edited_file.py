@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import mmap
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -16,9 +15,9 @@ from ai_edge_litert import schema_py_generated as schema
 from litefuse.litert.export.buffers import MAX_FLATBUFFER, append_buffers
 from litefuse.litert.export.op_codes import LARGEST_BYTE, MIN_RUNTIME, MIN_RUNTIME_BYTES, correct_op_codes
 from litefuse.litert.export.refused_by_micro import refuse_first_scales
-from litefuse.litert.runtime.schema_objects import add_metadata, op_code
+from litefuse.litert.runtime.schema_objects import add_metadata, flatbuffer_of, objects_of, op_code
 
-__all__ = ["Edit", "complete_file", "edit_file", "flatbuffer_of", "objects_of"]
+__all__ = ["Edit", "complete_file", "edit_file"]
 
 #: Changes a model, an object of the schema, and says whether it did.
 Edit: TypeAlias = Callable[[Any], bool]
@@ -72,26 +71,6 @@ def complete_file(path: Path, *changes: Edit, max_flatbuffer: int = MAX_FLATBUFF
     edit_file(path, *changes, lambda _: True, max_flatbuffer=max_flatbuffer)
 
 
-def objects_of(content: Any) -> Any:
-    """Returns a model as the schema's objects, which have what is stored behind the flatbuffer as if it were inside.
-
-    Args:
-        content: The content of a valid ``.tflite`` file, bytes or a memory map, of which large data are views.
-    """
-    model: Any = schema.ModelT.InitFromObj(schema.Model.GetRootAs(content, 0))
-    for buffer in model.buffers or ():
-        if buffer.offset > 1:  # an offset of 1 stands for a buffer without data
-            buffer.data = np.frombuffer(content, np.uint8, buffer.size, buffer.offset)
-        buffer.offset = buffer.size = 0
-    for graph in model.subgraphs:
-        for op in graph.operators or ():
-            if op.largeCustomOptionsSize:
-                options = np.frombuffer(content, np.uint8, op.largeCustomOptionsSize, op.largeCustomOptionsOffset)
-                op.customOptions = options
-            op.largeCustomOptionsOffset = op.largeCustomOptionsSize = 0
-    return model
-
-
 class _Bytes:
     """The data of a buffer."""
 
@@ -103,12 +82,6 @@ class _Bytes:
         """Yields the bytes in blocks."""
         for start in range(0, self.nbytes, _BLOCK_BYTES):
             yield self._data[start : start + _BLOCK_BYTES]
-
-
-def flatbuffer_of(model: Any) -> bytearray:
-    """Returns the flatbuffer of a model of the schema's objects, with all of its data inside."""
-    pack: Any = importlib.import_module("ai_edge_litert.tools.flatbuffer_utils").convert_object_to_bytearray
-    return pack(model)
 
 
 def _write(model: Any, path: Path, max_flatbuffer: int) -> None:

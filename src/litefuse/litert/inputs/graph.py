@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from litefuse.litert.runtime import model_tables as fields
 from litefuse.litert.runtime.flatbuffer import Table, root
-from litefuse.litert.runtime.model_tables import TENSOR_TYPES, OpCode, sizes_of
+from litefuse.litert.runtime.model_tables import TENSOR_TYPES, OpCode, custom_options, data_of, data_span, sizes_of
 
 __all__ = ["Graph", "Model", "Op", "Signature", "Tensor"]
 
@@ -101,7 +101,7 @@ class Op:
         """The options of a custom op, if they are a flexbuffer map."""
         from litefuse.litert.runtime.options import decode_map  # few models have such ops
 
-        return decode_map(self._table.content(fields.CUSTOM_OPTIONS)) or {}
+        return decode_map(custom_options(self._table)) or {}
 
     @property
     def composite(self) -> str:
@@ -224,7 +224,6 @@ class Model:
     """
 
     def __init__(self, content: Any) -> None:
-        self._content = content
         model = root(content)
         self._buffers = model.tables(fields.BUFFERS)
         self._codes = [OpCode.read(code) for code in model.tables(fields.OPERATOR_CODES)]
@@ -236,7 +235,7 @@ class Model:
     @property
     def has_buffers_behind(self) -> bool:
         """Whether data of buffers is stored behind the flatbuffer."""
-        return any(table.number(fields.SIZE, "Q") for table in self._buffers)
+        return any(not table.length(fields.DATA) and data_span(table)[1] for table in self._buffers)
 
     def constant_shapes(self) -> frozenset[tuple[int, ...]]:
         """Returns the shapes of all constants that have axes."""
@@ -271,16 +270,11 @@ class Model:
 
     def data_size(self, buffer: int) -> int:
         """Returns the bytes of a buffer's data."""
-        table = self._buffers[buffer]
-        return table.length(fields.DATA) or table.number(fields.SIZE, "Q")
+        return data_span(self._buffers[buffer])[1]
 
-    def data(self, buffer: int) -> Any:
-        """Returns the data of a buffer."""
-        table = self._buffers[buffer]
-        if size := table.number(fields.SIZE, "Q"):  # it is stored behind the flatbuffer
-            offset = table.number(fields.OFFSET, "Q")
-            return memoryview(self._content)[offset : offset + size]
-        return table.content(fields.DATA)
+    def data(self, buffer: int) -> bytes:
+        """Returns a copy of the data of a buffer."""
+        return data_of(self._buffers[buffer])
 
 
 def _tensor(table: Table) -> Tensor:

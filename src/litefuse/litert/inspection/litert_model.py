@@ -22,7 +22,7 @@ from litefuse.litert.inspection.facts import (
     SubgraphFacts,
     TensorFacts,
 )
-from litefuse.litert.inspection.operator_options import custom_options, known_options
+from litefuse.litert.inspection.operator_options import known_options
 from litefuse.litert.inspection.operators import operators_of
 from litefuse.litert.inspection.sizes import file_sizes
 from litefuse.litert.inspection.tensors import dtype_name, stored_tensors
@@ -31,7 +31,7 @@ from litefuse.litert.metadata.finish import model_metadata
 from litefuse.litert.runtime import model_tables as fields
 from litefuse.litert.runtime.flatbuffer import content_of, root
 from litefuse.litert.runtime.model_content import check_model
-from litefuse.litert.runtime.model_tables import OpCode
+from litefuse.litert.runtime.model_tables import OpCode, custom_options
 from litefuse.litert.runtime.operators import ops_that_run_in_litert
 from litefuse.litert.runtime.soundness import IDENTIFIER, check_soundness
 
@@ -136,7 +136,7 @@ class _Reader:
             for operator in graph.tables(fields.OPERATORS):
                 code = codes[operator.number(fields.OPCODE, "I")]
                 if code.name == "CUSTOM":
-                    yield "custom", code.custom, custom_options(self.data, operator)
+                    yield "custom", code.custom, custom_options(operator)
                 elif code.name == "STABLEHLO_COMPOSITE":
                     options = operator.table(fields.OPTIONS_2)
                     if options is not None:

@@ -18,8 +18,9 @@ from litefuse.litert.runtime.kernel_pack import PACK
 from litefuse.litert.runtime.known_custom_ops import XNNPACK_OPS
 from litefuse.litert.runtime.model_tables import names_of
 from litefuse.litert.runtime.options import decode_map
+from litefuse.litert.runtime.schema_objects import object_of
 
-__all__ = ["OptionsReader", "custom_options", "decoded_options", "known_options"]
+__all__ = ["OptionsReader", "decoded_options", "known_options"]
 
 # The enumerations of the options' fields; the schema's classes do not say them.
 _ENUMERATIONS = {
@@ -56,13 +57,11 @@ class _Kind(NamedTuple):
     """A class of options.
 
     Attributes:
-        reader: The schema's class that reads a table, which its object is made from.
-        made: The class of the object.
+        name: Its name in the schema.
         keys: The names of the fields in the schema, by the object's attributes.
     """
 
-    reader: Any
-    made: Any
+    name: str
     keys: Mapping[str, str]
 
 
@@ -94,10 +93,8 @@ class OptionsReader:
         return found
 
     def _read(self, kind: _Kind, table: Table) -> dict[str, Any]:
-        reader = kind.reader()
-        reader.Init(table.data, table.position)
-        made = kind.made.InitFromObj(reader)
-        return {key: self._value(key, getattr(made, attribute)) for attribute, key in kind.keys.items()}
+        options = object_of(kind.name, table)
+        return {key: self._value(key, getattr(options, attribute)) for attribute, key in kind.keys.items()}
 
     def _value(self, key: str, value: Any) -> Any:
         if isinstance(value, bytes):
@@ -115,14 +112,6 @@ class OptionsReader:
         if value is None:  # a vector that is not there, or a text
             return {} if key == "composite_attributes" else None
         return _names(key).get(value, _plain(value)) if type(value) is int else _plain(value)
-
-
-def custom_options(content: Any, operator: Table) -> bytes:
-    """Returns the options of a custom op as they are in the file."""
-    if size := operator.number(fields.LARGE_OPTIONS_SIZE, "Q"):  # those beyond 2 GB are behind the flatbuffer
-        offset = operator.number(fields.LARGE_OPTIONS_OFFSET, "Q")
-        return bytes(content[offset : offset + size])
-    return operator.content(fields.CUSTOM_OPTIONS)
 
 
 def decoded_options(name: str, data: bytes) -> dict[str, Any]:
@@ -192,7 +181,7 @@ def _kinds(second: bool) -> dict[int, _Kind]:
         made: Any = getattr(schema, f"{name}T", None)
         if made is not None:
             attributes: list[str] = list(made().__dict__)
-            found[number] = _Kind(getattr(schema, name), made, {each: _key(each) for each in attributes})
+            found[number] = _Kind(name, {each: _key(each) for each in attributes})
     return found
 
 

@@ -9,10 +9,10 @@ from typing import Any
 from litefuse.errors import InterpreterError
 from litefuse.litert.inspection.facts import OperatorFacts
 from litefuse.litert.inspection.layer_names import layer_of
-from litefuse.litert.inspection.operator_options import OptionsReader, custom_options, decoded_options
+from litefuse.litert.inspection.operator_options import OptionsReader, decoded_options
 from litefuse.litert.runtime import model_tables as fields
 from litefuse.litert.runtime.flatbuffer import Table, root
-from litefuse.litert.runtime.model_tables import OpCode
+from litefuse.litert.runtime.model_tables import OpCode, custom_options, data_span
 
 __all__ = ["OperatorFacts", "operators_of"]
 
@@ -48,10 +48,7 @@ def _operators(content: Any) -> Iterator[OperatorFacts]:
         for index, operator in enumerate(operators):
             code = codes[operator.number(fields.OPCODE, "I")]
             is_custom = code.name == "CUSTOM"
-            if is_custom:
-                options = decoded_options(code.custom, custom_options(content, operator))
-            else:
-                options = reader.builtin(operator)
+            options = decoded_options(code.custom, custom_options(operator)) if is_custom else reader.builtin(operator)
             is_composite = code.name == "STABLEHLO_COMPOSITE"
             inputs, outputs = operator.numbers(fields.OP_INPUTS), operator.numbers(fields.OP_OUTPUTS)
             callees = () if is_custom else tuple(each for each in _callees(options) if 0 <= each < len(graphs))
@@ -135,4 +132,4 @@ class _Layers:
 
     def _is_constant(self, index: int) -> bool:
         buffer = self._buffers[self._tensors[index].number(fields.BUFFER, "I")]
-        return bool(buffer.length(fields.DATA) or buffer.number(fields.SIZE, "Q"))
+        return data_span(buffer)[1] > 0

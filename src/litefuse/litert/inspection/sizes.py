@@ -12,6 +12,7 @@ from litefuse.litert.inspection.layer_names import layer_of
 from litefuse.litert.metadata.associated_files import pack_of
 from litefuse.litert.runtime import model_tables as fields
 from litefuse.litert.runtime.flatbuffer import Table, root
+from litefuse.litert.runtime.model_tables import data_span
 
 __all__ = ["FileSizes", "LayerSize", "file_sizes"]
 
@@ -72,9 +73,7 @@ def _reading_layers(operators: Iterable[OperatorFacts]) -> dict[tuple[int, int],
 
 def _span(content: Any, buffer: Table) -> tuple[int, int]:
     """Returns where the bytes of a buffer begin and end in the file."""
-    start, size = buffer.vector(fields.DATA), buffer.length(fields.DATA)
-    if not size and (size := buffer.number(fields.SIZE, "Q")):  # it is behind the flatbuffer
-        start = buffer.number(fields.OFFSET, "Q")
+    start, size = data_span(buffer)
     return min(start, len(content)), min(start + size, len(content))
 
 

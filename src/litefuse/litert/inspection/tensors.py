@@ -12,7 +12,7 @@ from ai_edge_litert import schema_py_generated as schema
 from litefuse.litert.inspection.facts import QuantizationFacts, StoredTensor
 from litefuse.litert.runtime import model_tables as fields
 from litefuse.litert.runtime.flatbuffer import Table, root
-from litefuse.litert.runtime.model_tables import TENSOR_TYPES, sizes_of
+from litefuse.litert.runtime.model_tables import TENSOR_TYPES, data_of, data_span, sizes_of
 
 __all__ = ["dtype_name", "stored_tensors"]
 
@@ -37,7 +37,7 @@ def stored_tensors(content: Any) -> Iterator[StoredTensor]:
         tensors, computed = graph.tables(fields.TENSORS), _computed(graph)
         for index, tensor in enumerate(tensors):
             sizes, buffer = sizes_of(tensor), tensor.number(fields.BUFFER, "I")
-            size = buffers[buffer].length(fields.DATA) or buffers[buffer].number(fields.SIZE, "Q")
+            _, size = data_span(buffers[buffer])
             is_empty = 0 in sizes and index not in computed
             yield StoredTensor(
                 subgraph=number,
@@ -83,7 +83,7 @@ def _quantization(
 def _values(buffers: Sequence[Table], tensor: Table) -> npt.NDArray[Any]:
     """Returns the numbers of a tensor with scales; none where the schema puts them elsewhere."""
     dtype = {"float16": "<f2", "float32": "<f4"}.get(dtype_name(tensor.number(fields.TYPE, "b")))
-    data = buffers[tensor.number(fields.BUFFER, "I")].content(fields.DATA)
+    data = data_of(buffers[tensor.number(fields.BUFFER, "I")])
     return np.zeros(0) if dtype is None else np.frombuffer(data, dtype)
 
 

@@ -26,7 +26,7 @@ from litefuse.litert.metadata.new_root import (
 from litefuse.litert.metadata.schema import METADATA_NAME
 from litefuse.litert.runtime import model_tables as fields
 from litefuse.litert.runtime.flatbuffer import Table, content_of, root
-from litefuse.litert.runtime.model_tables import buffer_content
+from litefuse.litert.runtime.model_tables import data_of
 
 __all__ = ["finish_file", "model_metadata"]
 
@@ -114,7 +114,7 @@ def model_metadata(content: Any) -> dict[str, Any] | None:
     buffers = model.tables(fields.BUFFERS)
     for each in model.tables(fields.METADATA):
         if each.text(fields.METADATA_NAME) == METADATA_NAME:
-            return decoded(buffer_content(content, buffers[each.number(fields.METADATA_CONTENT, "I")]))
+            return decoded(data_of(buffers[each.number(fields.METADATA_CONTENT, "I")]))
     return None
 
 

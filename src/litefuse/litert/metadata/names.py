@@ -10,7 +10,7 @@ from typing import Any, cast
 from litefuse.errors import MetadataError
 from litefuse.litert.runtime import model_tables as fields
 from litefuse.litert.runtime.flatbuffer import root
-from litefuse.litert.runtime.model_tables import buffer_content
+from litefuse.litert.runtime.model_tables import data_of
 
 __all__ = ["NAMES", "Renaming", "original_names", "recorded", "renaming", "signature_names"]
 
@@ -91,7 +91,7 @@ def original_names(content: Any) -> dict[str, dict[str, dict[str, str]]]:
         buffers = model.tables(fields.BUFFERS)
         for each in model.tables(fields.METADATA):
             if each.text(fields.METADATA_NAME) == NAMES:
-                return _read(json.loads(buffer_content(content, buffers[each.number(fields.METADATA_CONTENT, "I")])))
+                return _read(json.loads(data_of(buffers[each.number(fields.METADATA_CONTENT, "I")])))
     except (ValueError, IndexError, RecursionError):  # somebody else's, or damaged
         pass
     return {}

@@ -266,8 +266,9 @@ def _expect_string(address: int, expected: str, what: str) -> None:
 
 def probe_model() -> bytes:
     """Builds the model to inspect: an unresolved custom op with an absent input, and a composite."""
-    import flatbuffers
     from ai_edge_litert import schema_py_generated as schema
+
+    from litefuse.litert.runtime.schema_objects import flatbuffer_of
 
     def tensor(spec: _Tensor) -> Any:
         made = schema.TensorT()
@@ -318,6 +319,4 @@ def probe_model() -> bytes:
         subgraph([tensor(spec) for spec in TENSORS], [0], [2, 3], [custom, composite]),
         subgraph([tensor(TENSORS[0]), tensor(TENSORS[3])], [0], [1], [operator(2, [0], [1])]),
     ]
-    builder = flatbuffers.Builder(1024)
-    builder.Finish(model.Pack(builder), file_identifier=b"TFL3")
-    return bytes(builder.Output())
+    return bytes(flatbuffer_of(model))

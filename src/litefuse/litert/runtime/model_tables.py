@@ -5,11 +5,20 @@ Source of the numbers: schema.fbs of LiteRT.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from litefuse.litert.runtime.flatbuffer import Table
 
-__all__ = ["BUILTIN_OPS", "TENSOR_TYPES", "OpCode", "buffer_content", "names_of", "sizes_of"]
+__all__ = [
+    "BUILTIN_OPS",
+    "TENSOR_TYPES",
+    "OpCode",
+    "custom_options",
+    "data_of",
+    "data_span",
+    "names_of",
+    "sizes_of",
+]
 
 # Model
 VERSION, OPERATOR_CODES, SUBGRAPHS, DESCRIPTION, BUFFERS, METADATA_BUFFER, METADATA, SIGNATURES = range(8)
@@ -114,15 +123,25 @@ def sizes_of(tensor: Table) -> tuple[int | None, ...]:
     return tuple(None if size < 0 else size for size in sizes)
 
 
-def buffer_content(content: Any, buffer: Table) -> bytes:
-    """Returns a copy of the data of a buffer, which may be stored behind the flatbuffer.
+def data_span(buffer: Table) -> tuple[int, int]:
+    """Returns where the data of a buffer begin in the file, inside or behind the flatbuffer, and how many bytes.
 
-    Args:
-        content: The content of the ``.tflite`` file: bytes or a memory map.
-        buffer: The buffer.
+    The runtime looks behind the flatbuffer where a buffer has none inside; an offset of 1 stands for no data.
     """
-    size = buffer.number(SIZE, "Q")
-    if buffer.length(DATA) or not size:
-        return buffer.content(DATA)
-    offset = buffer.number(OFFSET, "Q")
-    return bytes(content[offset : offset + size])
+    size = buffer.length(DATA)
+    if not size and (offset := buffer.number(OFFSET, "Q")) > 1:
+        return offset, buffer.number(SIZE, "Q")
+    return buffer.vector(DATA), size
+
+
+def data_of(buffer: Table) -> bytes:
+    """Returns a copy of the data of a buffer, which may be stored behind the flatbuffer."""
+    start, size = data_span(buffer)
+    return bytes(buffer.data[start : start + size])
+
+
+def custom_options(operator: Table) -> bytes:
+    """Returns a copy of the options of a custom op, which may be stored behind the flatbuffer."""
+    if not operator.length(CUSTOM_OPTIONS) and (offset := operator.number(LARGE_OPTIONS_OFFSET, "Q")) > 1:
+        return bytes(operator.data[offset : offset + operator.number(LARGE_OPTIONS_SIZE, "Q")])
+    return operator.content(CUSTOM_OPTIONS)

@@ -1,12 +1,65 @@
-"""Models as the schema's objects: what they say of their ops and tensors, and their metadata."""
+"""Models as the schema's objects: read from files, and written, here alone.
+
+Data and options of ops may stand behind the flatbuffer, as in files of more than 2 GB. Objects have them inside.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+import flatbuffers
+import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
-__all__ = ["add_metadata", "op_code", "op_codes", "tensor_name"]
+from litefuse.litert.runtime.flatbuffer import Table
+
+__all__ = ["add_metadata", "bytes_of", "flatbuffer_of", "object_of", "objects_of", "op_code", "op_codes", "tensor_name"]
+
+_IDENTIFIER = b"TFL3"
+
+
+def objects_of(content: Any) -> Any:
+    """Returns a model as the schema's objects, which have what is stored behind the flatbuffer as if it were inside.
+
+    Args:
+        content: The content of a valid ``.tflite`` file, bytes or a memory map, of which large data are views.
+    """
+    model: Any = schema.ModelT.InitFromObj(schema.Model.GetRootAs(content, 0))
+    for buffer in model.buffers or ():
+        if buffer.offset > 1:  # an offset of 1 stands for a buffer without data
+            buffer.data = np.frombuffer(content, np.uint8, buffer.size, buffer.offset)
+        buffer.offset = buffer.size = 0
+    for graph in model.subgraphs:
+        for op in graph.operators or ():
+            if op.largeCustomOptionsSize:
+                options = np.frombuffer(content, np.uint8, op.largeCustomOptionsSize, op.largeCustomOptionsOffset)
+                op.customOptions = options
+            op.largeCustomOptionsOffset = op.largeCustomOptionsSize = 0
+    return model
+
+
+def object_of(kind: str, table: Table) -> Any:
+    """Returns a table as an object of the schema.
+
+    Args:
+        kind: The name of its class in the schema, such as ``AddOptions``.
+        table: The table.
+    """
+    reader = getattr(schema, kind)()
+    reader.Init(table.data, table.position)
+    return getattr(schema, f"{kind}T").InitFromObj(reader)
+
+
+def bytes_of(data: Any) -> bytes:
+    """Returns a copy of a vector of bytes of an object; empty if it has none."""
+    return b"" if data is None else np.asarray(data, np.uint8).tobytes()
+
+
+def flatbuffer_of(model: Any) -> bytearray:
+    """Returns the flatbuffer of a model of the schema's objects, with all of its data inside."""
+    builder: Any = flatbuffers.Builder(1024)
+    builder.Finish(model.Pack(builder), file_identifier=_IDENTIFIER)
+    return builder.Output()
 
 
 def add_metadata(model: Any, name: str, data: Any) -> None:

@@ -20,7 +20,7 @@ from litefuse.litert.runtime import model_tables as fields
 from litefuse.litert.runtime.builtin_ops import INPUTS, OUTPUTS
 from litefuse.litert.runtime.flatbuffer import Table, root
 from litefuse.litert.runtime.known_custom_ops import READERS_OF_OPTIONS
-from litefuse.litert.runtime.model_tables import OpCode
+from litefuse.litert.runtime.model_tables import OpCode, custom_options, data_of, data_span
 from litefuse.litert.runtime.options import decode_map
 from litefuse.litert.runtime.tensors import are_strings
 
@@ -120,11 +120,7 @@ class _Graph(NamedTuple):
         if number >= len(self.buffers):
             raise _Unsound(f"{self.described(index)} of {self} is in buffer {number}, which is missing")
         buffer = self.buffers[number]
-        return (
-            buffer.length(fields.DATA) > 0
-            or buffer.number(fields.SIZE, "Q") > 0
-            or tensor.number(fields.EXTERNAL_BUFFER, "I") > 0
-        )
+        return data_span(buffer)[1] > 0 or tensor.number(fields.EXTERNAL_BUFFER, "I") > 0
 
     def expect_value(self, index: int, who: str) -> None:
         """Raises an exception if a tensor that no op has computed is not a constant, a variable or empty."""
@@ -138,7 +134,7 @@ class _Graph(NamedTuple):
     def _expect_strings(self, index: int) -> None:
         buffer = self.buffers[self.tensors[index].number(fields.BUFFER, "I")]
         count = math.prod(self.tensors[index].numbers(fields.SHAPE))
-        if buffer.length(fields.DATA) and not are_strings(buffer.content(fields.DATA), count):
+        if data_span(buffer)[1] and not are_strings(data_of(buffer), count):
             raise _Unsound(f"{self.described(index)} of {self} does not hold {count} strings")
 
 
@@ -164,7 +160,7 @@ def _check_graph(graph: _Graph, graphs: Sequence[_Graph], codes: Sequence[OpCode
         who = f"op {position} ({codes[code].custom or name}) of {graph}"
         _check_operands(name, inputs, outputs, who)
         _check_types(graph, name, inputs, outputs, who)
-        if codes[code].custom in READERS_OF_OPTIONS and decode_map(operator.content(fields.CUSTOM_OPTIONS)) is None:
+        if codes[code].custom in READERS_OF_OPTIONS and decode_map(custom_options(operator)) is None:
             raise _Unsound(f"{who} has no options that are a flexbuffer map")
         for index in inputs:
             if index != -1 and index not in computed and index not in present and codes[code].custom != _OF_VELA:

@@ -17,11 +17,10 @@ from ai_edge_litert import schema_py_generated as schema
 from litefuse.errors import LitefuseError
 from litefuse.litert.differences.side import Side
 from litefuse.litert.differences.weights import real_numbers
-from litefuse.litert.export.edited_file import flatbuffer_of
 from litefuse.litert.inspection.facts import StoredTensor
 from litefuse.litert.inspection.tensors import stored_tensors
 from litefuse.litert.runtime.flatbuffer import content_of
-from litefuse.litert.runtime.schema_objects import op_codes
+from litefuse.litert.runtime.schema_objects import flatbuffer_of, op_codes
 
 __all__ = ["CUT", "FloatCopy", "Steps", "is_quantized_file", "steps_of"]
 
