@@ -17,7 +17,7 @@ from litefuse.errors import QuantizationError
 from litefuse.kernels import PACK, PYTHON_ONLY
 from litefuse.litert.export.op_codes import NewerOp, newer_ops, too_old
 from litefuse.litert.export.runtime_versions import RuntimeLimit
-from litefuse.litert.runtime.flatbuffer import content_of
+from litefuse.litert.runtime.flatbuffer import content_of, shared_files
 from litefuse.litert.runtime.known_custom_ops import by_kernel
 from litefuse.litert.runtime.transfer import unpickle_kernels
 from litefuse.litert.targets import traits_of
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["quantize_file", "quantize_trained_module", "run_quantization"]
 
 
+@shared_files()
 def run_quantization(job: ConversionJob, announce: Callable[[str], None]) -> Report:
     """Quantizes a LiteRT model from another process, with the kernels that the job contains.
 

@@ -34,7 +34,7 @@ from litefuse.ir.passes import run_passes
 from litefuse.ir.shapes.set_input_shapes import SetInputShapes
 from litefuse.kernels import PACK
 from litefuse.litert.export.op_codes import check_runtime, runtime_of
-from litefuse.litert.runtime.flatbuffer import content_of
+from litefuse.litert.runtime.flatbuffer import content_of, shared_files
 from litefuse.litert.runtime.known_custom_ops import by_kernel
 from litefuse.litert.targets import traits_of
 from litefuse.passes.legalize.custom_ops import RUNTIME_KERNELS, CustomOpForm
@@ -117,7 +117,7 @@ def run_conversion(job: ConversionJob, announce: Callable[[str], None] = lambda 
         dump = ModuleDump(job.dump_ir)
     steps = Steps(announce, saved_before=saved_before, dump=dump)
     try:
-        with limited(job.limits), mlir_context(), steps.failing():
+        with limited(job.limits), mlir_context(), steps.failing(), shared_files():
             return _convert(job, steps)
     except ModuleSaved:
         return Report(str(job.source))

@@ -10,14 +10,15 @@ from typing import Any
 from litefuse.conversion.quantization.calibration import Ranges
 from litefuse.conversion.quantization.recipe import Recipe
 from litefuse.conversion.quantization.refusals import WatchedManager, refusal
+from litefuse.litert.runtime.flatbuffer import mapped
 
 __all__ = ["apply_recipe", "read_model"]
 
 
 def read_model(path: Path) -> Any:
     """Reads a model, as the schema's objects; its constants stay in the mapped file, on Windows in memory."""
-    # What is mapped, which litert-quantizer leaves so, cannot be replaced there.
-    model = path.read_bytes() if sys.platform == "win32" else str(path)
+    # What is mapped cannot be replaced there.
+    model = path.read_bytes() if sys.platform == "win32" else memoryview(mapped(path))
     return importlib.import_module("litert_quantizer.utils.tfl_flatbuffer_utils").read_model(model)
 
 

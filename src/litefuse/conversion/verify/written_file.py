@@ -16,7 +16,7 @@ from litefuse.conversion.verify.file_check import CHECK_FILE, KEEP, FileCall, Fi
 from litefuse.errors import FileCheckError, KernelError, LitefuseError, MissingKernelError
 from litefuse.litert.inputs.graph import Model
 from litefuse.litert.inputs.model_inputs import LEVELS, Manner, ModelInputs
-from litefuse.litert.runtime.flatbuffer import content_of
+from litefuse.litert.runtime.flatbuffer import content_of, shared_files
 from litefuse.litert.runtime.transfer import unpickle_kernels
 from litefuse.support.plug_ins.entry_points import take_plug_ins
 from litefuse.support.processes.limits import extra_memory
@@ -52,7 +52,7 @@ def check_job(job: FileCheckJob, announce: Callable[[str], None]) -> FileCall:
     announce(CHECK_FILE)
     take_plug_ins(job.plug_ins)
     unpickle_kernels(job.kernels)
-    with extra_memory(_MEMORY + 3 * job.path.stat().st_size):
+    with extra_memory(_MEMORY + 3 * job.path.stat().st_size), shared_files():
         return check_written_file(job.path, xnnpack=job.xnnpack)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import mmap
 import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -18,7 +17,7 @@ from litefuse.litert.inspection.facts import OperatorFacts, StoredTensor
 from litefuse.litert.inspection.litert_model import facts_of
 from litefuse.litert.metadata.associated_files import pack_of
 from litefuse.litert.runtime import model_tables as fields
-from litefuse.litert.runtime.flatbuffer import Table, root
+from litefuse.litert.runtime.flatbuffer import Table, mapped, root
 from litefuse.litert.runtime.model_content import check_model
 from litefuse.litert.runtime.model_tables import data_span
 from litefuse.litert.runtime.schema_objects import objects_of
@@ -105,9 +104,7 @@ class Side:
         try:
             if path.stat().st_size < 8:
                 raise InterpreterError("this is not a LiteRT model", where=str(path))
-            with path.open("rb") as file:
-                # It is closed with the last array that is a part of it.
-                content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            content = mapped(path)
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             raise InterpreterError(f"the file cannot be read: {reason}", where=str(path)) from error

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -15,6 +13,7 @@ from ai_edge_litert import schema_py_generated as schema
 from litefuse.litert.export.buffers import MAX_FLATBUFFER, append_buffers
 from litefuse.litert.export.op_codes import LARGEST_BYTE, MIN_RUNTIME, MIN_RUNTIME_BYTES, correct_op_codes
 from litefuse.litert.export.refused_by_micro import refuse_first_scales
+from litefuse.litert.runtime.flatbuffer import mapped, release
 from litefuse.litert.runtime.schema_objects import add_metadata, flatbuffer_of, objects_of, op_code
 
 __all__ = ["Edit", "complete_file", "edit_file"]
@@ -39,8 +38,7 @@ def edit_file(path: Path, *changes: Edit, max_flatbuffer: int = MAX_FLATBUFFER) 
     Returns:
         Whether it changed.
     """
-    with path.open("rb") as opened:
-        content = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
+    content = mapped(path)
     model = objects_of(content)
     if not sum(change(model) for change in changes):
         return False
@@ -48,8 +46,7 @@ def edit_file(path: Path, *changes: Edit, max_flatbuffer: int = MAX_FLATBUFFER) 
     try:
         _write(model, target, max_flatbuffer)
         del model
-        with suppress(BufferError):  # a change kept something of the model
-            content.close()
+        release(content)
         target.replace(path)
     finally:
         target.unlink(missing_ok=True)

@@ -60,10 +60,12 @@ def inspect_litert_model(path: Path) -> LiteRTModelFacts:
         InterpreterError: It cannot be read, is not a LiteRT model, or is damaged.
     """
     check_model(path)
-    if not is_litert_model(path):
-        raise InterpreterError("this is not a LiteRT model", where=str(path), hint="Is it a complete .tflite file?")
     try:
         with content_of(path) as data:
+            if data[4:8] != IDENTIFIER:
+                raise InterpreterError(
+                    "this is not a LiteRT model", where=str(path), hint="Is it a complete .tflite file?"
+                )
             return facts_of(data, str(path))
     except OSError as error:
         raise InterpreterError(f"the file cannot be read: {error.strerror or error}", where=str(path)) from error

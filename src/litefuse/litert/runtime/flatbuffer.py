@@ -8,12 +8,14 @@ from __future__ import annotations
 import mmap
 import os
 import struct
+import sys
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-__all__ = ["Table", "content_of", "root"]
+__all__ = ["Table", "content_of", "mapped", "release", "root", "shared_files"]
 
 _INT32 = struct.Struct("<i")
 _UINT16 = struct.Struct("<H")
@@ -115,6 +117,63 @@ class Table:
         return [Table(self.data, target + 4 + 4 * index + offset) for index, offset in enumerate(offsets)]
 
 
+# A file is another one after it was replaced, and while it grows; not after it was renamed.
+_Identity: TypeAlias = tuple[int, int, int, int]
+_SHARED: ContextVar[dict[_Identity, mmap.mmap] | None] = ContextVar("shared files", default=None)
+
+
+@contextmanager
+def shared_files() -> Generator[None]:
+    """Maps each file once for all who read it within the context.
+
+    Not on Windows, where a file that is mapped cannot be replaced.
+    """
+    if sys.platform == "win32" or _SHARED.get() is not None:
+        yield
+        return
+    files: dict[_Identity, mmap.mmap] = {}
+    token = _SHARED.set(files)
+    try:
+        yield
+    finally:
+        _SHARED.reset(token)
+        for data in files.values():
+            with suppress(BufferError):  # an array is a part of it, and closes it
+                data.close()
+
+
+def mapped(path: str | os.PathLike[str]) -> mmap.mmap:
+    """Returns the content of a file as a memory map, which is closed with the last array that is a part of it.
+
+    Raises:
+        OSError: It cannot be opened.
+        ValueError: It is empty.
+    """
+    files = _SHARED.get()
+    if files is None:
+        return _map(path)
+    status = Path(path).stat()
+    identity = status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+    if identity not in files:
+        files[identity] = _map(path)
+    return files[identity]
+
+
+def _map(path: str | os.PathLike[str]) -> mmap.mmap:
+    with Path(path).open("rb") as opened:
+        return mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+def release(data: mmap.mmap) -> None:
+    """Closes a file that is to be replaced, unless others read it, or an array is a part of it."""
+    files = _SHARED.get() or {}
+    for identity in [identity for identity, shared in files.items() if shared is data]:
+        del files[identity]
+        return
+    with suppress(BufferError):
+        data.close()
+
+
 @contextmanager
 def content_of(file: str | os.PathLike[str] | bytes) -> Generator[Any]:
     """Opens the content of a file as a memory map, which lasts as long as the context; bytes are returned as they are.
@@ -124,9 +183,11 @@ def content_of(file: str | os.PathLike[str] | bytes) -> Generator[Any]:
     """
     if isinstance(file, bytes):
         yield file
-        return
-    with Path(file).open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        yield data
+    elif _SHARED.get() is not None:
+        yield mapped(file)
+    else:
+        with _map(file) as data:
+            yield data
 
 
 def root(data: Any) -> Table:
