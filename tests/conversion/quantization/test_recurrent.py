@@ -166,9 +166,9 @@ def test_states_of_any_batch_are_allocated_in_each_call(tmp_path: Path, initial:
     samples = [random.normal(size=(2, STEPS, 2)).astype(np.float32) for _ in range(8)]
     quantize_model(before, after, "int8", take_samples(samples))
     edited = GraphEditor(read_model(after), 0)
-    (op,) = [each for each in edited.ops if edited.code(each) in LSTMS]
+    (op,) = [each for each in edited.ops if edited.kind(each) in LSTMS]
     writers = [edited.producer(op.inputs[state]) for state in (OUTPUT_STATE, CELL_STATE)]
-    assert [edited.code(each) for each in writers] == [schema.BuiltinOperator.FILL] * 2
+    assert [edited.kind(each) for each in writers] == ["FILL"] * 2
     original, quantized_model = (Interpreter(path).get_signature_runner() for path in (before, after))
     for batch in (1, 5, 2):
         x = random.normal(size=(batch, STEPS, 2)).astype(np.float32)
@@ -202,7 +202,7 @@ def test_two_signatures_have_lstms_of_their_own(tmp_path: Path, quantized_io: bo
     model = read_model(after)
     for index, (key, scale) in enumerate((("one", 1), ("two", 9))):
         edited = GraphEditor(model, index)
-        (op,) = [each for each in edited.ops if edited.code(each) in LSTMS]
+        (op,) = [each for each in edited.ops if edited.kind(each) in LSTMS]
         assert edited.is_type(op.inputs[0], "int8")
         (signature,) = [each for each in model.signatureDefs if each.subgraphIndex == index]
         assert [int(each.tensorIndex) for each in signature.outputs] == [int(each) for each in edited.graph.outputs]
@@ -225,7 +225,7 @@ def test_what_is_kept_stays_in_floating_point_in_its_signature_alone(tmp_path: P
     quantize_model(before, after, "int8", take_samples(samples), options=QuantizationOptions(keep_float=("one_y",)))
     model = read_model(after)
     kinds = [GraphEditor(model, index) for index in (0, 1)]
-    types = [[graph.is_type(op.inputs[0], "int8") for op in graph.ops if graph.code(op) in LSTMS] for graph in kinds]
+    types = [[graph.is_type(op.inputs[0], "int8") for op in graph.ops if graph.kind(op) in LSTMS] for graph in kinds]
     assert types == [[False], [True]]
 
 

@@ -1,12 +1,52 @@
-"""The names of ops and types are the schema's."""
+"""The names of ops, types and activations are the schema's, and objects of the schema are made by their names."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from ai_edge_litert import schema_py_generated as schema
 
-from litefuse.litert.runtime.model_tables import BUILTIN_OPS, TENSOR_TYPES, names_of
+from litefuse.litert.runtime.model_tables import (
+    ACTIVATIONS,
+    BUILTIN_OPS,
+    DTYPE_NUMBERS,
+    OP_NUMBERS,
+    TENSOR_TYPES,
+    names_of,
+)
+from litefuse.litert.runtime.schema_objects import dtype_of, made, op_name, set_options
 
 
 def test_names_are_the_schema_s() -> None:
     assert names_of(schema.BuiltinOperator) == BUILTIN_OPS
     assert names_of(schema.TensorType) == TENSOR_TYPES
+    assert names_of(schema.ActivationFunctionType) == ACTIVATIONS
+
+
+def test_numbers_are_those_of_the_names() -> None:
+    assert OP_NUMBERS["CUSTOM"] == schema.BuiltinOperator.CUSTOM
+    assert DTYPE_NUMBERS["bfloat16"] == schema.TensorType.BFLOAT16
+
+
+def test_an_object_is_made_with_its_fields() -> None:
+    tensor: Any = made("Tensor", name="x", type=DTYPE_NUMBERS["int8"])
+    assert type(tensor) is schema.TensorT
+    assert (tensor.name, dtype_of(tensor), tensor.shape) == ("x", "int8", None)
+    with pytest.raises(AttributeError, match="Tensor has no field typ"):
+        made("Tensor", typ=1)
+
+
+def test_options_go_into_the_union_that_has_them() -> None:
+    op: Any = made("Operator")
+    set_options(op, made("AddOptions"))
+    assert op.builtinOptionsType == schema.BuiltinOptions.AddOptions
+    set_options(op, made("StableHLOCompositeOptions"))
+    assert op.builtinOptions2Type == schema.BuiltinOptions2.StableHLOCompositeOptions
+    assert type(op.builtinOptions) is schema.AddOptionsT
+
+
+@pytest.mark.parametrize(("number", "name"), [(0, "ADD"), (25, "SOFTMAX"), (9999, "BUILTIN_9999")])
+def test_an_op_code_has_a_name(number: int, name: str) -> None:
+    assert op_name(made("OperatorCode", builtinCode=number)) == name
+    assert op_name(made("OperatorCode", builtinCode=0, deprecatedBuiltinCode=number)) == name

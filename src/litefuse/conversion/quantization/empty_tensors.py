@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.conversion.quantization.calibration import Ranges
-from litefuse.litert.runtime.schema_objects import tensor_name
+from litefuse.litert.runtime.schema_objects import dtype_of, tensor_name
 
 __all__ = ["ranges_of_empty_tensors"]
 
@@ -24,5 +23,5 @@ def ranges_of_empty_tensors(model: Any) -> Ranges:
         tensor_name(tensor): {"min": zero, "max": zero}
         for graph in model.subgraphs
         for tensor in graph.tensors
-        if tensor.shape is not None and 0 in tensor.shape and tensor.type == schema.TensorType.FLOAT32
+        if tensor.shape is not None and 0 in tensor.shape and dtype_of(tensor) == "float32"
     }

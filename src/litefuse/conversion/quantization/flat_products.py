@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 import numpy as np
-from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.litert.export.editor import editors_of
 
@@ -30,7 +29,7 @@ def flatten_products(model: Any) -> bool:
     """
     changed = False
     for graph in editors_of(model):
-        for op in [op for op in graph.ops or () if graph.code(op) == schema.BuiltinOperator.FULLY_CONNECTED]:
+        for op in [op for op in graph.ops or () if graph.kind(op) == "FULLY_CONNECTED"]:
             result, options = int(op.outputs[0]), op.builtinOptions
             shape = graph.shape(result)
             if options is None or not options.keepNumDims or len(shape) < 3 or 0 in shape or shape.count(-1) > 1:

@@ -7,20 +7,17 @@ from collections.abc import Container, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from ai_edge_litert import schema_py_generated as schema
-
 from litefuse.conversion.quantization.recurrent.borders import drop_unused
 from litefuse.litert.export.editor import GraphEditor, Scale, editors_of
+from litefuse.litert.runtime.model_tables import ACTIVATIONS
 
 __all__ = ["fuse_activations", "separate_activations"]
 
-_KINDS = schema.ActivationFunctionType
-_OPS: Mapping[int, str] = MappingProxyType(
-    {_KINDS.RELU: "RELU", _KINDS.RELU6: "RELU6", _KINDS.RELU_N1_TO_1: "RELU_N1_TO_1"}
+_LIMITS: Mapping[str, tuple[float, float]] = MappingProxyType(
+    {"RELU": (0.0, float("inf")), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0, 1.0)}
 )
-_LIMITS: Mapping[int, tuple[float, float]] = MappingProxyType(
-    {_KINDS.RELU: (0.0, float("inf")), _KINDS.RELU6: (0.0, 6.0), _KINDS.RELU_N1_TO_1: (-1.0, 1.0)}
-)
+# The activations that are ops as well, by the names of these.
+_KINDS: Mapping[str, int] = MappingProxyType({name: kind for kind, name in ACTIVATIONS.items() if name in _LIMITS})
 
 
 def fuse_activations(model: Any, kept: Container[str]) -> bool:
@@ -36,12 +33,11 @@ def fuse_activations(model: Any, kept: Container[str]) -> bool:
     Returns:
         Whether it changed.
     """
-    codes = {getattr(schema.BuiltinOperator, name): kind for kind, name in _OPS.items()}
     changed = False
     for graph, op in _convolutions(model):
         result = int(op.outputs[0])
         takers = [*graph.consumers(result)]
-        activation = codes.get(graph.code(takers[0])) if len(takers) == 1 else None
+        activation = _KINDS.get(graph.kind(takers[0])) if len(takers) == 1 else None
         if activation is None or op.builtinOptions.fusedActivationFunction or graph.is_output(result):
             continue
         if graph.name(result) not in kept and graph.name(int(takers[0].outputs[0])) not in kept:
@@ -69,15 +65,15 @@ def separate_activations(model: Any) -> bool:
     changed = False
     for graph, op in _convolutions(model):
         result, kind = int(op.outputs[0]), op.builtinOptions.fusedActivationFunction
-        scale, name = graph.scale(result), _OPS.get(kind)
-        if name is None:
+        scale, name = graph.scale(result), ACTIVATIONS.get(kind, "")
+        if name not in _LIMITS:
             continue
         if scale is None:
             if graph.is_type(result, "float32"):
                 _precede(graph, op, name)
-        elif graph.is_type(result, "int16") and kind != _KINDS.RELU_N1_TO_1:  # LiteRT has none of int16
+        elif graph.is_type(result, "int16") and name != "RELU_N1_TO_1":  # LiteRT has none of int16
             _precede(graph, op, name)
-        elif graph.is_type(result, "int8") and (own := _own_scale(scale, *_LIMITS[kind])) != scale:
+        elif graph.is_type(result, "int8") and (own := _own_scale(scale, *_LIMITS[name])) != scale:
             made = _precede(graph, op, "QUANTIZE")
             op.builtinOptions.fusedActivationFunction = kind
             graph.tensor(made).quantization.scale, graph.tensor(made).quantization.zeroPoint = [own.scale], [own.zero]
@@ -89,7 +85,7 @@ def _convolutions(model: Any) -> Iterator[tuple[GraphEditor, Any]]:
     """Yields the transposed convolutions, with their graphs."""
     for graph in editors_of(model):
         for op in [*(graph.ops or ())]:
-            if graph.code(op) == schema.BuiltinOperator.TRANSPOSE_CONV and op.builtinOptions is not None:
+            if graph.kind(op) == "TRANSPOSE_CONV" and op.builtinOptions is not None:
                 yield graph, op
 
 
@@ -100,7 +96,7 @@ def _precede(graph: GraphEditor, op: Any, name: str) -> int:
     tensor.name, tensor.buffer = f"{graph.name(result)}_{name.lower()}_operand".encode(), 0
     graph.graph.tensors.append(tensor)
     made = len(graph.graph.tensors) - 1
-    op.builtinOptions.fusedActivationFunction, op.outputs = _KINDS.NONE, [made]
+    op.builtinOptions.fusedActivationFunction, op.outputs = 0, [made]
     graph.add_op(graph.after(op), name, [made], [result])
     return made
 

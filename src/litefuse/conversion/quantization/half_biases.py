@@ -7,18 +7,17 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.litert.export.editor import GraphEditor, editors_of
 
 __all__ = ["halve_biases"]
 
 #: The positions of the biases of convolutions; their weights are the second operand.
-_BIASES: Mapping[int, int] = MappingProxyType(
+_BIASES: Mapping[str, int] = MappingProxyType(
     {
-        schema.BuiltinOperator.CONV_2D: 2,
-        schema.BuiltinOperator.DEPTHWISE_CONV_2D: 2,
-        schema.BuiltinOperator.TRANSPOSE_CONV: 3,
+        "CONV_2D": 2,
+        "DEPTHWISE_CONV_2D": 2,
+        "TRANSPOSE_CONV": 3,
     }
 )
 
@@ -54,9 +53,9 @@ def _biases(graph: GraphEditor) -> Iterator[int]:
     others = {int(index) for index in graph.graph.outputs}
     found: list[int] = []
     for op in graph.ops:
-        code, inputs = graph.code(op), [int(index) for index in op.inputs]
-        place = _BIASES.get(code, len(inputs))
-        if code == schema.BuiltinOperator.DEQUANTIZE and graph.is_type(inputs[0], "float16"):
+        kind, inputs = graph.kind(op), [int(index) for index in op.inputs]
+        place = _BIASES.get(kind, len(inputs))
+        if kind == "DEQUANTIZE" and graph.is_type(inputs[0], "float16"):
             halves.update(int(index) for index in op.outputs)
         if place < len(inputs) and inputs[place] >= 0 and inputs[1] in halves:
             found.append(inputs.pop(place))

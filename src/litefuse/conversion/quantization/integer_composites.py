@@ -6,14 +6,11 @@ from collections.abc import Callable
 from copy import copy
 from typing import Any
 
-from ai_edge_litert import schema_py_generated as schema
-
-from litefuse.litert.runtime.schema_objects import op_code
+from litefuse.litert.runtime.schema_objects import dtype_of, op_names
 
 __all__ = ["take_conversions_in"]
 
-_CODES = schema.BuiltinOperator
-_INTEGERS = frozenset({schema.TensorType.INT8, schema.TensorType.UINT8, schema.TensorType.INT16})
+_INTEGERS = frozenset({"int8", "uint8", "int16"})
 
 
 def take_conversions_in(model: Any, is_taken: Callable[[str], bool]) -> bool:
@@ -33,25 +30,25 @@ def take_conversions_in(model: Any, is_taken: Callable[[str], bool]) -> bool:
     Returns:
         Whether it changed.
     """
-    codes = [op_code(code) for code in model.operatorCodes]
-    if _CODES.STABLEHLO_COMPOSITE not in codes:
+    kinds = op_names(model)
+    if "STABLEHLO_COMPOSITE" not in kinds:
         return False
     changed = False
     # Loops, branches and other composites keep the types of their op.
     for index in sorted({int(each.subgraphIndex) for each in model.signatureDefs or ()}):
         subgraph = model.subgraphs[index]
         for op in list(subgraph.operators or ()):
-            if codes[op.opcodeIndex] == _CODES.STABLEHLO_COMPOSITE and is_taken(op.builtinOptions2.name.decode()):
-                changed = _Taking(model, codes, subgraph, op).apply() or changed
+            if kinds[op.opcodeIndex] == "STABLEHLO_COMPOSITE" and is_taken(op.builtinOptions2.name.decode()):
+                changed = _Taking(model, kinds, subgraph, op).apply() or changed
     return changed
 
 
 class _Taking:
     """The change of one composite."""
 
-    def __init__(self, model: Any, codes: list[int], subgraph: Any, op: Any) -> None:
+    def __init__(self, model: Any, kinds: list[str], subgraph: Any, op: Any) -> None:
         self._model = model
-        self._codes = codes
+        self._kinds = kinds
         self._subgraph = subgraph
         self._op = op
         self._operators: list[Any] = subgraph.operators
@@ -87,7 +84,7 @@ class _Taking:
     def _before(self, index: int) -> Any | None:
         """Returns the op that makes an operand of integers."""
         made = self._made_by.get(index)
-        if made is None or self._codes[made.opcodeIndex] != _CODES.DEQUANTIZE:
+        if made is None or self._kinds[made.opcodeIndex] != "DEQUANTIZE":
             return None
         return made if self._is_quantized(int(made.inputs[0])) else None
 
@@ -96,7 +93,7 @@ class _Taking:
         readers = self._readers(index)
         if not readers or index in [int(each) for each in self._subgraph.outputs]:
             return None
-        made = [int(each.outputs[0]) for each in readers if self._codes[each.opcodeIndex] == _CODES.QUANTIZE]
+        made = [int(each.outputs[0]) for each in readers if self._kinds[each.opcodeIndex] == "QUANTIZE"]
         if len(made) != len(readers) or not all(map(self._is_quantized, made)):
             return None
         if len({self._scale(each) for each in made}) > 1:
@@ -115,7 +112,7 @@ class _Taking:
     def _is_quantized(self, index: int) -> bool:
         tensor = self._subgraph.tensors[index]
         scales = tensor.quantization.scale if tensor.quantization is not None else None
-        return tensor.type in _INTEGERS and scales is not None and len(scales) == 1
+        return dtype_of(tensor) in _INTEGERS and scales is not None and len(scales) == 1
 
     def _scale(self, index: int) -> tuple[int, float, int]:
         tensor = self._subgraph.tensors[index]
@@ -162,6 +159,7 @@ class _Taking:
 
 def _bodies(model: Any) -> list[int]:
     """Returns the numbers of the composites' bodies, each as often as it is used."""
+    kinds = op_names(model)
     ops = [op for subgraph in model.subgraphs for op in subgraph.operators or ()]
-    composites = [op for op in ops if op.builtinOptions2Type == schema.BuiltinOptions2.StableHLOCompositeOptions]
+    composites = [op for op in ops if kinds[op.opcodeIndex] == "STABLEHLO_COMPOSITE" and op.builtinOptions2 is not None]
     return [op.builtinOptions2.decompositionSubgraphIndex for op in composites]

@@ -7,16 +7,15 @@ from copy import copy
 from typing import Any
 
 import numpy as np
-from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.conversion.quantization.calibration import Ranges
 from litefuse.conversion.quantization.integer_kernels import integer_kernel, same_scale_pairs
-from litefuse.litert.runtime.schema_objects import op_code, tensor_name
+from litefuse.litert.runtime.model_tables import DTYPE_NUMBERS, OP_NUMBERS
+from litefuse.litert.runtime.schema_objects import dtype_of, made, op_name, tensor_name
 
 __all__ = ["make_custom_ops_integer"]
 
-_QUANTIZE, _DEQUANTIZE = schema.BuiltinOperator.QUANTIZE, schema.BuiltinOperator.DEQUANTIZE
-_TYPES: Mapping[int, int] = {8: schema.TensorType.INT8, 16: schema.TensorType.INT16}
+_TYPES: Mapping[int, str] = {8: "int8", 16: "int16"}
 # Scales of the same range that differ by the order of the computation alone are nearer than this.
 _NEAR = 1e-5
 
@@ -59,18 +58,15 @@ class _Codes:
     def __init__(self, model: Any) -> None:
         self._codes: list[Any] = model.operatorCodes
 
-    def number(self, op: Any) -> int:
-        code = self._codes[op.opcodeIndex]
-        return op_code(code)
+    def kind(self, op: Any) -> str:
+        return op_name(self._codes[op.opcodeIndex])
 
-    def index(self, number: int) -> int:
+    def index(self, kind: str) -> int:
         """Returns the index of the code of an op, which is added if there is none."""
         for index, code in enumerate(self._codes):
-            if op_code(code) == number:
+            if op_name(code) == kind:
                 return index
-        code = schema.OperatorCodeT()
-        code.builtinCode = number
-        self._codes.append(code)
+        self._codes.append(made("OperatorCode", builtinCode=OP_NUMBERS[kind]))
         return len(self._codes) - 1
 
 
@@ -112,7 +108,7 @@ class _Graph:
                 added.add(found)
                 if each in of_bytes:  # an input of the model
                     tensors[found].quantization = _as_int8(tensors[of_bytes[each]].quantization)
-                before.append(self._conversion(_QUANTIZE, of_bytes.get(each, each), found))
+                before.append(self._conversion("QUANTIZE", of_bytes.get(each, each), found))
             replaced[each] = found
         after: list[Any] = []
         removed: list[Any] = []
@@ -123,28 +119,28 @@ class _Graph:
             if each in sources and not self._give_scale(replaced[each], replaced[sources[each]], conversion, added):
                 made = self._add_tensor(each)
                 tensors[made].quantization = tensors[replaced[sources[each]]].quantization
-                after.append(self._conversion(_QUANTIZE, made, replaced[each]))
+                after.append(self._conversion("QUANTIZE", made, replaced[each]))
                 replaced[each] = made
             self._convert_integers(each, replaced[each], removed)
             if self._is_used(each, removed):
-                after.append(self._conversion(_DEQUANTIZE, replaced[each], each))
+                after.append(self._conversion("DEQUANTIZE", replaced[each], each))
         op.inputs = [replaced.get(each, each) if each in operands else each for each in op.inputs]
         op.outputs = [replaced.get(each, each) if each in results else each for each in op.outputs]
         operators: list[Any] = self._subgraph.operators
         operators[place : place + 1] = [*before, op, *after]
         for each in removed:
             operators.remove(each)
-        for each in [each for each in operators if self._codes.number(each) == _DEQUANTIZE]:
+        for each in [each for each in operators if self._codes.kind(each) == "DEQUANTIZE"]:
             if each.outputs[0] in operands and not self._is_used(each.outputs[0], [each]):
                 operators.remove(each)  # what it made is read by nothing any more
         return True
 
     def _convert_integers(self, real: int, integers: int, but: Sequence[Any]) -> None:
         """Has what converts a tensor to integers take its integers, but for some ops: QUANTIZE takes both."""
-        taken = {_TYPES[self._bits], *([schema.TensorType.UINT8] if self._bits == 8 else [])}
-        conversions = [op for op in self._subgraph.operators if self._codes.number(op) == _QUANTIZE]
+        taken = {_TYPES[self._bits], *(["uint8"] if self._bits == 8 else [])}
+        conversions = [op for op in self._subgraph.operators if self._codes.kind(op) == "QUANTIZE"]
         for op in [each for each in conversions if not any(each is other for other in but)]:
-            if op.inputs[0] == real and self._subgraph.tensors[op.outputs[0]].type in taken:
+            if op.inputs[0] == real and dtype_of(self._subgraph.tensors[op.outputs[0]]) in taken:
                 op.inputs = [integers]
 
     def _give_scale(self, result: int, operand: int, conversion: Any, added: set[int]) -> bool:
@@ -171,7 +167,7 @@ class _Graph:
         tensor = self._subgraph.tensors[index]
         buffer = self._model.buffers[tensor.buffer]
         is_constant = buffer.data is not None or buffer.size > 0
-        return tensor.type == schema.TensorType.FLOAT32 and not is_constant
+        return dtype_of(tensor) == "float32" and not is_constant
 
     def _has_range(self, tensor: Any) -> bool:
         found = self._ranges.get(tensor.name.decode())
@@ -183,25 +179,25 @@ class _Graph:
 
     def _bytes_operand(self, index: int) -> int:
         """Returns what DEQUANTIZE makes a tensor of, if that is an input of uint8 beside int8; else -1."""
-        found = self._dequantized(index, schema.TensorType.UINT8)
+        found = self._dequantized(index, "uint8")
         return found if self._bits == 8 and found in self._subgraph.inputs else -1
 
-    def _dequantized(self, index: int, dtype: int) -> int:
+    def _dequantized(self, index: int, dtype: str) -> int:
         """Returns what DEQUANTIZE makes a tensor of, if it is of a type; else -1."""
         for op in self._subgraph.operators:
-            if self._codes.number(op) == _DEQUANTIZE and op.outputs[0] == index:
-                return int(op.inputs[0]) if self._subgraph.tensors[op.inputs[0]].type == dtype else -1
+            if self._codes.kind(op) == "DEQUANTIZE" and op.outputs[0] == index:
+                return int(op.inputs[0]) if dtype_of(self._subgraph.tensors[op.inputs[0]]) == dtype else -1
         return -1
 
     def _quantized_result(self, index: int) -> tuple[int, Any]:
         """Returns what QUANTIZE makes of a tensor, with that op; or a new tensor, and None."""
         for op in self._subgraph.operators:
-            if self._codes.number(op) == _QUANTIZE and op.inputs[0] == index and self._is_integer(op.outputs[0]):
+            if self._codes.kind(op) == "QUANTIZE" and op.inputs[0] == index and self._is_integer(op.outputs[0]):
                 return op.outputs[0], op
         return self._add_tensor(index), None
 
     def _is_integer(self, index: int) -> bool:
-        return self._subgraph.tensors[index].type == _TYPES[self._bits]
+        return dtype_of(self._subgraph.tensors[index]) == _TYPES[self._bits]
 
     def _is_used(self, index: int, but: Sequence[Any]) -> bool:
         """Whether something reads a tensor, but for some ops."""
@@ -209,18 +205,15 @@ class _Graph:
             return True
         return any(index in op.inputs for op in self._subgraph.operators if not any(op is each for each in but))
 
-    def _conversion(self, number: int, operand: int, result: int) -> Any:
-        op = schema.OperatorT()
-        op.opcodeIndex = self._codes.index(number)
-        op.inputs, op.outputs = [operand], [result]
-        return op
+    def _conversion(self, kind: str, operand: int, result: int) -> Any:
+        return made("Operator", opcodeIndex=self._codes.index(kind), inputs=[operand], outputs=[result])
 
     def _add_tensor(self, like: int) -> int:
         """Adds the quantized form of a tensor; returns its index."""
         original = self._subgraph.tensors[like]
         tensor = copy(original)
         tensor.name = original.name + b"_quantized"
-        tensor.type = _TYPES[self._bits]
+        tensor.type = DTYPE_NUMBERS[_TYPES[self._bits]]
         nothing = {"min": np.zeros(1), "max": np.zeros(1)}
         tensor.quantization = _parameters(self._ranges.get(original.name.decode(), nothing), self._bits)
         self._subgraph.tensors.append(tensor)
@@ -235,16 +228,12 @@ def _parameters(found: Mapping[str, Any], bits: int) -> Any:
     else:
         scale = (largest - least) / 255 or 1.0
         zero = round(-128 - least / scale)
-    parameters = schema.QuantizationParametersT()
-    parameters.scale, parameters.zeroPoint = [scale], [zero]
-    return parameters
+    return made("QuantizationParameters", scale=[scale], zeroPoint=[zero])
 
 
 def _as_int8(of_bytes: Any) -> Any:
     """Returns the parameters of the same numbers in int8 as in uint8."""
-    parameters = schema.QuantizationParametersT()
-    parameters.scale, parameters.zeroPoint = of_bytes.scale, [int(of_bytes.zeroPoint[0]) - 128]
-    return parameters
+    return made("QuantizationParameters", scale=of_bytes.scale, zeroPoint=[int(of_bytes.zeroPoint[0]) - 128])
 
 
 def _are_near(one: Any, other: Any, relative: float = _NEAR) -> bool:

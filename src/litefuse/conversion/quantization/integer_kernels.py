@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from ai_edge_litert import schema_py_generated as schema
-
 from litefuse.conversion.quantization.calibration import Ranges
 from litefuse.litert.runtime.custom_op import CustomOp, find_kernel
-from litefuse.litert.runtime.schema_objects import op_code, tensor_name
+from litefuse.litert.runtime.schema_objects import op_name, tensor_name
 
 __all__ = ["hand_ranges_on", "integer_kernel", "same_scale_pairs", "sources_of_scales"]
 
@@ -17,7 +15,7 @@ __all__ = ["hand_ranges_on", "integer_kernel", "same_scale_pairs", "sources_of_s
 def integer_kernel(model: Any, op: Any, bits: int) -> type[CustomOp] | None:
     """Returns the kernel of a custom op that takes integers of so many bits; None without such a kernel."""
     code = model.operatorCodes[op.opcodeIndex]
-    if op_code(code) != schema.BuiltinOperator.CUSTOM:
+    if op_name(code) != "CUSTOM":
         return None
     name = (code.customCode or b"").decode("utf-8", "replace")
     kernel = find_kernel(name) if name else None

@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.conversion.quantization.recurrent.borders import drop_unused
 from litefuse.litert.export.editor import GraphEditor, Scale
 
 __all__ = ["limit_selections"]
 
-_CODES = schema.BuiltinOperator
 # The ops that pass parts of a mask on.
-_MOVING = frozenset({_CODES.RESHAPE, _CODES.STRIDED_SLICE})
+_MOVING = frozenset({"RESHAPE", "STRIDED_SLICE"})
 _LEAST, _LARGEST = -128, 127
 
 
@@ -61,7 +59,7 @@ class _Graph(GraphEditor):
         """Returns the selections between int8 of one scale, by the mask that their conditions are parts of."""
         found: dict[int, list[Any]] = {}
         for op in self.ops:
-            values = [*map(int, op.inputs[1:]), int(op.outputs[0])] if self.code(op) == _CODES.SELECT_V2 else []
+            values = [*map(int, op.inputs[1:]), int(op.outputs[0])] if self.kind(op) == "SELECT_V2" else []
             scales = {self.scale(each) for each in values}
             if len(scales) != 1 or None in scales or not all(self.is_type(each, "int8") for each in values):
                 continue
@@ -95,7 +93,7 @@ class _Graph(GraphEditor):
     def _part(self, index: int) -> Any | None:
         """Returns the op that takes a part of a mask."""
         op = self._producers.get(index)
-        return op if op is not None and self.code(op) in _MOVING and self.is_type(index, "bool") else None
+        return op if op is not None and self.kind(op) in _MOVING and self.is_type(index, "bool") else None
 
     def _limit(self, op: Any, mask: int, whole: int, scale: Scale, *, first: bool) -> int:
         """Returns the largest number where a mask, or where its negation, is true; the least one elsewhere."""

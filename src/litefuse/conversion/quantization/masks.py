@@ -11,17 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.conversion.quantization.calibration import Ranges
-from litefuse.litert.runtime.schema_objects import op_codes, tensor_name
+from litefuse.litert.runtime.schema_objects import dtype_of, op_names, tensor_name
 
 __all__ = ["masked_tensors"]
 
 # The ops that add a mask to numbers or mix it with them.
-_MASKING = frozenset(
-    getattr(schema.BuiltinOperator, name) for name in ("ADD", "MAXIMUM", "MINIMUM", "SELECT", "SELECT_V2", "SUB")
-)
+_MASKING = frozenset({"ADD", "MAXIMUM", "MINIMUM", "SELECT", "SELECT_V2", "SUB"})
 # A number is a mask if it is at least this large, and this many times as large as the numbers that it masks: little
 # would be left of them in steps of a 255th of it.
 _LARGE = 1000.0
@@ -41,20 +38,20 @@ def masked_tensors(model: Any, ranges: Ranges) -> set[str]:
     names: set[str] = set()
     for index in {each.subgraphIndex for each in model.signatureDefs or ()}:
         tensors = _Tensors(model, model.subgraphs[index].tensors, ranges)
-        codes = op_codes(model)
-        operators = [(codes[int(op.opcodeIndex)], op.inputs, op.outputs) for op in model.subgraphs[index].operators]
+        kinds = op_names(model)
+        operators = [(kinds[int(op.opcodeIndex)], op.inputs, op.outputs) for op in model.subgraphs[index].operators]
         names.update(map(tensors.name, _masked(operators, tensors)))
     return names
 
 
-def _masked(operators: Sequence[tuple[int, Sequence[int], Sequence[int]]], tensors: _Tensors) -> Iterator[int]:
+def _masked(operators: Sequence[tuple[str, Sequence[int], Sequence[int]]], tensors: _Tensors) -> Iterator[int]:
     """Yields the results of ops with masks in their operands or results, in the order of the ops."""
     masked: dict[int, float] = {}  # the size of the other numbers in a tensor with masks
-    for code, inputs, outputs in operators:
+    for kind, inputs, outputs in operators:
         takes = {each: tensors.size(each) for each in inputs if tensors.is_real(each)}
         gives = {each: tensors.size(each) for each in outputs if tensors.is_real(each)}
         others = [masked[each] for each in takes if each in masked]
-        if not others and code in _MASKING:
+        if not others and kind in _MASKING:
             others = [size for each, size in takes.items() if size and not tensors.is_constant(each)]
         small = min(others, default=math.inf)
         infinite = any(map(math.isinf, takes.values()))
@@ -82,7 +79,7 @@ class _Tensors:
         return tensor_name(self._tensors[index])
 
     def is_real(self, index: int) -> bool:
-        return index >= 0 and self._tensors[index].type == schema.TensorType.FLOAT32
+        return index >= 0 and dtype_of(self._tensors[index]) == "float32"
 
     def is_constant(self, index: int) -> bool:
         return self._buffers[self._tensors[index].buffer].data is not None

@@ -11,18 +11,17 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.conversion.quantization.recurrent.borders import drop_unused
 from litefuse.litert.export.editor import GraphEditor, Scale, editors_of
+from litefuse.litert.runtime.schema_objects import dtype_of
 
 __all__ = ["move_integers"]
 
-_CODES = schema.BuiltinOperator
 # The ops that only move elements, and whose kernels do so with integers, and the position of what they move.
-_MOVED = {_CODES.EMBEDDING_LOOKUP: 1, _CODES.EXPAND_DIMS: 0, _CODES.FILL: 1, _CODES.REVERSE_V2: 0, _CODES.TILE: 0}
+_MOVED = {"EMBEDDING_LOOKUP": 1, "EXPAND_DIMS": 0, "FILL": 1, "REVERSE_V2": 0, "TILE": 0}
 _BLOCK_ROWS = 4096
-_TYPES: dict[int, type[np.signedinteger[Any]]] = {schema.TensorType.INT8: np.int8, schema.TensorType.INT16: np.int16}
+_TYPES: dict[str, type[np.signedinteger[Any]]] = {"int8": np.int8, "int16": np.int16}
 
 
 def move_integers(model: Any, kept: Collection[str]) -> bool:
@@ -41,7 +40,7 @@ def move_integers(model: Any, kept: Collection[str]) -> bool:
     changed = False
     for graph in editors_of(model):
         for op in [*(graph.ops or ())]:
-            position = _MOVED.get(graph.code(op))
+            position = _MOVED.get(graph.kind(op))
             if position is None or graph.name(int(op.outputs[0])) in kept:
                 continue
             takers = [*graph.consumers(int(op.outputs[0]))]
@@ -54,14 +53,14 @@ def move_integers(model: Any, kept: Collection[str]) -> bool:
 
 def _quantize(graph: GraphEditor, op: Any, position: int, takers: Collection[Any]) -> bool:
     """Has an op move integers of the scale that its first taker makes; the others make theirs of that."""
-    if any(graph.code(each) != _CODES.QUANTIZE for each in takers):
+    if any(graph.kind(each) != "QUANTIZE" for each in takers):
         return False
     first, *others = takers
     result = int(first.outputs[0])
-    scale, dtype = graph.scale(result), _TYPES.get(graph.tensor(result).type)
+    scale, dtype = graph.scale(result), _TYPES.get(dtype_of(graph.tensor(result)))
     if scale is None or dtype is None or graph.is_output(result):
         return False
-    moved, is_lookup = int(op.inputs[position]), graph.code(op) == _CODES.EMBEDDING_LOOKUP
+    moved, is_lookup = int(op.inputs[position]), graph.kind(op) == "EMBEDDING_LOOKUP"
     if is_lookup and (dtype is not np.int8 or graph.shares_constant(moved)):
         return False  # LiteRT has no lookup of int16, and a second table would cost more than it gains
     integers = _integers(graph, moved, scale, dtype, is_table=is_lookup)

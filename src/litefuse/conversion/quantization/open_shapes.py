@@ -10,13 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ai_edge_litert import schema_py_generated as schema
-
-from litefuse.litert.runtime.schema_objects import op_codes
+from litefuse.litert.runtime.schema_objects import op_names
 
 __all__ = ["restore_open_shapes"]
 
-_CONVERSIONS = frozenset({schema.BuiltinOperator.QUANTIZE, schema.BuiltinOperator.DEQUANTIZE})
+_CONVERSIONS = frozenset({"QUANTIZE", "DEQUANTIZE"})
 
 
 def restore_open_shapes(model: Any) -> bool:
@@ -33,10 +31,10 @@ def restore_open_shapes(model: Any) -> bool:
 
 def _pairs(model: Any) -> Iterator[tuple[Any, Any]]:
     """Yields the operands and results of the ops between integers and floating point."""
-    codes = op_codes(model)
+    kinds = op_names(model)
     for subgraph in model.subgraphs:
         for op in subgraph.operators or ():
-            if codes[op.opcodeIndex] in _CONVERSIONS:
+            if kinds[op.opcodeIndex] in _CONVERSIONS:
                 yield subgraph.tensors[op.inputs[0]], subgraph.tensors[op.outputs[0]]
 
 

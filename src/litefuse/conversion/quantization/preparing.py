@@ -6,17 +6,13 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from ai_edge_litert import schema_py_generated as schema
-
 from litefuse.conversion.quantization.applying import read_model
 from litefuse.errors import LitefuseError
 from litefuse.litert.export.edited_file import edit_file
 from litefuse.litert.export.signatures import name_tensors, sign
-from litefuse.litert.runtime.schema_objects import op_codes, tensor_name
+from litefuse.litert.runtime.schema_objects import op_names, tensor_name
 
 __all__ = ["prepare_model"]
-
-_DEQUANTIZE = schema.BuiltinOperator.DEQUANTIZE
 
 
 def prepare_model(path: Path, target: Path) -> None:
@@ -49,9 +45,9 @@ def _check_real(model: Any, path: Path) -> None:
     Raises:
         LitefuseError: A tensor has a scale, or weights are float16 in the file only.
     """
-    codes = op_codes(model)
+    kinds = op_names(model)
     for graph in model.subgraphs:
-        stored = [op.inputs[0] for op in graph.operators or () if codes[op.opcodeIndex] == _DEQUANTIZE]
+        stored = [op.inputs[0] for op in graph.operators or () if kinds[op.opcodeIndex] == "DEQUANTIZE"]
         for index, tensor in enumerate(graph.tensors):
             parameters = tensor.quantization
             # Scales of blocks are in a tensor that the details name.

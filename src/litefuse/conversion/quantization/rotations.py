@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.litert.export.editor import GraphEditor, editors_of
+from litefuse.litert.runtime.model_tables import DTYPE_NUMBERS
+from litefuse.litert.runtime.schema_objects import made, set_options
 
 __all__ = ["mend_rotations"]
 
@@ -46,7 +47,7 @@ def _rotations(graph: GraphEditor) -> Iterator[tuple[int, tuple[Any, Any]]]:
     """Yields what is rotated, and the RESHAPE ops before and after the product, in the order of the ops."""
     before: Any = None
     for op in [*graph.ops]:
-        if graph.code(op) != schema.BuiltinOperator.RESHAPE or len(op.inputs) < 2:
+        if graph.kind(op) != "RESHAPE" or len(op.inputs) < 2:
             continue
         shape = graph.name(op.inputs[1])
         if shape.endswith(_BEFORE):
@@ -67,8 +68,7 @@ def _open(graph: GraphEditor, operand: int, before: Any, after: Any) -> bool:
     else:
         shape = graph.add_tensor(graph.name(after.inputs[1]), (len(sizes),), "int32")
         reads = graph.add_op(before, "SHAPE", [operand], [shape])
-        reads.builtinOptionsType, reads.builtinOptions = schema.BuiltinOptions.ShapeOptions, schema.ShapeOptionsT()
-        reads.builtinOptions.outType = schema.TensorType.INT32
+        set_options(reads, made("ShapeOptions", outType=DTYPE_NUMBERS["int32"]))
     after.inputs = [after.inputs[0], shape]
     for tensor, signature in ((before.outputs[0], rows), (after.inputs[0], rows), (after.outputs[0], sizes)):
         graph.tensor(tensor).shapeSignature = list(signature)

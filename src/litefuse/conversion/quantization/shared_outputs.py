@@ -11,9 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ai_edge_litert import schema_py_generated as schema
-
-from litefuse.litert.runtime.schema_objects import op_codes
+from litefuse.litert.runtime.schema_objects import op_names
 
 __all__ = ["mend_shared_outputs"]
 
@@ -27,7 +25,7 @@ def mend_shared_outputs(model: Any) -> bool:
     Returns:
         Whether it changed.
     """
-    codes = op_codes(model)
+    kinds = op_names(model)
     changed = False
     for index, subgraph in enumerate(model.subgraphs):
         operators = subgraph.operators or ()
@@ -36,11 +34,11 @@ def mend_shared_outputs(model: Any) -> bool:
         made = {
             int(op.inputs[0]): int(op.outputs[0])
             for op in operators
-            if codes[op.opcodeIndex] == schema.BuiltinOperator.DEQUANTIZE and int(op.outputs[0]) in outputs
+            if kinds[op.opcodeIndex] == "DEQUANTIZE" and int(op.outputs[0]) in outputs
         }
         integers = {real: quantized for quantized, real in made.items()}
         for op in operators:
-            if codes[op.opcodeIndex] == schema.BuiltinOperator.QUANTIZE or not _is_integer(subgraph, op):
+            if kinds[op.opcodeIndex] == "QUANTIZE" or not _is_integer(subgraph, op):
                 continue
             inputs = [integers.get(int(each), int(each)) for each in op.inputs]
             changed = changed or inputs != [int(each) for each in op.inputs]
@@ -48,28 +46,28 @@ def mend_shared_outputs(model: Any) -> bool:
         for signature in model.signatureDefs or ():
             for output in signature.outputs if signature.subgraphIndex == index else ():
                 if output.tensorIndex not in outputs:
-                    changed = _restore(subgraph, codes, output) or changed
+                    changed = _restore(subgraph, kinds, output) or changed
     return changed
 
 
-def _restore(subgraph: Any, codes: Sequence[int], output: Any) -> bool:
+def _restore(subgraph: Any, kinds: Sequence[str], output: Any) -> bool:
     """Makes what a signature names an output again, in floating point if that is computed for nobody else."""
     named = int(output.tensorIndex)
-    made = {code: [op for op in _readers(subgraph, named) if codes[op.opcodeIndex] == code] for code in _CONVERTING}
+    made = {kind: [op for op in _readers(subgraph, named) if kinds[op.opcodeIndex] == kind] for kind in _CONVERTING}
     outputs = [int(each) for each in subgraph.outputs]
-    real = [int(op.outputs[0]) for op in made[schema.BuiltinOperator.DEQUANTIZE]]
+    real = [int(op.outputs[0]) for op in made["DEQUANTIZE"]]
     real = [each for each in real if each in outputs or not _readers(subgraph, each)]
     output.tensorIndex = real[0] if real else named
     if output.tensorIndex in outputs:
         return True
-    wrong = [int(op.outputs[0]) for op in made[schema.BuiltinOperator.QUANTIZE] if int(op.outputs[0]) in outputs]
+    wrong = [int(op.outputs[0]) for op in made["QUANTIZE"] if int(op.outputs[0]) in outputs]
     if not wrong:
         return False
     subgraph.outputs = [output.tensorIndex if each == wrong[0] else each for each in outputs]
     return True
 
 
-_CONVERTING = (schema.BuiltinOperator.DEQUANTIZE, schema.BuiltinOperator.QUANTIZE)
+_CONVERTING = ("DEQUANTIZE", "QUANTIZE")
 
 
 def _readers(subgraph: Any, tensor: int) -> list[Any]:

@@ -8,19 +8,18 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.conversion.quantization.calibration import Ranges
-from litefuse.litert.runtime.schema_objects import op_codes, tensor_name
+from litefuse.litert.runtime.schema_objects import op_names, tensor_name
 
 __all__ = ["share_ranges"]
 
-_SELECTION = schema.BuiltinOperator.SELECT_V2
-_CONCATENATION = schema.BuiltinOperator.CONCATENATION
+_SELECTION = "SELECT_V2"
+_CONCATENATION = "CONCATENATION"
 # The operand and the result of these have one scale, which litert-quantizer takes from the operand.
-_POOLS = frozenset({schema.BuiltinOperator.AVERAGE_POOL_2D, schema.BuiltinOperator.MAX_POOL_2D})
+_POOLS = frozenset({"AVERAGE_POOL_2D", "MAX_POOL_2D"})
 # The result of these has the scale of the operand, as well.
-_PASSING = frozenset({schema.BuiltinOperator.EXPAND_DIMS, schema.BuiltinOperator.RESHAPE, schema.BuiltinOperator.TILE})
+_PASSING = frozenset({"EXPAND_DIMS", "RESHAPE", "TILE"})
 # An operand that is much smaller than the result keeps its range: in steps of the result's, little would be left of it
 # for its other readers. It loses two bits at most.
 _TIMES = 4.0
@@ -47,15 +46,15 @@ def share_ranges(
         constants: The tensors that depend on constants alone, and that one operand reads.
     """
     shared = dict(ranges)
-    codes = op_codes(model)
+    kinds = op_names(model)
     for graph in model.subgraphs:
         tensors: list[Any] = graph.tensors
         names: dict[int, str] = dict(enumerate(tensor_name(each) for each in tensors))
         op: Any
         for op in reversed(graph.operators):  # the last one first: results are operands of later ones
-            code = codes[int(op.opcodeIndex)]
-            passes = code in _PASSING and any(names[each] in constants for each in op.outputs)
-            inputs: list[int] = list(op.inputs) if code == _CONCATENATION or code in _POOLS or passes else []
+            kind = kinds[int(op.opcodeIndex)]
+            passes = kind in _PASSING and any(names[each] in constants for each in op.outputs)
+            inputs: list[int] = list(op.inputs) if kind == _CONCATENATION or kind in _POOLS or passes else []
             computed = [names[each] for each in inputs if model.buffers[tensors[each].buffer].data is None]
             for result in [names[each] for each in op.outputs]:
                 of_result = shared.get(result)
@@ -64,7 +63,7 @@ def share_ranges(
                     known = {name: inf if name in constants else _TIMES for name in operands if name in shared}
                     within = [name for name, times in known.items() if _covers(of_result, shared[name], times)]
                     shared |= dict.fromkeys(within, of_result)
-        for states in _selected_states(model, graph, codes):
+        for states in _selected_states(model, graph, kinds):
             found = [shared[names[each]] for each in states if names[each] in shared]
             if len(found) == len(states):
                 least, largest = (np.array([each[end] for each in found]) for end in ("min", "max"))
@@ -73,7 +72,7 @@ def share_ranges(
     return shared
 
 
-def _selected_states(model: Any, graph: Any, codes: Sequence[int]) -> list[set[int]]:
+def _selected_states(model: Any, graph: Any, kinds: Sequence[str]) -> list[set[int]]:
     """Returns the tensors that selections take and give, where one takes what another one gave.
 
     Such are the states of a masked layer, whose steps are one after the other.
@@ -83,7 +82,7 @@ def _selected_states(model: Any, graph: Any, codes: Sequence[int]) -> list[set[i
     handed_on: set[int] = set()
     op: Any
     for op in graph.operators:
-        if codes[int(op.opcodeIndex)] != _SELECTION:
+        if kinds[int(op.opcodeIndex)] != _SELECTION:
             continue
         constants = {int(each): model.buffers[graph.tensors[each].buffer].data for each in op.inputs[1:]}
         if any(data is not None and np.any(data) for data in constants.values()):

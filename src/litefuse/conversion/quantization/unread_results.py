@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from ai_edge_litert import schema_py_generated as schema
-
-from litefuse.litert.runtime.schema_objects import op_codes
+from litefuse.litert.runtime.schema_objects import dtype_of, op_names
 
 __all__ = ["mend_unread_results"]
 
 #: The ops whose results have the scale of the operand, and the position of that.
 _OPERANDS = {
-    schema.BuiltinOperator.SPLIT: 1,
-    schema.BuiltinOperator.SPLIT_V: 0,
-    schema.BuiltinOperator.TOPK_V2: 0,
-    schema.BuiltinOperator.UNPACK: 0,
+    "SPLIT": 1,
+    "SPLIT_V": 0,
+    "TOPK_V2": 0,
+    "UNPACK": 0,
 }
 
 
@@ -31,16 +29,16 @@ def mend_unread_results(model: Any) -> bool:
     Returns:
         Whether it changed.
     """
-    codes = op_codes(model)
+    kinds = op_names(model)
     changed = False
     for subgraph in model.subgraphs:
         for op in subgraph.operators or ():
-            position = _OPERANDS.get(codes[op.opcodeIndex])
+            position = _OPERANDS.get(kinds[int(op.opcodeIndex)])
             if position is None:
                 continue
             operand = subgraph.tensors[op.inputs[position]]
             for each in (subgraph.tensors[index] for index in op.outputs):
-                if each.type == schema.TensorType.FLOAT32 != operand.type:
+                if dtype_of(each) == "float32" != dtype_of(operand):
                     each.type, each.quantization = operand.type, operand.quantization
                     changed = True
     return changed

@@ -6,30 +6,28 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.conversion.quantization.calibration import Ranges
-from litefuse.litert.runtime.schema_objects import op_codes, tensor_name
+from litefuse.litert.runtime.schema_objects import dtype_of, op_names, tensor_name
 from litefuse.passes.legalize.images.suppression import FAR
 
 __all__ = ["withheld_ops"]
 
-_OPERATOR = schema.BuiltinOperator
-_PRODUCTS = frozenset({_OPERATOR.BATCH_MATMUL, _OPERATOR.FULLY_CONNECTED})
-_SUPPRESSION = frozenset({_OPERATOR.NON_MAX_SUPPRESSION_V4, _OPERATOR.NON_MAX_SUPPRESSION_V5})
+_PRODUCTS = frozenset({"BATCH_MATMUL", "FULLY_CONNECTED"})
+_SUPPRESSION = frozenset({"NON_MAX_SUPPRESSION_V4", "NON_MAX_SUPPRESSION_V5"})
 # The ops that prepare operands of a suppression, whose operands may be such ops as well, and at which positions: see
 # litefuse.passes.legalize.images.suppression.
-_PREPARING: Mapping[int, slice] = {
+_PREPARING: Mapping[str, slice] = {
     **dict.fromkeys(
         (
-            *(_OPERATOR.ABS, _OPERATOR.ADD, _OPERATOR.CAST, _OPERATOR.CUMSUM, _OPERATOR.GATHER, _OPERATOR.GREATER),
-            *(_OPERATOR.GREATER_EQUAL, _OPERATOR.LESS_EQUAL, _OPERATOR.LOGICAL_AND, _OPERATOR.LOGICAL_NOT),
-            *(_OPERATOR.MUL, _OPERATOR.REDUCE_PROD, _OPERATOR.SUB),
+            *("ABS", "ADD", "CAST", "CUMSUM", "GATHER", "GREATER"),
+            *("GREATER_EQUAL", "LESS_EQUAL", "LOGICAL_AND", "LOGICAL_NOT"),
+            *("MUL", "REDUCE_PROD", "SUB"),
         ),
         slice(None),
     ),
-    **dict.fromkeys((_OPERATOR.SELECT, _OPERATOR.SELECT_V2), slice(0, None, 2)),  # not the boxes
-    **dict.fromkeys((_OPERATOR.SLICE, _OPERATOR.STRIDED_SLICE, _OPERATOR.TOPK_V2), slice(0, 0)),
+    **dict.fromkeys(("SELECT", "SELECT_V2"), slice(0, None, 2)),  # not the boxes
+    **dict.fromkeys(("SLICE", "STRIDED_SLICE", "TOPK_V2"), slice(0, 0)),
 }
 # A divisor is far enough from 0 in int8 if its smallest number is at least this part of the largest: some 16 steps.
 _SMALLEST = 1 / 16
@@ -46,40 +44,40 @@ def withheld_ops(model: Any, ranges: Ranges, bits: int) -> dict[str, str]:
     Returns:
         The reasons, by the names of the ops' first results.
     """
-    codes = op_codes(model)
+    kinds = op_names(model)
     reasons: dict[str, str] = {}
     for graph in model.subgraphs:
         names = [tensor_name(each) for each in graph.tensors]
         made: dict[int, int] = {}  # the first result of the op that computes a tensor
         for op in graph.operators or ():
-            code, operands = codes[int(op.opcodeIndex)], [int(each) for each in op.inputs]
+            kind, operands = kinds[int(op.opcodeIndex)], [int(each) for each in op.inputs]
             result = int(op.outputs[0]) if len(op.outputs) else -1
-            if code == _OPERATOR.DIV and _may_be_zero(_ends(model, graph.tensors[operands[1]], ranges)):
+            if kind == "DIV" and _may_be_zero(_ends(model, graph.tensors[operands[1]], ranges)):
                 reasons[names[result]] = "its divisor may become 0 in integers"
                 if operands[1] in made:
                     reasons[names[made[operands[1]]]] = "it computes a divisor, which may become 0 in integers"
-            elif code in _PRODUCTS and bits == 16 and _constant(model, graph.tensors[operands[0]]):
+            elif kind in _PRODUCTS and bits == 16 and _constant(model, graph.tensors[operands[0]]):
                 reasons[names[result]] = "LiteRT multiplies no constant of int8 with activations of int16"
             made |= dict.fromkeys(map(int, op.outputs), result)
         prepared = "it prepares boxes or scores for a suppression, which computes in floating point"
-        reasons |= dict.fromkeys((names[result] for result in _prepared(model, graph, codes)), prepared)
+        reasons |= dict.fromkeys((names[result] for result in _prepared(model, graph, kinds)), prepared)
     return reasons
 
 
-def _prepared(model: Any, graph: Any, codes: Sequence[int]) -> set[int]:
+def _prepared(model: Any, graph: Any, kinds: Sequence[str]) -> set[int]:
     """The first results of the ops that prepare what a suppression takes, there or in a loop."""
     makers = {int(result): op for op in graph.operators or () for result in op.outputs}
     begun: list[int] = []
     for op in graph.operators or ():
-        code, operands = codes[int(op.opcodeIndex)], [int(operand) for operand in op.inputs]
-        if code in _SUPPRESSION:
+        kind, operands = kinds[int(op.opcodeIndex)], [int(operand) for operand in op.inputs]
+        if kind in _SUPPRESSION:
             begun += operands
-        elif code == _OPERATOR.ADD and any(_is_far(model, graph.tensors[operand]) for operand in operands):
+        elif kind == "ADD" and any(_is_far(model, graph.tensors[operand]) for operand in operands):
             begun += [int(other.outputs[0]) for other in graph.operators if int(op.outputs[0]) in other.inputs]
     results: set[int] = set()
     while begun:
         op = makers.get(begun.pop())
-        positions = _PREPARING.get(codes[int(op.opcodeIndex)]) if op is not None else None
+        positions = _PREPARING.get(kinds[int(op.opcodeIndex)]) if op is not None else None
         if op is not None and positions is not None and int(op.outputs[0]) not in results:
             results.add(int(op.outputs[0]))
             begun += [int(operand) for operand in op.inputs[positions]]
@@ -106,7 +104,7 @@ def _constant(model: Any, tensor: Any) -> bool:
 
 def _ends(model: Any, tensor: Any, ranges: Ranges) -> tuple[float, float] | None:
     """Returns the least and the largest number of a tensor; of a constant, of their absolute values."""
-    if tensor.type != schema.TensorType.FLOAT32:
+    if dtype_of(tensor) != "float32":
         return None
     if _constant(model, tensor):
         values: Any = np.abs(np.frombuffer(bytes(model.buffers[tensor.buffer].data), np.float32))

@@ -6,12 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ai_edge_litert import schema_py_generated as schema
-
 from litefuse.conversion.verify.file_check import FileCheckJob
 from litefuse.errors import EngineCrashError, LitefuseError
 from litefuse.litert.runtime.operators import OpPlace, op_at
-from litefuse.litert.runtime.schema_objects import flatbuffer_of, objects_of
+from litefuse.litert.runtime.schema_objects import flatbuffer_of, made, objects_of
 from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.support.processes.process import run_alone
 
@@ -34,7 +32,7 @@ def failing_op(path: Path, fails: Callable[[Path], bool]) -> OpPlace | None:
     if path.stat().st_size > _MOST_BYTES:
         return None
     content = path.read_bytes()
-    model: Any = schema.Model.GetRootAs(content, 0)
+    model = objects_of(content)
     with make_temporary_folder() as folder:
         beginning = Path(folder, "model.tflite")
 
@@ -42,14 +40,14 @@ def failing_op(path: Path, fails: Callable[[Path], bool]) -> OpPlace | None:
             beginning.write_bytes(_beginning(content, signature, ops))
             return fails(beginning)
 
-        for signature in range(model.SignatureDefsLength()):
-            subgraph = model.SignatureDefs(signature).SubgraphIndex()
-            good, bad = 0, model.Subgraphs(subgraph).OperatorsLength()
-            if not bad or not fails_within(signature, bad):
+        for number, signature in enumerate(model.signatureDefs or ()):
+            subgraph = int(signature.subgraphIndex)
+            good, bad = 0, len(model.subgraphs[subgraph].operators or ())
+            if not bad or not fails_within(number, bad):
                 continue
             while bad - good > 1:
                 middle = (good + bad) // 2
-                if fails_within(signature, middle):
+                if fails_within(number, middle):
                     bad = middle
                 else:
                     good = middle
@@ -85,6 +83,4 @@ def _beginning(content: bytes, signature: int, ops: int) -> bytes:
 
 
 def _output(index: int) -> Any:
-    output = schema.TensorMapT()
-    output.name, output.tensorIndex = f"y{index}", index
-    return output
+    return made("TensorMap", name=f"y{index}", tensorIndex=index)

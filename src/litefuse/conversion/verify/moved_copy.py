@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.conversion.verify.moves import ARITHMETIC, MOVED, Move, kind_of_move
 from litefuse.ir.custom_options import encode_options
 from litefuse.litert.inputs.graph import Graph, Model, Op
-from litefuse.litert.runtime.schema_objects import flatbuffer_of, objects_of
+from litefuse.litert.runtime.schema_objects import custom_code, flatbuffer_of, made, objects_of, tensor_like
 
 __all__ = ["moved_copy"]
 
@@ -23,10 +22,7 @@ def moved_copy(content: Any) -> bytes:
         content: The content of a valid ``.tflite`` file.
     """
     model, facts = objects_of(content), Model(content)
-    code: Any = schema.OperatorCodeT()
-    code.builtinCode = code.deprecatedBuiltinCode = schema.BuiltinOperator.CUSTOM
-    code.customCode, code.version = Move.op_name, 1
-    model.operatorCodes.append(code)
+    model.operatorCodes.append(custom_code(Move.op_name))
     for graph, known in zip(model.subgraphs, facts.graphs, strict=True):
         moving = _Moving(graph, known, len(model.operatorCodes) - 1)
         for op, own in zip(graph.operators or (), known.ops, strict=True):
@@ -69,14 +65,10 @@ class _Moving:
 
     def _like(self, index: int) -> int:
         like: Any = self._graph.tensors[index]
-        tensor: Any = schema.TensorT()
-        tensor.type, tensor.shape, tensor.shapeSignature = like.type, like.shape, like.shapeSignature
-        tensor.hasRank, tensor.name, tensor.buffer = like.hasRank, b"", 0
-        self._graph.tensors.append(tensor)
+        self._graph.tensors.append(tensor_like(like))
         return len(self._graph.tensors) - 1
 
     def _move(self, source: int, target: int, others: Sequence[int], options: dict[str, Any]) -> None:
-        op: Any = schema.OperatorT()
-        op.opcodeIndex, op.inputs, op.outputs = self._code, [source, *others], [target]
+        op = made("Operator", opcodeIndex=self._code, inputs=[source, *others], outputs=[target])
         op.customOptions = np.frombuffer(encode_options(options), np.uint8)
         self.operators.append(op)

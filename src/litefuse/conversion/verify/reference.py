@@ -24,7 +24,7 @@ from litefuse.litert.inputs.model_inputs import ModelInputs
 from litefuse.litert.inputs.tables import Tables
 from litefuse.litert.inspection.litert_model import is_litert_model
 from litefuse.litert.runtime.model_content import check, path_and_content
-from litefuse.litert.runtime.soundness import IDENTIFIER
+from litefuse.litert.runtime.model_tables import IDENTIFIER
 from litefuse.support.cloud.names import name_of
 from litefuse.support.cloud.paths import local
 from litefuse.support.files.temporary import make_temporary_folder

@@ -8,13 +8,12 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
-from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.errors import InterpreterError
 from litefuse.kernels.generator.nodes import CPP_TYPES
-from litefuse.litert.runtime.model_tables import BUILTIN_OPS, TENSOR_TYPES
-from litefuse.litert.runtime.schema_objects import bytes_of, objects_of, op_code
-from litefuse.litert.runtime.soundness import IDENTIFIER, check_soundness
+from litefuse.litert.runtime.model_tables import IDENTIFIER, TENSOR_TYPES
+from litefuse.litert.runtime.schema_objects import bytes_of, objects_of, op_name
+from litefuse.litert.runtime.soundness import check_soundness
 
 __all__ = ["Body", "BodyOp", "BodyTensor", "read_bodies", "read_signatures"]
 
@@ -189,11 +188,11 @@ class _Reader:
 
     def _name(self, operator: Any) -> str:
         code = self._model.operatorCodes[operator.opcodeIndex]
-        number = op_code(code)
-        if number == schema.BuiltinOperator.CUSTOM:
+        kind = op_name(code)
+        if kind == "CUSTOM":
             name = code.customCode or b""
             return f"the custom op {name.decode('utf-8', 'replace') if isinstance(name, bytes) else name}"
-        return BUILTIN_OPS.get(number, f"BUILTIN_{number}")
+        return kind
 
     def _body(self, name: str, attributes: bytes, index: int) -> Body:
         tensors: list[BodyTensor] = []

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from litefuse.kernels.generator.body import BodyOp, BodyTensor
 from litefuse.kernels.generator.nodes import CPP_TYPES
+from litefuse.litert.runtime.schema_objects import made
 
 __all__ = ["Form", "NotGenerated", "in_form"]
 
@@ -38,12 +39,12 @@ class Form(NamedTuple):
             complex64, and ``?`` is of any type. The last may be absent if it is a capital letter, and stands for one
             or more before a ``+``, for any number before a ``*``.
         gives: The same of the results.
-        options: The class of its options.
+        options: The name of the class of its options.
     """
 
     takes: str
     gives: str
-    options: type[Any] | None = None
+    options: str | None = None
 
 
 def in_form(op: BodyOp, form: Form, tensors: Sequence[BodyTensor]) -> BodyOp:
@@ -79,8 +80,8 @@ def in_form(op: BodyOp, form: Form, tensors: Sequence[BodyTensor]) -> BodyOp:
                 raise NotGenerated(f"{op.name} of {tensor.dtype}")
             if own in "xyj" and types.setdefault(own, tensor.dtype) != tensor.dtype:
                 raise NotGenerated(f"{op.name} of {types[own]} and {tensor.dtype}")
-    if form.options is not None and not isinstance(op.options, form.options):
-        return replace(op, options=form.options())
+    if form.options is not None and type(op.options).__name__ != f"{form.options}T":
+        return replace(op, options=made(form.options))
     return op
 
 

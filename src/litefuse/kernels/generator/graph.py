@@ -63,7 +63,7 @@ RULES: dict[str, Rule] = {}
 FORMS: dict[str, Form] = {}
 
 
-def rule(*names: str, takes: str, gives: str = "x", options: type[Any] | None = None) -> Callable[[Rule], Rule]:
+def rule(*names: str, takes: str, gives: str = "x", options: str | None = None) -> Callable[[Rule], Rule]:
     """Registers a rule for ops; see ``Form`` for what they take and give."""
 
     def register(function: Rule) -> Rule:

@@ -7,28 +7,29 @@ import re
 from collections.abc import Collection, Sequence
 from copy import copy, deepcopy
 from pathlib import Path
-from typing import Any, cast
-
-from ai_edge_litert import schema_py_generated as schema
+from typing import Any
 
 from litefuse.errors import InterpreterError
 from litefuse.kernels.generator.call import Call, CallTensor, Scales
 from litefuse.kernels.generator.models import subgraph_references
 from litefuse.litert.runtime.model_content import check_model
+from litefuse.litert.runtime.model_tables import DTYPE_NUMBERS, IDENTIFIER
 from litefuse.litert.runtime.options import decode_map
-from litefuse.litert.runtime.schema_objects import bytes_of, flatbuffer_of, objects_of, op_code
-from litefuse.litert.runtime.soundness import IDENTIFIER
+from litefuse.litert.runtime.schema_objects import (
+    bytes_of,
+    custom_code,
+    dtype_of,
+    flatbuffer_of,
+    made,
+    objects_of,
+    op_name,
+)
 
 __all__ = ["bind_constants", "one_op_model", "read_calls", "with_signature"]
 
 # Weights beyond this size become inputs of the one-op model.
 _LARGEST_CONSTANT = 1 << 20
 _LONGEST_NAME = 30
-
-_TYPES: dict[str, int] = {
-    name.lower(): number for name, number in vars(cast("type", schema.TensorType)).items() if name.isupper()
-}
-_TYPE_NAMES = {number: name for name, number in _TYPES.items()}
 
 
 def read_calls(path: Path, ops: Collection[str]) -> tuple[dict[str, list[Call]], list[str]]:
@@ -80,29 +81,23 @@ def _calls(model: Any, op: str) -> list[Call]:
 def one_op_model(op: str, call: Call) -> bytes:
     """Returns the file content of a model of one custom op with the inputs, outputs and options of a call."""
     tensors: list[Any] = []
-    buffers: list[Any] = [schema.BufferT()]
-    operator, graph = schema.OperatorT(), schema.SubGraphT()
-    operator.inputs, graph.inputs = [], []
+    buffers = [made("Buffer")]
+    operator, graph = made("Operator", inputs=[]), made("SubGraph", inputs=[], name="main")
     for tensor in call.inputs:
         operator.inputs.append(-1 if tensor is None else len(tensors))
         if tensor is None:
             continue
-        made = _tensor(tensor)
+        tensors.append(_tensor(tensor))
         if tensor.data is not None:
-            made.buffer = len(buffers)
+            tensors[-1].buffer = len(buffers)
             buffers.append(_buffer(tensor.data))
         else:
-            graph.inputs.append(len(tensors))
-        tensors.append(made)
+            graph.inputs.append(len(tensors) - 1)
     operator.outputs = graph.outputs = list(range(len(tensors), len(tensors) + len(call.outputs)))
     tensors += map(_tensor, call.outputs)
     operator.customOptions = list(call.raw_options)
-    graph.tensors, graph.operators, graph.name = tensors, [operator], "main"
-    code = schema.OperatorCodeT()
-    code.builtinCode = code.deprecatedBuiltinCode = schema.BuiltinOperator.CUSTOM
-    code.customCode, code.version = op, 1
-    model = schema.ModelT()
-    model.version, model.subgraphs, model.buffers, model.operatorCodes = 3, [graph], buffers, [code]
+    graph.tensors, graph.operators = tensors, [operator]
+    model = made("Model", version=3, subgraphs=[graph], buffers=buffers, operatorCodes=[custom_code(op)])
     return bytes(flatbuffer_of(model))
 
 
@@ -130,40 +125,31 @@ def with_signature(content: bytes, inputs: Sequence[str], outputs: Sequence[str]
         outputs: The names of its outputs.
     """
     model = objects_of(content)
-    graph, signature = model.subgraphs[0], schema.SignatureDefT()
-    signature.signatureKey, signature.subgraphIndex = "serving_default", 0
+    graph, signature = model.subgraphs[0], made("SignatureDef", signatureKey="serving_default", subgraphIndex=0)
     signature.inputs, signature.outputs = _maps(inputs, graph.inputs), _maps(outputs, graph.outputs)
     model.signatureDefs = [signature]
     return bytes(flatbuffer_of(model))
 
 
 def _maps(names: Sequence[str], indices: Sequence[int]) -> list[Any]:
-    maps: list[Any] = []
-    for name, index in zip(names, indices, strict=True):
-        entry = schema.TensorMapT()
-        entry.name, entry.tensorIndex = name, int(index)
-        maps.append(entry)
-    return maps
+    pairs = zip(names, indices, strict=True)
+    return [made("TensorMap", name=name, tensorIndex=int(index)) for name, index in pairs]
 
 
 def _buffer(data: bytes) -> Any:
-    buffer = schema.BufferT()
-    buffer.data = list(data)
-    return buffer
+    return made("Buffer", data=list(data))
 
 
 def _tensor(tensor: CallTensor) -> Any:
-    made = schema.TensorT()
-    made.name, made.type = tensor.name, _TYPES[tensor.dtype]
-    made.hasRank = tensor.shape is not None
+    new = made("Tensor", name=tensor.name, type=DTYPE_NUMBERS[tensor.dtype], hasRank=tensor.shape is not None)
     if tensor.shape is not None:
-        made.shape = [1 if size is None else size for size in tensor.shape]
+        new.shape = [1 if size is None else size for size in tensor.shape]
         if None in tensor.shape:
-            made.shapeSignature = [-1 if size is None else size for size in tensor.shape]
+            new.shapeSignature = [-1 if size is None else size for size in tensor.shape]
     if tensor.scales is not None:
-        made.quantization = schema.QuantizationParametersT()
-        made.quantization.scale, made.quantization.zeroPoint, made.quantization.quantizedDimension = tensor.scales
-    return made
+        scale, zero_point, axis = tensor.scales
+        new.quantization = made("QuantizationParameters", scale=scale, zeroPoint=zero_point, quantizedDimension=axis)
+    return new
 
 
 def _scales(found: Any) -> Scales | None:
@@ -175,10 +161,10 @@ def _scales(found: Any) -> Scales | None:
 
 
 def _name(model: Any, operator: Any) -> str | None:
-    number = op_code(model.operatorCodes[operator.opcodeIndex])
-    if number == schema.BuiltinOperator.CUSTOM:
-        return _text(model.operatorCodes[operator.opcodeIndex].customCode)
-    if number == schema.BuiltinOperator.STABLEHLO_COMPOSITE and operator.builtinOptions2 is not None:
+    code = model.operatorCodes[operator.opcodeIndex]
+    if op_name(code) == "CUSTOM":
+        return _text(code.customCode)
+    if op_name(code) == "STABLEHLO_COMPOSITE" and operator.builtinOptions2 is not None:
         return _text(operator.builtinOptions2.name)
     return None
 
@@ -216,8 +202,7 @@ def _call_tensor(model: Any, tensor: Any, default: str, used: set[str]) -> CallT
     if not usable or name in used or name in _RESERVED:
         name = default
     used.add(name)
-    dtype = _TYPE_NAMES.get(tensor.type, f"type_{tensor.type}")
-    return CallTensor(name, dtype, shape, data, _scales(tensor.quantization))
+    return CallTensor(name, dtype_of(tensor), shape, data, _scales(tensor.quantization))
 
 
 _RESERVED = frozenset({"self", "node", "options", "outputs", "inputs", "output", "input", "index", "litefuse", "np"})
@@ -235,19 +220,19 @@ def _decomposition(model: Any, root: int, inputs: Sequence[CallTensor | None]) -
     waiting = [root]
     while waiting:
         for operator in model.subgraphs[waiting.pop()].operators or ():
-            if op_code(model.operatorCodes[operator.opcodeIndex]) == schema.BuiltinOperator.CUSTOM:
+            if op_name(model.operatorCodes[operator.opcodeIndex]) == "CUSTOM":
                 return None
             for _, _, index in subgraph_references(operator):
                 if index not in order:
                     order[index] = len(order)
                     waiting.append(index)
-    made = copy(model)
-    made.subgraphs = deepcopy([model.subgraphs[index] for index in order])  # their indices are changed
-    made.signatureDefs, made.metadata = [], []
-    for graph in made.subgraphs:
+    body = copy(model)
+    body.subgraphs = deepcopy([model.subgraphs[index] for index in order])  # their indices are changed
+    body.signatureDefs, body.metadata = [], []
+    for graph in body.subgraphs:
         for operator in graph.operators or ():
             for holder, field, index in list(subgraph_references(operator)):
                 setattr(holder, field, order[index])
-    used = {0, *(tensor.buffer for graph in made.subgraphs for tensor in graph.tensors)}
-    made.buffers = [buffer if index in used else schema.BufferT() for index, buffer in enumerate(model.buffers)]
-    return bytes(flatbuffer_of(made))
+    used = {0, *(tensor.buffer for graph in body.subgraphs for tensor in graph.tensors)}
+    body.buffers = [buffer if index in used else made("Buffer") for index, buffer in enumerate(model.buffers)]
+    return bytes(flatbuffer_of(body))

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
-from ai_edge_litert import schema_py_generated as schema
-
 from litefuse.kernels.generator.body import Body
-from litefuse.litert.runtime.schema_objects import flatbuffer_of, objects_of
+from litefuse.litert.runtime.schema_objects import flatbuffer_of, made, objects_of
 
 __all__ = ["body_model", "composite_model", "subgraph_references"]
 
@@ -23,9 +21,7 @@ def composite_model(content: bytes, body: Body) -> bytes:
     """Returns a model that is one call of a composite, with its body."""
     model = objects_of(content)
     decomposition = model.subgraphs[body.graph]
-    graph, operator = schema.SubGraphT(), schema.OperatorT()
-    graph.name = "main"
-    graph.tensors = []
+    graph, operator = made("SubGraph", name="main", tensors=[]), made("Operator")
     for index in (*body.inputs, *body.outputs):
         graph.tensors.append(_without_value(decomposition.tensors[index]))
     count = len(body.inputs)
@@ -44,7 +40,7 @@ def _call_of(model: Any, body: Body) -> Any:
     for graph in model.subgraphs:
         for operator in graph.operators or ():
             options = operator.builtinOptions2
-            if isinstance(options, schema.StableHLOCompositeOptionsT):
+            if type(options).__name__ == "StableHLOCompositeOptionsT":
                 name = options.name.decode() if isinstance(options.name, bytes) else options.name
                 if name == body.name and options.decompositionSubgraphIndex == body.graph:
                     return operator
@@ -52,10 +48,8 @@ def _call_of(model: Any, body: Body) -> Any:
 
 
 def _without_value(tensor: Any) -> Any:
-    made = schema.TensorT()
-    made.name, made.type, made.shape, made.hasRank = tensor.name, tensor.type, tensor.shape, tensor.hasRank
-    made.shapeSignature, made.quantization = tensor.shapeSignature, tensor.quantization
-    return made
+    fields = ("name", "type", "shape", "hasRank", "shapeSignature", "quantization")
+    return made("Tensor", **{field: getattr(tensor, field) for field in fields})
 
 
 def _reached(model: Any, root: int) -> list[int]:
@@ -89,7 +83,7 @@ def _of_graphs(model: Any, order: list[int]) -> bytes:
                     setattr(holder, field, order.index(index))
             changed |= {id(each) for each in (operator.builtinOptions, operator.builtinOptions2)}
     used = {tensor.buffer for graph in graphs for tensor in graph.tensors}
-    buffers: list[Any] = [schema.BufferT()]
+    buffers: list[Any] = [made("Buffer")]
     places: dict[int, int] = {0: 0}
     for index in sorted(used - {0}):
         places[index] = len(buffers)

@@ -9,17 +9,17 @@ from copy import copy
 from pathlib import Path
 from typing import Any, cast
 
-from ai_edge_litert import schema_py_generated as schema
 from flatbuffers import flexbuffers
 
 from litefuse.kernels.generator.body import Body
 from litefuse.kernels.generator.chains import Chain, needs_of
 from litefuse.litert.export.edited_file import edit_file
-from litefuse.litert.runtime.schema_objects import op_code
+from litefuse.litert.runtime.model_tables import OP_NUMBERS
+from litefuse.litert.runtime.schema_objects import made, op_name, set_options
 
 __all__ = ["outline"]
 
-_CODE = schema.BuiltinOperator.STABLEHLO_COMPOSITE
+_COMPOSITE = "STABLEHLO_COMPOSITE"
 # The runtime wants a map.
 _NO_ATTRIBUTES = bytes(cast("bytes", flexbuffers.Dumps({})))
 
@@ -60,29 +60,24 @@ class _Outlining:
         if chain.name not in self._bodies:
             self._bodies[chain.name] = len(self._model.subgraphs)
             self._model.subgraphs.append(_body(chain, subgraph, operators))
-        call, options = schema.OperatorT(), schema.StableHLOCompositeOptionsT()
-        call.opcodeIndex = self._code()
-        call.inputs, call.outputs = list(chain.inputs), list(chain.outputs)
-        options.name, options.decompositionSubgraphIndex = chain.name, self._bodies[chain.name]
-        options.compositeAttributes, options.version = list(_NO_ATTRIBUTES), 1
-        call.builtinOptions2Type = schema.BuiltinOptions2.StableHLOCompositeOptions
-        call.builtinOptions2 = options
+        options = made("StableHLOCompositeOptions", name=chain.name, version=1)
+        options.decompositionSubgraphIndex = self._bodies[chain.name]
+        options.compositeAttributes = list(_NO_ATTRIBUTES)
+        call = made("Operator", opcodeIndex=self._code(), inputs=list(chain.inputs), outputs=list(chain.outputs))
+        set_options(call, options)
         return call
 
     def _code(self) -> int:
         for place, code in enumerate(self._model.operatorCodes):
-            if op_code(code) == _CODE:
+            if op_name(code) == _COMPOSITE:
                 return place
-        made = schema.OperatorCodeT()
-        made.builtinCode = _CODE
-        self._model.operatorCodes.append(made)
+        self._model.operatorCodes.append(made("OperatorCode", builtinCode=OP_NUMBERS[_COMPOSITE]))
         return len(self._model.operatorCodes) - 1
 
 
 def _body(chain: Chain, subgraph: Any, operators: Sequence[Any]) -> Any:
     """Returns the graph of a composite's body. Its constants are in the same buffers as before."""
-    body, places = schema.SubGraphT(), dict[int, int]()
-    body.name, body.tensors, body.operators = chain.name, [], list(map(copy, operators))
+    body, places = made("SubGraph", name=chain.name, tensors=[], operators=list(map(copy, operators))), dict[int, int]()
 
     def placed(indices: Any) -> list[int]:
         for index in map(int, indices):

@@ -19,9 +19,8 @@ from litefuse.litert.metadata.associated_files import pack_of
 from litefuse.litert.runtime import model_tables as fields
 from litefuse.litert.runtime.flatbuffer import Table, mapped, root
 from litefuse.litert.runtime.model_content import check_model
-from litefuse.litert.runtime.model_tables import data_span
+from litefuse.litert.runtime.model_tables import IDENTIFIER, data_span
 from litefuse.litert.runtime.schema_objects import objects_of
-from litefuse.litert.runtime.soundness import IDENTIFIER
 from litefuse.support.cloud.paths import local
 
 __all__ = ["Side", "TensorScales"]

@@ -8,13 +8,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.litert.export.buffers import MAX_FLATBUFFER, append_buffers
 from litefuse.litert.export.op_codes import LARGEST_BYTE, MIN_RUNTIME, MIN_RUNTIME_BYTES, correct_op_codes
 from litefuse.litert.export.refused_by_micro import refuse_first_scales
 from litefuse.litert.runtime.flatbuffer import mapped, release
-from litefuse.litert.runtime.schema_objects import add_metadata, flatbuffer_of, objects_of, op_code
+from litefuse.litert.runtime.schema_objects import add_metadata, flatbuffer_of, objects_of, op_code, op_name
 
 __all__ = ["Edit", "complete_file", "edit_file"]
 
@@ -87,7 +86,7 @@ def _write(model: Any, path: Path, max_flatbuffer: int) -> None:
     refuse_first_scales(model)
     for code in model.operatorCodes:
         number = op_code(code)
-        if number != schema.BuiltinOperator.CUSTOM:  # so that neither field is absent, as one with its default is
+        if op_name(code) != "CUSTOM":  # so that neither field is absent, as one with its default is
             code.builtinCode, code.deprecatedBuiltinCode, code.version = number, min(number, LARGEST_BYTE), 2
     large: dict[int, _Bytes] = {}
     for index, buffer in enumerate(model.buffers):

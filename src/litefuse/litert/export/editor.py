@@ -8,21 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.errors import QuantizationError
-from litefuse.litert.runtime.schema_objects import op_code
+from litefuse.litert.runtime.model_tables import DTYPE_NUMBERS, OP_NUMBERS
+from litefuse.litert.runtime.schema_objects import dtype_of, made, op_name
 
 __all__ = ["GraphEditor", "Scale", "editors_of"]
-
-_TYPES = {
-    "bool": schema.TensorType.BOOL,
-    "float16": schema.TensorType.FLOAT16,
-    "float32": schema.TensorType.FLOAT32,
-    "int8": schema.TensorType.INT8,
-    "int16": schema.TensorType.INT16,
-    "int32": schema.TensorType.INT32,
-}
 
 
 class Scale(NamedTuple):
@@ -55,10 +46,9 @@ class GraphEditor:
         """The ops in the order in which they run."""
         return self.graph.operators
 
-    def code(self, op: Any) -> int:
-        """Returns the builtin code of an op."""
-        code = self.model.operatorCodes[op.opcodeIndex]
-        return op_code(code)
+    def kind(self, op: Any) -> str:
+        """Returns an op's name in the schema; CUSTOM for custom ops."""
+        return op_name(self.model.operatorCodes[op.opcodeIndex])
 
     def tensor(self, index: int) -> Any:
         """Returns a tensor."""
@@ -77,7 +67,7 @@ class GraphEditor:
 
     def is_type(self, index: int, dtype: str) -> bool:
         """Whether a tensor has this dtype."""
-        return self.tensor(index).type == _TYPES[dtype]
+        return dtype_of(self.tensor(index)) == dtype
 
     def scale(self, index: int) -> Scale | None:
         """Returns the quantization of a tensor with one scale; None for others."""
@@ -140,23 +130,19 @@ class GraphEditor:
             scale: Its quantization.
             variable: Whether it is a state that an op changes in place.
         """
-        tensor: Any = schema.TensorT()
-        tensor.name, tensor.type, tensor.isVariable, tensor.buffer = name.encode(), _TYPES[dtype], variable, 0
+        tensor = made("Tensor", name=name.encode(), type=DTYPE_NUMBERS[dtype], isVariable=variable, buffer=0)
         tensor.shape, tensor.hasRank = [1 if size < 0 else size for size in shape], True
         if any(size < 0 for size in shape):
             tensor.shapeSignature = list(shape)
         if scale is not None:
-            tensor.quantization = schema.QuantizationParametersT()
-            tensor.quantization.scale, tensor.quantization.zeroPoint = [scale.scale], [scale.zero]
+            tensor.quantization = made("QuantizationParameters", scale=[scale.scale], zeroPoint=[scale.zero])
         self.graph.tensors.append(tensor)
         return len(self.graph.tensors) - 1
 
     def add_constant(self, name: str, value: npt.NDArray[Any], scale: Scale | None = None) -> int:
         """Adds a constant; returns its index."""
         index = self.add_tensor(name, value.shape, str(value.dtype), scale)
-        buffer: Any = schema.BufferT()
-        buffer.data = np.frombuffer(value.tobytes(), np.uint8)
-        self.model.buffers.append(buffer)
+        self.model.buffers.append(made("Buffer", data=np.frombuffer(value.tobytes(), np.uint8)))
         self.tensor(index).buffer = len(self.model.buffers) - 1
         return index
 
@@ -175,9 +161,7 @@ class GraphEditor:
             inputs: Its inputs.
             outputs: Its outputs.
         """
-        op: Any = schema.OperatorT()
-        op.opcodeIndex = self._opcode(getattr(schema.BuiltinOperator, kind))
-        op.inputs, op.outputs = list(inputs), list(outputs)
+        op = made("Operator", opcodeIndex=self._opcode(kind), inputs=list(inputs), outputs=list(outputs))
         self.ops.insert(len(self.ops) if before is None else self._place(before), op)
         return op
 
@@ -200,19 +184,17 @@ class GraphEditor:
 
     def set_version(self, op: Any, version: int) -> None:
         """Sets the version of one op, whose code other ops may share."""
-        op.opcodeIndex = self._opcode(self.code(op), version)
+        op.opcodeIndex = self._opcode(self.kind(op), version)
 
     def _place(self, op: Any) -> int:
         return next(place for place, each in enumerate(self.ops) if each is op)
 
-    def _opcode(self, code: int, version: int = 1) -> int:
+    def _opcode(self, kind: str, version: int = 1) -> int:
         codes: list[Any] = self.model.operatorCodes
         for index, each in enumerate(codes):
-            if op_code(each) == code and each.version == version:
+            if op_name(each) == kind and each.version == version:
                 return index
-        new: Any = schema.OperatorCodeT()
-        new.builtinCode, new.version = code, version
-        codes.append(new)
+        codes.append(made("OperatorCode", builtinCode=OP_NUMBERS[kind], version=version))
         return len(codes) - 1
 
 

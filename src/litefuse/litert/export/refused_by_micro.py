@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from ai_edge_litert import schema_py_generated as schema
 
-from litefuse.litert.runtime.schema_objects import add_metadata, op_codes
+from litefuse.litert.runtime.schema_objects import add_metadata, op_names
 
 __all__ = ["PLAN", "refuse_first_scales"]
 
@@ -16,7 +15,7 @@ PLAN = "OfflineMemoryAllocation"
 # Its version, its subgraph, and the number of tensors, by which offsets would follow.
 _NO_TENSORS = np.zeros(3, np.int32)
 # The kernels that take the first scale of a constant for all of its channels, and its position.
-_FIRST_SCALE = {schema.BuiltinOperator.DEQUANTIZE: 0, schema.BuiltinOperator.EMBEDDING_LOOKUP: 1}
+_FIRST_SCALE = {"DEQUANTIZE": 0, "EMBEDDING_LOOKUP": 1}
 
 
 def refuse_first_scales(model: Any) -> None:
@@ -34,10 +33,10 @@ def refuse_first_scales(model: Any) -> None:
 
 def _has_channels(model: Any) -> bool:
     """Whether an operand has several scales of which tflite-micro takes the first one."""
-    codes = op_codes(model)
+    kinds = op_names(model)
     for graph in model.subgraphs:
         for op in graph.operators or ():
-            position = _FIRST_SCALE.get(codes[op.opcodeIndex])
+            position = _FIRST_SCALE.get(kinds[int(op.opcodeIndex)])
             if position is not None and position < len(op.inputs):
                 parameters = graph.tensors[op.inputs[position]].quantization
                 if parameters is not None and parameters.scale is not None and len(parameters.scale) > 1:

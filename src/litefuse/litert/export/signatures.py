@@ -6,11 +6,9 @@ import itertools
 from pathlib import Path
 from typing import Any
 
-from ai_edge_litert import schema_py_generated as schema
-
 from litefuse.errors import InterpreterError
 from litefuse.litert.export.edited_file import edit_file
-from litefuse.litert.runtime.schema_objects import tensor_name
+from litefuse.litert.runtime.schema_objects import made, tensor_name
 
 __all__ = ["SIGNATURE", "name_tensors", "sign", "sign_file"]
 
@@ -55,8 +53,7 @@ def sign(model: Any) -> bool:
     if model.signatureDefs:
         return False
     graph = model.subgraphs[0]
-    signature: Any = schema.SignatureDefT()
-    signature.signatureKey, signature.subgraphIndex = SIGNATURE.encode(), 0
+    signature = made("SignatureDef", signatureKey=SIGNATURE.encode(), subgraphIndex=0)
     signature.inputs = [_entry(graph, index) for index in graph.inputs]
     signature.outputs = [_entry(graph, index) for index in dict.fromkeys(graph.outputs)]
     model.signatureDefs = [signature]
@@ -64,6 +61,4 @@ def sign(model: Any) -> bool:
 
 
 def _entry(graph: Any, index: int) -> Any:
-    entry: Any = schema.TensorMapT()
-    entry.name, entry.tensorIndex = graph.tensors[index].name, int(index)
-    return entry
+    return made("TensorMap", name=graph.tensors[index].name, tensorIndex=int(index))

@@ -129,21 +129,30 @@ class Graph:
         inputs: The indices of its input tensors.
         outputs: The indices of its output tensors.
         size: How many tensors it has.
+        operators: The tables of its ops.
+        place_of_outputs: Where the file says where the list of outputs is; 0 if it has none.
     """
 
     def __init__(self, model: Model, table: Table) -> None:
         self._model = model
         self._tables = table.tables(fields.TENSORS)
-        self._operators = table.tables(fields.OPERATORS)
+        self.operators = table.tables(fields.OPERATORS)
         self.size = len(self._tables)
+        self.place_of_outputs = table.place(fields.GRAPH_OUTPUTS)
+        self._table = table
         self._tensors: dict[int, Tensor] = {}
         self.inputs = table.numbers(fields.GRAPH_INPUTS)
         self.outputs = table.numbers(fields.GRAPH_OUTPUTS)
 
+    @property
+    def name(self) -> str:
+        """Its name; empty if it has none."""
+        return self._table.text(fields.GRAPH_NAME)
+
     @cached_property
     def ops(self) -> list[Op]:
         """Its ops, in the order in which they run."""
-        return [self._model.op(table) for table in self._operators]
+        return [self._model.op(table) for table in self.operators]
 
     def tensor(self, index: int) -> Tensor:
         """Returns a tensor by its index."""
@@ -236,6 +245,16 @@ class Model:
     def has_buffers_behind(self) -> bool:
         """Whether data of buffers is stored behind the flatbuffer."""
         return any(not table.length(fields.DATA) and data_span(table)[1] for table in self._buffers)
+
+    def places_of_offsets(self) -> dict[int, int]:
+        """Returns where the file says where data and options behind the flatbuffer are, and what it says there."""
+        behind = [(table, fields.OFFSET, fields.SIZE) for table in self._buffers]
+        options = (fields.LARGE_OPTIONS_OFFSET, fields.LARGE_OPTIONS_SIZE)
+        behind += [(table, *options) for graph in self.graphs for table in graph.operators]
+        offsets = {
+            table.place(field): table.number(field, "Q") for table, field, size in behind if table.number(size, "Q")
+        }
+        return {place: offset for place, offset in offsets.items() if offset > 1}
 
     def constant_shapes(self) -> frozenset[tuple[int, ...]]:
         """Returns the shapes of all constants that have axes."""

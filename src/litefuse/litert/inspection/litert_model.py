@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import struct
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.errors import InterpreterError
 from litefuse.litert.export.op_codes import runtime_of
@@ -25,15 +25,15 @@ from litefuse.litert.inspection.facts import (
 from litefuse.litert.inspection.operator_options import known_options
 from litefuse.litert.inspection.operators import operators_of
 from litefuse.litert.inspection.sizes import file_sizes
-from litefuse.litert.inspection.tensors import dtype_name, stored_tensors
+from litefuse.litert.inspection.tensors import stored_tensors
 from litefuse.litert.metadata.associated_files import pack_of
 from litefuse.litert.metadata.finish import model_metadata
 from litefuse.litert.runtime import model_tables as fields
-from litefuse.litert.runtime.flatbuffer import content_of, root
+from litefuse.litert.runtime.flatbuffer import Table, content_of, root
 from litefuse.litert.runtime.model_content import check_model
-from litefuse.litert.runtime.model_tables import OpCode, custom_options
+from litefuse.litert.runtime.model_tables import IDENTIFIER, OpCode, custom_options, dtype_name, sizes_of
 from litefuse.litert.runtime.operators import ops_that_run_in_litert
-from litefuse.litert.runtime.soundness import IDENTIFIER, check_soundness
+from litefuse.litert.runtime.soundness import check_soundness
 
 __all__ = ["facts_of", "inspect_litert_model", "is_litert_model"]
 
@@ -97,8 +97,8 @@ class _Reader:
     data: Any
 
     def facts(self, source: str) -> LiteRTModelFacts:
-        model = schema.Model.GetRootAs(self.data, 0)
-        subgraphs = [model.Subgraphs(index) for index in range(model.SubgraphsLength())]
+        model = root(self.data)
+        subgraphs = model.tables(fields.SUBGRAPHS)
         tensors, operators = tuple(stored_tensors(self.data)), operators_of(self.data)
         counts = Counter(each.name for each in operators)
         is_plain = all(each.kind == "builtin" for each in operators)
@@ -108,10 +108,8 @@ class _Reader:
         return LiteRTModelFacts(
             source=source,
             size=len(self.data),
-            description=_text(model.Description()),
-            signatures=tuple(
-                _signature(model.SignatureDefs(index), subgraphs) for index in range(model.SignatureDefsLength())
-            ),
+            description=model.text(fields.DESCRIPTION),
+            signatures=tuple(_signature(table, subgraphs) for table in model.tables(fields.SIGNATURES)),
             subgraphs=tuple(_subgraph(subgraph) for subgraph in subgraphs),
             op_counts=dict(sorted(counts.items())),
             custom_operators=tuple(
@@ -120,7 +118,7 @@ class _Reader:
                 )
                 for (kind, name, options), count in sorted(custom.items())
             ),
-            metadata=tuple(_text(model.Metadata(index).Name()) for index in range(model.MetadataLength())),
+            metadata=tuple(table.text(fields.METADATA_NAME) for table in model.tables(fields.METADATA)),
             tensors=tensors,
             operators=operators,
             sizes=file_sizes(self.data, tensors, operators),
@@ -145,62 +143,59 @@ class _Reader:
                         yield "composite", options.text(_COMPOSITE_NAME), options.content(_COMPOSITE_ATTRIBUTES)
 
 
-def _text(value: bytes | None) -> str:
-    return (value or b"").decode("utf-8", "replace")
+def _tensor(tensors: Sequence[Table], index: int, name: str | None = None) -> TensorFacts:
+    tensor = tensors[index]
+    shape = sizes_of(tensor)
+    dtype = dtype_name(tensor.number(fields.TYPE, "b"))
+    scale, zero_point = _quantization(tensor.table(fields.QUANTIZATION))
+    known = shape if shape or tensor.number(fields.HAS_RANK, "B") else None
+    return TensorFacts(
+        tensor.text(fields.TENSOR_NAME) if name is None else name, dtype, known, scale, zero_point, index
+    )
 
 
-def _tensor(subgraph: Any, index: int, name: str | None = None) -> TensorFacts:
-    tensor = subgraph.Tensors(index)
-    # The shape signature has -1 where the shape has 1 for a dynamic dimension; it is absent for static shapes.
-    sizes: list[int] = [tensor.Shape(i) for i in range(tensor.ShapeLength())]
-    if tensor.ShapeSignatureLength():
-        sizes = [tensor.ShapeSignature(i) for i in range(tensor.ShapeSignatureLength())]
-    shape = None if not sizes and not tensor.HasRank() else tuple(None if size < 0 else size for size in sizes)
-    dtype = dtype_name(tensor.Type())
-    scale, zero_point = _quantization(tensor.Quantization())
-    return TensorFacts(_text(tensor.Name()) if name is None else name, dtype, shape, scale, zero_point, index)
-
-
-def _quantization(parameters: Any) -> tuple[float | None, int | None]:
+def _quantization(parameters: Table | None) -> tuple[float | None, int | None]:
     """Returns scale and zero point of a per-tensor quantized tensor, which inputs and outputs are; else None."""
-    if parameters is None or parameters.ScaleLength() != 1:
+    if parameters is None or parameters.length(fields.SCALE) != 1:
         return None, None
+    (scale,) = struct.unpack_from("<f", parameters.data, parameters.vector(fields.SCALE))
+    zero_point = 0
+    if parameters.length(fields.ZERO_POINT):
+        (zero_point,) = struct.unpack_from("<q", parameters.data, parameters.vector(fields.ZERO_POINT))
     # The shortest decimal that rounds to the same float32.
-    scale = float(str(np.float32(parameters.Scale(0))))
-    return scale, int(parameters.ZeroPoint(0)) if parameters.ZeroPointLength() else 0
+    return float(str(np.float32(scale))), zero_point
 
 
-def _subgraph(subgraph: Any) -> SubgraphFacts:
+def _subgraph(subgraph: Table) -> SubgraphFacts:
+    tensors = subgraph.tables(fields.TENSORS)
+    inputs, outputs = subgraph.numbers(fields.GRAPH_INPUTS), subgraph.numbers(fields.GRAPH_OUTPUTS)
     return SubgraphFacts(
-        name=_text(subgraph.Name()),
-        inputs=tuple(_tensor(subgraph, subgraph.Inputs(index)) for index in range(subgraph.InputsLength())),
-        outputs=tuple(_tensor(subgraph, subgraph.Outputs(index)) for index in range(subgraph.OutputsLength())),
-        op_count=subgraph.OperatorsLength(),
-        input_indices=tuple(subgraph.Inputs(index) for index in range(subgraph.InputsLength())),
-        output_indices=tuple(subgraph.Outputs(index) for index in range(subgraph.OutputsLength())),
+        name=subgraph.text(fields.GRAPH_NAME),
+        inputs=tuple(_tensor(tensors, index) for index in inputs),
+        outputs=tuple(_tensor(tensors, index) for index in outputs),
+        op_count=subgraph.length(fields.OPERATORS),
+        input_indices=inputs,
+        output_indices=outputs,
     )
 
 
-def _order(indices: Sequence[int]) -> Callable[[Any], int]:
-    """Returns the key by which named tensors are in the order of indices; others come last."""
-    places = {index: place for place, index in reversed([*enumerate(indices)])}
-    return lambda named: places.get(named.TensorIndex(), len(places))
+def _signature(signature: Table, subgraphs: Sequence[Table]) -> SignatureFacts:
+    number = signature.number(fields.SIGNATURE_GRAPH, "I")
+    tensors = subgraphs[number].tables(fields.TENSORS)
 
+    def named(field: int, order: int) -> tuple[TensorFacts, ...]:
+        # In the file they are sorted by name; indices are those of the subgraph. Others come last.
+        indices = subgraphs[number].numbers(order)
+        places = {index: place for place, index in reversed([*enumerate(indices)])}
+        entries = [
+            (entry.number(fields.MAP_INDEX, "I"), entry.text(fields.MAP_NAME)) for entry in signature.tables(field)
+        ]
+        entries.sort(key=lambda entry: places.get(entry[0], len(places)))
+        return tuple(_tensor(tensors, *entry) for entry in entries)
 
-def _signature(signature: Any, subgraphs: list[Any]) -> SignatureFacts:
-    subgraph = subgraphs[signature.SubgraphIndex()]
-    # In the file they are sorted by name; indices are those of the subgraph.
-    inputs = sorted(
-        (signature.Inputs(index) for index in range(signature.InputsLength())),
-        key=_order([subgraph.Inputs(place) for place in range(subgraph.InputsLength())]),
-    )
-    outputs = sorted(
-        (signature.Outputs(index) for index in range(signature.OutputsLength())),
-        key=_order([subgraph.Outputs(place) for place in range(subgraph.OutputsLength())]),
-    )
     return SignatureFacts(
-        key=_text(signature.SignatureKey()),
-        inputs=tuple(_tensor(subgraph, each.TensorIndex(), _text(each.Name())) for each in inputs),
-        outputs=tuple(_tensor(subgraph, each.TensorIndex(), _text(each.Name())) for each in outputs),
-        subgraph=signature.SubgraphIndex(),
+        key=signature.text(fields.SIGNATURE_KEY),
+        inputs=named(fields.SIGNATURE_INPUTS, fields.GRAPH_INPUTS),
+        outputs=named(fields.SIGNATURE_OUTPUTS, fields.GRAPH_OUTPUTS),
+        subgraph=number,
     )

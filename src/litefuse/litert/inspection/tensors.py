@@ -7,22 +7,18 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.litert.inspection.facts import QuantizationFacts, StoredTensor
 from litefuse.litert.runtime import model_tables as fields
 from litefuse.litert.runtime.flatbuffer import Table, root
-from litefuse.litert.runtime.model_tables import TENSOR_TYPES, data_of, data_span, sizes_of
+from litefuse.litert.runtime.model_tables import data_of, data_span, dtype_name, sizes_of
 
-__all__ = ["dtype_name", "stored_tensors"]
+__all__ = ["stored_tensors"]
 
 # The fields of the table BlockwiseQuantization.
 _SCALES, _BLOCK_SIZE = 0, 2
-
-
-def dtype_name(number: int) -> str:
-    """Returns the name of a type of the schema, such as ``int8``."""
-    return TENSOR_TYPES[number].lower() if number in TENSOR_TYPES else f"type_{number}"
+# Its number among the details of a quantization.
+_BLOCKWISE = 2
 
 
 def stored_tensors(content: Any) -> Iterator[StoredTensor]:
@@ -67,7 +63,7 @@ def _quantization(
     if parameters is None:
         return None
     details = parameters.table(fields.QUANTIZATION_DETAILS + 1)
-    if parameters.number(fields.QUANTIZATION_DETAILS, "B") == schema.QuantizationDetails.BlockwiseQuantization:
+    if parameters.number(fields.QUANTIZATION_DETAILS, "B") == _BLOCKWISE:
         if details is None:
             return None
         scales = _values(buffers, tensors[details.number(_SCALES, "i")])

@@ -18,7 +18,7 @@ from typing import Any
 from litefuse.errors import MetadataError
 from litefuse.litert.runtime import model_tables as fields
 from litefuse.litert.runtime.flatbuffer import Table, root
-from litefuse.litert.runtime.soundness import IDENTIFIER
+from litefuse.litert.runtime.model_tables import IDENTIFIER
 
 __all__ = ["BUFFER", "MAP", "METADATA", "MODEL", "SIGNATURE", "SUBGRAPH", "TENSOR", "Block", "write_with_root"]
 

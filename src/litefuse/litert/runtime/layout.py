@@ -266,55 +266,35 @@ def _expect_string(address: int, expected: str, what: str) -> None:
 
 def probe_model() -> bytes:
     """Builds the model to inspect: an unresolved custom op with an absent input, and a composite."""
-    from ai_edge_litert import schema_py_generated as schema
-
-    from litefuse.litert.runtime.schema_objects import flatbuffer_of
+    from litefuse.litert.runtime.model_tables import DTYPE_NUMBERS, OP_NUMBERS
+    from litefuse.litert.runtime.schema_objects import custom_code, flatbuffer_of, made, set_options
 
     def tensor(spec: _Tensor) -> Any:
-        made = schema.TensorT()
-        made.name, made.shape = spec.name, list(spec.shape)
-        made.shapeSignature = list(spec.signature) or None
-        made.type = getattr(schema.TensorType, spec.flatbuffer_type)
-        made.buffer = 1 if spec.constant else 0
+        new = made("Tensor", name=spec.name, shape=list(spec.shape), shapeSignature=list(spec.signature) or None)
+        new.type, new.buffer = DTYPE_NUMBERS[spec.flatbuffer_type.lower()], 1 if spec.constant else 0
         if spec.constant:
-            made.quantization = schema.QuantizationParametersT()
-            made.quantization.scale, made.quantization.zeroPoint = SCALES.tolist(), list(ZERO_POINTS)
-        return made
+            new.quantization = made("QuantizationParameters", scale=SCALES.tolist(), zeroPoint=list(ZERO_POINTS))
+        return new
 
-    def code(builtin: int, custom: str | None = None) -> Any:
-        made = schema.OperatorCodeT()
-        made.builtinCode, made.customCode, made.version = builtin, custom, 1
-        made.deprecatedBuiltinCode = min(builtin, schema.BuiltinOperator.PLACEHOLDER_FOR_GREATER_OP_CODES)
-        return made
+    def code(kind: str) -> Any:
+        number, largest = OP_NUMBERS[kind], OP_NUMBERS["PLACEHOLDER_FOR_GREATER_OP_CODES"]
+        return made("OperatorCode", builtinCode=number, deprecatedBuiltinCode=min(number, largest), version=1)
 
     def operator(opcode: int, inputs: list[int], outputs: list[int]) -> Any:
-        made = schema.OperatorT()
-        made.opcodeIndex, made.inputs, made.outputs = opcode, inputs, outputs
-        return made
+        return made("Operator", opcodeIndex=opcode, inputs=inputs, outputs=outputs)
 
     def subgraph(tensors: list[Any], inputs: list[int], outputs: list[int], operators: list[Any]) -> Any:
-        made = schema.SubGraphT()
-        made.tensors, made.inputs, made.outputs, made.operators = tensors, inputs, outputs, operators
-        return made
+        return made("SubGraph", tensors=tensors, inputs=inputs, outputs=outputs, operators=operators)
 
     custom = operator(0, [0, 1, -1], [2])
     custom.customOptions = list(OPTIONS)
     composite = operator(1, [0], [3])
-    composite.builtinOptions2Type = schema.BuiltinOptions2.StableHLOCompositeOptions
-    composite.builtinOptions2 = schema.StableHLOCompositeOptionsT()
-    composite.builtinOptions2.name = COMPOSITE_NAME
-    composite.builtinOptions2.decompositionSubgraphIndex = 1
-    composite.builtinOptions2.compositeAttributes = list(OPTIONS)
+    options = made("StableHLOCompositeOptions", name=COMPOSITE_NAME, decompositionSubgraphIndex=1)
+    options.compositeAttributes = list(OPTIONS)
+    set_options(composite, options)
 
-    model = schema.ModelT()
-    model.version = 3
-    model.buffers = [schema.BufferT(), schema.BufferT()]
-    model.buffers[1].data = list(CONSTANT.tobytes())
-    model.operatorCodes = [
-        code(schema.BuiltinOperator.CUSTOM, CUSTOM_NAME),
-        code(schema.BuiltinOperator.STABLEHLO_COMPOSITE),
-        code(schema.BuiltinOperator.ABS),
-    ]
+    model = made("Model", version=3, buffers=[made("Buffer"), made("Buffer", data=list(CONSTANT.tobytes()))])
+    model.operatorCodes = [custom_code(CUSTOM_NAME), code("STABLEHLO_COMPOSITE"), code("ABS")]
     model.subgraphs = [
         subgraph([tensor(spec) for spec in TENSORS], [0], [2, 3], [custom, composite]),
         subgraph([tensor(TENSORS[0]), tensor(TENSORS[3])], [0], [1], [operator(2, [0], [1])]),

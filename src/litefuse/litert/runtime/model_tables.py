@@ -10,15 +10,23 @@ from typing import NamedTuple, cast
 from litefuse.litert.runtime.flatbuffer import Table
 
 __all__ = [
+    "ACTIVATIONS",
     "BUILTIN_OPS",
+    "DTYPE_NUMBERS",
+    "IDENTIFIER",
+    "OP_NUMBERS",
     "TENSOR_TYPES",
     "OpCode",
     "custom_options",
     "data_of",
     "data_span",
+    "dtype_name",
     "names_of",
     "sizes_of",
 ]
+
+#: The identifier behind the first four bytes of a LiteRT model.
+IDENTIFIER = b"TFL3"
 
 # Model
 VERSION, OPERATOR_CODES, SUBGRAPHS, DESCRIPTION, BUFFERS, METADATA_BUFFER, METADATA, SIGNATURES = range(8)
@@ -115,6 +123,19 @@ class OpCode(NamedTuple):
     def shown(self) -> str:
         """The op's name, or that of a custom op."""
         return self.custom or self.name
+
+
+#: The numbers of ops by their names.
+OP_NUMBERS = {name: number for number, name in BUILTIN_OPS.items()}
+#: The numbers of types by their names as of dtypes, such as ``float32``.
+DTYPE_NUMBERS = {name.lower(): number for number, name in TENSOR_TYPES.items()}
+#: The activations that ops may end with, by their numbers.
+ACTIVATIONS = dict(enumerate(("NONE", "RELU", "RELU_N1_TO_1", "RELU6", "TANH", "SIGN_BIT")))
+
+
+def dtype_name(number: int) -> str:
+    """Returns the name of a type of the schema, such as ``int8``."""
+    return TENSOR_TYPES[number].lower() if number in TENSOR_TYPES else f"type_{number}"
 
 
 def sizes_of(tensor: Table) -> tuple[int | None, ...]:

@@ -12,10 +12,24 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.litert.runtime.flatbuffer import Table
+from litefuse.litert.runtime.model_tables import BUILTIN_OPS, IDENTIFIER, OP_NUMBERS, dtype_name
 
-__all__ = ["add_metadata", "bytes_of", "flatbuffer_of", "object_of", "objects_of", "op_code", "op_codes", "tensor_name"]
-
-_IDENTIFIER = b"TFL3"
+__all__ = [
+    "add_metadata",
+    "bytes_of",
+    "custom_code",
+    "dtype_of",
+    "flatbuffer_of",
+    "made",
+    "object_of",
+    "objects_of",
+    "op_code",
+    "op_name",
+    "op_names",
+    "set_options",
+    "tensor_like",
+    "tensor_name",
+]
 
 
 def objects_of(content: Any) -> Any:
@@ -38,6 +52,42 @@ def objects_of(content: Any) -> Any:
     return model
 
 
+def made(kind: str, **values: Any) -> Any:
+    """Returns a new object of the schema.
+
+    Args:
+        kind: The name of its class in the schema, such as ``Tensor``.
+        **values: Its fields that are not as in an empty one.
+    """
+    new = getattr(schema, f"{kind}T")()
+    for name, value in values.items():
+        if not hasattr(new, name):
+            raise AttributeError(f"{kind} has no field {name}")
+        setattr(new, name, value)
+    return new
+
+
+def custom_code(name: str) -> Any:
+    """Returns a new operator code of a custom op."""
+    number = OP_NUMBERS["CUSTOM"]
+    return made("OperatorCode", builtinCode=number, deprecatedBuiltinCode=number, customCode=name, version=1)
+
+
+def tensor_like(tensor: Any) -> Any:
+    """Returns a new tensor of the type and shape of another one, without a name, a value or scales."""
+    fields = ("type", "shape", "shapeSignature", "hasRank")
+    return made("Tensor", name=b"", buffer=0, **{field: getattr(tensor, field) for field in fields})
+
+
+def set_options(op: Any, options: Any) -> None:
+    """Gives an op builtin options, of either union."""
+    name = type(options).__name__.removesuffix("T")
+    if (number := getattr(schema.BuiltinOptions, name, None)) is not None:
+        op.builtinOptionsType, op.builtinOptions = number, options
+    else:
+        op.builtinOptions2Type, op.builtinOptions2 = getattr(schema.BuiltinOptions2, name), options
+
+
 def object_of(kind: str, table: Table) -> Any:
     """Returns a table as an object of the schema.
 
@@ -58,7 +108,7 @@ def bytes_of(data: Any) -> bytes:
 def flatbuffer_of(model: Any) -> bytearray:
     """Returns the flatbuffer of a model of the schema's objects, with all of its data inside."""
     builder: Any = flatbuffers.Builder(1024)
-    builder.Finish(model.Pack(builder), file_identifier=_IDENTIFIER)
+    builder.Finish(model.Pack(builder), file_identifier=IDENTIFIER)
     return builder.Output()
 
 
@@ -73,11 +123,8 @@ def add_metadata(model: Any, name: str, data: Any) -> None:
     entries: list[Any] = list(model.metadata or ())
     if any(entry.name == name.encode() for entry in entries):
         return
-    buffer: Any = schema.BufferT()
-    entry: Any = schema.MetadataT()
-    buffer.data = data
-    entry.name, entry.buffer = name.encode(), len(model.buffers)
-    model.buffers, model.metadata = [*model.buffers, buffer], [*entries, entry]
+    entry = made("Metadata", name=name.encode(), buffer=len(model.buffers))
+    model.buffers, model.metadata = [*model.buffers, made("Buffer", data=data)], [*entries, entry]
 
 
 def op_code(code: Any) -> int:
@@ -85,9 +132,20 @@ def op_code(code: Any) -> int:
     return max(code.builtinCode, code.deprecatedBuiltinCode)
 
 
-def op_codes(model: Any) -> list[int]:
-    """Returns the builtin operators of a model's operator codes, to which ops refer by their index."""
-    return [op_code(each) for each in model.operatorCodes]
+def op_name(code: Any) -> str:
+    """Returns the name of an operator code's op in the schema; CUSTOM for custom ops."""
+    number = op_code(code)
+    return BUILTIN_OPS.get(number, f"BUILTIN_{number}")
+
+
+def op_names(model: Any) -> list[str]:
+    """Returns the names of the ops of a model's operator codes, to which ops refer by their index."""
+    return [op_name(code) for code in model.operatorCodes]
+
+
+def dtype_of(tensor: Any) -> str:
+    """Returns the name of a tensor's type, such as ``float32``."""
+    return dtype_name(tensor.type)
 
 
 def tensor_name(tensor: Any) -> str:

@@ -20,14 +20,11 @@ from litefuse.litert.runtime import model_tables as fields
 from litefuse.litert.runtime.builtin_ops import INPUTS, OUTPUTS
 from litefuse.litert.runtime.flatbuffer import Table, root
 from litefuse.litert.runtime.known_custom_ops import READERS_OF_OPTIONS
-from litefuse.litert.runtime.model_tables import OpCode, custom_options, data_of, data_span
+from litefuse.litert.runtime.model_tables import IDENTIFIER, OpCode, custom_options, data_of, data_span
 from litefuse.litert.runtime.options import decode_map
 from litefuse.litert.runtime.tensors import are_strings
 
-__all__ = ["IDENTIFIER", "check_soundness"]
-
-#: The identifier behind the first four bytes of a LiteRT model.
-IDENTIFIER = b"TFL3"
+__all__ = ["check_soundness"]
 
 
 class _Unsound(Exception):  # noqa: N818  becomes an InterpreterError

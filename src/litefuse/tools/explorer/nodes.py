@@ -14,10 +14,10 @@ from typing import Any
 
 from litefuse.errors import InterpreterError
 from litefuse.litert.inputs.graph import Graph, Model
-from litefuse.litert.runtime.flatbuffer import content_of, root
+from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.litert.runtime.model_content import check_model
-from litefuse.litert.runtime.model_tables import GRAPH_NAME, SUBGRAPHS
-from litefuse.litert.runtime.soundness import IDENTIFIER, check_soundness
+from litefuse.litert.runtime.model_tables import IDENTIFIER
+from litefuse.litert.runtime.soundness import check_soundness
 
 __all__ = ["ADAPTER", "ExplorerGraph", "explorer_graphs"]
 
@@ -64,8 +64,8 @@ def _graphs(data: Any) -> list[ExplorerGraph]:
     model = Model(data)
     keys = {each.graph: key for key, each in reversed(model.signatures.items()) if key}
     ids = [
-        table.text(GRAPH_NAME) or keys.get(index) or (f"subgraph_{index}" if index else "main")
-        for index, table in enumerate(root(data).tables(SUBGRAPHS))
+        graph.name or keys.get(index) or (f"subgraph_{index}" if index else "main")
+        for index, graph in enumerate(model.graphs)
     ]
     counts = Counter(ids)
     seen: set[int] = set()

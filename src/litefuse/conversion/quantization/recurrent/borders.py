@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ai_edge_litert import schema_py_generated as schema
-
 from litefuse.litert.export.editor import GraphEditor
 
 __all__ = ["drop_unused", "join_integers"]
-
-_CODES = schema.BuiltinOperator
 
 
 def join_integers(graph: GraphEditor) -> None:
@@ -21,13 +17,13 @@ def join_integers(graph: GraphEditor) -> None:
     %r = quantize(%f)      -->   %q, or quantize(%q) if its scale or dtype is another
     """
     for op in [*graph.ops]:
-        if graph.code(op) == _CODES.REVERSE_V2:
+        if graph.kind(op) == "REVERSE_V2":
             _move_integers(graph, op)
     for op in [*graph.ops]:
-        if graph.code(op) != _CODES.QUANTIZE:
+        if graph.kind(op) != "QUANTIZE":
             continue
         producer = graph.producer(op.inputs[0])
-        if producer is None or graph.code(producer) != _CODES.DEQUANTIZE:
+        if producer is None or graph.kind(producer) != "DEQUANTIZE":
             continue
         source, result = int(producer.inputs[0]), int(op.outputs[0])
         if graph.scale(source) is None:
@@ -39,7 +35,7 @@ def join_integers(graph: GraphEditor) -> None:
                 graph.replace_input(each, result, source)
             graph.remove_op(op)
     for op in [*graph.ops]:
-        if graph.code(op) == _CODES.UNPACK:
+        if graph.kind(op) == "UNPACK":
             _rescale_once(graph, op)
     _drop_ops(graph)
 
@@ -50,7 +46,7 @@ def _move_integers(graph: GraphEditor, op: Any) -> None:
     %r = reverse(dequantize(%q))   -->   %r = dequantize(reverse(%q))
     """
     producer = graph.producer(op.inputs[0])
-    if producer is None or graph.code(producer) != _CODES.DEQUANTIZE:
+    if producer is None or graph.kind(producer) != "DEQUANTIZE":
         return
     source, result = int(producer.inputs[0]), int(op.outputs[0])
     scale = graph.scale(source)
@@ -71,7 +67,7 @@ def _rescale_once(graph: GraphEditor, op: Any) -> None:
     rescaled: list[Any] = []
     for item in items:
         takers = [*graph.consumers(item)]
-        if len(takers) != 1 or graph.code(takers[0]) != _CODES.QUANTIZE or graph.is_output(item):
+        if len(takers) != 1 or graph.kind(takers[0]) != "QUANTIZE" or graph.is_output(item):
             return
         rescaled.append(takers[0])
     results = [int(each.outputs[0]) for each in rescaled]
@@ -88,11 +84,11 @@ def _rescale_once(graph: GraphEditor, op: Any) -> None:
 
 def _drop_ops(graph: GraphEditor) -> None:
     """Removes conversions and initial values that nothing takes, from the last to the first."""
-    removable = {_CODES.QUANTIZE, _CODES.DEQUANTIZE, _CODES.FILL, _CODES.BROADCAST_TO}
-    removable |= {_CODES.SHAPE, _CODES.PACK, _CODES.STRIDED_SLICE}  # the sizes of initial values
+    removable = {"QUANTIZE", "DEQUANTIZE", "FILL", "BROADCAST_TO"}
+    removable |= {"SHAPE", "PACK", "STRIDED_SLICE"}  # the sizes of initial values
     for op in reversed([*graph.ops]):
         result = int(op.outputs[0]) if len(op.outputs) else -1
-        if graph.code(op) in removable and not graph.is_output(result) and not any(graph.consumers(result)):
+        if graph.kind(op) in removable and not graph.is_output(result) and not any(graph.consumers(result)):
             graph.remove_op(op)
 
 

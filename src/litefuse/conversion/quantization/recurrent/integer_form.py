@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.conversion.quantization.recurrent.operands import (
     BIASES,
@@ -31,7 +30,6 @@ from litefuse.litert.export.editor import GraphEditor, Scale
 
 __all__ = ["constants_of", "make_integers"]
 
-_CODES = schema.BuiltinOperator
 # The unit of biases that are added to a normalized gate, relative to the scale of its weights.
 _NORMALIZED_BIAS = 2.0**-10
 # The unit of a gate's sum without normalization.
@@ -39,9 +37,9 @@ _GATE = 2.0**-12
 # Biases and their sums with products are int32.
 _LARGEST_BIAS = 2.0**30
 # The first version of ops with int16.
-_INT16_VERSIONS = {_CODES.CONCATENATION: 3, _CODES.SLICE: 4}
+_INT16_VERSIONS = {"CONCATENATION": 3, "SLICE": 4}
 # The ops that write initial values, and their versions for int8 and int16.
-_INTEGER_VERSIONS = {_CODES.BROADCAST_TO: 3, _CODES.FILL: 3}
+_INTEGER_VERSIONS = {"BROADCAST_TO": 3, "FILL": 3}
 
 
 def make_integers(
@@ -126,7 +124,7 @@ def _integer_input(graph: GraphEditor, op: Any, ends: tuple[float, float]) -> in
     if graph.is_type(source, "int8") and graph.scale(source) is not None:
         return source
     for each in graph.before(op):
-        if x in each.inputs and graph.code(each) == _CODES.QUANTIZE and graph.is_type(each.outputs[0], "int8"):
+        if x in each.inputs and graph.kind(each) == "QUANTIZE" and graph.is_type(each.outputs[0], "int8"):
             return int(each.outputs[0])
     result = graph.add_tensor(f"{graph.name(x)}_int8", graph.shape(x), "int8", asymmetric(*ends))
     graph.add_op(op, "QUANTIZE", [x], [result])
@@ -139,7 +137,7 @@ def _integer_output(graph: GraphEditor, op: Any, ends: tuple[float, float]) -> i
     following = [
         each
         for each in graph.consumers(result)
-        if graph.code(each) == _CODES.QUANTIZE
+        if graph.kind(each) == "QUANTIZE"
         and graph.is_type(each.outputs[0], "int8")
         and _holds(graph.scale(each.outputs[0]), ends)
     ]
@@ -168,7 +166,7 @@ def _holds(scale: Scale | None, ends: tuple[float, float]) -> bool:
 def integer_source(graph: GraphEditor, index: int) -> int:
     """Returns the integers that a tensor is dequantized from; itself if it is not."""
     producer = graph.producer(index)
-    return int(producer.inputs[0]) if producer is not None and graph.code(producer) == _CODES.DEQUANTIZE else index
+    return int(producer.inputs[0]) if producer is not None and graph.kind(producer) == "DEQUANTIZE" else index
 
 
 def _state(graph: GraphEditor, op: Any, position: int, name: str, scale: Scale) -> int:
@@ -181,17 +179,17 @@ def _state(graph: GraphEditor, op: Any, position: int, name: str, scale: Scale) 
     if producer is None:  # it keeps its value between calls
         return state
     graph.tensor(old).isVariable = False
-    kind = graph.code(producer)
+    kind = graph.kind(producer)
     if -1 in shape and kind in _INTEGER_VERSIONS:
         _write_open_state(graph, op, producer, state, dtype)
         return state
     source = old
-    value = graph.constant(producer.inputs[1]) if kind == _CODES.FILL else None
+    value = graph.constant(producer.inputs[1]) if kind == "FILL" else None
     if value is not None and not value.any():
         # QUANTIZE of a constant is computed in each call, also on microcontrollers, whose FILL lacks int16; Vela
         # makes constants of it, which the NPU reads at the first step.
         source = graph.zeros(shape)
-    elif kind == _CODES.BROADCAST_TO and graph.shape(producer.inputs[0]) == shape:
+    elif kind == "BROADCAST_TO" and graph.shape(producer.inputs[0]) == shape:
         source = integer_source(graph, int(producer.inputs[0]))
     graph.add_op(op, "QUANTIZE", [source], [state])
     return state
@@ -203,19 +201,19 @@ def _write_open_state(graph: GraphEditor, op: Any, producer: Any, state: int, dt
     It is of the same kind as that of the state in floating point, which allocates its result itself in each call. The
     result of QUANTIZE would keep the memory of the first batch: the fault ``state-of-the-first-batch``.
     """
-    is_fill = graph.code(producer) == _CODES.FILL
+    is_fill = graph.kind(producer) == "FILL"
     value, dims = producer.inputs[::-1] if is_fill else producer.inputs
     integers = graph.add_tensor(f"{graph.name(state)}/initial", graph.shape(value), dtype, graph.scale(state))
     graph.add_op(op, "QUANTIZE", [integer_source(graph, int(value))], [integers])
     operands = [dims, integers] if is_fill else [integers, dims]
     written = graph.add_op(op, "FILL" if is_fill else "BROADCAST_TO", operands, [state])
-    graph.set_version(written, _INTEGER_VERSIONS[graph.code(written)])
+    graph.set_version(written, _INTEGER_VERSIONS[graph.kind(written)])
 
 
 def _shape_of_state(graph: GraphEditor, state: int, producer: Any | None) -> tuple[int, ...]:
     """Returns the shape of a state; that of a FILL may be known although its type does not say so."""
     shape = graph.shape(state)
-    dims = None if producer is None or graph.code(producer) != _CODES.FILL else producer.inputs[0]
+    dims = None if producer is None or graph.kind(producer) != "FILL" else producer.inputs[0]
     known = graph.constant(dims, np.int32) if dims is not None and graph.is_type(dims, "int32") else None
     return shape if known is None else tuple(map(int, known))
 
@@ -236,13 +234,13 @@ def _read_cell_state(graph: GraphEditor, op: Any, state: int, scale: Scale) -> N
         before = int(joined.outputs[0])
         after = graph.add_tensor(f"{graph.name(before)}_int16", graph.shape(before), "int16", scale)
         joined.inputs, joined.outputs = parts, [after]
-        graph.set_version(joined, _INT16_VERSIONS[_CODES.CONCATENATION])
+        graph.set_version(joined, _INT16_VERSIONS["CONCATENATION"])
         for taken in graph.consumers(before):
             graph.replace_input(taken, before, after)
             result = int(taken.outputs[0])
             part = graph.add_tensor(f"{graph.name(result)}_int16", graph.shape(result), "int16", scale)
             taken.outputs = [part]
-            graph.set_version(taken, _INT16_VERSIONS.get(graph.code(taken), 1))
+            graph.set_version(taken, _INT16_VERSIONS.get(graph.kind(taken), 1))
             graph.add_op(graph.after(taken), "DEQUANTIZE", [part], [result])
 
 

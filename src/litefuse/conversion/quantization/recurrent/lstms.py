@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.conversion.quantization.applying import read_model
 from litefuse.conversion.quantization.calibration import Ranges
@@ -34,16 +33,10 @@ from litefuse.litert.runtime.flatbuffer import content_of
 
 __all__ = ["FloatLayer", "LstmOps", "enclose_states"]
 
-_CODES = schema.BuiltinOperator
-_CONVERSIONS = (_CODES.QUANTIZE, _CODES.DEQUANTIZE)
+_CONVERSIONS = ("QUANTIZE", "DEQUANTIZE")
 # The recurrent ops that LiteRT has no integer form of.
-_OTHERS = {
-    _CODES.BIDIRECTIONAL_SEQUENCE_LSTM: "BIDIRECTIONAL_SEQUENCE_LSTM",
-    _CODES.BIDIRECTIONAL_SEQUENCE_RNN: "BIDIRECTIONAL_SEQUENCE_RNN",
-    _CODES.RNN: "RNN",
-    _CODES.UNIDIRECTIONAL_SEQUENCE_RNN: "UNIDIRECTIONAL_SEQUENCE_RNN",
-}
-_NAMES = frozenset({"LSTM", "UNIDIRECTIONAL_SEQUENCE_LSTM", *_OTHERS.values()})
+_OTHERS = frozenset({"BIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_RNN", "RNN", "UNIDIRECTIONAL_SEQUENCE_RNN"})
+_NAMES = frozenset({"LSTM", "UNIDIRECTIONAL_SEQUENCE_LSTM", *_OTHERS})
 
 
 class FloatLayer(NamedTuple):
@@ -173,7 +166,7 @@ class LstmOps:
                 made += 1
                 make_hybrid(graph, op, f"lstm{made}")
             for op in graph.ops:
-                if graph.code(op) == _CODES.UNIDIRECTIONAL_SEQUENCE_RNN and graph.name(op.outputs[0]) not in kept:
+                if graph.kind(op) == "UNIDIRECTIONAL_SEQUENCE_RNN" and graph.name(op.outputs[0]) not in kept:
                     made += 1
                     make_hybrid_rnn(graph, op, f"rnn{made}")
         drop_unused(model)
@@ -211,7 +204,7 @@ def enclose_states(ranges: Ranges, inner: Mapping[str, InnerRanges]) -> Ranges:
 
 
 def _others(graph: GraphEditor) -> list[FloatLayer]:
-    found = [(graph.name(op.outputs[0]), _OTHERS[graph.code(op)]) for op in graph.ops if graph.code(op) in _OTHERS]
+    found = [(graph.name(op.outputs[0]), graph.kind(op)) for op in graph.ops if graph.kind(op) in _OTHERS]
     return [FloatLayer(name, f"LiteRT has {op} with integers for its weights alone") for name, op in found]
 
 
@@ -227,7 +220,7 @@ def _agree_on_outputs(graph: GraphEditor, signatures: Sequence[Any], *, quantize
             continue
         for place, index in enumerate(outputs):
             producer = graph.producer(index)
-            if producer is None or graph.code(producer) not in _CONVERSIONS or int(producer.inputs[0]) != named:
+            if producer is None or graph.kind(producer) not in _CONVERSIONS or int(producer.inputs[0]) != named:
                 continue
             if graph.is_type(index, "float32") == quantized_io:
                 outputs[place] = named

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import OpResolverType
 
 from litefuse.conversion.quantization.recurrent.operands import CELL_STATE, INPUT, OUTPUT_STATE, LstmNumbers
@@ -69,7 +68,7 @@ def _states(graph: GraphEditor, op: Any, read: Any) -> Iterator[npt.NDArray[np.f
         producer = graph.producer(op.inputs[position])
         if producer is None:
             yield np.zeros(shape, np.float32)
-        elif graph.code(producer) == schema.BuiltinOperator.FILL:
+        elif graph.kind(producer) == "FILL":
             yield np.full(shape, read(producer.inputs[1]), np.float32)
         else:  # BROADCAST_TO
             yield np.broadcast_to(read(producer.inputs[0]), shape).astype(np.float32)

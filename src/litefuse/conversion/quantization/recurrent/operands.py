@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.litert.export.editor import GraphEditor
+from litefuse.litert.runtime.model_tables import ACTIVATIONS
 
 __all__ = [
     "BIASES",
@@ -45,8 +45,8 @@ OUTPUT_STATE = 18
 CELL_STATE = 19
 NORMALIZATIONS = range(20, 24)
 
-#: The codes of the ops.
-LSTMS = (schema.BuiltinOperator.UNIDIRECTIONAL_SEQUENCE_LSTM, schema.BuiltinOperator.LSTM)
+#: The names of the ops.
+LSTMS = ("UNIDIRECTIONAL_SEQUENCE_LSTM", "LSTM")
 _GATES = "ifco"
 _PEEPHOLES = "ifo"
 #: Short names of the constant operands, by position: they are much of a small file.
@@ -106,7 +106,7 @@ class LstmNumbers:
 def lstm_ops(graph: GraphEditor) -> Iterator[Any]:
     """Yields the ops with float32 inputs and weights: over all steps, or of one."""
     for op in [*graph.ops]:
-        if graph.code(op) in LSTMS and all(
+        if graph.kind(op) in LSTMS and all(
             graph.is_type(op.inputs[each], "float32") for each in (INPUT, INPUT_WEIGHTS[1])
         ):
             yield op
@@ -120,7 +120,7 @@ def cell_reads(graph: GraphEditor, op: Any) -> Iterator[Any]:
     states = [int(op.inputs[CELL_STATE])]
     for state in states:  # grows
         for each in graph.consumers(state):
-            if graph.code(each) == schema.BuiltinOperator.CONCATENATION:
+            if graph.kind(each) == "CONCATENATION":
                 yield each
             elif is_copy(graph, each):
                 states.append(int(each.outputs[0]))
@@ -128,7 +128,7 @@ def cell_reads(graph: GraphEditor, op: Any) -> Iterator[Any]:
 
 def is_copy(graph: GraphEditor, op: Any | None) -> bool:
     """Whether an op copies a tensor, as litefuse has it copied: the maximum of it and itself."""
-    if op is None or graph.code(op) != schema.BuiltinOperator.MAXIMUM:
+    if op is None or graph.kind(op) != "MAXIMUM":
         return False
     return len({int(each) for each in op.inputs}) == 1
 
@@ -144,7 +144,7 @@ def reason_for_float(graph: GraphEditor, op: Any, *, hybrid: bool = False) -> st
     options = op.builtinOptions
     if len(op.inputs) != _COUNT:
         return f"it has {len(op.inputs)} operands in place of {_COUNT}"
-    if not hybrid and options.fusedActivationFunction != schema.ActivationFunctionType.TANH:
+    if not hybrid and ACTIVATIONS.get(options.fusedActivationFunction) != "TANH":
         return "LiteRT has integers for the activation tanh alone"
     if getattr(options, "diagonalRecurrentTensors", False) or len(graph.shape(op.inputs[RECURRENT_WEIGHTS[1]])) != 2:
         return "LiteRT has no integers for recurrent weights that are vectors"

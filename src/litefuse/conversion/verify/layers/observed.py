@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import shutil
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.errors import InterpreterError
+from litefuse.litert.inputs.graph import Model
 from litefuse.litert.runtime.flatbuffer import content_of
 
 __all__ = ["ObservedCopy"]
 
-# Where fields are in vtables (schema.fbs): the outputs of a SubGraph, the offset of a Buffer, and that of an Operator's
-# large custom options.
-_OUTPUTS, _BUFFER_OFFSET, _OPTIONS_OFFSET = 8, 6, 22
 _FARTHEST = 2**31 - 2**16  # the largest flatbuffer that the runtime accepts
 _ALIGNMENT = 4096
 
@@ -39,16 +34,14 @@ class ObservedCopy:
     def __init__(self, model: str | bytes, path: Path, subgraph: int) -> None:
         self.path = path
         with content_of(model) as data:
-            root: Any = schema.Model.GetRootAs(data, 0)
-            graph: Any = root.Subgraphs(subgraph)
-            table = graph._tab  # noqa: SLF001
-            offset = table.Offset(_OUTPUTS)
-            self._place: int = table.Pos + offset
-            moved = dict(_offsets(root))
+            facts = Model(data)
+            graph = facts.graphs[subgraph]
+            self._place = graph.place_of_outputs
+            moved = facts.places_of_offsets()
             end = min(moved.values(), default=len(data))
             # Room for the index of each tensor.
-            room = -(-4 * (graph.TensorsLength() + 2) // _ALIGNMENT) * _ALIGNMENT
-        if not offset:
+            room = -(-4 * (graph.size + 2) // _ALIGNMENT) * _ALIGNMENT
+        if not self._place:
             raise InterpreterError("its subgraph has no outputs")
         self._begin = -(-end // 4) * 4
         if self._begin + room > _FARTHEST:
@@ -72,22 +65,6 @@ class ObservedCopy:
             file.write(struct.pack(f"<I{len(outputs)}i", len(outputs), *outputs))
             file.seek(self._place)
             file.write(struct.pack("<I", self._begin - self._place))
-
-
-def _offsets(root: Any) -> Iterator[tuple[int, int]]:
-    """Yields what is stored behind the flatbuffer: the place of its offset in the file, and the offset."""
-    for index in range(root.BuffersLength()):
-        buffer = root.Buffers(index)
-        if buffer.Size() > 0 and buffer.Offset() > 1:
-            table = buffer._tab  # noqa: SLF001
-            yield table.Pos + table.Offset(_BUFFER_OFFSET), buffer.Offset()
-    for number in range(root.SubgraphsLength()):
-        graph = root.Subgraphs(number)
-        for index in range(graph.OperatorsLength()):
-            operator = graph.Operators(index)
-            if operator.LargeCustomOptionsSize() > 0 and operator.LargeCustomOptionsOffset() > 1:
-                table = operator._tab  # noqa: SLF001
-                yield table.Pos + table.Offset(_OPTIONS_OFFSET), operator.LargeCustomOptionsOffset()
 
 
 def _move(path: Path, end: int, room: int, moved: dict[int, int]) -> None:

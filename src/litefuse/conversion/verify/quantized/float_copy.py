@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.errors import LitefuseError
 from litefuse.litert.differences.side import Side
@@ -20,32 +19,30 @@ from litefuse.litert.differences.weights import real_numbers
 from litefuse.litert.inspection.facts import StoredTensor
 from litefuse.litert.inspection.tensors import stored_tensors
 from litefuse.litert.runtime.flatbuffer import content_of
-from litefuse.litert.runtime.schema_objects import flatbuffer_of, op_codes
+from litefuse.litert.runtime.model_tables import DTYPE_NUMBERS, OP_NUMBERS
+from litefuse.litert.runtime.schema_objects import flatbuffer_of, made, objects_of, op_names, tensor_like
 
 __all__ = ["CUT", "FloatCopy", "Steps", "is_quantized_file", "steps_of"]
 
 #: The key of the signature of a subgraph with cuts: its inputs and outputs are called by the numbers of their tensors.
 CUT = "cut"
 
-_FLOAT = schema.TensorType.FLOAT32
+_FLOAT = DTYPE_NUMBERS["float32"]
 # The types of computed numbers that QUANTIZE rounds to.
-_ROUNDED = {"int8": schema.TensorType.INT8, "uint8": schema.TensorType.UINT8, "int16": schema.TensorType.INT16}
-_QUANTIZE = int(schema.BuiltinOperator.QUANTIZE)
-_DEQUANTIZE = int(schema.BuiltinOperator.DEQUANTIZE)
+_ROUNDED = {dtype: DTYPE_NUMBERS[dtype] for dtype in ("int8", "uint8", "int16")}
 # Where ops with weights have their bias, whose scale is the product of those of the activations and the weights.
-_BIASES: dict[int, tuple[int, int]] = {
-    schema.BuiltinOperator.CONV_2D: (0, 2),
-    schema.BuiltinOperator.DEPTHWISE_CONV_2D: (0, 2),
-    schema.BuiltinOperator.FULLY_CONNECTED: (0, 2),
-    schema.BuiltinOperator.TRANSPOSE_CONV: (2, 3),
+_BIASES: dict[str, tuple[int, int]] = {
+    "CONV_2D": (0, 2),
+    "DEPTHWISE_CONV_2D": (0, 2),
+    "FULLY_CONNECTED": (0, 2),
+    "TRANSPOSE_CONV": (2, 3),
 }
 # With weights of integers, these quantize activations of floating point in each call.
-_HYBRID: frozenset[int] = frozenset(
-    getattr(schema.BuiltinOperator, name)
-    for name in (
+_HYBRID = frozenset(
+    {
         *("FULLY_CONNECTED", "CONV_2D", "DEPTHWISE_CONV_2D", "BATCH_MATMUL", "SVDF", "RNN", "LSTM"),
         *("UNIDIRECTIONAL_SEQUENCE_RNN", "UNIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_LSTM"),
-    )
+    }
 )
 _LARGEST = 127  # int8
 _MOST_BYTES = 2**31 - 2**24  # of a flatbuffer
@@ -104,13 +101,13 @@ class _Parts(NamedTuple):
     Attributes:
         side: The file.
         model: The copy, as the schema's objects.
-        codes: The builtin operators of its operator codes.
+        kinds: The names of the ops of its operator codes.
         weights: The constants that were quantized.
     """
 
     side: Side
     model: Any
-    codes: list[int]
+    kinds: list[str]
     weights: dict[object, _Weights]
 
 
@@ -145,7 +142,7 @@ class FloatCopy:
         self.given: dict[int, int] = {}
         self.computed: dict[int, int] = {}
         model = side.objects()
-        parts = _Parts(side, model, op_codes(model), {})
+        parts = _Parts(side, model, op_names(model), {})
         for number in range(len(model.subgraphs)):
             if number == graph:
                 conversion = _Conversion(parts, number, cuts, rounded=rounded, largest=largest or {})
@@ -157,6 +154,7 @@ class FloatCopy:
             raise LitefuseError("as real numbers, its weights take more than 2 GB")
         self._weights = [*parts.weights.values()]
         self._content = flatbuffer_of(model)
+        self._buffers = objects_of(self._content).buffers  # views of it
 
     def content(self, random: np.random.Generator | None = None) -> bytes:
         """Returns the file.
@@ -164,12 +162,11 @@ class FloatCopy:
         Args:
             random: If it is given, each weight is off by up to half a step, as one that was rounded is.
         """
-        root: Any = schema.Model.GetRootAs(self._content, 0)
         for weights in self._weights:
             values = weights.values
             if random is not None:
                 values = values + (random.random(values.shape, np.float32) - np.float32(0.5)) * weights.steps
-            root.Buffers(weights.buffer).DataAsNumpy().view(np.float32)[:] = values.reshape(-1)
+            self._buffers[weights.buffer].data.view(np.float32)[:] = values.reshape(-1)
         return bytes(self._content)
 
 
@@ -182,7 +179,7 @@ class _Conversion:
         self.given: dict[int, int] = {}
         self.computed: dict[int, int] = {}
         self._side, self._model = parts.side, parts.model
-        self._codes, self._weights = parts.codes, parts.weights
+        self._kinds, self._weights = parts.kinds, parts.weights
         self._number = number
         self._cuts = frozenset(cuts)
         self._rounded = rounded
@@ -210,10 +207,9 @@ class _Conversion:
         graph.operators = self._operators
         if self._cuts:
             graph.inputs = [*self.given.values()]
-            made = dict.fromkeys(each for each in self.computed.values() if each not in graph.inputs)
-            graph.outputs = [each for each in made if self._tensors[each].type == _FLOAT]
-            signature: Any = schema.SignatureDefT()
-            signature.signatureKey, signature.subgraphIndex = CUT, self._number
+            results = dict.fromkeys(each for each in self.computed.values() if each not in graph.inputs)
+            graph.outputs = [each for each in results if self._tensors[each].type == _FLOAT]
+            signature = made("SignatureDef", signatureKey=CUT, subgraphIndex=self._number)
             signature.inputs = [_named(str(index), place) for index, place in self.given.items()]
             signature.outputs = [_named(str(place), place) for place in graph.outputs]
             self._model.signatureDefs = [signature]
@@ -239,23 +235,21 @@ class _Conversion:
 
     def _add_weights(self, key: object, values: npt.NDArray[np.float32], steps: npt.NDArray[np.float32]) -> int:
         if key not in self._weights:
-            buffer: Any = schema.BufferT()
-            buffer.data = values.reshape(-1).view(np.uint8)
-            self._model.buffers.append(buffer)
+            self._model.buffers.append(made("Buffer", data=values.reshape(-1).view(np.uint8)))
             self._weights[key] = _Weights(len(self._model.buffers) - 1, values, steps)
         return self._weights[key].buffer
 
     def _convert(self, op: Any) -> None:
         tensors = self._tensors
-        code = self._codes[int(op.opcodeIndex)]
+        kind = self._kinds[int(op.opcodeIndex)]
         taken, outputs = _numbers(op.inputs), _numbers(op.outputs)
         inputs = [self._instead.get(each, each) for each in taken]
-        if code in {_QUANTIZE, _DEQUANTIZE} and tensors[inputs[0]].type == tensors[outputs[0]].type == _FLOAT:
+        if kind in {"QUANTIZE", "DEQUANTIZE"} and tensors[inputs[0]].type == tensors[outputs[0]].type == _FLOAT:
             self._set(outputs[0], inputs[0])
             return
-        if code in _BIASES:
-            self._set_bias(code, taken, inputs)
-        if self._rounded and self._is_hybrid(code, taken):
+        if kind in _BIASES:
+            self._set_bias(kind, taken, inputs)
+        if self._rounded and self._is_hybrid(kind, taken):
             scale = self._largest.get(taken[0], 0.0) / _LARGEST
             if scale > 0:
                 inputs[0] = self._round(inputs[0], "int8", taken[0], scale)
@@ -274,9 +268,9 @@ class _Conversion:
         if made != index:
             self._instead[index] = made
 
-    def _is_hybrid(self, code: int, taken: list[int]) -> bool:
+    def _is_hybrid(self, kind: str, taken: list[int]) -> bool:
         return (
-            code in _HYBRID
+            kind in _HYBRID
             and self._stored[taken[0]].dtype == "float32"
             and any(
                 each >= 0 and self._stored[each].is_constant and self._stored[each].dtype in {"int8", "int4", "int2"}
@@ -284,9 +278,9 @@ class _Conversion:
             )
         )
 
-    def _set_bias(self, code: int, taken: list[int], inputs: list[int]) -> None:
+    def _set_bias(self, kind: str, taken: list[int], inputs: list[int]) -> None:
         """Gives a bias the scale that the kernel takes it to have, in place of its own."""
-        data, place = _BIASES[code]
+        data, place = _BIASES[kind]
         if len(taken) <= place or taken[place] < 0 or taken[data] not in self._steps:
             return
         bias, scales = self._stored[taken[place]], self._side.scales(self._stored[taken[1]])
@@ -306,42 +300,35 @@ class _Conversion:
         """Adds QUANTIZE and DEQUANTIZE; returns the rounded tensor."""
         quantized, result = self._add_tensor(index), self._add_tensor(index)
         tensor = self._tensors[quantized]
-        tensor.type, tensor.quantization = _ROUNDED[dtype], schema.QuantizationParametersT()
+        tensor.type, tensor.quantization = _ROUNDED[dtype], made("QuantizationParameters")
         tensor.quantization.scale, tensor.quantization.zeroPoint = [scale], [0]
         if not scale:
             scales = self._side.scales(self._stored[index])
             assert scales is not None
             tensor.quantization.scale = [float(scales.scales[0])]
             tensor.quantization.zeroPoint = [int(scales.zeros[0])]
-        for code, taken, made in ((_QUANTIZE, source, quantized), (_DEQUANTIZE, quantized, result)):
-            op: Any = schema.OperatorT()
-            op.opcodeIndex, op.inputs, op.outputs = self._code(code), [taken], [made]
+        for kind, taken, computed in (("QUANTIZE", source, quantized), ("DEQUANTIZE", quantized, result)):
+            op = made("Operator", opcodeIndex=self._code(kind), inputs=[taken], outputs=[computed])
             self._operators.append(op)
         return result
 
-    def _code(self, code: int) -> int:
-        codes = self._codes
-        if code not in codes:
-            new: Any = schema.OperatorCodeT()
-            new.builtinCode = new.deprecatedBuiltinCode = code
-            new.version = 1
-            self._model.operatorCodes.append(new)
-            codes.append(code)
-        return codes.index(code)
+    def _code(self, kind: str) -> int:
+        kinds = self._kinds
+        if kind not in kinds:
+            number = OP_NUMBERS[kind]
+            code = made("OperatorCode", builtinCode=number, deprecatedBuiltinCode=number, version=1)
+            self._model.operatorCodes.append(code)
+            kinds.append(kind)
+        return kinds.index(kind)
 
     def _add_tensor(self, index: int) -> int:
         """Adds a tensor like another one, without its data."""
-        like, tensor = self._tensors[index], schema.TensorT()
-        tensor.type, tensor.shape, tensor.shapeSignature = like.type, like.shape, like.shapeSignature
-        tensor.hasRank, tensor.name, tensor.buffer = like.hasRank, b"", 0
-        self._tensors.append(tensor)
+        self._tensors.append(tensor_like(self._tensors[index]))
         return len(self._tensors) - 1
 
 
 def _named(name: str, index: int) -> Any:
-    made: Any = schema.TensorMapT()
-    made.name, made.tensorIndex = name, index
-    return made
+    return made("TensorMap", name=name, tensorIndex=index)
 
 
 def _numbers(indices: Any) -> list[int]:

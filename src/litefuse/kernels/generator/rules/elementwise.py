@@ -7,14 +7,12 @@ do something else.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import cast
-
-from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.kernels.generator.body import BodyOp
 from litefuse.kernels.generator.graph import Graph, NotGenerated, literal, rule
 from litefuse.kernels.generator.nodes import CPP_TYPES, Computed, Literal, Node
 from litefuse.kernels.generator.rules.sizes import folded
+from litefuse.litert.runtime.model_tables import ACTIVATIONS
 
 __all__ = ["activated", "needs"]
 
@@ -40,7 +38,7 @@ def _activation_number(op: BodyOp) -> int:
 def activated(graph: Graph, op: BodyOp, node: Node) -> Node:
     """Applies the activation that an op is fused with."""
     number = _activation_number(op)
-    name = _ACTIVATION_NAMES.get(number, str(number))
+    name = ACTIVATIONS.get(number, str(number))
     if name == "NONE":
         return node
     if name not in _ACTIVATIONS or node.dtype not in (*_REAL, "INT32", "INT64"):
@@ -60,10 +58,6 @@ def _activation(graph: Graph, node: Node, name: str) -> Node:
         dtype, [node], lambda texts: f"AtMost<{kind}>(AtLeast<{kind}>({texts[0]}, {low}), {high})", label="relu"
     )
 
-
-_ACTIVATION_NAMES: dict[int, str] = {
-    number: name for name, number in vars(cast("type", schema.ActivationFunctionType)).items() if name.isupper()
-}
 
 _ACTIVATIONS: dict[str, tuple[float, float | None]] = {
     "RELU": (0, None),
@@ -302,7 +296,7 @@ def _cast(graph: Graph, op: BodyOp) -> Node:
     return graph.computed(dtype, [source], lambda texts: f"{name}({texts[0]})")
 
 
-@rule("LEAKY_RELU", takes="x", options=schema.LeakyReluOptionsT)
+@rule("LEAKY_RELU", takes="x", options="LeakyReluOptions")
 def _leaky(graph: Graph, op: BodyOp) -> Node:
     source = graph.node(op.inputs[0])
     needs(op, source.dtype, ("FLOAT32",))
@@ -337,7 +331,7 @@ def _hard_swish(graph: Graph, op: BodyOp) -> Node:
     )
 
 
-@rule("GELU", takes="x", options=schema.GeluOptionsT)
+@rule("GELU", takes="x", options="GeluOptions")
 def _gelu(graph: Graph, op: BodyOp) -> Node:
     source = graph.node(op.inputs[0])
     needs(op, source.dtype, ("FLOAT32",))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ai_edge_litert import schema_py_generated as schema
-
 from litefuse.kernels.generator.body import BodyOp
 from litefuse.kernels.generator.emitter import Emitter
 from litefuse.kernels.generator.graph import Graph, NotGenerated, rule
@@ -16,7 +14,7 @@ from litefuse.kernels.generator.sizes import LARGEST_DIMENSION, Size
 __all__: list[str] = []
 
 
-@rule("RESIZE_NEAREST_NEIGHBOR", takes="xi", options=schema.ResizeNearestNeighborOptionsT)
+@rule("RESIZE_NEAREST_NEIGHBOR", takes="xi", options="ResizeNearestNeighborOptions")
 def _nearest(graph: Graph, op: BodyOp) -> Node:
     source = graph.of_rank(op.inputs[0], 4, 4)
     height, width = graph.sizes_of(op.inputs[1], "the size of an image", 2)
@@ -65,7 +63,7 @@ def _sampled(graph: Graph, source: Node, places: Node, axis: int) -> Node:
     )
 
 
-@rule("RESIZE_BILINEAR", takes="xi", options=schema.ResizeBilinearOptionsT)
+@rule("RESIZE_BILINEAR", takes="xi", options="ResizeBilinearOptions")
 def _bilinear(graph: Graph, op: BodyOp) -> Node:
     source = graph.of_rank(op.inputs[0], 4, 4)
     if source.dtype != "FLOAT32":

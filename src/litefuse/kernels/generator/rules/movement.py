@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.kernels.generator.body import BodyOp
 from litefuse.kernels.generator.emitter import Emitter
@@ -21,7 +20,7 @@ from litefuse.kernels.generator.sizes import ZERO, Size, number
 __all__ = ["picked"]
 
 
-@rule("CONCATENATION", takes="x+", options=schema.ConcatenationOptionsT)
+@rule("CONCATENATION", takes="x+", options="ConcatenationOptions")
 def _concatenation(graph: Graph, op: BodyOp) -> Node:
     from litefuse.kernels.generator.rules.elementwise import activated
 
@@ -58,7 +57,7 @@ def _joined(graph: Graph, parts: Sequence[Node], axis: int) -> Node:
     )
 
 
-@rule("PACK", takes="x+", options=schema.PackOptionsT)
+@rule("PACK", takes="x+", options="PackOptions")
 def _pack(graph: Graph, op: BodyOp) -> Node:
     def compute(values: list[Any]) -> Any:
         if any(each.ndim for each in values):
@@ -72,7 +71,7 @@ def _pack(graph: Graph, op: BodyOp) -> Node:
     return _joined(graph, [graph.with_axes(part, [axis]) for part in parts], axis)
 
 
-@rule("UNPACK", takes="x", gives="x+", options=schema.UnpackOptionsT)
+@rule("UNPACK", takes="x", gives="x+", options="UnpackOptions")
 def _unpack(graph: Graph, op: BodyOp) -> list[Node]:
     source = graph.node(op.inputs[0])
     axis = graph.axis(int(op.options.axis), len(source.shape))
@@ -113,7 +112,7 @@ def _amounts(graph: Graph, index: int, rank: int) -> list[tuple[Size, Size]]:
     return [*zip(found[::2], found[1::2], strict=True)]
 
 
-@rule("MIRROR_PAD", takes="xi", options=schema.MirrorPadOptionsT)
+@rule("MIRROR_PAD", takes="xi", options="MirrorPadOptions")
 def _mirror_pad(graph: Graph, op: BodyOp) -> Node:
     made = graph.node(op.inputs[0])
     skipped = 1 if int(op.options.mode) == 0 else 0  # REFLECT leaves out the edge
@@ -144,7 +143,7 @@ def _tile(graph: Graph, op: BodyOp) -> Node:
     return reshaped(graph, whole, [count * own for count, own in zip(counts, source.shape, strict=True)])
 
 
-@rule("GATHER", takes="xk", options=schema.GatherOptionsT)
+@rule("GATHER", takes="xk", options="GatherOptions")
 def _gather(graph: Graph, op: BodyOp) -> Node:
     axis = int(op.options.axis)
     where = graph.maybe_integers(op.inputs[1])
@@ -185,7 +184,7 @@ def picked(graph: Graph, source: Node, indices: Node, axis: int) -> Node:
     )
 
 
-@rule("ONE_HOT", takes="iixx", options=schema.OneHotOptionsT)
+@rule("ONE_HOT", takes="iixx", options="OneHotOptions")
 def _one_hot(graph: Graph, op: BodyOp) -> Node:
     indices = graph.node(op.inputs[0])
     on, off = (reshaped(graph, graph.node(op.inputs[place]), ()) for place in (2, 3))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from ai_edge_litert import schema_py_generated as schema
-
 from litefuse.kernels.generator.body import BodyOp
 from litefuse.kernels.generator.graph import Graph, NotGenerated, rule
 from litefuse.kernels.generator.nodes import Node
@@ -27,7 +25,7 @@ def _product(graph: Graph, left: Node, right: Node, factors: Size) -> Node:
     return graph.reduction(products, [len(products.shape) - 1], "sum", "product")
 
 
-@rule("FULLY_CONNECTED", takes="xxX", options=schema.FullyConnectedOptionsT)
+@rule("FULLY_CONNECTED", takes="xxX", options="FullyConnectedOptions")
 def _fully_connected(graph: Graph, op: BodyOp) -> Node:
     source, weights = graph.of_rank(op.inputs[0], 1), graph.of_rank(op.inputs[1], 2, 2)
     needs(op, source.dtype, ("FLOAT32",))
@@ -47,7 +45,7 @@ def _fully_connected(graph: Graph, op: BodyOp) -> Node:
     return activated(graph, op, made)
 
 
-@rule("BATCH_MATMUL", takes="xx", options=schema.BatchMatMulOptionsT)
+@rule("BATCH_MATMUL", takes="xx", options="BatchMatMulOptions")
 def _batch_matmul(graph: Graph, op: BodyOp) -> Node:
     left, right = (graph.of_rank(index, 2) for index in op.inputs)
     needs(op, left.dtype, ("FLOAT32",))

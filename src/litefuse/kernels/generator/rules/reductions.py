@@ -6,8 +6,6 @@ import operator
 from functools import reduce
 from typing import Any
 
-from ai_edge_litert import schema_py_generated as schema
-
 from litefuse.kernels.generator.body import BodyOp
 from litefuse.kernels.generator.graph import Graph, literal, rule
 from litefuse.kernels.generator.nodes import ArgumentReduction, Node, Running
@@ -29,7 +27,7 @@ _KINDS = {
 _NUMBERS = ("FLOAT32", "FLOAT64", "INT8", "UINT8", "INT16", "INT32", "INT64")
 
 
-@rule(*_KINDS, takes="xi", options=schema.ReducerOptionsT)
+@rule(*_KINDS, takes="xi", options="ReducerOptions")
 def _reduce(graph: Graph, op: BodyOp) -> Node:
     numbers = graph.numbers(op.inputs[1], "the axes")
     if op.name == "REDUCE_PROD" and numbers in ([0], [-1]):
@@ -69,7 +67,7 @@ def _argument(graph: Graph, op: BodyOp) -> Node:
     return ArgumentReduction(dtype, shape, source=source, axis=axis, sign=sign, number=graph.next_number())
 
 
-@rule("CUMSUM", takes="xi", options=schema.CumsumOptionsT)
+@rule("CUMSUM", takes="xi", options="CumsumOptions")
 def _running(graph: Graph, op: BodyOp) -> Node:
     source = graph.node(op.inputs[0])
     needs(op, source.dtype, ("FLOAT32", "INT32", "INT64"))

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ai_edge_litert import schema_py_generated as schema
-
 from litefuse.kernels.generator.body import BodyOp
 from litefuse.kernels.generator.emitter import Emitter
 from litefuse.kernels.generator.graph import Graph, NotGenerated, rule
@@ -67,7 +65,7 @@ def _groups(graph: Graph, source: Sequence[Size], target: Sequence[Size]) -> lis
     return groups
 
 
-@rule("RESHAPE", takes="xI", options=schema.ReshapeOptionsT)
+@rule("RESHAPE", takes="xI", options="ReshapeOptions")
 def _reshape(graph: Graph, op: BodyOp) -> Node:
     if op.inputs[1:]:
         sizes = list(graph.integers(op.inputs[1], "the shape of a reshape").ravel())
@@ -99,7 +97,7 @@ def _reshape(graph: Graph, op: BodyOp) -> Node:
     return reshaped(graph, source, sizes)
 
 
-@rule("SQUEEZE", takes="x", options=schema.SqueezeOptionsT)
+@rule("SQUEEZE", takes="x", options="SqueezeOptions")
 def _squeeze(graph: Graph, op: BodyOp) -> Node:
     dims = [int(axis) for axis in (op.options.squeezeDims if op.options.squeezeDims is not None else ())]
     known = moved_integers(graph, op, (0,), lambda values: values[0].reshape([]) if values[0].size == 1 else values[0])

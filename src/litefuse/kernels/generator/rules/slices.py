@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ai_edge_litert import schema_py_generated as schema
-
 from litefuse.kernels.generator.body import BodyOp
 from litefuse.kernels.generator.emitter import Emitter
 from litefuse.kernels.generator.graph import Graph, NotGenerated, rule
@@ -87,7 +85,7 @@ def _up_to(graph: Graph, size: Size, rest: Size) -> Size:
     return graph.sizes.chosen(is_rest, rest, size)
 
 
-@rule("STRIDED_SLICE", takes="xiii", options=schema.StridedSliceOptionsT)
+@rule("STRIDED_SLICE", takes="xiii", options="StridedSliceOptions")
 def _strided_slice(graph: Graph, op: BodyOp) -> Node:
     options = op.options
     begins = list(graph.integers(op.inputs[1], "the begin of a slice").ravel())
