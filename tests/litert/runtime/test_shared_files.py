@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -87,6 +88,24 @@ def test_arrays_outlive_the_files(path: Path) -> None:
     with shared_files():
         array = np.frombuffer(mapped(path), np.uint8)
     assert array.tobytes() == b"first"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux says which pages are resident")
+def test_pages_that_nobody_reads_are_given_back(path: Path) -> None:
+    path.write_bytes(bytes(range(256)) * 4096)
+
+    def resident() -> int:
+        """The kilobytes of the file that are resident."""
+        _, _, after = Path("/proc/self/smaps").read_text().partition(str(path))
+        return int(re.findall(r"Rss:\s+(\d+) kB", after)[0])
+
+    with shared_files():
+        with content_of(path) as content:
+            assert content[:] == path.read_bytes()
+            assert resident() == 1024
+        assert resident() == 0
+        assert mapped(path) is content
+        assert content[:] == path.read_bytes()
 
 
 _CONVERT = """

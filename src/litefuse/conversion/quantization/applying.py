@@ -10,7 +10,7 @@ from typing import Any
 from litefuse.conversion.quantization.calibration import Ranges
 from litefuse.conversion.quantization.recipe import Recipe
 from litefuse.conversion.quantization.refusals import WatchedManager, refusal
-from litefuse.litert.runtime.flatbuffer import mapped
+from litefuse.litert.runtime.flatbuffer import leave, mapped
 
 __all__ = ["apply_recipe", "read_model"]
 
@@ -47,5 +47,6 @@ def apply_recipe(path: Path, target: Path, recipe: Recipe, ranges: Ranges | None
         parameters = generator.generate_quantization_parameters(manager, ranges, enable_progress_bar=False)
         modifier = library("litert_quantizer.model_modifier").ModelModifier(model)
         modifier.modify_model(parameters, serialize_to_path=str(target), enable_progress_bar=False)
+        leave(mapped(path))
     except Exception as error:
         raise refusal(error, manager and manager.op) from error

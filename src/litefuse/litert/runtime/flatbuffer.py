@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, TypeAlias
 
-__all__ = ["Table", "content_of", "mapped", "release", "root", "shared_files"]
+__all__ = ["Table", "content_of", "leave", "mapped", "release", "root", "shared_files"]
 
 _INT32 = struct.Struct("<i")
 _UINT16 = struct.Struct("<H")
@@ -164,6 +164,13 @@ def _map(path: str | os.PathLike[str]) -> mmap.mmap:
         return mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
 
 
+def leave(data: mmap.mmap) -> None:
+    """Gives back the pages of a map that stays: they are no memory of this process until they are read again."""
+    if sys.platform != "win32" and not data.closed:
+        with suppress(OSError):  # the file system cannot
+            data.madvise(mmap.MADV_DONTNEED)
+
+
 def release(data: mmap.mmap) -> None:
     """Closes a file that is to be replaced, unless others read it, or an array is a part of it."""
     files = _SHARED.get() or {}
@@ -184,7 +191,11 @@ def content_of(file: str | os.PathLike[str] | bytes) -> Generator[Any]:
     if isinstance(file, bytes):
         yield file
     elif _SHARED.get() is not None:
-        yield mapped(file)
+        data = mapped(file)
+        try:
+            yield data
+        finally:
+            leave(data)
     else:
         with _map(file) as data:
             yield data
