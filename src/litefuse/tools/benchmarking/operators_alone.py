@@ -213,23 +213,13 @@ class _XnnpackDelegate:
 
 def _sum_model() -> bytes:
     """Returns a model of one ADD of float32."""
-    import flatbuffers
-    from ai_edge_litert import schema_py_generated as schema
+    from litefuse.litert.runtime.model_tables import DTYPE_NUMBERS, OP_NUMBERS
+    from litefuse.litert.runtime.schema_objects import flatbuffer_of, made, set_options
 
-    tensors: list[Any] = []
-    for name in ("x", "y"):
-        tensor: Any = schema.TensorT()
-        tensor.name, tensor.shape, tensor.type, tensor.buffer = name, [1], schema.TensorType.FLOAT32, 0
-        tensors.append(tensor)
-    operator: Any = schema.OperatorT()
-    operator.inputs, operator.outputs = [0, 0], [1]
-    operator.builtinOptionsType, operator.builtinOptions = schema.BuiltinOptions.AddOptions, schema.AddOptionsT()
-    graph: Any = schema.SubGraphT()
-    graph.tensors, graph.inputs, graph.outputs, graph.operators = tensors, [0], [1], [operator]
-    code: Any = schema.OperatorCodeT()
-    code.builtinCode, code.version = schema.BuiltinOperator.ADD, 1
-    model: Any = schema.ModelT()
-    model.version, model.buffers, model.operatorCodes, model.subgraphs = 3, [schema.BufferT()], [code], [graph]
-    builder: Any = flatbuffers.Builder(256)
-    builder.Finish(model.Pack(builder), file_identifier=b"TFL3")
-    return bytes(builder.Output())
+    tensors = [made("Tensor", name=name, shape=[1], type=DTYPE_NUMBERS["float32"], buffer=0) for name in ("x", "y")]
+    operator = made("Operator", inputs=[0, 0], outputs=[1])
+    set_options(operator, made("AddOptions"))
+    graph = made("SubGraph", tensors=tensors, inputs=[0], outputs=[1], operators=[operator])
+    code = made("OperatorCode", builtinCode=OP_NUMBERS["ADD"], version=1)
+    model = made("Model", version=3, buffers=[made("Buffer")], operatorCodes=[code], subgraphs=[graph])
+    return bytes(flatbuffer_of(model))
