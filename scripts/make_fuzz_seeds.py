@@ -53,7 +53,7 @@ def _add_jax(folder: Path) -> None:
     import jax.numpy as jnp
     from jax import export
 
-    from litefuse.frontends import source_of
+    from litefuse.frontends.source_of import source_of
 
     jax.config.update("jax_traceback_in_locations_limit", 0)  # no paths of this machine
 

@@ -89,7 +89,7 @@ def run_job(job: ConversionJob, announce: Callable[[str], None]) -> Report:
     """Runs a job from another process, with the fusions and kernels that it contains."""
     take_plug_ins(job.plug_ins)
     # Here and not at the top: in the process of a program, these are registered already.
-    from litefuse.fusions.recognizers.transfer import unpickle_registered
+    from litefuse.fusions.recognizers.recognizer import unpickle_registered
     from litefuse.litert.runtime.transfer import unpickle_kernels
 
     unpickle_registered(job.fusions)
