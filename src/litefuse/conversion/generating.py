@@ -45,7 +45,7 @@ def with_kernels(
         NotFusedError: A composite that had to be fused has no kernel.
         LitefuseError: No C++ compiler found.
     """
-    wanted = {each.name for each in report.composites if _is_kept(each, job)}
+    wanted = {composite.name for composite in report.composites if _is_kept(composite, job)}
     found: Generated | None = None
     if wanted:
         report, found = _of_composites(report, job, wanted, folder, convert, on_step)
@@ -75,12 +75,12 @@ def _of_composites(
         inlined = {**job.composites.by_name, **dict.fromkeys(declined, "inline")}
         report = convert(replace(job, composites=replace(job.composites, by_name=inlined)))
     composites = tuple(
-        replace(each, reason=declined[each.name])
-        if each.name in declined and each.outcome == "inlined"
-        else replace(each, kernel=kernel, error=kernel.error, unchecked=None)
-        if _is_kept(each, job) and (kernel := found.kernels.get(each.name)) is not None
-        else each
-        for each in report.composites
+        replace(composite, reason=declined[composite.name])
+        if composite.name in declined and composite.outcome == "inlined"
+        else replace(composite, kernel=kernel, error=kernel.error, unchecked=None)
+        if _is_kept(composite, job) and (kernel := found.kernels.get(composite.name)) is not None
+        else composite
+        for composite in report.composites
     )
     return replace(report, composites=composites), found
 
@@ -93,7 +93,7 @@ def _of_chains(
 
     others = found if found is not None and found.library is not None else None
     chains = generate_chains(job.output, folder, model="model.tflite", others=others, on_step=on_step)
-    if any(each.kernel is not None for each in chains):
+    if any(chain.kernel is not None for chain in chains):
         if job.finish.description is not None:
             from litefuse.litert.metadata.finish import finish_file
 

@@ -114,7 +114,7 @@ def _place_stubs(module: ir.Module, weights: Weights, token: bytes) -> set[int]:
 
 def _stub_buffers(data: Any, token: bytes) -> dict[int, int]:
     """Finds and clears the stubs; maps each one's buffer index to the weight's number."""
-    found: dict[int, int] = {}
+    buffers: dict[int, int] = {}
     for index, entry in enumerate(entries(data, follow(data, 0), _BUFFERS)):
         table = follow(data, entry)
         start = length = 0
@@ -124,9 +124,9 @@ def _stub_buffers(data: Any, token: bytes) -> dict[int, int]:
         elif (offset := field_of(data, table, _OFFSET)) and (size := field_of(data, table, _SIZE)):
             start, length = struct.unpack_from("<Q", data, offset)[0], struct.unpack_from("<Q", data, size)[0]
         if length == _STUB_BYTES and data[start : start + len(token)] == token:
-            found[index] = int.from_bytes(data[start + len(token) : start + length], "little")
+            buffers[index] = int.from_bytes(data[start + len(token) : start + length], "little")
             data[start : start + length] = bytes(length)  # the token is random, the file must not be
-    return found
+    return buffers
 
 
 def _correct_tensors(data: Any, corrections: Mapping[int, tuple[tuple[int, ...], int]]) -> None:

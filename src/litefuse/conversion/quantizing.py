@@ -59,7 +59,7 @@ def run_quantization(job: ConversionJob, announce: Callable[[str], None]) -> Rep
     quantization = None
     try:
         model = inspect_litert_model(job.source)
-        custom_ops = sorted({each.name for each in model.custom_operators if each.kind == "custom"})
+        custom_ops = sorted({operator.name for operator in model.custom_operators if operator.kind == "custom"})
         summary = ModelSummary(model.op_counts, tuple(custom_ops))
         prepare_model(job.source, partial)
         if job.quantize is not None:

@@ -215,14 +215,19 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
 
 
 def _log_composites(composites: Sequence[CompositeReport]) -> None:
-    for each in composites:
-        told = {"composite": each.name, "function": each.function, "fused_into": each.fused_into, "told": True}
-        if each.outcome == "fused":
-            message = f"{each.name} is fused into {each.fused_into}, {each.compared}"
+    for composite in composites:
+        told = {
+            "composite": composite.name,
+            "function": composite.function,
+            "fused_into": composite.fused_into,
+            "told": True,
+        }
+        if composite.outcome == "fused":
+            message = f"{composite.name} is fused into {composite.fused_into}, {composite.compared}"
             event("composites", INFO, message, event="fused", **told)
         else:
-            message = f"{each.name} is not fused: {each.reason}"
-            event("composites", INFO, message, event="not fused", reason=each.reason, **told)
+            message = f"{composite.name} is not fused: {composite.reason}"
+            event("composites", INFO, message, event="not fused", reason=composite.reason, **told)
 
 
 def _import(
@@ -237,7 +242,9 @@ def _import(
     imported = import_saved_model(saved_model if retyping is None else retyping.model(saved_model, keys), keys)
     steps.module = imported.module
     if job.finish.rename:
-        names = {each.symbol: {"inputs": [*each.inputs], "outputs": [*each.outputs]} for each in imported.entry_points}
+        names = {
+            point.symbol: {"inputs": [*point.inputs], "outputs": [*point.outputs]} for point in imported.entry_points
+        }
         job.finish.check_names(names, str(job.source))
     inputs = {entry.symbol: entry.inputs for entry in imported.entry_points}
     shapes = fixed_shapes(job.target, job.input_shapes, imported)
@@ -382,8 +389,8 @@ def _known_ops(saved_model: SavedModel, module: ir.Module) -> set[str]:
 
 def _names_of(composites: Sequence[CompositeReport]) -> set[str]:
     """Returns the names of composites, and of the ops that they became."""
-    fused_into = [name for each in composites if each.fused_into for name in each.fused_into.split(", ")]
-    return {*fused_into, *(each.name for each in composites)}
+    fused_into = [name for composite in composites if composite.fused_into for name in composite.fused_into.split(", ")]
+    return {*fused_into, *(composite.name for composite in composites)}
 
 
 def _uncalled(saved_model: SavedModel, called: Sequence[CompositeReport]) -> list[CompositeReport]:
@@ -436,10 +443,10 @@ def _require_fused(required: RequiredComposites, composites: Sequence[CompositeR
     failed: list[str] = []
     hint = ""
     for pattern in required.patterns:
-        fitting = [each for each in composites if fnmatchcase(each.name, pattern)]
+        fitting = [composite for composite in composites if fnmatchcase(composite.name, pattern)]
         if not fitting:
             failed.append(f"{pattern!r}: no function of the model is annotated so")
-            hint = _present({each.name for each in composites})
+            hint = _present({composite.name for composite in composites})
         called = [each for each in fitting if each.call_sites or each.outcome == "fused"]
         for each in called or fitting:
             # The comparison of a generated kernel is still to come.

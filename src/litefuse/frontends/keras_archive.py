@@ -64,15 +64,15 @@ def read_archive(path: Path) -> tuple[str, Any]:
 def _check_members(archive: zipfile.ZipFile, path: Path) -> None:
     archive.getinfo(_CONFIG)  # raises an error if there is none: then this is not a model
     members = archive.infolist()
-    names = Counter(each.filename for each in members)
-    for each in members:
-        name = each.filename
+    names = Counter(member.filename for member in members)
+    for member in members:
+        name = member.filename
         if names[name] > 1:
             raise LitefuseError(f"the archive has {name!r} more than once", where=str(path))
         parts = PurePosixPath(name).parts
         is_known = name in (_CONFIG, _METADATA) or name in _WEIGHTS or (parts and parts[0] == _ASSETS)
         # The upper half of the attributes is the Unix file mode, if there is one.
-        mode = each.external_attr >> 16
+        mode = member.external_attr >> 16
         is_plain = stat.S_IFMT(mode) in (0, stat.S_IFREG, stat.S_IFDIR)
         if not is_known or not is_plain or ".." in parts or "\\" in name:
             raise LitefuseError(

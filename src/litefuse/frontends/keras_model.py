@@ -179,7 +179,7 @@ def _is_keras_2(keras: Any) -> bool:
 
 def _takes_training(model: Any) -> bool:
     parameters = inspect.signature(model.call).parameters.values()
-    return any(each.name == "training" or each.kind is each.VAR_KEYWORD for each in parameters)
+    return any(parameter.name == "training" or parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
 
 
 def _class(package: Any, *path: str) -> Any:

@@ -68,7 +68,7 @@ def saved_models_in(folder: Path) -> list[Path]:
 
     Links are not followed.
     """
-    found: list[Path] = []
+    models: list[Path] = []
     level, seen = [folder], 0
     for _ in range(_DEPTH):
         inner: list[Path] = []
@@ -77,15 +77,15 @@ def saved_models_in(folder: Path) -> list[Path]:
             if seen + len(inner) > _MAX_FOLDERS:
                 return []
         seen += len(inner)
-        found += [each for each in inner if is_saved_model(each)]
+        models += [each for each in inner if is_saved_model(each)]
         level = [each for each in inner if not is_saved_model(each)]
-    return found
+    return models
 
 
 def _folders(parent: Path) -> list[Path]:
     try:
         with os.scandir(parent) as entries:
-            return [Path(each) for each in entries if each.is_dir(follow_symlinks=False)]
+            return [Path(entry) for entry in entries if entry.is_dir(follow_symlinks=False)]
     except (OSError, ValueError):  # not a folder, or not readable
         return []
 

@@ -116,13 +116,13 @@ def named_outputs(outputs: Any) -> dict[str, Any]:
 def _input_names(inputs: Sequence[_Input]) -> list[str]:
     """Returns a name for each tensor of a function's inputs; all are different."""
     # Components of one ragged tensor are equal here.
-    different = {each if each.given is None else each.given for each in inputs}
-    in_full = len({each.name(in_full=False) for each in inputs}) < len(different)
+    different = {input_ if input_.given is None else input_.given for input_ in inputs}
+    in_full = len({input_.name(in_full=False) for input_ in inputs}) < len(different)
     taken: dict[str, None] = {}
-    for each in inputs:
-        name = _valid(each.name(in_full=in_full))
+    for input_ in inputs:
+        name = _valid(input_.name(in_full=in_full))
         copies = (f"{name}_{number}" for number in range(1, len(inputs)))
-        taken[next(each for each in (name, *copies) if each not in taken)] = None
+        taken[next(copy for copy in (name, *copies) if copy not in taken)] = None
     return list(taken)
 
 
@@ -175,7 +175,7 @@ def _children(value: Any) -> list[tuple[Any, Any]] | None:
     if hasattr(value, "_asdict"):  # a namedtuple
         return list(value._asdict().items())
     if hasattr(value, "__attrs_attrs__"):
-        return [(each.name, getattr(value, each.name)) for each in value.__attrs_attrs__]
+        return [(attr.name, getattr(value, attr.name)) for attr in value.__attrs_attrs__]
     flatten: Any = getattr(value, "__tf_flatten__", None)
     if flatten is not None and dataclasses.is_dataclass(value):
         names = {id(getattr(value, field.name)): field.name for field in dataclasses.fields(value)}

@@ -33,13 +33,13 @@ def tensorflow_packages(folders: Iterable[str] | None = None) -> dict[str, str]:
         folders: The folders to look in; None: Python's path.
     """
     found: dict[str, str] = {}
-    for each in distributions() if folders is None else distributions(path=list(folders)):
+    for distribution in distributions() if folders is None else distributions(path=list(folders)):
         try:
-            name = str(each.metadata["Name"] or "").lower().replace("_", "-")
+            name = str(distribution.metadata["Name"] or "").lower().replace("_", "-")
         except Exception:  # noqa: BLE001  the metadata of any package may be damaged in any way
             continue
         if name in TENSORFLOWS:
-            found.setdefault(name, each.version)
+            found.setdefault(name, distribution.version)
     # On Windows, `tensorflow` has no files of its own: it depends on tensorflow-intel.
     if "tensorflow-intel" in found:
         found.pop("tensorflow", None)

@@ -65,14 +65,14 @@ def _attach(holder: Any, path: tuple[str, ...], value: Any) -> bool:
 def _paths(tf: Any, root: Any) -> dict[int, tuple[str, ...]]:
     """Returns the shortest attribute path from an object to each one that can be saved."""
     children = tf.train.TrackableView(root).children
-    found: dict[int, tuple[str, ...]] = {id(root): ()}
+    paths: dict[int, tuple[str, ...]] = {id(root): ()}
     waiting = [root]
     for parent in waiting:
         for name, child in children(parent).items():
-            if id(child) not in found:
-                found[id(child)] = (*found[id(parent)], name)
+            if id(child) not in paths:
+                paths[id(child)] = (*paths[id(parent)], name)
                 waiting.append(child)
-    return found
+    return paths
 
 
 def _variables(functions: Iterable[Any]) -> list[Any]:

@@ -56,14 +56,16 @@ class Conv2dBiasRelu(Fusion):
         self, composite: Composite, size: int, random: np.random.Generator
     ) -> Sequence[npt.NDArray[Any]] | None:
         x, weights, bias = (kind.sizes for kind in composite.arg_types)
-        rows, columns, channels, _ = (each or 0 for each in weights)
+        rows, columns, channels, _ = (weight or 0 for weight in weights)
         dilations = _pair(composite.attributes, "dilations")
         least = [(extent - 1) * dilation + size for extent, dilation in zip((rows, columns), dilations, strict=True)]
         shape = [x[0] or size, x[1] or least[0], x[2] or least[1], channels]
         # Sums of about 4, of either sign: some are clipped at 0, and some at the upper limit of relu6.
         return [
             random.normal(0, 4, shape).astype(np.float32),
-            random.normal(0, (rows * columns * channels) ** -0.5, [each or 0 for each in weights]).astype(np.float32),
+            random.normal(0, (rows * columns * channels) ** -0.5, [weight or 0 for weight in weights]).astype(
+                np.float32
+            ),
             random.normal(0, 1, [each or 0 for each in bias]).astype(np.float32),
         ]
 
@@ -101,7 +103,7 @@ class FullyConnectedBiasRelu(Fusion):
         # Sums of about 4, of either sign: some are clipped at 0, and some at the upper limit of relu6.
         return [
             random.normal(0, 4, shape).astype(np.float32),
-            random.normal(0, inputs**-0.5, [each or 0 for each in weights]).astype(np.float32),
+            random.normal(0, inputs**-0.5, [weight or 0 for weight in weights]).astype(np.float32),
             random.normal(0, 1, [each or 0 for each in bias]).astype(np.float32),
         ]
 

@@ -95,17 +95,19 @@ class Builder:
 
     def _values(self, operands: Sequence[ir.Value | npt.ArrayLike], *, alike: bool) -> list[ir.Value]:
         """Returns the operands as values; a Python number gets the others' dtype if all must have the same one."""
-        dtype = next((tensor_type_of(each).dtype for each in operands if isinstance(each, ir.Value)), "float32")
+        dtype = next(
+            (tensor_type_of(operand).dtype for operand in operands if isinstance(operand, ir.Value)), "float32"
+        )
         made: list[ir.Value] = []
-        for each in operands:
-            if isinstance(each, ir.Value):
-                made.append(each)
-            elif isinstance(each, (np.ndarray, np.generic)):
-                made.append(self.constant(np.asarray(cast("Any", each))))
-            elif isinstance(each, (int, float)) and alike:
-                made.append(self.constant(np.array(each, dtype)))
+        for operand in operands:
+            if isinstance(operand, ir.Value):
+                made.append(operand)
+            elif isinstance(operand, (np.ndarray, np.generic)):
+                made.append(self.constant(np.asarray(cast("Any", operand))))
+            elif isinstance(operand, (int, float)) and alike:
+                made.append(self.constant(np.array(operand, dtype)))
             else:
-                array = np.asarray(each)
+                array = np.asarray(operand)
                 made.append(self.constant(array.astype(np.int32 if array.dtype.kind == "i" else np.float32)))
         return made
 

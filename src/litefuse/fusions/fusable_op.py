@@ -49,12 +49,12 @@ def _options(composite: Composite) -> dict[str, Any]:
     """
     from litefuse.ir.mlir import ir  # commands that list fusions need no engine
 
-    found = {name: value for name, value in composite.attributes.items() if name != _FLAG}
-    for name, value in found.items():
+    options = {name: value for name, value in composite.attributes.items() if name != _FLAG}
+    for name, value in options.items():
         if isinstance(value, ir.Attribute):
             raise FusionError(
                 f"the attribute {name!r} ({value}) is not an int, float, bool, string or list of these, "
                 "which is what an op's options can hold",
                 hint="Annotate the composite with other attributes, or register a fusion for it.",
             )
-    return found
+    return options

@@ -168,7 +168,7 @@ def fusion(*names: str, replace: bool = False) -> Callable[[_FusionType], _Fusio
 @functools.cache
 def own_fusions() -> Mapping[str, OwnClass]:
     """Returns the fusions of this package by the names in their decorators, without loading them."""
-    return {name: each for each in own_classes("litefuse.fusions", "fusion") for name in each.arguments}
+    return {name: class_ for class_ in own_classes("litefuse.fusions", "fusion") for name in class_.arguments}
 
 
 def _own_module(name: str) -> str | None:

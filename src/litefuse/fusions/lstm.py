@@ -267,7 +267,7 @@ def _weight_operands(b: Builder, weights: LstmWeights) -> list[ir.Value]:
     return [
         *weights.kernel.operands(b),
         *weights.recurrent.operands(b),
-        *(none if each is None else each for each in weights.peepholes or [None] * 3),
+        *(none if peephole is None else peephole for peephole in weights.peepholes or [None] * 3),
         *weights.bias.operands(b),
     ]
 

@@ -132,7 +132,7 @@ def _size_problem(arguments: Sequence[TensorType], result: TensorType, gates: in
         return f"the weight is {weight}: it has rows for the {n_out} outputs of the projection, but none for the input"
     if x.sizes[1] not in {rows - n_out, None}:
         return f"the input is {x}; the weight {weight} has {rows - n_out} rows for it, and {n_out} for the output"
-    for (name, _), kind in ((_ARGUMENTS[2], bias), *((_ARGUMENTS[4], each) for each in arguments[4:])):
+    for (name, _), kind in ((_ARGUMENTS[2], bias), *((_ARGUMENTS[4], argument) for argument in arguments[4:])):
         if kind.shape != (columns,):
             return f"{name} is {kind}; the weight has {columns} columns"
     if result.shape is not None and result.shape[1] not in {n_out, None}:

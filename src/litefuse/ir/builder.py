@@ -94,7 +94,7 @@ class Builder:
         for place, (value, known) in enumerate(zip(op.operands, op.constants, strict=True)):
             if self.dtype(value) == dtype:
                 operands[place] = self.cast(value, other) if known is None else self.constant(known, other)
-        kinds = [(each.shape, other if each.dtype == dtype else each.dtype) for each in op.results]
+        kinds = [(result.shape, other if result.dtype == dtype else result.dtype) for result in op.results]
         results = self.ops(op.name, operands, kinds, **self.options(op))
         return [
             self.cast(between(value) if between and each.dtype == dtype else value, each.dtype)

@@ -25,7 +25,7 @@ def erase_unused(ops: Iterable[ir.OpView | ir.Operation], erasable: Callable[[st
     """
 
     def is_unused(op: ir.OpView | ir.Operation) -> bool:
-        return erasable(op.name) and not op.regions and not any(True for each in op.results for _ in each.uses)
+        return erasable(op.name) and not op.regions and not any(True for result in op.results for _ in result.uses)
 
     unused = [op for op in ops if is_unused(op)]
     for op in unused:

@@ -24,13 +24,13 @@ def __getattr__(name: str) -> type[CustomOp]:
     if name == "PYTHON_ONLY":  # its type is declared above
         value: Any = frozenset(op for op, each in kernel_classes().items() if not each.keywords.get("native"))
     else:
-        found = next((each for each in kernel_classes().values() if each.name == name), None)
-        if found is None:
+        class_ = next((class_ for class_ in kernel_classes().values() if class_.name == name), None)
+        if class_ is None:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = found.load()
+        value = class_.load()
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), "PYTHON_ONLY", *(each.name for each in kernel_classes().values())})
+    return sorted({*globals(), "PYTHON_ONLY", *(class_.name for class_ in kernel_classes().values())})

@@ -63,22 +63,22 @@ def stricter(traits: Sequence[TargetTraits]) -> TargetTraits:
     """Returns what all of several targets can run."""
     if len(traits) == 1:
         return traits[0]
-    lacking = {op for each in traits for op in each.lacking}
-    granularities: list[set[str]] = [set(each.int4) for each in traits if each.int4 is not None]
+    lacking = {op for trait in traits for op in trait.lacking}
+    granularities: list[set[str]] = [set(trait.int4) for trait in traits if trait.int4 is not None]
     return TargetTraits(
-        " and ".join(each.runtime for each in traits),
-        dynamic=all(each.dynamic for each in traits),
-        loops=all(each.loops for each in traits),
-        variables=all(each.variables for each in traits),
-        left_loops=", and ".join(each.left_loops for each in traits if each.left_loops),
+        " and ".join(trait.runtime for trait in traits),
+        dynamic=all(trait.dynamic for trait in traits),
+        loops=all(trait.loops for trait in traits),
+        variables=all(trait.variables for trait in traits),
+        left_loops=", and ".join(trait.left_loops for trait in traits if trait.left_loops),
         lacking=frozenset(lacking),
-        mixed=all(each.mixed for each in traits),
+        mixed=all(trait.mixed for trait in traits),
         int4=tuple(sorted(granularities[0].intersection(*granularities))) if granularities else None,
-        avoided=frozenset({op for each in traits for op in each.avoided}),
-        complex=all(each.complex for each in traits),
-        flat_ids=any(each.flat_ids for each in traits),
-        shrinks_axes=all(each.shrinks_axes for each in traits),
-        plain_operands=any(each.plain_operands for each in traits),
-        max_rank=min((each.max_rank for each in traits if each.max_rank is not None), default=None),
-        composites=frozenset[str].intersection(*(each.composites for each in traits)),
+        avoided=frozenset({op for trait in traits for op in trait.avoided}),
+        complex=all(trait.complex for trait in traits),
+        flat_ids=any(trait.flat_ids for trait in traits),
+        shrinks_axes=all(trait.shrinks_axes for trait in traits),
+        plain_operands=any(trait.plain_operands for trait in traits),
+        max_rank=min((trait.max_rank for trait in traits if trait.max_rank is not None), default=None),
+        composites=frozenset[str].intersection(*(trait.composites for trait in traits)),
     )

@@ -96,7 +96,11 @@ def freeze_and_fuse(
     return Findings(
         composites=composite_reports(outcomes),
         variables=tuple(_variable_report(verdict, imported) for verdict in verdicts),
-        loops=tuple(reports.LoopReport(each.layer, each.reason) for each in recognitions if each.reason is not None),
+        loops=tuple(
+            reports.LoopReport(recognition.layer, recognition.reason)
+            for recognition in recognitions
+            if recognition.reason is not None
+        ),
         recognizers=tuple(reports.RecognizerReport(*each) for each in recognize.tried),
     )
 

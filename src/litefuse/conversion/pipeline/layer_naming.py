@@ -96,7 +96,7 @@ class LayerNaming:
         Args:
             lowered: The module, of LiteRT's ops.
         """
-        fused = {(each.name, each.function): each for each in self._outcomes}
+        fused = {(outcome.name, outcome.function): outcome for outcome in self._outcomes}
         inlined = any(each.kind in _WITH_GELU and not each.outlined for each in self._found)
         gelus = _gelu_nodes(lowered) if inlined else frozenset[str]()
         return tuple(

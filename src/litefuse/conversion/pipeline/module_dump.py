@@ -33,7 +33,7 @@ def prepare_dump_folder(folder: Path) -> None:
         if not folder.exists():
             folder.mkdir()
             return
-        names = sorted(each.name for each in folder.iterdir())
+        names = sorted(path.name for path in folder.iterdir())
         if names and not _is_own(folder):
             raise LitefuseError(
                 "the modules cannot be written: the folder has files that litefuse did not write, such as "

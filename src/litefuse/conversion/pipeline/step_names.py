@@ -78,4 +78,4 @@ def _no_value(name: str) -> ir.Attribute:
 
 
 def _of(passes: Iterable[Pass]) -> list[str]:
-    return [each.name for each in passes]
+    return [pass_.name for pass_ in passes]

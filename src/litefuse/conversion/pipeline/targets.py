@@ -80,7 +80,7 @@ def check_lowered(
         return
     found = [node_text(op) for op in all_operations(module) if op.name == "tfl.while"]
     if found:
-        reasons = [f"{each.layer}: {each.reason}" for each in loops] or found
+        reasons = [f"{loop.layer}: {loop.reason}" for loop in loops] or found
         raise ConversionError(
             f"loops are not for the target {', '.join(target)}, and {len(found)} would stay:{_listed(reasons)}",
             hint=f"Loops are unrolled where the model, or the shapes of its inputs, give the number of steps, up to "
@@ -91,7 +91,7 @@ def check_lowered(
 
 def _dynamic_ops(module: ir.Module) -> Iterator[str]:
     for op in all_operations(module):
-        kinds = [each.type for each in op.results if isinstance(each.type, ir.RankedTensorType)]
+        kinds = [result.type for result in op.results if isinstance(result.type, ir.RankedTensorType)]
         if (
             op.name.startswith("tfl.")
             and op.name not in CONSTANTS  # whose types may be without a shape

@@ -27,23 +27,23 @@ def with_unrolled(
     Returns:
         The entries, followed by those of further loops, such as the ones in annotated functions.
     """
-    texts = {each.layer: _text(each) for each in outcomes}
-    known = {each.layer for each in loops}
+    texts = {outcome.layer: _text(outcome) for outcome in outcomes}
+    known = {loop.layer for loop in loops}
     return (
         *(
-            replace(each, reason=f"{each.reason.removesuffix(HOISTED)}; {texts[each.layer]}")
-            if each.layer in texts
-            else each
-            for each in loops
+            replace(loop, reason=f"{loop.reason.removesuffix(HOISTED)}; {texts[loop.layer]}")
+            if loop.layer in texts
+            else loop
+            for loop in loops
         ),
-        *(reports.LoopReport(each.caller, _text(each)) for each in outcomes if each.layer not in known),
+        *(reports.LoopReport(outcome.caller, _text(outcome)) for outcome in outcomes if outcome.layer not in known),
     )
 
 
 def kept(loops: Sequence[reports.LoopReport], outcomes: Sequence[LoopOutcome]) -> list[reports.LoopReport]:
     """Returns the entries of the loops that were not unrolled."""
-    layers = {name for each in outcomes if each.steps is None for name in (each.layer, each.caller)}
-    return [each for each in loops if each.layer in layers]
+    layers = {name for outcome in outcomes if outcome.steps is None for name in (outcome.layer, outcome.caller)}
+    return [loop for loop in loops if loop.layer in layers]
 
 
 def _text(outcome: LoopOutcome) -> str:

@@ -103,10 +103,10 @@ def _imported(function: str) -> Callable[..., Any]:
     """
     from litefuse.support.plug_ins.modules import import_file
 
-    found = _FUNCTION.fullmatch(function)
-    if found is None:
+    matched = _FUNCTION.fullmatch(function)
+    if matched is None:
         raise LitefuseError("this is not FILE.py:FUNCTION", where=function)
-    path = Path(found["file"]).absolute()
+    path = Path(matched["file"]).absolute()
     sys.path.insert(0, str(path.parent))
     try:
         module = import_file(path)
@@ -114,7 +114,7 @@ def _imported(function: str) -> Callable[..., Any]:
         raise
     except Exception as error:  # any error of a user's file
         raise LitefuseError(f"it cannot be imported: {what_was_raised(error)}", where=str(path)) from error
-    made = getattr(module, found["name"], None)
+    made = getattr(module, matched["name"], None)
     if not callable(made):
-        raise LitefuseError(f"the file has no function {found['name']!r}", where=str(path))
+        raise LitefuseError(f"the file has no function {matched['name']!r}", where=str(path))
     return made

@@ -137,8 +137,8 @@ def _still(inputs: ModelInputs, outputs: Sequence[_Outputs]) -> list[str]:
     """Returns the outputs that depend on inputs, but are the same in all calls."""
     first: _Outputs = {}
     moved: set[tuple[str, str]] = set()
-    for each in outputs:
-        for key, value in each.items():
+    for output in outputs:
+        for key, value in output.items():
             if movement(first.setdefault(key, value), value) > _LEAST_MOVEMENT:
                 moved.add(key)
     return [name for key, name in first if name in inputs.moving[key] and (key, name) not in moved]
@@ -199,7 +199,7 @@ def _difference_of(expected: Sequence[_Outputs], after: Path, calls: Calls) -> D
         for key in dict.fromkeys(itertools.chain.from_iterable(expected))
     )
     # Unlike the builtin function, numpy's passes on what is not a number.
-    return Difference(float(np.max([each.error for each in outputs], initial=0.0)), outputs=outputs)
+    return Difference(float(np.max([output.error for output in outputs], initial=0.0)), outputs=outputs)
 
 
 def _outputs(path: Path, calls: Calls) -> Iterator[_Outputs]:

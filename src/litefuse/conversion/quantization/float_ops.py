@@ -192,7 +192,7 @@ class _Ops:
         return dtype.kind in "fc" or str(dtype) == "bfloat16"  # which is of the kind V
 
     def _reason(self, op: Op) -> str:
-        names = [self._graph.tensor(each).name for each in op.outputs]
+        names = [self._graph.tensor(output).name for output in op.outputs]
         if any(name in self._kept for name in names):
             return _KEPT
         if (known := next(filter(None, map(self._reasons.get, names)), None)) is not None:
@@ -207,7 +207,7 @@ class _Ops:
             return f"it runs {_CALLERS.get(op.name, 'another subgraph')}, which keeps its types"
         if op.name in _STATES:
             return "states keep their types"
-        other = {str(self._graph.tensor(each).dtype) for each in self.reals(op)} - {"float32"}
+        other = {str(self._graph.tensor(real).dtype) for real in self.reals(op)} - {"float32"}
         if other:
             return f"of {' and '.join(sorted(other))}: only float32 becomes integers"
         if op.name in _WITHOUT_KERNELS:
@@ -234,7 +234,7 @@ def _of_weights(op: FloatOp, reasons: Collection[str]) -> FloatOp | None:
 def _quantizable() -> frozenset[str]:
     """Returns litert-quantizer's names of the ops that it quantizes."""
     names: Any = importlib.import_module("litert_quantizer.qtyping").TFLOperationName
-    return frozenset(str(each.value) for each in names)
+    return frozenset(str(name.value) for name in names)
 
 
 def _places(model: Model) -> Iterator[tuple[int, str]]:

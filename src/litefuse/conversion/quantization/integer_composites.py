@@ -35,7 +35,7 @@ def take_conversions_in(model: Any, is_taken: Callable[[str], bool]) -> bool:
         return False
     changed = False
     # Loops, branches and other composites keep the types of their op.
-    for index in sorted({int(each.subgraphIndex) for each in model.signatureDefs or ()}):
+    for index in sorted({int(signature.subgraphIndex) for signature in model.signatureDefs or ()}):
         subgraph = model.subgraphs[index]
         for op in list(subgraph.operators or ()):
             if kinds[op.opcodeIndex] == "STABLEHLO_COMPOSITE" and is_taken(op.builtinOptions2.name.decode()):
@@ -52,7 +52,7 @@ class _Taking:
         self._subgraph = subgraph
         self._op = op
         self._operators: list[Any] = subgraph.operators
-        self._made_by = {int(result): each for each in self._operators for result in each.outputs}
+        self._made_by = {int(result): operator for operator in self._operators for result in operator.outputs}
 
     def apply(self) -> bool:
         """Moves the conversions; whether there are any."""
@@ -62,8 +62,8 @@ class _Taking:
             return False
         body = self._own_body()
         self._op.inputs, self._op.outputs = (
-            [int(each) for each in self._op.inputs],
-            [int(each) for each in self._op.outputs],
+            [int(input_) for input_ in self._op.inputs],
+            [int(output) for output in self._op.outputs],
         )
         for place, conversion in operands.items():
             source = int(conversion.inputs[0])
@@ -74,11 +74,11 @@ class _Taking:
             self._take_result(body, place, first, self._subgraph.tensors[int(first.outputs[0])])
             self._op.outputs[place] = first.outputs[0]
             for other in conversions:
-                self._operators[:] = [each for each in self._operators if each is not other]
+                self._operators[:] = [operator for operator in self._operators if operator is not other]
                 self._read_instead(int(other.outputs[0]), int(first.outputs[0]))
         for conversion in operands.values():
             if not self._readers(int(conversion.outputs[0])):
-                self._operators[:] = [each for each in self._operators if each is not conversion]
+                self._operators[:] = [operator for operator in self._operators if operator is not conversion]
         return True
 
     def _before(self, index: int) -> Any | None:
@@ -91,23 +91,23 @@ class _Taking:
     def _behind(self, index: int) -> list[Any] | None:
         """Returns the ops that make integers of a result, if nothing else reads it and they make the same ones."""
         readers = self._readers(index)
-        if not readers or index in [int(each) for each in self._subgraph.outputs]:
+        if not readers or index in [int(output) for output in self._subgraph.outputs]:
             return None
-        made = [int(each.outputs[0]) for each in readers if self._kinds[each.opcodeIndex] == "QUANTIZE"]
+        made = [int(reader.outputs[0]) for reader in readers if self._kinds[reader.opcodeIndex] == "QUANTIZE"]
         if len(made) != len(readers) or not all(map(self._is_quantized, made)):
             return None
         if len({self._scale(each) for each in made}) > 1:
             return None
-        outputs = {int(each) for each in self._subgraph.outputs}
+        outputs = {int(output) for output in self._subgraph.outputs}
         return readers if len(made) == 1 or not outputs.intersection(made) else None
 
     def _readers(self, index: int) -> list[Any]:
-        return [each for each in self._operators if index in [int(operand) for operand in each.inputs]]
+        return [operator for operator in self._operators if index in [int(operand) for operand in operator.inputs]]
 
     def _read_instead(self, index: int, other: int) -> None:
         if index != other:
-            for each in self._operators:
-                each.inputs = [other if int(operand) == index else operand for operand in each.inputs]
+            for operator in self._operators:
+                operator.inputs = [other if int(operand) == index else operand for operand in operator.inputs]
 
     def _is_quantized(self, index: int) -> bool:
         tensor = self._subgraph.tensors[index]
@@ -128,8 +128,8 @@ class _Taking:
             body = copy(body)
             options.decompositionSubgraphIndex = len(self._model.subgraphs)
             self._model.subgraphs.append(body)
-        body.tensors, body.operators = list(body.tensors), [copy(each) for each in body.operators]
-        body.inputs, body.outputs = [int(each) for each in body.inputs], [int(each) for each in body.outputs]
+        body.tensors, body.operators = list(body.tensors), [copy(operator) for operator in body.operators]
+        body.inputs, body.outputs = [int(input_) for input_ in body.inputs], [int(output) for output in body.outputs]
         return body
 
     def _take_operand(self, body: Any, place: int, conversion: Any, outside: Any) -> None:

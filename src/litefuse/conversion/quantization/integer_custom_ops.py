@@ -38,7 +38,7 @@ def make_custom_ops_integer(model: Any, bits: int, ranges: Ranges, kept: Collect
         Whether it changed.
     """
     codes = _Codes(model)
-    signatures = {each.subgraphIndex for each in model.signatureDefs or ()}
+    signatures = {signature.subgraphIndex for signature in model.signatureDefs or ()}
     changed = False
     # Loops, branches and composites keep the types of their op.
     for subgraph in (each for index, each in enumerate(model.subgraphs) if index in signatures):
@@ -47,7 +47,7 @@ def make_custom_ops_integer(model: Any, bits: int, ranges: Ranges, kept: Collect
         for op in list(subgraph.operators or ()):
             kernel = integer_kernel(model, op, bits)
             results: list[int] = list(op.outputs)
-            if kernel is not None and not any(tensor_name(subgraph.tensors[each]) in kept for each in results):
+            if kernel is not None and not any(tensor_name(subgraph.tensors[result]) in kept for result in results):
                 changed = graph.make_integer(op, dict(same_scale_pairs(op, kernel))) or changed
     return changed
 
@@ -88,12 +88,16 @@ class _Graph:
             sources: The results that have the scale of an operand, with that operand.
         """
         tensors = self._subgraph.tensors
-        operands: set[int] = {each for each in op.inputs if each >= 0 and self._is_activation(each)}
-        results = {each for each in op.outputs if self._is_activation(each)}
-        of_bytes: dict[int, int] = {each: made for each in operands if (made := self._bytes_operand(each)) >= 0}
-        known = {*of_bytes, *(each for each in operands if self._quantized_operand(each) >= 0)}
-        unread = {each for each in results if not self._is_used(each, ())}  # which the calibration does not see
-        if not results or not all(self._has_range(tensors[each]) for each in (operands | results) - known - unread):
+        operands: set[int] = {input_ for input_ in op.inputs if input_ >= 0 and self._is_activation(input_)}
+        results = {output for output in op.outputs if self._is_activation(output)}
+        of_bytes: dict[int, int] = {
+            operand: made for operand in operands if (made := self._bytes_operand(operand)) >= 0
+        }
+        known = {*of_bytes, *(operand for operand in operands if self._quantized_operand(operand) >= 0)}
+        unread = {result for result in results if not self._is_used(result, ())}  # which the calibration does not see
+        if not results or not all(
+            self._has_range(tensors[operand]) for operand in (operands | results) - known - unread
+        ):
             return False
         if any(source not in operands for result, source in sources.items() if result in results):
             return False  # a constant, which stays as it is
@@ -124,13 +128,13 @@ class _Graph:
             self._convert_integers(each, replaced[each], removed)
             if self._is_used(each, removed):
                 after.append(self._conversion("DEQUANTIZE", replaced[each], each))
-        op.inputs = [replaced.get(each, each) if each in operands else each for each in op.inputs]
-        op.outputs = [replaced.get(each, each) if each in results else each for each in op.outputs]
+        op.inputs = [replaced.get(input_, input_) if input_ in operands else input_ for input_ in op.inputs]
+        op.outputs = [replaced.get(output, output) if output in results else output for output in op.outputs]
         operators: list[Any] = self._subgraph.operators
         operators[place : place + 1] = [*before, op, *after]
         for each in removed:
             operators.remove(each)
-        for each in [each for each in operators if self._codes.kind(each) == "DEQUANTIZE"]:
+        for each in [operator for operator in operators if self._codes.kind(operator) == "DEQUANTIZE"]:
             if each.outputs[0] in operands and not self._is_used(each.outputs[0], [each]):
                 operators.remove(each)  # what it made is read by nothing any more
         return True
@@ -139,7 +143,7 @@ class _Graph:
         """Has what converts a tensor to integers take its integers, but for some ops: QUANTIZE takes both."""
         taken = {_TYPES[self._bits], *(["uint8"] if self._bits == 8 else [])}
         conversions = [op for op in self._subgraph.operators if self._codes.kind(op) == "QUANTIZE"]
-        for op in [each for each in conversions if not any(each is other for other in but)]:
+        for op in [conversion for conversion in conversions if not any(conversion is other for other in but)]:
             if op.inputs[0] == real and dtype_of(self._subgraph.tensors[op.outputs[0]]) in taken:
                 op.inputs = [integers]
 
@@ -170,8 +174,8 @@ class _Graph:
         return dtype_of(tensor) == "float32" and not is_constant
 
     def _has_range(self, tensor: Any) -> bool:
-        found = self._ranges.get(tensor.name.decode())
-        return found is not None and bool(np.isfinite([found["min"][0], found["max"][0]]).all())
+        range_ = self._ranges.get(tensor.name.decode())
+        return range_ is not None and bool(np.isfinite([range_["min"][0], range_["max"][0]]).all())
 
     def _quantized_operand(self, index: int) -> int:
         """Returns what DEQUANTIZE makes a tensor of, if it is of these integers; else -1."""
@@ -239,7 +243,7 @@ def _as_int8(of_bytes: Any) -> Any:
 def _are_near(one: Any, other: Any, relative: float = _NEAR) -> bool:
     """Whether the scales of two tensors are as good as the same, and the zero points are."""
     values = (one.scale, one.zeroPoint, other.scale, other.zeroPoint)
-    if any(each is None or len(each) != 1 for each in values):
+    if any(value is None or len(value) != 1 for value in values):
         return False
     scales = float(np.float32(one.scale[0])), float(np.float32(other.scale[0]))
     return int(one.zeroPoint[0]) == int(other.zeroPoint[0]) and abs(scales[0] - scales[1]) <= relative * scales[0]

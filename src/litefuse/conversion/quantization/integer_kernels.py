@@ -39,11 +39,11 @@ def sources_of_scales(model: Any, bits: int, real: Collection[str]) -> Mapping[s
     """
     sources: dict[str, str] = {}
     # Loops, branches and composites keep the types of their op.
-    for index in sorted({int(each.subgraphIndex) for each in model.signatureDefs or ()}):
+    for index in sorted({int(signature.subgraphIndex) for signature in model.signatureDefs or ()}):
         tensors = model.subgraphs[index].tensors
         for op in model.subgraphs[index].operators or ():
             kernel = integer_kernel(model, op, bits)
-            if kernel is None or any(tensor_name(tensors[each]) in real for each in op.outputs):
+            if kernel is None or any(tensor_name(tensors[output]) in real for output in op.outputs):
                 continue
             for result, operand in same_scale_pairs(op, kernel):
                 if operand >= 0:

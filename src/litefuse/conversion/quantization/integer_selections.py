@@ -60,8 +60,8 @@ class _Graph(GraphEditor):
         found: dict[int, list[Any]] = {}
         for op in self.ops:
             values = [*map(int, op.inputs[1:]), int(op.outputs[0])] if self.kind(op) == "SELECT_V2" else []
-            scales = {self.scale(each) for each in values}
-            if len(scales) != 1 or None in scales or not all(self.is_type(each, "int8") for each in values):
+            scales = {self.scale(value) for value in values}
+            if len(scales) != 1 or None in scales or not all(self.is_type(value, "int8") for value in values):
                 continue
             whole = int(op.inputs[0])
             while (part := self._part(whole)) is not None:
@@ -104,7 +104,7 @@ class _Graph(GraphEditor):
         limit = self._limits[key] = self.add_tensor(name, self.shape(mask), "int8", scale)
         if mask == whole:
             numbers = (_LARGEST, _LEAST) if first else (_LEAST, _LARGEST)
-            constants = [self.add_constant(f"{name}/{each}", np.array(each, np.int8), scale) for each in numbers]
+            constants = [self.add_constant(f"{name}/{number}", np.array(number, np.int8), scale) for number in numbers]
             before = self.after(self._producers[whole]) if whole in self._producers else self.ops[0]
             self.add_op(before, "SELECT_V2", [whole, *constants], [limit])
         else:

@@ -47,7 +47,7 @@ def _of_signature(before: Path, after: Path, key: str, calls: Any) -> Iterator[L
         model, other = Model(content), Model(other_content)
         index, other_index = model.signatures[key].graph, other.signatures[key].graph
         graph, others = model.graphs[index], other.graphs[other_index]
-        names = {others.tensor(each).name: each for op in others.ops for each in op.outputs}
+        names = {others.tensor(output).name: output for op in others.ops for output in op.outputs}
         compared = {
             result: names[name]
             for op in graph.ops
@@ -72,7 +72,7 @@ def _of_signature(before: Path, after: Path, key: str, calls: Any) -> Iterator[L
 def _differences(graph: Graph, key: str, errors: dict[int, float], dtypes: dict[int, str]) -> Iterator[LayerDifference]:
     nearest = dict(errors)  # of a tensor that is not compared, the largest error of what it is computed from
     for op in graph.ops:
-        given = max((nearest.get(each, 0.0) for each in op.inputs), default=0.0)
+        given = max((nearest.get(input_, 0.0) for input_ in op.inputs), default=0.0)
         for result in op.outputs:
             if result in errors:
                 error = errors[result]
@@ -118,7 +118,7 @@ class _Observed:
             ) from error
         if not self._details:
             details: Any = self._interpreter.get_tensor_details(self._subgraph)
-            self._details = {each["index"]: each for each in details}
+            self._details = {detail["index"]: detail for detail in details}
 
     def values(self, index: int) -> npt.NDArray[Any] | None:
         """Returns the real numbers of a tensor after a run; None if the runtime frees it, as of what a loop returns."""

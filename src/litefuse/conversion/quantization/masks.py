@@ -36,7 +36,7 @@ def masked_tensors(model: Any, ranges: Ranges) -> set[str]:
         The tensors' names.
     """
     names: set[str] = set()
-    for index in {each.subgraphIndex for each in model.signatureDefs or ()}:
+    for index in {signature.subgraphIndex for signature in model.signatureDefs or ()}:
         tensors = _Tensors(model, model.subgraphs[index].tensors, ranges)
         kinds = op_names(model)
         operators = [(kinds[int(op.opcodeIndex)], op.inputs, op.outputs) for op in model.subgraphs[index].operators]
@@ -48,15 +48,15 @@ def _masked(operators: Sequence[tuple[str, Sequence[int], Sequence[int]]], tenso
     """Yields the results of ops with masks in their operands or results, in the order of the ops."""
     masked: dict[int, float] = {}  # the size of the other numbers in a tensor with masks
     for kind, inputs, outputs in operators:
-        takes = {each: tensors.size(each) for each in inputs if tensors.is_real(each)}
-        gives = {each: tensors.size(each) for each in outputs if tensors.is_real(each)}
-        others = [masked[each] for each in takes if each in masked]
+        takes = {input_: tensors.size(input_) for input_ in inputs if tensors.is_real(input_)}
+        gives = {output: tensors.size(output) for output in outputs if tensors.is_real(output)}
+        others = [masked[take] for take in takes if take in masked]
         if not others and kind in _MASKING:
             others = [size for each, size in takes.items() if size and not tensors.is_constant(each)]
         small = min(others, default=math.inf)
         infinite = any(map(math.isinf, takes.values()))
         masks = {each: small for each, size in gives.items() if _is_mask(size, small, infinite=infinite)}
-        if masks or infinite or any(each in masked for each in takes):
+        if masks or infinite or any(take in masked for take in takes):
             yield from outputs
         masked.update(masks)
 
@@ -89,5 +89,5 @@ class _Tensors:
         if self.is_constant(index):
             values: Any = np.frombuffer(bytes(self._buffers[self._tensors[index].buffer].data), np.float32)
             return float(np.abs(values).max()) if values.size else 0.0
-        found = self._ranges.get(self.name(index))
-        return 0.0 if found is None else float(max(abs(found["min"][0]), abs(found["max"][0])))
+        range_ = self._ranges.get(self.name(index))
+        return 0.0 if range_ is None else float(max(abs(range_["min"][0]), abs(range_["max"][0])))

@@ -139,7 +139,7 @@ def _groups(path: Path) -> Iterator[tuple[str, _Group]]:
 
 def _drawn(path: Path, trial: Path, groups: Mapping[str, _Group]) -> Calls:
     """Returns calls with random inputs, if the outputs tell something on them."""
-    apply_recipe(path, trial, mixed_recipe({result: "int8" for each in groups.values() for result in each.results}))
+    apply_recipe(path, trial, mixed_recipe({result: "int8" for group in groups.values() for result in group.results}))
     found = difference_on_random_inputs(path, trial)
     if found.error is None:
         raise LitefuseError(

@@ -37,7 +37,7 @@ def facts_of(path: Path) -> ModelFacts:
             # LiteRT supports integer weights as the second factor.
             if op.name in {"BATCH_MATMUL", "FULLY_CONNECTED"} and graph.is_constant(op.inputs[0]):
                 products.add(result)
-            if any(each in graph.outputs and graph.is_constant(each) for each in op.inputs):
+            if any(input_ in graph.outputs and graph.is_constant(input_) for input_ in op.inputs):
                 returned.add(result)
             if op.name in _ROWS:
                 widths[result] = graph.tensor(op.inputs[_ROWS[op.name]]).shape[-1] or 0
@@ -53,7 +53,7 @@ def check_named(path: Path, options: QuantizationOptions) -> None:
     if not (options.keep_float or options.keep_float_ops or options.recipe):
         return
     scopes = {
-        "".join(f"{graph.tensor(each).name};" for each in (op.outputs or op.inputs) if each >= 0): op.name
+        "".join(f"{graph.tensor(output).name};" for output in (op.outputs or op.inputs) if output >= 0): op.name
         for graph, op in _ops(path)
     }
     for pattern in options.keep_float:
@@ -75,7 +75,7 @@ def kept_results(path: Path, options: QuantizationOptions) -> set[str]:
         return set()
     names: set[str] = set()
     for graph, op in _ops(path):
-        results = [graph.tensor(each).name for each in op.outputs if each >= 0]
+        results = [graph.tensor(output).name for output in op.outputs if output >= 0]
         scope = "".join(f"{name};" for name in results)
         wanted = OTHER_NAMES.get(op.name, op.name) in options.keep_float_ops
         if wanted or any(re.search(pattern, scope) for pattern in options.keep_float):

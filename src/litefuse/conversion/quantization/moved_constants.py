@@ -53,7 +53,7 @@ def move_integers(model: Any, kept: Collection[str]) -> bool:
 
 def _quantize(graph: GraphEditor, op: Any, position: int, takers: Collection[Any]) -> bool:
     """Has an op move integers of the scale that its first taker makes; the others make theirs of that."""
-    if any(graph.kind(each) != "QUANTIZE" for each in takers):
+    if any(graph.kind(taker) != "QUANTIZE" for taker in takers):
         return False
     first, *others = takers
     result = int(first.outputs[0])
@@ -72,8 +72,8 @@ def _quantize(graph: GraphEditor, op: Any, position: int, takers: Collection[Any
     op.inputs = [constant if place == position else int(each) for place, each in enumerate(op.inputs)]
     op.outputs = [result]
     graph.remove_op(first)
-    for each in others:
-        each.inputs = [result]
+    for other in others:
+        other.inputs = [result]
     return True
 
 

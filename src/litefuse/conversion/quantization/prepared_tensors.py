@@ -35,7 +35,7 @@ def ranges_of_prepared(
         signature: The signature.
         known: The names of the tensors whose ranges are known.
     """
-    found: dict[str, dict[str, npt.NDArray[np.float32]]] = {}
+    ranges: dict[str, dict[str, npt.NDArray[np.float32]]] = {}
     with content_of(path) as content:
         model = Model(content)
         number = model.signatures[signature].graph
@@ -46,11 +46,11 @@ def ranges_of_prepared(
                 continue
             values = interpreter.get_tensor(index, number)
             if values.size:
-                found[tensor.name] = {
+                ranges[tensor.name] = {
                     "min": values.min(keepdims=True).ravel(),
                     "max": values.max(keepdims=True).ravel(),
                 }
-    return found
+    return ranges
 
 
 def read_once(path: Path) -> set[str]:
@@ -77,6 +77,6 @@ def derived_of_constants(graph: Graph) -> Iterator[int]:
         if op.custom or op.callees:
             continue
         operands = () if op.name in _OF_SHAPES else op.inputs
-        if all(each < 0 or each in derived or graph.is_constant(each) for each in operands):
+        if all(operand < 0 or operand in derived or graph.is_constant(operand) for operand in operands):
             yield from op.outputs
             derived.update(op.outputs)

@@ -146,7 +146,7 @@ class _Task:
     def mix(self, max_error: float, calls: Calls | None) -> None:
         """Gives the weights of each layer a form of their own."""
         self.mixed = mix_precision(self.path, self.target, max_error, calls, kept=self.kept, announce=self.announce)
-        self.reasons = {each.layer: _TOO_SENSITIVE for each in self.mixed.layers if each.form == "float32"}
+        self.reasons = {layer.layer: _TOO_SENSITIVE for layer in self.mixed.layers if layer.form == "float32"}
         complete_file(self.target, separate_activations, halve_biases, restore_open_shapes)
 
     def quantize_weights(self) -> None:
@@ -220,7 +220,7 @@ class _Task:
 
 def _inner_tensors(model: Any) -> Iterator[str]:
     """Yields the names of tensors in subgraphs that are not signatures: litert-quantizer identifies ops by names."""
-    signatures = {each.subgraphIndex for each in model.signatureDefs or ()}
+    signatures = {signature.subgraphIndex for signature in model.signatureDefs or ()}
     for index, subgraph in enumerate(model.subgraphs):
         if index not in signatures:
             yield from (tensor_name(tensor) for tensor in subgraph.tensors)

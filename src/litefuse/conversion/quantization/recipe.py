@@ -141,13 +141,13 @@ def _integers(bits: int, options: QuantizationOptions, facts: ModelFacts) -> Rec
 
 def _boundaries(bits: int, quantized_io: QuantizedIo) -> Recipe:
     """Returns the entries of inputs and outputs."""
-    found: Recipe = []
+    boundaries: Recipe = []
     for boundary, of_integers in zip(_BOUNDARIES, types_of_io(quantized_io), strict=True):
         config = _static(bits) if of_integers else None
         if config is not None and of_integers == "uint8":
             config["activation_tensor_config"] |= {"dtype": "UINT"}
-        found.append(_entry("(?:(?:))", boundary, config))
-    return found
+        boundaries.append(_entry("(?:(?:))", boundary, config))
+    return boundaries
 
 
 def mixed_recipe(forms: Mapping[str, str]) -> Recipe:

@@ -33,11 +33,11 @@ def mend_rotations(model: Any) -> bool:
     """
     changed = False
     for number, graph in enumerate(editors_of(model)):
-        outputs = {int(each) for each in graph.graph.outputs}
-        signatures = [each for each in model.signatureDefs or () if each.subgraphIndex == number]
+        outputs = {int(output) for output in graph.graph.outputs}
+        signatures = [signature for signature in model.signatureDefs or () if signature.subgraphIndex == number]
         for operand, reshapes in _rotations(graph):
             changed = _open(graph, operand, *reshapes) or changed
-            for entry in [entry for each in signatures for entry in each.outputs or ()]:
+            for entry in [entry for signature in signatures for entry in signature.outputs or ()]:
                 if entry.tensorIndex == operand and operand not in outputs:
                     entry.tensorIndex, changed = int(reshapes[1].outputs[0]), True
     return changed

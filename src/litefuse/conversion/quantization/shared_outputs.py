@@ -40,8 +40,8 @@ def mend_shared_outputs(model: Any) -> bool:
         for op in operators:
             if kinds[op.opcodeIndex] == "QUANTIZE" or not _is_integer(subgraph, op):
                 continue
-            inputs = [integers.get(int(each), int(each)) for each in op.inputs]
-            changed = changed or inputs != [int(each) for each in op.inputs]
+            inputs = [integers.get(int(input_), int(input_)) for input_ in op.inputs]
+            changed = changed or inputs != [int(input_) for input_ in op.inputs]
             op.inputs = inputs
         for signature in model.signatureDefs or ():
             for output in signature.outputs if signature.subgraphIndex == index else ():
@@ -71,10 +71,10 @@ _CONVERTING = ("DEQUANTIZE", "QUANTIZE")
 
 
 def _readers(subgraph: Any, tensor: int) -> list[Any]:
-    return [op for op in subgraph.operators or () if tensor in {int(each) for each in op.inputs}]
+    return [op for op in subgraph.operators or () if tensor in {int(input_) for input_ in op.inputs}]
 
 
 def _is_integer(subgraph: Any, op: Any) -> bool:
     """Whether a result of an op is quantized."""
-    found = [subgraph.tensors[each].quantization for each in op.outputs]
+    found = [subgraph.tensors[output].quantization for output in op.outputs]
     return any(each is not None and each.scale is not None and len(each.scale) > 0 for each in found)

@@ -47,10 +47,10 @@ def withheld_ops(model: Any, ranges: Ranges, bits: int) -> dict[str, str]:
     kinds = op_names(model)
     reasons: dict[str, str] = {}
     for graph in model.subgraphs:
-        names = [tensor_name(each) for each in graph.tensors]
+        names = [tensor_name(tensor) for tensor in graph.tensors]
         made: dict[int, int] = {}  # the first result of the op that computes a tensor
         for op in graph.operators or ():
-            kind, operands = kinds[int(op.opcodeIndex)], [int(each) for each in op.inputs]
+            kind, operands = kinds[int(op.opcodeIndex)], [int(input_) for input_ in op.inputs]
             result = int(op.outputs[0]) if len(op.outputs) else -1
             if kind == "DIV" and _may_be_zero(_ends(model, graph.tensors[operands[1]], ranges)):
                 reasons[names[result]] = "its divisor may become 0 in integers"
@@ -109,5 +109,5 @@ def _ends(model: Any, tensor: Any, ranges: Ranges) -> tuple[float, float] | None
     if _constant(model, tensor):
         values: Any = np.abs(np.frombuffer(bytes(model.buffers[tensor.buffer].data), np.float32))
         return (float(values.min()), float(values.max())) if values.size else None
-    found = ranges.get(tensor_name(tensor))
-    return None if found is None else (float(found["min"][0]), float(found["max"][0]))
+    range_ = ranges.get(tensor_name(tensor))
+    return None if range_ is None else (float(range_["min"][0]), float(range_["max"][0]))

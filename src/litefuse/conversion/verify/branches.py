@@ -36,7 +36,7 @@ class Branches:
         for number, key in enumerate(converted.specs):
             graph = layer_graph(converted.model, key)
             conditions = {
-                each.operands[0]: each.name for each in graph.tensors if each.op == "IF" and not each.position
+                tensor.operands[0]: tensor.name for tensor in graph.tensors if tensor.op == "IF" and not tensor.position
             }
             if conditions:
                 self._conditions[key] = graph.subgraph, conditions

@@ -35,7 +35,7 @@ def constant_arguments(module: ir.Module, function: func.FuncOp) -> list[Argumen
     if not calls or any(len(operands) != count for operands in calls):  # as of a loop's condition
         return []
     values = [{f"x{index}": _value(operand) for index, operand in enumerate(operands)} for operands in calls]
-    constant = [name for name in values[0] if all(each[name] is not None for each in values)]
+    constant = [name for name in values[0] if all(value[name] is not None for value in values)]
     found: list[Arguments] = []
     for each in values:
         arguments = {name: value for name in constant if (value := each[name]) is not None}
@@ -65,7 +65,7 @@ def _with_itself_or_infinity(op: ir.OpView) -> bool:
     kinds = [operand.type for operand in op.operands]
     if all(isinstance(kind, ir.RankedTensorType) and kind.rank == 0 for kind in kinds):
         return False  # an option, such as whether a threshold for scores is -inf
-    if any(each is not None and each.dtype.kind == "f" and np.isinf(each).any() for each in constants):
+    if any(constant is not None and constant.dtype.kind == "f" and np.isinf(constant).any() for constant in constants):
         return True
     return op.name in {"tf.Equal", "tf.NotEqual"} and op.operands[0] == op.operands[1]
 

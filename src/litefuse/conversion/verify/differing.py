@@ -51,10 +51,10 @@ def differing_call(
     outputs: Sequence[OutputVerdict], calls: Sequence[Call], found: Sequence[Arrays], expected: Sequence[Arrays]
 ) -> DifferingCall | None:
     """Returns the call in which the output that differs most does so; None if no output differs that both have."""
-    differs = [each for each in outputs if each.verdict == "differs" and each.call]
+    differs = [output for output in outputs if output.verdict == "differs" and output.call]
     if not differs:
         return None
-    worst = max(differs, key=lambda each: each.error)
+    worst = max(differs, key=lambda differ: differ.error)
     number = worst.call - 1
     return DifferingCall(worst.call, worst.name, calls[number].inputs, found[number], expected[number])
 

@@ -125,9 +125,7 @@ def call_model(job: ModelJob, announce: Callable[[str], None]) -> ModelCalls:
         announce("import the kernels")
     unpickle_kernels(job.registered or {})
     load_kernels(job.kernel_modules)
-    custom_ops: list[type[CustomOp] | str] = [
-        each if isinstance(each, str) else pickle.loads(each) for each in job.custom_ops
-    ]
+    custom_ops: list[type[CustomOp] | str] = [op if isinstance(op, str) else pickle.loads(op) for op in job.custom_ops]
     announce("load the model")
     converted = ConvertedModel(job.model, job.signatures, custom_ops, announce, delegates=job.delegates)
     if job.rounds is not None:

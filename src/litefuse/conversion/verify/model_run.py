@@ -48,6 +48,6 @@ def run_with_kernels(
         ModelCrashError: The process died.
         LitefuseError: The error that the function raised.
     """
-    libraries = [each for each in kernels if isinstance(each, str)]
+    libraries = [kernel for kernel in kernels if isinstance(kernel, str)]
     environment = sanitizer_environment() if any(map(is_sanitized, libraries)) else None
     return run_model(target, argument, where, announce, environment=environment)

@@ -208,7 +208,7 @@ def _frozen(tf: Any, job: OriginalJob, calls: Sequence[Call]) -> dict[str, Funct
 
 def _output_names(tf: Any, function: Any) -> dict[str, str]:
     """Returns the names of tensors in a function's graph by output name; of nested structures, by their order."""
-    names = tf.nest.pack_sequence_as(function.structured_outputs, [each.name for each in function.outputs])
+    names = tf.nest.pack_sequence_as(function.structured_outputs, [output.name for output in function.outputs])
     return dict(names)
 
 

@@ -18,8 +18,8 @@ _HEADINGS = ("signature", "output", "dtype", "shape", "error", "call", "", "")
 def verification_sections(verification: Verification) -> list[Section]:
     """Returns the sections of a verification: the verdict on all, and each output with its error."""
     outputs = verification.outputs
-    differ = [each.verdict for each in outputs].count("differs")
-    unclear = [each.verdict for each in outputs].count("inconclusive")
+    differ = [output.verdict for output in outputs].count("differs")
+    unclear = [output.verdict for output in outputs].count("inconclusive")
     allowed = _allowed(verification)
     note = f"Equal: the error of each output is at most {allowed}."
     if differ:
@@ -34,10 +34,10 @@ def verification_sections(verification: Verification) -> list[Section]:
         *(_coverage_section(kind, found) for kind in ("rows", "branches") if (found := _of_kind(verification, kind))),
         Section(
             "Outputs",
-            [_row(each) for each in outputs],
+            [_row(output) for output in outputs],
             headings=_HEADINGS,
             right=frozenset({4, 5}),
-            judgements=[VERDICTS[each.verdict] for each in outputs],
+            judgements=[VERDICTS[output.verdict] for output in outputs],
             note=note,
         ),
         *([] if verification.layers is None else layer_sections(verification.layers, verification.tolerance)),
@@ -50,11 +50,13 @@ _TITLES: Mapping[Verdict, str] = {"equal": "Equal", "differs": "Different", "inc
 def _answer(verification: Verification) -> Section:
     """Returns the section with the verdict on all."""
     outputs = verification.outputs
-    verdict = worst_verdict(each.verdict for each in outputs)
-    equal = [each.verdict for each in outputs].count("equal")
+    verdict = worst_verdict(output.verdict for output in outputs)
+    equal = [output.verdict for output in outputs].count("equal")
     facts = [("equal", f"{equal:,} of {count_of(len(outputs), 'output')}, within {_allowed(verification)}")]
     judgements: list[Judgement] = [VERDICTS[verdict]]
-    if worst := max((each for each in outputs if isfinite(each.error)), key=lambda each: each.error, default=None):
+    if worst := max(
+        (output for output in outputs if isfinite(output.error)), key=lambda each: each.error, default=None
+    ):
         at = f", of {worst.name} in call {worst.call}" if worst.call and worst.error else ""
         told = "" if worst.explained is None else f"; quantization explains {worst.explained:.2g}"
         facts.append(("largest error", f"{worst.error:.2g}{at}{told}"))
@@ -66,7 +68,7 @@ def _answer(verification: Verification) -> Section:
 
 
 def _allowed(verification: Verification) -> str:
-    if all(each.explained is None for each in verification.outputs):
+    if all(output.explained is None for output in verification.outputs):
         return f"{verification.tolerance:g}"
     return f"{MARGIN:g} times what quantization explains"
 

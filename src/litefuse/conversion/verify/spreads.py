@@ -86,7 +86,7 @@ def spreads_of(
         if _keeps_state(job):
             places = [number for number in kinds if number <= places[-1]]
         with suppress(LitefuseError):  # of a crash, or the runtime refuses it
-            for number, more in zip(places, run([[kinds[each][0] for each in places]], ran.outputs)[0], strict=True):
+            for number, more in zip(places, run([[kinds[place][0] for place in places]], ran.outputs)[0], strict=True):
                 expected, spread = kinds[number][2], spreads[number]
                 for key, value in more.items():
                     if key in expected and value.shape in {(), expected[key].shape}:

@@ -139,7 +139,7 @@ def _freeze(alone: ir.Module, state: State) -> None:
     Raises:
         ConversionError: It writes one.
     """
-    if not any(op.name == "tf.VarHandleOp" for each in functions(alone).values() for op in operations(each)):
+    if not any(op.name == "tf.VarHandleOp" for function in functions(alone).values() for op in operations(function)):
         return
     verdicts: list[Verdict] = []
     run_passes(alone, constant_variables(state.values, verdicts))

@@ -101,7 +101,7 @@ class Verification:
     @property
     def verdict(self) -> Verdict:
         """The verdict on the whole: that on the worst output."""
-        return worst_verdict(each.verdict for each in self.outputs)
+        return worst_verdict(output.verdict for output in self.outputs)
 
     @property
     def ok(self) -> bool:
@@ -111,7 +111,7 @@ class Verification:
     @property
     def error(self) -> float:
         """The largest error of an output; 0 without outputs."""
-        return max((each.error for each in self.outputs), default=0.0)
+        return max((output.error for output in self.outputs), default=0.0)
 
     def accepts(self, output: OutputVerdict) -> bool:
         """Whether the error of an output is within the tolerance, or what quantization explains; NaN is not."""
@@ -127,7 +127,7 @@ class Verification:
             "verdict": self.verdict,
             "ok": self.ok,
             "error": json_form(self.error),
-            "outputs": [each.to_json() for each in self.outputs],
+            "outputs": [output.to_json() for output in self.outputs],
             "coverage": json_form(self.coverage),
             "limit": self.limit,
             **({} if self.layers is None else {"layers": self.layers.to_json()}),

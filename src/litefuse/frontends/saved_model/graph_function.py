@@ -193,7 +193,7 @@ class _Graph:
             made.op = _WRITES[node.op]
             made.ClearField("attr")
             made.attr["dtype"].type = self._variable(handle).attr["dtype"].type
-            made.input.extend([handle, *(self._value(each, node) for each in references[1:])])
+            made.input.extend([handle, *(self._value(reference, node) for reference in references[1:])])
         elif handle is not None and node.op in _HANDS_ON:
             made.op = _HANDS_ON[node.op]
             made.ClearField("attr")
@@ -201,7 +201,7 @@ class _Graph:
                 if not key.startswith("_"):
                     made.attr[key].CopyFrom(node.attr[key])
             made.attr["T"].type = DataType.RESOURCE
-            made.input.extend([handle, *(self._value(each, node) for each in references[1:])])
+            made.input.extend([handle, *(self._value(reference, node) for reference in references[1:])])
         elif handle is not None and node.op in _IDENTITIES:
             self._body.append(self._read(node.name, handle, [*controls, *self._after(references[0])]))
             return
@@ -210,7 +210,7 @@ class _Graph:
                 made.op = "Merge"
             else:
                 self._refuse_references(node, references)
-            made.input.extend(self._value(each, node) for each in references)
+            made.input.extend(self._value(reference, node) for reference in references)
         made.input.extend(controls)
         self._body.append(made)
 

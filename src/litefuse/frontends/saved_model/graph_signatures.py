@@ -178,8 +178,8 @@ def _checkpoint_keys(nodes: Mapping[str, NodeDef]) -> dict[str, tuple[str, str]]
         if restore is None or restore.op != "RestoreV2" or len(restore.input) < 3:
             continue
         texts = [_strings(nodes, restore.input[position]) for position in (1, 2)]
-        if all(index < len(each) for each in texts):
-            key, spec = (each[index].decode(errors="replace") for each in texts)
+        if all(index < len(text) for text in texts):
+            key, spec = (text[index].decode(errors="replace") for text in texts)
             keys[split_tensor_name(node.input[0])[0]] = (key, spec)
     return keys
 

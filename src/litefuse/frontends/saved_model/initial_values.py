@@ -48,7 +48,7 @@ def _reader(constants: TableNodes, tensor: str, variable: str) -> Callable[[], N
 
 def _initialization(meta_graph: MetaGraphDef) -> list[str]:
     if _SIGNATURE in meta_graph.signature_def:
-        return [each.name for each in meta_graph.signature_def[_SIGNATURE].outputs.values()]
+        return [output.name for output in meta_graph.signature_def[_SIGNATURE].outputs.values()]
     name = next((name for name in _COLLECTIONS if name in meta_graph.collection_def), None)
     if name is None:
         return []

@@ -108,7 +108,7 @@ class FuseComposites:
                 return name
             called: set[str] = set()
             if inner in by_symbol:
-                called = {each for op in operations(by_symbol[inner]) for each in callees(op)}
+                called = {callee for op in operations(by_symbol[inner]) for callee in callees(op)}
             waiting += called - seen
             seen |= called
         return None

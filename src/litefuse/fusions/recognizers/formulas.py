@@ -64,22 +64,22 @@ class FormulaSearch:
         return modified
 
     def _outline(self, module: ir.Module, function: func.FuncOp, value: ir.Value) -> bool:
-        found = match(self.results[:1], [value])
-        if isinstance(found, Mismatch):
-            self._remember(found.matched, str(found))
+        matched = match(self.results[:1], [value])
+        if isinstance(matched, Mismatch):
+            self._remember(matched.matched, str(matched))
             return False
         attributes = {
             **self.recognizer.attributes,
-            **{name: _number(found, each) for name, each in self.numbers.items()},
+            **{name: _number(matched, each) for name, each in self.numbers.items()},
         }
-        arguments = [found[argument] for argument in self.arguments]
+        arguments = [matched[argument] for argument in self.arguments]
         reason = self._reason([tensor_type_of(argument) for argument in arguments], attributes)
         if reason is not None:
-            self._remember(len(found), f"{value_name(value)}: {reason}")
+            self._remember(len(matched), f"{value_name(value)}: {reason}")
             return False
         self.found.append(value_name(value))
         outline_ops(
-            module, function, self.recognizer.name, attributes, arguments, [found[each] for each in self.results]
+            module, function, self.recognizer.name, attributes, arguments, [matched[result] for result in self.results]
         )
         return True
 
@@ -144,8 +144,8 @@ def _op_names(pattern: Pattern) -> frozenset[str] | None:
         case Product():
             return PRODUCTS
         case OneOf():
-            names = [_op_names(each) for each in pattern.alternatives]
-            known = [each for each in names if each is not None]
+            names = [_op_names(alternative) for alternative in pattern.alternatives]
+            known = [name for name in names if name is not None]
             return frozenset[str]().union(*known) if len(known) == len(names) else None
         case _:
             return None

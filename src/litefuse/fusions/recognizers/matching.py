@@ -255,7 +255,7 @@ def _name(op: ir.OpView) -> str:
     """Returns an op's name; a product of two matrices has the same name whichever op computes it."""
     if op.name != "tf.BatchMatMulV2":
         return op.name
-    ranks = [kind.rank if kind.has_rank else None for kind in (ir.ShapedType(each.type) for each in op.operands)]
+    ranks = [kind.rank if kind.has_rank else None for kind in (ir.ShapedType(operand.type) for operand in op.operands)]
     return "tf.MatMul" if ranks == [2, 2] else op.name
 
 

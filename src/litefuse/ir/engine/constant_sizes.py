@@ -45,7 +45,7 @@ def check_folding(module: ir.Module) -> None:
             known[results[0]] = _constant(op)
         elif len(results) and len(op.operands) and all(operand in known for operand in op.operands):
             operands = {operand: known[operand] for operand in op.operands}
-            held = sum(each.held for each in operands.values())
+            held = sum(operand.held for operand in operands.values())
             for result in results:
                 size = _size(result.type)
                 if size is not None:

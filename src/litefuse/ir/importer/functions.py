@@ -245,7 +245,7 @@ class FunctionImporter:
         types, offsets = self._result_types(node, template)
         attributes = call_attributes(self.symbol(node.op)) if template.calls else self._attributes(node, template)
         for name, arguments in template.segmented.items():
-            attributes[name] = ir.DenseI32ArrayAttr.get([_length(node, each, template) for each in arguments])
+            attributes[name] = ir.DenseI32ArrayAttr.get([_length(node, argument, template) for argument in arguments])
         return _NodeForm(template, inputs, dtypes, types, offsets, attributes)
 
     def _check_dtypes(self, node: NodeDef, dtypes: Sequence[tuple[str, str]], operands: Sequence[ir.Value]) -> None:
@@ -369,7 +369,7 @@ def _plain_name(dtype: int) -> str:
 
 def _is_segmented(arguments: Sequence[OpDef.ArgDef]) -> bool:
     """Whether an op has several variadic arguments."""
-    return sum(bool(each.type_list_attr or each.number_attr) for each in arguments) > 1
+    return sum(bool(argument.type_list_attr or argument.number_attr) for argument in arguments) > 1
 
 
 def _length(node: NodeDef, argument: OpDef.ArgDef, template: _OpTemplate) -> int:

@@ -124,7 +124,7 @@ def computed_numbers(op: Op) -> list[Numbers] | None:
         return None
     with np.errstate(all="ignore"):
         results = _computed(op, operands)
-    return results if all(each.size <= MAX_NUMBERS for each in results) else None
+    return results if all(result.size <= MAX_NUMBERS for result in results) else None
 
 
 def followed_values(numbers: Numbers, dtype: str) -> Values | None:
@@ -138,7 +138,11 @@ def _known(tensor: Tensor) -> Numbers | None:
     if tensor.numbers is not None:
         return tensor.numbers
     dtype = INTEGERS.get(tensor.dtype)
-    if dtype is None or tensor.values is None or not all(isinstance(each, int) for each in elements(tensor.values)):
+    if (
+        dtype is None
+        or tensor.values is None
+        or not all(isinstance(element, int) for element in elements(tensor.values))
+    ):
         return None
     return np.array(tensor.values.tolist(), dtype).reshape(tensor.values.shape)
 

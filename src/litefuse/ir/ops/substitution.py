@@ -39,8 +39,8 @@ def substituted(dim: Dim, numbers: Mapping[Any, Dim]) -> Dim:
             if isinstance(name, Operation):
                 term = term * _computed(name, numbers)
             else:
-                found = numbers.get(name)
-                term = term * (unknown(name, is_size=symbol.is_size) if found is None else found)
+                number = numbers.get(name)
+                term = term * (unknown(name, is_size=symbol.is_size) if number is None else number)
         total = total + term
     return as_size(total) if dim.is_size else total
 

@@ -94,11 +94,11 @@ class Inference:
             return [None] * len(node.results)
         operands = [self.tensor(value) for value in node.operands]
         results = [self._declared_tensor(value) for value in node.results]
-        found = results_of(Op(name, operands, results, node.attributes))
+        rules = results_of(Op(name, operands, results, node.attributes))
         if name == node.name:
-            return found
+            return rules
         # A kernel is to compute the values: nothing else may take its place.
-        return [None if each is None or each.shape is None else PartialTensor(each.shape, None) for each in found]
+        return [None if each is None or each.shape is None else PartialTensor(each.shape, None) for each in rules]
 
     def _declared_tensor(self, value: int) -> Tensor:
         tensor = self._declared[value]
@@ -124,8 +124,8 @@ class Inference:
         return Tensor(declared.dtype, shape, values, found.numbers)
 
     def _error(self, function: Function, node: Node, error: ShapeError) -> GraphError:
-        operands = ", ".join(_text(self.tensor(each)) for each in node.operands)
-        results = ", ".join(_text(self._declared_tensor(each)) for each in node.results)
+        operands = ", ".join(_text(self.tensor(operand)) for operand in node.operands)
+        results = ", ".join(_text(self._declared_tensor(result)) for result in node.results)
         return GraphError(
             f"the op {node.name} cannot be computed: {error}; its operands are {operands or 'none'}, its results are "
             f"declared as {results or 'none'}",

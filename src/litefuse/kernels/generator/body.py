@@ -102,7 +102,7 @@ class Body:
     def key(self) -> tuple[object, ...]:
         """Key that identifies calls of this body: the attributes, and the types and shapes of the arguments."""
         arguments = [self.tensors[index] for index in self.inputs]
-        return (self.attributes, *((each.dtype, each.shape) for each in arguments))
+        return (self.attributes, *((argument.dtype, argument.shape) for argument in arguments))
 
 
 def read_bodies(content: bytes, where: str) -> dict[str, list[Body]]:
@@ -177,7 +177,7 @@ class _Reader:
         return {name: list(each.values()) for name, each in found.items()}
 
     def signatures(self) -> list[Body]:
-        numbers = {int(each.subgraphIndex) for each in self._model.signatureDefs or ()} or {0}
+        numbers = {int(signature.subgraphIndex) for signature in self._model.signatureDefs or ()} or {0}
         found: list[Body] = []
         for index in sorted(numbers):
             graph = self._model.subgraphs[index]

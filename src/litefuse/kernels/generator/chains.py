@@ -108,15 +108,15 @@ def _of_sizes(graph: Body) -> set[int]:
     LiteRT computes them before it runs, such as the shape for a later reshape. Of a composite it does not, and results
     of a body that are such do not follow a resize.
     """
-    found: set[int] = set()
+    sizes: set[int] = set()
     known = {index for index, tensor in enumerate(graph.tensors) if tensor.is_constant}
     for place, op in enumerate(graph.ops):
         if op.name in RULES and (
-            op.name in ("SHAPE", "RANK") or known.issuperset(each for each in op.inputs if each >= 0)
+            op.name in ("SHAPE", "RANK") or known.issuperset(input_ for input_ in op.inputs if input_ >= 0)
         ):
-            found.add(place)
+            sizes.add(place)
             known.update(op.outputs)
-    return found
+    return sizes
 
 
 class _Groups:
@@ -149,7 +149,7 @@ class _Groups:
             and op.name not in _PRODUCTS
             and "CONV" not in op.name
             and op.name != "WHILE"  # its parts are not read here
-            and not any(each.is_variable for each in tensors)
+            and not any(tensor.is_variable for tensor in tensors)
         )
 
     def _place(self, place: int) -> None:

@@ -188,7 +188,7 @@ class Emitter(Loops):
         if node.is_dear and (axes := self._repeated(node, position)) is not None and not self.is_filling(node):
             return self.kept(node, position, axes)
         self._count(node, position)
-        found = [self.at(each, self._in_operand(each, node.shape, position)) for each in node.args]
+        found = [self.at(arg, self._in_operand(arg, node.shape, position)) for arg in node.args]
         level = max((each.level for each in found), default=0)
         texts = [self.hoisted(arg, each, level) for arg, each in zip(node.args, found, strict=True)]
         return self._remembered(node, position, Scalar(node.text(texts), level, is_plain=False))
@@ -211,8 +211,8 @@ class Emitter(Loops):
 
     def _repeated(self, node: Computed, position: Position) -> list[int] | None:
         """Returns the axes of the array for a dear tensor that would be computed again and again; None if it is not."""
-        loops = {each for index in position for each in index.loops}
-        deepest = max((each.level for each in loops), default=0)
+        loops = {loop for index in position for loop in index.loops}
+        deepest = max((loop.level for loop in loops), default=0)
         around = [scope.variable for scope in self.stack[1 : deepest + 1] if scope.variable is not None]
         if any(variable not in loops for variable in around):
             return []
@@ -328,7 +328,7 @@ class Emitter(Loops):
 
     def array_place(self, node: Node, position: Position, must: Iterable[int]) -> tuple[int, list[int]]:
         """Returns the level at which an array is computed, and its axes."""
-        levels = [{each.level for each in index.loops} for index in position]
+        levels = [{loop.level for loop in index.loops} for index in position]
         axes = {axis for axis in must if node.shape[axis] != ONE}
         level = max((each for axis in levels for each in axis), default=0)
         level = min((each - 1 for axis in axes for each in levels[axis]), default=level)
@@ -357,7 +357,7 @@ class Emitter(Loops):
 
 
 def _loops(position: Position) -> frozenset[Variable]:
-    return frozenset(each for index in position for each in index.loops)
+    return frozenset(loop for index in position for loop in index.loops)
 
 
 def merged_position(fixed: Position, axes: Sequence[int], found: Sequence[Index]) -> Position:

@@ -77,15 +77,15 @@ def generate_kernels(
         LitefuseError: No C++ compiler found.
     """
     on_step("generate")
-    found = read_bodies(content, model)
-    chosen = [name for name in found if names is None or any(fnmatchcase(name, each) for each in names)]
+    bodies = read_bodies(content, model)
+    chosen = [name for name in bodies if names is None or any(fnmatchcase(name, each) for each in names)]
     declined: dict[str, str] = {}
     sources: dict[str, str] = {}
     classes = identifiers(chosen)
     for name in chosen:
         process_limits().check_time("generate")
         try:
-            sources[name] = kernel_source(name, found[name], classes[name], model)
+            sources[name] = kernel_source(name, bodies[name], classes[name], model)
         except NotGenerated as error:
             declined[name] = str(error)
     kernels: dict[str, KernelReport] = {}
@@ -97,7 +97,7 @@ def generate_kernels(
         for number, name in enumerate(sources):
             counted = _counted(on_step, name, number, len(sources))
             trials = _Trials(content, library, called or {}, counted)
-            verdict = _judged(trials, found[name], always=always)
+            verdict = _judged(trials, bodies[name], always=always)
             if isinstance(verdict, str):
                 declined[name] = verdict
             else:
@@ -107,7 +107,7 @@ def generate_kernels(
         if len(kernels) < len(sources):
             on_step("compile")
             library = None
-        kept = {name: kernel_source(name, found[name], own, model) for name, own in identifiers([*kernels]).items()}
+        kept = {name: kernel_source(name, bodies[name], own, model) for name, own in identifiers([*kernels]).items()}
         try:
             written = write_project(folder, kept, model, library)
         except BaseException:

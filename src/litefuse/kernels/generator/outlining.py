@@ -52,7 +52,7 @@ class _Outlining:
         subgraph = self._model.subgraphs[graph.graph]
         operators: list[Any] = list(subgraph.operators)
         subgraph.operators = [
-            operators[place] if chain is None else self._call(chain, subgraph, [operators[each] for each in chain.ops])
+            operators[place] if chain is None else self._call(chain, subgraph, [operators[op] for op in chain.ops])
             for place, chain in _arranged(graph, chains)
         ]
 

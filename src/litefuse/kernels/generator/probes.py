@@ -29,9 +29,9 @@ def probing_shapes(body: Body) -> list[dict[str, tuple[int, ...]]]:
     """
     sizes = Graph.of(body).sizes
     seen: set[tuple[Size, Size, int]] = set()
-    found: list[dict[str, tuple[int, ...]]] = []
+    shapes: list[dict[str, tuple[int, ...]]] = []
     for number, given in enumerate(_assignments(sizes)):
-        if len(found) == _MOST or number == _MOST_TRIED:
+        if len(shapes) == _MOST or number == _MOST_TRIED:
             break
         values = sizes.values(given)
         if values is None:
@@ -39,8 +39,8 @@ def probing_shapes(body: Body) -> list[dict[str, tuple[int, ...]]]:
         new = {(left, right, _sign(left.value(values), right.value(values))) for left, right in sizes.compared}
         if not new <= seen:
             seen |= new
-            found.append(_shapes(body, given))
-    return found
+            shapes.append(_shapes(body, given))
+    return shapes
 
 
 def _sign(left: int, right: int) -> int:
@@ -52,9 +52,9 @@ def _assignments(sizes: Sizes) -> Iterator[dict[str, int]]:
     names = sizes.open
     if not names or not sizes.compared:
         return
-    numbers = {abs(size.factor) for each in sizes.definitions.values() for size in each.operands}
+    numbers = {abs(size.factor) for definition in sizes.definitions.values() for size in definition.operands}
     numbers |= {abs(size.factor) for pair in sizes.compared for size in pair}
-    near = {each + more for each in numbers for more in (-1, 0, 1)} | {2 * each + 1 for each in numbers}
+    near = {number + more for number in numbers for more in (-1, 0, 1)} | {2 * number + 1 for number in numbers}
     tried = [*_USUAL, *sorted({each for each in near if _USUAL.stop <= each <= _LARGEST})]
     for size in tried:
         yield dict.fromkeys(names, size)

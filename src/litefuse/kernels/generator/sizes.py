@@ -136,7 +136,7 @@ class Sizes:
         found = dict(given)
         for name, definition in self.definitions.items():
             if definition.operands:
-                made = definition.compute([each.value(found) for each in definition.operands])
+                made = definition.compute([operand.value(found) for operand in definition.operands])
                 if made is None:
                     return None
                 found[name] = made

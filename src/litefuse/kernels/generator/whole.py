@@ -64,7 +64,7 @@ class _Caller:
     def __init__(self, path: Path, libraries: Sequence[Path]) -> None:
         from ai_edge_litert.interpreter import Interpreter, load_delegate
 
-        delegates = [load_delegate(str(each)) for each in libraries]
+        delegates = [load_delegate(str(library)) for library in libraries]
         self._interpreter: Any = Interpreter(str(path), num_threads=1, experimental_delegates=delegates or None)
         self._keys = list(self._interpreter.get_signature_list())
         self._key = ""
@@ -87,7 +87,7 @@ class _Caller:
             self._interpreter.set_tensor(detail["index"], self._inputs[detail["name"]])
         self._interpreter.invoke()
         outputs = self._interpreter.get_output_details()
-        return {each["name"]: self._interpreter.get_tensor(each["index"]) for each in outputs}
+        return {output["name"]: self._interpreter.get_tensor(output["index"]) for output in outputs}
 
 
 def run_whole(job: WholeJob, announce: Callable[[str], None] = lambda _: None) -> WholeTrial:

@@ -119,8 +119,8 @@ def kernel_section(kernels: Sequence[AvailableKernel]) -> Section:
         kernels: The kernels, those of one op in the order of the lookup.
     """
     groups: dict[tuple[str, str], list[AvailableKernel]] = {}
-    for each in kernels:
-        groups.setdefault((each.op, _origin(each)), []).append(each)
+    for kernel in kernels:
+        groups.setdefault((kernel.op, _origin(kernel)), []).append(kernel)
     has_others = any(origin != _OWN for _, origin in groups)
     rows: list[tuple[str, ...]] = []
     judgements: list[Judgement] = []

@@ -59,8 +59,8 @@ class RegisteringFunction:
     @property
     def op(self) -> str:
         """The op that it is named after: ``X`` of ``Register_X`` and ``RegisterX``; empty if it is not."""
-        found = re.fullmatch(r"Register_?(\w+)", self.name)
-        return found[1] if found is not None else ""
+        matched = re.fullmatch(r"Register_?(\w+)", self.name)
+        return matched[1] if matched is not None else ""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ def is_sanitized(library: str | os.PathLike[str]) -> bool:
     """Whether a library was built with the address sanitizer; False if it cannot be read."""
     try:
         with Path(library).open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            return any(content.find(each) >= 0 for each in _MARKS)
+            return any(content.find(mark) >= 0 for mark in _MARKS)
     except (OSError, ValueError):  # an empty file cannot be mapped
         return False
 

@@ -93,7 +93,7 @@ def tflite_headers(checkout: Path | None = None) -> TfliteHeaders:
             where=str(checkout),
             hint="Name the folder of a checkout: one with tflite/core/c/common.h or tensorflow/lite/c/common.h in it.",
         )
-    found = tuple(root / each for each in _DEFINITIONS if (root / each).is_file())
+    found = tuple(root / definition for definition in _DEFINITIONS if (root / definition).is_file())
     options = ("-DLITEFUSE_USE_TFLITE_HEADERS", "-ffunction-sections", "-Wl,--gc-sections")
     arithmetic = root / _ARITHMETIC
     return TfliteHeaders(

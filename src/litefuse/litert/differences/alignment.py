@@ -59,7 +59,7 @@ def moved(pairs: dict[int, int]) -> set[int]:
 
 
 def _keys(operators: Iterable[OperatorFacts], key: Callable[[OperatorFacts], Hashable]) -> list[Hashable]:
-    return [key(each) for each in operators]
+    return [key(operator) for operator in operators]
 
 
 def _kind(_: Side, operator: OperatorFacts) -> Hashable:
@@ -72,7 +72,7 @@ def _of_layer(_: Side, operator: OperatorFacts) -> Hashable:
 
 def _typed(side: Side, operator: OperatorFacts) -> Hashable:
     tensors = side.tensors[operator.subgraph]
-    types = tuple((tensors[each].dtype, tensors[each].shape) for each in operator.outputs if each >= 0)
+    types = tuple((tensors[output].dtype, tensors[output].shape) for output in operator.outputs if output >= 0)
     return operator.name, operator.composite, operator.layer, types
 
 
@@ -144,8 +144,8 @@ def _common(
 
 def _once(positions: Iterable[int], keys: Sequence[Hashable | None]) -> dict[Hashable | None, int]:
     places: defaultdict[Hashable | None, list[int]] = defaultdict(list)
-    for each in positions:
-        places[keys[each]].append(each)
+    for position in positions:
+        places[keys[position]].append(position)
     return {key: found[0] for key, found in places.items() if len(found) == 1}
 
 

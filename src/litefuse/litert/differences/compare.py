@@ -59,9 +59,9 @@ def diff(
 
 def _compared(a: Side, b: Side) -> ModelDiff:
     if a.file.sha256 == b.file.sha256:
-        return ModelDiff(a.file, b.file, same_weights=sum(each.is_constant for each in a.facts.tensors))
+        return ModelDiff(a.file, b.file, same_weights=sum(tensor.is_constant for tensor in a.facts.tensors))
     graphs = SubgraphComparison(a, b)
-    ours, theirs = ({each.key: each for each in side.facts.signatures} for side in (a, b))
+    ours, theirs = ({signature.key: signature for signature in side.facts.signatures} for side in (a, b))
     for key, one in ours.items():
         other = theirs.get(key)
         if other is not None and one.subgraph is not None and other.subgraph is not None:
@@ -78,7 +78,7 @@ def _compared(a: Side, b: Side) -> ModelDiff:
         signatures=tuple(signatures),
         operators=tuple(graphs.operators),
         tensors=tuple(graphs.tensors),
-        weights=tuple(sorted(graphs.weights, key=lambda each: -(each.relative or 0.0))),
+        weights=tuple(sorted(graphs.weights, key=lambda weight: -(weight.relative or 0.0))),
         names=tuple(graphs.names),
         metadata=tuple(_metadata(a, b)),
         properties=tuple(_properties(a, b, graphs)),
@@ -90,11 +90,11 @@ def _compared(a: Side, b: Side) -> ModelDiff:
 
 def _inputs(one: SignatureFacts, other: SignatureFacts) -> Iterator[tuple[int, int]]:
     """Yields the pairs of inputs that have the same name."""
-    partners = {each.name: each.index for each in other.inputs}
-    for each in one.inputs:
-        partner = partners.get(each.name)
-        if each.index is not None and partner is not None:
-            yield each.index, partner
+    partners = {input_.name: input_.index for input_ in other.inputs}
+    for input_ in one.inputs:
+        partner = partners.get(input_.name)
+        if input_.index is not None and partner is not None:
+            yield input_.index, partner
 
 
 def _signatures(
@@ -154,11 +154,13 @@ def _sources(
     if one.subgraph is None or graphs.graphs.get(one.subgraph) != other.subgraph:
         yield ValueChange(f"{role}s", f"computed by subgraph {one.subgraph}", f"computed by subgraph {other.subgraph}")
         return
-    places = {each.name: each.index for each in other.outputs}
-    for each in one.outputs:
-        partner = places.get(each.name)
-        if each.index is not None and partner is not None and graphs.partner(one.subgraph, each.index) != partner:
-            yield ValueChange(f"{role} {each.name}: computed by", *graphs.producers(one.subgraph, each.index, partner))
+    places = {output.name: output.index for output in other.outputs}
+    for output in one.outputs:
+        partner = places.get(output.name)
+        if output.index is not None and partner is not None and graphs.partner(one.subgraph, output.index) != partner:
+            yield ValueChange(
+                f"{role} {output.name}: computed by", *graphs.producers(one.subgraph, output.index, partner)
+            )
 
 
 def _interface(one: SubgraphFacts, other: SubgraphFacts, graphs: SubgraphComparison) -> Iterator[ValueChange]:
@@ -249,8 +251,8 @@ def _counts(ours: Mapping[str, int], theirs: Mapping[str, int]) -> Iterator[Valu
 
 def _sizes(ours: FileSizes | None, theirs: FileSizes | None) -> list[SizeChange]:
     one, other = _parts(ours), _parts(theirs)
-    keys = [each for each in dict.fromkeys((*one, *other)) if one.get(each) != other.get(each)]
-    found = [SizeChange(*each, one.get(each, 0), other.get(each, 0)) for each in keys]
+    keys = [fromkey for fromkey in dict.fromkeys((*one, *other)) if one.get(fromkey) != other.get(fromkey)]
+    found = [SizeChange(*key, one.get(key, 0), other.get(key, 0)) for key in keys]
     return sorted(found, key=lambda each: -abs(each.after - each.before))
 
 
@@ -258,7 +260,7 @@ def _parts(sizes: FileSizes | None) -> dict[tuple[str, str, str], int]:
     if sizes is None:
         return {}
     return {
-        **{("layer", each.layer, each.dtype): each.bytes for each in sizes.layers},
+        **{("layer", layer.layer, layer.dtype): layer.bytes for layer in sizes.layers},
         ("metadata", "", ""): sizes.metadata,
         ("unread", "", ""): sizes.unread,
         ("files", "", ""): sizes.files,

@@ -56,7 +56,7 @@ class Fingerprints:
                     operator.name,
                     operator.version,
                     json.dumps(own_options(operator), sort_keys=True),
-                    *(self._of(each)[0] for each in operator.callees),
+                    *(self._of(callee)[0] for callee in operator.callees),
                     *inputs,
                     *(self._type(tensors[index]) for index in operator.outputs if index >= 0),
                 )

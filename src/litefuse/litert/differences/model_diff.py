@@ -213,10 +213,10 @@ class ModelDiff:
         """Kinds of difference between the two files."""
         found: list[tuple[Category, bool]] = [
             ("signatures", bool(self.signatures)),
-            ("operators", any(each.change != "moved" for each in self.operators)),
+            ("operators", any(operator.change != "moved" for operator in self.operators)),
             ("tensors", bool(self.tensors)),
             ("weights", bool(self.weights)),
-            ("order", any(each.change == "moved" for each in self.operators)),
+            ("order", any(operator.change == "moved" for operator in self.operators)),
             ("names", bool(self.names)),
             ("metadata", bool(self.metadata)),
             ("properties", bool(self.properties)),

@@ -46,10 +46,10 @@ def answer(difference: ModelDiff) -> str:
     if difference.verdict == "same":
         return "The same computation in another layout: nothing else differs"
     said = "The same computation; differs in" if difference.same_computation else "Differs in"
-    line = f"{said} {', '.join(_category(each, difference) for each in difference.categories)}"
+    line = f"{said} {', '.join(_category(category, difference) for category in difference.categories)}"
     if len(line) <= _COLUMNS:
         return line
-    names = [_NAMES[each] for each in difference.categories]
+    names = [_NAMES[category] for category in difference.categories]
     line = f"{said} {', '.join(names)}"
     return line if len(line) <= _COLUMNS else f"{said} {', '.join(names[:4])} and {len(names) - 4} more"
 
@@ -74,14 +74,14 @@ def diff_sections(difference: ModelDiff, *, everything: bool = False) -> list[Se
     if difference.signatures:
         sections.append(_values("Signatures", difference.signatures, texts))
     if difference.op_counts:
-        rows = [(each.what, f"{each.before:,}", "->", f"{each.after:,}") for each in difference.op_counts]
+        rows = [(count.what, f"{count.before:,}", "->", f"{count.after:,}") for count in difference.op_counts]
         sections.append(Section("Numbers of ops", texts.listed(rows), right=frozenset({1, 3}), note=texts.left(rows)))
     sections += _operator_sections(difference.operators, texts)
     sections += _tensor_sections(difference.tensors, texts)
     if difference.weights:
         sections += _weight_sections(difference, texts)
     if difference.names:
-        rows = [row for each in difference.names for row in _pair("", each.before, each.after, texts)]
+        rows = [row for name in difference.names for row in _pair("", name.before, name.after, texts)]
         title = f"Other names: {count_of(len(difference.names), 'tensor')}"
         sections.append(Section(title, texts.listed(rows, 2 * _LISTED), note=texts.left(rows, 2 * _LISTED)))
     if difference.metadata:
@@ -119,13 +119,13 @@ class _Texts:
 
 def _category(category: Category, difference: ModelDiff) -> str:
     if category == "operators":
-        kinds = [each.change for each in difference.operators]
+        kinds = [operator.change for operator in difference.operators]
         counts = [f"{kinds.count(kind):,} {kind}" for kind in ("added", "removed", "changed") if kind in kinds]
         return f"ops ({', '.join(counts)})"
     if category == "tensors":
         return f"tensors ({len(difference.tensors):,})"
     if category == "weights":
-        largest = max((each.relative for each in difference.weights if each.relative is not None), default=0.0)
+        largest = max((weight.relative for weight in difference.weights if weight.relative is not None), default=0.0)
         by = f" by up to {largest:.1g}" if largest else ""
         return f"weights ({len(difference.weights):,} of {len(difference.weights) + difference.same_weights:,}{by})"
     count = f" ({len(difference.names):,})" if category == "names" else ""
@@ -133,7 +133,7 @@ def _category(category: Category, difference: ModelDiff) -> str:
 
 
 def _values(title: str, values: Sequence[ValueChange], texts: _Texts) -> Section:
-    rows = [row for each in values for row in _pair(each.what, each.before, each.after, texts)]
+    rows = [row for value in values for row in _pair(value.what, value.before, value.after, texts)]
     return Section(title, texts.listed(rows, 2 * _LISTED), note=texts.left(rows, 2 * _LISTED))
 
 
@@ -200,7 +200,7 @@ def _operator_sections(operators: Sequence[OperatorChange], texts: _Texts) -> li
         for value in each.values:
             rows += [("", f"  {row[0]}") for row in _pair(value.what, value.before, value.after, _narrow(texts))]
         judgements.extend(repeat(_JUDGEMENTS[each.change], len(rows) - len(judgements)))
-    kinds = [each.change for each in operators]
+    kinds = [operator.change for operator in operators]
     counts = ", ".join(f"{kinds.count(kind):,} {kind}" for kind in _SIGNS if kind in kinds)
     left = sum(map(len, groups[2 * _LISTED :]))
     note = f"and {count_of(left, 'op')} more; --all lists them" if left and not texts.everything else ""
@@ -230,7 +230,7 @@ def _tensor_sections(tensors: Sequence[TensorChange], texts: _Texts) -> list[Sec
     if not tensors:
         return []
     # Tensors of operators that only one file has are many, and say less than those that changed.
-    ordered = sorted(tensors, key=lambda each: (each.change != "changed", -each.size))
+    ordered = sorted(tensors, key=lambda tensor: (tensor.change != "changed", -tensor.size))
     rows: list[tuple[str, ...]] = []
     judgements: list[Judgement] = []
     for each in texts.listed(ordered):
@@ -239,16 +239,16 @@ def _tensor_sections(tensors: Sequence[TensorChange], texts: _Texts) -> list[Sec
         for value in each.values:
             rows += [("", f"  {row[0]}") for row in _pair(value.what, value.before, value.after, _narrow(texts))]
         judgements.extend(repeat(_JUDGEMENTS[each.change], len(rows) - len(judgements)))
-    kinds = [each.change for each in tensors]
+    kinds = [tensor.change for tensor in tensors]
     counts = ", ".join(f"{kinds.count(kind):,} {kind}" for kind in ("added", "removed", "changed") if kind in kinds)
     note = texts.left(ordered).replace("line", "tensor")
     return [Section(f"Tensors: {counts}", rows, judgements=judgements, note=note)]
 
 
 def _weight_sections(difference: ModelDiff, texts: _Texts) -> list[Section]:
-    small = [each for each in difference.weights if _is_small(each)]
-    compared = [each for each in difference.weights if not each.problem and not _is_small(each)]
-    others = [each for each in difference.weights if each.problem and not _is_small(each)]
+    small = [weight for weight in difference.weights if _is_small(weight)]
+    compared = [weight for weight in difference.weights if not weight.problem and not _is_small(weight)]
+    others = [weight for weight in difference.weights if weight.problem and not _is_small(weight)]
     total = len(difference.weights) + difference.same_weights
     sections: list[Section] = []
     if compared:
@@ -272,7 +272,7 @@ def _weight_sections(difference: ModelDiff, texts: _Texts) -> list[Section]:
         title = f"Small constants: {len(small):,} of {total:,} differ"
         sections.append(Section(title, texts.listed(lines, 2 * _LISTED), note=texts.left(lines, 2 * _LISTED)))
     if others:
-        lines = [(texts.fit(f"{each.name or '(no name)'}: {each.problem}", texts.width),) for each in others]
+        lines = [(texts.fit(f"{other.name or '(no name)'}: {other.problem}", texts.width),) for other in others]
         title = f"Weights that cannot be compared: {len(others):,} of {total:,}"
         sections.append(Section(title, texts.listed(lines), note=texts.left(lines).replace("line", "constant")))
     return sections
@@ -281,7 +281,7 @@ def _weight_sections(difference: ModelDiff, texts: _Texts) -> list[Section]:
 def _is_small(weight: WeightChange) -> bool:
     """Whether a constant is of a few integers, which say more than their difference."""
     values = (*(weight.before or ()), *(weight.after or ()))
-    return weight.before is not None and weight.after is not None and all(isinstance(each, int) for each in values)
+    return weight.before is not None and weight.after is not None and all(isinstance(value, int) for value in values)
 
 
 def _constant(weight: WeightChange, texts: _Texts) -> str:
@@ -306,13 +306,13 @@ def _size_section(difference: ModelDiff, texts: _Texts) -> Section:
     names["structure"] = "(structure: ops, tensors, names)"
     rows = [
         (
-            texts.fit(each.layer or names.get(each.part, "(no layer)"), 32),
-            each.dtype,
-            f"{each.before:,}",
-            f"{each.after:,}",
-            f"{each.after - each.before:+,}",
+            texts.fit(size.layer or names.get(size.part, "(no layer)"), 32),
+            size.dtype,
+            f"{size.before:,}",
+            f"{size.after:,}",
+            f"{size.after - size.before:+,}",
         )
-        for each in difference.sizes
+        for size in difference.sizes
     ]
     return Section(
         "Bytes",

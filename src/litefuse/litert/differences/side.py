@@ -175,8 +175,8 @@ class Side:
     def metadata(self) -> Mapping[str, bytes]:
         """Returns the contents of the metadata by their names."""
         return {
-            each.text(fields.METADATA_NAME): self.data(each.number(fields.METADATA_CONTENT, "I")).tobytes()
-            for each in self._model.tables(fields.METADATA)
+            table.text(fields.METADATA_NAME): self.data(table.number(fields.METADATA_CONTENT, "I")).tobytes()
+            for table in self._model.tables(fields.METADATA)
         }
 
     def files(self) -> Mapping[str, str]:

@@ -149,8 +149,8 @@ class SubgraphComparison:
 
     def _pair_inputs(self, first: int, second: int, partners: dict[int, int]) -> None:
         taken = {*partners.values()}
-        left = [each for each in self._a.inputs(first) if each not in partners]
-        others = [each for each in self._b.inputs(second) if each not in taken]
+        left = [input_ for input_ in self._a.inputs(first) if input_ not in partners]
+        others = [input_ for input_ in self._b.inputs(second) if input_ not in taken]
         partners.update(zip(left, others, strict=False))
 
     def _values(self, operator: OperatorFacts, other: OperatorFacts, partners: dict[int, int]) -> Iterator[ValueChange]:

@@ -180,7 +180,7 @@ class GraphEditor:
 
     def replace_input(self, op: Any, old: int, new: int) -> None:
         """Replaces an input of an op."""
-        op.inputs = [new if each == old else each for each in op.inputs]
+        op.inputs = [new if input_ == old else input_ for input_ in op.inputs]
 
     def set_version(self, op: Any, version: int) -> None:
         """Sets the version of one op, whose code other ops may share."""

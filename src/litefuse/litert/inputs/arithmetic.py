@@ -49,13 +49,13 @@ def arithmetic(place: Place) -> Results:
 def _note_pixels(place: Place, operand: int, values: npt.NDArray[Any]) -> None:
     """Notes that values are pixels: they are scaled by 1/255 or the like, or their mean is subtracted."""
     name = place.op.name
-    low, high = _PIXEL_SCALES if name == "MUL" else tuple(1 / each for each in reversed(_PIXEL_SCALES))
+    low, high = _PIXEL_SCALES if name == "MUL" else tuple(1 / scale for scale in reversed(_PIXEL_SCALES))
     is_scale = (name in {"MUL", "DIV"} and operand == 0) or name == "MUL"
     for trace in place.traces(operand):
-        if (is_scale and trace.scale == 1 and all(low <= abs(each) <= high for each in values)) or (
+        if (is_scale and trace.scale == 1 and all(low <= abs(value) <= high for value in values)) or (
             name in {"SUB", "ADD"}
             and trace.is_plain
-            and all(_PIXEL_MEANS[0] <= abs(each) <= _PIXEL_MEANS[1] for each in values)
+            and all(_PIXEL_MEANS[0] <= abs(value) <= _PIXEL_MEANS[1] for value in values)
         ):
             place.flow.note(trace, Image())
 

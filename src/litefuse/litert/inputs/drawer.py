@@ -86,7 +86,7 @@ class Drawer:
     @property
     def decks(self) -> list[Deck]:
         """The decks to deal from: rows and words."""
-        return [deck for each in self._inputs.values() for deck in each.decks]
+        return [deck for input_ in self._inputs.values() for deck in input_.decks]
 
     @property
     def left(self) -> dict[str, int]:
@@ -197,7 +197,7 @@ class _Input:
                 values[place] = _normal_in(use, base[place], manner.scale)
         if manner.limit is None and not manner.constant:
             constants = [use.value for use in uses if isinstance(use, Near)]
-            self._plant(values, [each * factor for each in constants for factor in (1, 1.01, 0.99)])
+            self._plant(values, [constant * factor for constant in constants for factor in (1, 1.01, 0.99)])
         self._plant(values, manner.near)
         values = _same(values, manner)
         for place, use in self._ranges(shape):
@@ -252,9 +252,9 @@ class _Input:
         kind = self.domain.dtype
         limits = np.iinfo(kind if kind.kind in "iu" else values.dtype)
         planted = [
-            each
-            for each in dict.fromkeys(_ends(part, low, high, beyond=not manner.in_range))
-            if _within(each, low, high) and _within(each, limits.min, limits.max)
+            fromkey
+            for fromkey in dict.fromkeys(_ends(part, low, high, beyond=not manner.in_range))
+            if _within(fromkey, low, high) and _within(fromkey, limits.min, limits.max)
         ]
         chosen = self._planted(len(places), planted)
         flat[places[chosen]] = (planted[-self._calls % len(planted) :] + planted)[: len(chosen)] if len(chosen) else []
@@ -277,7 +277,7 @@ class _Input:
         if low is not None and high is not None:
             return whole(low, high, (count,), random)
         if lengths := [use.limit for use in uses if isinstance(use, Count)]:
-            return whole(0, min(open_size if each is None else each for each in lengths), (count,), random)
+            return whole(0, min(open_size if length is None else length for length in lengths), (count,), random)
         if any(isinstance(use, Mask) for use in uses):
             return whole(0, 1, (count,), random)
         if any(isinstance(use, Image) for use in uses):
@@ -382,34 +382,34 @@ def _part(box: Box, uses: tuple[Use, ...], domain: Domain, random: Random) -> _P
 
 
 def _numbers(keys: Sequence[bytes | int]) -> list[int]:
-    found: list[int] = []
+    numbers: list[int] = []
     for key in dict.fromkeys(keys):
         try:
-            found.append(int(key))
+            numbers.append(int(key))
         except ValueError:
             continue
-    return found
+    return numbers
 
 
 def _ends(part: _Part, low: int | None, high: int | None, *, beyond: bool) -> list[int]:
     """Returns values at boundaries: the ends of tables, the values next to them, and those next to constants."""
-    found: list[int] = [each for each in (low, high) if each is not None]
+    ends: list[int] = [each for each in (low, high) if each is not None]
     for use in part.uses:
         if isinstance(use, Rows) and use.count:
-            found += [use.first, use.first + use.count - 1]
+            ends += [use.first, use.first + use.count - 1]
     for use in part.uses:
         if isinstance(use, Rows) and use.count:
-            found += [use.first - 1, use.first + use.count] if beyond else []
+            ends += [use.first - 1, use.first + use.count] if beyond else []
         elif isinstance(use, Near) and math.isfinite(use.value):
-            found += [math.floor(use.value), math.floor(use.value) + 1, math.ceil(use.value) - 1]
+            ends += [math.floor(use.value), math.floor(use.value) + 1, math.ceil(use.value) - 1]
         elif isinstance(use, Count) and use.limit is not None:
-            found += [0, use.limit, 1]
+            ends += [0, use.limit, 1]
         elif isinstance(use, Words):
             numbers = _numbers(use.keys)
-            found += [max(numbers) + 1, min(numbers) - 1] if numbers else []
+            ends += [max(numbers) + 1, min(numbers) - 1] if numbers else []
     if not part.uses:
-        found += [0, 1, -1]
-    return found
+        ends += [0, 1, -1]
+    return ends
 
 
 def _is_open(use: Use) -> bool:

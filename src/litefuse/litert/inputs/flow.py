@@ -183,7 +183,7 @@ class Flow:
         if op.name == "WHILE":
             return self._loop(op, values)
         if op.name == "IF":
-            branches = [self.run(graphs[each], values[1:]) for each in op.callees]
+            branches = [self.run(graphs[callee], values[1:]) for callee in op.callees]
             return [
                 Value(_merged(one.traces, other.traces), one.roots | other.roots | values[0].roots)
                 for one, other in zip(*branches, strict=False)
@@ -208,7 +208,7 @@ class Flow:
         return [Value(_limited(traces), given) for _ in op.outputs]
 
     def _loop(self, op: Op, values: Sequence[Value]) -> list[Value]:
-        condition, body = (self.model.graphs[each] for each in op.callees)
+        condition, body = (self.model.graphs[callee] for callee in op.callees)
         carried = list(values)
         for _ in range(_MOST_TURNS):
             turns = self.run(condition, carried)

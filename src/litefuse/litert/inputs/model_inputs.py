@@ -155,13 +155,13 @@ def _of_first_graph(model: Model) -> Signature:
 
 def _domains(model: Model, signature: Signature) -> dict[str, Domain]:
     graph = model.graphs[signature.graph]
-    found: dict[str, Domain] = {}
+    domains: dict[str, Domain] = {}
     for name, index in signature.inputs.items():
         tensor = graph.tensor(index)
         dtype = np.dtype(np.float32) if tensor.dtype is None else tensor.dtype
         scale = tensor.scale if dtype.kind in "iu" else 0.0
-        found[name] = Domain(name, dtype, tensor.shape, scale, tensor.zero)
-    return found
+        domains[name] = Domain(name, dtype, tensor.shape, scale, tensor.zero)
+    return domains
 
 
 def _unranked(model: Model, signature: Signature) -> frozenset[str]:

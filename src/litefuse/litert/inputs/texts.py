@@ -43,8 +43,8 @@ class Texts:
         self._delimiters = [use.delimiter for use in uses if isinstance(use, Text)]
         self._delimiters += [use.pieces for use in uses if isinstance(use, Words) and use.pieces is not None]
         patterns = [use.pattern for use in uses if isinstance(use, Expression)]
-        self._literals = sorted({letter for each in patterns for letter in each if letter.isprintable()})
-        self._meant = sorted({letter for each in patterns for letter in _letters_of(each)})
+        self._literals = sorted({letter for pattern in patterns for letter in pattern if letter.isprintable()})
+        self._meant = sorted({letter for pattern in patterns for letter in _letters_of(pattern)})
         self._number = random.randrange(64)
 
     def draw(self, shape: Sequence[int], *, known: bool, plain: bool) -> npt.NDArray[Any]:

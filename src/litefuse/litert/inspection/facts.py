@@ -376,7 +376,7 @@ class FileSizes:
     @property
     def total(self) -> int:
         """The size of the file."""
-        return sum(each.bytes for each in self.layers) + self.metadata + self.unread + self.structure + self.files
+        return sum(layer.bytes for layer in self.layers) + self.metadata + self.unread + self.structure + self.files
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ def layer_of(tensor_name: str) -> str:
         The names of the scopes, separated by slashes; empty if the name has none, such as ``arith.constant3``.
     """
     nodes = [each.strip() for each in tensor_name.split(";") if each.strip()]
-    paths = [_path(each) for each in nodes]
+    paths = [_path(node) for node in nodes]
     named = [(node, path) for node, path in zip(nodes, paths, strict=True) if path]
     core = next((path for node, path in named if _is_core(node)), None)
     return core or next((path for _, path in named), "")
@@ -63,7 +63,7 @@ def layer_of(tensor_name: str) -> str:
 
 def _is_core(node: str) -> bool:
     *scopes, last = _RESULT.sub("", node).split("/")
-    return any(_CORE.fullmatch(each) for each in (last, *scopes[-1:] * bool(_OPERAND.fullmatch(last))))
+    return any(_CORE.fullmatch(scope) for scope in (last, *scopes[-1:] * bool(_OPERAND.fullmatch(last))))
 
 
 def _path(node: str) -> str:
@@ -76,4 +76,4 @@ def _path(node: str) -> str:
             parts.pop()
     if len(parts) > 1 and (inner := _NAMESAKE.fullmatch(parts[-1])) and parts[-2].startswith(inner[1]):
         parts.pop()
-    return "/".join(each for each in parts if not _FUNCTION.fullmatch(each))
+    return "/".join(part for part in parts if not _FUNCTION.fullmatch(part))

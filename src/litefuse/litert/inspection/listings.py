@@ -44,16 +44,16 @@ def operator_sections(facts: LiteRTModelFacts, *, everything: bool = False) -> l
         facts: The facts.
         everything: Whether names, operands and options are in full.
     """
-    tensors = {(each.subgraph, each.index): each for each in facts.tensors}
+    tensors = {(tensor.subgraph, tensor.index): tensor for tensor in facts.tensors}
     by_graph: defaultdict[int, list[OperatorFacts]] = defaultdict(list)
-    for each in facts.operators:
-        by_graph[each.subgraph].append(each)
+    for operator in facts.operators:
+        by_graph[operator.subgraph].append(operator)
     sections: list[Section] = []
     for number, subgraph in enumerate(facts.subgraphs):
         operators = by_graph[number]
         lines = _Lines(len(str(len(operators))), everything)
-        for each in operators:
-            lines.add(str(each.index), _operator_lines(each, tensors, lines))
+        for operator in operators:
+            lines.add(str(operator.index), _operator_lines(operator, tensors, lines))
         sections.append(lines.section(f"Ops of {_graph_title(number, subgraph.name)}: {len(operators):,}"))
     return sections
 
@@ -66,25 +66,25 @@ def stored_tensor_sections(facts: LiteRTModelFacts, *, everything: bool = False)
         everything: Whether names are in full.
     """
     by_graph: defaultdict[int, list[StoredTensor]] = defaultdict(list)
-    for each in facts.tensors:
-        by_graph[each.subgraph].append(each)
+    for tensor in facts.tensors:
+        by_graph[tensor.subgraph].append(tensor)
     sections: list[Section] = []
     for number, subgraph in enumerate(facts.subgraphs):
         tensors = by_graph[number]
         given = frozenset(subgraph.input_indices)
         lines = _Lines(len(str(len(tensors))), everything)
-        for each in tensors:
-            size = f", {count_of(each.size, 'byte')}" if each.size else ""
-            quantization = "" if each.quantization is None else f", {quantization_text(each.quantization)}"
+        for tensor in tensors:
+            size = f", {count_of(tensor.size, 'byte')}" if tensor.size else ""
+            quantization = "" if tensor.quantization is None else f", {quantization_text(tensor.quantization)}"
             roles = (
-                *([", constant"] if each.is_constant else []),
-                *([", variable"] if each.is_variable else []),
-                *([", input"] if each.index in given else []),
-                *([", output"] if each.index in subgraph.output_indices else []),
+                *([", constant"] if tensor.is_constant else []),
+                *([", variable"] if tensor.is_variable else []),
+                *([", input"] if tensor.index in given else []),
+                *([", output"] if tensor.index in subgraph.output_indices else []),
             )
             lines.add(
-                str(each.index),
-                [lines.name(each.name), *lines.wrapped(f"{_type(each)}{''.join(roles)}{size}{quantization}")],
+                str(tensor.index),
+                [lines.name(tensor.name), *lines.wrapped(f"{_type(tensor)}{''.join(roles)}{size}{quantization}")],
             )
         sections.append(lines.section(f"Tensors of {_graph_title(number, subgraph.name)}: {len(tensors):,}"))
     return sections
@@ -102,9 +102,9 @@ def size_sections(facts: LiteRTModelFacts, *, everything: bool = False) -> list[
         return []
     layers = sizes.layers if everything else sizes.layers[:_LISTED_LAYERS]
     left = len(sizes.layers) - len(layers)
-    rows = [(each.layer or "(no layer)", each.dtype, each.bytes) for each in layers]
+    rows = [(layer.layer or "(no layer)", layer.dtype, layer.bytes) for layer in layers]
     if left:
-        rows.append((f"({left:,} more)", "", sum(each.bytes for each in sizes.layers[len(layers) :])))
+        rows.append((f"({left:,} more)", "", sum(layer.bytes for layer in sizes.layers[len(layers) :])))
     parts = [
         ("metadata", sizes.metadata),
         ("associated files", sizes.files),
@@ -112,9 +112,9 @@ def size_sections(facts: LiteRTModelFacts, *, everything: bool = False) -> list[
         ("structure: ops, tensors, names", sizes.structure),
     ]
     rows += [(f"({name})", "", size) for name, size in parts if size]
-    constants = sorted((each for each in facts.tensors if each.size), key=lambda each: -each.size)
-    shared = {(each.buffer): each for each in reversed(constants)}  # one value counts once
-    constants = [each for each in constants if shared[each.buffer] is each]
+    constants = sorted((tensor for tensor in facts.tensors if tensor.size), key=lambda each: -each.size)
+    shared = {(constant.buffer): constant for constant in reversed(constants)}  # one value counts once
+    constants = [constant for constant in constants if shared[constant.buffer] is constant]
     listed = constants if everything else constants[:_LISTED_TENSORS]
     return [
         Section(
@@ -141,8 +141,8 @@ def node_sections(nodes: Iterable[NodeFacts], *, everything: bool = False) -> li
         everything: Whether names are in full.
     """
     by_function: defaultdict[str, list[NodeFacts]] = defaultdict(list)
-    for each in nodes:
-        by_function[each.function].append(each)
+    for node in nodes:
+        by_function[node.function].append(node)
     sections: list[Section] = []
     for function, found in by_function.items():
         width = max(len(each.op) for each in found)
@@ -219,7 +219,7 @@ def _operator_lines(
     yield title + (f"  {lines.name(operator.layer, room)}" if operator.layer else "")
 
     def types(indices: Sequence[int]) -> str:
-        found = [tensors.get((operator.subgraph, each)) for each in indices]
+        found = [tensors.get((operator.subgraph, index)) for index in indices]
         return lines.operands(["none" if each is None else _operand(each) for each in found]) or "nothing"
 
     yield from lines.wrapped(f"{types(operator.inputs)} -> {types(operator.outputs)}")
@@ -252,5 +252,5 @@ def _sized(rows: Sequence[tuple[str, str, int]], total: int, *, everything: bool
     ]
     if everything or not cells:
         return cells
-    taken = 2 + sum(2 + max(5, *(len(each[column]) for each in cells)) for column in (1, 2, 3))
-    return [each._replace(name=shortened(each.name, max(_COLUMNS - taken, 16))) for each in cells]
+    taken = 2 + sum(2 + max(5, *(len(cell[column]) for cell in cells)) for column in (1, 2, 3))
+    return [cell._replace(name=shortened(cell.name, max(_COLUMNS - taken, 16))) for cell in cells]

@@ -43,7 +43,7 @@ def metadata_sections(facts: LiteRTModelFacts, *, everything: bool = False) -> l
                 where = "" if len(graphs) == 1 else f" of subgraph {number}"
                 sections.append(Section(f"Described inputs and outputs{where}", rows))
     if facts.associated_files:
-        rows = [(fit(each.name), count_of(each.size or 0, "byte")) for each in facts.associated_files]
+        rows = [(fit(file.name), count_of(file.size or 0, "byte")) for file in facts.associated_files]
         sections.append(Section("Associated files", rows))
     return sections
 

@@ -176,13 +176,13 @@ def _names(key: str) -> dict[int, str]:
 def _kinds(second: bool) -> dict[int, _Kind]:
     """Returns the classes of options by the numbers of their types in one of the two unions."""
     union: object = schema.BuiltinOptions2 if second else schema.BuiltinOptions
-    found: dict[int, _Kind] = {}
+    kinds: dict[int, _Kind] = {}
     for name, number in vars(union).items():
         made: Any = getattr(schema, f"{name}T", None)
         if made is not None:
             attributes: list[str] = list(made().__dict__)
-            found[number] = _Kind(name, {each: _key(each) for each in attributes})
-    return found
+            kinds[number] = _Kind(name, {attribute: _key(attribute) for attribute in attributes})
+    return kinds
 
 
 def _key(attribute: str) -> str:

@@ -51,7 +51,7 @@ def _operators(content: Any) -> Iterator[OperatorFacts]:
             options = decoded_options(code.custom, custom_options(operator)) if is_custom else reader.builtin(operator)
             is_composite = code.name == "STABLEHLO_COMPOSITE"
             inputs, outputs = operator.numbers(fields.OP_INPUTS), operator.numbers(fields.OP_OUTPUTS)
-            callees = () if is_custom else tuple(each for each in _callees(options) if 0 <= each < len(graphs))
+            callees = () if is_custom else tuple(callee for callee in _callees(options) if 0 <= callee < len(graphs))
             body = callees[0] if is_composite and callees else None
             yield OperatorFacts(
                 subgraph=number,
@@ -92,7 +92,7 @@ class _Layers:
         self._computed: dict[int, str] = {}
         self._bodies: dict[int, str] = {}
         operators = graph.tables(fields.OPERATORS)
-        self._readers = Counter(index for each in operators for index in {*each.numbers(fields.OP_INPUTS)})
+        self._readers = Counter(index for operator in operators for index in {*operator.numbers(fields.OP_INPUTS)})
 
     def of(self, inputs: Sequence[int], outputs: Sequence[int], *, body: int | None, follows: bool) -> str:
         """Returns the layer of the next op.
@@ -103,16 +103,18 @@ class _Layers:
             body: The subgraph with its decomposition, if it is a composite.
             follows: Whether it may be from the layer that computed its inputs.
         """
-        found = next((layer for each in outputs if each >= 0 and (layer := self._named(each))), "")
+        found = next((layer for output in outputs if output >= 0 and (layer := self._named(output))), "")
         if not found and body is not None:
             if body not in self._bodies:
                 self._bodies[body] = self._of_body(self._graphs[body])
             found = self._bodies[body]
         if not found:
-            constants = [each for each in inputs if each >= 0 and self._readers[each] == 1 and self._is_constant(each)]
-            found = next((layer for each in constants if (layer := self._named(each))), "")
+            constants = [
+                input_ for input_ in inputs if input_ >= 0 and self._readers[input_] == 1 and self._is_constant(input_)
+            ]
+            found = next((layer for constant in constants if (layer := self._named(constant))), "")
         if not found and follows:
-            found = next((layer for each in inputs if (layer := self._computed.get(each, ""))), "")
+            found = next((layer for input_ in inputs if (layer := self._computed.get(input_, ""))), "")
         self._computed.update(dict.fromkeys(outputs, found))
         return found
 
@@ -123,8 +125,8 @@ class _Layers:
         if layer := layer_of("/".join([*scopes, last.partition(".")[0]])):
             return layer
         tensors = body.tables(fields.TENSORS)
-        results = [each.numbers(fields.OP_OUTPUTS)[:1] for each in body.tables(fields.OPERATORS)]
-        layers = Counter(layer_of(tensors[index].text(fields.TENSOR_NAME)) for each in results for index in each)
+        results = [table.numbers(fields.OP_OUTPUTS)[:1] for table in body.tables(fields.OPERATORS)]
+        layers = Counter(layer_of(tensors[index].text(fields.TENSOR_NAME)) for result in results for index in result)
         return next((layer for layer, _ in layers.most_common() if layer), "")
 
     def _named(self, index: int) -> str:

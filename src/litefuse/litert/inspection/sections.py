@@ -58,10 +58,12 @@ def saved_model_sections(facts: SavedModelFacts, *, everything: bool = False) ->
     sections.append(_variable_section(facts.variables, everything=everything))
     sections.append(op_section(facts.op_counts, "TensorFlow ops in the signatures"))
     if facts.assets:
-        rows = [(each.name, "missing" if each.size is None else count_of(each.size, "byte")) for each in facts.assets]
+        rows = [
+            (asset.name, "missing" if asset.size is None else count_of(asset.size, "byte")) for asset in facts.assets
+        ]
         sections.append(Section("Assets", rows))
     if facts.resources:
-        sections.append(Section("Other resources", [(each.name, each.kind) for each in facts.resources]))
+        sections.append(Section("Other resources", [(resource.name, resource.kind) for resource in facts.resources]))
     return sections
 
 
@@ -112,7 +114,7 @@ def litert_model_sections(
     sections.append(op_section(facts.op_counts, "Ops"))
     sections += tensor_sections(facts.tensors, everything=everything)
     for kind, title in (("custom", "Custom ops"), ("composite", "Composites with a decomposition")):
-        found = [each for each in facts.custom_operators if each.kind == kind]
+        found = [operator for operator in facts.custom_operators if operator.kind == kind]
         if found:
             sections.append(Section(title, [_custom_row(each) for each in found], right=frozenset({0})))
     return sections
@@ -128,7 +130,10 @@ def _bad_news(title: str, rows: Sequence[Sequence[str]]) -> Section:
 def _signature_sections(signatures: Sequence[SignatureFacts]) -> list[Section]:
     if not signatures:
         return [Section("Signatures: none")]
-    return [Section(f"Signature {each.key}", _tensor_rows(each.inputs, each.outputs)) for each in signatures]
+    return [
+        Section(f"Signature {signature.key}", _tensor_rows(signature.inputs, signature.outputs))
+        for signature in signatures
+    ]
 
 
 def _tensor_rows(inputs: Sequence[TensorFacts], outputs: Sequence[TensorFacts]) -> list[tuple[str, ...]]:
@@ -176,8 +181,10 @@ def _variable_section(variables: Sequence[VariableFacts], *, everything: bool) -
     if not variables:
         return Section("Variables: none")
     # Mutable variables come first, then large ones.
-    order = sorted(variables, key=lambda each: (each.verdict != "mutable", -(each.size or 0), each.name))
-    counts = Counter(each.verdict for each in variables)
+    order = sorted(
+        variables, key=lambda variable: (variable.verdict != "mutable", -(variable.size or 0), variable.name)
+    )
+    counts = Counter(variable.verdict for variable in variables)
     listed = order
     if not everything:
         listed = [each for each in order if each.verdict != "unused"][: max(_LISTED_VARIABLES, counts["mutable"])]
@@ -190,7 +197,7 @@ def _variable_section(variables: Sequence[VariableFacts], *, everything: bool) -
         )
         for each in listed
     ]
-    total = sum(each.size or 0 for each in variables)
+    total = sum(variable.size or 0 for variable in variables)
     left = len(variables) - len(listed)
     note = f"and {count_of(left, 'variable')} more; --all lists them" if left else ""
     verdicts = ", ".join(f"{count:,} {verdict}" for verdict, count in counts.most_common())

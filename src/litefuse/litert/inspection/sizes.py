@@ -32,19 +32,19 @@ def file_sizes(content: Any, tensors: Sequence[StoredTensor], operators: Sequenc
     """
     try:
         model = root(content)
-        spans = [_span(content, each) for each in model.tables(fields.BUFFERS)]
+        spans = [_span(content, table) for table in model.tables(fields.BUFFERS)]
         pack = pack_of(content)
         spans.append((len(content) if pack is None else pack.start, len(content)))
-        described = {each.number(fields.METADATA_CONTENT, "I") for each in model.tables(fields.METADATA)}
+        described = {table.number(fields.METADATA_CONTENT, "I") for table in model.tables(fields.METADATA)}
         described.update(model.numbers(fields.METADATA_BUFFER))  # of files from before metadata had names
     except Exception as error:  # following the offsets of damaged data fails in many ways
         raise InterpreterError("the model is damaged", hint="Is it complete? Convert or download it again.") from error
     readers = _reading_layers(operators)
     owners: dict[int, tuple[str, str]] = {}
-    for each in tensors:
-        if each.size and each.buffer not in owners:
-            layer = layer_of(each.name) or readers.get((each.subgraph, each.index), "")
-            owners[each.buffer] = layer, each.dtype
+    for tensor in tensors:
+        if tensor.size and tensor.buffer not in owners:
+            layer = layer_of(tensor.name) or readers.get((tensor.subgraph, tensor.index), "")
+            owners[tensor.buffer] = layer, tensor.dtype
     sizes = _own_bytes(spans)
     found: defaultdict[tuple[str, str], int] = defaultdict(int)
     metadata = unread = 0
@@ -63,12 +63,12 @@ def file_sizes(content: Any, tensors: Sequence[StoredTensor], operators: Sequenc
 
 def _reading_layers(operators: Iterable[OperatorFacts]) -> dict[tuple[int, int], str]:
     """Returns the layers of the first ops that read tensors, by subgraph and index."""
-    found: dict[tuple[int, int], str] = {}
+    layers: dict[tuple[int, int], str] = {}
     for operator in operators:
         for index in operator.inputs:
             if operator.layer:
-                found.setdefault((operator.subgraph, index), operator.layer)
-    return found
+                layers.setdefault((operator.subgraph, index), operator.layer)
+    return layers
 
 
 def _span(content: Any, buffer: Table) -> tuple[int, int]:

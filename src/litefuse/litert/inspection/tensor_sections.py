@@ -23,10 +23,10 @@ def tensor_sections(tensors: Sequence[StoredTensor], *, everything: bool = False
     """
     if not tensors:
         return []
-    counts = Counter(each.dtype for each in tensors)
+    counts = Counter(tensor.dtype for tensor in tensors)
     sizes = Counter[str]()
-    for each in tensors:
-        sizes[each.dtype] += each.size
+    for tensor in tensors:
+        sizes[tensor.dtype] += tensor.size
     sections = [
         Section(
             f"Tensors: {len(tensors):,}",
@@ -35,7 +35,7 @@ def tensor_sections(tensors: Sequence[StoredTensor], *, everything: bool = False
             right=frozenset({0, 2}),
         )
     ]
-    found = [(each, each.quantization) for each in tensors if each.quantization is not None]
+    found = [(tensor, tensor.quantization) for tensor in tensors if tensor.quantization is not None]
     if found:
         listed = found if everything else found[:_LISTED]
         left = len(found) - len(listed)

@@ -53,10 +53,10 @@ class Description:
         found = checked(entries, where)
         found["min_parser_version"] = parser_version(found)
         files: dict[str, Path] = {}
-        for each in associated_files_in(found):
-            if not each.get("name"):
+        for file in associated_files_in(found):
+            if not file.get("name"):
                 raise MetadataError("an associated file has no name", where=where)
-            files[each["name"]] = file_in(folder, each["name"], where)
+            files[file["name"]] = file_in(folder, file["name"], where)
         return cls(found, files, where)
 
 
@@ -125,5 +125,5 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
-        raise ValueError(f"{next(each for each in names if names.count(each) > 1)!r} is there twice")
+        raise ValueError(f"{next(name for name in names if names.count(name) > 1)!r} is there twice")
     return found

@@ -112,9 +112,9 @@ def model_metadata(content: Any) -> dict[str, Any] | None:
     """
     model = root(content)
     buffers = model.tables(fields.BUFFERS)
-    for each in model.tables(fields.METADATA):
-        if each.text(fields.METADATA_NAME) == METADATA_NAME:
-            return decoded(data_of(buffers[each.number(fields.METADATA_CONTENT, "I")]))
+    for table in model.tables(fields.METADATA):
+        if table.text(fields.METADATA_NAME) == METADATA_NAME:
+            return decoded(data_of(buffers[table.number(fields.METADATA_CONTENT, "I")]))
     return None
 
 
@@ -166,8 +166,8 @@ def _names(content: Any, graph: int, role: int) -> Iterator[str]:
 
 def _new_root(content: Any, entries: Mapping[str, bytes], changes: Renaming) -> Block:
     model = root(content)
-    buffers: list[Block | int] = [each.position for each in model.tables(fields.BUFFERS)]
-    kept = [each for each in model.tables(fields.METADATA) if each.text(fields.METADATA_NAME) not in entries]
+    buffers: list[Block | int] = [table.position for table in model.tables(fields.BUFFERS)]
+    kept = [table for table in model.tables(fields.METADATA) if table.text(fields.METADATA_NAME) not in entries]
     metadata: list[Block | int] = [each.position for each in kept]
     for name, data in entries.items():
         metadata.append(Block.table(METADATA, {0: Block.text(name), 1: len(buffers)}))

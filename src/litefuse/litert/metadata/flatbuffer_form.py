@@ -90,13 +90,13 @@ def _write_value(builder: Any, table: Mapping[str, Any], field: Field) -> int:
 @functools.cache
 def _slots(name: str) -> Sequence[tuple[int, Field]]:
     """Returns the fields of a table with their numbers; of a union, that of its value."""
-    found: list[tuple[int, Field]] = []
+    slots: list[tuple[int, Field]] = []
     slot = 0
     for field in TABLES[name]:
         slot += field.kind in UNIONS
-        found.append((slot, field))
+        slots.append((slot, field))
         slot += 1
-    return found
+    return slots
 
 
 class _Reader:
@@ -153,7 +153,7 @@ class _Reader:
             return [bytes(table.data[start : start + length]).decode("utf-8", "replace") for start, length in spans]
         start, count = table.vector(slot), table.length(slot)
         values = struct.unpack_from(f"<{count}{_FORMATS[field.kind]}", table.data, start)
-        return [_shortest(each) for each in values]
+        return [_shortest(value) for value in values]
 
     def _take(self, count: int) -> None:
         self._left -= count

@@ -89,9 +89,9 @@ def original_names(content: Any) -> dict[str, dict[str, dict[str, str]]]:
     try:
         model = root(content)
         buffers = model.tables(fields.BUFFERS)
-        for each in model.tables(fields.METADATA):
-            if each.text(fields.METADATA_NAME) == NAMES:
-                return _read(json.loads(data_of(buffers[each.number(fields.METADATA_CONTENT, "I")])))
+        for table in model.tables(fields.METADATA):
+            if table.text(fields.METADATA_NAME) == NAMES:
+                return _read(json.loads(data_of(buffers[table.number(fields.METADATA_CONTENT, "I")])))
     except (ValueError, IndexError, RecursionError):  # somebody else's, or damaged
         pass
     return {}

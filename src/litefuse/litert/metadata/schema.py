@@ -89,11 +89,11 @@ _FIELDS: Mapping[str, str] = {
 
 
 def _fields(text: str) -> tuple[Field, ...]:
-    found: list[Field] = []
+    fields: list[Field] = []
     for each in text.split():
         name, _, kind = each.partition(":")
-        found.append(Field(name, kind.strip("[]"), kind.startswith("[")))
-    return tuple(found)
+        fields.append(Field(name, kind.strip("[]"), kind.startswith("[")))
+    return tuple(fields)
 
 
 TABLES: Mapping[str, tuple[Field, ...]] = {name: _fields(text) for name, text in _FIELDS.items()}

@@ -115,7 +115,7 @@ class CompiledModel:
             (_AUTO_REGISTER, 0, _INTEGER, 0, hardware | cpu), (_MIN_SEVERITY, 0, _INTEGER, 0, _ERROR)
         )
         self._environment = litert.create("LiteRtCreateEnvironment", c_int(2), options)
-        self._accelerators = [Accelerator(self._environment, each) for each in delegates]
+        self._accelerators = [Accelerator(self._environment, delegate) for delegate in delegates]
         self._model = self._load(path)
         self._options = litert.create("LiteRtCreateOptions")
         litert.call("LiteRtSetOptionsHardwareAccelerators", self._options, c_int(hardware))
@@ -137,11 +137,12 @@ class CompiledModel:
         from litefuse.support.report.sections import Section
 
         sections = [Section(self._where, note="" if self._compiled else "It is closed.")]
-        for each in self.signatures.values():
+        for signature in self.signatures.values():
             inputs, outputs = (
-                [ShownTensor(name, dtype, shape) for name, shape, dtype in part] for part in (each.inputs, each.outputs)
+                [ShownTensor(name, dtype, shape) for name, shape, dtype in part]
+                for part in (signature.inputs, signature.outputs)
             )
-            sections.append(signature_section(f"Signature {each.key}", inputs, outputs))
+            sections.append(signature_section(f"Signature {signature.key}", inputs, outputs))
         return sections_html(sections)
 
     def close(self) -> None:
@@ -170,9 +171,9 @@ class CompiledModel:
         if not self._compiled:
             raise InterpreterError("the model is closed", where=self._where)
         index, chosen = self._chosen(signature)
-        arrays = [_array(each, inputs, self._where) for each in chosen.inputs]
-        if extra := sorted(set(inputs) - {each.name for each in chosen.inputs}):
-            names = ", ".join(each.name for each in chosen.inputs)
+        arrays = [_array(input_, inputs, self._where) for input_ in chosen.inputs]
+        if extra := sorted(set(inputs) - {input_.name for input_ in chosen.inputs}):
+            names = ", ".join(input_.name for input_ in chosen.inputs)
             raise InterpreterError(f"unknown input {extra[0]!r}", where=self._where, hint=f"The inputs are {names}.")
         for each in (*chosen.inputs, *chosen.outputs):
             if each.dtype == STRING:
@@ -270,14 +271,14 @@ class CompiledModel:
 
 
 def _details(side: str, signature: c_void_p) -> tuple[TensorDetails, ...]:
-    found: list[TensorDetails] = []
+    details: list[TensorDetails] = []
     for position in range(_count(f"LiteRtGetNumSignature{side}s", signature)):
         place, kind = c_size_t(position), litert.TensorType()
         name = _text(f"LiteRtGetSignature{side}Name", signature, place)
         tensor = litert.create(f"LiteRtGetSignature{side}TensorByIndex", signature, place)
         litert.call("LiteRtGetRankedTensorType", tensor, ctypes.byref(kind))
-        found.append(TensorDetails(name, kind.layout.shape, _dtype(name, kind.element_type)))
-    return tuple(found)
+        details.append(TensorDetails(name, kind.layout.shape, _dtype(name, kind.element_type)))
+    return tuple(details)
 
 
 def _dtype(name: str, number: int) -> np.dtype[Any]:

@@ -73,8 +73,8 @@ def delegate(*ops: type[CustomOp] | str | os.PathLike[str]) -> Delegate | Native
     Raises:
         KernelError: One of ``ops`` is not a kernel, or the library is none.
     """
-    classes = [each for each in ops if not isinstance(each, str | os.PathLike)]
-    paths = [each for each in ops if isinstance(each, str | os.PathLike)]
+    classes = [op for op in ops if not isinstance(op, str | os.PathLike)]
+    paths = [op for op in ops if isinstance(op, str | os.PathLike)]
     if not paths:
         return Delegate(kernels_by_name(classes).get if classes else find_kernel)
     if len(ops) > 1:

@@ -67,7 +67,7 @@ def input_specs(interpreter: Interpreter, signature: str | None) -> list[InputSp
         InterpreterError: No such signature, or there are several and none is named.
     """
     if signature is None and not interpreter.get_signature_list():
-        details = {each["name"]: each for each in interpreter.get_input_details()}
+        details = {detail["name"]: detail for detail in interpreter.get_input_details()}
     else:
         details = interpreter.get_signature_runner(signature).get_input_details()
     return _specs(details)

@@ -155,7 +155,7 @@ class Interpreter(litert.Interpreter):
         """
         if signature_key is None:
             subgraph = 0
-            tensors = {each["name"]: each["index"] for each in self.get_input_details()}
+            tensors = {detail["name"]: detail["index"] for detail in self.get_input_details()}
         else:
             subgraph = self._interpreter.GetSubgraphIndexFromSignature(signature_key)
             details = self.get_signature_runner(signature_key).get_input_details()

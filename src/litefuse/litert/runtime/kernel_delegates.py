@@ -38,11 +38,11 @@ class KernelDelegates(NamedTuple):
         """Returns what each delegate's kernels are, by its address: ``Python``, ``litefuse`` or a library's file."""
         own = native_library()
         found: dict[int, str] = {}
-        for each in self.delegates:
+        for delegate in self.delegates:
             name = "Python"
-            if isinstance(each, NativeKernels):
-                name = "litefuse" if each.path == own else each.path.name
-            found[each._get_native_delegate_pointer()] = name  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  the runtime's protocol
+            if isinstance(delegate, NativeKernels):
+                name = "litefuse" if delegate.path == own else delegate.path.name
+            found[delegate._get_native_delegate_pointer()] = name  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  the runtime's protocol
         return found
 
 

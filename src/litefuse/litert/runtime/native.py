@@ -78,12 +78,12 @@ def _names(library: ctypes.CDLL) -> frozenset[str]:
         return frozenset()
     function = library.litefuse_kernel_names
     function.restype = ctypes.POINTER(ctypes.c_char_p)
-    found: list[str] = []
+    names: list[str] = []
     for name in function():
         if name is None:
             break
-        found.append(name.decode())
-    return frozenset(found)
+        names.append(name.decode())
+    return frozenset(names)
 
 
 @functools.cache

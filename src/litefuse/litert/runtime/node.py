@@ -107,8 +107,8 @@ class Node:
         inputs, outputs = self._find_tensors(TfLiteContext.from_address(context).tensors)
         specs = [self._spec(tensor) for tensor in inputs]
         self._kernel.output_specs = tuple(
-            TensorSpec(None, dtype_of(each, where=self.where), name_of(each), quantization=quantization_of(each))
-            for each in outputs
+            TensorSpec(None, dtype_of(output, where=self.where), name_of(output), quantization=quantization_of(output))
+            for output in outputs
         )
         self._check_scales(specs)
         try:

@@ -22,8 +22,8 @@ def stored_strings(name: str, strings: npt.NDArray[Any]) -> dict[str, npt.NDArra
     """Returns the arrays by name that store an array of ``bytes`` and ``str`` (written as UTF-8)."""
     elements = [each.encode() if isinstance(each, str) else bytes(each) for each in strings.reshape(-1).tolist()]
     stored: dict[str, npt.NDArray[Any]] = {name: np.array(elements, np.bytes_).reshape(strings.shape)}
-    if any(each.endswith(b"\0") for each in elements):
-        stored[name + _LENGTHS] = np.array([len(each) for each in elements], np.int32).reshape(strings.shape)
+    if any(element.endswith(b"\0") for element in elements):
+        stored[name + _LENGTHS] = np.array([len(element) for element in elements], np.int32).reshape(strings.shape)
     return stored
 
 

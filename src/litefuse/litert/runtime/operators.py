@@ -104,7 +104,7 @@ def ops_that_run_in_litert(content: Any) -> frozenset[str]:
     model = root(content)
     codes = [OpCode.read(code) for code in model.tables(fields.OPERATOR_CODES)]
     found: dict[str, bool] = {}
-    for graph in model.tables(fields.SUBGRAPHS) if any(each.custom for each in codes) else ():
+    for graph in model.tables(fields.SUBGRAPHS) if any(code.custom for code in codes) else ():
         tensors = graph.tables(fields.TENSORS)
         for operator in graph.tables(fields.OPERATORS):
             name = codes[operator.number(fields.OPCODE, "I")].custom
@@ -112,7 +112,7 @@ def ops_that_run_in_litert(content: Any) -> frozenset[str]:
                 continue
             values = (*operator.numbers(fields.OP_INPUTS), *operator.numbers(fields.OP_OUTPUTS))
             types = [tensors[index].number(fields.TYPE, "b") for index in values if index >= 0]
-            runs = runs_in_litert(name, (TENSOR_TYPES.get(each, "").lower() for each in types))
+            runs = runs_in_litert(name, (TENSOR_TYPES.get(kind, "").lower() for kind in types))
             found[name] = runs and found.get(name, True)
     return frozenset(name for name, runs in found.items() if runs)
 

@@ -23,8 +23,8 @@ class PartlyNativeKernel(CustomOp):
 
 def is_partly_native(op: str) -> bool:
     """Whether the C++ kernel of an op supports it only with some attributes."""
-    found = kernel_classes().get(op)
-    return found is not None and found.keywords.get("native") == "partly"
+    class_ = kernel_classes().get(op)
+    return class_ is not None and class_.keywords.get("native") == "partly"
 
 
 def is_beyond_native(op: str, attributes: Mapping[str, Any]) -> bool:

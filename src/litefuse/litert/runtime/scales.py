@@ -56,7 +56,7 @@ class QuantizationParameters:
 
 def are_scales(values: Sequence[float]) -> bool:
     """Whether there are values that all can be scales: positive and finite ones."""
-    return len(values) > 0 and all(0 < each < float("inf") for each in values)
+    return len(values) > 0 and all(0 < value < float("inf") for value in values)
 
 
 def is_same_scale(one: QuantizationParameters | None, other: QuantizationParameters | None) -> bool:

@@ -289,13 +289,13 @@ def _check_text(table: Table, field: int, what: str) -> None:
 
 def _callers(enumeration: type) -> dict[int, tuple[Any, list[str]]]:
     """Returns the options that name subgraphs by the number of their type, and the fields in which they do."""
-    found: dict[int, tuple[Any, list[str]]] = {}
+    callers: dict[int, tuple[Any, list[str]]] = {}
     for name, number in vars(enumeration).items():
         options = getattr(schema, name, None)
         fields = [field for field in dir(options) if field.endswith("SubgraphIndex")]
         if fields:
-            found[number] = options, fields
-    return found
+            callers[number] = options, fields
+    return callers
 
 
 _CALLERS = (_callers(schema.BuiltinOptions), _callers(schema.BuiltinOptions2))
@@ -303,12 +303,12 @@ _CALLERS = (_callers(schema.BuiltinOptions), _callers(schema.BuiltinOptions2))
 
 def _callees(operator: Table) -> list[tuple[str, int]]:
     """Returns the subgraphs that an op's options name: the field, and the index."""
-    found: list[tuple[str, int]] = []
+    callees: list[tuple[str, int]] = []
     for field, callers in zip((fields.OPTIONS_TYPE, fields.OPTIONS_2_TYPE), _CALLERS, strict=True):
         caller, table = callers.get(operator.number(field, "B")), operator.table(field + 1)
         if caller is not None and table is not None:
             kind, names = caller
             options = kind()
             options.Init(table.data, table.position)
-            found += [(name, getattr(options, name)()) for name in names]
-    return found
+            callees += [(name, getattr(options, name)()) for name in names]
+    return callees

@@ -50,7 +50,7 @@ def kernels_by_value(kernels: Iterable[type[CustomOp] | str | os.PathLike[str]])
     """
     refuse_one_string(kernels, "custom_ops")
     return tuple(
-        os.fsdecode(each) if isinstance(each, str | os.PathLike) else kernel_by_value(each) for each in kernels
+        os.fsdecode(kernel) if isinstance(kernel, str | os.PathLike) else kernel_by_value(kernel) for kernel in kernels
     )
 
 

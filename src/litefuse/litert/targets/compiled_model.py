@@ -47,11 +47,11 @@ def not_callable(question: Question) -> str:
 
 def run_rounds(question: Question, accelerators: str, model: Any) -> tuple[tuple[Arrays, ...], ...]:
     """Returns the outputs of all calls; rounds after the first begin with a new ``CompiledModel``."""
-    found: list[tuple[Arrays, ...]] = []
+    rounds: list[tuple[Arrays, ...]] = []
     for number, calls in enumerate(question.rounds):
         current = compile_model(question, accelerators) if number else model
-        found.append(tuple(_called(current, call) for call in calls))
-    return tuple(found)
+        rounds.append(tuple(_called(current, call) for call in calls))
+    return tuple(rounds)
 
 
 def _called(model: Any, call: TargetCall) -> Arrays:

@@ -75,8 +75,8 @@ class Gpu(Target):
     partial = True
 
     def missing(self) -> str:
-        found = importlib.util.find_spec("ai_edge_litert")
-        folders = list(found.submodule_search_locations or ()) if found is not None else []
+        spec = importlib.util.find_spec("ai_edge_litert")
+        folders = list(spec.submodule_search_locations or ()) if spec is not None else []
         if not any(Path(folder).glob("libLiteRt*Accelerator.*") for folder in folders):
             return (
                 "this release of ai-edge-litert has no GPU accelerator for this system; pip install -U ai-edge-litert"

@@ -87,7 +87,7 @@ def refused_by_table(model: Model, table: OpTable) -> Iterator[Refusal]:
 def _reasons(graph: Graph, op: Op, table: OpTable) -> Iterator[str]:
     if op.custom:
         tensors = [graph.tensor(index) for index in (*op.inputs, *op.outputs) if index >= 0]
-        runs = table.runs_own and runs_in_litert(op.name, (str(each.dtype) for each in tensors))
+        runs = table.runs_own and runs_in_litert(op.name, (str(tensor.dtype) for tensor in tensors))
         if op.name not in table.custom and not runs:
             yield CUSTOM
         return
@@ -103,7 +103,7 @@ def _beyond(graph: Graph, op: Op, limits: Limits) -> Iterator[str]:
     if limits.version is not None and op.version > limits.version:
         yield f"version {op.version} of the op, and up to {limits.version} is taken"
     tensors = [graph.tensor(index) for index in (*op.inputs, *op.outputs) if index >= 0]
-    rank = max((len(each.shape) for each in tensors), default=0)
+    rank = max((len(tensor.shape) for tensor in tensors), default=0)
     if limits.rank is not None and rank > limits.rank:
         yield f"rank {rank}, and up to {limits.rank} is taken"
     for position, ranks in limits.ranks.items():

@@ -80,6 +80,6 @@ def _slice(value: ir.Value, place: int, axis: int, b: Builder) -> ir.Value:
     rank, others = len(shape), (1 << len(shape)) - 1 - (1 << axis)
     del shape[axis]
     corners = [[at if dimension == axis else 0 for dimension in range(rank)] for at in (place, place + 1)]
-    operands = [value, *(b.constant(each, "int32") for each in (*corners, [1] * rank))]
+    operands = [value, *(b.constant(corner, "int32") for corner in (*corners, [1] * rank))]
     masks = {"begin_mask": others, "end_mask": others, "shrink_axis_mask": 1 << axis}
     return b.op("StridedSlice", operands, shape, b.dtype(value), ellipsis_mask=0, new_axis_mask=0, **masks)

@@ -127,8 +127,8 @@ def _split(op: ir.OpView, loop: ir.OpView, body: func.FuncOp, least: int) -> boo
             products.append(create_like(op, [part, slice_], [result.type]).result)
             first += kind.shape[1]
         total = products[0]
-        for each in products[1:]:
-            total = create_value("tf.AddV2", result.type, [total, each])
+        for product in products[1:]:
+            total = create_value("tf.AddV2", result.type, [total, product])
     result.replace_all_uses_with(total)
     op.operation.erase()
     return True
@@ -193,7 +193,7 @@ def _is_counter(value: ir.Value, body: func.FuncOp) -> bool:
     if isinstance(after, ir.Block) or after.name not in {"tf.AddV2", "tf.Add"}:
         return False
     sources = [without_copies(operand) for operand in after.operands]
-    return value in sources and any(integer_constant(each) == 1 for each in sources)
+    return value in sources and any(integer_constant(source) == 1 for source in sources)
 
 
 def _comes_from_outside(value: ir.Value, body: func.FuncOp) -> bool:

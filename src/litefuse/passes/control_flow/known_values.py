@@ -78,8 +78,8 @@ def _value(op: ir.OpView, known: KnownValues) -> npt.NDArray[Any] | None:
     dtype = _dtype(op.results[0])
     if dtype is None or (op.name not in _RULES and op.name not in _MOVING):
         return None
-    operands = [known[each] for each in op.operands if each in known]
-    if len(operands) < len(op.operands) or (op.name == "tf.Pack" and any(each.ndim for each in operands)):
+    operands = [known[operand] for operand in op.operands if operand in known]
+    if len(operands) < len(op.operands) or (op.name == "tf.Pack" and any(operand.ndim for operand in operands)):
         return None
     if op.name in _MOVING:
         return operands[0].astype(dtype)

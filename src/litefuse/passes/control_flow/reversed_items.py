@@ -120,7 +120,7 @@ def _is_of_each_item(op: ir.OpView, number: int, axis: int) -> bool:
 def _place(op: ir.OpView, axis: int) -> int | None:
     """Returns the place of the one item along a dimension that a slice takes; None if it takes others."""
     size = ir.ShapedType(op.operands[0].type).shape[axis]
-    begin, end = (integer_constant(each) for each in op.operands[1:3])
+    begin, end = (integer_constant(operand) for operand in op.operands[1:3])
     if not isinstance(begin, list) or not isinstance(end, list):
         return None
     if _number(op, "ellipsis_mask") or _number(op, "new_axis_mask"):

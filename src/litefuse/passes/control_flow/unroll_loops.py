@@ -99,7 +99,7 @@ def _unroll(
     cond, body = (by_symbol[ir.FlatSymbolRefAttr(op.attributes[name]).value] for name in ("cond", "body"))
     _check_ops([*operations(cond), *operations(body)])
     steps = _steps(op, cond, body)
-    count = len(steps) * sum(each.name != "tf.Const" for each in operations(body))
+    count = len(steps) * sum(operation.name != "tf.Const" for operation in operations(body))
     if count > remaining:
         raise _Kept(
             f"its {len(steps)} steps would be {count:,} ops, and {MAX_UNROLLED_OPS:,} is the limit for all loops"
@@ -123,18 +123,18 @@ def _steps(op: ir.OpView, cond: func.FuncOp, body: func.FuncOp) -> list[dict[ir.
     Raises:
         _Kept: It is not known how many there are, or they are too many.
     """
-    found: list[dict[ir.Value, npt.NDArray[Any]]] = []
+    steps: list[dict[ir.Value, npt.NDArray[Any]]] = []
     variables = [small_integers(without_copies(operand)) for operand in op.operands]
     while True:
         goes_on = known_values(cond, _of_arguments(cond, variables)).get(terminator_of(cond.entry_block).operands[0])
         if goes_on is None:
             raise _Kept("the number of its steps is known only in the call")
         if not goes_on.all():
-            return found
-        if len(found) == MAX_UNROLLED_STEPS:
+            return steps
+        if len(steps) == MAX_UNROLLED_STEPS:
             raise _Kept(f"it has more than {MAX_UNROLLED_STEPS} steps, the limit")
         known = known_values(body, _of_arguments(body, variables))
-        found.append(known)
+        steps.append(known)
         variables = [known.get(value) for value in terminator_of(body.entry_block).operands]
 
 
@@ -165,7 +165,7 @@ class _Steps:
             for op in ops:
                 if len(op.results) and all(each in known for each in op.results):
                     continue
-                operands = [self._copy(each, copies, known) for each in op.operands]
+                operands = [self._copy(operand, copies, known) for operand in op.operands]
                 copies.update(zip(op.results, self._step(op, operands, known), strict=True))
             values = [self._copy(each, copies, known) for each in following]
         with ir.InsertionPoint(self._loop), self._loop.location:
@@ -209,7 +209,7 @@ class _Steps:
         key = op.results[0] if len(op.results) else None
         if key in self._last and self._last[key][0] == operands and is_pure(op.name):
             return self._last[key][1]
-        given = [known.get(each) for each in op.operands]
+        given = [known.get(operand) for operand in op.operands]
         results = self._item(op, operands, given) or self._clone(op, operands)
         if op.name == "tf.XlaDynamicUpdateSlice" and given[2] is not None:
             buffer = write_at(op, operands[0], operands[1], given[2], self._buffers)

@@ -37,7 +37,7 @@ class CheckPairs:
 
     def run(self, module: ir.Module) -> bool:
         modified = False
-        for op in [each for each in all_operations(module) if each.name == "tfl.quantize"]:
+        for op in [operation for operation in all_operations(module) if operation.name == "tfl.quantize"]:
             if is_on_grid(op) is not False:
                 continue
             for use in list(op.results[0].uses):

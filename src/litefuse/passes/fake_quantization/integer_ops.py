@@ -77,7 +77,9 @@ class IntegerOps:
             _merge_pairs(list(nested_operations(function.entry_block)))
             for op in list(nested_operations(function.entry_block)):
                 modified = merge_factor(op) or modified
-            for op in [each for each in nested_operations(function.entry_block) if each.name == "tfl.quantize"][::-1]:
+            for op in [
+                operation for operation in nested_operations(function.entry_block) if operation.name == "tfl.quantize"
+            ][::-1]:
                 modified = True
                 move_up(op)
             for op in list(nested_operations(function.entry_block)):
@@ -276,9 +278,11 @@ def _rescaled(op: ir.OpView, index: int, result: Uniform) -> ir.Value:
         else:
             step = (high - low) / 255
             uniform = Uniform((step,), (int(np.rint(-128 - low / step)),))
-            others = [_uniform(each) for each in op.operands if each != value]
+            others = [_uniform(operand) for operand in op.operands if operand != value]
             gain = (
-                max(max(abs(each.low), abs(each.high)) for each in others) if op.name in {"tfl.mul", "tfl.prelu"} else 1
+                max(max(abs(other.low), abs(other.high)) for other in others)
+                if op.name in {"tfl.mul", "tfl.prelu"}
+                else 1
             )
             if step * gain > result.scale:
                 raise NotCovered("a constant operand has no fake quantization, and needs more than 8 bits")

@@ -62,8 +62,8 @@ def _known(value: ir.Value, known: dict[ir.Value, Array | None], length: int) ->
         if owner is not None and owner.name == "tf.Const":
             known[value] = _constant(owner)
         elif owner is not None and length:
-            operands = [_known(each, known, length - 1) for each in owner.operands]
-            given = [each for each in operands if each is not None and each.size]
+            operands = [_known(operand, known, length - 1) for operand in owner.operands]
+            given = [operand for operand in operands if operand is not None and operand.size]
             if given and len(given) == len(operands) and _size(value) <= max(each.size for each in given):
                 try:
                     known[value] = _computed(owner, given)

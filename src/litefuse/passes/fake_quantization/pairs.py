@@ -65,7 +65,11 @@ class PairFakeQuantization:
 
     def run(self, module: ir.Module) -> bool:
         before = self.found.pairs
-        for op in [each for each in all_operations(module) if each.name in _GRIDS or each.name in _ROUNDINGS]:
+        for op in [
+            operation
+            for operation in all_operations(module)
+            if operation.name in _GRIDS or operation.name in _ROUNDINGS
+        ]:
             grid = _GRIDS.get(op.name)
             if grid is not None:
                 self._pair(op, lambda op=op, grid=grid: Rounding(op.operands[0], grid(op)))
@@ -156,7 +160,7 @@ def _is_bias(value: ir.Value) -> bool:
     users = [use.owner for use in value.uses]
     return bool(users) and all(
         user.name in {"tf.AddV2", "tf.BiasAdd"}
-        and any(producer(without_copies(each), *_PRODUCTS) is not None for each in user.operands)
+        and any(producer(without_copies(operand), *_PRODUCTS) is not None for operand in user.operands)
         for user in users
     )
 
@@ -169,7 +173,7 @@ def _has_scaled_input(product: ir.OpView) -> bool:
     """
     binary = producer(without_copies(product.operands[0]), "tf.AddV2", "tf.Mul", "tf.RealDiv", "tf.Sub")
     return binary is not None and any(
-        (found := _constant(each)) is not None and found.size == 1 for each in binary.operands
+        (found := _constant(operand)) is not None and found.size == 1 for operand in binary.operands
     )
 
 

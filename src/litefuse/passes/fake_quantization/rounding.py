@@ -131,12 +131,12 @@ def _straight_through(value: ir.Value) -> ir.OpView:
         if difference.name == "tf.Sub" and operands[0] == value:
             taken = operands[1]
         elif difference.name == "tf.AddV2":
-            negations = [producer(each, "tf.Neg") for each in operands if each != value]
+            negations = [producer(operand, "tf.Neg") for operand in operands if operand != value]
             taken = negations[0].operands[0] if len(negations) == 1 and negations[0] is not None else None
         if taken is None:
             continue
         for total in _users_behind_copies(difference.results[0]):
-            if total.name == "tf.AddV2" and any(_is_same(each, taken) for each in total.operands):
+            if total.name == "tf.AddV2" and any(_is_same(operand, taken) for operand in total.operands):
                 return total
     owner = value.owner
     assert not isinstance(owner, ir.Block)

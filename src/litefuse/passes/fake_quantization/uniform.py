@@ -72,10 +72,10 @@ class Uniform:
 
 def uniform_of(kind: ir.Type) -> Uniform | None:
     """Returns a tensor's quantized element type; None for other tensors."""
-    found = _TYPE.fullmatch(str(ir.ShapedType(kind).element_type))
-    if found is None:
+    matched = _TYPE.fullmatch(str(ir.ShapedType(kind).element_type))
+    if matched is None:
         return None
-    bits, axis, steps = found.groups()
+    bits, axis, steps = matched.groups()
     pairs = [step.strip().partition(":") for step in steps.strip("{}").split(",")]
     scales, zeros = tuple(float(scale) for scale, _, _ in pairs), tuple(int(zero or 0) for _, _, zero in pairs)
     return Uniform(scales, zeros, None if axis is None else int(axis), int(bits))

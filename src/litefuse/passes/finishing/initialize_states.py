@@ -118,7 +118,7 @@ def _packed(dims: ir.Value) -> ir.Value:
     sizes = _sizes(dims)
     if sizes is None:
         return packed(dims)
-    return packed_sizes([_scalar(each) if isinstance(each, int) else element(*each) for each in sizes])
+    return packed_sizes([_scalar(size) if isinstance(size, int) else element(*size) for size in sizes])
 
 
 def _sizes(dims: ir.Value) -> list[_Size] | None:
@@ -144,7 +144,7 @@ def _place(part: ir.Value) -> list[_Size] | None:
     if owner is None or any(attribute_value(owner.attributes[mask]) for mask in MASKS):
         return None
     vector, *bounds = owner.operands
-    known = [integers(each) for each in bounds]
+    known = [integers(bound) for bound in bounds]
     if ir.ShapedType(vector.type).rank != 1 or any(each is None or len(each) != 1 for each in known):
         return None
     (begin,), (end,), (stride,) = (each or [0] for each in known)

@@ -73,13 +73,13 @@ def _slice_before(op: ir.OpView) -> bool:
     }
     if source is None or masks["ellipsis_mask"] or masks["new_axis_mask"]:
         return False
-    if any(each is None or len(each) != _BITS for each in bounds) or masks["shrink_axis_mask"] not in {0, 1, 2}:
+    if any(bound is None or len(bound) != _BITS for bound in bounds) or masks["shrink_axis_mask"] not in {0, 1, 2}:
         return False
     if not masks["shrink_axis_mask"] and len(list(op.operands[0].uses)) != 1:
         return False
     turned = {name: (mask & 4) | (mask & 1) << 1 | (mask & 2) >> 1 for name, mask in masks.items()}
     with ir.InsertionPoint(op), op.location:
-        numbers = [int32_vector([each[1], each[0], each[2]]) for each in bounds if each is not None]
+        numbers = [int32_vector([bound[1], bound[0], bound[2]]) for bound in bounds if bound is not None]
         whole = not masks["shrink_axis_mask"]
         kind = _swapped(op.results[0].type) if whole else op.results[0].type
         result = strided_slice([source, *numbers], kind, **turned)
@@ -131,7 +131,7 @@ def _other_layout(value: ir.Value) -> ir.Value:
         (axis,) = integers(owner.operands[1]) or [0]
         operands = [_other_layout(owner.operands[0]), int32_vector([_SWAPPED[axis]])]
     else:
-        operands = [_other_layout(each) for each in owner.operands]
+        operands = [_other_layout(operand) for operand in owner.operands]
         axis = ir.IntegerAttr(owner.attributes["axis"])
         number = axis.value % ir.RankedTensorType(value.type).rank
         attributes["axis"] = ir.IntegerAttr.get(axis.type, _SWAPPED.get(number, number))

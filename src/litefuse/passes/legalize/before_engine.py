@@ -137,7 +137,7 @@ def _is_of_form(op: ir.OpView, form: before_engine) -> bool:
             return False
         if len(kind.sizes) <= form.above_rank:
             return False
-        if form.empty and 0 not in kind.sizes and all(0 not in tensor_type_of(each).sizes for each in op.results):
+        if form.empty and 0 not in kind.sizes and all(0 not in tensor_type_of(result).sizes for result in op.results):
             return False
     return all(
         key in op.attributes and attribute_value(op.attributes[key]) != value for key, value in form.other_than.items()

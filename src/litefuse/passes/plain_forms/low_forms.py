@@ -40,7 +40,7 @@ class LowForm:
     @property
     def rank(self) -> int:
         """The highest rank of what it computes with."""
-        shapes = [each[1] for each in self.operands if not isinstance(each, np.ndarray)]
+        shapes = [operand[1] for operand in self.operands if not isinstance(operand, np.ndarray)]
         return max(len(shape) for shape in [*shapes, *self.results] if shape is not None)
 
 
@@ -100,7 +100,7 @@ def _transpose(op: ir.OpView) -> LowForm | None:
     kept = [axis for axis in range(len(shape)) if shape[axis] != 1]
     places = [kept.index(axis) for axis in order if axis in kept]
     follows = [place > 0 and places[place] == places[place - 1] + 1 for place in range(len(places))]
-    groups = [[kept[places[place]] for place in group] for group in headed([not each for each in follows])]
+    groups = [[kept[places[place]] for place in group] for group in headed([not follow for follow in follows])]
     before = sorted(groups)
     low = [before.index(group) for group in groups]
     if len(groups) < 2:  # nothing moves

@@ -58,7 +58,7 @@ def _rank(value: ir.Value) -> int:
 
 
 def _of_form(op: ir.OpView, form: LowForm) -> list[ir.Value]:
-    values = [_operand(each) for each in form.operands]
+    values = [_operand(operand) for operand in form.operands]
     kinds = [resized(value.type, shape) for value, shape in zip(op.results, form.results, strict=True)]
     attributes = attributes_of(op) if form.attributes is None else dict(form.attributes)
     low = create_op(form.name or op.name, kinds, values, attributes).results

@@ -46,16 +46,16 @@ def _apart(op: ir.OpView) -> ir.Value | None:
     if ranges is None:
         return None
     shape = ir.RankedTensorType(value.type).shape
-    begins = [each.begin for each in ranges]
-    counts = [each.length for each in ranges]
+    begins = [range_.begin for range_ in ranges]
+    counts = [range_.length for range_ in ranges]
     if counts == shape and not any(begins):
         taken = value
-    elif all(each.stride == 1 for each in ranges):
+    elif all(range_.stride == 1 for range_ in ranges):
         operands = [value, int32_vector(begins), int32_vector(counts)]
         taken = create_value("tfl.slice", resized(value.type, counts), operands)
     else:
         ends = [min(each.begin + each.stride * each.length, size) for each, size in zip(ranges, shape, strict=True)]
-        vectors = [int32_vector(numbers) for numbers in (begins, ends, [each.stride for each in ranges])]
+        vectors = [int32_vector(numbers) for numbers in (begins, ends, [range_.stride for range_ in ranges])]
         taken = strided_slice([value, *vectors], resized(value.type, counts))
     return reshaped(taken, ir.RankedTensorType(op.results[0].type).shape)
 
@@ -84,7 +84,7 @@ def _ranges(op: ir.OpView) -> list[_Range] | None:
             flags = {name: bool(mask >> place & 1) for name, mask in masks.items()}
             ranges.append(_range(begin, end, stride, shape[len(ranges)], flags))
     ranges += [_Range(0, 1, size) for size in shape[len(ranges) :]]
-    return None if any(each.stride < 1 or each.length < 1 for each in ranges) else ranges
+    return None if any(range_.stride < 1 or range_.length < 1 for range_ in ranges) else ranges
 
 
 def _range(begin: int, end: int, stride: int, size: int, flags: dict[str, bool]) -> _Range:

@@ -51,7 +51,7 @@ def _minimum(op: ir.OpView) -> ir.Value | None:
     """Returns ``-max(-x, -y)``."""
     if not _is_float(op):
         return None
-    one, other = (_opposite(each) for each in op.operands)
+    one, other = (_opposite(operand) for operand in op.operands)
     return _times(_maximum(one, other, op.results[0].type), -1.0)
 
 

@@ -40,7 +40,7 @@ def _axes(op: ir.OpView) -> list[int] | None:
     kind, axes = ir.ShapedType(op.operands[0].type), integers(op.operands[1])
     if axes is None or not kind.has_rank or not kind.has_static_shape or not isinstance(kind.element_type, ir.F32Type):
         return None
-    found = [axis for axis in (each % kind.rank for each in axes) if kind.shape[axis] > 1]
+    found = [axis for axis in (axis % kind.rank for axis in axes) if kind.shape[axis] > 1]
     return found if all(kind.shape[axis] <= MAX_REVERSED_ITEMS for axis in found) else None
 
 

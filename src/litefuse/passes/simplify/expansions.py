@@ -133,7 +133,7 @@ def _smaller(
         if (
             not isinstance(shape, tuple)
             or None in shape
-            or not _is_cheap([each.shape for each in operands], before.shape)
+            or not _is_cheap([operand.shape for operand in operands], before.shape)
         ):
             return None
         if shape != before.shape:

@@ -71,11 +71,11 @@ def _split(editor: Editor, node: Node, value: int, outer: Dims) -> _Emitted | No
         shapes = [editor.shape(operand) for operand in operands]
         if any(own is None or len(own) != len(shape) or own[0] != shape[0] for own in shapes):
             return None  # one of them is broadcast
-        return _again(editor, node, multiplying, wanted, [_split(editor, node, each, outer) for each in operands])
+        return _again(editor, node, multiplying, wanted, [_split(editor, node, operand, outer) for operand in operands])
     if (computing := editor.producer(value, *_BINARY)) is not None:
         operands = editor.operands(computing)
         return _again(
-            editor, node, computing, wanted, [_operand(editor, node, each, outer, shape) for each in operands]
+            editor, node, computing, wanted, [_operand(editor, node, operand, outer, shape) for operand in operands]
         )
     return None
 

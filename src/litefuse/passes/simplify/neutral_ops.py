@@ -385,9 +385,9 @@ def _range_of_integers(editor: Editor, node: Node) -> int | None:
     """
     result = editor.tensor(node.results[0])
     numbers = [editor.values(operand) for operand in editor.operands(node)]
-    if result.dtype != "f32" or result.shape is None or any(each is None or each.shape for each in numbers):
+    if result.dtype != "f32" or result.shape is None or any(number is None or number.shape for number in numbers):
         return None
-    start, limit, delta = (each.item() for each in numbers if each is not None)
+    start, limit, delta = (number.item() for number in numbers if number is not None)
     size = editor.arithmetic.get(arithmetic_key("i32", array_of([limit], [])))
     if isinstance(start, Formula) or isinstance(delta, Formula) or size is None:
         return None

@@ -114,7 +114,7 @@ def _rewrite_function(editor: Editor) -> None:
         editor.produced(node)
     if editor.modified:
         for node in editor.nodes():
-            if node.name in _ARITHMETIC and all(next(iter(each.uses), None) is None for each in node.op.results):
+            if node.name in _ARITHMETIC and all(next(iter(result.uses), None) is None for result in node.op.results):
                 editor.unsettled |= not all(map(editor.is_constant, editor.operands(node)))
                 node.op.operation.erase()
         update_function_type(function.op)

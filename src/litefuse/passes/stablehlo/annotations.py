@@ -73,16 +73,16 @@ def _sections(program: bytes) -> dict[int, _Span]:
     reader = _Reader(program, len(_MAGIC))
     reader.number()  # the format's version
     reader.text()  # the producer
-    found: dict[int, _Span] = {}
+    sections: dict[int, _Span] = {}
     while reader.position < len(program):
         kind = reader.byte()
         length = reader.number()
         if kind & 0x80:
             alignment = reader.number()
             reader.position += -reader.position % alignment
-        found[kind & 0x7F] = _Span(reader.position, reader.position + length)
+        sections[kind & 0x7F] = _Span(reader.position, reader.position + length)
         reader.position += length
-    return found
+    return sections
 
 
 def _dialects(program: bytes, sections: dict[int, _Span]) -> list[bytes]:

@@ -155,8 +155,8 @@ class Translation:
     def known_dims(self, value: ir.Value) -> KnownSizes:
         """Returns the sizes of a value as far as they are known without computing any."""
         declared = self.shape(value)
-        found = self._dims.get(value)
-        return list(declared) if found is None or None not in declared else list(found)
+        dim = self._dims.get(value)
+        return list(declared) if dim is None or None not in declared else list(dim)
 
     def set_dims(self, value: ir.Value, dims: KnownSizes) -> None:
         """Sets the sizes of a value; those that its type declares take precedence."""

@@ -180,7 +180,7 @@ def elements_of(dims: Iterable[MixedSize], shape: Sequence[int]) -> Elements:
 
 def known_numbers(elements: Elements | None) -> npt.NDArray[np.int64] | None:
     """Returns the elements as numbers; None if one of them is unknown."""
-    if elements is None or not all(isinstance(each, int) for each in dims_of(elements)):
+    if elements is None or not all(isinstance(dim, int) for dim in dims_of(elements)):
         return None
     return np.array(elements.tolist(), np.int64).reshape(elements.shape)
 

@@ -63,7 +63,7 @@ def _translate(module: ir.Module, op: ir.OpView) -> bool:
         values = [result.emit() for result in results]
     kinds = [[tensor_type_of(value).dtype for value in each] for each in (values, op.results)]
     if kinds[0] != kinds[1]:
-        given, taken = (", ".join(map(str, each)) or "nothing" for each in kinds)
+        given, taken = (", ".join(map(str, kind)) or "nothing" for kind in kinds)
         raise GraphError(f"the program returns {given} where the model takes {taken}", where=where)
     for old, new in zip(op.results, values, strict=True):
         old.replace_all_uses_with(new)
@@ -76,8 +76,8 @@ def _translate(module: ir.Module, op: ir.OpView) -> bool:
 def _count_before(op: ir.OpView) -> int:
     """Counts the ops before an op in its block."""
     count = 0
-    for each in op.operation.block.operations:
-        if each == op:
+    for operation in op.operation.block.operations:
+        if operation == op:
             break
         count += 1
     return count

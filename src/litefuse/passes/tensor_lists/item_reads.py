@@ -85,7 +85,7 @@ def _axis_of_slice(op: ir.OpView | ir.Operation) -> int | None:
         return None
     strides = integer_constant(source(op.operands[3]))
     if strides is None:
-        strides = [integer_constant(source(each)) for each in _elements(op.operands[3])]
+        strides = [integer_constant(source(element)) for element in _elements(op.operands[3])]
     if strides != [1] * len(places):
         return None
     others = [other for other in range(len(places)) if other != axis and not masks["ellipsis"] >> other & 1]

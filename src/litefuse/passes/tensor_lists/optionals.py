@@ -111,7 +111,7 @@ def _size_elsewhere(group: OptionalGroup, axis: int, function: func.FuncOp, size
     outwards = [function]
     while (call := sizes.caller(outwards[-1])) is not None:
         outwards.append(function_of(call))
-    symbols = [function_symbol(each) for each in outwards]
+    symbols = [function_symbol(outward) for outward in outwards]
     for op in group.kinds[group.kind]:
         if op.name != SOME:
             continue

@@ -214,11 +214,11 @@ def _replace_returned(function: func.FuncOp, slot: int, value: ir.Value) -> None
 
 def _changes(value: ir.Value) -> list[ir.OpView | ir.Operation]:
     """Returns the copies behind a value, and the op that they copy the result of, if nothing else uses any of these."""
-    found: list[ir.OpView | ir.Operation] = []
+    changes: list[ir.OpView | ir.Operation] = []
     while len(_users(value)) == 1 and not isinstance(value.owner, ir.Block):
-        found.append(value.owner)
+        changes.append(value.owner)
         if value.owner.name != "tf.Identity":
-            return found
+            return changes
         value = value.owner.operands[0]
     return []
 

@@ -62,6 +62,6 @@ def _symbol(symbol: Symbol, b: Builder) -> MixedSize:
         case Operation(operator, operands):
             if operator == "broadcast":  # sizes of 1 are broadcast; 0 and 1 together do not occur
                 operands, operator = broadcast_members(unknown(symbol.name, is_size=symbol.is_size)), "maximum"
-            return reduce(lambda a, c: b.dims(_OPS[operator], a, c), [emit(each, b) for each in operands])
+            return reduce(lambda a, c: b.dims(_OPS[operator], a, c), [emit(operand, b) for operand in operands])
         case _:
             raise TypeError(symbol.name)

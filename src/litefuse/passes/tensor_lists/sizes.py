@@ -159,7 +159,7 @@ class Sizes:
                 if not isinstance(owner, ir.Block) and is_call(owner) and owner.name != "tf.While":
                     with suppress(Unknown):
                         branches = _branch_sizes(self, owner, ir.OpResult(value).result_number, axis)
-                        agreed = {self.before(each, call) for each in branches}
+                        agreed = {self.before(branch, call) for branch in branches}
                         if len(agreed) == 1:
                             return agreed.pop()
                 # What is said of the copy holds in the first turn alone: its size stays a name, by which that is seen.
@@ -276,7 +276,7 @@ class Sizes:
         found = substituted(formula, sizes)
         if not circular:
             return found
-        left = [each for each in broadcast_members(found) if circular.isdisjoint(unknowns(each))]
+        left = [member for member in broadcast_members(found) if circular.isdisjoint(unknowns(member))]
         if not left:
             raise Circular("it depends on itself")
         return broadcast_all(*left)

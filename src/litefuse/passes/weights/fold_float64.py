@@ -209,7 +209,7 @@ def _results(op: ir.OpView, operands: Sequence[_Array]) -> Sequence[_Array]:
             return [function(*operands)]
     attributes = {key: attribute_value(each) for key, each in attributes_of(op).items()}
     given = [Tensor(_element(value), array.shape, array) for value, array in zip(op.operands, operands, strict=True)]
-    moved = VALUES[name](Op(name, given, [Tensor(_element(each), None) for each in op.results], attributes))
+    moved = VALUES[name](Op(name, given, [Tensor(_element(result), None) for result in op.results], attributes))
     return moved if isinstance(moved, list) else [moved]
 
 

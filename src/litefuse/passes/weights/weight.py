@@ -64,7 +64,7 @@ class Weight:
 
     def transposed(self, permutation: Sequence[int]) -> Weight:
         """Returns the weight with its axes in another order, like ``numpy.transpose``."""
-        source, *factors = (np.transpose(each, permutation) for each in (self.source, *self.factors))
+        source, *factors = (np.transpose(factor, permutation) for factor in (self.source, *self.factors))
         return Weight(source, tuple(factors))
 
     def reshaped(self, shape: Sequence[int]) -> Weight:
@@ -80,10 +80,10 @@ class Weight:
         kept = [axis for axis, size in enumerate(self.shape) if size != 1]
         places = [place for place, size in enumerate(shape) if size != 1]
         source, *factors = (
-            each.reshape(
-                [each.shape[kept[places.index(place)]] if place in places else 1 for place in range(len(shape))]
+            factor.reshape(
+                [factor.shape[kept[places.index(place)]] if place in places else 1 for place in range(len(shape))]
             )
-            for each in (self.source, *self.factors)
+            for factor in (self.source, *self.factors)
         )
         return source, tuple(factors)
 

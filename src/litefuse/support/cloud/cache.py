@@ -139,17 +139,17 @@ def clear_cache(keep: int = 0, *, unused_for: float = 0.0) -> int:
         The bytes that were removed.
     """
     entries = cached_entries()
-    left, removed = sum(each.size for each in entries), 0
-    for each in entries:
-        if left <= keep or time.time() - each.used < unused_for:
+    left, removed = sum(entry.size for entry in entries), 0
+    for entry in entries:
+        if left <= keep or time.time() - entry.used < unused_for:
             break
-        with make_temporary_folder(each.folder.parent) as work:
+        with make_temporary_folder(entry.folder.parent) as work:
             try:
-                each.folder.rename(Path(work, "removed"))  # so that nobody finds half of it
+                entry.folder.rename(Path(work, "removed"))  # so that nobody finds half of it
             except FileNotFoundError:
                 continue
             shutil.rmtree(Path(work, "removed"), ignore_errors=True)
-        left, removed = left - each.size, removed + each.size
+        left, removed = left - entry.size, removed + entry.size
     return removed
 
 
@@ -175,15 +175,15 @@ def _sizes(content: Path) -> dict[str, int]:
 
 def _digests(content: Path) -> dict[str, str]:
     """Returns the SHA-256 of each file, which this process computes again when the file was written."""
-    found: dict[str, str] = {}
+    digests: dict[str, str] = {}
     for below, path in _files(content).items():
         facts = path.stat()
         # The inode tells an entry from another one that took its place.
         key = (facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns)
         if key not in _known:
             _known[key] = file_digest(path)
-        found[below] = _known[key]
-    return found
+        digests[below] = _known[key]
+    return digests
 
 
 _known: dict[tuple[int, ...], str] = {}

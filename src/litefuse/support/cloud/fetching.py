@@ -129,10 +129,10 @@ def _fetch(system: Any, path: str, url: str, remote: _Remote, name: str) -> Path
 
 def _content_key(url: str, made: Path) -> str:
     digest = hashlib.sha256(url.encode(errors="surrogatepass"))
-    for each in sorted(made.rglob("*")):
-        if each.is_file():
-            digest.update(str(each.relative_to(made)).encode(errors="surrogateescape"))
-            with each.open("rb") as file:
+    for path in sorted(made.rglob("*")):
+        if path.is_file():
+            digest.update(str(path.relative_to(made)).encode(errors="surrogateescape"))
+            with path.open("rb") as file:
                 while block := file.read(1 << 20):
                     digest.update(block)
     return digest.hexdigest()[:32]

@@ -68,14 +68,14 @@ def file_system(url: str) -> tuple[Any, str]:
 
 def _sessions(url: str) -> dict[str, dict[str, Any]]:
     """Returns the arguments of the file systems in a URL that open sessions of aiohttp: the user's, with our limit."""
-    found: dict[str, dict[str, Any]] = {}
+    sessions: dict[str, dict[str, Any]] = {}
     for scheme in re.findall(r"(?:^|::)([a-z]+)://", url):
         if scheme in _SESSIONS:
             aiohttp = importlib.import_module("aiohttp")
             timeout = aiohttp.ClientTimeout(total=None, sock_connect=STANDSTILL, sock_read=STANDSTILL)
             configured = importlib.import_module("fsspec.config").conf.get(scheme, {}).get(_SESSIONS[scheme], {})
-            found[scheme] = {_SESSIONS[scheme]: {"timeout": timeout, **configured}}
-    return found
+            sessions[scheme] = {_SESSIONS[scheme]: {"timeout": timeout, **configured}}
+    return sessions
 
 
 def is_local(system: Any) -> bool:

@@ -47,14 +47,14 @@ class Saved:
             return
         parent = self._path.rpartition("/")[0]
         with errors_of(self.url, "written"):
-            for each in sorted(Path(self._folder.name).iterdir()):
-                if is_temporary(each.name):
+            for path in sorted(Path(self._folder.name).iterdir()):
+                if is_temporary(path.name):
                     continue
-                target = self._path if each == self.place else f"{parent}/{each.name}"
-                for file in [each] if each.is_file() else sorted(each.rglob("*")):
+                target = self._path if path == self.place else f"{parent}/{path.name}"
+                for file in [path] if path.is_file() else sorted(path.rglob("*")):
                     if file.is_file():
-                        below = file.relative_to(each).as_posix()
-                        self._system.put_file(str(file), target if file == each else f"{target}/{below}")
+                        below = file.relative_to(path).as_posix()
+                        self._system.put_file(str(file), target if file == path else f"{target}/{below}")
         self.close()
 
     def close(self) -> None:

@@ -31,7 +31,7 @@ def file_size(path: str | os.PathLike[str]) -> int:
         OSError: It cannot be read.
     """
     place = Path(path)
-    return sum(each.stat().st_size for each in folder_files(place)) if place.is_dir() else place.stat().st_size
+    return sum(file.stat().st_size for file in folder_files(place)) if place.is_dir() else place.stat().st_size
 
 
 def folder_digest(folder: str | os.PathLike[str], *, within: bool = False) -> str:
@@ -68,7 +68,7 @@ def folder_files(folder: Path, *, within: bool = False) -> list[Path]:
     """
     found: list[Path] = []
     for name, _, files in os.walk(folder, onerror=_raise):
-        found += [path for each in files if (path := Path(name, each)).is_file()]
+        found += [path for file in files if (path := Path(name, file)).is_file()]
     if within:
         inside = folder.resolve()
         found = [path for path in found if path.resolve().is_relative_to(inside)]

@@ -71,7 +71,7 @@ def is_heard(level: int) -> bool:
         return False
     logger: logging.Logger | None = own
     while logger is not None:
-        if any(not isinstance(each, logging.NullHandler) for each in logger.handlers):
+        if any(not isinstance(handler, logging.NullHandler) for handler in logger.handlers):
             return True
         logger = logger.parent if logger.propagate else None
     return False
@@ -82,6 +82,6 @@ def silent_by_default() -> logging.Logger:
     import logging
 
     logger = logging.getLogger(_ROOT)
-    if not any(isinstance(each, logging.NullHandler) for each in logger.handlers):
+    if not any(isinstance(handler, logging.NullHandler) for handler in logger.handlers):
         logger.addHandler(logging.NullHandler())
     return logger

@@ -48,8 +48,8 @@ def closest(unknown: Iterable[str], lacking: Collection[str], others: Collection
     for name in unknown:
         for among, likeness in ((lacking, 0.6), (others, 0.8)):
             folded = {each.casefold(): each for each in sorted(among)}
-            found = get_close_matches(name.casefold(), folded, 3, likeness)
-            if found:
-                meant.update(dict.fromkeys(folded[each] for each in found))
+            matches = get_close_matches(name.casefold(), folded, 3, likeness)
+            if matches:
+                meant.update(dict.fromkeys(folded[each] for each in matches))
                 break
     return f"Did you mean {' or '.join(meant)}? " if meant else ""

@@ -166,6 +166,8 @@ class RequiredComposites:
             names: The names.
             among: Whether they are to fit some.
         """
-        fitting = {each for each in self.patterns if each != "*" and any(fnmatchcase(name, each) for name in names)}
-        kept = tuple(each for each in self.patterns if (each in fitting) is among)
+        fitting = {
+            pattern for pattern in self.patterns if pattern != "*" and any(fnmatchcase(name, pattern) for name in names)
+        }
+        kept = tuple(pattern for pattern in self.patterns if (pattern in fitting) is among)
         return replace(self, patterns=kept)

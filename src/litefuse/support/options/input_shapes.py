@@ -79,7 +79,7 @@ class InputShapes:
         Raises:
             SignatureError: There is one.
         """
-        asked = {self._key(signature, each) for signature, inputs in signatures.items() for each in inputs}
+        asked = {self._key(signature, input_) for signature, inputs in signatures.items() for input_ in inputs}
         for name in self.shapes:
             if name not in asked:
                 known = "; ".join(

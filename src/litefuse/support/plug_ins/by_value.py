@@ -25,7 +25,7 @@ _TABLE: Any = cloudpickle.Pickler.dispatch_table  # pyright: ignore[reportUnknow
 def _reduce_code(code: types.CodeType) -> tuple[Any, tuple[Any, ...]]:
     make, arguments = _TABLE[types.CodeType](code)
     # cloudpickle 3.1.3 replaces the file's name by this.
-    return make, tuple(code.co_filename if each == "<dynamic-code>" else each for each in arguments)
+    return make, tuple(code.co_filename if argument == "<dynamic-code>" else argument for argument in arguments)
 
 
 class _Pickler(cloudpickle.Pickler):

@@ -85,13 +85,13 @@ def _decorated(module: str, source: bytes, decorator: str) -> Iterator[OwnClass]
     begin = f"\n@{decorator}(".encode()
     place = source.find(begin)
     while place >= 0:
-        found = _DECORATED.match(source, place + 1)
-        if found is not None:
-            call = ast.parse(found[1].decode().rstrip(), mode="eval").body
+        matched = _DECORATED.match(source, place + 1)
+        if matched is not None:
+            call = ast.parse(matched[1].decode().rstrip(), mode="eval").body
             assert isinstance(call, ast.Call)
             arguments = tuple(value for argument in call.args for value in _values(argument))
             keywords = {word.arg: ast.literal_eval(word.value) for word in call.keywords if word.arg is not None}
-            yield OwnClass(module, found[2].decode(), arguments, keywords)
+            yield OwnClass(module, matched[2].decode(), arguments, keywords)
         place = source.find(begin, place + 1)
 
 

@@ -22,11 +22,11 @@ def own_table(package: str, folders: Iterable[str]) -> dict[str, Any]:
     """
     table: dict[str, Any] = {}
     owners: dict[str, str] = {}
-    for each in sorted(pkgutil.iter_modules(folders, f"{package}."), key=lambda each: each.name):
-        part: dict[str, Any] = getattr(importlib.import_module(each.name), "RULES", {})
+    for module in sorted(pkgutil.iter_modules(folders, f"{package}."), key=lambda module: module.name):
+        part: dict[str, Any] = getattr(importlib.import_module(module.name), "RULES", {})
         for key in part:
-            owner = owners.setdefault(key, each.name)
-            if owner != each.name:
-                raise ValueError(f"RULES of both {owner} and {each.name} have {key!r}")
+            owner = owners.setdefault(key, module.name)
+            if owner != module.name:
+                raise ValueError(f"RULES of both {owner} and {module.name} have {key!r}")
         table |= part
     return table

@@ -15,7 +15,7 @@ def numbers_there(*descriptors: int) -> list[int]:
     if sys.platform == "win32":
         import msvcrt
 
-        return [msvcrt.get_osfhandle(each) for each in descriptors]
+        return [msvcrt.get_osfhandle(descriptor) for descriptor in descriptors]
     return [*descriptors]
 
 
@@ -25,8 +25,8 @@ def popen_arguments(*descriptors: int) -> dict[str, Any]:
         import subprocess
 
         handles = numbers_there(*descriptors)
-        for each in handles:
-            os.set_handle_inheritable(each, True)
+        for handle in handles:
+            os.set_handle_inheritable(handle, True)
         return {"startupinfo": subprocess.STARTUPINFO(lpAttributeList={"handle_list": handles})}
     return {"pass_fds": descriptors}
 

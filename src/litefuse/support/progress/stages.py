@@ -148,5 +148,5 @@ def detail_of(step: str) -> str:
 
 
 def _name(step: str) -> str:
-    found = _NAME.match(step)
-    return found[0] if found else ""
+    matched = _NAME.match(step)
+    return matched[0] if matched else ""

@@ -91,7 +91,7 @@ def _fused(report: Report) -> Iterator[_Line]:
         if Path(report.source).suffix != ".tflite":
             yield _Line("fused", "nothing: no function is marked as a composite, and no layer recognized as one")
         return
-    fused = [each for each in composites if each.outcome == "fused"]
+    fused = [composite for composite in composites if composite.outcome == "fused"]
     count = f"{len(fused):,} of {count_of(len(composites), 'composite')}"
     what = listed(_became(name, into, number) for (name, into), number in _groups(fused))
     yield _Line("fused", f"{count}: {what}" if what else count, "good" if len(fused) == len(composites) else "warn")
@@ -115,7 +115,7 @@ def _became(name: str, into: str, number: int) -> str:
 
 def _checked(composites: Sequence[CompositeReport]) -> Iterator[_Line]:
     """Says whether fused ops compute what they replace."""
-    fused = [each for each in composites if each.outcome == "fused"]
+    fused = [composite for composite in composites if composite.outcome == "fused"]
     if not fused:
         return
     errors = [each.kernel.error if each.kernel is not None else each.error for each in fused]

@@ -41,7 +41,7 @@ class _Caveat(NamedTuple):
 
 def caveat_section(report: Report) -> Section | None:
     """Returns the section of what users have to know, the worst first; None if there is nothing."""
-    found = sorted(_caveats(report), key=lambda each: each.judgement != "bad")
+    found = sorted(_caveats(report), key=lambda caveat: caveat.judgement != "bad")
     if not found:
         return None
     judgements: list[Judgement] = [each.judgement for each in found]
@@ -104,7 +104,9 @@ def _quantization(quantization: QuantizationReport) -> Iterator[_Caveat]:
 
 
 def _not_fused(report: Report) -> Iterator[_Caveat]:
-    reasons = Counter((each.name, each.reason or "") for each in report.composites if each.outcome != "fused")
+    reasons = Counter(
+        (composite.name, composite.reason or "") for composite in report.composites if composite.outcome != "fused"
+    )
     for (name, reason), number in reasons.most_common(_LISTED):
         yield _Caveat("not fused", f"{name if number == 1 else f'{number:,} x {name}'}: {reason}")
     if len(reasons) > _LISTED:
@@ -122,7 +124,7 @@ def _kernels(report: Report) -> Iterator[_Caveat]:
 
 
 def _training(report: Report) -> Iterator[_Caveat]:
-    mutable = [each for each in report.variables if each.verdict == "mutable"]
+    mutable = [variable for variable in report.variables if variable.verdict == "mutable"]
     if any(each.name.rpartition("/")[2] in _STATISTICS for each in mutable):
         yield _Caveat("training", _TRAINING)
 

@@ -24,7 +24,7 @@ def json_form(value: Any) -> Any:
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     if is_dataclass(value) and not isinstance(value, type):
-        return {each.name: json_form(getattr(value, each.name)) for each in fields(value)}
+        return {field.name: json_form(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
         return {_key(key): json_form(each) for key, each in cast("Mapping[Any, Any]", value).items()}
     if isinstance(value, tuple) and hasattr(cast("Any", value), "_asdict"):

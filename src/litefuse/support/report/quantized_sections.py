@@ -86,16 +86,16 @@ def _effect_section(quantization: QuantizationReport, size: int | None) -> Secti
 
 def _output_rows(quantization: QuantizationReport) -> list[tuple[str, str]]:
     """Lists outputs if there are several, those that differ most first."""
-    outputs = sorted(quantization.outputs, key=lambda each: -each.error)
+    outputs = sorted(quantization.outputs, key=lambda output: -output.error)
     if len(outputs) < 2:
         return []
-    signatures = {each.signature for each in outputs}
+    signatures = {output.signature for output in outputs}
     rows = [
         (
-            f"  {each.output}" if len(signatures) == 1 else f"  {each.signature}: {each.output}",
-            f"{each.error:.1g}, mean {each.mean:.1g}",
+            f"  {output.output}" if len(signatures) == 1 else f"  {output.signature}: {output.output}",
+            f"{output.error:.1g}, mean {output.mean:.1g}",
         )
-        for each in outputs[:_LISTED]
+        for output in outputs[:_LISTED]
     ]
     if len(outputs) > _LISTED:
         rows.append(("", f"and {count_of(len(outputs) - _LISTED, 'output')} more"))
@@ -142,7 +142,7 @@ def _float_section(quantization: QuantizationReport) -> Section:
 
 def _mixed_section(mixed: MixedPrecision) -> Section:
     """Lists the curve of size against error."""
-    forms = Counter(each.form for each in mixed.layers)
+    forms = Counter(layer.form for layer in mixed.layers)
     rows = [(f"{each.size:,}", f"{each.error:.2g}", _forms_text(each.forms)) for each in mixed.curve]
     return Section(
         f"Mixed precision: {_forms_text(forms)}",
@@ -158,7 +158,7 @@ def _forms_text(forms: Mapping[str, int]) -> str:
 
 def _layer_section(layers: Sequence[LayerDifference]) -> Section:
     """Lists the layers where the difference grows most."""
-    ordered = sorted(layers, key=lambda each: (-each.added, -each.error))[:_LISTED]
+    ordered = sorted(layers, key=lambda layer: (-layer.added, -layer.error))[:_LISTED]
     more = len(layers) - len(ordered)
     return Section(
         f"Layers, where the difference grows most: {len(layers):,} compared",

@@ -147,12 +147,12 @@ _LACKING_OUTCOMES = {
 
 def _lacking_section(ops: Sequence[LackingOpReport]) -> Section:
     rows: list[tuple[str, ...]] = []
-    for each in ops:
-        reason = f" (not rewritten: {each.reason})" if each.reason else ""
-        rows.append((each.op, f"{each.count:,}", _LACKING_OUTCOMES[each.outcome] + reason))
-    judgements: list[Judgement] = ["warn" if each.outcome in {"pack", "custom"} else "good" for each in ops]
-    title = f"TensorFlow ops that LiteRT lacks: {sum(each.count for each in ops):,}"
-    widened = any(each.outcome == "widened" for each in ops)
+    for op in ops:
+        reason = f" (not rewritten: {op.reason})" if op.reason else ""
+        rows.append((op.op, f"{op.count:,}", _LACKING_OUTCOMES[op.outcome] + reason))
+    judgements: list[Judgement] = ["warn" if op.outcome in {"pack", "custom"} else "good" for op in ops]
+    title = f"TensorFlow ops that LiteRT lacks: {sum(op.count for op in ops):,}"
+    widened = any(op.outcome == "widened" for op in ops)
     note = "With --widen, what is float16 or bfloat16 is float32 throughout, without these casts." if widened else ""
     return Section(title, rows, right=frozenset({1}), judgements=judgements, note=note)
 
@@ -172,7 +172,7 @@ def composite_section(composites: Sequence[CompositeReport]) -> Section:
         rows += [(each.name, each.function, f"{each.call_sites:,}", outcome) for each in listed]
         if len(listed) < len(group):
             others = group[len(listed) :]
-            calls = sum(each.call_sites for each in others)
+            calls = sum(other.call_sites for other in others)
             rows.append((first.name, f"and {len(others):,} functions more", f"{calls:,}", outcome))
         judgements.extend(repeat(judgement, len(rows) - len(judgements)))
     return Section(
@@ -187,7 +187,7 @@ def composite_section(composites: Sequence[CompositeReport]) -> Section:
 def _chain_section(chains: Sequence[ChainReport]) -> Section:
     if not chains:
         return Section("Chains of ops: none that a kernel can be generated for")
-    ordered = sorted(chains, key=lambda each: each.kernel is None)
+    ordered = sorted(chains, key=lambda chain: chain.kernel is None)
     rows = [
         (
             each.name,
@@ -198,7 +198,7 @@ def _chain_section(chains: Sequence[ChainReport]) -> Section:
         for each in ordered
     ]
     return Section(
-        f"Chains of ops: {sum(each.kernel is not None for each in chains):,} of {len(chains):,} with a kernel",
+        f"Chains of ops: {sum(chain.kernel is not None for chain in chains):,} of {len(chains):,} with a kernel",
         rows,
         headings=("name", "chain", "times", "outcome"),
         right=frozenset({2}),
@@ -219,17 +219,19 @@ def _loop_section(loops: Sequence[LoopReport]) -> Section:
 
 def _recognizer_section(recognizers: Sequence[RecognizerReport]) -> Section:
     rows: list[tuple[str, ...]] = []
-    for each in recognizers:
-        closest = f"; closest: {each.closest}" if each.closest else ""
-        rows.append((each.name, f"found {each.found:,} times" if each.found else f"not found{closest}"))
+    for recognizer in recognizers:
+        closest = f"; closest: {recognizer.closest}" if recognizer.closest else ""
+        rows.append(
+            (recognizer.name, f"found {recognizer.found:,} times" if recognizer.found else f"not found{closest}")
+        )
     return Section(f"Recognizers: {len(recognizers):,}", rows)
 
 
 def _layer_section(report: Report) -> Section:
     """Counts the layers of each kind, and lists what is nearly one."""
-    counts = Counter((each.kind, each.name, each.became) for each in report.layers)
+    counts = Counter((layer.kind, layer.name, layer.became) for layer in report.layers)
     rows = [(kind, f"{count:,}", name, became) for (kind, name, became), count in counts.items()]
-    near = [f"{each.layer} is not a {each.kind}: {each.reason}" for each in report.near_layers]
+    near = [f"{layer.layer} is not a {layer.kind}: {layer.reason}" for layer in report.near_layers]
     more = f"; and {len(near) - _LISTED:,} more like it" if len(near) > _LISTED else ""
     return Section(
         f"Layers known by name: {len(report.layers):,}",
@@ -243,19 +245,19 @@ def _layer_section(report: Report) -> Section:
 def _alike(composites: Iterable[CompositeReport]) -> list[list[CompositeReport]]:
     """Groups composites by name and outcome; those that were not fused come first."""
     groups: dict[tuple[object, ...], list[CompositeReport]] = {}
-    for each in composites:
+    for composite in composites:
         # Checked and unchecked composites must not be grouped.
         key = (
-            each.name,
-            each.outcome,
-            each.fused_into,
-            each.reason,
-            each.error is None,
-            each.unchecked,
-            each.note,
-            each.kernel,
+            composite.name,
+            composite.outcome,
+            composite.fused_into,
+            composite.reason,
+            composite.error is None,
+            composite.unchecked,
+            composite.note,
+            composite.kernel,
         )
-        groups.setdefault(key, []).append(each)
+        groups.setdefault(key, []).append(composite)
     return sorted(groups.values(), key=lambda group: (group[0].outcome == "fused", group[0].name))
 
 

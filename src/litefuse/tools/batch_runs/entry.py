@@ -51,7 +51,7 @@ class Entry:
     @property
     def files(self) -> list[str]:
         """The names of the files that are written."""
-        return [f"{self.name}.tflite", *(f"{self.name}.{each.name}.tflite" for each in self.variants)]
+        return [f"{self.name}.tflite", *(f"{self.name}.{variant.name}.tflite" for variant in self.variants)]
 
 
 @dataclass(frozen=True)

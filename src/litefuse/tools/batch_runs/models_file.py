@@ -100,10 +100,10 @@ def _settings(given: Mapping[str, Any], path: Path) -> BatchSettings:
         if key not in kinds:
             raise unknown_key(key, kinds, where)
         check_value(key, value, kinds[key], where)
-    found = dict(given)
-    if "output" in found:
-        found["output"] = _path(found["output"], path.parent)
-    return BatchSettings(**found)
+    settings = dict(given)
+    if "output" in settings:
+        settings["output"] = _path(settings["output"], path.parent)
+    return BatchSettings(**settings)
 
 
 def entries_in(
@@ -138,9 +138,9 @@ def entries_in(
     general |= _entry_options(more or {}, None, "the defaults", is_general=True)
     if not given:
         raise LitefuseError("no models given", where=where)
-    found = [_entry(each, general, folder, f"{where}, model {number}") for number, each in enumerate(given, 1)]
-    _check_names(found, where)
-    return found
+    entries = [_entry(each, general, folder, f"{where}, model {number}") for number, each in enumerate(given, 1)]
+    _check_names(entries, where)
+    return entries
 
 
 def _models_in(place: Path) -> Iterable[dict[str, Any]]:
@@ -155,7 +155,7 @@ def _models_in(place: Path) -> Iterable[dict[str, Any]]:
             folders.clear()
             yield _of_path(here, here.relative_to(place), place)
             continue
-        folders[:] = sorted(each for each in folders if not each.startswith("."))
+        folders[:] = sorted(folder for folder in folders if not folder.startswith("."))
         for name in sorted(files):
             if name.endswith(_MODEL_FILES) and not name.startswith("."):
                 path = here / name
@@ -205,17 +205,17 @@ def _entry(given: Any, general: Mapping[str, Any], folder: Path | None, where: s
 def _entry_options(given: Mapping[str, Any], folder: Path | None, where: str, *, is_general: bool) -> dict[str, Any]:
     """Returns the options of a model, or of all, by the names of arguments; checked."""
     known = options_of(_CONVERT)
-    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     for written, value in given.items():
         key = _key(written)
         if (key not in known and key not in _OWN) or (is_general and key in {"name", "path"}):
             names = {*known, *_OWN} - ({"name", "path"} if is_general else set())
             raise unknown_key(written, names, where)
         if key == "check" and not isinstance(value, bool):
-            found["check_targets"] = _checked(value, folder, where)
+            options["check_targets"] = _checked(value, folder, where)
         else:
-            found[key] = _value(key, value, known, folder, where)
-    return found
+            options[key] = _value(key, value, known, folder, where)
+    return options
 
 
 def _value(key: str, value: Any, known: Mapping[str, str], folder: Path | None, where: str) -> Any:
@@ -228,7 +228,7 @@ def _value(key: str, value: Any, known: Mapping[str, str], folder: Path | None, 
         case "memory":
             return _bytes(value, where)
         case "plug_ins":
-            return tuple(_code(each, folder) for each in _texts(value, key, where))
+            return tuple(_code(text, folder) for text in _texts(value, key, where))
         case "path":
             return _path(os.fspath(value), folder) if isinstance(value, str | os.PathLike) else value
         case _:
@@ -260,15 +260,15 @@ def _checked(value: Any, folder: Path | None, where: str) -> dict[str, Any]:
 
 
 def _variants(value: Any, folder: Path | None, where: str) -> tuple[Variant, ...]:
-    found: list[Variant] = []
+    variants: list[Variant] = []
     for each in cast("list[Any]", value) if isinstance(value, list | tuple) else [value]:
         table = {"form": each} if isinstance(each, str) else each
         options = _called(table, _QUANTIZE, "variants", folder, where, "form", "name")
         name = options.pop("name", options.get("form"))
         if not isinstance(name, str):
             raise LitefuseError("a variant has a form, or a name and a recipe", where=where)
-        found.append(Variant(_checked_name(name, where), options))
-    return tuple(found)
+        variants.append(Variant(_checked_name(name, where), options))
+    return tuple(variants)
 
 
 def _option(key: str, value: Any, annotation: str, folder: Path | None, where: str) -> Any:
@@ -276,7 +276,7 @@ def _option(key: str, value: Any, annotation: str, folder: Path | None, where: s
     if key in _PATHS and isinstance(value, str):
         return _path(value, folder)
     if key in _CODE:
-        return [_code(each, folder) for each in _texts(value, key, where)]
+        return [_code(text, folder) for text in _texts(value, key, where)]
     if key == "shapes" and isinstance(value, Mapping):
         return {name: _shape(sizes, where) for name, sizes in cast("Mapping[str, Any]", value).items()}
     return value

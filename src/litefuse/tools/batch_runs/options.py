@@ -40,9 +40,9 @@ def options_of(function: str) -> Mapping[str, str]:
     found = next(each for each in tree.body if isinstance(each, ast.FunctionDef) and each.name == name)
     arguments = found.args.kwonlyargs
     return {
-        each.arg: ast.unparse(each.annotation) if each.annotation is not None else ""
-        for each in arguments
-        if each.arg not in _OF_CALLS
+        argument.arg: ast.unparse(argument.annotation) if argument.annotation is not None else ""
+        for argument in arguments
+        if argument.arg not in _OF_CALLS
     }
 
 

@@ -65,23 +65,23 @@ class Outcome:
     @property
     def status(self) -> Status:
         """Status of its worst step."""
-        found: list[Status] = [each.status for each in self.steps]
+        found: list[Status] = [step.status for step in self.steps]
         return max(found, key=_BY_WEIGHT.index) if found else "interrupted"
 
     @property
     def seconds(self) -> float:
         """How long it took."""
-        return sum(each.seconds for each in self.steps)
+        return sum(step.seconds for step in self.steps)
 
     @property
     def message(self) -> str:
         """Why it is not done; empty if it is."""
-        worst = next((each for each in self.steps if each.status == self.status and each.message), None)
+        worst = next((step for step in self.steps if step.status == self.status and step.message), None)
         return "" if worst is None else f"{worst.step}: {worst.message}"
 
     def to_json(self) -> dict[str, Any]:
         """Returns dictionaries and lists for ``json.dumps``."""
-        told = {**vars(self), "steps": [{**vars(each)} for each in self.steps]}
+        told = {**vars(self), "steps": [{**vars(step)} for step in self.steps]}
         return {**told, "status": self.status, "seconds": self.seconds, "message": self.message}
 
     @classmethod
@@ -93,7 +93,7 @@ class Outcome:
         """
         steps = tuple(StepOutcome(**each) for each in told["steps"])
         files = {str(name): (str(digest), int(size)) for name, (digest, size) in told["files"].items()}
-        if not all(each.status in _BY_WEIGHT for each in steps):
+        if not all(step.status in _BY_WEIGHT for step in steps):
             raise ValueError("a status is unknown")
         return cls(str(told["name"]), str(told["path"]), steps, files, int(told["attempts"]), dict(told["report"]))
 
@@ -119,17 +119,17 @@ class BatchResult:
     @property
     def ok(self) -> bool:
         """Whether all is done, and what was compared is equal."""
-        return all(each.status == "done" for each in self.outcomes)
+        return all(outcome.status == "done" for outcome in self.outcomes)
 
     @property
     def counts(self) -> dict[str, int]:
         """How many models there are of each status."""
-        found = Counter(each.status for each in self.outcomes)
+        found = Counter(outcome.status for outcome in self.outcomes)
         return {status: found[status] for status in _BY_WEIGHT if found[status]}
 
     def to_json(self) -> dict[str, Any]:
         """Returns dictionaries and lists for ``json.dumps``."""
-        models = [each.to_json() for each in self.outcomes]
+        models = [outcome.to_json() for outcome in self.outcomes]
         return {"ok": self.ok, "output": self.output, "counts": self.counts, "seconds": self.seconds, "models": models}
 
     def __str__(self) -> str:

@@ -61,7 +61,7 @@ def key_of(entry: Entry, versions: Mapping[str, str | None]) -> str:
     Raises:
         LitefuseError: The model, or a file that an option names, cannot be read.
     """
-    told: dict[str, Any] = {**vars(entry), "variants": [vars(each) for each in entry.variants]}
+    told: dict[str, Any] = {**vars(entry), "variants": [vars(variant) for variant in entry.variants]}
     for each in ("path", "name", "timeout", "memory"):
         told.pop(each)
     contents = {text: _content(text, name) for text, name in sorted(set(_named_files(entry)))}
@@ -77,11 +77,11 @@ def _named_files(entry: Entry) -> Iterable[tuple[str, str]]:
     """Yields the texts of options that name files, with the names of the options."""
     named: list[tuple[Any, str]] = [(plug_in, "plug_ins") for plug_in in entry.plug_ins]
     options: list[Mapping[str, Any]] = [entry.convert, entry.verify or {}, entry.check or {}]
-    options += [each.options for each in entry.variants]
-    for each in options:
+    options += [variant.options for variant in entry.variants]
+    for option in options:
         names = ("representative_dataset", "preprocess", "recipe", "metadata", "original", "inputs", "kernel_modules")
         for name in names:
-            value = each.get(name, ())
+            value = option.get(name, ())
             values = cast("list[Any]", value) if isinstance(value, list | tuple) else [value]
             named += [(text, name) for text in values]
     yield from ((text, name) for text, name in named if isinstance(text, str))

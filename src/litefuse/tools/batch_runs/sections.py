@@ -21,20 +21,20 @@ _HEADINGS = ("model", "bytes", "smaller", "fused", "error", "quantized", "time",
 def batch_sections(result: BatchResult, *, hint: str = "") -> list[Section]:
     """Returns the sections: a row for each model, and the messages of those that are not done."""
     counts = ", ".join(f"{count:,} {status}" for status, count in result.counts.items())
-    known = sum(not each.attempts for each in result.outcomes)
+    known = sum(not outcome.attempts for outcome in result.outcomes)
     title = f"{count_of(len(result.outcomes), 'model')}: {counts}"
     sections = [
         Section(
             title,
-            [_row(each) for each in result.outcomes],
+            [_row(outcome) for outcome in result.outcomes],
             headings=_HEADINGS,
             right=frozenset(range(1, 7)),
-            judgements=[_judged(each.status) for each in result.outcomes],
+            judgements=[_judged(outcome.status) for outcome in result.outcomes],
             note=f"{f'{known:,} of them were done before. ' if known else ''}Files: {result.output}{hint}",
             judgement="good" if result.ok else max((_judged(each) for each in _present(result)), key=_weight),
         )
     ]
-    messages = [(each.name, _said(each)) for each in result.outcomes if each.message]
+    messages = [(outcome.name, _said(outcome)) for outcome in result.outcomes if outcome.message]
     if messages:
         sections.append(Section("Not done, or not equal", messages))
     return sections
@@ -46,7 +46,7 @@ def _said(outcome: Outcome) -> str:
 
 
 def _present(result: BatchResult) -> list[Status]:
-    return [each.status for each in result.outcomes]
+    return [outcome.status for outcome in result.outcomes]
 
 
 def _judged(status: Status) -> Judgement:
@@ -58,7 +58,7 @@ def _weight(judgement: Judgement) -> int:
 
 
 def _row(outcome: Outcome) -> tuple[str, ...]:
-    facts = {each.step: each.facts for each in outcome.steps}
+    facts = {step.step: step.facts for step in outcome.steps}
     converted: Mapping[str, Any] = facts.get("convert", {})
     size, source = converted.get("bytes"), converted.get("source_bytes")
     error = facts.get("verify", {}).get("error")

@@ -98,8 +98,10 @@ class _Work:
                 self._step("verify", lambda: self._verify(result, entry.verify or {}))
             for target in (entry.check or {}).get("targets", ()):
                 self._step(f"check {target}", lambda target=target: self._check(result, target))
-            for each in entry.variants:
-                self._step(f"quantize {each.name}", lambda each=each: self._quantize(result, each.name, each.options))
+            for variant in entry.variants:
+                self._step(
+                    f"quantize {variant.name}", lambda each=variant: self._quantize(result, each.name, each.options)
+                )
         return Outcome(entry.name, entry.path, tuple(self._steps), self._files, report=self._report)
 
     def _step(self, step: str, work: Callable[[], tuple[Status, str, Mapping[str, Any], object]]) -> object:
@@ -129,7 +131,7 @@ class _Work:
         result = convert(self._entry.path, **self._entry.convert)
         self._save(result, f"{self._entry.name}.tflite")
         self._report = result.report.to_json()
-        fused = sum(each.outcome == "fused" for each in result.report.composites)
+        fused = sum(composite.outcome == "fused" for composite in result.report.composites)
         facts = {
             "bytes": result.report.size,
             "source_bytes": result.report.source_size,
@@ -153,8 +155,10 @@ class _Work:
             options["inputs"] = load_arrays(Path(local(inputs)))
         found: Verification = verify_model(result, original, **options)
         status: dict[str, Status] = {"equal": "done", "differs": "differs"}
-        worst = max((each.error for each in found.outputs), default=0.0)
-        problem = next((each.problem for each in found.outputs if each.verdict == found.verdict and each.problem), "")
+        worst = max((output.error for output in found.outputs), default=0.0)
+        problem = next(
+            (output.problem for output in found.outputs if output.verdict == found.verdict and output.problem), ""
+        )
         message = "" if found.verdict == "equal" else problem or f"the largest error is {worst:.3g}"
         facts = {"verdict": found.verdict, "error": worst if worst != float("inf") else None, "calls": found.calls}
         return status.get(found.verdict, "inconclusive"), message, facts, found

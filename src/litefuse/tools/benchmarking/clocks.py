@@ -149,7 +149,7 @@ class PythonClock:
         ]
 
     def functions(self) -> Sequence[int]:
-        return [abi.address_of(each) for each in self._callbacks]
+        return [abi.address_of(callback) for callback in self._callbacks]
 
     def reset(self) -> None:
         self._times[:], self._runs[:] = [0] * len(self._times), [0] * len(self._runs)

@@ -58,7 +58,7 @@ def ops_of_file(model: str | os.PathLike[str] | bytes) -> FileOps:
     """Reads the ops of a valid file, or of its content."""
     with content_of(model) as data:
         read = Model(data)
-        layers = {(each.subgraph, each.index): each.layer for each in operators_of(data)}
+        layers = {(operator.subgraph, operator.index): operator.layer for operator in operators_of(data)}
         ops = tuple(
             tuple(_op(graph, op, layers.get((number, index), "")) for index, op in enumerate(graph.ops))
             for number, graph in enumerate(read.graphs)
@@ -112,7 +112,7 @@ def _reached(model: Model, start: int) -> tuple[int, ...]:
     waiting = [start]
     while waiting:
         for op in model.graphs[waiting.pop()].ops:
-            new = [each for each in op.callees if 0 <= each < len(model.graphs) and each not in found]
+            new = [callee for callee in op.callees if 0 <= callee < len(model.graphs) and callee not in found]
             found.update(dict.fromkeys(new))
             waiting += new
     return tuple(sorted(found))

@@ -216,7 +216,7 @@ class Measurement:
         """The share of a call that the times of ops, and of partitions that are not split, add up to; None without."""
         if not self.profiled:
             return None
-        whole = {each.index: each.seconds for each in self.partitions if not each.split}
+        whole = {partition.index: partition.seconds for partition in self.partitions if not partition.split}
         ops = sum(op.seconds for op in self.ops if op.seconds is not None and op.partition not in whole)
         return (ops + sum(whole.values())) / self.profiled
 
@@ -299,7 +299,7 @@ class Benchmark:
     def to_json(self) -> dict[str, Any]:
         """Returns dictionaries and lists for ``json.dumps``."""
         return {
-            "measurements": [each.to_json() for each in self.measurements],
+            "measurements": [measurement.to_json() for measurement in self.measurements],
             "ratios": {key: json_form(each) for key, each in self.ratios.items()},
             "ratio": self.ratio,
             "device": self.device,

@@ -55,16 +55,16 @@ def time_nodes(job: NodeJob, announce: Callable[[str], None]) -> NodeCalls:
     found = _operators(job.model, inputs, tensors, announce) if has_operators else {}
     nodes = [
         ProfiledNode(
-            each.node.subgraph,
-            each.node.ops,
-            kernels[each.node],
-            each.seconds,
-            each.runs,
-            found.get((each.node.subgraph, each.node.ops), ()),
+            node.node.subgraph,
+            node.node.ops,
+            kernels[node.node],
+            node.seconds,
+            node.runs,
+            found.get((node.node.subgraph, node.node.ops), ()),
         )
-        for each in timed.nodes
+        for node in timed.nodes
     ]
-    return NodeCalls(nodes, timed.calls, sum(each.seconds for each in nodes) + timed.rest, timed.arena)
+    return NodeCalls(nodes, timed.calls, sum(node.seconds for node in nodes) + timed.rest, timed.arena)
 
 
 class _Timed(NamedTuple):

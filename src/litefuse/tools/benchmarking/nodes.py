@@ -106,8 +106,8 @@ class NodeObserver:
 
     def set_profiler(self, address: int) -> None:
         """Sets the profiler of all subgraphs; 0 for none."""
-        for each in self._functions:
-            abi.TfLiteContext.from_address(each).profiler = address
+        for function in self._functions:
+            abi.TfLiteContext.from_address(function).profiler = address
 
     def contexts(self) -> Iterator[tuple[int, int]]:
         """Yields the index in the file, and the context's address, of each subgraph that delegates were offered.

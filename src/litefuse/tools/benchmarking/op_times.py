@@ -37,11 +37,11 @@ class Alone(NamedTuple):
 
 def needs_alone(nodes: Sequence[ProfiledNode]) -> dict[int, tuple[int, ...]]:
     """Returns the ops, by their subgraphs, of which it has to be known what XNNPACK makes of them alone."""
-    found: dict[int, tuple[int, ...]] = {}
+    needs: dict[int, tuple[int, ...]] = {}
     for node in nodes:
         if node.kernel == XNNPACK and len(node.ops) > 1 and node.operators:
-            found[node.subgraph] = (*found.get(node.subgraph, ()), *node.ops)
-    return found
+            needs[node.subgraph] = (*needs.get(node.subgraph, ()), *node.ops)
+    return needs
 
 
 def op_times(
@@ -64,7 +64,7 @@ def op_times(
             continue
         partition, times = _split(file, node, alone, len(partitions))
         partitions.append(partition)
-        found.update({(node.subgraph, each.op): each for each in times})
+        found.update({(node.subgraph, time.op): time for time in times})
     ordered = [
         found.get((subgraph, op)) or _op_time(file, ProfiledNode(subgraph, (op,), "none", 0.0, 0.0), op, 0.0)
         for subgraph in file.subgraphs[signature]
@@ -112,7 +112,7 @@ def _split(file: FileOps, node: ProfiledNode, alone: Alone, index: int) -> tuple
         seconds = [node.seconds]
     if not node.runs:
         seconds = [0.0] * len(node.ops)
-    unknown = sum(each is None for each in seconds)
+    unknown = sum(second is None for second in seconds)
     split = not unknown
     partition = Partition(
         index,

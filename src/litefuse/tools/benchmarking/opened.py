@@ -118,16 +118,14 @@ class OpenedModel:
 def _details(interpreter: Interpreter, signature: str | None) -> Mapping[str, Mapping[str, Any]]:
     """Returns the runtime's details of the inputs of a signature, by their names."""
     if signature is None:
-        return {each["name"]: each for each in interpreter.get_input_details()}
+        return {detail["name"]: detail for detail in interpreter.get_input_details()}
     return interpreter.get_signature_runner(signature).get_input_details()
 
 
 def _interpreter(job: ModelJob, delegates: Sequence[Any]) -> Interpreter:
     from ai_edge_litert.interpreter import OpResolverType
 
-    custom_ops: list[type[CustomOp] | str] = [
-        each if isinstance(each, str) else pickle.loads(each) for each in job.custom_ops
-    ]
+    custom_ops: list[type[CustomOp] | str] = [op if isinstance(op, str) else pickle.loads(op) for op in job.custom_ops]
     kind = OpResolverType.AUTO if job.xnnpack else OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
     return Interpreter(
         job.model,

@@ -73,9 +73,9 @@ def operators_alone(job: AloneJob, announce: Callable[[str], None]) -> dict[tupl
     import_kernels(job.model, announce)
     file = ops_of_file(job.model.model)
     xnnpack = _XnnpackDelegate(job.model.threads)
-    found = _called(job, file, xnnpack.address, announce) if xnnpack.address else {}
+    operators = _called(job, file, xnnpack.address, announce) if xnnpack.address else {}
     announce("close the model")
-    return found
+    return operators
 
 
 def _called(

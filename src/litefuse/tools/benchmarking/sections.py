@@ -33,8 +33,8 @@ def benchmark_sections(benchmark: Benchmark, top: int | None = _TOP) -> list[Sec
     several = len(benchmark.measurements) > 1
     if several:
         sections.append(_overview(benchmark))
-    for each in benchmark.measurements:
-        sections += _of_model(each, top, named=several)
+    for measurement in benchmark.measurements:
+        sections += _of_model(measurement, top, named=several)
     return sections
 
 
@@ -47,12 +47,18 @@ def _high(latency: Latency) -> str:
 def _answer(benchmark: Benchmark) -> str:
     first = benchmark.measurements[0]
     text = f"{time_text(first.seconds)} a call ({_high(first.warm)})"
-    if first.signature is not None and any(_is_other_signature(first, each) for each in benchmark.measurements):
+    if first.signature is not None and any(
+        _is_other_signature(first, measurement) for measurement in benchmark.measurements
+    ):
         text += f" of {_shown(first.signature, 24)}"
     ratio = next(iter(benchmark.ratios.values()), None)
     if ratio is None:
         return text
-    other = next(each for each in reversed(benchmark.measurements) if each.model != first.model or each is not first)
+    other = next(
+        measurement
+        for measurement in reversed(benchmark.measurements)
+        if measurement.model != first.model or measurement is not first
+    )
     return f"{text}, {_comparison(ratio)} {_shown(other.model)}"
 
 
@@ -78,20 +84,22 @@ def _machine(benchmark: Benchmark) -> list[tuple[str, str]]:
 def _overview(benchmark: Benchmark) -> Section:
     rows = [
         (
-            _shown(each.model, 30),
-            _shown(each.signature or "", 16),
-            time_text(each.seconds),
-            _high(each.warm).removeprefix("p90 "),
-            _bytes(each.memory.peak),
+            _shown(measurement.model, 30),
+            _shown(measurement.signature or "", 16),
+            time_text(measurement.seconds),
+            _high(measurement.warm).removeprefix("p90 "),
+            _bytes(measurement.memory.peak),
         )
-        for each in benchmark.measurements
+        for measurement in benchmark.measurements
     ]
     notes = [
         f"Called in turn{f' ({_shown(key)})' if len(benchmark.ratios) > 1 else ''}: {each.median:.2f} times as fast,"
         f" in {count_of(each.pairs, 'pair')} of calls (in 80% of them, {each.low:.2f} to {each.high:.2f})"
         for key, each in benchmark.ratios.items()
     ]
-    if not notes and any(each.model != benchmark.measurements[0].model for each in benchmark.measurements):
+    if not notes and any(
+        measurement.model != benchmark.measurements[0].model for measurement in benchmark.measurements
+    ):
         notes = ["Not called in turn: the models have no signature of the same name."]
     return Section(
         "Models",
@@ -123,7 +131,7 @@ def _of_model(measurement: Measurement, top: int | None, *, named: bool) -> list
 
 def _facts(measurement: Measurement) -> list[tuple[str, str]]:
     warm, memory = measurement.warm, measurement.memory
-    inputs = [f"{_shown(each.name, 30)} {each.dtype} {shape_text(each.shape)}" for each in measurement.inputs]
+    inputs = [f"{_shown(input_.name, 30)} {input_.dtype} {shape_text(input_.shape)}" for input_ in measurement.inputs]
     shown = [*inputs[:_INPUTS], *([f"and {len(inputs) - _INPUTS} more"] if len(inputs) > _INPUTS else [])]
     names = ("drawn inputs" if measurement.drawn else "inputs", *[""] * len(shown))
     most = f"{time_text(warm.maximum)} (the longest)" if warm.p99 is None else f"{time_text(warm.p99)} (p99)"
@@ -185,7 +193,7 @@ def _slowest(ops: Sequence[OpTime], whole: float, top: int | None) -> Section:
 
 
 def _partitions(partitions: Sequence[Partition], whole: float, top: int | None) -> Section:
-    ordered = sorted(partitions, key=lambda each: -each.seconds)
+    ordered = sorted(partitions, key=lambda partition: -partition.seconds)
     shown = ordered[:top]
     rows = [
         (
@@ -200,7 +208,7 @@ def _partitions(partitions: Sequence[Partition], whole: float, top: int | None) 
     ]
     judgements: list[Judgement] = [None if each.split else "unclear" for each in shown]
     more = [f"{len(ordered) - len(shown)} more, of {len(ordered)}."] if len(shown) < len(ordered) else []
-    reasons = dict.fromkeys(each.reason for each in partitions if each.reason and each.runs)
+    reasons = dict.fromkeys(partition.reason for partition in partitions if partition.reason and partition.runs)
     return Section(
         "Time by partition",
         rows,

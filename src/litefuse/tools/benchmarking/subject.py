@@ -192,8 +192,8 @@ def _tried_inputs(inputs: Collection[Tensor], job: ModelJob) -> Iterator[tuple[i
     if job.inputs is not None:
         yield 1, None
         return
-    sizes = _SIZES if any(None in each.shape[1:] for each in inputs) else _SIZES[:1]
-    bounded = any(each.dtype is None or each.dtype.kind in "iuO" for each in inputs)
+    sizes = _SIZES if any(None in input_.shape[1:] for input_ in inputs) else _SIZES[:1]
+    bounded = any(input_.dtype is None or input_.dtype.kind in "iuO" for input_ in inputs)
     fitting = [size for size in sizes if _elements(inputs, size) <= _MOST_ELEMENTS] or [_SIZES[-1]]
     for size in fitting:
         for limit in LEVELS if bounded else LEVELS[:1]:

@@ -117,7 +117,7 @@ def _prepare(arguments: list[str]) -> None:
     # Plug-ins may change the import path; a process with a memory limit is started differently.
     elsewhere = ("-h", "--help", "--in-process", "--kernels", "--plug-in", "--memory")
     options = elsewhere if command in _CONVERTING else elsewhere[:2]
-    if command not in _MODULES or any(each.startswith(options) for each in arguments):
+    if command not in _MODULES or any(argument.startswith(options) for argument in arguments):
         return
     if command not in _CONVERTING and "--json" in arguments:  # kernels print to the standard error then
         return

@@ -129,7 +129,7 @@ def batch(
 
 
 def _exit_code(result: Any) -> ExitCode:
-    statuses = {each.status for each in result.outcomes}
+    statuses = {outcome.status for outcome in result.outcomes}
     if statuses <= {"done"}:
         return ExitCode.DONE
     return ExitCode.INCONCLUSIVE if statuses <= {"done", "inconclusive"} else ExitCode.FAILED

@@ -40,12 +40,12 @@ def cache(clear: bool, keep: int | None, unused_for: float | None, as_json: bool
 
     size = clear_cache(keep or 0, unused_for=(unused_for or 0.0) * _DAY) if clear else 0
     entries = cached_entries()
-    total = sum(each.size for each in entries)
+    total = sum(entry.size for entry in entries)
     if as_json:
-        told = [{"url": each.url, "folder": str(each.folder), "bytes": each.size} for each in entries]
+        told = [{"url": entry.url, "folder": str(entry.folder), "bytes": entry.size} for entry in entries]
         print_json({"folder": str(cache_folder()), "bytes": total, "removed_bytes": size, "entries": told})
         return
     note = f"{size:,} bytes were removed." if clear else ""
-    rows = [(each.url, f"{each.size:,}") for each in entries]
+    rows = [(entry.url, f"{entry.size:,}") for entry in entries]
     title = f"{cache_folder()}: {total:,} bytes"
     print_sections([Section(title, rows, headings=("from", "bytes"), right=frozenset({1}), note=note)])

@@ -95,11 +95,11 @@ def check(
 
 
 def _exit_code(found: TargetCheck, *, require_accelerated: bool) -> ExitCode:
-    verdicts = {each.verdict for each in found.reports}
+    verdicts = {report.verdict for report in found.reports}
     if "differs" in verdicts:
         return ExitCode.FAILED
-    if require_accelerated and any(each.refused for each in found.reports):
+    if require_accelerated and any(report.refused for report in found.reports):
         return ExitCode.NOT_ACCELERATED
     if "refused" in verdicts:
         return ExitCode.FAILED
-    return ExitCode.DONE if found.ok and not any(each.table for each in found.reports) else ExitCode.INCONCLUSIVE
+    return ExitCode.DONE if found.ok and not any(report.table for report in found.reports) else ExitCode.INCONCLUSIVE

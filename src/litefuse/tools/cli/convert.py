@@ -45,7 +45,7 @@ def _complete_composites(_context: click.Context, _parameter: click.Parameter, i
         return beginning((f"{name}={form}" for form in FORMS), incomplete)
     from litefuse.support.plug_ins.own_classes import own_classes
 
-    names = sorted({name for each in own_classes("litefuse.fusions", "fusion") for name in each.arguments})
+    names = sorted({name for class_ in own_classes("litefuse.fusions", "fusion") for name in class_.arguments})
     return beginning((*FORMS, *(f"{each}=" for each in names)), incomplete)
 
 

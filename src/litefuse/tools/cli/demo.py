@@ -35,22 +35,22 @@ def demo() -> None:
                 "Stock interpreter, with a Python kernel, against TensorFlow",
                 [
                     (
-                        f"{each.call}",
-                        each.signature,
-                        f"{each.batch}",
-                        each.output,
-                        f"{each.max_error:.1e}",
-                        "ok" if each.equal else f"DIFFERS: {each.problem}",
+                        f"{comparison.call}",
+                        comparison.signature,
+                        f"{comparison.batch}",
+                        comparison.output,
+                        f"{comparison.max_error:.1e}",
+                        "ok" if comparison.equal else f"DIFFERS: {comparison.problem}",
                     )
-                    for each in comparisons
+                    for comparison in comparisons
                 ],
                 headings=("call", "signature", "batch", "output", "max error", ""),
                 right=frozenset({0, 2, 4}),
-                judgements=["good" if each.equal else "bad" for each in comparisons],
+                judgements=["good" if comparison.equal else "bad" for comparison in comparisons],
             )
         ]
     )
-    different = sum(not each.equal for each in comparisons)
+    different = sum(not comparison.equal for comparison in comparisons)
     if different:
         raise LitefuseError(f"{different} of {len(comparisons)} outputs differ from TensorFlow's")
     click.echo("\nOK")

@@ -192,14 +192,14 @@ def execute(
 
 
 def _run_subgraph(interpreter: Interpreter, inputs: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
-    details = {each["name"]: each["index"] for each in interpreter.get_input_details()}
+    details = {detail["name"]: detail["index"] for detail in interpreter.get_input_details()}
     for name, value in inputs.items():
         interpreter.resize_tensor_input(details[name], value.shape)
     interpreter.allocate_tensors()
     for name, value in inputs.items():
         interpreter.set_tensor(details[name], value)
     interpreter.invoke()
-    return {each["name"]: interpreter.get_tensor(each["index"]) for each in interpreter.get_output_details()}
+    return {detail["name"]: interpreter.get_tensor(detail["index"]) for detail in interpreter.get_output_details()}
 
 
 def _same(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> bool:

@@ -65,7 +65,7 @@ def export_micro(
     ]
     print_sections(
         [
-            Section(f"Written to {made.folder}: {count_of(len(made.files), 'file')}", [(each,) for each in made.files]),
+            Section(f"Written to {made.folder}: {count_of(len(made.files), 'file')}", [(file,) for file in made.files]),
             Section(f"Application {made.name}", rows, note="README.md there tells how it is built."),
         ]
     )

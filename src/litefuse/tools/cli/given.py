@@ -29,14 +29,14 @@ def given_parameters(context: click.Context) -> dict[str, Any]:
 
     ``--json`` itself is left out.
     """
-    found: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     for parameter in context.command.params:
         name = parameter.name or ""
         if name == "as_json" or name not in context.params or context.get_parameter_source(name) not in _GIVEN:
             continue
         shown = max(parameter.opts, key=len) if isinstance(parameter, click.Option) else name
-        found[shown] = context.params[name]
-    return found
+        parameters[shown] = context.params[name]
+    return parameters
 
 
 def given_options(context: click.Context | None = None) -> dict[str, str]:
@@ -47,16 +47,16 @@ def given_options(context: click.Context | None = None) -> dict[str, str]:
 
 def named_files(context: click.Context) -> list[Path]:
     """Returns the files and folders that the parameters of a command name, and that are there."""
-    found: dict[Path, None] = {}
+    files: dict[Path, None] = {}
     for parameter in context.command.params:
         if isinstance(parameter.type, click.Path) or parameter.name in _CODE:
-            for each in _paths(context.params.get(parameter.name or "")):
+            for path in _paths(context.params.get(parameter.name or "")):
                 try:
-                    if each.exists():
-                        found[each] = None
+                    if path.exists():
+                        files[path] = None
                 except (OSError, ValueError):  # the name is too long, or has a null character
                     continue
-    return list(found)
+    return list(files)
 
 
 def _paths(value: Any) -> Iterator[Path]:

@@ -89,8 +89,8 @@ def inspect(
         source.opened(folder := source.folder(Path(temporary, "saved_model")), on_step),
     ):
         job = InspectionJob(folder, chosen, nodes=ops)
-        found: SavedModelFacts = run_in_worker("litefuse.tools.saved_models.inspection:inspect_model", job, on_step)
-    facts = replace(found, source=source.name)
+        worker: SavedModelFacts = run_in_worker("litefuse.tools.saved_models.inspection:inspect_model", job, on_step)
+    facts = replace(worker, source=source.name)
     if as_json:
         print_json(facts.to_json())
     else:

@@ -89,7 +89,7 @@ class JsonOutput:
 
         context, read = self.context, list[Path]()
         if context is not None:
-            read = [each for each in named_files(context) if each not in self.written]
+            read = [file for file in named_files(context) if file not in self.written]
         # The files that outputs were written to are read for their SHA-256 before they are uploaded, and gone.
         made = document(
             command_name(context) if context is not None else "",

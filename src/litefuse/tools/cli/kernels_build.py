@@ -63,7 +63,7 @@ def build(
             register=dict(map(_registration, register)),
             tflite_headers_folder=tflite_headers,
             includes=includes,
-            options=[f"-D{each}" for each in definitions],
+            options=[f"-D{definition}" for definition in definitions],
             compiler=compiler,
             sanitize=sanitize,
         )

@@ -106,7 +106,7 @@ def _logging(context: click.Context) -> Generator[None]:
 def _handler(file: Path, context: click.Context) -> logging.Handler:
     import logging
 
-    paths = [each for each in context.params.values() if isinstance(each, Path)]
+    paths = [param for param in context.params.values() if isinstance(param, Path)]
     check_writable(file, "the log", reads=paths, option="--log-file")
     try:
         handler = logging.FileHandler(file, encoding="utf-8", errors="backslashreplace")

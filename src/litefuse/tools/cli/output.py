@@ -69,7 +69,7 @@ def check_writable(target: Path, what: str, *, reads: Iterable[Path] = (), optio
             reason = f"no such folder: {target.parent}"
         elif not os.access(target.parent, os.W_OK):
             reason = f"the folder {target.parent} is not writable"
-        elif any(_would_replace(target, each) for each in reads):
+        elif any(_would_replace(target, read) for read in reads):
             reason = "it would replace what it is made from"
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)

@@ -70,7 +70,7 @@ OPTIONAL_VALUES = frozenset({"--allow-custom-ops", "--check-fusions", "--quantiz
 
 def beginning(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
     """Returns the names that begin with a word that is being typed, for the completion of shells."""
-    return [CompletionItem(each) for each in names if each.startswith(incomplete)]
+    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
 class OptionalValueCommand(click.Command):
@@ -225,15 +225,15 @@ def file_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def parse_renames(texts: tuple[str, ...]) -> dict[str, str]:
     """Parses new names of inputs and outputs from ``OLD=NEW``."""
-    found: dict[str, str] = {}
+    renames: dict[str, str] = {}
     for text in texts:
         old, equals, new = text.rpartition("=")
         if not equals or not old or not new:
             raise click.BadParameter(f"--rename takes OLD=NEW, not {text!r}")
-        if found.get(old, new) != new:
-            raise click.BadParameter(f"--rename gives {old!r} two names, {found[old]!r} and {new!r}")
-        found[old] = new
-    return found
+        if renames.get(old, new) != new:
+            raise click.BadParameter(f"--rename gives {old!r} two names, {renames[old]!r} and {new!r}")
+        renames[old] = new
+    return renames
 
 
 @overload

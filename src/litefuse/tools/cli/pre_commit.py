@@ -27,14 +27,14 @@ _INCONCLUSIVE = 3
 
 def models_of(files: Iterable[Path]) -> list[Path]:
     """Returns the models that files belong to: the folder of a SavedModel, or the file itself; others are left out."""
-    found: dict[Path, None] = {}
+    models: dict[Path, None] = {}
     for file in files:
-        folder = next((each for each in file.parents if any((each / mark).is_file() for mark in _MARKS)), None)
+        folder = next((parent for parent in file.parents if any((parent / mark).is_file() for mark in _MARKS)), None)
         if folder is not None:
-            found[folder] = None
+            models[folder] = None
         elif file.suffix.lower() in _SUFFIXES:
-            found[file] = None
-    return list(found)
+            models[file] = None
+    return list(models)
 
 
 # pre-commit puts names of files behind the options as they are, and one may begin with a dash.

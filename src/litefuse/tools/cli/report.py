@@ -136,6 +136,6 @@ def report(
             notes=notes,
             on_step=on_step,
         )
-    for each in notes:
-        click.secho(printable(each), err=True, fg="yellow")
+    for note in notes:
+        click.secho(printable(note), err=True, fg="yellow")
     click.echo(printable(with_names(f"Written to {page}")))

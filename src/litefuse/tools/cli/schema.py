@@ -15,8 +15,8 @@ def _complete_commands(context: click.Context, _: click.Parameter, incomplete: s
     from litefuse.tools.documents.schema import COMMANDS
 
     before: tuple[str, ...] = context.params.get("command") or ()
-    names = (each.split() for each in COMMANDS)
-    rest = [each[len(before)] for each in names if tuple(each[: len(before)]) == before and len(each) > len(before)]
+    names = (command.split() for command in COMMANDS)
+    rest = [name[len(before)] for name in names if tuple(name[: len(before)]) == before and len(name) > len(before)]
     return beginning(dict.fromkeys(rest), incomplete)
 
 

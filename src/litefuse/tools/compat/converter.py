@@ -138,10 +138,10 @@ def _functions(funcs: Sequence[Any]) -> dict[str, Any]:
             )
     if len(given) == 1:
         return {_KEY: given[0]}
-    found: dict[str, Any] = {str(function.graph.name): function for function in given}
-    if len(found) < len(given):
+    functions: dict[str, Any] = {str(function.graph.name): function for function in given}
+    if len(functions) < len(given):
         raise SettingError(
             f"two of the functions have one name: {', '.join(str(each.graph.name) for each in given)}",
             hint="Pass litefuse.convert a mapping from keys to functions.",
         )
-    return found
+    return functions

@@ -62,7 +62,7 @@ def _by_name(sample: Any, inputs: Sequence[TensorSpec] | None, number: int, *, o
     if len(given) == len(inputs) == 1:
         return given
     arrays = [np.asarray(each) for each in given]
-    names = ", ".join(each.name for each in inputs)
+    names = ", ".join(input_.name for input_ in inputs)
     if len(arrays) != len(inputs):
         raise SettingError(
             f"sample {number} of representative_dataset has {len(arrays)} arrays, and the model {len(inputs)} inputs",

@@ -174,7 +174,7 @@ class TFLiteConverter(Converter):
     @property
     def post_training_quantize(self) -> bool:
         """Whether ``optimizations`` has ``DEFAULT``; deprecated."""
-        return any(str(getattr(each, "name", each)) == "DEFAULT" for each in self.optimizations)
+        return any(str(getattr(optimization, "name", optimization)) == "DEFAULT" for optimization in self.optimizations)
 
     @post_training_quantize.setter
     def post_training_quantize(self, value: bool) -> None:

@@ -58,7 +58,7 @@ def diagnose(checks: Mapping[str, tuple[Area, Check]] = CHECKS) -> Diagnosis:
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         waiting = [pool.submit(_guarded, name, area, check) for name, (area, check) in checks.items()]
         found = [each.result() for each in waiting]
-    return Diagnosis.of((each for findings in found for each in findings), time.perf_counter() - begun)
+    return Diagnosis.of((finding for findings in found for finding in findings), time.perf_counter() - begun)
 
 
 def _guarded(name: str, area: Area, check: Check) -> list[Finding]:
@@ -75,7 +75,7 @@ def diagnosis_sections(found: Diagnosis) -> list[Section]:
     """Returns a table for each area, and the verdict."""
     sections: list[Section] = []
     for area, title in _TITLES.items():
-        findings = [each for each in found.findings if each.area == area]
+        findings = [finding for finding in found.findings if finding.area == area]
         if findings:
             sections.append(Section(title, [*map(_row, findings)], judgements=[*map(_judgement, findings)]))
     return [*sections, _verdict(found)]
@@ -91,8 +91,10 @@ def _judgement(found: Finding) -> Judgement:
 
 
 def _verdict(found: Diagnosis) -> Section:
-    fatal = [each.name for each in found.findings if each.is_fatal]
-    warned = sum(each.state in {"warning", "broken", "unknown"} and not each.is_fatal for each in found.findings)
+    fatal = [finding.name for finding in found.findings if finding.is_fatal]
+    warned = sum(
+        finding.state in {"warning", "broken", "unknown"} and not finding.is_fatal for finding in found.findings
+    )
     rows = [
         ("convert", "possible" if found.can_convert else "not possible"),
         ("run, verify, quantize", "possible" if found.can_run else "not possible"),

@@ -70,7 +70,7 @@ class Diagnosis:
     @property
     def ok(self) -> bool:
         """Whether everything works that is needed."""
-        return not any(each.is_fatal for each in self.findings)
+        return not any(finding.is_fatal for finding in self.findings)
 
     def to_json(self) -> dict[str, Any]:
         """Returns dictionaries and lists for ``json.dumps``."""

@@ -48,7 +48,7 @@ def dependencies() -> Iterator[Finding]:
     for each in own or ():
         yield _required(each)
     for name in _OTHERS:
-        unmet = [each for each in requirements_of(name) or () if not each.fits]
+        unmet = [requirement for requirement in requirements_of(name) or () if not requirement.fits]
         if unmet:
             told = ", ".join(f"{each.requirement} ({each.installed or 'not installed'})" for each in unmet[:4])
             more = f" and {len(unmet) - 4} more" if len(unmet) > 4 else ""
@@ -79,7 +79,7 @@ def extras() -> Iterator[Finding]:
         required = (requirements_of(_OWN, name) or []) if declared else []
         absent = [each.requirement for each in required if each.installed is None]
         if not declared:
-            absent = [each for each in modules if importlib.util.find_spec(each) is None]
+            absent = [module for module in modules if importlib.util.find_spec(module) is None]
         other = [f"{each.name} {each.installed}, not {each.requirement}" for each in required if not each.fits]
         install = f"pip install '{_OWN}[{name}]'"
         if declared and not required:
@@ -104,7 +104,7 @@ def conflicts() -> Iterator[Finding]:
         hint = f"Install {CORRECTED_TEXT}: pip install --upgrade '{_OWN}[keras]'."
         yield Finding("packages", "keras", "warning", text, hint)
     backends = ("tensorflow", "jax", "torch")
-    if keras is not None and all(importlib.util.find_spec(each) is None for each in backends):
+    if keras is not None and all(importlib.util.find_spec(backend) is None for backend in backends):
         text = f"Keras {keras} has no backend: none of {', '.join(backends)} is installed"
         yield Finding("packages", "keras", "warning", text, f"pip install '{_OWN}[tensorflow]'")
     legacy, tensorflow = version_of("tf_keras"), next(iter(installed.values()), None)

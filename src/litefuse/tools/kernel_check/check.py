@@ -63,8 +63,8 @@ class CheckedCall:
         compared = None if self.verification is None else self.verification.to_json()
         return {
             "op": self.op,
-            "inputs": [None if each is None else str(each) for each in self.call.inputs],
-            "outputs": [str(each) for each in self.call.outputs],
+            "inputs": [None if input_ is None else str(input_) for input_ in self.call.inputs],
+            "outputs": [str(output) for output in self.call.outputs],
             "options": json_form(self.call.options),
             "original": self.original,
             "verdict": self.verdict,
@@ -116,20 +116,20 @@ def check_kernels(
     if unknown := sorted(set(ops) - names) if names else []:
         there = ", ".join(sorted(names))
         raise KernelError(f"it has no kernel for {unknown[0]!r}", where=str(library), hint=f"It has: {there}.")
-    found: list[CheckedCall] = []
+    kernels: list[CheckedCall] = []
     on_step("read")
     with make_temporary_folder() as folder:
         for op, calls in sorted(read_ops(Path(model), [*(ops or names)], tags, on_step).items()):
             for call in calls:
                 on_step(f"compare: {op}")
-                work = Path(folder, str(len(found)))
-                found.append(_checked(op, call, os.fspath(library), work, tolerance, seed))
-    return found
+                work = Path(folder, str(len(kernels)))
+                kernels.append(_checked(op, call, os.fspath(library), work, tolerance, seed))
+    return kernels
 
 
 def _checked(op: str, call: Call, library: str, work: Path, tolerance: float, seed: int) -> CheckedCall:
-    names = [[each.name for each in call.inputs if each is not None and each.data is None]]
-    names.append([each.name for each in call.outputs])
+    names = [[input_.name for input_ in call.inputs if input_ is not None and input_.data is None]]
+    names.append([output.name for output in call.outputs])
     original: object
     try:
         if call.reference is not None:

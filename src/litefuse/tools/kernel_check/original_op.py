@@ -46,11 +46,11 @@ def save_original(job: OriginalOp, announce: Callable[[str], None]) -> None:
     if definition is None:
         raise LitefuseError(f"TensorFlow has no op {job.op!r}")
     call = job.call
-    given = [each for each in call.inputs if each is not None and each.data is None]
+    given = [input_ for input_ in call.inputs if input_ is not None and input_.data is None]
 
     def function(*arguments: Any) -> Mapping[str, Any]:
         taken = iter(arguments)
-        values = [_value(tf, each, taken) for each in call.inputs if each is not None]
+        values = [_value(tf, input_, taken) for input_ in call.inputs if input_ is not None]
         named = {**_inputs(definition, values, call.options or {}), **_attributes(tf, definition, call.options or {})}
         result: Any = getattr(tf.raw_ops, job.op)(**named)
         results = cast("Sequence[Any]", result) if isinstance(result, (list, tuple)) else [result]
@@ -78,19 +78,19 @@ def _value(tf: Any, tensor: CallTensor, taken: Iterator[Any]) -> Any:
 
 def _inputs(definition: Any, values: Sequence[Any], options: Mapping[str, Any]) -> dict[str, Any]:
     """Names the inputs; one that is a list takes as many as its attribute says, or all that the others leave."""
-    found: dict[str, Any] = {}
+    inputs: dict[str, Any] = {}
     lists = [each for each in definition.input_arg if each.number_attr or each.type_list_attr]
     rest = len(values) - (len(definition.input_arg) - len(lists))
     position = 0
     for each in definition.input_arg:
         if each in lists:
             count = int(options.get(each.number_attr, rest))
-            found[each.name] = list(values[position : position + count])
+            inputs[each.name] = list(values[position : position + count])
             position += count
         else:
-            found[each.name] = values[position]
+            inputs[each.name] = values[position]
             position += 1
-    return found
+    return inputs
 
 
 def _attributes(tf: Any, definition: Any, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -98,10 +98,10 @@ def _attributes(tf: Any, definition: Any, options: Mapping[str, Any]) -> dict[st
     inferred = {
         name for each in definition.input_arg for name in (each.type_attr, each.number_attr, each.type_list_attr)
     }
-    found: dict[str, Any] = {}
+    attributes: dict[str, Any] = {}
     for each in definition.attr:
         if each.name in inferred or each.name not in options:
             continue
         value = options[each.name]
-        found[each.name] = tf.as_dtype(value) if each.type == "type" else value
-    return found
+        attributes[each.name] = tf.as_dtype(value) if each.type == "type" else value
+    return attributes

@@ -58,11 +58,11 @@ def call_section(checked: CheckedCall) -> Section:
 
 
 def _row(checked: CheckedCall) -> tuple[str, ...]:
-    inputs = ", ".join("absent" if each is None else str(each) for each in checked.call.inputs)
+    inputs = ", ".join("absent" if input_ is None else str(input_) for input_ in checked.call.inputs)
     compared = checked.verification
     if compared is None:
         return checked.op, inputs, checked.original, "", "", f"{checked.verdict}: {checked.problem}"
-    problems = "; ".join(dict.fromkeys(each.problem for each in compared.outputs if each.problem))
+    problems = "; ".join(dict.fromkeys(output.problem for output in compared.outputs if output.problem))
     problems = "; ".join(filter(None, (problems, checked.difference)))
     error = "" if compared.error == float("inf") else f"{compared.error:.2g}"
     verdict = compared.verdict + (f": {problems}" if problems else "")

@@ -124,7 +124,7 @@ class Content:
         layers = self.verification.layers if self.verification is not None else None
         if layers is None or not layers.judged:
             return None
-        faulty = [each.tensor for each in layers.layers if each.fault]
+        faulty = [layer.tensor for layer in layers.layers if layer.fault]
         return frozenset(place for name in faulty for place in self.converted.results.get(name, ()))
 
     @functools.cached_property

@@ -60,8 +60,8 @@ def read_converted(path: Path) -> Converted:
         signatures = {key: each.graph for key, each in file.signatures.items()}
         ends = [(graph.inputs, graph.outputs) for graph in file.graphs]
         names: defaultdict[int, dict[int, str]] = defaultdict(dict)
-        for each in file.signatures.values():
-            names[each.graph] |= {index: name for name, index in (each.inputs | each.outputs).items()}
+        for signature in file.signatures.values():
+            names[signature.graph] |= {index: name for name, index in (signature.inputs | signature.outputs).items()}
     operators: defaultdict[int, list[OperatorFacts]] = defaultdict(list)
     for operator in facts.operators:
         operators[operator.subgraph].append(operator)
@@ -82,7 +82,7 @@ def read_converted(path: Path) -> Converted:
         for operator in drawn:
             place = number, graph.add(operator)
             ops[number, operator.index] = place
-            for name in dict.fromkeys(tensors[number][each].name for each in operator.outputs if each >= 0):
+            for name in dict.fromkeys(tensors[number][output].name for output in operator.outputs if output >= 0):
                 results[name].append(place)
             sizes[place] = _constant_bytes(operator, tensors[number], seen)
         graph.end(outputs)
@@ -104,9 +104,9 @@ def _titles(facts: LiteRTModelFacts, signatures: Mapping[str, int]) -> list[str]
     for key, graph in signatures.items():
         keys[graph].append(key)
     for operator in facts.operators:
-        for each in operator.callees:
-            if each not in keys and operator.composite:
-                titles[each] = f"{operator.composite}: its body"
+        for callee in operator.callees:
+            if callee not in keys and operator.composite:
+                titles[callee] = f"{operator.composite}: its body"
     return [", ".join(keys[number]) if number in keys else title for number, title in enumerate(titles)]
 
 
@@ -140,12 +140,12 @@ class _Subgraph:
 
     def add(self, operator: OperatorFacts) -> int:
         """Adds an op, and returns the index of its node."""
-        results = [self._tensors[each] for each in operator.outputs if each >= 0]
+        results = [self._tensors[output] for output in operator.outputs if output >= 0]
         mark: Mark = "control" if operator.name in _CONTROL else ""
         mark = "composite" if operator.kind == "composite" else "custom" if operator.kind == "custom" else mark
-        name = ";".join(dict.fromkeys(each.name for each in results))
+        name = ";".join(dict.fromkeys(result.name for result in results))
         name = name or f"op {operator.index} of subgraph {operator.subgraph}"
-        sources = dict.fromkeys(self._makers[each] for each in operator.inputs if each in self._makers)
+        sources = dict.fromkeys(self._makers[input_] for input_ in operator.inputs if input_ in self._makers)
         number = len(self.nodes)
         self.nodes.append(
             Node(

@@ -95,8 +95,8 @@ def _answers(content: Content) -> str:
     found.append(("", count_of(ops, "op"), "in the file"))
     report = content.report
     if report is not None and report.composites:
-        fused = sum(each.call_sites for each in report.composites if each.outcome == "fused")
-        whole = sum(each.call_sites for each in report.composites)
+        fused = sum(composite.call_sites for composite in report.composites if composite.outcome == "fused")
+        whole = sum(composite.call_sites for composite in report.composites)
         found.append(("good" if fused == whole else "warn", f"{fused} of {whole}", "composites fused"))
     if content.verification is not None:
         verdict = content.verification.verdict
@@ -125,7 +125,7 @@ def _answers(content: Content) -> str:
         for judgement, value, told in found
     )
     return f'<ul class="answers">{items}</ul>' + "".join(
-        f'<p class="note">{escaped(each)}</p>' for each in content.notes
+        f'<p class="note">{escaped(note)}</p>' for note in content.notes
     )
 
 
@@ -151,7 +151,7 @@ def _sections(content: Content) -> Iterator[tuple[str, str, str]]:
         from litefuse.conversion.verify.targets.sections import target_sections
 
         yield "targets", "Targets", sections_html(target_sections(content.check), style=False)
-    if any(each.quantization is not None for each in content.converted.facts.tensors):
+    if any(tensor.quantization is not None for tensor in content.converted.facts.tensors):
         from litefuse.litert.inspection.tensor_sections import tensor_sections
 
         told = sections_html(tensor_sections(content.converted.facts.tensors, everything=True)[1:], style=False)
@@ -187,7 +187,7 @@ def _size(content: Content) -> str:
     )
     rest = [("metadata", sizes.metadata), ("read by nothing", sizes.unread), ("structure", sizes.structure)]
     rows = [
-        *([tables.layer_link(each.layer), each.dtype, tables.count(each.bytes)] for each in sizes.layers),
+        *([tables.layer_link(layer.layer), layer.dtype, tables.count(layer.bytes)] for layer in sizes.layers),
         *([name, "", tables.count(size)] for name, size in rest if size),
     ]
     told = tables.table(["layer", "dtype", "bytes"], rows, numbers=[2])
@@ -202,8 +202,14 @@ def _signatures(content: Content) -> str:
     variables = content.report.variables if content.report is not None else ()
     if variables:
         rows = [
-            [each.name, each.dtype, "" if each.shape is None else str([*each.shape]), each.verdict, each.writer or ""]
-            for each in variables
+            [
+                variable.name,
+                variable.dtype,
+                "" if variable.shape is None else str([*variable.shape]),
+                variable.verdict,
+                variable.writer or "",
+            ]
+            for variable in variables
         ]
         told = tables.table(["variable", "dtype", "shape", "became", "written by"], rows)
         parts.append(f"<details><summary>{count_of(len(rows), 'variable')} of the original</summary>{told}</details>")
@@ -234,21 +240,21 @@ def _data(content: Content) -> dict[str, Any]:
     return {
         "sides": sides,
         "links": [[graph, node, [[*each] for each in linked]] for (graph, node), linked in content.links.items()],
-        "measures": [_measure(each) for each in content.measures],
-        "kinds": [_kind(each) for each in content.kinds],
+        "measures": [_measure(measure) for measure in content.measures],
+        "kinds": [_kind(kind) for kind in content.kinds],
     }
 
 
 def _outcomes(report: Report | None) -> dict[str, CompositeReport]:
-    return {each.function: each for each in report.composites} if report is not None else {}
+    return {composite.function: composite for composite in report.composites} if report is not None else {}
 
 
 def _side(title: str, model: Model, outcomes: Mapping[str, CompositeReport]) -> dict[str, Any]:
     numbers = {graph.name: number for number, graph in enumerate(model.graphs)}
     return {
         "title": title,
-        "entries": [[each.signature, numbers[each.graph]] for each in model.entries if each.graph in numbers],
-        "graphs": [_graph(each, numbers, outcomes) for each in model.graphs],
+        "entries": [[entry.signature, numbers[entry.graph]] for entry in model.entries if entry.graph in numbers],
+        "graphs": [_graph(graph, numbers, outcomes) for graph in model.graphs],
     }
 
 
@@ -277,7 +283,7 @@ def _graph(graph: Graph, numbers: Mapping[str, int], outcomes: Mapping[str, Comp
     return {
         "title": graph.title,
         "left": graph.left_out,
-        "nodes": [_node(each, numbers, outcomes) for each in graph.nodes],
+        "nodes": [_node(node, numbers, outcomes) for node in graph.nodes],
         "views": views,
     }
 

@@ -55,8 +55,8 @@ def folded(graph: Graph) -> list[View]:
     """
     readers: list[list[int]] = [[] for _ in graph.nodes]
     for number, node in enumerate(graph.nodes):
-        for each in node.inputs:
-            readers[each].append(number)
+        for input_ in node.inputs:
+            readers[input_].append(number)
     folding = _Folding(graph, [each.layer.split("/") if each.layer else [] for each in graph.nodes], readers)
     folding.view(range(len(graph.nodes)))
     return folding.views

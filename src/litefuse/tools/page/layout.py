@@ -90,7 +90,7 @@ def _without_circles(count: int, edges: Sequence[tuple[int, int]]) -> list[tuple
                 back.add((box, target))
             elif target not in seen:
                 way[target] = iter(after[target])
-    return [each for each in edges if each not in back]
+    return [edge for edge in edges if edge not in back]
 
 
 def _without_longest(count: int, edges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -161,7 +161,7 @@ def _drawn(
 def _ways(count: int, links: dict[int, list[int]]) -> dict[tuple[int, int], list[int]]:
     """Returns the points of edges that lead through some, by their ends."""
     ways: dict[tuple[int, int], list[int]] = {}
-    for source in [each for each in links if each < count]:
+    for source in [link for link in links if link < count]:
         for first in links[source]:
             through, target = list[int](), first
             while target >= count:

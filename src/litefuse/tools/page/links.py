@@ -80,13 +80,13 @@ def _folded_into(
         return []
     pending, seen = [number], {number}
     while pending:
-        for each in nodes[pending.pop()].inputs:
-            made = ops.get((graph_number, each), [])
+        for input_ in nodes[pending.pop()].inputs:
+            made = ops.get((graph_number, input_), [])
             if made and all(converted.graphs[graph].nodes[index].op in _PRODUCTS for graph, index in made):
                 return made
-            if not made and each not in seen and nodes[each].op in _FOLDED and nodes[each].layer == node.layer:
-                seen.add(each)
-                pending.append(each)
+            if not made and input_ not in seen and nodes[input_].op in _FOLDED and nodes[input_].layer == node.layer:
+                seen.add(input_)
+                pending.append(input_)
     return []
 
 
@@ -135,25 +135,25 @@ def _results(original: Model, converted: Model) -> dict[Place, list[Place]]:
         for name, source in _makers(original.graphs[graphs[entry.graph]])
     }
     numbers = {graph.name: number for number, graph in enumerate(converted.graphs)}
-    found: dict[Place, list[Place]] = {}
+    results: dict[Place, list[Place]] = {}
     for entry in converted.entries:
         for name, source in _makers(converted.graphs[numbers[entry.graph]]):
             if (maker := makers.get((entry.signature, name))) is not None:
-                found[numbers[entry.graph], source] = [maker]
-    return found
+                results[numbers[entry.graph], source] = [maker]
+    return results
 
 
 def _ends(original: Model, converted: Model, renamed: Renamed) -> dict[Place, Place]:
     """Returns the inputs and outputs of signatures in the original, by those of the file."""
     named = {(entry.signature, *key): place for entry, key, place in _named_ends(original)}
-    found: dict[Place, Place] = {}
+    ends: dict[Place, Place] = {}
     for entry, key, place in _named_ends(converted):
         mark, name = key
         before = renamed.get(entry.signature, {}).get(f"{mark}s", {}).get(name, name)
         end = named.get((entry.signature, *key)) or named.get((entry.signature, mark, before))
         if end is not None:
-            found[place] = end
-    return found
+            ends[place] = end
+    return ends
 
 
 def _named_ends(model: Model) -> Iterator[tuple[Entry, tuple[str, str], Place]]:
@@ -169,8 +169,8 @@ def _named_ends(model: Model) -> Iterator[tuple[Entry, tuple[str, str], Place]]:
 def _makers(graph: Graph) -> Iterator[tuple[str, int]]:
     """Yields the names of results and the nodes that compute them."""
     for node in graph.nodes:
-        for each in node.inputs if node.mark == "output" else ():
-            source, before = each, graph.nodes[each].inputs
+        for input_ in node.inputs if node.mark == "output" else ():
+            source, before = input_, graph.nodes[input_].inputs
             # What a node reads comes before it, but for circles.
             while graph.nodes[source].op == "Identity" and before and before[0] < source:
                 source = before[0]

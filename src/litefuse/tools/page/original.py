@@ -109,7 +109,7 @@ def graphs_of(model: SavedModel, signatures: Iterable[str] | None = None) -> Mod
 
 def _wrapped(name: str, graphs: Mapping[str, Graph]) -> str | None:
     """Returns the function that another does nothing but call, if it is not a composite; else None."""
-    real = [each for each in graphs[name].nodes if each.mark not in {"input", "output"} and each.op != "Identity"]
+    real = [node for node in graphs[name].nodes if node.mark not in {"input", "output"} and node.op != "Identity"]
     if len(real) != 1 or real[0].mark != "call" or len(real[0].opens) != 1:
         return None
     return real[0].opens[0] if real[0].opens[0] in graphs else None
@@ -135,10 +135,10 @@ def _inner_names(names: Mapping[str, str], outer: FunctionDef, inner: FunctionDe
 def _with_results(graph: Graph, names: Mapping[str, str]) -> Graph:
     """Returns a graph whose results have a signature's names."""
     nodes = (
-        replace(each, op=names[each.name], name=names[each.name])
-        if each.mark == "output" and each.name in names
-        else each
-        for each in graph.nodes
+        replace(node, op=names[node.name], name=names[node.name])
+        if node.mark == "output" and node.name in names
+        else node
+        for node in graph.nodes
     )
     return replace(graph, nodes=tuple(nodes))
 
@@ -197,13 +197,13 @@ class _Reader:
     def _node(self, node: NodeDef, numbers: Mapping[str, int], constants: Mapping[str, str]) -> Node:
         read = [each.partition(":")[0] for each in node.input if not each.startswith("^")]
         sources = dict.fromkeys(numbers[each] for each in read if each in numbers)
-        opens = tuple(dict.fromkeys(each for each in callees(node, self.library) if each in self.library))
+        opens = tuple(dict.fromkeys(callee for callee in callees(node, self.library) if callee in self.library))
         op = node.op
         mark: Mark = "" if not opens else "call" if op in _CALLS or op in self.library else "control"
         if mark == "call" and len(opens) == 1 and opens[0] in self.composites:
             op, mark = self.composites[opens[0]], "composite"
         layer, _, _ = node.name.rpartition("/")
-        held = [constants[each] for each in dict.fromkeys(read) if each in constants]
+        held = [constants[fromkey] for fromkey in dict.fromkeys(read) if fromkey in constants]
         return Node(op, node.name, layer, tuple(sources), opens, mark, tuple(_facts(node, held)))
 
 

@@ -100,7 +100,7 @@ def error(content: Content, value: float | None, places: Iterable[Place]) -> Cel
     """Returns a cell with the error of ops, judged by the tolerance, or by what quantization explains."""
     if value is None:
         return Cell("", number=True)
-    only = next((each.only for each in content.measures if each.name == "error"), None)
+    only = next((measure.only for measure in content.measures if measure.name == "error"), None)
     tolerance = content.verification.tolerance if content.verification is not None else 0.0
     good = value <= tolerance if only is None else only.isdisjoint(places)
     return Cell(f"{value:.2g}", number=True, judgement="good" if good else "bad")
@@ -120,7 +120,7 @@ class _Layer:
 def layers_table(content: Content) -> str:
     """Returns a row for each layer of the file: nodes before, ops after, bytes, time, error."""
     layers: defaultdict[str, _Layer] = defaultdict(_Layer)
-    measures = {each.name: each.values for each in content.measures}
+    measures = {measure.name: measure.values for measure in content.measures}
     for graph_number, graph in enumerate(content.converted.model.graphs):
         for number, node in enumerate(graph.nodes):
             if node.mark in {"input", "output"}:
@@ -158,13 +158,13 @@ def layers_table(content: Content) -> str:
 
 def ops_table(content: Content) -> str:
     """Returns a row for each op of the file."""
-    measures = {each.name: each.values for each in content.measures}
+    measures = {measure.name: measure.values for measure in content.measures}
     kinds = content.kinds
     several = len(content.converted.model.graphs) > 1
     timed, compared = "time" in measures, "error" in measures
     headings = [*(["subgraph"] if several else []), "op", "kind", "result", "name", "bytes"]
     headings += [*(["ms"] if timed else []), *(["error"] if compared else [])]
-    headings += [each.name for each in kinds]
+    headings += [kind.name for kind in kinds]
     rows: list[list[Cell | str]] = []
     for (subgraph, index), place in content.converted.ops.items():
         graph = content.converted.model.graphs[place[0]]
@@ -180,7 +180,7 @@ def ops_table(content: Content) -> str:
                 count(content.converted.constant_bytes.get(place, 0)),
                 *([milliseconds(measures["time"].get(place))] if timed else []),
                 *([error(content, measures["error"].get(place), [place])] if compared else []),
-                *(each.classes[each.values[place]] if place in each.values else "" for each in kinds),
+                *(kind.classes[kind.values[place]] if place in kind.values else "" for kind in kinds),
             ]
         )
     return table(
@@ -214,8 +214,14 @@ def time_tables(content: Content) -> str:
             parts.append(table(["kind", "ops", "ms", "of a call"], rows, numbers=[1, 2, 3]))
         if measurement.partitions:
             rows = [
-                [count(each.index), each.delegate, count(len(each.ops)), milliseconds(each.seconds), each.reason]
-                for each in measurement.partitions
+                [
+                    count(partition.index),
+                    partition.delegate,
+                    count(len(partition.ops)),
+                    milliseconds(partition.seconds),
+                    partition.reason,
+                ]
+                for partition in measurement.partitions
             ]
             parts.append(f"<h3>By partition of a delegate{escaped(signature)}</h3>")
             parts.append(table(["partition", "delegate", "ops", "ms", ""], rows, numbers=[0, 2, 3]))
@@ -225,9 +231,9 @@ def time_tables(content: Content) -> str:
 def signatures_table(signatures: Sequence[SignatureFacts]) -> str:
     """Returns a row for each input and output of signatures."""
     rows = [
-        [each.key, kind, layer_link(tensor.name), tensor.dtype, shape_text(tensor.shape), _quantized(tensor)]
-        for each in signatures
-        for kind, tensors in (("input", each.inputs), ("output", each.outputs))
+        [signature.key, kind, layer_link(tensor.name), tensor.dtype, shape_text(tensor.shape), _quantized(tensor)]
+        for signature in signatures
+        for kind, tensors in (("input", signature.inputs), ("output", signature.outputs))
         for tensor in tensors
     ]
     return table(["signature", "", "name", "dtype", "shape", "quantized"], rows)

@@ -33,7 +33,7 @@ def treemap(sizes: Sequence[LayerSize]) -> str:
     Returns:
         An ``svg`` element, whose areas have the layer's name in ``data-layer``; empty without bytes.
     """
-    found = [each for each in sizes if each.bytes > 0]
+    found = [size for size in sizes if size.bytes > 0]
     rest = sum(each.bytes for each in found[_MOST:])
     shown = found[:_MOST]
     areas: list[Any] = [float(each.bytes) for each in shown] + ([float(rest)] if rest else [])

@@ -106,8 +106,8 @@ def read_graphs(
         folder = source.folder(Path(temporary, "saved_model"))
         stack.enter_context(source.opened(folder, on_step))
         job = OriginalJob(folder, _tuple(tags), _tuple(inputs), _tuple(outputs), _tuple(signatures))
-        found: Model = run_in_worker("litefuse.tools.page.original:read_original", job, on_step)
-        return found
+        worker: Model = run_in_worker("litefuse.tools.page.original:read_original", job, on_step)
+        return worker
 
 
 def write_page(target: Path, model: Path, findings: Findings) -> None:

@@ -62,8 +62,8 @@ def inspect_model(job: InspectionJob, announce: Callable[[str], None]) -> SavedM
         tags=tuple(sorted(model.tags)),
         tensorflow_version=model.tensorflow_version,
         signatures=tuple(
-            SignatureFacts(each.key, _tensors(each.inputs), _tensors(each.outputs))
-            for each in model.signatures.values()
+            SignatureFacts(signature.key, _tensors(signature.inputs), _tensors(signature.outputs))
+            for signature in model.signatures.values()
         ),
         unusable_signatures={key: str(error) for key, error in model.unusable_signatures.items()},
         function_count=len(model.functions),
@@ -73,7 +73,8 @@ def inspect_model(job: InspectionJob, announce: Callable[[str], None]) -> SavedM
         op_counts=graph.op_counts,
         assets=tuple(_asset(asset) for asset in model.assets.values()),
         resources=tuple(
-            ResourceFacts(each.name, each.registered_name or each.kind) for each in model.resources.values()
+            ResourceFacts(resource.name, resource.registered_name or resource.kind)
+            for resource in model.resources.values()
         ),
         problem=problem,
         nodes=tuple(graph.nodes()) if job.nodes else (),
@@ -94,12 +95,14 @@ def _judged(
         if composite.function not in outcomes or composite.outcome != "fused":
             outcomes[composite.function] = composite
     judged: list[AnnotatedFunction] = []
-    for each in functions:
-        found = outcomes.get(each.function)
-        if found is not None:
-            judged.append(replace(each, outcome=found.outcome, fused_into=found.fused_into, reason=found.reason))
+    for function in functions:
+        outcome = outcomes.get(function.function)
+        if outcome is not None:
+            judged.append(
+                replace(function, outcome=outcome.outcome, fused_into=outcome.fused_into, reason=outcome.reason)
+            )
         else:
-            judged.append(each)
+            judged.append(function)
     return tuple(judged)
 
 

@@ -53,13 +53,13 @@ def generate_for(
     check_empty(folder)
     content, is_converted = _content(model, tags, on_step)
     name = f"{model.stem if model.is_file() else model.name}.tflite"
-    found = read_bodies(content, str(model))
-    missing = [each for each in names or ["*"] if not any(fnmatchcase(there, each) for there in found)]
+    bodies = read_bodies(content, str(model))
+    missing = [each for each in names or ["*"] if not any(fnmatchcase(there, each) for there in bodies)]
     if missing:
         raise LitefuseError(
             f"no composite is called {' or '.join(map(repr, missing))}" if names else "the model has no composites",
             where=str(model),
-            hint=f"The composites are {', '.join(sorted(found))}." if found else "The model has none.",
+            hint=f"The composites are {', '.join(sorted(bodies))}." if bodies else "The model has none.",
         )
     called: CalledShapes
     if batch is not None or shapes:

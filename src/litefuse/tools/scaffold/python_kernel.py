@@ -26,7 +26,7 @@ def class_name(op: str) -> str:
 
 def tensor_names(calls: Sequence[Call]) -> tuple[list[str], list[str]]:
     """Returns the names of inputs and outputs from the call with the most; numbered if an option has the name."""
-    fullest = max(calls, key=lambda call: (len(call.inputs), sum(each is not None for each in call.inputs)))
+    fullest = max(calls, key=lambda call: (len(call.inputs), sum(input_ is not None for input_ in call.inputs)))
     taken = _options(calls).keys()
 
     def name(role: str, index: int, tensor: CallTensor | None) -> str:
@@ -42,7 +42,7 @@ def types_seen(calls: Sequence[Call], role: str, index: int) -> list[str]:
     """Returns the types of an input or output in the calls, such as ``float32 [?, 3]``."""
     rows = [call.inputs if role == "in" else call.outputs for call in calls]
     tensors = [row[index] if index < len(row) else None for row in rows]
-    return list(dict.fromkeys("absent" if each is None else str(each) for each in tensors))
+    return list(dict.fromkeys("absent" if tensor is None else str(tensor) for tensor in tensors))
 
 
 def python_kernel(op: str, calls: Sequence[Call], source: str) -> str:

@@ -68,7 +68,7 @@ def _converted(
         except OpNotInModelError as error:  # they may be composites, or there is none
             custom -= {*error.ops}
         except UnsupportedOpsError as error:
-            lacking = {each.op for each in error.ops} - custom
+            lacking = {op.op for op in error.ops} - custom
             if not lacking:
                 raise
             custom |= lacking

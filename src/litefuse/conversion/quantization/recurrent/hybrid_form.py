@@ -33,18 +33,18 @@ def make_hybrid(graph: GraphEditor, op: Any, name: str) -> None:
     """
     matrices = {*INPUT_WEIGHTS, *RECURRENT_WEIGHTS, *PEEPHOLES, PROJECTION}
     given = LstmNumbers.of(graph, op).constants
-    _quantize(graph, op, {each: f"{name}/{OPERANDS[each]}" for each in matrices & given.keys()})
+    _quantize(graph, op, {matrix: f"{name}/{OPERANDS[matrix]}" for matrix in matrices & given.keys()})
 
 
 def make_hybrid_rnn(graph: GraphEditor, op: Any, name: str) -> None:
     """Makes int8 of the two matrices of UNIDIRECTIONAL_SEQUENCE_RNN, likewise."""
     weights = [int(op.inputs[each]) for each in (1, 2)]
-    if all(graph.constant(each) is not None and graph.is_type(each, "float32") for each in weights):
+    if all(graph.constant(weight) is not None and graph.is_type(weight, "float32") for weight in weights):
         _quantize(graph, op, {1: f"{name}/kernel", 2: f"{name}/recurrent"})
 
 
 def _quantize(graph: GraphEditor, op: Any, names: dict[int, str]) -> None:
-    inputs = [int(each) for each in op.inputs]
+    inputs = [int(input_) for input_ in op.inputs]
     for position, name in sorted(names.items()):
         value = graph.constant(inputs[position])
         assert value is not None

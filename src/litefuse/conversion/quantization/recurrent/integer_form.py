@@ -74,7 +74,7 @@ def make_integers(
     assert output_scale is not None
     # Without a zero point: the fault `projected-zero-point`.
     hidden = symmetric(max(map(abs, inner.hidden)), 8) if numbers.projected else output_scale
-    inputs = [int(each) for each in op.inputs]
+    inputs = [int(input_) for input_ in op.inputs]
     inputs[INPUT] = x
     for position, (value, scale) in constants_of(numbers, input_scale, hidden).items():
         inputs[position] = graph.add_constant(f"{name}/{OPERANDS[position]}", value, scale)
@@ -135,11 +135,11 @@ def _integer_output(graph: GraphEditor, op: Any, ends: tuple[float, float]) -> i
     """Returns the tensor for the integers of the op's result: that of a QUANTIZE after it, or a new one."""
     result = int(op.outputs[0])
     following = [
-        each
-        for each in graph.consumers(result)
-        if graph.kind(each) == "QUANTIZE"
-        and graph.is_type(each.outputs[0], "int8")
-        and _holds(graph.scale(each.outputs[0]), ends)
+        consumer
+        for consumer in graph.consumers(result)
+        if graph.kind(consumer) == "QUANTIZE"
+        and graph.is_type(consumer.outputs[0], "int8")
+        and _holds(graph.scale(consumer.outputs[0]), ends)
     ]
     if following:
         taken = int(following[0].outputs[0])

@@ -76,8 +76,8 @@ class LstmOps:
             for op in lstm_ops(graph):
                 yield from (graph.name(op.inputs[each]) for each in (OUTPUT_STATE, CELL_STATE))
                 for reads in cell_reads(graph, op):
-                    copies = [each for each in reads.inputs if is_copy(graph, graph.producer(each))]
-                    taken = [each.outputs[0] for each in graph.consumers(reads.outputs[0])]
+                    copies = [input_ for input_ in reads.inputs if is_copy(graph, graph.producer(input_))]
+                    taken = [consumer.outputs[0] for consumer in graph.consumers(reads.outputs[0])]
                     yield from (graph.name(each) for each in (reads.outputs[0], *copies, *taken))
 
     def observed(self, calls: Calls) -> dict[str, InnerRanges]:
@@ -85,7 +85,9 @@ class LstmOps:
         if not self.present:
             return {}
         model = read_model(self._path)
-        signatures = {each.signatureKey.decode(): each.subgraphIndex for each in model.signatureDefs or ()}
+        signatures = {
+            signature.signatureKey.decode(): signature.subgraphIndex for signature in model.signatureDefs or ()
+        }
         graphs = {number: GraphEditor(model, number) for number in {*signatures.values()}}
         ops = {
             number: [op for op in lstm_ops(graph) if reason_for_float(graph, op) is None]
@@ -119,7 +121,7 @@ class LstmOps:
         left: list[FloatLayer] = []
         made = 0
         for number, graph in enumerate(editors_of(model)):
-            signatures = [each for each in model.signatureDefs or () if each.subgraphIndex == number]
+            signatures = [signature for signature in model.signatureDefs or () if signature.subgraphIndex == number]
             _agree_on_outputs(graph, signatures, quantized_io=quantized_io)
             changed = False
             for op in lstm_ops(graph):
@@ -179,7 +181,7 @@ class LstmOps:
         model = read_model(self._path)
         graphs = editors_of(model)
         lstms = [FloatLayer(graph.name(op.outputs[0]), reason) for graph in graphs for op in lstm_ops(graph)]
-        return [*lstms, *(each for graph in graphs for each in _others(graph))]
+        return [*lstms, *(other for graph in graphs for other in _others(graph))]
 
 
 def enclose_states(ranges: Ranges, inner: Mapping[str, InnerRanges]) -> Ranges:
@@ -192,15 +194,15 @@ def enclose_states(ranges: Ranges, inner: Mapping[str, InnerRanges]) -> Ranges:
         ranges: The ranges of a model's tensors.
         inner: The ranges inside the ops that become integer ops, by the names of their results.
     """
-    found = dict(ranges)
+    states = dict(ranges)
     for name, (_, (least, largest), *_) in inner.items():
-        if name in found:
-            one = found[name]
-            found[name] = {
+        if name in states:
+            one = states[name]
+            states[name] = {
                 "min": np.minimum(one["min"], np.float32(least)),
                 "max": np.maximum(one["max"], np.float32(largest)),
             }
-    return found
+    return states
 
 
 def _others(graph: GraphEditor) -> list[FloatLayer]:
@@ -213,8 +215,8 @@ def _agree_on_outputs(graph: GraphEditor, signatures: Sequence[Any], *, quantize
 
     litert-quantizer changes one of the two where an output is also taken by an op of the other kind.
     """
-    outputs = [int(each) for each in graph.graph.outputs]
-    for entry in [entry for each in signatures for entry in each.outputs or ()]:
+    outputs = [int(output) for output in graph.graph.outputs]
+    for entry in [entry for signature in signatures for entry in signature.outputs or ()]:
         named = int(entry.tensorIndex)
         if named in outputs:
             continue
@@ -230,5 +232,5 @@ def _agree_on_outputs(graph: GraphEditor, signatures: Sequence[Any], *, quantize
 
 
 def _ends(ranges: Ranges, name: str) -> tuple[float, float]:
-    found = ranges.get(name)
-    return (0.0, 0.0) if found is None else (float(found["min"][0]), float(found["max"][0]))
+    range_ = ranges.get(name)
+    return (0.0, 0.0) if range_ is None else (float(range_["min"][0]), float(range_["max"][0]))

@@ -93,7 +93,7 @@ class LstmNumbers:
     def of(cls, graph: GraphEditor, op: Any) -> LstmNumbers:
         """Reads an op whose weights are float32."""
         positions = [each for each in range(len(op.inputs)) if each not in {INPUT, OUTPUT_STATE, CELL_STATE}]
-        values = {each: graph.constant(op.inputs[each]) for each in positions}
+        values = {position: graph.constant(op.inputs[position]) for position in positions}
         options = op.builtinOptions
         return cls(
             {each: value for each, value in values.items() if value is not None},
@@ -119,18 +119,18 @@ def cell_reads(graph: GraphEditor, op: Any) -> Iterator[Any]:
     """
     states = [int(op.inputs[CELL_STATE])]
     for state in states:  # grows
-        for each in graph.consumers(state):
-            if graph.kind(each) == "CONCATENATION":
-                yield each
-            elif is_copy(graph, each):
-                states.append(int(each.outputs[0]))
+        for consumer in graph.consumers(state):
+            if graph.kind(consumer) == "CONCATENATION":
+                yield consumer
+            elif is_copy(graph, consumer):
+                states.append(int(consumer.outputs[0]))
 
 
 def is_copy(graph: GraphEditor, op: Any | None) -> bool:
     """Whether an op copies a tensor, as litefuse has it copied: the maximum of it and itself."""
     if op is None or graph.kind(op) != "MAXIMUM":
         return False
-    return len({int(each) for each in op.inputs}) == 1
+    return len({int(input_) for input_ in op.inputs}) == 1
 
 
 def reason_for_float(graph: GraphEditor, op: Any, *, hybrid: bool = False) -> str | None:

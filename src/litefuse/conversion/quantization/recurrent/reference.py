@@ -64,7 +64,7 @@ def inner_ranges(numbers: LstmNumbers, x: _Array, h: _Array, c: _Array) -> Inner
     steps: Any = given[None] if x.ndim == 2 else given if numbers.time_major else given.swapaxes(0, 1)
     hidden: Any = np.zeros((1, 1), np.float32)
     initial = _ends(h)
-    found = InnerRanges(_largest(c), initial, (0.0, 0.0), (0.0, 0.0, 0.0, 0.0))
+    ranges = InnerRanges(_largest(c), initial, (0.0, 0.0), (0.0, 0.0, 0.0, 0.0))
     for step in steps:
         sums: list[_Array] = [np.zeros(0, np.float32)] * 4
 
@@ -91,8 +91,8 @@ def inner_ranges(numbers: LstmNumbers, x: _Array, h: _Array, c: _Array) -> Inner
             h = hidden @ weights[PROJECTION].T + weights.get(PROJECTION_BIAS, np.float32(0))
             if numbers.projection_clip > 0:
                 h = np.clip(h, -numbers.projection_clip, numbers.projection_clip)
-        found = found.widened(InnerRanges(_largest(c), initial, _ends(hidden), (*map(_largest, sums),)))  # pyright: ignore[reportArgumentType]
-    return found
+        ranges = ranges.widened(InnerRanges(_largest(c), initial, _ends(hidden), (*map(_largest, sums),)))  # pyright: ignore[reportArgumentType]
+    return ranges
 
 
 def _ends(value: _Array) -> tuple[float, float]:

@@ -73,7 +73,7 @@ def faults_of_outputs(graph: LayerGraph, layers: Sequence[Layer]) -> dict[str, L
     """Returns the first layer with a fault that each output is computed from, by the output's name."""
     first: dict[int, Layer] = {}
     for tensor, layer in zip(graph.tensors, layers, strict=True):
-        before = [first[each] for each in tensor.operands if each in first]
+        before = [first[operand] for operand in tensor.operands if operand in first]
         if before or layer.fault:
             first[tensor.index] = min(before, key=layers.index) if before else layer
     return {name: first[index] for index, name in graph.results.items() if index in first}
@@ -98,7 +98,7 @@ def _layer(
     values = np.load(values_file(folder, tensor.index), allow_pickle=np.dtype(seen.dtype) == object)
     found = [_Found("", result, True)] if (result := results.get(output)) is not None else []
     if match := matches.get(tensor.index):
-        found += [_Found(each.node, _load(each.file), match.certain) for each in match.candidates]
+        found += [_Found(candidate.node, _load(candidate.file), match.certain) for candidate in match.candidates]
         found = found[:1] if output in results else found
         layer = replace(layer, original=match.candidates[0].node)
     best: _Compared | None = None
@@ -163,7 +163,7 @@ def _traced(graph: LayerGraph, layers: Mapping[int, Layer]) -> Sequence[Layer]:
     before: dict[int, float] = {}
     added: dict[int, float | None] = {}
     for tensor in graph.tensors:
-        given = max((before.get(each, 0.0) for each in tensor.operands), default=0.0)
+        given = max((before.get(operand, 0.0) for operand in tensor.operands), default=0.0)
         error = layers[tensor.index].error
         before[tensor.index] = given if error is None else error
         added[tensor.index] = None if error is None else max(error - given, 0.0) if error != given else 0.0
@@ -175,8 +175,8 @@ def _traced(graph: LayerGraph, layers: Mapping[int, Layer]) -> Sequence[Layer]:
         if layer.error is not None:
             onward = onward and layer.differs
         reaches[tensor.index] = onward
-        for each in tensor.operands:
-            reaches[each] = reaches.get(each, False) or onward
+        for operand in tensor.operands:
+            reaches[operand] = reaches.get(operand, False) or onward
     return [
         replace(
             layers[tensor.index],

@@ -120,7 +120,10 @@ class _Inlining:
         self.count += 1
         prefix = f"litefuse.call.{self.count}/"
         inputs = self._inputs(scope, node)
-        waits, given = [each for each in inputs if each[0] == "^"], [each for each in inputs if each[0] != "^"]
+        waits, given = (
+            [input_ for input_ in inputs if input_[0] == "^"],
+            [input_ for input_ in inputs if input_[0] != "^"],
+        )
         start = self._waiting(f"{prefix}start", waits) if waits else ""
         tensors = {arg.name: [value] for arg, value in zip(function.signature.input_arg, given, strict=True)}
         attributes = dict((node.attr["f"].func if node.op in _CALLS else node).attr.items())
@@ -130,7 +133,7 @@ class _Inlining:
         results = [self._tensor(inner, function.ret[each.name]) for each in function.signature.output_arg]
         controls = [self._wait(inner, each) for each in function.control_ret.values()]
         scope.tensors[node.name] = results
-        ends = [*dict.fromkeys([*controls, *(f"^{each.partition(':')[0]}" for each in results)])]
+        ends = [*dict.fromkeys([*controls, *(f"^{result.partition(':')[0]}" for result in results)])]
         scope.ends[node.name] = self._waiting(f"{prefix}end", ends or waits)
         self.flat.nodes.setdefault(node.name, [])
 
@@ -143,10 +146,10 @@ class _Inlining:
     def _inputs(self, scope: _Scope, node: Any) -> list[str]:
         inputs = [self._wait(scope, each[1:]) if each[0] == "^" else self._tensor(scope, each) for each in node.input]
         # The nodes of the arguments do not wait for the call's control inputs, so every node of the body does.
-        waits = dict.fromkeys(each for each in inputs if each[0] == "^")
+        waits = dict.fromkeys(input_ for input_ in inputs if input_[0] == "^")
         if scope.start:
             waits[f"^{scope.start}"] = None
-        return [*(each for each in inputs if each[0] != "^"), *waits]
+        return [*(input_ for input_ in inputs if input_[0] != "^"), *waits]
 
     def _wait(self, scope: _Scope, name: str) -> str:
         if name in scope.ends:

@@ -92,18 +92,18 @@ class Layers:
     @property
     def compared(self) -> tuple[Layer, ...]:
         """The layers that are compared with the original."""
-        return tuple(each for each in self.layers if each.error is not None)
+        return tuple(layer for layer in self.layers if layer.error is not None)
 
     @property
     def first(self) -> Layer | None:
         """The first layer that differs; if possible, one whose difference reaches an output."""
-        differing = [each for each in self.layers if each.differs]
+        differing = [layer for layer in self.layers if layer.differs]
         return next((each for each in differing if each.reaches), differing[0] if differing else None)
 
     @property
     def largest_step(self) -> Layer | None:
         """The layer where the error grows most, if there is an error."""
-        growing = [each for each in self.layers if each.added is not None and each.added > 0]
+        growing = [layer for layer in self.layers if layer.added is not None and layer.added > 0]
         return max(growing, key=lambda each: each.added or 0.0, default=None)
 
     def to_json(self) -> dict[str, Any]:
@@ -121,7 +121,7 @@ class Layers:
             "first": None if first is None else first.to_json(),
             "largest_step": None if step is None else step.to_json(),
             "unseen": list(self.unseen),
-            "layers": [each.to_json() for each in self.layers],
+            "layers": [layer.to_json() for layer in self.layers],
         }
 
     def _repr_html_(self) -> str:

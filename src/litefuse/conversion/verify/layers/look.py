@@ -36,7 +36,7 @@ _COPYING = frozenset({"DEQUANTIZE", "EXPAND_DIMS", "QUANTIZE", "RESHAPE", "SQUEE
 
 def worst_call(verdicts: Sequence[OutputVerdict]) -> int:
     """Returns the number of the call, from 1, that differs most from the original; the first one, if none does."""
-    worst = max(verdicts, key=lambda each: each.error if each.call else -1.0, default=None)
+    worst = max(verdicts, key=lambda verdict: verdict.error if verdict.call else -1.0, default=None)
     return 1 if worst is None or not worst.error > 0 else max(worst.call, 1)
 
 
@@ -79,7 +79,7 @@ def look_into(
             return Layers(signature, number, problem=f"The layers of the model cannot be looked at: {error.message}.")
         matches: Mapping[int, Match] = {}
         problem = ""
-        if not any(each.name for each in observed.graph.tensors):
+        if not any(tensor.name for tensor in observed.graph.tensors):
             problem = "The file has no names of tensors, by which they would be compared."
         else:
             try:
@@ -97,7 +97,9 @@ def look_into(
             return Layers(signature, number, problem=problem)
         layers = compared(observed, own, matches, expected[number - 1], tolerance, judged)
         unseen = tuple(
-            f"{each.op} {each.name}" for each in observed.graph.tensors if each.op in _UNSEEN and each.position == 0
+            f"{tensor.op} {tensor.name}"
+            for tensor in observed.graph.tensors
+            if tensor.op in _UNSEEN and tensor.position == 0
         )
         if judged is None:
             return Layers(signature, number, layers, unseen, problem)
@@ -119,13 +121,13 @@ def litert_original(reference: ModelJob, what: str) -> LookIntoOriginal:
     """Returns a function that matches layers with the tensors of the same names in another LiteRT model."""
 
     def look(calls: Sequence[Call], observed: Observation, folder: Path) -> dict[int, Match]:
-        names = {each.name: each.index for each in observed.graph.tensors if each.index in observed.seen}
+        names = {tensor.name: tensor.index for tensor in observed.graph.tensors if tensor.index in observed.seen}
         job = ObservationJob(reference, tuple(calls), folder, frozenset(filter(None, names)))
         found = cast("Observation", run_model(_MODEL, job, what))
         return {
-            names[each.name]: Match((Candidate(each.name, values_file(folder, each.index)),), certain=True)
-            for each in found.graph.tensors
-            if each.index in found.seen
+            names[tensor.name]: Match((Candidate(tensor.name, values_file(folder, tensor.index)),), certain=True)
+            for tensor in found.graph.tensors
+            if tensor.index in found.seen
         }
 
     return look

@@ -120,7 +120,7 @@ class _Looking:
         self._job = job
         self._graph = graph
         self._custom_ops: list[type[CustomOp] | str] = [
-            each if isinstance(each, str) else pickle.loads(each) for each in job.job.custom_ops
+            op if isinstance(op, str) else pickle.loads(op) for op in job.job.custom_ops
         ]
         self._sizes: dict[int, int] = {}
         self._expected: Arrays = {}
@@ -130,7 +130,7 @@ class _Looking:
     def run_unobserved(self) -> None:
         interpreter, self._expected = self._run(self._job.job.model)
         details: list[dict[str, Any]] = interpreter.get_tensor_details(self._graph.subgraph)
-        self._sizes = {each["index"]: int(np.prod(each["shape"], dtype=np.int64)) * 8 for each in details}
+        self._sizes = {detail["index"]: int(np.prod(detail["shape"], dtype=np.int64)) * 8 for detail in details}
 
     def size_of(self, tensor: LayerTensor) -> int:
         """Returns the size of a tensor in the last call, in bytes."""

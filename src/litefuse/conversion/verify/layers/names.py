@@ -40,7 +40,7 @@ def named_nodes(name: str, nodes: Collection[str]) -> Iterator[str]:
 
 def _first(readings: Sequence[str], nodes: Collection[str]) -> Iterator[str]:
     """Yields the longest reading that is a node: a name may end with digits of its own before the appended number."""
-    yield from [each for each in readings if each in nodes][:1]
+    yield from [reading for reading in readings if reading in nodes][:1]
 
 
 def _node(name: str) -> str:

@@ -181,7 +181,7 @@ class _Inside:
         self._whole = tf.compat.v1.wrap_function(whole, [])
         # The arguments, in the order of their names, as nested structures are flattened.
         arguments = concrete.inputs[: len(concrete.inputs) - len(captured)]
-        self._feeds = [self._tensor(each.name) for each in arguments]
+        self._feeds = [self._tensor(argument.name) for argument in arguments]
         self._outputs = {name: self._tensor(each) for name, each in function.outputs.items()}
         graph: Any = concrete.graph
         waited = [self._flat.ends.get(each.name, each.name) for each in getattr(graph, "control_outputs", ())]
@@ -194,7 +194,9 @@ class _Inside:
         named = {each.index: value_node(each.name, depths) for each in wanted}
         listed = dict.fromkeys(node for of_tensor in named.values() for node in of_tensor)
         operations = {node: [self._whole.graph.get_operation_by_name(each) for each in nodes[node]] for node in listed}
-        fetched = {tensor.name: tensor for each in operations.values() for op in each for tensor in _readable(op)}
+        fetched = {
+            tensor.name: tensor for operation in operations.values() for op in operation for tensor in _readable(op)
+        }
         pruned = self._whole.prune(self._feeds, [[*fetched.values()], self._outputs, self._waited])
         arrays, outputs, _ = pruned(*self._given)
         values = {name: np.asarray(value.numpy()) for name, value in zip(fetched, arrays, strict=True)}
@@ -213,22 +215,24 @@ class _Inside:
 
     def _nodes(self) -> dict[str, list[str]]:
         """Returns the nodes that have values, for each name."""
-        found: dict[str, list[str]] = {}
+        nodes: dict[str, list[str]] = {}
         for name, of_name in self._flat.nodes.items():
             operations = [each for each in of_name if each not in self._flat.conditional]
-            if operations and any(_readable(self._whole.graph.get_operation_by_name(each)) for each in operations):
-                found[name] = operations
-        return found
+            if operations and any(
+                _readable(self._whole.graph.get_operation_by_name(operation)) for operation in operations
+            ):
+                nodes[name] = operations
+        return nodes
 
     def _results(self) -> set[str]:
         """Returns the nodes that compute the outputs."""
-        found: set[str] = set()
+        results: set[str] = set()
         for tensor in self._outputs.values():
             operation = tensor.op
             while operation.type == "Identity":
                 operation = operation.inputs[0].op
-            found.add(operation.name)
-        return found
+            results.add(operation.name)
+        return results
 
     def _tensor(self, name: str) -> Any:
         return self._whole.graph.get_tensor_by_name(self._flat.tensor(name))
@@ -252,9 +256,9 @@ class _Files:
 def _readable(operation: Any) -> list[Any]:
     """Returns the outputs of a node that are arrays."""
     return [
-        each
-        for each in operation.outputs
-        if each.dtype.name not in {"resource", "variant"} and not each.dtype.name.endswith("_ref")
+        output
+        for output in operation.outputs
+        if output.dtype.name not in {"resource", "variant"} and not output.dtype.name.endswith("_ref")
     ]
 
 
@@ -269,11 +273,11 @@ def _choice(
     chosen: list[str] = []
     certain = True
     for operation in operations:
-        names = [each.name for each in operation.outputs]
+        names = [output.name for output in operation.outputs]
         if wanted.count > 1:
             # An op with several outputs is the original's if that has as many.
             names = names[wanted.position : wanted.position + 1] if len(names) == wanted.count else []
-        fitting = [each for each in names if each in values and _fits(wanted, values[each])]
+        fitting = [name for name in names if name in values and _fits(wanted, values[name])]
         chosen += fitting
         certain &= len(fitting) <= 1
     if not chosen:

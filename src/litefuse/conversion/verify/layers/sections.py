@@ -24,7 +24,7 @@ def layer_sections(layers: Layers, tolerance: float | None) -> list[Section]:
     if layers.problem and not layers.judged:
         return [Section(title, note=layers.problem)]
     first, step = layers.first, layers.largest_step
-    compared = [each for each in layers.layers if each.error is not None or each.fault]
+    compared = [layer for layer in layers.layers if layer.error is not None or layer.fault]
     return [
         Section(title, _findings(layers, tolerance)),
         Section(
@@ -69,31 +69,31 @@ def _judgement(layer: Layer) -> Judgement:
 
 def _findings(layers: Layers, tolerance: float | None) -> list[tuple[str, str]]:
     first, step = layers.first, layers.largest_step
-    found = [("first that differs", "none" if tolerance is None else f"none by more than {tolerance:g}")]
+    findings = [("first that differs", "none" if tolerance is None else f"none by more than {tolerance:g}")]
     if layers.judged:
-        found = [("first that differs", "none by more than its quantization explains")]
+        findings = [("first that differs", "none by more than its quantization explains")]
     if first is not None:
         by = first.fault or f"by {first.error:.2g}"
-        found = [("first that differs", f"{first.name} ({first.op}), {by}")]
+        findings = [("first that differs", f"{first.name} ({first.op}), {by}")]
         if first.through:
             ways = "; ".join(first.through[:_LISTED])
             more = f" and {len(first.through) - _LISTED} more" if len(first.through) > _LISTED else ""
-            found.append(("or before it", f"{ways}{more}, which cannot be compared"))
+            findings.append(("or before it", f"{ways}{more}, which cannot be compared"))
         if not first.reaches:
-            found.append(("", "no output differs by it: its effect is lost, or it is another step of the node"))
+            findings.append(("", "no output differs by it: its effect is lost, or it is another step of the node"))
     if step is not None and not (layers.judged and first is None):  # it grows everywhere
-        found.append(("error grows most", f"{step.name} ({step.op}), by {step.added:.2g}"))
-    found.append(("compared", _coverage(layers)))
+        findings.append(("error grows most", f"{step.name} ({step.op}), by {step.added:.2g}"))
+    findings.append(("compared", _coverage(layers)))
     if layers.problem:
-        found.append(("", layers.problem))
+        findings.append(("", layers.problem))
     if layers.unseen:
-        found.append(("not inside of", ", ".join(layers.unseen)))
-    return found
+        findings.append(("not inside of", ", ".join(layers.unseen)))
+    return findings
 
 
 def _coverage(layers: Layers) -> str:
     """Says how many tensors are compared, and why the others are not."""
-    left = [each for each in layers.layers if each.error is None]
+    left = [layer for layer in layers.layers if layer.error is None]
     text = f"{len(layers.compared)} of {len(layers.layers)} tensors"
     unnamed = sum(each.problem == NO_NAME for each in left)
     if not left:

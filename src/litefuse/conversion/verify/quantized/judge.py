@@ -128,16 +128,16 @@ class _Judging:
         self._stored = self._side.tensors[self._graph]
         self._steps = steps_of(self._side, self._graph)
         self._custom_ops: list[type[CustomOp] | str] = [
-            each if isinstance(each, str) else pickle.loads(each) for each in job.job.custom_ops
+            op if isinstance(op, str) else pickle.loads(op) for op in job.job.custom_ops
         ]
         # What the tables of kernels are off by, relative to their largest results: no rounding shows it.
         self._by_tables = 0.0
-        self._tensors = {each.index: each for each in job.observed.graph.tensors}
+        self._tensors = {tensor.index: tensor for tensor in job.observed.graph.tensors}
         signature = next(each for each in self._side.facts.signatures if each.key == job.calls[-1].signature)
         self._inputs = {
-            each.index: np.asarray(job.calls[-1].inputs[each.name])
-            for each in signature.inputs
-            if each.index is not None
+            input_.index: np.asarray(job.calls[-1].inputs[input_.name])
+            for input_ in signature.inputs
+            if input_.index is not None
         }
         self._own = {**{index: self._rounded(index, value) for index, value in self._inputs.items()}, **self._read()}
         self._original = {**self._inputs, **dict(self._matched())}
@@ -164,11 +164,11 @@ class _Judging:
             candidates = [self._job.results[name]] if name in self._job.results else []
             match = self._job.matches.get(index)
             if not candidates and match is not None and match.certain:
-                candidates = [np.load(each.file, allow_pickle=True) for each in match.candidates]
+                candidates = [np.load(candidate.file, allow_pickle=True) for candidate in match.candidates]
             fitting = [
-                each.reshape(own.shape).astype(np.float32)
-                for each in candidates
-                if each.dtype.kind == "f" and same_order(each.shape, own.shape)
+                candidate.reshape(own.shape).astype(np.float32)
+                for candidate in candidates
+                if candidate.dtype.kind == "f" and same_order(candidate.shape, own.shape)
             ]
             if fitting:
                 yield index, min(fitting, key=lambda each: difference(own, each).error)
@@ -266,8 +266,10 @@ class _Judging:
         """Returns what is computed of states that earlier calls left, which the copy does not run."""
         found: set[int] = set()
         for tensor in self._job.observed.graph.tensors if len(self._job.calls) > 1 else ():
-            reads = tensor.op == "READ_VARIABLE" or any(self._stored[each].is_variable for each in tensor.operands)
-            if reads or any(each in found and each not in copy.given for each in tensor.operands):
+            reads = tensor.op == "READ_VARIABLE" or any(
+                self._stored[operand].is_variable for operand in tensor.operands
+            )
+            if reads or any(operand in found and operand not in copy.given for operand in tensor.operands):
                 found.add(tensor.index)
         return found
 

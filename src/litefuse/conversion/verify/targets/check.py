@@ -234,7 +234,7 @@ class FileChecks:
             problem = calls.problem
         if answer.outputs is not None and calls.comparison is not None:
             outputs = tuple(calls.comparison.verdicts(answer.outputs))
-            if any(each.verdict == "differs" for each in outputs):
+            if any(output.verdict == "differs" for output in outputs):
                 outputs = tuple(self._doubted(calls.comparison, outputs))
         takes, refusals = answer.takes, answer.refusals
         if target.name == "cpu":  # the calls are its answer
@@ -242,7 +242,7 @@ class FileChecks:
             refusals, problem = () if takes else (Refusal("", calls.problem),), ""
         return replace(
             report,
-            verdict=_verdict(takes, bool(refusals), [each.verdict for each in outputs], ran=not answer.not_run),
+            verdict=_verdict(takes, bool(refusals), [output.verdict for output in outputs], ran=not answer.not_run),
             software=answer.software,
             refused=located(self.model, refusals, by_table, target.hints),
             facts=answer.facts,
@@ -320,13 +320,13 @@ class FileChecks:
             yield from outputs
             return
         spread = comparison.spread(plain.found)
-        for each in outputs:
-            within = spread.get((each.signature, each.name), 0.0)
-            if each.verdict == "differs" and within and each.error <= _SPREADS * within:
+        for output in outputs:
+            within = spread.get((output.signature, output.name), 0.0)
+            if output.verdict == "differs" and within and output.error <= _SPREADS * within:
                 why = f"LiteRT's own kernels differ from XNNPACK by {within:.2g}"
-                yield replace(each, verdict="inconclusive", problem=why)
+                yield replace(output, verdict="inconclusive", problem=why)
             else:
-                yield each
+                yield output
 
     def _fixed(self) -> dict[str, tuple[int, ...]]:
         """Returns the shapes of inputs with dynamic dimensions, which the file has as 1."""

@@ -33,7 +33,7 @@ def check_required(targets: Sequence[str], *, checked: bool) -> None:
         LitefuseError: The CPU is the only target, or the check is off.
         NotAcceleratedError: The software of a target is known not to be installed.
     """
-    asked = [each for each in targets if each != "cpu"]
+    asked = [target for target in targets if target != "cpu"]
     if not asked or not checked:
         lacks = "the check is left out" if asked else "cpu is the only target"
         raise LitefuseError(
@@ -63,7 +63,7 @@ def with_target_checks(
     """
     begun = time.perf_counter()
     announce(_STEP)
-    found = check(path, [each for each in targets if each != "cpu"], on_step=announce).reports
+    found = check(path, [target for target in targets if target != "cpu"], on_step=announce).reports
     refusing = [each for each in found if each.refused or each.verdict not in _TAKEN]
     if required and refusing:
         raise NotAcceleratedError(

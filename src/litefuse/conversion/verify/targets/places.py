@@ -36,7 +36,7 @@ def located(
         if index >= 0
     }
     refusals = list(refusals)
-    reasons = Counter(op for op, _ in {(each.op, each.reason) for each in refusals if not each.names})
+    reasons = Counter(op for op, _ in {(refusal.op, refusal.reason) for refusal in refusals if not refusal.names})
     found: dict[tuple[str, str], list[str]] = {}
     inexact: set[tuple[str, str]] = set()
     seen: set[str] = set()
@@ -74,5 +74,5 @@ def _without_suffix(name: str, made: dict[str, str]) -> str:
 
 
 def _hint(op: str, reason: str, hints: Sequence[Hint]) -> str:
-    fits = (each for each in hints if not each.op or re.fullmatch(each.op, op))
-    return next((each.text for each in fits if re.search(each.reason, reason)), "")
+    fits = (hint for hint in hints if not hint.op or re.fullmatch(hint.op, op))
+    return next((fit.text for fit in fits if re.search(fit.reason, reason)), "")

@@ -16,17 +16,17 @@ _KINDS, _NAMED, _PLACES = 12, 3, 5
 
 def target_sections(check: TargetCheck) -> list[Section]:
     """Returns the sections of a check: one for each target, with the refused ops and the outputs."""
-    rows = [(each.target, verdict_text(each)) for each in check.reports]
+    rows = [(report.target, verdict_text(report)) for report in check.reports]
     rows += [(name, f"not checked: {why}") for name, why in check.skipped]
-    judgements: list[Judgement] = [VERDICTS[each.verdict] for each in check.reports]
-    taken = [each.verdict for each in check.reports].count("accelerated")
+    judgements: list[Judgement] = [VERDICTS[report.verdict] for report in check.reports]
+    taken = [report.verdict for report in check.reports].count("accelerated")
     takes = "takes" if taken == 1 else "take"
     title = f"{check.model}: {taken:,} of {count_of(len(check.reports), 'target')} {takes} all of it"
     sections = [
         Section(title, rows, judgements=[*judgements, *[None] * len(check.skipped)], judgement=worst_of(judgements))
     ]
-    for each in check.reports:
-        sections += _sections(each)
+    for report in check.reports:
+        sections += _sections(report)
     return sections
 
 
@@ -91,18 +91,18 @@ def _sections(report: TargetReport) -> Iterator[Section]:
             "Outputs",
             [
                 (
-                    each.signature,
-                    each.name,
-                    each.dtype,
-                    shape_text(each.shape),
-                    "" if each.error == float("inf") else f"{each.error:.2g}",
-                    each.verdict + (f": {each.problem}" if each.problem else ""),
+                    output.signature,
+                    output.name,
+                    output.dtype,
+                    shape_text(output.shape),
+                    "" if output.error == float("inf") else f"{output.error:.2g}",
+                    output.verdict + (f": {output.problem}" if output.problem else ""),
                 )
-                for each in report.outputs
+                for output in report.outputs
             ],
             headings=("signature", "output", "dtype", "shape", "error", ""),
             right=frozenset({4}),
-            judgements=[VERDICTS[each.verdict] for each in report.outputs],
+            judgements=[VERDICTS[output.verdict] for output in report.outputs],
         )
 
 

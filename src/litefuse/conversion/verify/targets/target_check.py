@@ -69,11 +69,11 @@ class TargetReport:
     @property
     def error(self) -> float:
         """The largest error of an output; 0 without outputs."""
-        return max((each.error for each in self.outputs), default=0.0)
+        return max((output.error for output in self.outputs), default=0.0)
 
     def to_json(self) -> dict[str, Any]:
         """Returns dictionaries and lists for ``json.dumps``; NaN and infinities are None."""
-        outputs = [each.to_json() for each in self.outputs]
+        outputs = [output.to_json() for output in self.outputs]
         return {**json_form(self), "facts": dict(self.facts), "outputs": outputs}
 
 
@@ -94,12 +94,12 @@ class TargetCheck:
     @property
     def accelerated(self) -> bool:
         """Whether every target takes all ops, as its software says, and gives the CPU's numbers where it runs."""
-        return all(each.verdict == "accelerated" for each in self.reports)
+        return all(report.verdict == "accelerated" for report in self.reports)
 
     @property
     def ok(self) -> bool:
         """Whether every target takes the file, as its software says, and gives the CPU's numbers where it runs it."""
-        return all(each.verdict in {"accelerated", "partly"} for each in self.reports)
+        return all(report.verdict in {"accelerated", "partly"} for report in self.reports)
 
     def to_json(self) -> dict[str, Any]:
         """Returns dictionaries and lists for ``json.dumps``."""
@@ -107,7 +107,7 @@ class TargetCheck:
             "model": self.model,
             "ok": self.ok,
             "accelerated": self.accelerated,
-            "targets": [each.to_json() for each in self.reports],
+            "targets": [report.to_json() for report in self.reports],
             "skipped": dict(self.skipped),
         }
 

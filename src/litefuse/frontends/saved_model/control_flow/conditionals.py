@@ -53,7 +53,7 @@ def conditionals_to_if(function: FlatFunction, symbol: Callable[[str], str]) -> 
         return []
     found = _Conditionals(function)
     made: list[FunctionDef] = []
-    conditionals = {each.name: each for each in found.groups()}
+    conditionals = {group.name: group for group in found.groups()}
     nodes: dict[str, NodeDef] = {}
     for name, conditional in conditionals.items():
         nodes[name], functions = conditional.to_if(symbol)
@@ -282,19 +282,19 @@ class _Conditional:
         functions = [
             region.function(symbol(f"{self.name}_{suffix}")) for region, suffix in zip(regions, suffixes, strict=True)
         ]
-        controls = {each for merge in self.merges for each in control_inputs(outer.nodes[merge.name])}
+        controls = {input_ for merge in self.merges for input_ in control_inputs(outer.nodes[merge.name])}
         inputs = [self.predicate, *arguments.names]
         waits = controls.union(*(region.waits for region in regions)) - {*map(node_of, inputs)}
-        stateless = "" if any(each.signature.is_stateful for each in functions) else "Stateless"
+        stateless = "" if any(function.signature.is_stateful for function in functions) else "Stateless"
         node = NodeDef(
             name=self.name,
             op=f"{stateless}{'If' if is_bool else 'Case'}",
-            input=[*inputs, *(f"^{each}" for each in sorted(waits))],
+            input=[*inputs, *(f"^{wait}" for wait in sorted(waits))],
         )
         node.attr["Tin"].CopyFrom(arguments.types())
         node.attr["Tout"].list.CopyFrom(AttrValue.ListValue(type=map(outer.dtype, self.tensors)))
         node.attr["output_shapes"].list.CopyFrom(AttrValue.ListValue(shape=map(outer.shape, self.tensors)))
-        named = [NameAttrList(name=each.signature.name) for each in functions]
+        named = [NameAttrList(name=function.signature.name) for function in functions]
         if is_bool:
             node.attr["Tcond"].type = DataType.BOOL
             node.attr["else_branch"].CopyFrom(AttrValue(func=named[0]))

@@ -166,9 +166,9 @@ class FlatFunction:
         self.effects = {name: _last(nodes, node) or "" for name, node in self.effects.items()}
         self.effects = {name: node for name, node in self.effects.items() if node}
         for node in self.nodes.values():
-            waits = [_last(nodes, each) for each in control_inputs(node)]
-            controls = [f"^{each}" for each in dict.fromkeys(waits) if each]
-            node.input[:] = [*(_last(tensors, each) for each in data_inputs(node)), *controls]
+            waits = [_last(nodes, input_) for input_ in control_inputs(node)]
+            controls = [f"^{fromkey}" for fromkey in dict.fromkeys(waits) if fromkey]
+            node.input[:] = [*(_last(tensors, input_) for input_ in data_inputs(node)), *controls]
 
     def replace(self, names: Sequence[str], node: NodeDef) -> None:
         """Replaces some nodes by one, at the position of the first."""

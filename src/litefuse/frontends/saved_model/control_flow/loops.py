@@ -129,21 +129,22 @@ class _Loop:
         body, condition = (Region(outer, arguments, inside, border, self._alias) for _ in range(2))
         condition.take(data_inputs(self.condition), control_inputs(self.condition))
         body.take(
-            [variable.next for variable in self.variables], [name for each in self.variables for name in each.waits]
+            [variable.next for variable in self.variables],
+            [name for variable in self.variables for name in variable.waits],
         )
         captured = list(arguments.names)[len(self.variables) :]
         body.take(captured)
         name = outer.fresh(self.condition.name.rpartition("/")[0] or "while")
         functions = body.function(symbol(f"{name}_body")), condition.function(symbol(f"{name}_cond"))
         inputs = [*(variable.first for variable in self.variables), *captured]
-        enters = [outer.nodes[each] for each in self.members if kind(outer.nodes[each]) == "Enter"]
+        enters = [outer.nodes[member] for member in self.members if kind(outer.nodes[member]) == "Enter"]
         waits = {*body.waits, *condition.waits}.union(*map(control_inputs, enters))
         node = NodeDef(
             name=name,
-            op="While" if any(each.signature.is_stateful for each in functions) else "StatelessWhile",
+            op="While" if any(function.signature.is_stateful for function in functions) else "StatelessWhile",
             input=[
                 *inputs,
-                *(f"^{each}" for each in sorted(waits - self.members.keys() - {*map(node_of, inputs)})),
+                *(f"^{wait}" for wait in sorted(waits - self.members.keys() - {*map(node_of, inputs)})),
             ],
         )
         node.attr["T"].CopyFrom(arguments.types())
@@ -151,7 +152,7 @@ class _Loop:
         for key, called in zip(("body", "cond"), functions, strict=True):
             node.attr[key].CopyFrom(AttrValue(func=NameAttrList(name=called.signature.name)))
         node.attr["parallel_iterations"].i = enters[0].attr["parallel_iterations"].i or 10
-        exits = {each: self._exit(each) for each in self.members if kind(outer.nodes[each]) == "Exit"}
+        exits = {member: self._exit(member) for member in self.members if kind(outer.nodes[member]) == "Exit"}
         outer.replace([*self.members], node)
         outer.rename(
             {f"{each}:0": f"{name}:{position}" for each, position in exits.items()}, dict.fromkeys(exits, name)

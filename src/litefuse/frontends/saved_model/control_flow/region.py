@@ -98,8 +98,8 @@ class Region:
             made.ret[f"output_{position}"] = value
         for effect in self._effects:
             made.control_ret[effect] = effect
-        ordered = [each for each in self.outer.nodes if each in self.nodes]
-        made.node_def.extend(self.nodes[each] for each in dict.fromkeys([*ordered, *self.nodes]))
+        ordered = [node for node in self.outer.nodes if node in self.nodes]
+        made.node_def.extend(self.nodes[fromkey] for fromkey in dict.fromkeys([*ordered, *self.nodes]))
         return made
 
     def _finish(self) -> None:
@@ -111,8 +111,8 @@ class Region:
     def _copy(self, node: NodeDef) -> NodeDef:
         made = NodeDef()
         made.CopyFrom(node)
-        waits = {each: None for name in control_inputs(node) for each in self._controls(name)}
-        made.input[:] = [*map(self._value, data_inputs(node)), *(f"^{each}" for each in waits)]
+        waits = {control: None for name in control_inputs(node) for control in self._controls(name)}
+        made.input[:] = [*map(self._value, data_inputs(node)), *(f"^{wait}" for wait in waits)]
         return made
 
     def _tensor(self, tensor: str) -> str:
@@ -132,7 +132,7 @@ class Region:
 
     def _controls(self, name: str) -> list[str]:
         """Returns the nodes to wait for instead of one: an Identity or NoOp is replaced by its own inputs."""
-        found: dict[str, None] = {}
+        controls: dict[str, None] = {}
         pending, seen = [name], set[str]()
         while pending:
             name = pending.pop()
@@ -145,11 +145,11 @@ class Region:
             elif name not in self.inside:
                 self._wait([name])
             elif kind(node) in {"Identity", "NoOp"} and not self._is_pivot(node):
-                pending += [node_of(self._tensor(each)) for each in data_inputs(node)] + control_inputs(node)
+                pending += [node_of(self._tensor(input_)) for input_ in data_inputs(node)] + control_inputs(node)
             else:
-                found[name] = None
+                controls[name] = None
                 self._pending.append(name)
-        return list(found)
+        return list(controls)
 
     def _is_pivot(self, node: NodeDef) -> bool:
         """Whether waiting for a node places the waiting node in a branch of a nested conditional."""

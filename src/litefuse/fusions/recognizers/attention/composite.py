@@ -67,9 +67,9 @@ class Form:
     def of(cls, reading: Reading, roles: Roles) -> tuple[Form, list[ir.Value]]:
         """Returns the form of an attention, and its arguments, each once."""
         tensors = [reading.queries, reading.keys, reading.values]
-        values = [*(each.value for each in tensors), *(each.value for each in reading.scores.masks)]
+        values = [*(tensor.value for tensor in tensors), *(mask.value for mask in reading.scores.masks)]
         arguments = list(dict.fromkeys(values))
-        words = [*(each.words for each in tensors), *(each.words for each in reading.scores.masks)]
+        words = [*(tensor.words for tensor in tensors), *(mask.words for mask in reading.scores.masks)]
         scores = reading.scores
         return cls(
             scores.axes,

@@ -234,7 +234,7 @@ def _joined(
     # An axis that only the values have gets a new atom, also where the weights are broadcast along it.
     other = read.axes[1 - position]
     words = _words(axes, read, {label: word for label, word in known.items() if word or label not in other})
-    tensors = [Tensor(each.value, _resolved(axes, each.words)) for each in operands]
+    tensors = [Tensor(operand.value, _resolved(axes, operand.words)) for operand in operands]
     first, second = tensors
     keys, queries = (first, second) if key in _atoms(first) else (second, first)
     values = Tensor(source(read.operands[1 - position]), _resolved(axes, [words[label] for label in other]))

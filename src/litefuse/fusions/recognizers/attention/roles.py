@@ -137,11 +137,11 @@ def _behind(axes: Axes, tensor: Tensor, whole: set[Word]) -> Tensor:
 
 def _without_splits(axes: Axes, words: Sequence[Word], shape: tuple[int | None, ...]) -> list[Word] | None:
     count, parts = len(axes.sizes), dict(axes.parts)
-    found = axes.reshaped(words, shape)
+    splits = axes.reshaped(words, shape)
     if len(axes.sizes) > count:
         _undo(axes, count, parts)
         return None
-    return found
+    return splits
 
 
 def _undo(axes: Axes, count: int, parts: dict[int, tuple[int, int]]) -> None:

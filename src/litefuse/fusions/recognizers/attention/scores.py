@@ -124,7 +124,7 @@ def _has_product(value: ir.Value, depth: int) -> bool:
     owner = value.owner
     if isinstance(owner, ir.Block) or not depth:
         return False
-    return contraction(owner) is not None or any(_has_product(source(each), depth - 1) for each in owner.operands)
+    return contraction(owner) is not None or any(_has_product(source(operand), depth - 1) for operand in owner.operands)
 
 
 def moved(axes: Axes, words: list[Word], op: ir.OpView) -> list[Word] | None:

@@ -76,10 +76,10 @@ class Activations:
     """
 
     def find(self, graph: Graph) -> Iterator[NamedLayer | NearMiss]:
-        for each in _FORMULAS:
-            for op in graph.named(*each.anchors):
+        for formula in _FORMULAS:
+            for op in graph.named(*formula.anchors):
                 if not is_parameter(op.operands[0]):
-                    yield from _find(graph, each, op.results[0])
+                    yield from _find(graph, formula, op.results[0])
 
 
 def _find(graph: Graph, entry: _Formula, anchor: ir.Value) -> Iterator[NamedLayer | NearMiss]:

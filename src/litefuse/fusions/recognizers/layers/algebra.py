@@ -140,17 +140,17 @@ class Algebra:
         if name not in _ARITHMETIC:
             return None
         operands = [self._of(operand, depth + 1) for operand in op.operands]
-        frames = {each.dropped for each in operands if each.dropped is not None}
+        frames = {operand.dropped for operand in operands if operand.dropped is not None}
         if len(frames) > 1:
             return None
-        first, *others = (each.expression for each in operands)
+        first, *others = (operand.expression for operand in operands)
         made: Expression | None = None
         if name in _BINARY:
             made = forms.add(first, others[0], _BINARY[name])
         elif name == "tf.AddN":
             made = first
-            for each in others:
-                made = forms.add(made, each)
+            for other in others:
+                made = forms.add(made, other)
         elif name == "tf.Mul":
             made = forms.multiply(first, others[0])
         elif name == "tf.DivNoNan":  # by a number that is not 0, as of moments with weights

@@ -155,7 +155,9 @@ class Expressions:
         if not other or one.keys() != other.keys():
             return None
         factors = [coefficient / other[monomial] for monomial, coefficient in one.items()]
-        return factors[0] if all(math.isclose(each, factors[0], rel_tol=self._tolerance) for each in factors) else None
+        return (
+            factors[0] if all(math.isclose(factor, factors[0], rel_tol=self._tolerance) for factor in factors) else None
+        )
 
     def atoms_of(self, expression: Mapping[Monomial, float]) -> Iterator[Atom]:
         """Yields the atoms of an expression, those inside of functions and means too."""
@@ -168,12 +170,12 @@ class Expressions:
 
     def numbers_of(self, expression: Mapping[Monomial, float]) -> set[int]:
         """Returns the numbers of the atoms of an expression, and of those inside of functions and means."""
-        found: set[int] = set()
+        numbers: set[int] = set()
         for monomial in expression:
             for number, _ in monomial:
                 argument = self.atoms[number].argument
-                found |= {number} if argument is None else {number, *self.numbers_of(argument)}
-        return found
+                numbers |= {number} if argument is None else {number, *self.numbers_of(argument)}
+        return numbers
 
     def _is_fixed(self, number: int, axes: Sequence[int]) -> bool:
         """Whether an atom has the same value all along some axes."""

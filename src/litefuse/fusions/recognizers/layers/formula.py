@@ -36,7 +36,7 @@ def expression_of(formula: Pattern, known: Mapping[Pattern, Expression], forms: 
                 made = forms.multiply(made, expression_of(factor, known, forms))
             return made
         case Op():
-            operands = [expression_of(each, known, forms) for each in formula.operands]
+            operands = [expression_of(operand, known, forms) for operand in formula.operands]
             return _applied(formula.name, operands, forms)
         case _:
             raise TypeError(formula)

@@ -46,7 +46,9 @@ def _found(graph: Graph, op: ir.OpView) -> NamedLayer | NearMiss | None:
         return NearMiss(LAYER, where(back), "the batch normalization that computes it has a scale or an offset", 2)
     result, scale, offset = scaled(graph, x, back)
     parameters = [each for each in (scale, offset) if each is not None]
-    if (offset is not None and scale is None) or any(graph.kind(each).sizes != (size,) for each in parameters):
+    if (offset is not None and scale is None) or any(
+        graph.kind(parameter).sizes != (size,) for parameter in parameters
+    ):
         result, parameters = back, []
     if len(kind.sizes) > 4:
         attributes = {"epsilon": attribute_value(op.attributes["epsilon"]), "axes": [len(kind.sizes) - 1]}

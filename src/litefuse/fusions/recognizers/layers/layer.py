@@ -102,7 +102,7 @@ def _is_closed(value: ir.Value, known: dict[ir.Value, bool], steps: int) -> bool
     if value not in known:
         owner = value.owner
         operands = None if isinstance(owner, ir.Block) or not steps else list(owner.operands)
-        known[value] = operands is not None and all(_is_closed(each, known, steps - 1) for each in operands)
+        known[value] = operands is not None and all(_is_closed(operand, known, steps - 1) for operand in operands)
     return known[value]
 
 

@@ -92,7 +92,7 @@ class LayerSearch:
                     self.missed.append(NearMiss(found.kind, found.place, str(reason), 3))
                     continue
                 # Layers may share what they compute, such as the statistics of one input.
-                own = {graph.order[each] for each in found.results}
+                own = {graph.order[result] for result in found.results}
                 if own.isdisjoint(parts) and results.isdisjoint(region.inside):
                     parts |= region.inside
                     results |= own
@@ -167,9 +167,9 @@ def _with_vectors(function: func.FuncOp, layer: NamedLayer, sizes: list[ir.Value
         with ir.InsertionPoint(after), after.location:
             b = Builder()
             vector = b.op(
-                "Reshape", [value, int32_constant([-1])], [math.prod(each or 0 for each in kind.sizes)], kind.dtype
+                "Reshape", [value, int32_constant([-1])], [math.prod(size or 0 for size in kind.sizes)], kind.dtype
             )
-            back = b.reshape(vector, [each or 0 for each in kind.sizes])
+            back = b.reshape(vector, [size or 0 for size in kind.sizes])
         for use in readers:
             use.owner.operands[use.operand_number] = back
         arguments[index] = vector

@@ -105,21 +105,21 @@ def _find(graph: Graph, root: ir.Value) -> Iterator[NamedLayer | NearMiss]:
         reason = f"what is divided by the root{without} is not what the root is of"
         misses.append(NearMiss(kind, where(root), reason, 1))
     if misses:
-        yield max(misses, key=lambda each: each.matched)
+        yield max(misses, key=lambda miss: miss.matched)
 
 
 def _candidates(graph: Graph, root: ir.Value) -> list[ir.Value]:
     """Returns the values that may be x: those that means on the way to a root are of, and what these are made of."""
-    found: list[ir.Value] = []
+    candidates: list[ir.Value] = []
     for value in ancestors(root, 10):
         op = value.owner
         if isinstance(op, ir.Block) or op.name not in _REDUCTIONS:
             continue
         shape = graph.kind(op.operands[0]).shape
-        for each in (op.operands[0], *ancestors(op.operands[0], 6)):
-            if each not in found and graph.kind(each).shape == shape and len(found) < _CANDIDATES:
-                found.append(each)
-    return found
+        for ancestor in (op.operands[0], *ancestors(op.operands[0], 6)):
+            if ancestor not in candidates and graph.kind(ancestor).shape == shape and len(candidates) < _CANDIDATES:
+                candidates.append(ancestor)
+    return candidates
 
 
 def _divisor(graph: Graph, x: ir.Value, value: ir.Value) -> _Divisor | NearMiss | None:
@@ -255,7 +255,7 @@ def _named(graph: Graph, divisor: _Divisor, found: _Normalized) -> NamedLayer:
     parameters = [each for each in (found.scale, found.offset) if each is not None]
     vectors = frozenset(range(1, 1 + len(parameters)))
     last = divisor.axes == (rank - 1,)
-    fits = all(_size(each) == sizes[0] for each in parameters) if last else False
+    fits = all(_size(parameter) == sizes[0] for parameter in parameters) if last else False
     in_order = found.offset is None or found.scale is not None
     attributes: dict[str, Any] = {"epsilon": divisor.epsilon}
     if divisor.mean is None:
@@ -300,7 +300,11 @@ def _grouped(graph: Graph, divisor: _Divisor, found: _Normalized) -> NamedLayer 
     else:
         return None
     parameters = [each for each in (scale, offset) if each is not None]
-    if groups is None or (offset is not None and scale is None) or any(_size(each) != channels for each in parameters):
+    if (
+        groups is None
+        or (offset is not None and scale is None)
+        or any(_size(parameter) != channels for parameter in parameters)
+    ):
         return None
     out = len(tensor_type_of(source).sizes)
     if out > 4:

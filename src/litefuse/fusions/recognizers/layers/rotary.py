@@ -83,7 +83,7 @@ def _joined(op: ir.OpView) -> NamedLayer | NearMiss | None:
     products = [_factors(value) for value in (*minus.operands, *plus.operands)]
     if None in products:
         return None
-    a_cos, b_sin, one, other = (each for each in products if each is not None)
+    a_cos, b_sin, one, other = (product for product in products if product is not None)
     for a, cos in (a_cos, a_cos[::-1]):
         for b, sin in (b_sin, b_sin[::-1]):
             first_half, second_half = _half(a), _half(b)
@@ -164,7 +164,7 @@ def _parts(op: ir.Operation | ir.OpView | ir.Block) -> tuple[tuple[ir.Value, ir.
         axis %= kind.rank
         whole = _merged(result)
         if kind.sizes[axis] == 2 and axis >= kind.rank - 2 and whole is not None:
-            stacked = [_squeezed(each, axis) for each in list(op.operands)[:2]]
+            stacked = [_squeezed(operand, axis) for operand in list(op.operands)[:2]]
             return (stacked[0], stacked[1]), "neighbors" if axis == kind.rank - 1 else "halves", whole
         return ((op.operands[0], op.operands[1]), "halves", result) if axis == kind.rank - 1 else None
     if op.name == "tf.Pack" and len(op.operands) == 2:
@@ -250,7 +250,7 @@ def _strided(op: ir.Operation | ir.OpView) -> _Half | None:
     """Returns every second feature, or an axis of pairs at one index."""
     whole = op.operands[0]
     sizes = tensor_type_of(whole).sizes
-    begin, end, strides = (integer_constant(source(each)) for each in list(op.operands)[1:])
+    begin, end, strides = (integer_constant(source(operand)) for operand in list(op.operands)[1:])
     if not (isinstance(begin, list) and isinstance(end, list) and isinstance(strides, list)) or not sizes:
         return None
     masks = {

@@ -134,7 +134,7 @@ class _Gru:
         kernels, recurrents = self._of_each(matrix, "kernel"), self._of_each(matrix, "recurrent kernel")
         biases = self._of_each(vector, "bias")
         of_h = self._of_each(vector, "recurrent bias") if reset_after else {}
-        weights = [each for of_gates in (kernels, recurrents, biases, of_h) for each in of_gates.values()]
+        weights = [gate for of_gates in (kernels, recurrents, biases, of_h) for gate in of_gates.values()]
         return self._by_gate(
             weights,
             kernels,

@@ -101,9 +101,9 @@ def _match(loop: StepLoop, cell: Cell, positions: tuple[int, ...]) -> LoopLayer 
         return step is not None and len({*step.weights}) == len(step.weights)
 
     results = [loop.states[position] for position in positions]
-    found = match(cell.results, results, known=known, can_be=can_be, accept=accept)
-    if isinstance(found, Mismatch):
-        return found
-    step = read_step(cell, found)
+    matched = match(cell.results, results, known=known, can_be=can_be, accept=accept)
+    if isinstance(matched, Mismatch):
+        return matched
+    step = read_step(cell, matched)
     assert step is not None
     return LoopLayer(loop, step, positions)

@@ -122,7 +122,7 @@ class _Lstm:
             ]
             for g in self.letters
         }
-        weights = [each for of_gates in (kernels, recurrents, biases) for each in of_gates.values()]
+        weights = [gate for of_gates in (kernels, recurrents, biases) for gate in of_gates.values()]
         cell = self._cell(weights, sums, biases)
         together = [*cell.together, [*recurrents.values()]]
         return replace(cell, attributes={**cell.attributes, "matrix_per_gate": True}, together=together, gates={})

@@ -20,7 +20,7 @@ def _shape(op: Op) -> Answer:
 
 
 def _shape_n(op: Op) -> Answer:
-    return [(None if each.shape is None else len(each.shape),) for each in op.operands]
+    return [(None if operand.shape is None else len(operand.shape),) for operand in op.operands]
 
 
 def range_length(start: Dim, limit: Dim, delta: Dim) -> Dim | None:

@@ -122,15 +122,15 @@ def _eigenvectors(op: Op) -> Answer:
 
 
 def _singular_vectors(op: Op) -> Answer:
-    found: list[PartialDims] = [None, None, None]
+    vectors: list[PartialDims] = [None, None, None]
     with suppress(Undecided):
         *batch, rows, columns = _matrices(op, 0)
         count = minimum(rows, columns)
         left, right = (rows, columns) if op.attribute("full_matrices", False) else (count, count)
-        found = [(*batch, count), (*batch, rows, left), (*batch, columns, right)]
+        vectors = [(*batch, count), (*batch, rows, left), (*batch, columns, right)]
     if not op.attribute("compute_uv", True):
-        found[1:] = [(0,), (0,)]
-    return found
+        vectors[1:] = [(0,), (0,)]
+    return vectors
 
 
 def _fourier(op: Op) -> Answer:

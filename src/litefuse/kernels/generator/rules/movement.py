@@ -25,7 +25,7 @@ def _concatenation(graph: Graph, op: BodyOp) -> Node:
     from litefuse.kernels.generator.rules.elementwise import activated
 
     places = range(len(op.inputs))
-    known = moved_integers(graph, op, places, lambda values: np.concatenate([np.atleast_1d(each) for each in values]))
+    known = moved_integers(graph, op, places, lambda values: np.concatenate([np.atleast_1d(value) for value in values]))
     if known is not None:
         return known
     parts = _parts(graph, op)
@@ -60,7 +60,7 @@ def _joined(graph: Graph, parts: Sequence[Node], axis: int) -> Node:
 @rule("PACK", takes="x+", options="PackOptions")
 def _pack(graph: Graph, op: BodyOp) -> Node:
     def compute(values: list[Any]) -> Any:
-        if any(each.ndim for each in values):
+        if any(value.ndim for value in values):
             raise NotGenerated("sizes are used as a tensor of another rank than 0 and 1")
         return np.stack(values)
 

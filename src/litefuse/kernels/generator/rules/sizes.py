@@ -57,11 +57,11 @@ def folded(graph: Graph, op: BodyOp) -> Node | None:
                 made.flat[place] = graph.sizes.compare("!=", each, ZERO, lambda a, b: a != b)
         graph.set_integers(op.outputs[0], made)
         return graph.node(op.outputs[0])
-    if op.name not in _BINARY or any(each.ndim > 1 for each in values):
+    if op.name not in _BINARY or any(value.ndim > 1 for value in values):
         return None
     if "BOOL" in dtypes and not op.name.startswith("LOGICAL_"):
         return None
-    if len({each.size for each in values} - {1}) > 1:
+    if len({value.size for value in values} - {1}) > 1:
         raise NotGenerated("sizes are not broadcast")
     left, right = cast("list[npt.NDArray[Any]]", np.broadcast_arrays(*values))
     made = np.empty(left.shape, object)

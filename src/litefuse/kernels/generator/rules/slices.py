@@ -52,7 +52,7 @@ def _require_inside(graph: Graph, begin: Size, step: int, size: Size, whole: Siz
         if size.known and not all(0 <= each.value({}) < whole.value({}) for each in (begin, last)):
             raise NotGenerated(outside)
         return
-    inside = " && ".join(f"{each} >= 0 && {each} < {whole}" for each in dict.fromkeys((begin, last)))
+    inside = " && ".join(f"{fromkey} >= 0 && {fromkey} < {whole}" for fromkey in dict.fromkeys((begin, last)))
     sizes.require(f"{size} == 0 || ({inside})", Requirement(outside, begin, whole))
 
 

@@ -72,7 +72,7 @@ class TransformTensorBilinear(CustomOp):
         """Interpolates each image at the places of its matrix."""
         images, matrices = inputs[0], inputs[1].reshape(-1, 4, 4)
         _, rows, cols, _ = outputs[0].shape
-        y, x = (each.astype(np.float32) for each in np.indices((rows, cols)))
+        y, x = (index.astype(np.float32) for index in np.indices((rows, cols)))
         for number, image in enumerate(images):
             matrix = matrices[number if len(matrices) > 1 else 0]
             with np.errstate(all="ignore"):

@@ -94,13 +94,13 @@ def _numbers(payload: bytes, dtype: str) -> npt.NDArray[Any]:
 
 def _messages(data: bytes, field: int) -> list[bytes]:
     """Returns the strings or messages of a field."""
-    found: list[bytes] = []
+    messages: list[bytes] = []
     for number, kind, value in _fields(data):
         if number == field:
             if kind != _LENGTH:
                 raise _Damaged
-            found.append(value)
-    return found
+            messages.append(value)
+    return messages
 
 
 def _fields(data: bytes) -> Iterator[tuple[int, int, Any]]:
@@ -126,12 +126,12 @@ def _fields(data: bytes) -> Iterator[tuple[int, int, Any]]:
 
 
 def _varints(data: bytes) -> list[int]:
-    found: list[int] = []
+    varints: list[int] = []
     at = 0
     while at < len(data):
         value, at = _varint(data, at)
-        found.append(value)
-    return found
+        varints.append(value)
+    return varints
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:

@@ -81,7 +81,7 @@ class _Parser(CustomOp):
                 for each in plan.dense
             ),
             *(TensorSpec(None, _DTYPES[each]) for each in plan.ragged),
-            *(TensorSpec([shape[0] + 1] if shape else None, each) for each in plan.splits),
+            *(TensorSpec([shape[0] + 1] if shape else None, split) for split in plan.splits),
         ]
 
     def _parse(
@@ -107,7 +107,7 @@ class _Parser(CustomOp):
         examples = [features_of(one, wanted) for one in serialized.ravel().tolist()]
 
         def rows(key: bytes, dtype: str) -> _Rows:
-            return [_values(each.get(key), key, dtype) for each in examples]
+            return [_values(example.get(key), key, dtype) for example in examples]
 
         scalar = serialized.ndim == 0
         filled: list[npt.NDArray[Any]] = []
@@ -116,7 +116,7 @@ class _Parser(CustomOp):
         filled += [_joined(each, dtype) for each, dtype in zip(sparse, plan.sparse, strict=True)]
         filled += [_dense_shape(each, scalar=scalar) for each in sparse]
         for key, wanted_dense, default in zip(keys.dense, plan.dense, defaults, strict=True):
-            found = [each.get(key) for each in examples]
+            found = [example.get(key) for example in examples]
             present = [each is not None and each.dtype != "" for each in found]
             values = [_values(each, key, wanted_dense.dtype) for each in found]
             filled.append(_dense(key, values, present, wanted_dense, default, scalar=scalar))
@@ -175,7 +175,7 @@ class ParseExampleV2(_Parser):
             KernelError: A string is not an Example, or does not fit the features.
         """
         serialized, _, *keys = inputs[:5]
-        self._parse(serialized, _Keys(*(each.tolist() for each in keys)), inputs[5:], outputs)
+        self._parse(serialized, _Keys(*(key.tolist() for key in keys)), inputs[5:], outputs)
 
 
 @pack_kernel("ParseExample")
@@ -214,7 +214,7 @@ class ParseExample(_Parser):
         """
         split = 2 + len(self._plan.sparse)
         end = split + len(self._plan.dense)
-        keys = _Keys([each.item() for each in inputs[2:split]], [each.item() for each in inputs[split:end]], [])
+        keys = _Keys([input_.item() for input_ in inputs[2:split]], [input_.item() for input_ in inputs[split:end]], [])
         self._parse(inputs[0], keys, inputs[end:], outputs)
 
 
@@ -258,7 +258,7 @@ class ParseSingleExample(_Parser):
         Raises:
             KernelError: The string is not an Example, or does not fit the features.
         """
-        keys = _Keys([as_bytes(each) for each in sparse_keys], [as_bytes(each) for each in dense_keys], [])
+        keys = _Keys([as_bytes(key) for key in sparse_keys], [as_bytes(key) for key in dense_keys], [])
         self._parse(inputs[0], keys, inputs[1:], outputs)
 
 
@@ -274,13 +274,13 @@ def _plan(
     for dtype in (*sparse, *dense, *ragged):
         if dtype not in _NAMES:
             raise KernelError(f"a feature must be of {', '.join(_NAMES.values())}, not of the dtype of number {dtype}")
-    if any(each not in _SPLITS for each in splits):
+    if any(split not in _SPLITS for split in splits):
         raise KernelError("row splits must be int32 or int64")
     return _Plan(
         [_NAMES[each] for each in sparse],
         [_Dense(_NAMES[each], _shape(shape)) for each, shape in zip(dense, shapes, strict=True)],
         [_NAMES[each] for each in ragged],
-        [_SPLITS[each] for each in splits],
+        [_SPLITS[split] for split in splits],
     )
 
 

@@ -45,7 +45,7 @@ class ConcatV2(OfStringsOnly):
         if axis.value is None:
             return TensorSpec(None, STRING)
         try:
-            joined = np.concatenate([np.empty(each, np.bool_) for each in shapes], int(axis.value.item()))
+            joined = np.concatenate([np.empty(shape, np.bool_) for shape in shapes], int(axis.value.item()))
         except ValueError:
             raise KernelError(f"inputs {shapes} cannot be joined along axis {axis.value.item()}") from None
         return TensorSpec(joined.shape, STRING)

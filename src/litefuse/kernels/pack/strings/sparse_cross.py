@@ -97,9 +97,9 @@ class SparseCross(CustomOp):
             combinations = itertools.product(*(column[row] for column in columns))
             if hashed_output:
                 modulus = num_buckets if num_buckets > 0 else _LARGEST
-                crossed[row] = [_hashed(each, hash_key & _MASK) % modulus for each in combinations]
+                crossed[row] = [_hashed(combination, hash_key & _MASK) % modulus for combination in combinations]
             else:
-                crossed[row] = [_BETWEEN.join(map(_text, each)) for each in combinations]
+                crossed[row] = [_BETWEEN.join(map(_text, combination)) for combination in combinations]
         places = [(row, place) for row, each in crossed.items() for place in range(len(each))]
         flat = list(itertools.chain.from_iterable(crossed.values()))
         outputs[0] = np.array(places, np.int64).reshape(-1, 2)

@@ -90,10 +90,10 @@ def _float(data: bytes, dtype: np.dtype[Any]) -> float:
             return float.fromhex(text)
         except OverflowError:
             return float("-inf" if text[0] == "-" else "inf")
-    found = _NO_NUMBER.fullmatch(text)
-    if found is None:
+    matched = _NO_NUMBER.fullmatch(text)
+    if matched is None:
         raise KernelError(f"{data!r} is no number of {dtype}")
-    return float(found[1] + found[2][:3])
+    return float(matched[1] + matched[2][:3])
 
 
 def _nearest(number: float, text: str, dtype: np.dtype[Any]) -> float:

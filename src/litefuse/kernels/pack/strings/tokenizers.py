@@ -129,7 +129,7 @@ def _ragged(
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
     """Returns the tokens of all strings, their row splits, and where they begin and end."""
     tokens = string_array(one[start:end] for one, found in zip(texts, spans, strict=True) for start, end in found)
-    splits = np.concatenate([[0], np.cumsum([len(found) for found in spans], dtype=np.int64)])
+    splits = np.concatenate([[0], np.cumsum([len(span) for span in spans], dtype=np.int64)])
     places = np.array([span for found in spans for span in found], dtype).reshape(-1, 2)
     return tokens, splits, places[:, 0], places[:, 1]
 

@@ -107,7 +107,7 @@ class WordpieceTokenizeWithOffsets(CustomOp):
                 word, known, suffix, max_chars_per_token, unknown=unknown, split_unknown=split_unknown_characters
             )
             pieces.append([(word if unknown is None else unknown, 0, len(word))] if found is None else found)
-        counts = [len(each) for each in pieces]
+        counts = [len(piece) for piece in pieces]
         places = np.array([piece[1:] for each in pieces for piece in each], np.int64).reshape(-1, 2)
         outputs[0] = string_array(piece for each in pieces for piece, _, _ in each)
         outputs[1][...] = [0, *itertools.accumulate(counts)] if output_row_partition_type == "row_splits" else counts

@@ -107,7 +107,7 @@ def _stays_positive(value: ir.Value) -> bool:
     while (same := producer(value, "tf.Identity", "tf.Reshape", "tf.ExpandDims", "tf.Squeeze")) is not None:
         value = same.operands[0]
     bounded = producer(value, "tf.Add", "tf.AddV2", "tf.Maximum")
-    return bounded is not None and any((_number(each) or 0.0) > 0 for each in bounded.operands)
+    return bounded is not None and any((_number(operand) or 0.0) > 0 for operand in bounded.operands)
 
 
 def _is_never_positive(value: ir.Value) -> bool:
@@ -118,7 +118,7 @@ def _is_never_positive(value: ir.Value) -> bool:
         value = scaled.operands[0]
     bounded = producer(value, "tf.Minimum")
     return bounded is not None and any(
-        (number := _number(each)) is not None and number <= 0 for each in bounded.operands
+        (number := _number(operand)) is not None and number <= 0 for operand in bounded.operands
     )
 
 

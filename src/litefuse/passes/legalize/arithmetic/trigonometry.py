@@ -113,7 +113,7 @@ class Atan2(Decomposition):
     """
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
-        shapes = [each.shape for each in op.types]
+        shapes = [kind.shape for kind in op.types]
         y, x = op.operands
         return None not in shapes and not _have_one_shape(y, x, *shapes)
 
@@ -148,5 +148,7 @@ def _shaped_like(value: ir.Value, depth: int) -> ir.Value:
     """Returns the value that this one is computed from elementwise, or itself; scalar operands are ignored."""
     if not depth or isinstance(value.owner, ir.Block) or value.owner.name not in _ELEMENT_BY_ELEMENT:
         return value
-    found = {_shaped_like(each, depth - 1) for each in value.owner.operands if tensor_type_of(each).shape != ()}
+    found = {
+        _shaped_like(operand, depth - 1) for operand in value.owner.operands if tensor_type_of(operand).shape != ()
+    }
     return found.pop() if len(found) == 1 else value

@@ -38,7 +38,7 @@ class FactoredColumns(Decomposition):
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         axis, first = op.constants[-1], producer(op.operands[0], *_FACTORED)
-        if first is None or axis is None or any(not each.shape or each.shape[-1] != 1 for each in op.types[:-1]):
+        if first is None or axis is None or any(not kind.shape or kind.shape[-1] != 1 for kind in op.types[:-1]):
             return False
         if int(axis) != len(op.shape(0)) - 1:
             return False

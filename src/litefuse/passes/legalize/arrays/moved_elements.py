@@ -46,7 +46,7 @@ class Carried(Decomposition):
         if carrier == dtype:
             raise NotDecomposed(f"LiteRT's {op.name} does not take {dtype} in this form")
         attributes = b.options(op)
-        results = b.ops(op.name, moved, [(each.shape, carrier) for each in op.results], **attributes)
+        results = b.ops(op.name, moved, [(result.shape, carrier) for result in op.results], **attributes)
         return [delivered(b, value, dtype) for value in results]
 
 

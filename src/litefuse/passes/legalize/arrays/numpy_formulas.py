@@ -33,7 +33,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         b = self._builder
         if method != "__call__" or options:
             return NotImplemented
-        operands = [each.value if isinstance(each, Array) else each for each in inputs]
+        operands = [input_.value if isinstance(input_, Array) else input_ for input_ in inputs]
         if function in _UNARY:
             return Array(b, b.unary(_UNARY[function], *operands))
         if function in _BINARY:

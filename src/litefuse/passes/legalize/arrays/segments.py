@@ -92,7 +92,7 @@ class SparseSegmentGradient(Decomposition):
         op.shape(0)
         op.shape(2, 1)
         op.require(0, "float32")
-        gradient, indices, ids = op.operands[0], *(b.cast(each, "int32") for each in op.operands[1:3])
+        gradient, indices, ids = op.operands[0], *(b.cast(operand, "int32") for operand in op.operands[1:3])
         kind = op.name.removeprefix("SparseSegment").removesuffix("Grad")
         if kind != "Sum":
             gradient = b.binary("RealDiv", gradient, _divisors(b, kind, gradient, ids, b.size(gradient, 0)))

@@ -167,7 +167,7 @@ def _take(b: Builder, value: ir.Value, slices: Sequence[AxisSlice]) -> ir.Value:
         masks["shrink_axis_mask"] |= each.shrink << axis
         if not each.shrink:
             shape.append(each.count(size))
-    begin = [0 if each.begin is None else each.begin for each in slices]
-    end = [0 if each.end is None else each.end for each in slices]
-    operands = [b.vector(begin), b.vector(end), b.vector([each.stride for each in slices])]
+    begin = [0 if slice_.begin is None else slice_.begin for slice_ in slices]
+    end = [0 if slice_.end is None else slice_.end for slice_ in slices]
+    operands = [b.vector(begin), b.vector(end), b.vector([slice_.stride for slice_ in slices])]
     return b.op("StridedSlice", [value, *operands], shape, b.dtype(value), **masks)

@@ -50,13 +50,13 @@ class Uint64(Decomposition):
     """The op of the same bits as int64; numbers that are compared are moved by 2^63, which keeps their order."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
-        if all(each.dtype != "uint64" for each in op.types):
+        if all(kind.dtype != "uint64" for kind in op.types):
             raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype if op.types else 'it'}")
         operands = list(op.operands)
         for place, (value, each) in enumerate(zip(operands, op.types, strict=True)):
             if each.dtype == "uint64":
                 operands[place] = self._moved(op, b, b.bitcast(value, "int64"))
-        kinds = [(each.shape, "int64" if each.dtype == "uint64" else each.dtype) for each in op.results]
+        kinds = [(result.shape, "int64" if result.dtype == "uint64" else result.dtype) for result in op.results]
         results = b.ops(op.name, operands, kinds, **b.options(op))
         return [
             b.bitcast(self._moved(op, b, value), "uint64") if each.dtype == "uint64" else value

@@ -79,8 +79,8 @@ class Widened(Decomposition):
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
         widths = _FLOATS | _INTEGERS if op.name in self.names else _FLOATS
-        narrow = next((each.dtype for each in op.types if each.dtype in widths), None)
-        if narrow is None or op.name in _OF_BITS or any(each.dtype in _REFERENCES for each in op.types):
+        narrow = next((kind.dtype for kind in op.types if kind.dtype in widths), None)
+        if narrow is None or op.name in _OF_BITS or any(kind.dtype in _REFERENCES for kind in op.types):
             raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype if op.types else 'it'}")
         wide = widths[narrow]
         if op.name in _EXTREMES:
@@ -100,4 +100,4 @@ def _within(b: Builder, value: ir.Value, dtype: str) -> ir.Value:
 
 def is_widened_float(decomposition: Decomposition, types: Iterable[TensorType]) -> bool:
     """Whether a decomposition computes operands of these types in float32 whose own dtype is narrower."""
-    return isinstance(decomposition, Widened) and any(each.dtype in _FLOATS for each in types)
+    return isinstance(decomposition, Widened) and any(kind.dtype in _FLOATS for kind in types)

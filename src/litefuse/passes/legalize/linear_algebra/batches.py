@@ -24,7 +24,7 @@ def in_one_batch(b: Builder, *values: ir.Value) -> tuple[Sequence[ir.Value], Seq
     """
     sizes = [b.sizes(value) for value in values]
     rank = max(map(len, sizes)) - 2
-    outer: list[list[MixedSize]] = [[*[1] * (rank + 2 - len(each)), *each[:-2]] for each in sizes]
+    outer: list[list[MixedSize]] = [[*[1] * (rank + 2 - len(size)), *size[:-2]] for size in sizes]
     batch = outer[0]
     for other in outer[1:]:
         batch = [_broadcast(b, x, y) for x, y in zip(batch, other, strict=True)]

@@ -159,7 +159,7 @@ def _diagonalized(b: Builder, matrices: ir.Value, others: Sequence[ir.Value]) ->
         first, beside = tournament.halves(b, upper, 2)
         _, second = tournament.halves(b, lower, 2)
         rotation = _rotation(b, diagonal(first), diagonal(second), diagonal(beside))
-        rotated = [tournament.rotated(b, each, rotation, 2) for each in (value, *others)]
+        rotated = [tournament.rotated(b, other, rotation, 2) for other in (value, *others)]
         return [tournament.rotated(b, rotated[0], rotation, 1), *rotated[1:]]
 
     value, *others = count_to(b, tournament.turns, [value, *others], turn)

@@ -38,7 +38,7 @@ class SetOperation(Decomposition):
         groups = b.sizes(op.operands[0])[:-1]
         count = b.product(groups)
         rows, others = (
-            b.reshape(b.cast(each, _COMPARED_IN[dtype]), [count, b.size(each, -1)]) for each in op.operands[:2]
+            b.reshape(b.cast(operand, _COMPARED_IN[dtype]), [count, b.size(operand, -1)]) for operand in op.operands[:2]
         )
         operation = str(op.attributes["set_operation"])
         if operation == "union":

@@ -55,14 +55,14 @@ class MovedStrings(Decomposition):
         operands = list(op.operands)
         operands[operand] = b.reshape(b.range(count), sizes)
         attributes = b.options(op)
-        places = b.ops(op.name, operands, [(each.shape, "int32") for each in op.results], **attributes)
+        places = b.ops(op.name, operands, [(result.shape, "int32") for result in op.results], **attributes)
         constant = strings_of_constant(strings)
         if constant is not None:
             flat = b.strings(constant.reshape(-1))
         else:
             flat = b.reshape(strings, [count]) if len(shape) != 1 else strings
         return [
-            b.op("GatherNd", [flat, b.expand(each, len(b.shape(each)))], b.shape(each), "string") for each in places
+            b.op("GatherNd", [flat, b.expand(place, len(b.shape(place)))], b.shape(place), "string") for place in places
         ]
 
 
@@ -88,7 +88,7 @@ class ConstantStrings(Decomposition):
             Tensor(kind.dtype, each.shape, array_of(each.reshape(-1).tolist(), each.shape))
             for kind, each in zip(op.types, known, strict=True)
         ]
-        results = [Tensor(each.dtype, None) for each in op.results]
+        results = [Tensor(result.dtype, None) for result in op.results]
         try:
             moved = VALUES[op.name](Op(op.name, operands, results, op.attributes))
         except (IndexError, Undecided, ValueError) as error:

@@ -302,7 +302,7 @@ def _constants(crops: ir.Value, axis: int, count: int) -> tuple[int, int] | None
     if not 1 <= axis <= count:
         return 0, 0
     numbers = [_number(crops, (axis - 1, side)) for side in (0, 1)]
-    if any(part is not _CONSTANT for each in numbers for part in each):
+    if any(part is not _CONSTANT for number in numbers for part in number):
         return None
     return numbers[0][_CONSTANT], numbers[1][_CONSTANT]
 
@@ -321,8 +321,10 @@ def _number(value: ir.Value, place: tuple[int, ...]) -> _Sum:
                 return _number(op.operands[place[0]], place[1:])
             case "tf.StridedSlice" if not place and (at := _taken(op)) is not None:
                 return _number(op.operands[0], (at,))
-            case "tf.Add" | "tf.AddV2" | "tf.Sub" if len({tensor_type_of(each).shape for each in op.operands}) == 1:
-                first, second = (_number(each, place) for each in op.operands)
+            case "tf.Add" | "tf.AddV2" | "tf.Sub" if (
+                len({tensor_type_of(operand).shape for operand in op.operands}) == 1
+            ):
+                first, second = (_number(operand, place) for operand in op.operands)
                 (first.subtract if op.name == "tf.Sub" else first.update)(second)
                 return first
             case _:

@@ -200,8 +200,8 @@ def _sum_of_windows(
 
 def _sum(b: Builder, values: Sequence[ir.Value]) -> ir.Value:
     total = values[0]
-    for each in values[1:]:
-        total = b.binary("AddV2", total, each)
+    for value in values[1:]:
+        total = b.binary("AddV2", total, value)
     return total
 
 

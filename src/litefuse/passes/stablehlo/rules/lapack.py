@@ -45,7 +45,7 @@ def _tridiagonal(op: Any, t: Translation, _: Mapping[str, Any]) -> Sequence[Resu
     """Solves tridiagonal systems; the diagonals, which are overwritten and unused, are returned unchanged."""
     b = t.b
     *diagonals, sides = t.values(op.operands[:4])
-    rows = [b.expand(each, len(b.shape(each)) - 1) for each in diagonals]
+    rows = [b.expand(diagonal, len(b.shape(diagonal)) - 1) for diagonal in diagonals]
     (below, main, above, flat), outer = in_one_batch(b, *rows, sides)
     return [*diagonals, shaped(t, solve_tridiagonal(b, below, main, above, flat), outer), _success(t, outer)]
 

@@ -126,7 +126,7 @@ def _are_distinct(op: Any, positions: Positions) -> bool:
     numbers = positions.numbers()
     if numbers is None or positions.wide or positions.batching:
         return False
-    rows = np.stack([each.reshape(-1) for each in numbers], 1)
+    rows = np.stack([number.reshape(-1) for number in numbers], 1)
     return len(np.unique(rows, axis=0)) == len(rows)
 
 

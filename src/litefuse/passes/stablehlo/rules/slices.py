@@ -37,8 +37,8 @@ def _sliced(
     if found.listed is not None:
         return get_item(t, operand, found.listed)
     axes = list(zip(begins, ends, strides, strict=True))
-    if found.elements is not None and all(isinstance(n, int) for each in axes for n in each):
-        return elements_value(t.b, found.elements[tuple(slice(*each) for each in axes)], t.dtype(operand))
+    if found.elements is not None and all(isinstance(n, int) for axis in axes for n in axis):
+        return elements_value(t.b, found.elements[tuple(slice(*axis) for axis in axes)], t.dtype(operand))
     if found.spread is not None and not t.b.shape(found.spread.small.emit()):  # all elements are equal
         declared = t.shape(op.results[0])
         if None not in declared:

@@ -203,7 +203,7 @@ def _check(
     if only_custom:
         if arena_size is not None:
             return
-        own = [each for each in custom_ops if each not in KNOWN_CUSTOM_OPS]
+        own = [op for op in custom_ops if op not in KNOWN_CUSTOM_OPS]
         what = f"the model has custom ops that tflite-micro has no kernels for: {', '.join(own or custom_ops)}"
         without_run = (
             "With the size of the arena (--arena-size BYTES, arena_size=...), the application is written without a run"
@@ -311,7 +311,7 @@ def _notes(
 ) -> Iterator[str]:
     if report.missing:
         yield f"The ops were checked by a table, which proves nothing: {report.missing}."
-    if foreign := [each for each in custom_ops if each not in KNOWN_CUSTOM_OPS]:
+    if foreign := [op for op in custom_ops if op not in KNOWN_CUSTOM_OPS]:
         yield f"Kernels have to be written for {', '.join(foreign)}: the program does not link without them."
     if opened := [port.name for port in (*inputs, *outputs) if port.open]:
         yield f"The file leaves sizes of {', '.join(opened)} open, which tflite-micro takes for 1."

@@ -67,7 +67,7 @@ class Application:
     @property
     def foreign_ops(self) -> tuple[str, ...]:
         """The custom ops that tflite-micro has no kernels for."""
-        return tuple(each for each in self.custom_ops if each not in KNOWN_CUSTOM_OPS)
+        return tuple(op for op in self.custom_ops if op not in KNOWN_CUSTOM_OPS)
 
 
 def application_files(application: Application) -> dict[str, bytes]:
@@ -125,7 +125,7 @@ def _model_names(application: Application) -> dict[str, str]:
         "CUSTOM_DECLARATIONS": "\n".join(declarations),
         "OP_COUNT": str(max(len(methods), 1)),
         "RESOLVER_PARAMETER": "OpResolver& resolver" if methods else "OpResolver&",
-        "REGISTRATIONS": "".join(f"  TF_LITE_ENSURE_STATUS(resolver.{each});\n" for each in methods),
+        "REGISTRATIONS": "".join(f"  TF_LITE_ENSURE_STATUS(resolver.{method});\n" for method in methods),
         "INTERPRETER": _WITH_VARIABLES.replace("@COUNT@", str(application.variables))
         if application.variables
         else "  auto* made = ::new (place) tflite::MicroInterpreter(model, resolver, arena, kArenaBytes);",
@@ -322,7 +322,7 @@ def _readme_names(application: Application) -> Mapping[str, str]:
         else "a program that calls it twice, with zeros, and prints the outputs",
         "ARENA_TEXT": application.arena_text,
         "OPS": "\n".join(rows) or "It has none.",
-        "NOTES": "\n## Notes\n\n" + "\n".join(f"- {each}" for each in application.notes) if application.notes else "",
+        "NOTES": "\n## Notes\n\n" + "\n".join(f"- {note}" for note in application.notes) if application.notes else "",
     }
 
 
