@@ -89,3 +89,7 @@ func.func private @then(%n: tensor<f32>, %unused: tensor<?xf32>, %x: tensor<?x3x
   %0 = "tfl.abs"(%x) : (tensor<?x3xf32>) -> tensor<?x3xf32>
   return %x, %0 : tensor<?x3xf32>, tensor<?x3xf32>
 }
+func.func @main(%c: tensor<i1>, %n: tensor<f32>, %y: tensor<?xf32>, %x: tensor<?x3xf32>) -> (tensor<?x3xf32>, tensor<?x3xf32>) {
+  %0:2 = "tf.If"(%c, %n, %y, %x) {then_branch = @then, else_branch = @then, is_stateless = true} : (tensor<i1>, tensor<f32>, tensor<?xf32>, tensor<?x3xf32>) -> (tensor<?x3xf32>, tensor<?x3xf32>)
+  return %0#0, %0#1 : tensor<?x3xf32>, tensor<?x3xf32>
+}

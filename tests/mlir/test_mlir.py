@@ -26,12 +26,14 @@ from typing import Any, cast
 import pytest
 from litert_converter.model_utils_ext import filecheck_check_input
 
+from litefuse.conversion.pipeline import deferred
 from litefuse.conversion.pipeline.one_op import lower_one_op
 from litefuse.errors import LitefuseError
 from litefuse.fusions.composites.fuse_composites import FuseComposites
 from litefuse.fusions.recognizers.layers.name_layers import NameLayers
 from litefuse.fusions.recognizers.recognize import RecognizeComposites
 from litefuse.fusions.recognizers.recurrent.block_cells import ExpandBlockCells
+from litefuse.ir.call_graph import all_operations
 from litefuse.ir.engine.lowering import run_mlir_passes
 from litefuse.ir.mlir import ir, mlir_context
 from litefuse.ir.passes import Pass, run_passes
@@ -208,6 +210,12 @@ PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
 }
 
 
+#: The ops without which a conversion does not even import a pass, by the pass's name: without them it must do nothing.
+NEEDED: dict[str, tuple[str, ...]] = {
+    one.name: one.ops for name in deferred.__all__ if (one := getattr(deferred, name)) and one.ops
+}
+
+
 def _cases() -> list[Any]:
     cases: list[Any] = []
     for path in sorted(Path(__file__).parent.glob("*.mlir")):
@@ -248,7 +256,9 @@ def test_pass(text: str) -> None:
                     if isinstance(one, str):
                         run_mlir_passes(module, one)
                     else:
-                        run_passes(module, [one])
+                        names = {op.name for op in all_operations(module)}
+                        if run_passes(module, [one]) and (needed := NEEDED.get(one.name)):
+                            assert any(name.startswith(needed) for name in names), f"{one.name} needs none of {needed}"
 
         if errors:
             with pytest.raises(LitefuseError) as caught:
