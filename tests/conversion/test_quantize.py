@@ -166,7 +166,7 @@ def test_what_is_no_model(tmp_path: Path) -> None:
         ([written(tmp_path / "half.tflite", before.read_bytes()[:500])], "the model is damaged"),
         ([before, "--max-error", "1e-9"], "changes an output by"),
         ([before, "--keep-float", "nothing"], "matches the name of no result"),
-        ([before, "--quantized-io"], "is for the quantizations"),
+        ([before, "--quantized-io"], "is only for the quantizations"),
         ([before, "--rotate", "hadamard", "--quantize", "int8"], "rotated weights"),
     ):
         command = wrong if "--quantize" in wrong else [*wrong, "--quantize", "dynamic"]

@@ -61,7 +61,7 @@ def test_the_error() -> None:
         check_config({"config": {"layers": [config]}}, "model.keras", "Load it.")
     assert str(raised.value) == (
         "model.keras: the file brings Python code along, in 'mask' of 'mine' (Lambda), which is not run\n"
-        "Make it a layer of Keras's own, or a class of yours. If you trust it: Load it."
+        "Replace it with a Keras layer or a class of yours. If you trust it: Load it."
     )
 
 
@@ -211,7 +211,7 @@ def test_what_models_have(config: Any) -> None:
 def test_a_configuration_may_be_so_large() -> None:
     text = json.dumps("x" * (MAX_CONFIG_BYTES - 2))
     assert len(parse_config(text, "here")) == MAX_CONFIG_BYTES - 2
-    with pytest.raises(LitefuseError, match="here: the model's configuration is too large: 33,554,433 bytes, of which"):
+    with pytest.raises(LitefuseError, match="here: the model's configuration is too large: 33,554,433 bytes, at most"):
         parse_config(text + " ", "here")
 
 

@@ -82,7 +82,7 @@ def test_an_archive_of_something_else(tmp_path: Path) -> None:
 def test_a_file_that_is_no_hdf5(tmp_path: Path) -> None:
     path = tmp_path / "model.h5"
     path.write_bytes(b"text")
-    with pytest.raises(LitefuseError, match=r"model\.h5: the file is damaged, or no HDF5 file"):
+    with pytest.raises(LitefuseError, match=r"model\.h5: the file is damaged, or not an HDF5 file"):
         load(path)
 
 
@@ -233,7 +233,7 @@ def test_groups_that_hold_each_other_are_looked_at_once(tmp_path: Path, monkeypa
 
     path = hdf5(tmp_path / "model.h5", fill)
     no_keras(monkeypatch, "h5py")
-    with pytest.raises(LitefuseError, match="of which keras and tensorflow cannot be found"):
+    with pytest.raises(LitefuseError, match="but keras and tensorflow cannot be found"):
         load(path)
 
 
@@ -261,9 +261,7 @@ def test_what_is_missing_is_said(
 ) -> None:
     path = archive(tmp_path / "model.keras", version=version)
     no_keras(monkeypatch, *installed)
-    with pytest.raises(
-        LitefuseError, match=rf'(?s)of which {missing} cannot be found.*pip install "litefuse\[keras\]"'
-    ):
+    with pytest.raises(LitefuseError, match=rf'(?s)but {missing} cannot be found.*pip install "litefuse\[keras\]"'):
         load(path)
 
 
@@ -271,7 +269,7 @@ def test_an_hdf5_file_without_h5py(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     path = tmp_path / "model.h5"
     path.touch()
     no_keras(monkeypatch, "keras", "tensorflow")
-    with pytest.raises(LitefuseError, match=r"of which h5py cannot be found"):
+    with pytest.raises(LitefuseError, match=r"but h5py cannot be found"):
         load(path)
 
 

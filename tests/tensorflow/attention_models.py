@@ -172,7 +172,7 @@ NEARLY = {
         ),
         "the scores are multiplied by more than one number",
     ),
-    "linear": Case({"x": [2, 7, WIDTH]}, _linear, "the keys have axes of their own, beside the one of the softmax"),
+    "linear": Case({"x": [2, 7, WIDTH]}, _linear, "only the keys have some axes, besides the one of the softmax"),
     "rectified": Case(
         FIXED,
         lambda tf, q, k, v: _plain(tf, q, k, v, tf.nn.relu),

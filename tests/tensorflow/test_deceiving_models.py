@@ -68,7 +68,7 @@ def test_rows_that_there_is_no_time_for(tensorflow: TensorFlow) -> None:
     assert output.error == 0
     assert "of 30,000" in output.problem
     text = str(verification)
-    assert "Inconclusive: nothing is known of 1 output of 1." in text
+    assert "Inconclusive: 1 output of 1 could not be judged." in text
     assert "moved in 2 of 2 calls" in text
     assert verification.to_json()["ok"] is False
     assert verification.to_json()["verdict"] == "inconclusive"

@@ -80,7 +80,7 @@ def test_files(tensorflow: TensorFlow, tmp_path: Path, package: str, suffix: str
         ("keras", ".h5", "lambda", ["brings Python code along"]),
         ("tf_keras", ".keras", "lambda", ["brings Python code along"]),
         ("tf_keras", ".h5", "lambda", ["brings Python code along"]),
-        ("keras", ".weights.h5", "weights", ["perhaps it holds weights alone"]),
+        ("keras", ".weights.h5", "weights", ["perhaps it has only weights"]),
     ],
 )
 def test_files_that_cannot_be_read(

@@ -108,7 +108,7 @@ def test_permissions_that_are_not_needed_are_reported(tensorflow: TensorFlow) ->
     report = litefuse.convert(path, allow_custom_ops=["Erf", "Const", "MySine", "Sin"]).report
     assert report.custom_ops == ("Erf", "MySine")
     assert report.needless_custom_ops == ("Const", "Sin")  # the only Sin is in the composite
-    assert "Const, Sin: the output has no such op" in str(report)
+    assert "Const, Sin: requested as custom ops, but the output has no such op" in str(report)
     assert not litefuse.convert(path, allow_custom_ops=True).report.needless_custom_ops
 
 

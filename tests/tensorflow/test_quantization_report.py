@@ -166,11 +166,11 @@ def test_options_that_need_others(tensorflow: TensorFlow) -> None:
     refused: list[tuple[dict[str, Any], str]] = [
         (
             {"quantize": "dynamic", "require_integer": True},
-            "require_integer is for the quantizations 'int8', 'int16' and 'qat'",
+            "require_integer is only for the quantizations 'int8', 'int16' and 'qat'",
         ),
-        ({"require_integer": True}, "require_integer is for the quantizations"),
-        ({"quantize": "float16", "preprocess": "a.py:f"}, "preprocess is for the quantizations"),
-        ({"quantization_layers": True}, "quantization_layers is for what quantization changes"),
+        ({"require_integer": True}, "require_integer is only for the quantizations"),
+        ({"quantize": "float16", "preprocess": "a.py:f"}, "preprocess is only for the quantizations"),
+        ({"quantization_layers": True}, "quantization_layers measures what quantization changes"),
     ]
     for options, message in refused:
         with pytest.raises(litefuse.LitefuseError, match=message):

@@ -80,7 +80,7 @@ def test_chosen_signatures(tensorflow: TensorFlow, chosen: list[str]) -> None:
     assert interpreter(result.model_bytes).get_signature_list().keys() == set(chosen)
     left = {each.signature: each.reason for each in result.report.left_out}
     assert left == {
-        key: f"it was not asked for; signatures=['{key}'] (--signature={key}) converts it"
+        key: f"it was not selected; signatures=['{key}'] (--signature={key}) converts it"
         for key in inputs
         if key not in chosen
     }

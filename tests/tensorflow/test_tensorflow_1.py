@@ -429,7 +429,7 @@ def test_variables_that_the_model_sets_when_it_is_loaded(tensorflow: TensorFlow,
 
 def test_variable_whose_first_value_is_computed(tensorflow: TensorFlow, tmp_path: Path) -> None:
     tensorflow.call(with_local_variables, str(tmp_path / "model"), "random")
-    with pytest.raises(SavedModelError, match=r"initial value of variable 'random' cannot be told: \w+") as caught:
+    with pytest.raises(SavedModelError, match=r"initial value of variable 'random' is not known: \w+") as caught:
         litefuse.convert(tmp_path / "model")
     assert "GLOBAL_VARIABLES" in caught.value.hint
 

@@ -260,5 +260,5 @@ def test_a_model_without_nodes_is_refused(tensorflow: TensorFlow) -> None:
 
 
 def test_samples_are_refused(tensorflow: TensorFlow) -> None:
-    with pytest.raises(LitefuseError, match="representative_dataset is for"):
+    with pytest.raises(LitefuseError, match="representative_dataset is only for"):
         litefuse.convert(tensorflow.save(wide), quantize="qat", representative_dataset=_inputs(200))

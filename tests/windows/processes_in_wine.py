@@ -107,7 +107,7 @@ def test_a_process_is_ended_in_time() -> None:
 
 
 def test_memory_is_not_limited_here() -> None:
-    with pytest.raises(LitefuseError, match="on Linux alone"):
+    with pytest.raises(LitefuseError, match="only on Linux"):
         ProcessLimits(memory=10**9)
 
 

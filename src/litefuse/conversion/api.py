@@ -281,7 +281,7 @@ def convert(
     )
     if quantization_layers and quantize is None:
         raise LitefuseError(
-            "quantization_layers is for what quantization changes, which was not asked for",
+            "quantization_layers measures what quantization changes, but none was chosen",
             hint="Pass quantize as well (on the command line, --quantize).",
         )
     if dump is not None:

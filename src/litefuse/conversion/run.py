@@ -433,9 +433,9 @@ def _no_composite(uncalled: Sequence[CompositeReport]) -> NotFusedError:
     """Returns the error for requiring all composites to be fused without having any: an annotation may be lost."""
     listed = "".join(f"\n  {each.name!r} (function {each.function}): {each.reason}" for each in uncalled)
     return NotFusedError(
-        f"no composite could be fused, though all have to be{':' if listed else ''}{listed}",
-        hint="Annotate the function (experimental_implements) and call it in a signature that is converted, or do not "
-        "ask for it (require_fused, --require-fused).",
+        f"no composite could be fused, though all must be{':' if listed else ''}{listed}",
+        hint="Annotate the function (experimental_implements) and call it in a signature that is converted, or leave "
+        "out require_fused (on the command line, --require-fused).",
     )
 
 

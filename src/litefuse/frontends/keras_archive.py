@@ -97,7 +97,7 @@ def _read(archive: zipfile.ZipFile, name: str, limit: int, where: str) -> bytes:
     size = archive.getinfo(name).file_size
     if size > limit:
         raise LitefuseError(
-            f"{name!r} in the archive is too large: it expands to {size:,} bytes, of which {limit:,} are read",
+            f"{name!r} in the archive is too large: it expands to {size:,} bytes, at most {limit:,} are read",
             where=where,
         )
     return archive.read(name)

@@ -72,7 +72,7 @@ def parse_config(content: bytes | str, where: str) -> Any:
     """
     if len(content) > MAX_CONFIG_BYTES:
         raise LitefuseError(
-            f"the model's configuration is too large: {len(content):,} bytes, of which {MAX_CONFIG_BYTES:,} are read",
+            f"the model's configuration is too large: {len(content):,} bytes, at most {MAX_CONFIG_BYTES:,} are read",
             where=where,
         )
     try:
@@ -101,7 +101,7 @@ def check_config(config: Any, where: str, trust: str) -> None:
             raise LitefuseError(
                 reason,
                 where=where,
-                hint=f"Make it a layer of Keras's own, or a class of yours. If you trust it: {trust}",
+                hint=f"Replace it with a Keras layer or a class of yours. If you trust it: {trust}",
             )
 
 

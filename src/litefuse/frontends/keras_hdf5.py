@@ -43,14 +43,16 @@ def read_hdf5(path: Path) -> tuple[str, Any]:
             version: Any = file.attrs.get("keras_version", "2.")
             if config is None:
                 raise LitefuseError(
-                    "the file has no model's configuration: perhaps it holds weights alone",
+                    "the file has no model configuration: perhaps it has only weights",
                     where=where,
                     hint="Build the model in Python, load its weights, and pass it to litefuse.convert().",
                 )
             _check_group(h5py, file, path.stat().st_size, where)
             return _text(version), parse_config(_text(config), where)
     except (OSError, KeyError, ValueError, RuntimeError, TypeError) as error:
-        raise LitefuseError(f"the file is damaged, or no HDF5 file: {describe_error(error)}", where=where) from error
+        raise LitefuseError(
+            f"the file is damaged, or not an HDF5 file: {describe_error(error)}", where=where
+        ) from error
 
 
 def check_hdf5(file: IO[bytes], size: int, where: str) -> None:
@@ -72,7 +74,7 @@ def check_hdf5(file: IO[bytes], size: int, where: str) -> None:
 def _h5py(where: str) -> Any:
     if importlib.util.find_spec("h5py") is None:
         raise LitefuseError(
-            "reading the file takes Keras and TensorFlow, of which h5py cannot be found", where=where, hint=INSTALL
+            "reading the file requires Keras and TensorFlow, but h5py cannot be found", where=where, hint=INSTALL
         )
     return importlib.import_module("h5py")
 

@@ -57,7 +57,7 @@ def write_saved_model_of(job: KerasFileJob, announce: Callable[[str], None]) -> 
         raise LitefuseError(
             f"Keras {keras.__version__} cannot load the model: {describe_error(error)}",
             where=where,
-            hint=f"If the model has classes of its own: {hint}",
+            hint=f"If the model has custom classes: {hint}",
         ) from error
     source = keras_model_source(model)
     if source is None or source.write is None:
@@ -104,7 +104,7 @@ def _import(package: str, where: str) -> Any:
     missing = [name for name in (package, "tensorflow") if importlib.util.find_spec(name) is None]
     if missing:
         raise LitefuseError(
-            f"reading the file takes Keras and TensorFlow, of which {' and '.join(missing)} cannot be found",
+            f"reading the file requires Keras and TensorFlow, but {' and '.join(missing)} cannot be found",
             where=where,
             hint=INSTALL,
         )

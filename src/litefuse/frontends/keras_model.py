@@ -20,7 +20,7 @@ __all__ = ["describe_model", "keras_model_source", "write_keras_model"]
 _PACKAGES = ("keras", "tf_keras")
 _KEY = "serving_default"  # the name that model.export() gives it
 _WRAP = (
-    "Say what it is to be called with in a function, and pass that: "
+    "Give its input signature in a function, and pass that: "
     "tf.function(lambda x: model(x, training=False), input_signature=[tf.TensorSpec([None, 4], tf.float32)])."
 )
 

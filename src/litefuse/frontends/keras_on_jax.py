@@ -15,7 +15,7 @@ __all__ = ["write_keras_model_on_jax"]
 
 _WRAP = (
     "Fix the sizes that must be known, in keras.Input; or save it with model.save('model.keras') and convert that "
-    "file, which is loaded on TensorFlow; or say what it is to be called with in a function, and export that: "
+    "file, which is loaded on TensorFlow; or give its input signature in a function, and export that: "
     "jax.export.export(jax.jit(lambda x: model(x, training=False)))(jax.ShapeDtypeStruct((1, 4), 'float32'))."
 )
 

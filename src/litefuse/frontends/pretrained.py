@@ -41,7 +41,7 @@ def refuse_pretrained(path: Path) -> None:
         hint=f"Load it in TensorFlow, and pass the model: litefuse.convert(transformers.{name}.from_pretrained("
         f"{arguments})). Or save it with its graph, model.save_pretrained(folder, saved_model=True), and give that "
         "folder. It takes transformers before 5, tf-keras and TF_USE_LEGACY_KERAS=1. A model that transformers has in "
-        "PyTorch alone is not for litefuse: PyTorch's own way to LiteRT is the package litert-torch.",
+        "litefuse does not convert PyTorch models: use the package litert-torch.",
     )
 
 

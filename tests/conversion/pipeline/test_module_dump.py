@@ -221,7 +221,7 @@ def test_what_a_failed_conversion_leaves(tmp_path: Path) -> None:
 
 
 def test_wrong_requests(tmp_path: Path) -> None:
-    with pytest.raises(LitefuseError, match="no folder"):
+    with pytest.raises(LitefuseError, match="without dump_ir"):
         litefuse.convert(SAVED_MODEL, dump_ir_after=["lower"])
     with pytest.raises(LitefuseError, match="which are strings"):
         litefuse.convert(SAVED_MODEL, dump_ir=tmp_path / "ir", dump_ir_after=[1])  # pyright: ignore[reportArgumentType]

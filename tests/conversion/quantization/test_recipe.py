@@ -213,8 +213,8 @@ def test_recipe_with_integer_activations(tmp_path: Path) -> None:
         ("dynamic", {"rotate": "left"}, "rotate is 'left'; there is hadamard"),
         ("dynamic", {"min_weight_elements": -1}, "min_weight_elements is -1"),
         ("dynamic", {"granularity": "block:32"}, "weight_bits=4 goes with it"),
-        ("weights", {"granularity": "block:32", "weight_bits": 4}, "for 'dynamic' alone"),
-        ("int8", {"granularity": "block:32", "weight_bits": 4}, "for 'dynamic' alone"),
+        ("weights", {"granularity": "block:32", "weight_bits": 4}, "only for 'dynamic'"),
+        ("int8", {"granularity": "block:32", "weight_bits": 4}, "only for 'dynamic'"),
         ("int8", {"rotate": "hadamard"}, "rotated weights take float32 activations"),
         ("int16", {"min_weight_elements": 9}, "no op of integer activations and float32 weights"),
         ("float16", {"weight_bits": 4}, "numbers of float16 have no scales"),
@@ -295,8 +295,8 @@ def test_types_of_biases(tmp_path: Path, form: Quantization, expected: str) -> N
 @pytest.mark.parametrize(
     ("form", "quantized_io", "message"),
     [
-        ("dynamic", True, "quantized_io is for the quantizations 'int8', 'int16' and 'qat' alone"),
-        ("float16", "uint8", "quantized_io is for the quantizations 'int8', 'int16' and 'qat' alone"),
+        ("dynamic", True, "quantized_io is only for the quantizations 'int8', 'int16' and 'qat'"),
+        ("float16", "uint8", "quantized_io is only for the quantizations 'int8', 'int16' and 'qat'"),
         ("int16", "uint8", "inputs and outputs of uint8 are for activations of int8, not for 'int16'"),
         ("qat", "uint8", "inputs and outputs of uint8 are for activations of int8, not for 'qat'"),
         ("int8", "int4", "quantized_io is 'int4'; there is False, True and 'uint8'"),

@@ -85,7 +85,7 @@ def test_a_kernel_is_compared_with_the_body_that_it_stands_for(
     assert wrong.kind == "inlined"
     assert (wrong.reason or "").startswith("with the kernel for it here, it computes something else")
     left = fuse(text, form, check=False)
-    assert (left.kind, left.error, left.unchecked) == ("fused", None, "fusions were not to be checked")
+    assert (left.kind, left.error, left.unchecked) == ("fused", None, "the check of fusions is off")
 
 
 PLACEHOLDERS = {

@@ -64,7 +64,7 @@ _REASONS = {
     "as an LSTM: node loc(": [('"tf.Tanh"(%10)', '"tf.Relu"(%10)')],
     "it does not run over all items of its list": [('"tf.Less"(%t, %n)', '"tf.Less"(%n, %t)')],
     "its condition is not only that there are more steps": [('"tf.Less"(%t, %n)', '"tf.LessEqual"(%t, %n)')],
-    "it does not write the output of each step in its place, nor the last one alone": [
+    "it writes neither the output of each step in its place nor only the last one": [
         ('"tf.TensorListSetItem"(%out, %t, %13)', '"tf.TensorListSetItem"(%out, %one, %13)')
     ],
     "it has side effects (PyFunc)": [

@@ -182,7 +182,7 @@ def test_files_and_functions_that_are_not_there(tmp_path: Path) -> None:
     with pytest.raises(LitefuseError, match="LiteRT's headers are missing"):
         build_kernels([source], tmp_path / "lib.so", tflite_headers_folder=tmp_path)
     with pytest.raises(
-        KernelError, match=r"(?s)Op=ns::F: no source defines a function ns::F\(\).*There are Register_X"
+        KernelError, match=r"(?s)Op=ns::F: no source defines a function ns::F\(\).*The functions are Register_X"
     ):
         build_kernels([source], tmp_path / "lib.so", register={"Op": "ns::F"})
     with pytest.raises(LitefuseError, match="named twice"):

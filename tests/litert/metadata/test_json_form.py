@@ -165,16 +165,16 @@ def tensor(**entries: Any) -> dict[str, Any]:
 
 
 WRONG: list[tuple[object, str]] = [
-    ([], r"the metadata has to be an object, not \[\]"),
+    ([], r"the metadata must be an object, not \[\]"),
     ({"nmae": "x"}, r"no entry 'nmae'.*\n.*ModelMetadata has name, description.*'nmae' may be 'name'"),
     (tensor(names="x"), r"no entry 'subgraph_metadata\[0\].input_tensor_metadata\[0\].names'"),
-    ({"name": 3}, "name has to be a text, not 3"),
+    ({"name": 3}, "name must be a string, not 3"),
     ({"name": "\ud800"}, "half of a pair of surrogates"),
-    ({"subgraph_metadata": {}}, "subgraph_metadata has to be a list"),
-    (tensor(stats={"max": ["1"]}), r"stats.max\[0\] has to be a number, not '1'"),
+    ({"subgraph_metadata": {}}, "subgraph_metadata must be a list"),
+    (tensor(stats={"max": ["1"]}), r"stats.max\[0\] must be a number, not '1'"),
     (tensor(stats={"max": [math.nan]}), "which no float32 is"),
     (tensor(stats={"max": [1e39]}), "which no float32 is"),
-    (tensor(stats={"max": [True]}), "has to be a number"),
+    (tensor(stats={"max": [True]}), "must be a number"),
     (tensor(content={"range": {"min": 2**31}}), "not an integer from -2147483648 to 2147483647"),
     (tensor(content={"range": {"min": 1.5}}), "not an integer"),
     (tensor(content={"content_properties": {}}), "content_properties_type is None.*\n.*FeatureProperties"),

@@ -102,5 +102,5 @@ def test_what_a_process_says_that_dies_of_it() -> None:
 
 def test_memory_is_limited_on_linux_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
-    with pytest.raises(LitefuseError, match="Linux alone"):
+    with pytest.raises(LitefuseError, match="only on Linux"):
         ProcessLimits(memory=1 << 30)

@@ -67,7 +67,7 @@ def test_what_was_fused_and_whether_it_is_equal() -> None:
     text = "1 of 2 fused ops, as checked (largest error 2e-07); 1 not compared"
     assert row(some, "equal") == (text, "good")
     none = answer_section(Report("m", composites=(custom,)))
-    assert row(none, "equal") == ("not known: no fused op was compared with what it replaces", None)
+    assert row(none, "equal") == ("unknown: no fused op was compared with what it replaces", None)
 
 
 def test_many_kinds_are_counted() -> None:
@@ -136,12 +136,12 @@ def test_quantization() -> None:
 
 
 def test_targets() -> None:
-    gpu = TargetCheckReport("gpu", "partly", "takes it but for 7 ops", tuple(f"OP_{n}: why" for n in range(7)))
+    gpu = TargetCheckReport("gpu", "partly", "takes it except 7 ops", tuple(f"OP_{n}: why" for n in range(7)))
     micro = TargetCheckReport("micro", "refused", "does not take it", ("ADD: no",), (("arena", "10 bytes"),))
     report = Report("m", target="gpu, micro", batch_taken=1, target_checks=(gpu, micro))
     sections = report_sections(report)
     assert row(sections[0], "target")[0] == "gpu, micro; a batch of 1, as it takes no dynamic one (--batch)"
-    assert row(sections[0], "check gpu") == ("takes it but for 7 ops", "warn")
+    assert row(sections[0], "check gpu") == ("takes it except 7 ops", "warn")
     assert row(sections[0], "check micro") == ("does not take it", "bad")
     assert names(sections[1]) == ["micro refuses", "gpu refuses"]
     assert row(sections[1], "gpu refuses")[0].splitlines()[-2:] == [

@@ -36,7 +36,7 @@ TEXT = """\
 Converted /models/example
   size        12,345 bytes
   fused       1 of 2 composites: 2 x embedding_matmul is EMBEDDING_LOOKUP
-  equal       not known: no fused op was compared with what it replaces
+  equal       unknown: no fused op was compared with what it replaces
   signatures  embed, serving_default
   time        1.75 s
 
@@ -89,7 +89,7 @@ def test_time_of_every_step_on_demand() -> None:
 def test_an_empty_report() -> None:
     assert report_text(Report("m")) == (
         "Converted m\n  size        0 bytes\n"
-        "  fused       nothing: no function is marked as a composite, and no layer recognized as one\n"
+        "  fused       nothing: no function is annotated as a composite, and no layer was recognized as one\n"
         "  signatures  none\n  time        0.00 s\n\nOps: 0"
     )
 
@@ -126,7 +126,7 @@ def test_composites_that_are_alike_are_counted() -> None:
     lines = text.partition("Composites")[2].partition("\n\n")[0].splitlines()
     assert lines[0] == ": 1 of 41 fused"
     assert [line.split()[1] for line in lines[2:7]] == ["f_0", "f_1", "f_2", "f_3", "f_4"]
-    assert lines[7].split() == ["gelu", "and", "35", "functions", "more", "105", "not", "fused:", "why"]
+    assert lines[7].split() == ["gelu", "and", "35", "more", "functions", "105", "not", "fused:", "why"]
     assert len(lines) == 9
 
 

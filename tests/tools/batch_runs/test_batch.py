@@ -356,7 +356,7 @@ def test_a_batch_that_is_ended_goes_on(
     _, err = running.communicate(timeout=SECONDS)
     assert running.returncode == (-9 if number == signal.SIGKILL else 128 + number)
     if number != signal.SIGKILL:
-        assert "goes on with the rest" in err
+        assert "does the rest" in err
     end = time.monotonic() + SECONDS
     while processes_of(f"{WORD}={environment[WORD]}"):
         assert time.monotonic() < end, "processes are left"

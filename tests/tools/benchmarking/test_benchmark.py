@@ -177,7 +177,7 @@ def test_what_cannot_be_found_out_is_left_out(monkeypatch: pytest.MonkeyPatch) -
     refusing(monkeypatch, lambda argument: isinstance(argument, AloneJob))
     (measurement,) = measured(activated()).measurements
     (partition,) = measurement.partitions
-    assert partition.reason == "XNNPACK could not be asked about single ops: the process died"
+    assert partition.reason == "XNNPACK could not run single ops: the process died"
     assert len(partition.operators) == 3
     assert measurement.explained_by_op == 0.0
     assert measurement.explained is not None
@@ -188,7 +188,7 @@ def test_what_cannot_be_found_out_is_left_out(monkeypatch: pytest.MonkeyPatch) -
 def test_ops_are_timed_without_the_operators_of_xnnpack(monkeypatch: pytest.MonkeyPatch) -> None:
     refusing(monkeypatch, lambda argument: isinstance(argument, NodeJob) and argument.operators)
     (measurement,) = measured(activated()).measurements
-    assert measurement.partitions[0].reason == "XNNPACK did not tell the times of its operators"
+    assert measurement.partitions[0].reason == "XNNPACK did not report the times of its operators"
 
 
 def test_a_model_whose_ops_cannot_be_timed(monkeypatch: pytest.MonkeyPatch) -> None:

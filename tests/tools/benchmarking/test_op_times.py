@@ -64,8 +64,8 @@ def test_times_of_slower_and_faster_calls_are_scaled_to_the_partition() -> None:
     [
         (node(("Other", US), ("Others", US), seconds=3 * US), alone(US, US), "operators are those of the ops"),
         (node(("Multiply", US), ("Add", US), seconds=3 * US), Alone({}, "it died"), "it died"),
-        (node(seconds=3 * US), alone(US, US), "XNNPACK did not tell"),
-        (node(seconds=3 * US, kernel="Neural"), alone(), "Neural does not tell"),
+        (node(seconds=3 * US), alone(US, US), "XNNPACK did not report"),
+        (node(seconds=3 * US, kernel="Neural"), alone(), "Neural does not report"),
     ],
 )
 def test_a_partition_that_is_not_split_says_why(timed: ProfiledNode, known: Alone, reason: str) -> None:

@@ -117,7 +117,7 @@ def made(name: str, *, seconds: float = 0.01, layer: str = "layer") -> Measureme
         OpTime(0, 1, name, name, name, 0.006, 1.0, "LiteRT"),
         OpTime(1, 0, "MUL", name, layer, 0.002, 2.5, "LiteRT"),
     )
-    partition = Partition(0, "Neural", 0, ((0, 0),), 0.001, 1.0, reason="Neural does not tell the times of its ops")
+    partition = Partition(0, "Neural", 0, ((0, 0),), 0.001, 1.0, reason="Neural does not report the times of its ops")
     return Measurement(
         name,
         name,
@@ -146,7 +146,7 @@ def test_names_are_no_commands_to_the_terminal_and_are_shortened() -> None:
 def test_what_is_not_split_says_why_and_shares_add_up() -> None:
     text = sections_text(benchmark_sections(Benchmark((made("model"),))))
     assert "80% of a call by single ops, 90% with partitions" in text
-    assert "Not split: Neural does not tell the times of its ops." in text
+    assert "Not split: Neural does not report the times of its ops." in text
     assert "  1:0  MUL" in text
     assert " 2.5 " in text
 

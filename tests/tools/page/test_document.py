@@ -209,7 +209,7 @@ def test_a_page_is_written_whole_or_not_at_all(tmp_path: Path, demo_model: Path)
 @pytest.mark.parametrize("name", ["verification", "check", "benchmark"])
 def test_findings_of_another_kind_are_refused_by_name(name: str, tmp_path: Path, demo_model: Path) -> None:
     findings: dict[str, Any] = {name: True}
-    with pytest.raises(LitefuseError, match=f"{name} is True, and has to be what litefuse"):
+    with pytest.raises(LitefuseError, match=f"{name} is True; it must be a result of litefuse"):
         litefuse.save_report(tmp_path / "page.html", demo_model, **findings)
     content: Any = demo_model.read_bytes()
     with pytest.raises(LitefuseError, match="model is of the type bytes"):

@@ -63,11 +63,11 @@ def check_max_error(form: Quantization | None, max_error: float | None) -> None:
             )
     elif form is None:
         raise LitefuseError(
-            "max_error is for what quantization changes, which was not asked for",
+            "max_error limits what quantization changes, but none was chosen",
             hint="Pass quantize as well (on the command line, --quantize).",
         )
     elif not max_error >= 0:
-        raise LitefuseError(f"max_error is a number from 0 for what quantization may change, not {max_error}")
+        raise LitefuseError(f"max_error must be a number, 0 or more, not {max_error}")
 
 
 def check_target(form: Quantization | None, options: QuantizationOptions, target: str | Sequence[str]) -> None:
@@ -88,7 +88,7 @@ def check_target(form: Quantization | None, options: QuantizationOptions, target
         of_samples = form in INTEGER_ACTIVATIONS
         if not (of_samples and options.granularity in traits.int4):
             taken = (
-                "takes int4 weights of one scale with int8 and int16 alone" if traits.int4 else "takes no int4 weights"
+                "takes int4 weights of one scale only with int8 and int16" if traits.int4 else "takes no int4 weights"
             )
             raise LitefuseError(
                 f"weight_bits=4 is not for the target {named}: {traits.runtime} {taken}",
@@ -133,7 +133,7 @@ def check_samples(
     ):
         if given and not fits:
             *others, last = map(repr, forms)
-            raise LitefuseError(f"{argument} is for the quantizations {', '.join(others)} and {last} alone")
+            raise LitefuseError(f"{argument} is only for the quantizations {', '.join(others)} and {last}")
     if "uint8" in types and form != "int8":
         raise LitefuseError(f"inputs and outputs of uint8 are for activations of int8, not for {form!r}")
     if types[0] != types[1] and form == "qat":

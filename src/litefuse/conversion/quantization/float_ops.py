@@ -124,7 +124,7 @@ def require_integer(ops: Sequence[FloatOp]) -> None:
         lines[_LISTED:] = [f"  and {len(lines) - _LISTED:,} kinds more"]
     raise QuantizationError(
         f"{count_of(len(ops), 'op')} would not compute in integers throughout:\n" + "\n".join(lines),
-        hint="Leave out require_integer (on the command line, --require-integer) to convert the model nevertheless.",
+        hint="Leave out require_integer (on the command line, --require-integer) to convert the model anyway.",
     )
 
 

@@ -90,7 +90,7 @@ def _check_pattern(pattern: str, scopes: dict[str, str], where: str) -> None:
         raise LitefuseError(
             f"the regular expression {pattern!r} matches the name of no result of an op",
             where=where,
-            hint=f"Names are such as {', '.join(map(repr, close))}.",
+            hint=f"Similar names: {', '.join(map(repr, close))}.",
         )
 
 

@@ -126,9 +126,9 @@ def verify_model(
     if expected is not None and layers:
         raise LitefuseError("the layers of a model are compared with those of an original, which is not given")
     if representative_dataset is not None and (inputs is not None or expected is not None):
-        raise LitefuseError("a representative dataset takes the place of inputs, and has no expected outputs")
+        raise LitefuseError("a representative dataset replaces inputs, and has no expected outputs")
     if preprocess is not None and representative_dataset is None:
-        raise LitefuseError("preprocess makes samples of a folder of images, which is not given")
+        raise LitefuseError("preprocess needs a folder of images to make samples of")
     refuse_one_string(kernel_modules, "kernel_modules")
     tags = listed_names(tags, "tags")
     if calls < 1:

@@ -26,7 +26,7 @@ def verification_sections(verification: Verification) -> list[Section]:
         note = f"{count_of(differ, 'output')} of {len(outputs)} differ by more than {allowed}."
     elif unclear:
         note = (
-            f"Inconclusive: nothing is known of {count_of(unclear, 'output')} of {len(outputs)}. "
+            f"Inconclusive: {count_of(unclear, 'output')} of {len(outputs)} could not be judged. "
             "Give inputs that move them (--inputs)."
         )
     return [
@@ -62,7 +62,7 @@ def _answer(verification: Verification) -> Section:
         facts.append(("largest error", f"{worst.error:.2g}{at}{told}"))
     facts.append(("calls", str(verification.calls)))
     if verification.limit is not None:
-        facts.append(("inputs", f"integers below {verification.limit} alone, since others are refused"))
+        facts.append(("inputs", f"only integers below {verification.limit}, since others are refused"))
     both = f"{verification.model} and {verification.original}"
     return Section(f"{_TITLES[verdict]}: {both}", facts, judgements=judgements, judgement=VERDICTS[verdict])
 

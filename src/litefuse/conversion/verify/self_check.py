@@ -63,11 +63,11 @@ def self_check(
     try:
         specifications = _specifications(module, composite, types, lowering, terms.kernel)
     except LitefuseError as error:
-        return CheckResult(unchecked=f"the composite cannot be converted alone: {first_line(error)}")
+        return CheckResult(unchecked=f"the composite cannot be converted by itself: {first_line(error)}")
     try:
         fused = standalone_model(module, replacement, lowering)
     except LitefuseError as error:
-        return CheckResult(problem=f"the fused op cannot be converted alone: {first_line(error)}")
+        return CheckResult(problem=f"the fused op cannot be converted by itself: {first_line(error)}")
     try:
         runners = {model: _runner(model) for model in {*specifications.values()}}
         bodies = {size: Body(model, runners[model]) for size, model in specifications.items()}

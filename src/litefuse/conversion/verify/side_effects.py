@@ -95,7 +95,7 @@ def refuse_side_effects(
     raise LitefuseError(
         f"the original does more than compute when it is run: {shown}{more}",
         where=where,
-        hint="If you trust it, run it nevertheless: --allow-side-effects, or allow_side_effects=True.",
+        hint="If you trust it, run it anyway: --allow-side-effects, or allow_side_effects=True.",
     )
 
 

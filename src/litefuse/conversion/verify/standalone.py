@@ -96,7 +96,7 @@ def standalone_model(
     except UnsupportedOpsError as error:
         lacking = {op.op for op in error.ops}
         if lacking == {without}:
-            raise ConversionError(f"it computes {without} itself, which nothing but that kernel does") from error
+            raise ConversionError(f"it computes {without} itself, which only that kernel can") from error
         names = ", ".join(sorted(lacking))
         raise ConversionError(
             f"LiteRT has no op for {names}; it is checked where there are kernels for them (@litefuse.custom_op)"

@@ -133,7 +133,7 @@ class _Graph:
         """Rejects a placeholder for a resource: the graph of a function has one for each resource it captured."""
         if node.op.startswith("Placeholder") and node.attr["dtype"].type == DataType.RESOURCE:
             raise SavedModelError(
-                f"the placeholder {node.name!r} stands for a resource, such as a hash table, that the graph lacks",
+                f"the placeholder {node.name!r} is a resource, such as a hash table, that the graph lacks",
                 where=self.name,
                 hint="Freezing a function (convert_variables_to_constants_v2) leaves its tables out: convert the "
                 "SavedModel, or the function itself.",

@@ -277,7 +277,7 @@ class TableNodes:
         if source.op == "Const":
             return tensor_value(source.attr["value"].tensor, what)
         if source.op not in _COMPUTED:
-            raise SavedModelError(f"{what} cannot be told: {source.op} computes it")
+            raise SavedModelError(f"{what} is not known: {source.op} computes it")
         operands = [self.value(each, what) for each in source.input if not each.startswith("^")]
         try:
             return np.asarray(_COMPUTED[source.op](*operands, *self._dtype_of(source)))

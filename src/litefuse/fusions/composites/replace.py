@@ -103,7 +103,7 @@ class Replacer:
     ) -> CheckResult:
         """Compares a composite with its replacement, or says why it does not."""
         if self._check is None:
-            return CheckResult(unchecked="fusions were not to be checked")
+            return CheckResult(unchecked="the check of fusions is off")
         of_its_name = isinstance(fusion, FusableOp | KeptComposite)
         kernel = _kernel(replacement) if of_its_name else ""
         why = self._not_compared(function, kernel, composite.name) if of_its_name else fusion.unchecked
@@ -132,7 +132,7 @@ class Replacer:
             return why
         named = bool(annotation.name.strip()) and annotation.name.isprintable()
         if form in {"keep", "generate", "custom"} and not named:
-            return f"its name {annotation.name!r} cannot be that of an op: annotate it with another one"
+            return f"its name {annotation.name!r} is not a valid op name: annotate it with another one"
         if form in {"keep", "generate"}:
             return KeptComposite()
         if form == "custom":
@@ -146,7 +146,7 @@ class Replacer:
         if fusable is not True:
             return f"its attribute tfl_fusable_op is {fusable!r}, not true"
         if not named:
-            return f"its name {annotation.name!r} cannot be that of an op: annotate it with another one"
+            return f"its name {annotation.name!r} is not a valid op name: annotate it with another one"
         # Not even built: its attributes need not fit into the options of an op that is not wanted.
         return _not_builtin([annotation.name]) if form == "builtin" else FusableOp()
 
@@ -301,7 +301,7 @@ def _verdict(verdict: object) -> str | None:
 def _values(results: object) -> list[ir.Value]:
     values = list(cast("Iterable[object]", results)) if isinstance(results, Iterable) else [results]
     if not all(isinstance(value, ir.Value) for value in values):
-        raise TypeError(f"rewrite returned {results!r}; it returns the values that take the place of the results")
+        raise TypeError(f"rewrite returned {results!r}; it returns the values that replace the results")
     return cast("list[ir.Value]", values)
 
 

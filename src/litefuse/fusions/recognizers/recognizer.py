@@ -117,7 +117,7 @@ def _check(target: Any) -> None:
     if kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}:
         raise FusionError(
             f"the formula {formula.__qualname__} takes any number of arguments",
-            hint="Give each argument a parameter of its own.",
+            hint="Give each argument its own parameter.",
         )
 
 

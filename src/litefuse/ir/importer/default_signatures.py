@@ -43,7 +43,7 @@ def left_out_signatures(saved_model: SavedModel, converted: Collection[str], *, 
         converted: The keys of the signatures that are converted.
         chosen: Whether the user chose these; otherwise they are ``default_signatures``.
     """
-    why = "it was not asked for" if chosen else f"it computes the same as {_DEFAULT}"
+    why = "it was not selected" if chosen else f"it computes the same as {_DEFAULT}"
     left_out = {
         key: f"{why}; signatures=[{key!r}] (--signature={key}) converts it"
         for key in saved_model.signatures

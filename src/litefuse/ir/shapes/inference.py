@@ -130,7 +130,7 @@ class Inference:
             f"the op {node.name} cannot be computed: {error}; its operands are {operands or 'none'}, its results are "
             f"declared as {results or 'none'}",
             where=f"function {function.symbol}, node {node_name(node.op.location) or node.op.location}",
-            hint="Check the shapes that were asked for, or the model.",
+            hint="Check the shapes that you gave, or the model.",
         )
 
     def _call(self, node: Node) -> Sequence[Tensor | None]:

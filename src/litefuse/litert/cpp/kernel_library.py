@@ -149,7 +149,7 @@ def _explicit(register: Mapping[str, str], found: Sequence[RegistrationsInSource
             raise KernelError(
                 f"no source defines a function {path}() that gives a TfLiteRegistration",
                 where=f"--register {op}={given}",
-                hint=f"There are {', '.join(sorted(there)) or 'none'}.",
+                hint=f"The functions are {', '.join(sorted(there)) or 'none'}.",
             )
         explicit[op] = path
     return explicit

@@ -24,5 +24,5 @@ def native_sources() -> Path:
     raise LitefuseError(
         "this installation of litefuse has no C++ sources",
         where=str(installed),
-        hint="Install litefuse from its sources or a wheel of its own, with pip install --force-reinstall litefuse.",
+        hint="Install litefuse from its sources or a litefuse wheel: pip install --force-reinstall litefuse.",
     )

@@ -108,7 +108,7 @@ def explained(error: KernelError, headers: TfliteHeaders, files: Sequence[Path])
     hint = error.hint
     checkout = "a checkout of LiteRT (git clone https://github.com/google-ai-edge/LiteRT) by --tflite-headers DIR"
     if any(each.startswith(("tflite/", "tensorflow/lite/")) for each in missing) and headers.own:
-        hint = f"litefuse has no header {', '.join(missing)} of its own. Give the real ones: {checkout}."
+        hint = f"litefuse lacks {', '.join(missing)}. Give the original headers: {checkout}."
     elif missing and missing[0].startswith(("tflite/", "tensorflow/lite/")):
         hint = f"The checkout has no {missing[0]}: its names may begin with the other of tflite/ and tensorflow/lite/."
     elif missing:

@@ -146,7 +146,7 @@ def _check_counts(description: Description, content: Any) -> None:
                     f"subgraph_metadata[{number}].{role}_tensor_metadata has {len(entries)} entries, and the model has "
                     f"{count} {role}{'' if count == 1 else 's'}",
                     where=description.where,
-                    hint=f"In their order: {', '.join(_names(content, number, number_of))}.",
+                    hint=f"The names, in order: {', '.join(_names(content, number, number_of))}.",
                 )
 
 

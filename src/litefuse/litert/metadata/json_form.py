@@ -67,7 +67,7 @@ def _versions(table: Mapping[str, Any], name: str) -> Iterator[tuple[int, int, i
 
 def _table(value: object, name: str, path: str, where: str) -> dict[str, Any]:
     if not isinstance(value, Mapping):
-        raise _error(f"{path or 'the metadata'} has to be an object, not {_shown(value)}", where)
+        raise _error(f"{path or 'the metadata'} must be an object, not {_shown(value)}", where)
     given = cast("Mapping[Any, Any]", value)
     prefix = f"{path}." if path else ""
     fields = {each.name: each for each in TABLES[name]}
@@ -99,7 +99,7 @@ def _field(value: object, field: Field, path: str, where: str) -> Any:
     if not field.is_vector:
         return _value(value, field.kind, path, where)
     if not isinstance(value, (list, tuple)):
-        raise _error(f"{path} has to be a list, not {_shown(value)}", where)
+        raise _error(f"{path} must be a list, not {_shown(value)}", where)
     return [
         _value(each, field.kind, f"{path}[{index}]", where)
         for index, each in enumerate(cast("Iterable[object]", value))
@@ -115,14 +115,14 @@ def _value(value: object, kind: str, path: str, where: str) -> Any:
         return value
     if kind == "string":
         if not isinstance(value, str):
-            raise _error(f"{path} has to be a text, not {_shown(value)}", where)
+            raise _error(f"{path} must be a string, not {_shown(value)}", where)
         try:
             value.encode()
         except UnicodeEncodeError:
             raise _error(f"{path} is not valid text: it has half of a pair of surrogates", where) from None
         return value
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise _error(f"{path} has to be a number, not {_shown(value)}", where)
+        raise _error(f"{path} must be a number, not {_shown(value)}", where)
     if kind == "float":
         if not math.isfinite(value) or abs(value) > _FLOAT_LIMIT:
             raise _error(f"{path} is {_shown(value)}, which no float32 is", where)

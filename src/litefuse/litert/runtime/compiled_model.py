@@ -93,7 +93,7 @@ class CompiledModel:
         if unknown or not accelerators:
             raise InterpreterError(
                 f"no accelerator {unknown[0]!r}" if unknown else "no accelerator is named",
-                hint=f"There are {', '.join(litert.ACCELERATORS)}.",
+                hint=f"Choose from {', '.join(litert.ACCELERATORS)}.",
             )
         hardware = sum(litert.ACCELERATORS[name] for name in dict.fromkeys(accelerators))
         path, self._content = path_and_content(model)

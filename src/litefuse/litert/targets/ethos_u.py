@@ -71,7 +71,7 @@ class EthosU(Target):
     def choose(self, variant: str) -> None:
         if variant not in _ACCELERATORS:
             raise LitefuseError(
-                f"the target 'ethos-u' has no variant {variant!r}", hint=f"They are {', '.join(_ACCELERATORS)}."
+                f"the target 'ethos-u' has no variant {variant!r}", hint=f"Choose from {', '.join(_ACCELERATORS)}."
             )
         self.accelerator = variant
 

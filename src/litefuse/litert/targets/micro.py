@@ -33,7 +33,7 @@ _CUSTOM = re.compile(
 )
 # What it says of the plan by which ``export.refused_by_micro`` has it refuse a file, and what that means.
 _NO_PLAN = "Nbr of offline buffer offsets (0)"
-_FIRST_SCALE = "constants have a scale for each channel, of which tflite-micro would take the first for all"
+_FIRST_SCALE = "constants have a scale for each channel, but tflite-micro would use the first for all"
 # What says nothing by itself: where in the source, and what failed because of it.
 _NOISE = re.compile(r"^(?:Failed to (?:get registration|allocate tensors|starting)|AllocateTensors|\s*$)")
 
@@ -111,7 +111,7 @@ class Micro(Target):
         announce("run the model")
         found: list[tuple[Arrays | None, ...]] = []
         if left := [key for key, each in model.signatures.items() if each.graph]:
-            facts.append(("not called", f"{', '.join(left)}: tflite-micro calls the first subgraph alone"))
+            facts.append(("not called", f"{', '.join(left)}: tflite-micro calls only the first subgraph"))
         with logged(question.log) as log:
             for calls in question.rounds:
                 try:

@@ -42,7 +42,7 @@ class OpenVINO(Target):
     hints = (
         Hint("UNIDIRECTIONAL_SEQUENCE_LSTM|DYNAMIC_UPDATE_SLICE|RELU_N1_TO_1", "", "convert with --target openvino"),
         Hint("BITCAST|REAL|IMAG", "", "convert with --target openvino and sizes that are known (--batch, --shape)"),
-        Hint("", "i4/u4", "leave out --weight-bits 4: of int4, OpenVINO takes matrices alone"),
+        Hint("", "i4/u4", "leave out --weight-bits 4: OpenVINO takes int4 only in matrices"),
         Hint("", "no such op", "convert with --builtins-only, or change the layer that it is from"),
     )
 
@@ -59,7 +59,7 @@ class OpenVINO(Target):
         core: Any = importlib.import_module("openvino").Core()
         facts = [("device", str(core.get_property(_DEVICE, "FULL_DEVICE_NAME")))]
         if left := [key for key, each in model.signatures.items() if each.graph]:
-            facts.append(("not called", f"{', '.join(left)}: OpenVINO reads the first subgraph alone"))
+            facts.append(("not called", f"{', '.join(left)}: OpenVINO reads only the first subgraph"))
         outputs: list[tuple[Arrays | None, ...]] = []
         with logged(question.log):
             try:

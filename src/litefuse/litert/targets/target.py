@@ -72,7 +72,7 @@ class Target:
             LitefuseError: It has no such variant.
         """
         raise LitefuseError(
-            f"the target {self.name!r} has no variants, such as {variant!r}", hint=f"Write {self.name} alone."
+            f"the target {self.name!r} has no variants, such as {variant!r}", hint=f"Write just {self.name}."
         )
 
     def missing(self) -> str:

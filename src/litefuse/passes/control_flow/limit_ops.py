@@ -50,7 +50,7 @@ class LimitOps:
             f"with its calls inlined, the model would have {_number(total)} ops, more than the limit max_ops "
             f"({limit:,}): this function, of {own[most]} ops, is run from {_number(uses[most])} places",
             where=f"function {original_name(by_symbol[most])}",
-            hint="If that is meant, pass a larger max_ops to convert() (on the command line, --max-ops).",
+            hint="If this is intended, pass a larger max_ops to convert() (on the command line, --max-ops).",
             limit="max_ops",
         )
 

@@ -181,7 +181,7 @@ class Translation:
         """
         shape = self.shape(value)
         if None in shape:
-            raise GraphError("a size is open where it has to be known")
+            raise GraphError("a size is open that must be known")
         return list(cast("tuple[int, ...]", shape))
 
     def dtype(self, value: ir.Value) -> str:

@@ -165,5 +165,5 @@ def _match(group: OptionalGroup) -> None:
         else:
             same = [each for each in put if all(a in (b, None) for a, b in zip(kind, each, strict=True))]
         if len(same) != 1:
-            raise unsupported(ops[0], "it cannot be told what is taken out of an optional")
+            raise unsupported(ops[0], "it is not known what is taken out of an optional")
         group.kinds[same[0]] += ops

@@ -81,7 +81,7 @@ def fetched(url: str) -> Path:
     raise LitefuseError(
         "it changes while it is fetched, or has not as many bytes as the server says",
         where=shown(url),
-        hint="Try again when it is written.",
+        hint="Try again once it is written.",
     )
 
 

@@ -40,7 +40,7 @@ def refuse_collapsed(path: os.PathLike[str]) -> None:
     found = _COLLAPSED.match(text) if isinstance(text, str) else None  # pyright: ignore[reportUnnecessaryIsInstance]
     if found is not None and not Path(path).exists() and not Path(path).parent.exists():
         raise LitefuseError(
-            "this was a URL, of which pathlib.Path keeps one slash", where=text, hint="Pass the URL as a str."
+            "this was a URL, but pathlib.Path drops one of its slashes", where=text, hint="Pass the URL as a str."
         )
 
 

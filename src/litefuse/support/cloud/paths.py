@@ -42,7 +42,7 @@ def not_url(path: _T) -> _T:
         LitefuseError: It is a URL.
     """
     if as_url(path) is not None:
-        raise LitefuseError("this folder has to be a local one", where=shown(cast("str", path)))
+        raise LitefuseError("this folder must be local", where=shown(cast("str", path)))
     return path
 
 

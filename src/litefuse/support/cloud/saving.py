@@ -27,7 +27,7 @@ class Saved:
         self.url = url
         self._system, self._path = file_system(url)
         if not self._path.rstrip("/") or url.endswith("/"):
-            raise LitefuseError("this is a folder, and no name of a file", where=shown(url))
+            raise LitefuseError("this is a folder, not a file", where=shown(url))
         if self._path.startswith(("http://", "https://")):
             raise LitefuseError("web servers take no files", where=shown(url), hint="Write it to a file or a store.")
         self._folder = None if is_local(self._system) else make_temporary_folder()

@@ -39,7 +39,7 @@ class IrDump:
         if folder is None:
             if names:
                 raise LitefuseError(
-                    "passes are named after which the module is to be written, but no folder",
+                    "dump_ir_after is given without dump_ir",
                     hint="Pass dump_ir as well (on the command line, --dump-ir DIR).",
                 )
             return None

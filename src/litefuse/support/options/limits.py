@@ -98,10 +98,10 @@ def check_constant(size: int, held: int, what: str, where: str = "") -> None:
     if size <= limit + _GROWTH * held:
         return
     raise LimitError(
-        f"{what} would be {size:,} bytes, of which the model holds {held:,}: more than the limit max_constant_bytes "
+        f"{what} would be {size:,} bytes, where the model holds {held:,}: more than the limit max_constant_bytes "
         f"({limit:,})",
         where=where,
-        hint=f"If that is meant, pass max_constant_bytes={size} to convert() (on the command line, "
+        hint=f"If this is intended, pass max_constant_bytes={size} to convert() (on the command line, "
         f"--max-constant-bytes {size}).",
         limit="max_constant_bytes",
     )

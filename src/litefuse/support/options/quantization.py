@@ -171,7 +171,7 @@ def quantization_options(
                 hint="Pass quantize as well (on the command line, --quantize), or recipe (--recipe).",
             )
     elif refused := _refused(form, options):
-        raise LitefuseError(f"the quantization {form!r} cannot be had like this: {refused}")
+        raise LitefuseError(f"the quantization {form!r} does not support this: {refused}")
     return options
 
 
@@ -193,13 +193,13 @@ def _refused(form: Quantization, options: QuantizationOptions) -> str:
     if form == "qat" and (options.keep_float or options.keep_float_ops):
         return "what has no fake-quantization nodes stays in floating point: leave them out there"
     if options.block_size and form != "dynamic":
-        return f"litert-quantizer has weights in blocks for 'dynamic' alone, not for {form!r}"
+        return f"litert-quantizer has weights in blocks only for 'dynamic', not for {form!r}"
     if options.block_size and options.weight_bits != 4:
         return "LiteRT has products with int4 weights in blocks, and none with int8 ones: weight_bits=4 goes with it"
     if form in INTEGER_ACTIVATIONS and options.rotation:
         return "rotated weights take float32 activations, which are rotated in each call"
     if form in INTEGER_ACTIVATIONS and options.min_weight_elements is not None:
-        return "LiteRT has no op of integer activations and float32 weights: name what is to stay with keep_float"
+        return "LiteRT has no op of integer activations and float32 weights: name the ops to keep with keep_float"
     return ""
 
 

@@ -49,7 +49,7 @@ class ProcessLimits:
             raise LitefuseError(f"memory is a number of bytes above 0, not {self.memory!r}")
         if self.memory is not None and sys.platform != "linux":
             raise LitefuseError(
-                "memory is limited on Linux alone: other systems do not enforce limits on a process's memory",
+                "memory can be limited only on Linux: other systems do not enforce limits on a process's memory",
                 hint="Leave out memory (on the command line, --memory), or run it in a container with a limit.",
             )
 

@@ -89,7 +89,7 @@ def _fused(report: Report) -> Iterator[_Line]:
     composites = report.composites
     if not composites:
         if Path(report.source).suffix != ".tflite":
-            yield _Line("fused", "nothing: no function is marked as a composite, and no layer recognized as one")
+            yield _Line("fused", "nothing: no function is annotated as a composite, and no layer was recognized as one")
         return
     fused = [composite for composite in composites if composite.outcome == "fused"]
     count = f"{len(fused):,} of {count_of(len(composites), 'composite')}"
@@ -122,7 +122,7 @@ def _checked(composites: Sequence[CompositeReport]) -> Iterator[_Line]:
     known = [error for error in errors if error is not None]
     left = len(errors) - len(known)
     if not known:
-        yield _Line("equal", "not known: no fused op was compared with what it replaces")
+        yield _Line("equal", "unknown: no fused op was compared with what it replaces")
     elif not left:
         yield _Line("equal", f"each fused op computes what it replaces (largest error {max(known):.1g})", "good")
     else:

@@ -28,7 +28,7 @@ _ORDER: tuple[Judgement, ...] = (None, "good", "warn", "unclear", "bad")
 # The names of Keras, and of the layers of TensorFlow 1.
 _STATISTICS = ("moving_mean", "moving_variance")
 _TRAINING = (
-    "Each call updates statistics of batch normalization, as in training. If that is not meant, export the model with "
+    "Each call updates batch-normalization statistics, as in training. If this is not intended, export the model with "
     "training=False."
 )
 
@@ -60,8 +60,8 @@ def _caveats(report: Report) -> Iterator[_Caveat]:
     if report.size > _LARGEST_FLATBUFFER:
         yield _Caveat(
             "weights",
-            "They are behind the flatbuffer, as the file exceeds 2 GB. LiteRT and TensorFlow Lite take that; OpenVINO, "
-            "TVM and tflite-micro do not.",
+            "They follow the flatbuffer, because the file exceeds 2 GB. LiteRT and TensorFlow Lite support that; "
+            "OpenVINO, TVM and tflite-micro do not.",
         )
     yield from _not_fused(report)
     yield from _kernels(report)
@@ -99,7 +99,7 @@ def _quantization(quantization: QuantizationReport) -> Iterator[_Caveat]:
     if quantization.moving:
         count = "a range" if len(quantization.moving) == 1 else f"{len(quantization.moving):,} ranges"
         yield _Caveat(
-            "samples", f"{quantization.samples:,} are too few: {count} still grew at the last quarter of them"
+            "samples", f"{quantization.samples:,} are too few: {count} still grew in the last quarter of them"
         )
 
 
@@ -110,7 +110,7 @@ def _not_fused(report: Report) -> Iterator[_Caveat]:
     for (name, reason), number in reasons.most_common(_LISTED):
         yield _Caveat("not fused", f"{name if number == 1 else f'{number:,} x {name}'}: {reason}")
     if len(reasons) > _LISTED:
-        yield _Caveat("not fused", f"and {len(reasons) - _LISTED:,} more, which are listed below")
+        yield _Caveat("not fused", f"and {len(reasons) - _LISTED:,} more, listed below")
 
 
 def _kernels(report: Report) -> Iterator[_Caveat]:
@@ -133,4 +133,4 @@ def _needless(report: Report) -> Iterator[_Caveat]:
     if report.needless_custom_ops:
         why = "a composite holds it, or it runs functions, or works on variables, tables or lists, or is a constant"
         names = ", ".join(report.needless_custom_ops)
-        yield _Caveat("no effect", f"{names}: the output has no such op, though it was to be a custom op: {why}")
+        yield _Caveat("no effect", f"{names}: requested as custom ops, but the output has no such op: {why}")

@@ -17,7 +17,7 @@ _LISTED = 8
 _NAMED = 3
 
 _FAR_NOTE = (
-    "The outputs are far from those before: give other samples, or try another form. --max-error makes it an error."
+    "The outputs are far from those before: try other samples or another form. --max-error turns this into an error."
 )
 
 _FORMS_OF_LAYERS = ("int4", "int8", "float16", "float32")
@@ -29,7 +29,7 @@ _FORMS_OF_QUANTIZATION = {
     "int16": "int16, with int8 weights",
     "qat": "int8, with the ranges that training found",
     "recipe": "by a recipe",
-    "auto": "each layer's weights as the outputs can bear",
+    "auto": "a weight type per layer, by its effect on the outputs",
 }
 
 
@@ -68,7 +68,7 @@ def _effect_section(quantization: QuantizationReport, size: int | None) -> Secti
     if quantization.form in INTEGER_FORMS:
         counts = [
             f"{kinds.integer:,} in integers",
-            *([f"{kinds.hybrid:,} with integer weights alone"] if kinds.hybrid else []),
+            *([f"{kinds.hybrid:,} with integer weights only"] if kinds.hybrid else []),
             *([f"{kinds.real:,} in floating point"] if kinds.real else []),
         ]
         rows.append(("ops", ", ".join(counts)))
@@ -108,7 +108,7 @@ def _growth_text(moving: Sequence[MovingRange]) -> str:
     named = ", ".join(f"{each.tensor} by {each.growth:.0%}" for each in moving[:_NAMED])
     more = f" and {len(moving) - _NAMED:,} more" if len(moving) > _NAMED else ""
     ranges = "a range" if len(moving) == 1 else f"{len(moving):,} ranges"
-    return f", too few: {ranges} still grew at the last quarter of them ({named}{more})"
+    return f", too few: {ranges} still grew in the last quarter of them ({named}{more})"
 
 
 def _float_section(quantization: QuantizationReport) -> Section:
@@ -132,7 +132,7 @@ def _float_section(quantization: QuantizationReport) -> Section:
     return Section(
         f"Stayed in floating point: {count_of(len(quantization.floats), 'op')}"
         if is_integer
-        else f"Weights that stayed as they were: those of {count_of(len(quantization.floats), 'op')}",
+        else f"Not quantized: the weights of {count_of(len(quantization.floats), 'op')}",
         rows,
         headings=("ops", "op", "result", "bytes of weights", "why"),
         right=frozenset({0, 3}),

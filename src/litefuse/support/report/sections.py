@@ -77,7 +77,7 @@ def report_sections(
         sections.append(Section("Custom ops that need kernels", rows, note=note))
     if report.runtime_ops:
         rows = [(name, count_of(report.op_counts.get(name, 0), "op")) for name in report.runtime_ops]
-        sections.append(Section("Custom ops that LiteRT runs by itself", rows))
+        sections.append(Section("Custom ops that LiteRT has kernels for", rows))
     if timings:
         rows = [(step, f"{time * 1000:,.1f}") for step, time in report.timings.items()]
         sections.append(Section("Time by step", rows, headings=("step", "ms"), right=frozenset({1})))
@@ -153,7 +153,7 @@ def _lacking_section(ops: Sequence[LackingOpReport]) -> Section:
     judgements: list[Judgement] = ["warn" if op.outcome in {"pack", "custom"} else "good" for op in ops]
     title = f"TensorFlow ops that LiteRT lacks: {sum(op.count for op in ops):,}"
     widened = any(op.outcome == "widened" for op in ops)
-    note = "With --widen, what is float16 or bfloat16 is float32 throughout, without these casts." if widened else ""
+    note = "With --widen, float16 and bfloat16 become float32 throughout, without these casts." if widened else ""
     return Section(title, rows, right=frozenset({1}), judgements=judgements, note=note)
 
 
@@ -173,7 +173,7 @@ def composite_section(composites: Sequence[CompositeReport]) -> Section:
         if len(listed) < len(group):
             others = group[len(listed) :]
             calls = sum(other.call_sites for other in others)
-            rows.append((first.name, f"and {len(others):,} functions more", f"{calls:,}", outcome))
+            rows.append((first.name, f"and {len(others):,} more functions", f"{calls:,}", outcome))
         judgements.extend(repeat(judgement, len(rows) - len(judgements)))
     return Section(
         f"Composites: {fused:,} of {len(composites):,} fused",
@@ -193,7 +193,7 @@ def _chain_section(chains: Sequence[ChainReport]) -> Section:
             each.name,
             f"{each.ops:,} ops, {each.first} to {each.last} ({each.layer})",
             f"{each.count:,}",
-            f"generated kernel: {each.kernel}" if each.kernel is not None else f"left as it was: {each.reason}",
+            f"generated kernel: {each.kernel}" if each.kernel is not None else f"unchanged: {each.reason}",
         )
         for each in ordered
     ]

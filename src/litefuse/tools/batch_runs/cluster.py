@@ -52,7 +52,7 @@ class DaskCluster:
             distributed = importlib.import_module("distributed")
         except ImportError:
             raise LitefuseError(
-                "a scheduler is one of Dask's, which is not installed",
+                "a scheduler requires Dask, which is not installed",
                 hint='Install litefuse with the extra cluster: pip install "litefuse[cluster]".',
             ) from None
         self._retries = retries
@@ -125,7 +125,7 @@ class DaskCluster:
             raise LitefuseError(
                 "the connection to the scheduler was lost",
                 where=self._address,
-                hint="What is done stays; the same command goes on with the rest.",
+                hint="Finished work is kept; the same command does the rest.",
             )
 
     def end(self) -> None:

@@ -50,7 +50,7 @@ def unknown_key(key: str, known: Iterable[str], where: str) -> LitefuseError:
     """Returns the error for a key that nothing knows, with the nearest one that is known."""
     names = sorted(known)
     near = difflib.get_close_matches(key, names, n=1, cutoff=0.5)
-    hint = f"Did you mean {near[0]!r}?" if near else f"There are {', '.join(names)}."
+    hint = f"Did you mean {near[0]!r}?" if near else f"The keys are {', '.join(names)}."
     return LitefuseError(f"unknown key {key!r}", where=where, hint=hint)
 
 

@@ -170,8 +170,8 @@ def _spent(
 def _reason(node: ProfiledNode, alone: Alone, unknown: int) -> str:
     """Says why the times of some ops are not known."""
     if node.kernel != XNNPACK:
-        return f"{node.kernel} does not tell the times of its ops"
+        return f"{node.kernel} does not report the times of its ops"
     if not node.operators:
-        return "XNNPACK did not tell the times of its operators"
+        return "XNNPACK did not report the times of its operators"
     which = f"{unknown} of {count_of(len(node.ops), 'op')}" if unknown < len(node.ops) else "the ops"
     return alone.reason or f"it is not certain which of XNNPACK's operators are those of {which}"

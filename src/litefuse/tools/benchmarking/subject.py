@@ -144,7 +144,7 @@ class Subject:
         except LimitError:
             raise
         except LitefuseError as error:
-            return Alone({}, f"XNNPACK could not be asked about single ops: {error.message}")
+            return Alone({}, f"XNNPACK could not run single ops: {error.message}")
         return Alone(cast("dict[tuple[int, int], OpAlone]", found))
 
     def _run(self, target: str, argument: object, job: ModelJob) -> object:
@@ -175,7 +175,7 @@ def _with_times(measurement: Measurement, file: FileOps, key: str, timed: NodeCa
 def _notes(job: ModelJob, times: CallTimes) -> list[str]:
     notes: list[str] = []
     if job.limit is not None:
-        notes.append(f"Integers below {job.limit} alone were drawn, since others are refused.")
+        notes.append(f"Only integers below {job.limit} were drawn, since others are refused.")
     if len(times.warm) < _FEW:
         measured = count_of(len(times.warm), "call")
         notes.append(f"No more than {measured} were measured; give more time (--seconds) for percentiles.")

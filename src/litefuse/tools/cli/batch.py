@@ -112,7 +112,7 @@ def batch(
             progress=not quiet,
         )
     except (KeyboardInterrupt, SystemExit):
-        click.echo("interrupted: what is done stays; the same command goes on with the rest", err=True)
+        click.echo("interrupted: finished work is kept; the same command does the rest", err=True)
         raise
     if html is not None:
         save_page(result, html)

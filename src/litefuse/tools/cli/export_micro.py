@@ -57,8 +57,7 @@ def export_micro(
         ("ops", f"{count_of(len(made.ops), 'kind')}: {', '.join(made.ops)}"),
         (
             "arena",
-            f"{made.arena:,} bytes"
-            + ("" if made.measured is None else f", of which {made.measured:,} are needed here"),
+            f"{made.arena:,} bytes" + ("" if made.measured is None else f", {made.measured:,} needed here"),
         ),
         ("compared calls", str(made.calls)),
         *[("note", note) for note in made.notes],

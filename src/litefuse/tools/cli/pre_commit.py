@@ -99,7 +99,7 @@ def _verified(model: Path, target: Path, options: Sequence[str]) -> str:
     if found["status"] == "failed":
         return _error(found)
     if found["exit_code"] == _INCONCLUSIVE:
-        _say(model, "nothing is known of some outputs; litefuse verify says more")
+        _say(model, "some outputs could not be judged; litefuse verify says why")
         return ""
     if found["ok"]:
         return ""

@@ -65,7 +65,7 @@ def show(
     ORIGINAL is as for `litefuse verify`: use one that you trust.
     """
     if write_node_data is not None and not (sizes or times or original):
-        raise click.UsageError("--write-node-data writes what is chosen: add --bytes, --time or --verify.")
+        raise click.UsageError("--write-node-data needs at least one of --bytes, --time and --verify.")
     from litefuse.tools.explorer.node_data import byte_data, read_node_data
     from litefuse.tools.explorer.node_data import write_node_data as write
     from litefuse.tools.explorer.viewer import check_installed, show_model

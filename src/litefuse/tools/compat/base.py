@@ -149,7 +149,8 @@ class Converter:
         if backends:
             if isinstance(backends, str) or {*backends} != {"GPU"}:
                 raise SettingError(
-                    f"experimental_supported_backends is {backends!r}", hint="There is ['GPU']; leave it out for CPUs."
+                    f"experimental_supported_backends is {backends!r}",
+                    hint="Set it to ['GPU'], or leave it out for CPUs.",
                 )
             options["target"] = "gpu"
         if self.ir_dump_dir is not None:

@@ -42,7 +42,7 @@ def quantization_of(settings: Any, *, trained: bool) -> dict[str, Any]:
         )
     if ops == _INTEGERS and not types <= {"int8"}:
         raise SettingError(
-            f"supported_ops are of int8 alone, and supported_types are {', '.join(sorted(types))}",
+            f"supported_ops are only of int8, and supported_types are {', '.join(sorted(types))}",
             hint="Leave supported_types out.",
         )
     if types == frozenset({"int8"}):
@@ -92,7 +92,7 @@ def _types(given: object) -> frozenset[str]:
     names = frozenset(dtype_name(each, "supported_types") for each in listed(given, "supported_types"))
     for name in sorted(names - _TYPES):
         hint = "For int16 activations, set supported_ops to them." if name == "int16" else ""
-        raise SettingError(f"supported_types has no {name!r}", hint=hint or f"There are {', '.join(sorted(_TYPES))}.")
+        raise SettingError(f"supported_types has no {name!r}", hint=hint or f"Choose from {', '.join(sorted(_TYPES))}.")
     return names
 
 

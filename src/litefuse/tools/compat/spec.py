@@ -111,7 +111,7 @@ def members(kind: type[_Member], given: object, attribute: str) -> frozenset[_Me
     known = kind.__members__
     names = [str(getattr(each, "name", each)) for each in listed(given, attribute)]
     if wrong := [name for name in names if name not in known]:
-        raise SettingError(f"{attribute} has no {wrong[0]!r}", hint=f"There are {', '.join(known)}.")
+        raise SettingError(f"{attribute} has no {wrong[0]!r}", hint=f"Choose from {', '.join(known)}.")
     return frozenset(known[name] for name in names)
 
 

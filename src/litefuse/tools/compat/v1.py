@@ -1,4 +1,4 @@
-"""The names of ``tf.compat.v1.lite``: frozen graphs, sessions, files of Keras's."""
+"""The names of ``tf.compat.v1.lite``: frozen graphs, sessions, Keras files."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ class TFLiteConverter(Converter):
         output_arrays: Sequence[str] | None = None,
         custom_objects: Mapping[str, Any] | None = None,
     ) -> TFLiteConverter:
-        """Makes a converter of a file of Keras's, which is read in a process of its own.
+        """Makes a converter of a Keras file, which is read in a process of its own.
 
         Args:
             model_file: The file, ``.keras`` or ``.h5``.
@@ -162,7 +162,7 @@ class TFLiteConverter(Converter):
         """
         if input_arrays or output_arrays or custom_objects:
             raise SettingError(
-                "a file of Keras's is read in a process of its own, without custom objects or chosen tensors",
+                "a Keras file is read in a separate process, without custom objects or chosen tensors",
                 hint="Load the model, and use from_keras_model of litefuse.compat.TFLiteConverter.",
             )
         return cls._of(model_file, input_shapes)

@@ -17,8 +17,8 @@ _OWN = "litefuse"
 #: What each extra is for, and the modules by which it is known without metadata of litefuse.
 EXTRAS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "keras": ("reading .keras and .h5 files", ("keras", "tensorflow")),
-    "tensorflow": ("verifying against the original, and models of TensorFlow in memory", ("tensorflow",)),
-    "keras2": ("reading files of Keras 2", ("tf_keras",)),
+    "tensorflow": ("verification against the original, and TensorFlow models in memory", ("tensorflow",)),
+    "keras2": ("reading Keras 2 files", ("tf_keras",)),
     "quantize": ("--quantize", ("litert_quantizer",)),
     "report": ("pages about models (litefuse report, --html)", ("fast_sugiyama", "squarify")),
     "micro": ("the target micro, and export-micro", ("tflite_micro",)),
@@ -52,7 +52,7 @@ def dependencies() -> Iterator[Finding]:
         if unmet:
             told = ", ".join(f"{each.requirement} ({each.installed or 'not installed'})" for each in unmet[:4])
             more = f" and {len(unmet) - 4} more" if len(unmet) > 4 else ""
-            text = f"{version_of(name)} requires what is not there: {told}{more}"
+            text = f"{version_of(name)} has unmet requirements: {told}{more}"
             yield Finding("packages", name, "warning", text, "See pip check.")
 
 

@@ -34,7 +34,7 @@ def system() -> Iterator[Finding]:
     name = f"{platform.system()} {platform.release()} {platform.machine()}"
     text = f"{name}, {processor()}, {cores()} cores for this process"
     supported = sys.platform in {"linux", "darwin", "win32"}
-    hint = "" if supported else "litefuse is for Linux, macOS and Windows."
+    hint = "" if supported else "litefuse supports Linux, macOS and Windows."
     yield Finding("system", "system", "works" if supported else "broken", text, hint, needed=True)
 
 
@@ -44,7 +44,7 @@ def resources() -> Iterator[Finding]:
     if limit is not None:
         size, why = limit
         state = "warning" if size < _LITTLE_MEMORY else "works"
-        hint = "Large models need more; --memory makes it an error instead of a death." if state == "warning" else ""
+        hint = "Large models need more; --memory turns a crash into an error." if state == "warning" else ""
         yield Finding("system", "memory", state, f"{size / _GIGABYTE:,.1f} GB, {why}", hint)
     yield _temporary()
 

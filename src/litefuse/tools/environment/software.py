@@ -53,14 +53,14 @@ def native_kernels() -> Iterator[Finding]:
     yield Finding("kernels", "in Python", "works", f"{len(PACK)} kernels, in numpy")
     if path is None:
         text = "none: litefuse was installed without a C++ compiler, or LITEFUSE_KERNELS_LIBRARY is empty"
-        hint = "Those in Python run in their place, slower. Install a compiler, then litefuse again."
+        hint = "The slower Python kernels are used instead. Install a compiler, then reinstall litefuse."
         yield Finding("kernels", "in C++", "missing", text, hint)
         return
     found: list[Any] = []
     state, text = _tried("load_kernels", "", found)
     if state == "works":
         text = f"{found[0]} kernels, in {path}"
-    yield Finding("kernels", "in C++", state, text, "" if state == "works" else "Install litefuse again.")
+    yield Finding("kernels", "in C++", state, text, "" if state == "works" else "Reinstall litefuse.")
 
 
 def compiler() -> Iterator[Finding]:
@@ -77,7 +77,7 @@ def compiler() -> Iterator[Finding]:
     except (OSError, subprocess.SubprocessError) as error:
         yield Finding("kernels", name, "broken", f"{purpose} are not possible: {error}")
     else:
-        first = next(iter(done.stdout.decode(errors="replace").splitlines()), "") or "it does not tell its version"
+        first = next(iter(done.stdout.decode(errors="replace").splitlines()), "") or "version unknown"
         state: State = "works" if done.returncode == 0 else "broken"
         yield Finding("kernels", name, state, f"{' '.join(command)}: {first}")
 

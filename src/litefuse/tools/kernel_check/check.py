@@ -112,7 +112,7 @@ def check_kernels(
     """
     names = names_in_library(os.fspath(library))
     if not ops and not names:
-        raise KernelError("the library does not tell its ops", where=str(library), hint="Name them with --op.")
+        raise KernelError("the library does not list its ops", where=str(library), hint="Name them with --op.")
     if unknown := sorted(set(ops) - names) if names else []:
         there = ", ".join(sorted(names))
         raise KernelError(f"it has no kernel for {unknown[0]!r}", where=str(library), hint=f"It has: {there}.")

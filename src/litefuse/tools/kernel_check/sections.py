@@ -29,7 +29,7 @@ def check_sections(
     notes: Mapping[Verdict, str] = {
         "equal": f"Equal: the error of each result is at most {tolerance:g}.",
         "differs": f"A kernel crashes, or a result differs by more than {tolerance:g}.",
-        "inconclusive": "Inconclusive: nothing is known of some results.",
+        "inconclusive": "Inconclusive: some results could not be judged.",
     }
     return [
         Section(

@@ -166,7 +166,7 @@ def _sections(content: Content) -> Iterator[tuple[str, str, str]]:
 
 def _graph_frame(content: Content) -> str:
     named = f" of {escaped(content.original_name)}" if content.original_name else ""
-    note = "" if content.original is not None else "<p>The original is not known: the page shows the file alone.</p>"
+    note = "" if content.original is not None else "<p>Without the original, the page shows only the file.</p>"
     return (
         f'<p class="unscripted note">The graphs{named} need a script, which does not run here. '
         "The tables below have the same layers and ops.</p>"

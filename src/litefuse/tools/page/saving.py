@@ -97,7 +97,7 @@ def save_report(
         title = name_of(file)
     else:
         raise LitefuseError(
-            f"model is {_kind(model)}, and has to be the result of a conversion or the path of a LiteRT file",
+            f"model is {_kind(model)}; it must be the result of a conversion or the path of a LiteRT file",
             hint="Write the content to a file.",
         )
     with (
@@ -133,7 +133,7 @@ def _check_findings(verification: object, check: object, benchmark: object) -> N
         ("benchmark", benchmark, Benchmark, "benchmark"),
     ):
         if value is not None and not isinstance(value, kind):
-            raise LitefuseError(f"{name} is {_kind(value)}, and has to be what litefuse.{function} returns")
+            raise LitefuseError(f"{name} is {_kind(value)}; it must be a result of litefuse.{function}")
 
 
 def _kind(value: object) -> str:

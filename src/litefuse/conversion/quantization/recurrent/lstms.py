@@ -207,7 +207,7 @@ def enclose_states(ranges: Ranges, inner: Mapping[str, InnerRanges]) -> Ranges:
 
 def _others(graph: GraphEditor) -> list[FloatLayer]:
     found = [(graph.name(op.outputs[0]), graph.kind(op)) for op in graph.ops if graph.kind(op) in _OTHERS]
-    return [FloatLayer(name, f"LiteRT has {op} with integers for its weights alone") for name, op in found]
+    return [FloatLayer(name, f"LiteRT's {op} takes integers only as weights") for name, op in found]
 
 
 def _agree_on_outputs(graph: GraphEditor, signatures: Sequence[Any], *, quantized_io: bool) -> None:

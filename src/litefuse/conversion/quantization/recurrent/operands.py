@@ -145,7 +145,7 @@ def reason_for_float(graph: GraphEditor, op: Any, *, hybrid: bool = False) -> st
     if len(op.inputs) != _COUNT:
         return f"it has {len(op.inputs)} operands in place of {_COUNT}"
     if not hybrid and ACTIVATIONS.get(options.fusedActivationFunction) != "TANH":
-        return "LiteRT has integers for the activation tanh alone"
+        return "LiteRT has integers only for the activation tanh"
     if getattr(options, "diagonalRecurrentTensors", False) or len(graph.shape(op.inputs[RECURRENT_WEIGHTS[1]])) != 2:
         return "LiteRT has no integers for recurrent weights that are vectors"
     units = graph.shape(op.inputs[BIASES[1]])

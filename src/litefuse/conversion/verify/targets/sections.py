@@ -42,10 +42,10 @@ def verdict_text(report: TargetReport) -> str:
     """Returns a verdict in words."""
     if report.table:
         if not report.refused:
-            return "unknown: its software was not asked, and its table refuses nothing"
+            return "unknown: its software did not check the file, and its table refuses nothing"
         return f"by its table, it does not take {_refused_count(report)}"
     if report.verdict == "partly":
-        return f"takes it but for {_refused_count(report)}, which stay on the CPU"
+        return f"takes it except {_refused_count(report)}, which stay on the CPU"
     text = _TEXTS[report.verdict]
     if report.verdict == "accelerated" and report.outputs:
         text += f", and gives LiteRT's numbers (error {report.error:.2g})"
@@ -67,7 +67,7 @@ def _refused_count(report: TargetReport) -> str:
 def _sections(report: TargetReport) -> Iterator[Section]:
     rows = [("software", report.software)] if report.software else []
     if report.missing:
-        rows.append(("not asked", report.missing))
+        rows.append(("not checked", report.missing))
         rows.append(("what follows", f"is from a table: {report.table}"))
     rows += report.facts
     yield Section(f"Target {report.target}", rows)

@@ -245,11 +245,11 @@ def _joined(
     own = [atom for atom in order if atom in atoms and atom not in of_keys]
     depth = tuple(atom for atom in of_values if atom not in order)
     if not head or set(of_keys) != {*shared, key, *head}:
-        raise NotAttention(5, "the keys have axes of their own, beside the one of the softmax")
+        raise NotAttention(5, "only the keys have some axes, besides the one of the softmax")
     if set(of_values) != {*shared, key, *depth}:
         raise NotAttention(5, "the values have not the axes of the keys")
     if len(depth) > 1:
-        raise NotAttention(5, "the values have several axes of their own")
+        raise NotAttention(5, "only the values have some axes, and more than one")
     made = Tensor(result, _resolved(axes, [words[label] for label in read.result]))
     if sorted(_atoms(made)) != sorted([*shared, *own, *depth]):
         raise NotAttention(5, "the result has other axes")

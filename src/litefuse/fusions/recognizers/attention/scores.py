@@ -183,9 +183,7 @@ class Scores:
         else:
             words = moved(self.axes, self.words, op)
             if words is None:
-                raise NotAttention(
-                    3, f"it cannot be told how {op.name.removeprefix('tf.')} moves the axes of the scores"
-                )
+                raise NotAttention(3, f"it is not known how {op.name.removeprefix('tf.')} moves the axes of the scores")
             self.words = words
 
     def _scale(self, factor: float) -> None:

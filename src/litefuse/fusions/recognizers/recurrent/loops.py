@@ -156,7 +156,7 @@ def _keeps_all(
             raise NotRecognized("its list of outputs is not as long as its inputs")
         return True
     if integer_constant(index) != 0 or length != 1:
-        raise NotRecognized("it does not write the output of each step in its place, nor the last one alone")
+        raise NotRecognized("it writes neither the output of each step in its place nor only the last one")
     return False
 
 

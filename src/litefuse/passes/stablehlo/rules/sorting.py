@@ -35,7 +35,7 @@ def _sort(op: Any, t: Translation) -> list[Result]:
     keys = _keys(t, last.operands[0], list(op.regions[0].blocks[0].arguments))
     if keys is None:
         raise GraphError(
-            "sorting by a function of its own is not supported",
+            "sorting by a custom function is not supported",
             hint="Sort by the elements of tensors, upwards or downwards: jnp.sort, jnp.argsort, jnp.lexsort, "
             "jax.lax.sort(num_keys=...).",
         )

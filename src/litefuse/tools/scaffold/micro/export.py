@@ -251,8 +251,8 @@ def _arena(measured: int | None, given: int | None, report: TargetReport, where:
             )
         why = report.missing or "tflite-micro's Python package does not run it"
         return given, (
-            f"The arena has the {given:,} bytes that were asked for. What the model needs was not measured: {why}. "
-            "Where it is too small, Setup() fails; ArenaUsedBytes() gives what is needed, once it is large enough."
+            f"The arena has the {given:,} bytes that you asked for. What the model needs was not measured: {why}. "
+            "If it is too small, Setup() fails; once it is large enough, ArenaUsedBytes() gives the bytes needed."
         )
     source = (
         f"On the machine that wrote this, the model needs {measured:,} bytes in {report.software}: for tensors, whose "
@@ -267,7 +267,7 @@ def _arena(measured: int | None, given: int | None, report: TargetReport, where:
                 hint="Make the model smaller, such as with --quantize int8, or the arena larger. On 32 bits, pointers "
                 "take half of the room; the size is that of this machine.",
             )
-        return given, f"The arena has the {given:,} bytes that were asked for. {source}. {less}"
+        return given, f"The arena has the {given:,} bytes that you asked for. {source}. {less}"
     arena = -(-(measured + measured // _MARGIN) // _ROUND) * _ROUND
     return arena, (
         f"{source}. The arena has an eighth more, rounded up to {_ROUND:,} bytes, because kernels of vendors, such as "
@@ -312,7 +312,7 @@ def _notes(
     if report.missing:
         yield f"The ops were checked by a table, which proves nothing: {report.missing}."
     if foreign := [op for op in custom_ops if op not in KNOWN_CUSTOM_OPS]:
-        yield f"Kernels have to be written for {', '.join(foreign)}: the program does not link without them."
+        yield f"You must write kernels for {', '.join(foreign)}: the program does not link without them."
     if opened := [port.name for port in (*inputs, *outputs) if port.open]:
         yield f"The file leaves sizes of {', '.join(opened)} open, which tflite-micro takes for 1."
     if remembers:

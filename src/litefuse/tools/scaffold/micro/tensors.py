@@ -90,10 +90,10 @@ def main_signature(model: Model, where: str) -> tuple[str, Signature | None]:
     others = [key for key, each in model.signatures.items() if each.graph]
     if others:
         raise LitefuseError(
-            f"tflite-micro calls the first subgraph of a file alone, and these signatures are others: "
+            f"tflite-micro calls only the first subgraph of a file, and these signatures are others: "
             f"{', '.join(others)}",
             where=where,
-            hint="Convert each signature into a file of its own (--signature KEY), and export these.",
+            hint="Convert each signature to a separate file (--signature KEY), and export those.",
         )
     return next(iter(model.signatures.items()), ("", None))
 
