@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import get_type_hints
 
 import pytest
 
@@ -104,9 +105,12 @@ def test_a_conversion_imports_nothing_of_what_its_model_lacks() -> None:
         "litefuse.passes.control_flow.unroll_loops",
         "litefuse.passes.fake_quantization.pairs",
         "litefuse.passes.stablehlo.xla_call_module",
-        "litefuse.support.report.entries",
-        "litefuse.support.report.quantized",
     }
+
+
+def test_types_of_results_are_there_for_whoever_reads_them() -> None:
+    for name in ("Report", "Verification", "Benchmark", "ModelDiff"):  # as libraries that make JSON, or checks, of data classes
+        assert get_type_hints(getattr(litefuse, name))
 
 
 def test_what_few_models_need_is_loaded_for_those() -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-if TYPE_CHECKING:
-    from litefuse.support.options.forms import Quantization
+from litefuse.support.options.forms import Quantization
 
 __all__ = [
     "CurvePoint",

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+from litefuse.support.report.entries import (
+    ChainReport,
+    KernelReport,
+    LackingOpReport,
+    LayerReport,
+    LeftOutReport,
+    LoopReport,
+    NearLayerReport,
+    RecognizerReport,
+    RenamedReport,
+    RetypedReport,
+    TargetCheckReport,
+)
 from litefuse.support.report.json_form import json_form
-
-if TYPE_CHECKING:
-    from litefuse.support.report.entries import (
-        ChainReport,
-        KernelReport,
-        LackingOpReport,
-        LayerReport,
-        LeftOutReport,
-        LoopReport,
-        NearLayerReport,
-        RecognizerReport,
-        RenamedReport,
-        RetypedReport,
-        TargetCheckReport,
-    )
-    from litefuse.support.report.quantized import QuantizationReport
+from litefuse.support.report.quantized import QuantizationReport
 
 __all__ = ["CompositeReport", "FileCheckReport", "Report", "VariableReport"]
 
