@@ -109,7 +109,12 @@ def test_a_conversion_imports_nothing_of_what_its_model_lacks() -> None:
 
 
 def test_types_of_results_are_there_for_whoever_reads_them() -> None:
-    for name in ("Report", "Verification", "Benchmark", "ModelDiff"):  # as libraries that make JSON, or checks, of data classes
+    for name in (
+        "Report",
+        "Verification",
+        "Benchmark",
+        "ModelDiff",
+    ):  # as libraries that make JSON, or checks, of data classes
         assert get_type_hints(getattr(litefuse, name))
 
 

@@ -16,6 +16,7 @@ from litefuse.litert.runtime.flatbuffer import root
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.model_tables import BUFFERS, data_of
 from litefuse.litert.runtime.soundness import check_soundness
+from tests.every import every
 from tests.litert.differences.edited import edited
 from tests.litert.runtime.models import Graph, model, unary
 from tests.litert.targets.models import buffers_behind, dense
@@ -83,7 +84,7 @@ def test_the_failing_op_of_a_file_with_data_behind(tmp_path: Path) -> None:
 
     def fails(beginning: Path) -> bool:
         made = Model(beginning.read_bytes()).graphs[0]
-        assert all(made.constant(0) == [2] * 4)
+        assert every(made.constant(0) == [2] * 4)
         return any(op.custom_options == {"axis": 1} for op in made.ops)
 
     place = failing_op(path, fails)

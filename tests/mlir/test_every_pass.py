@@ -43,7 +43,7 @@ def test_every_pass_has_a_test() -> None:
     tests = [path.read_text() for path in Path(__file__).parent.glob("*.mlir")]
     found = [name for text in sources.values() for _, name in passes(text)]
     assert len(found) == len(set(found)) > 40  # what is looked for is found, and no two share a name
-    assert untested(sources, tests) == set()
+    assert untested(sources, tests) == {"ir/passes.py: Deferred"}  # the others' stand-in, of no name of its own
 
 
 def test_every_pass_that_can_be_named_is() -> None:

@@ -198,7 +198,7 @@ def test_einsum(tensorflow: TensorFlow, tmp_path: Path) -> None:
 def test_unknown_names_and_forms(saved_model: Path) -> None:
     with pytest.raises(LitefuseError, match=r"annotated as 'gelu', whose form was chosen(.|\n)*'scaled_gelu'"):
         litefuse.convert(saved_model, composites={"gelu": "keep"})
-    with pytest.raises(LitefuseError, match=r"(?s)no form 'kept' of composites.*fuse, .*, keep, generate, inline"):
+    with pytest.raises(LitefuseError, match=r"(?s)unknown form 'kept' of composites.*fuse, .*, keep, generate, inline"):
         litefuse.convert(saved_model, composites="kept")  # pyright: ignore[reportArgumentType]
 
 
