@@ -4,7 +4,6 @@ A fused op against its composite, in each conversion:
 
 ``self_check``  the comparison, for one composite
 ``standalone``  one function as a model of its own
-``fixed_size``  a function with static shapes
 ``inputs``      arguments for it, drawn from its model; ``call_site`` the constants that its calls give it
 ``steps``       arguments on both sides of a step of its results
 ``rounding``    how far rounding moves them: a ``moved_copy`` of the model runs, with the ``moves`` of its ops

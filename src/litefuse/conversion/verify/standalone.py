@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from litefuse.conversion.pipeline.before_fusion import constant_variables
 from litefuse.conversion.pipeline.lowering import lower_module
 from litefuse.conversion.pipeline.stages import Lowering, State
-from litefuse.conversion.verify.fixed_size import fix_arguments
 from litefuse.errors import ConversionError, UnsupportedOpsError
 from litefuse.ir.annotations import remove_annotation
-from litefuse.ir.call_graph import callees, function_symbol, functions, operations
+from litefuse.ir.call_graph import callees, function_symbol, functions, operations, update_function_type
 from litefuse.ir.engine.lowering import flatbuffer
 from litefuse.ir.importer import EntryPoint
 from litefuse.ir.mlir import func, ir
@@ -71,7 +70,7 @@ def standalone_model(
     alone = _copied(module, function)
     (entry,) = (each for symbol, each in functions(alone).items() if symbol == function_symbol(function))
     if size is not None:
-        fix_arguments(entry, size)
+        _fix_arguments(entry, size)
     inputs = tuple(f"x{index}" for index in range(len(entry.type.inputs)))
     outputs = tuple(f"y{index}" for index in range(len(entry.type.results)))
     _freeze(alone, whole.state)
@@ -154,3 +153,13 @@ def _freeze(alone: ir.Module, state: State) -> None:
 
 def _no_value(variable: str) -> ir.Attribute:
     raise ConversionError(f"the value of the variable {variable!r} is not known here")
+
+
+def _fix_arguments(function: func.FuncOp, size: int) -> None:
+    """Sets all dynamic dimensions of the arguments to a size, for ops that the engine takes only with static shapes."""
+    for argument in function.entry_block.arguments:
+        kind = ir.ShapedType(argument.type)
+        if kind.has_rank and not kind.has_static_shape:
+            shape = [size if kind.is_dynamic_dim(axis) else kind.shape[axis] for axis in range(kind.rank)]
+            argument.set_type(ir.RankedTensorType.get(shape, kind.element_type))
+    update_function_type(function)
