@@ -41,7 +41,7 @@ def create_op(
     name = name if "." in name else f"tf.{name}"
     dialect, _, own = name.partition(".")
     stated = {**attribute_defaults(own), **attributes} if dialect == "tf" else attributes
-    held = {key: _attribute(value, 32 if dialect == "tfl" else 64) for key, value in stated.items()}
+    held = _attributes(name, stated)
     return ir.Operation.create(name, list(results), list(operands), held, loc=location, ip=point)
 
 
@@ -59,8 +59,14 @@ def create_like(
     attributes: Mapping[str, Any] = _NONE,
 ) -> ir.Operation:
     """Emits an op of the same name and attributes, but for those that are given, with other operands and results."""
-    changed = {key: _attribute(value, 32 if op.name.startswith("tfl.") else 64) for key, value in attributes.items()}
-    return ir.Operation.create(op.name, list(results), list(operands), attributes_of(op) | changed)
+    held = attributes_of(op) | _attributes(op.name, attributes)
+    return ir.Operation.create(op.name, list(results), list(operands), held)
+
+
+def _attributes(name: str, values: Mapping[str, Any]) -> dict[str, ir.Attribute]:
+    """Returns attributes of an op as MLIR's; integers have the width that its dialect uses."""
+    width = 32 if name.startswith("tfl.") else 64
+    return {key: _attribute(value, width) for key, value in values.items()}
 
 
 def _attribute(value: Any, width: int) -> ir.Attribute:
