@@ -78,7 +78,7 @@ class Ratchet(NamedTuple):
 
 
 RATCHETS = {
-    "lines": Ratchet(lines, 132_750, 800, "Who adds takes away."),
+    "lines": Ratchet(lines, 132_720, 800, "Who adds takes away."),
     "files under 60 lines": Ratchet(small_files, 239, 3, "Join them with what changes together with them."),
     "raw Operation.create outside of ir": Ratchet(raw_creations, 14, 3, "See ir/op_creation.py."),
     "private sets of constants": Ratchet(sets_of_constants, 0, 0, "See ir/constants.py and ir/defining_ops.py."),
@@ -86,7 +86,7 @@ RATCHETS = {
     "modules that pack or unpack a file": Ratchet(readers_and_writers, 1, 0, "See litert/export/edited_file.py."),
     "variables called each or found": Ratchet(names_that_say_nothing, 1_503, 20, "Say what they hold."),
     "is no, are no": Ratchet(negations, 18, 5, "There is a word for it: missing, without, lacks, none, not."),
-    "docstrings that begin with What": Ratchet(docstrings_of_what, 1, 3, "Say what it is: a noun."),
+    "docstrings that begin with What": Ratchet(docstrings_of_what, 0, 0, "Say what it is: a noun."),
 }
 
 

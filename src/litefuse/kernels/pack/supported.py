@@ -1,4 +1,4 @@
-"""What the pack's kernels support: dtypes by kind, and forms of ops. The conversion reports others, not the runtime."""
+"""Dtypes by kind, and forms of ops, that the pack's kernels support. The conversion reports others, not the runtime."""
 
 from __future__ import annotations
 
