@@ -241,6 +241,23 @@ def test_kernels_can_be_written_without_importing_the_runtime() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.mark.parametrize("custom", [False, True])
+def test_kernels_are_made_ready_for_models_with_ops_for_them(custom: bool, tmp_path: Path) -> None:
+    graph = Graph()
+    x, y = graph.input("x", (2,), np.float32), graph.output("y", (2,), np.float32)
+    graph.custom("Double", [x], [y]) if custom else graph.builtin("ABS", [x], [y])
+    path = tmp_path / "model.tflite"
+    path.write_bytes(model(graph))
+    code = (
+        "import sys\n"
+        "from litefuse.litert.runtime.interpreter import Interpreter\n"
+        "Interpreter(sys.argv[1])\n"
+        "print('litefuse.litert.runtime.layout' in sys.modules, 'ai_edge_litert.schema_py_generated' in sys.modules)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code, path], check=True, capture_output=True, text=True)
+    assert ran.stdout.split() == [str(custom)] * 2
+
+
 @pytest.mark.parametrize(
     "value", [np.array(b"n\xc3\xb6 b"), np.array("nö b"), np.array(b"n\xc3\xb6 b", object), np.array("nö b", object)]
 )

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import flatbuffers
 import pytest
 from ai_edge_litert import schema_py_generated as schema
 
+from litefuse.litert.runtime.flatbuffer import root
 from litefuse.litert.runtime.model_tables import (
     ACTIVATIONS,
     BUILTIN_OPS,
+    CALLEES,
     DTYPE_NUMBERS,
     OP_NUMBERS,
     TENSOR_TYPES,
@@ -27,6 +30,25 @@ def test_names_are_the_schema_s() -> None:
 def test_numbers_are_those_of_the_names() -> None:
     assert OP_NUMBERS["CUSTOM"] == schema.BuiltinOperator.CUSTOM
     assert DTYPE_NUMBERS["bfloat16"] == schema.TensorType.BFLOAT16
+
+
+@pytest.mark.parametrize(
+    ("union", "callees"), [*zip((schema.BuiltinOptions, schema.BuiltinOptions2), CALLEES, strict=True)]
+)
+def test_the_fields_that_name_subgraphs_are_the_schema_s(union: type, callees: dict[int, dict[str, int]]) -> None:
+    suffix, numbers = "SubgraphIndex", set[int]()
+    for name, number in vars(union).items():
+        options: Any = made(name) if hasattr(schema, f"{name}T") else None
+        if fields := [field for field in getattr(options, "__dict__", ()) if field.endswith(suffix)]:
+            for index, field in enumerate(fields, 5):
+                setattr(options, field, index)
+            builder: Any = flatbuffers.Builder()
+            builder.Finish(options.Pack(builder))
+            table = root(builder.Output())
+            read = {role: table.number(field, "i") for role, field in callees[number].items()}
+            assert read == {field.removesuffix(suffix): index for index, field in enumerate(fields, 5)}, name
+            numbers.add(number)
+    assert numbers == {*callees}
 
 
 def test_an_object_is_made_with_its_fields() -> None:

@@ -9,7 +9,6 @@ from typing import NamedTuple, cast
 from litefuse.errors import EngineCrashError, FileCheckError, LimitError
 from litefuse.support.plug_ins.entry_points import PlugIn
 from litefuse.support.processes.limits import ProcessLimits, process_limits, processes_limited, tells_of_no_memory
-from litefuse.support.processes.process import run_in_worker
 
 __all__ = ["CHECK_FILE", "KEEP", "FileCall", "FileCheckJob", "check_in_worker"]
 
@@ -67,6 +66,8 @@ def check_in_worker(job: FileCheckJob, where: str, announce: Callable[[str], Non
         FileCheckError: LiteRT refuses it, or crashes on it.
         LimitError: The time is up.
     """
+    from litefuse.support.processes.process import run_in_worker  # the process that calls the file starts none
+
     limits = process_limits()
     is_ours = limits.remaining is None or limits.remaining > _SECONDS
     try:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Any, cast
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 import numpy as np
 from ai_edge_litert import interpreter as litert
 
 from litefuse.errors import InterpreterError, KernelError
-from litefuse.litert.runtime.custom_op import CustomOp
-from litefuse.litert.runtime.kernel_delegates import kernel_delegates, missing_kernels
 from litefuse.litert.runtime.model_content import check, path_and_content
 from litefuse.litert.runtime.prepared_call import PreparedCall
 from litefuse.litert.runtime.reading import ReadingBinding, read_tensor
@@ -22,10 +21,16 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from litefuse.litert.runtime.custom_op import CustomOp
+    from litefuse.litert.runtime.delegate import Delegate
+    from litefuse.litert.runtime.kernel_delegates import KernelDelegates
+
     _Outputs = dict[str, npt.NDArray[Any]]
     _Guard = Callable[[Callable[[], _Outputs]], _Outputs]
 
 __all__ = ["Interpreter", "SignatureRunner"]
+
+Result = TypeVar("Result")
 
 # The prefix of the native kernels' messages.
 _NATIVE_ERROR = re.compile(r"litefuse kernel (?P<op>[^,]*), node (?P<node>[^\n]*?): (?P<message>[^\n]*)")
@@ -73,12 +78,17 @@ class Interpreter(litert.Interpreter):
     ) -> None:
         path, content = path_and_content(model_path, model_content)
         self._where = path or "model content"
-        check(path, content, self._where)
+        has_kernels = check(path, content, self._where)
         self._reported = ""
-        kernels = kernel_delegates(custom_ops)
-        self._kernel_names, self._kernels = kernels.names, kernels.python
-        self._kernel_delegates = kernels
-        delegates = [*kernels.delegates, *(experimental_delegates or ())]
+        self._kernel_delegates: KernelDelegates | None = None
+        self._kernels: Delegate | _NoKernels = _NoKernels()
+        delegates = [*(experimental_delegates or ())]
+        if has_kernels or custom_ops:
+            from litefuse.litert.runtime.kernel_delegates import kernel_delegates
+
+            self._kernel_delegates = kernel_delegates(custom_ops)
+            self._kernels = self._kernel_delegates.python
+            delegates = [*self._kernel_delegates.delegates, *delegates]
 
         def load() -> None:
             super(Interpreter, self).__init__(path, content, delegates, num_threads, **options)
@@ -174,7 +184,7 @@ class Interpreter(litert.Interpreter):
         Returns:
             None if it is none of this interpreter's delegates of kernels.
         """
-        return self._kernel_delegates.names_by_address().get(address)
+        return None if self._kernel_delegates is None else self._kernel_delegates.names_by_address().get(address)
 
     def _explain_loading(self, error: Exception) -> Exception:
         hint = "Is it a complete .tflite file, of this runtime's version or an older one?"
@@ -194,7 +204,29 @@ class Interpreter(litert.Interpreter):
         # Another delegate may run one of them: an op that is invoked has a kernel.
         if not any(f"({name}) failed to prepare" in text for name in unresolved):
             return InterpreterError(text.strip(), where=self._where) if isinstance(error, UnicodeDecodeError) else error
-        return missing_kernels(unresolved, self._where, self._kernel_names)
+        from litefuse.litert.runtime.kernel_delegates import missing_kernels
+
+        return missing_kernels(unresolved, self._where, self._kernel_delegates.names if self._kernel_delegates else ())
+
+
+class _NoKernels:
+    """In the place of the delegate of kernels, of a model that has no op for them: most have none.
+
+    Attributes:
+        left: As of :class:`~.delegate.Delegate`.
+        unresolved: As of that, too.
+    """
+
+    left: ClassVar[Mapping[str, KernelError]] = MappingProxyType({})
+    unresolved: ClassVar[tuple[str, ...]] = ()
+
+    def run(self, function: Callable[[], Result], explain: Callable[[Exception], Exception]) -> Result:
+        """Calls a function, as :meth:`.delegate.Delegate.run` does."""
+        try:
+            return function()
+        except (RuntimeError, ValueError) as error:
+            explained = explain(error)
+            raise explained from (None if explained is error else error)
 
 
 class SignatureRunner(litert.SignatureRunner):

@@ -55,13 +55,12 @@ def check_model(path: str | os.PathLike[str]) -> Path:
     return found
 
 
-def check(path: str | None, content: bytes | None, where: str) -> None:
-    """Rejects models that would crash the runtime."""
+def check(path: str | None, content: bytes | None, where: str) -> bool:
+    """Rejects models that would crash the runtime; returns whether the model has custom ops or composites."""
     if path is None:
-        check_soundness(content, where)
-        return
+        return check_soundness(content, where)
     try:
         with content_of(path) as data:
-            check_soundness(data, where)
+            return check_soundness(data, where)
     except OSError as error:
         raise InterpreterError(f"the file cannot be read: {error.strerror or error}", where=where) from error

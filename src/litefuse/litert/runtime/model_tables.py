@@ -52,6 +52,18 @@ SIGNATURE_INPUTS, SIGNATURE_OUTPUTS, SIGNATURE_KEY, SIGNATURE_GRAPH = 0, 1, 2, 4
 MAP_NAME, MAP_INDEX = 0, 1
 # Metadata
 METADATA_NAME, METADATA_CONTENT = 0, 1
+# The fields of options, of either kind, that are the indices of subgraphs, by the numbers of the options' types.
+CALLEES = (
+    {92: {"then": 0, "else": 1}, 93: {"cond": 0, "body": 1}, 103: {"init": 0}},
+    {
+        6: {"body": 1},
+        7: {"updateComputation": 6},
+        13: {"body": 5},
+        14: {"comparator": 2},
+        15: {"cond": 0, "body": 1},
+        21: {"decomposition": 1},
+    },
+)
 
 
 def names_of(enumeration: object) -> dict[int, str]:

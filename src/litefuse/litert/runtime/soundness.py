@@ -13,16 +13,20 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from ai_edge_litert import schema_py_generated as schema
-
 from litefuse.errors import InterpreterError
 from litefuse.litert.runtime import model_tables as fields
 from litefuse.litert.runtime.builtin_ops import INPUTS, OUTPUTS
 from litefuse.litert.runtime.flatbuffer import Table, root
 from litefuse.litert.runtime.known_custom_ops import READERS_OF_OPTIONS
-from litefuse.litert.runtime.model_tables import IDENTIFIER, OpCode, custom_options, data_of, data_span
-from litefuse.litert.runtime.options import decode_map
-from litefuse.litert.runtime.tensors import are_strings
+from litefuse.litert.runtime.model_tables import (
+    CALLEES,
+    DTYPE_NUMBERS,
+    IDENTIFIER,
+    OpCode,
+    custom_options,
+    data_of,
+    data_span,
+)
 
 __all__ = ["check_soundness"]
 
@@ -31,7 +35,7 @@ class _Unsound(Exception):  # noqa: N818  becomes an InterpreterError
     """A violation."""
 
 
-def check_soundness(content: Any, where: str) -> None:
+def check_soundness(content: Any, where: str) -> bool:
     """Checks the graphs and signatures of a model. Of its constants only strings are read.
 
     Content that is not a model at all is left to the runtime, which reports it.
@@ -40,21 +44,24 @@ def check_soundness(content: Any, where: str) -> None:
         content: The content of the ``.tflite`` file: bytes or a memory map.
         where: The file's name in messages.
 
+    Returns:
+        Whether kernels outside of the runtime may run some of its ops: whether it has custom ops or composites.
+
     Raises:
         InterpreterError: The model is damaged.
     """
     if content[4:8] != IDENTIFIER:
-        return
+        return True
     hint = "Is it complete? Convert or download it again."
     try:
-        _check_model(root(content))
+        return _check_model(root(content))
     except _Unsound as reason:
         raise InterpreterError(f"the model is damaged: {reason}", where=where, hint=hint) from None
     except Exception as error:  # following the offsets of damaged data fails in many ways
         raise InterpreterError("the model is damaged", where=where, hint=hint) from error
 
 
-def _check_model(model: Table) -> None:
+def _check_model(model: Table) -> bool:
     buffers = model.tables(fields.BUFFERS)
     graphs = [_Graph.read(table, number, buffers) for number, table in enumerate(model.tables(fields.SUBGRAPHS))]
     codes = [OpCode.read(code) for code in model.tables(fields.OPERATOR_CODES)]
@@ -65,6 +72,7 @@ def _check_model(model: Table) -> None:
         raise _Unsound(f"{graphs[error.args[1][0]]} calls itself") from None
     for signature in model.tables(fields.SIGNATURES):
         _check_signature(signature, graphs)
+    return any(code.name in {"CUSTOM", "STABLEHLO_COMPOSITE"} for code in codes)
 
 
 class _Graph(NamedTuple):
@@ -123,7 +131,7 @@ class _Graph(NamedTuple):
         """Raises an exception if a tensor that no op has computed is not a constant, a variable or empty."""
         tensor = self.tensor(index)
         if self.is_constant(index):
-            if tensor.number(fields.TYPE, "b") == schema.TensorType.STRING:
+            if tensor.number(fields.TYPE, "b") == DTYPE_NUMBERS["string"]:
                 self._expect_strings(index)
         elif not tensor.number(fields.IS_VARIABLE, "?") and 0 not in tensor.numbers(fields.SHAPE):
             raise _Unsound(f"{who} {self.described(index)}, which nothing has computed")
@@ -131,6 +139,8 @@ class _Graph(NamedTuple):
     def _expect_strings(self, index: int) -> None:
         buffer = self.buffers[self.tensors[index].number(fields.BUFFER, "I")]
         count = math.prod(self.tensors[index].numbers(fields.SHAPE))
+        from litefuse.litert.runtime.tensors import are_strings
+
         if data_span(buffer)[1] and not are_strings(data_of(buffer), count):
             raise _Unsound(f"{self.described(index)} of {self} does not hold {count} strings")
 
@@ -157,8 +167,8 @@ def _check_graph(graph: _Graph, graphs: Sequence[_Graph], codes: Sequence[OpCode
         who = f"op {position} ({codes[code].custom or name}) of {graph}"
         _check_operands(name, inputs, outputs, who)
         _check_types(graph, name, inputs, outputs, who)
-        if codes[code].custom in READERS_OF_OPTIONS and decode_map(custom_options(operator)) is None:
-            raise _Unsound(f"{who} has no options that are a flexbuffer map")
+        if codes[code].custom in READERS_OF_OPTIONS:
+            _check_options(operator, who)
         for index in inputs:
             if index != -1 and index not in computed and index not in present and codes[code].custom != _OF_VELA:
                 graph.expect_value(index, f"{who} takes")
@@ -200,9 +210,19 @@ def _check_operands(name: str, inputs: Sequence[int], outputs: Sequence[int], wh
         raise _Unsound(f"{who} lacks its output {outputs.index(-1)}")
 
 
+def _check_options(operator: Table, who: str) -> None:
+    from litefuse.litert.runtime.options import decode_map
+
+    if decode_map(custom_options(operator)) is None:
+        raise _Unsound(f"{who} has no options that are a flexbuffer map")
+
+
 # The types of tensors that are not plain numbers, which kernels of numbers would write numbers into.
-_NO_NUMBERS = {schema.TensorType.STRING: "texts", schema.TensorType.RESOURCE: "a resource"}
-_NO_NUMBERS[schema.TensorType.VARIANT] = "a variant"
+_NO_NUMBERS = {
+    DTYPE_NUMBERS["string"]: "texts",
+    DTYPE_NUMBERS["resource"]: "a resource",
+    DTYPE_NUMBERS["variant"]: "a variant",
+}
 # The ops that make such a tensor of others; those of other runtimes and of kernels outside of LiteRT's may as well.
 _MAKERS = ("CALL", "CUSTOM", "DELEGATE", "HASHTABLE", "IF", "READ_VARIABLE", "STABLEHLO_", "VAR_HANDLE", "WHILE")
 
@@ -239,7 +259,7 @@ def _check_call(
 ) -> None:
     """Checks that the types that a condition or a loop passes and gets are those that a subgraph takes and returns."""
     passed, taken = graph.types(inputs), callee.types(callee.inputs)
-    gotten = [schema.TensorType.BOOL] if role == "CondSubgraphIndex" else graph.types(outputs)
+    gotten = [DTYPE_NUMBERS["bool"]] if role == "cond" else graph.types(outputs)
     returned = callee.types(callee.outputs)
     if (len(passed), len(gotten)) != (len(taken), len(returned)):
         raise _Unsound(
@@ -287,28 +307,12 @@ def _check_text(table: Table, field: int, what: str) -> None:
         raise _Unsound(f"{what} has a null character")
 
 
-def _callers(enumeration: type) -> dict[int, tuple[Any, list[str]]]:
-    """Returns the options that name subgraphs by the number of their type, and the fields in which they do."""
-    callers: dict[int, tuple[Any, list[str]]] = {}
-    for name, number in vars(enumeration).items():
-        options = getattr(schema, name, None)
-        fields = [field for field in dir(options) if field.endswith("SubgraphIndex")]
-        if fields:
-            callers[number] = options, fields
-    return callers
-
-
-_CALLERS = (_callers(schema.BuiltinOptions), _callers(schema.BuiltinOptions2))
-
-
 def _callees(operator: Table) -> list[tuple[str, int]]:
     """Returns the subgraphs that an op's options name: the field, and the index."""
     callees: list[tuple[str, int]] = []
-    for field, callers in zip((fields.OPTIONS_TYPE, fields.OPTIONS_2_TYPE), _CALLERS, strict=True):
-        caller, table = callers.get(operator.number(field, "B")), operator.table(field + 1)
-        if caller is not None and table is not None:
-            kind, names = caller
-            options = kind()
-            options.Init(table.data, table.position)
-            callees += [(name, getattr(options, name)()) for name in names]
+    for field, by_type in zip((fields.OPTIONS_TYPE, fields.OPTIONS_2_TYPE), CALLEES, strict=True):
+        options = operator.table(field + 1)
+        if options is not None:
+            roles = by_type.get(operator.number(field, "B"), {})
+            callees += [(role, options.number(index, "i")) for role, index in roles.items()]
     return callees
