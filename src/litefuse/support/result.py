@@ -121,8 +121,9 @@ class ConversionResult:
         return f"<litefuse.ConversionResult of {self.report.source}: {self.report.size:,} bytes>"
 
     def _repr_html_(self) -> str:
+        from litefuse.support.report.conversion_sections import report_sections
         from litefuse.support.report.html import sections_html
-        from litefuse.support.report.sections import Section, report_sections
+        from litefuse.support.report.sections import Section
 
         kept = "" if os.path.lexists(self._path) else ", which is no longer there"
         if not kept and self._path.is_relative_to(self._folder.name):

@@ -20,9 +20,9 @@ from litefuse.support.report import (
     VariableReport,
 )
 from litefuse.support.report.answer import answer_section
-from litefuse.support.report.caveats import caveat_section, worst_of
-from litefuse.support.report.section import Judgement, Section
-from litefuse.support.report.sections import report_sections
+from litefuse.support.report.caveats import caveat_section
+from litefuse.support.report.conversion_sections import report_sections
+from litefuse.support.report.sections import Judgement, Section, worst_of
 
 GELU = CompositeReport("gelu", "f", 3, "fused", fused_into="GELU", error=2e-7)
 

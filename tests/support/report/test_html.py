@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 
 from litefuse.support.report import CompositeReport, KernelReport
+from litefuse.support.report.conversion_sections import report_sections
 from litefuse.support.report.html import MARKS, SECTIONS_CLASS, SECTIONS_STYLE, escaped, sections_html
-from litefuse.support.report.sections import Section, report_sections
+from litefuse.support.report.sections import Section
 from tests.every import every
 from tests.support.report.parsed_html import parsed
 from tests.support.report.test_text import REPORT

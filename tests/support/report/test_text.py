@@ -7,8 +7,9 @@ from rich.console import Console
 
 from litefuse.support.report import CompositeReport, LackingOpReport, Report, VariableReport
 from litefuse.support.report.console import sections_renderable
-from litefuse.support.report.sections import Section, op_section, report_sections, shape_text
-from litefuse.support.report.text import report_text, sections_text
+from litefuse.support.report.conversion_sections import report_sections
+from litefuse.support.report.sections import Section, op_section, shape_text
+from litefuse.support.report.text import sections_text
 
 REPORT = Report(
     source="/models/example",
@@ -70,12 +71,12 @@ Custom ops that need kernels
 
 
 def test_report_as_text() -> None:
-    assert report_text(REPORT) == TEXT
+    assert str(REPORT) == TEXT
     assert str(REPORT) == TEXT
 
 
 def test_a_kernel_that_is_in_python_only() -> None:
-    text = report_text(replace(REPORT, python_kernels=("CropAndResize",)))
+    text = str(replace(REPORT, python_kernels=("CropAndResize",)))
     assert "  CropAndResize  1 op   litefuse's pack has the kernel, in Python only\n" in text
     assert json.loads(json.dumps(replace(REPORT, python_kernels=("my_op",)).to_json()))["python_kernels"] == ["my_op"]
 
@@ -87,7 +88,7 @@ def test_time_of_every_step_on_demand() -> None:
 
 
 def test_an_empty_report() -> None:
-    assert report_text(Report("m")) == (
+    assert str(Report("m")) == (
         "Converted m\n  size        0 bytes\n"
         "  fused       nothing: no function is annotated as a composite, and no layer was recognized as one\n"
         "  signatures  none\n  time        0.00 s\n\nOps: 0"
@@ -122,7 +123,7 @@ def test_colors_tell_fused_from_not_fused() -> None:
 
 def test_composites_that_are_alike_are_counted() -> None:
     many = tuple(CompositeReport("gelu", f"f_{number}", 3, "inlined", reason="why") for number in range(40))
-    text = report_text(replace(REPORT, composites=(*many, REPORT.composites[0])))
+    text = str(replace(REPORT, composites=(*many, REPORT.composites[0])))
     lines = text.partition("Composites")[2].partition("\n\n")[0].splitlines()
     assert lines[0] == ": 1 of 41 fused"
     assert [line.split()[1] for line in lines[2:7]] == ["f_0", "f_1", "f_2", "f_3", "f_4"]
@@ -137,7 +138,7 @@ def test_what_was_checked_does_not_speak_for_what_was_not() -> None:
         CompositeReport("gelu", "h", 1, "fused", fused_into="GELU", unchecked="it takes a string"),
         CompositeReport("gelu", "i", 1, "fused", fused_into="GELU"),
     )
-    lines = report_text(replace(REPORT, composites=composites)).splitlines()
+    lines = str(replace(REPORT, composites=composites)).splitlines()
     outcomes = {line.split()[1]: line.partition("fused into ")[2] for line in lines if line.startswith("  gelu")}
     # The worst error stands for those that were checked.
     assert outcomes == {
@@ -150,7 +151,7 @@ def test_what_was_checked_does_not_speak_for_what_was_not() -> None:
 
 def test_one_more_composite_than_listed_is_listed_too() -> None:
     six = tuple(CompositeReport("gelu", f"f_{number}", 1, "inlined", reason="why") for number in range(6))
-    assert "f_5" in report_text(replace(REPORT, composites=six))
+    assert "f_5" in str(replace(REPORT, composites=six))
 
 
 def test_many_ops_stand_abreast_in_the_order_of_their_counts() -> None:
@@ -195,6 +196,6 @@ def test_json_holds_every_fact() -> None:
 def test_statistics_that_a_model_updates_are_explained() -> None:
     statistics = VariableReport("layers/norm/moving_mean", "float32", (3,), "mutable", writer="AssignVariableOp in f")
     hint = "export the model with training=False"
-    assert hint in report_text(replace(REPORT, variables=(statistics,)))
-    assert hint not in report_text(replace(REPORT, variables=(replace(statistics, verdict="frozen"),)))
+    assert hint in str(replace(REPORT, variables=(statistics,)))
+    assert hint not in str(replace(REPORT, variables=(replace(statistics, verdict="frozen"),)))
     assert hint not in TEXT

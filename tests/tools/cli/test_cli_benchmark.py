@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from litefuse.support.report.section import time_text
+from litefuse.support.report.sections import time_text
 from litefuse.support.report.text import sections_text
 from litefuse.tools.benchmarking.measurement import (
     Benchmark,

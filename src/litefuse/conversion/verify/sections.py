@@ -8,7 +8,7 @@ from math import isfinite
 from litefuse.conversion.verify.coverage import Coverage
 from litefuse.conversion.verify.layers.sections import layer_sections
 from litefuse.conversion.verify.verification import MARGIN, OutputVerdict, Verdict, Verification, worst_verdict
-from litefuse.support.report.section import VERDICTS, Judgement, Section, count_of, shape_text
+from litefuse.support.report.sections import VERDICTS, Judgement, Section, count_of, shape_text
 
 __all__ = ["verification_sections"]
 

@@ -13,7 +13,7 @@ from litefuse.kernels import PACK, native_library
 from litefuse.kernels.pack.supported import ANY, COMPLEX, FLOATS, NUMBERS, REAL
 from litefuse.litert.runtime.custom_op import CustomOp, find_kernel, installed_kernels, registered_kernels
 from litefuse.support.report.json_form import json_form
-from litefuse.support.report.section import Judgement, Section, count_of
+from litefuse.support.report.sections import Judgement, Section, count_of
 
 __all__ = ["AvailableKernel", "available_kernels", "kernel_section"]
 

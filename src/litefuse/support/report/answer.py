@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from litefuse.support.report.caveats import quantization_is_far
 from litefuse.support.report.report import CompositeReport, Report
-from litefuse.support.report.section import VERDICTS, Judgement, Section, count_of, listed, time_text
+from litefuse.support.report.sections import VERDICTS, Column, Judgement, Section, count_of, listed, table, time_text
 
 if TYPE_CHECKING:
     from litefuse.support.report.quantized import QuantizationReport
@@ -41,11 +41,11 @@ def answer_section(
     """
     source = original or report.source
     verb = "Quantized" if report.quantization is not None and Path(report.source).suffix == ".tflite" else "Converted"
-    lines = [*_lines(report, source, written, kernels)]
-    return Section(
+    return table(
         f"{verb} {source} to {written}" if written else f"{verb} {source}",
-        [(line.name, line.text) for line in lines],
-        judgements=[line.judgement for line in lines],
+        _lines(report, source, written, kernels),
+        [Column("", lambda line: line.name), Column("", lambda line: line.text)],
+        judge=lambda line: line.judgement,
         judgement=caveats or "good",
     )
 
@@ -62,9 +62,9 @@ def _lines(report: Report, source: str, written: str, kernels: str) -> Iterator[
         yield _Line("runs in", report.least_runtime)
     yield from _targets(report)
     yield _Line("signatures", ", ".join(report.signatures) or "none")
-    for each in report.left_out:
-        if each.usable:
-            yield _Line("left out", f"{each.signature}: {each.reason}")
+    for signature in report.left_out:
+        if signature.usable:
+            yield _Line("left out", f"{signature.signature}: {signature.reason}")
     yield _Line("time", f"{sum(report.timings.values()):.2f} s")
     if written:
         yield from _next(report, _path(source) or _path(report.source), shlex.quote(written))
@@ -99,8 +99,8 @@ def _fused(report: Report) -> Iterator[_Line]:
 
 def _groups(fused: Sequence[CompositeReport]) -> list[tuple[tuple[str, str], int]]:
     counts = Counter[tuple[str, str]]()
-    for each in fused:
-        counts[each.name, each.fused_into or ""] += each.call_sites
+    for composite in fused:
+        counts[composite.name, composite.fused_into or ""] += composite.call_sites
     return counts.most_common()
 
 
@@ -118,7 +118,7 @@ def _checked(composites: Sequence[CompositeReport]) -> Iterator[_Line]:
     fused = [composite for composite in composites if composite.outcome == "fused"]
     if not fused:
         return
-    errors = [each.kernel.error if each.kernel is not None else each.error for each in fused]
+    errors = [composite.kernel.error if composite.kernel else composite.error for composite in fused]
     known = [error for error in errors if error is not None]
     left = len(errors) - len(known)
     if not known:
@@ -131,16 +131,14 @@ def _checked(composites: Sequence[CompositeReport]) -> Iterator[_Line]:
 
 
 def _kernels(report: Report, folder: str) -> Iterator[_Line]:
-    found = [
-        (each.name, each.kernel) for each in (*report.composites, *(report.chains or ())) if each.kernel is not None
-    ]
-    if found:
+    kernels = [(item.name, item.kernel) for item in (*report.composites, *(report.chains or ())) if item.kernel]
+    if kernels:
         faster = listed(
             f"{name} {kernel.body_seconds / max(kernel.kernel_seconds, 1e-9):.1f} times as fast"
-            for name, kernel in found
+            for name, kernel in kernels
         )
         place = f", in {folder}" if folder else ""
-        yield _Line("kernels", f"{count_of(len(found), 'kernel')} generated{place}: {faster}", "good")
+        yield _Line("kernels", f"{count_of(len(kernels), 'kernel')} generated{place}: {faster}", "good")
 
 
 def _quantized(quantization: QuantizationReport) -> Iterator[_Line]:
@@ -160,7 +158,7 @@ def _run(report: Report) -> Iterator[_Line]:
         yield _Line("run", f"LiteRT called {_each(len(report.signatures))}", "good")
         if check.seconds:
             several = len(report.signatures) > 1
-            told = (f"{time_text(each)}{f' ({key})' if several else ''}" for key, each in check.seconds.items())
+            told = (f"{time_text(seconds)}{f' ({key})' if several else ''}" for key, seconds in check.seconds.items())
             yield _Line("speed", f"a call takes about {listed(told)} on this machine")
     else:
         yield _Line("run", f"not called: {check.reason}", "warn")

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from litefuse.support.report.report import Report
-from litefuse.support.report.section import Judgement, Section, listed
+from litefuse.support.report.sections import Column, Judgement, Section, listed, table, worst_of
 
 if TYPE_CHECKING:
     from litefuse.support.report.quantized import QuantizationReport
 
-__all__ = ["caveat_section", "quantization_is_far", "worst_of"]
+__all__ = ["caveat_section", "quantization_is_far"]
 
 # The difference from quantization above which the report warns.
 _FAR = 0.1
@@ -22,8 +22,6 @@ _LARGEST_FLATBUFFER = 2**31 - 1
 
 # A report is read by people: more than this many similar rows are summarized by their number.
 _LISTED = 5
-
-_ORDER: tuple[Judgement, ...] = (None, "good", "warn", "unclear", "bad")
 
 # The names of Keras, and of the layers of TensorFlow 1.
 _STATISTICS = ("moving_mean", "moving_variance")
@@ -41,15 +39,15 @@ class _Caveat(NamedTuple):
 
 def caveat_section(report: Report) -> Section | None:
     """Returns the section of what users have to know, the worst first; None if there is nothing."""
-    found = sorted(_caveats(report), key=lambda caveat: caveat.judgement != "bad")
-    if not found:
+    caveats = sorted(_caveats(report), key=lambda caveat: caveat.judgement != "bad")
+    if not caveats:
         return None
-    judgements: list[Judgement] = [each.judgement for each in found]
-    return Section(
+    return table(
         "Please note",
-        [(each.name, each.text) for each in found],
-        judgements=judgements,
-        judgement=worst_of(judgements),
+        caveats,
+        [Column("", lambda caveat: caveat.name), Column("", lambda caveat: caveat.text)],
+        judge=lambda caveat: caveat.judgement,
+        judgement=worst_of(caveat.judgement for caveat in caveats),
     )
 
 
@@ -65,16 +63,11 @@ def _caveats(report: Report) -> Iterator[_Caveat]:
         )
     yield from _not_fused(report)
     yield from _kernels(report)
-    for each in report.left_out:
-        if not each.usable:
-            yield _Caveat("left out", f"{each.signature}: {each.reason}")
+    for signature in report.left_out:
+        if not signature.usable:
+            yield _Caveat("left out", f"{signature.signature}: {signature.reason}")
     yield from _training(report)
     yield from _needless(report)
-
-
-def worst_of(judgements: Iterable[Judgement]) -> Judgement:
-    """Returns the worst of some judgements; None if there are none."""
-    return max(judgements, key=_ORDER.index, default=None)
 
 
 def quantization_is_far(quantization: QuantizationReport) -> bool:
@@ -125,7 +118,7 @@ def _kernels(report: Report) -> Iterator[_Caveat]:
 
 def _training(report: Report) -> Iterator[_Caveat]:
     mutable = [variable for variable in report.variables if variable.verdict == "mutable"]
-    if any(each.name.rpartition("/")[2] in _STATISTICS for each in mutable):
+    if any(variable.name.rpartition("/")[2] in _STATISTICS for variable in mutable):
         yield _Caveat("training", _TRAINING)
 
 

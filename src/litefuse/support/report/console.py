@@ -10,7 +10,7 @@ from rich.text import Text
 
 from litefuse.support.report.layout import GAP, INDENT, TableLine, table_lines, wrapped
 from litefuse.support.report.printable import one_line, printable
-from litefuse.support.report.section import Judgement, Section
+from litefuse.support.report.sections import Judgement, Section
 
 __all__ = ["sections_renderable"]
 

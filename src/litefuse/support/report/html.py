@@ -6,7 +6,7 @@ import html
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-from litefuse.support.report.section import Judgement, Section
+from litefuse.support.report.sections import Judgement, Section
 
 __all__ = ["MARKS", "SECTIONS_CLASS", "SECTIONS_STYLE", "escaped", "sections_html"]
 

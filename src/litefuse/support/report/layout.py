@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from litefuse.support.report.printable import fitting, printable, shortened, text_width
-from litefuse.support.report.section import Section
+from litefuse.support.report.sections import Section
 
 __all__ = ["GAP", "INDENT", "TableLine", "table_lines", "wrapped"]
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from litefuse.support.options.forms import Quantization
+from litefuse.support.report.shown import ShownInNotebooks
 
 __all__ = [
     "CurvePoint",
@@ -154,7 +155,7 @@ class MixedPrecision:
 
 
 @dataclass(frozen=True)
-class QuantizationReport:
+class QuantizationReport(ShownInNotebooks):
     """The quantization of weights and activations.
 
     Attributes:
@@ -193,8 +194,4 @@ class QuantizationReport:
     weights: str = ""
     instead: str = ""
 
-    def _repr_html_(self) -> str:
-        from litefuse.support.report.html import sections_html
-        from litefuse.support.report.quantized_sections import quantization_sections
-
-        return sections_html(quantization_sections(self, None))
+    _sections_by = "litefuse.support.report.quantized_sections:quantization_sections"

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from litefuse.support.options.forms import INTEGER_FORMS
 from litefuse.support.report.caveats import quantization_is_far
 from litefuse.support.report.quantized import FloatOp, LayerDifference, MixedPrecision, MovingRange, QuantizationReport
-from litefuse.support.report.section import Judgement, Section, count_of
+from litefuse.support.report.sections import Column, Judgement, Section, count_of, table
 
 __all__ = ["quantization_sections"]
 
@@ -33,7 +33,7 @@ _FORMS_OF_QUANTIZATION = {
 }
 
 
-def quantization_sections(quantization: QuantizationReport, size: int | None) -> list[Section]:
+def quantization_sections(quantization: QuantizationReport, size: int | None = None) -> list[Section]:
     """Returns the sections about the quantization of a model.
 
     Args:
@@ -105,7 +105,7 @@ def _output_rows(quantization: QuantizationReport) -> list[tuple[str, str]]:
 def _growth_text(moving: Sequence[MovingRange]) -> str:
     if not moving:
         return ""
-    named = ", ".join(f"{each.tensor} by {each.growth:.0%}" for each in moving[:_NAMED])
+    named = ", ".join(f"{range_.tensor} by {range_.growth:.0%}" for range_ in moving[:_NAMED])
     more = f" and {len(moving) - _NAMED:,} more" if len(moving) > _NAMED else ""
     ranges = "a range" if len(moving) == 1 else f"{len(moving):,} ranges"
     return f", too few: {ranges} still grew in the last quarter of them ({named}{more})"
@@ -114,41 +114,42 @@ def _growth_text(moving: Sequence[MovingRange]) -> str:
 def _float_section(quantization: QuantizationReport) -> Section:
     """Lists the ops by name and reason, those with the most weights first."""
     groups: dict[tuple[str, str, str], list[FloatOp]] = {}
-    for each in quantization.floats:
-        groups.setdefault((each.op, each.reason, each.kind), []).append(each)
-    ordered = sorted(groups.values(), key=lambda group: (-sum(each.weights for each in group), -len(group)))
-    rows = [
-        (
-            f"{len(group):,}",
-            group[0].op,
-            group[0].name + (f" and {len(group) - 1:,} more" if len(group) > 1 else ""),
-            f"{sum(each.weights for each in group):,}",
-            ("integer weights; " if group[0].kind == "hybrid" else "") + group[0].reason,
-        )
-        for group in ordered[:_LISTED]
-    ]
+    for op in quantization.floats:
+        groups.setdefault((op.op, op.reason, op.kind), []).append(op)
+    ordered = sorted(groups.values(), key=lambda group: (-_weights(group), -len(group)))
     more = len(ordered) - _LISTED
     is_integer = quantization.form in INTEGER_FORMS
-    return Section(
+    return table(
         f"Stayed in floating point: {count_of(len(quantization.floats), 'op')}"
         if is_integer
         else f"Not quantized: the weights of {count_of(len(quantization.floats), 'op')}",
-        rows,
-        headings=("ops", "op", "result", "bytes of weights", "why"),
-        right=frozenset({0, 3}),
+        ordered[:_LISTED],
+        [
+            Column("ops", lambda group: f"{len(group):,}", right=True),
+            Column("op", lambda group: group[0].op),
+            Column("result", lambda group: group[0].name + (f" and {len(group) - 1:,} more" if group[1:] else "")),
+            Column("bytes of weights", lambda group: f"{_weights(group):,}", right=True),
+            Column("why", lambda group: ("integer weights; " if group[0].kind == "hybrid" else "") + group[0].reason),
+        ],
         note=f"and {count_of(more, 'kind')} more, in the report as JSON" if more > 0 else "",
     )
+
+
+def _weights(ops: Sequence[FloatOp]) -> int:
+    return sum(op.weights for op in ops)
 
 
 def _mixed_section(mixed: MixedPrecision) -> Section:
     """Lists the curve of size against error."""
     forms = Counter(layer.form for layer in mixed.layers)
-    rows = [(f"{each.size:,}", f"{each.error:.2g}", _forms_text(each.forms)) for each in mixed.curve]
-    return Section(
+    return table(
         f"Mixed precision: {_forms_text(forms)}",
-        rows,
-        headings=("bytes", "difference", "layers"),
-        right=frozenset({0, 1}),
+        mixed.curve,
+        [
+            Column("bytes", lambda point: f"{point.size:,}", right=True),
+            Column("difference", lambda point: f"{point.error:.2g}", right=True),
+            Column("layers", lambda point: _forms_text(point.forms)),
+        ],
     )
 
 
@@ -160,10 +161,15 @@ def _layer_section(layers: Sequence[LayerDifference]) -> Section:
     """Lists the layers where the difference grows most."""
     ordered = sorted(layers, key=lambda layer: (-layer.added, -layer.error))[:_LISTED]
     more = len(layers) - len(ordered)
-    return Section(
+    return table(
         f"Layers, where the difference grows most: {len(layers):,} compared",
-        [(each.tensor, each.op, each.dtype, f"{each.error:.2g}", f"{each.added:.2g}") for each in ordered],
-        headings=("tensor", "op", "dtype", "difference", "added"),
-        right=frozenset({3, 4}),
+        ordered,
+        [
+            Column("tensor", lambda layer: layer.tensor),
+            Column("op", lambda layer: layer.op),
+            Column("dtype", lambda layer: layer.dtype),
+            Column("difference", lambda layer: f"{layer.error:.2g}", right=True),
+            Column("added", lambda layer: f"{layer.added:.2g}", right=True),
+        ],
         note=f"and {more:,} more, in the report as JSON" if more else "",
     )

@@ -21,12 +21,13 @@ from litefuse.support.report.entries import (
 )
 from litefuse.support.report.json_form import json_form
 from litefuse.support.report.quantized import QuantizationReport
+from litefuse.support.report.shown import Shown, ShownInNotebooks
 
 __all__ = ["CompositeReport", "FileCheckReport", "Report", "VariableReport"]
 
 
 @dataclass(frozen=True)
-class CompositeReport:
+class CompositeReport(ShownInNotebooks):
     """The outcome of one annotated function.
 
     Attributes:
@@ -53,6 +54,8 @@ class CompositeReport:
     note: str | None = None
     kernel: KernelReport | None = None
 
+    _sections_by = "litefuse.support.report.conversion_sections:section_of_composite"
+
     @property
     def compared(self) -> str:
         """Whether a fused composite was compared with its body: checked, with the error, or not, and why."""
@@ -62,12 +65,6 @@ class CompositeReport:
             note = f"; different: {self.note}" if self.note else ""
             return f"checked: error {self.error:.1g}{note}"
         return f"not compared: {self.unchecked}" if self.unchecked else "not compared"
-
-    def _repr_html_(self) -> str:
-        from litefuse.support.report.html import sections_html
-        from litefuse.support.report.sections import composite_section
-
-        return sections_html([composite_section([self])])
 
 
 @dataclass(frozen=True)
@@ -106,7 +103,7 @@ class VariableReport:
 
 
 @dataclass(frozen=True)
-class Report:
+class Report(Shown):
     """The report of a conversion.
 
     Attributes:
@@ -178,17 +175,8 @@ class Report:
     timings: Mapping[str, float] = field(default_factory=dict[str, float])
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
 
+    _sections_by = "litefuse.support.report.conversion_sections:report_sections"
+
     def to_json(self) -> dict[str, Any]:
         """Returns the report as dictionaries and lists for ``json.dumps``; NaN and infinities are None."""
         return json_form(self)
-
-    def __str__(self) -> str:
-        from litefuse.support.report.text import report_text
-
-        return report_text(self)
-
-    def _repr_html_(self) -> str:
-        from litefuse.support.report.html import sections_html
-        from litefuse.support.report.sections import report_sections
-
-        return sections_html(report_sections(self))

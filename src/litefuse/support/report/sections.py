@@ -1,120 +1,130 @@
-"""The sections of a conversion's report; ``text``, ``console`` and ``html`` format them."""
+"""The sections that reports are made of, which are titled tables, and numbers of things in words.
+
+Each report has a module that makes the sections of its data, such as ``litefuse.support.report.conversion_sections``.
+That module imports the data's class, and not the reverse: the class is a ``litefuse.support.report.shown.Shown``, which
+names the function that makes its sections. A table with a row for each of some items declares its columns::
+
+    table(
+        "Layers",
+        layers,
+        [Column("name", lambda layer: layer.name), Column("bytes", lambda layer: f"{layer.size:,}", right=True)],
+        judge=lambda layer: "good" if layer.is_quantized else None,
+    )
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import repeat
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, Literal, TypeAlias, TypeVar
 
-from litefuse.support.report.answer import answer_section
-from litefuse.support.report.caveats import caveat_section
-from litefuse.support.report.report import CompositeReport, Report, VariableReport
-from litefuse.support.report.section import Judgement, Section, count_of, shape_text
+__all__ = [
+    "VERDICTS",
+    "Column",
+    "Judgement",
+    "Section",
+    "count_of",
+    "listed",
+    "op_section",
+    "shape_text",
+    "table",
+    "time_text",
+    "worst_of",
+]
 
-if TYPE_CHECKING:
-    from litefuse.support.report.entries import (
-        ChainReport,
-        LackingOpReport,
-        LoopReport,
-        RecognizerReport,
-        RetypedReport,
-    )
+_Item = TypeVar("_Item")
 
-__all__ = ["Judgement", "Section", "composite_section", "count_of", "op_section", "report_sections", "shape_text"]
+Judgement: TypeAlias = Literal["good", "warn", "bad", "unclear"] | None
+"""The judgement of a row: good, worth knowing, bad, or unclear; None if it has none."""
 
-# A report is read by people: more than this many similar rows are summarized by their number.
-_LISTED = 5
+#: The judgements of verdicts: of comparisons, and of checks for targets.
+VERDICTS: Mapping[str, Judgement] = {
+    "equal": "good",
+    "accelerated": "good",
+    "partly": "warn",
+    "refused": "bad",
+    "differs": "bad",
+    "inconclusive": "unclear",
+    "unknown": "unclear",
+}
+
+_FROM_GOOD_TO_BAD: tuple[Judgement, ...] = (None, "good", "warn", "unclear", "bad")
+
+# In a sentence, the first of more things than this are named.
+_NAMED = 3
+
+# Ops stand in several columns if there are more than this.
 _OPS_ABREAST = 3
 _OPS_BELOW = 6
 
 
-def report_sections(
-    report: Report, *, timings: bool = False, written: str = "", original: str = "", kernels: str = ""
-) -> list[Section]:
-    """Returns the sections of a conversion's report: the answer, what users have to know, and the details.
+@dataclass(frozen=True)
+class Section:
+    """A titled table.
+
+    Attributes:
+        title: The title.
+        rows: The cells of each row.
+        headings: The columns' headings; empty if the table needs none.
+        right: The right-aligned columns.
+        judgements: The judgement of each row; may be empty.
+        note: A line below the table; may be empty.
+        judgement: The judgement of the whole, which the title shows.
+    """
+
+    title: str
+    rows: Sequence[Sequence[str]] = ()
+    headings: Sequence[str] = ()
+    right: frozenset[int] = frozenset()
+    judgements: Sequence[Judgement] = ()
+    note: str = ""
+    judgement: Judgement = None
+
+
+@dataclass(frozen=True)
+class Column(Generic[_Item]):
+    """A column of a table in which each row is about one item.
+
+    Attributes:
+        heading: Its heading; may be empty.
+        cell: Returns the text of its cell in an item's row.
+        right: Whether it is aligned at the right, as numbers are.
+    """
+
+    heading: str
+    cell: Callable[[_Item], str]
+    right: bool = False
+
+
+def table(
+    title: str,
+    items: Iterable[_Item],
+    columns: Sequence[Column[_Item]],
+    *,
+    judge: Callable[[_Item], Judgement] | None = None,
+    note: str = "",
+    judgement: Judgement = None,
+) -> Section:
+    """Returns the section with a row for each item, by its columns.
 
     Args:
-        report: The report.
-        timings: Whether to list the time of every step.
-        written: The file that the model was written to; empty if it is not written yet.
-        original: The model that was converted, as the user named it.
-        kernels: The folder that generated kernels were written to; empty if there are none.
+        title: The title.
+        items: The items.
+        columns: The columns; without headings if none has one.
+        judge: Returns the judgement of an item's row; None: rows have none.
+        note: A line below the table.
+        judgement: The judgement of the whole.
     """
-    caveats = caveat_section(report)
-    sections = [
-        answer_section(
-            report, written=written, original=original, kernels=kernels, caveats=caveats and caveats.judgement
-        ),
-        *([] if caveats is None else [caveats]),
-        *([composite_section(report.composites)] if report.composites else []),
-        *([_chain_section(report.chains)] if report.chains is not None else []),
-        *([_loop_section(report.loops)] if report.loops else []),
-        *([_recognizer_section(report.recognizers)] if report.recognizers else []),
-        *([_layer_section(report)] if report.layers or report.near_layers else []),
-        *([_renamed_section(report)] if report.renamed else []),
-        *([_variable_section(report.variables)] if report.variables else []),
-        *([_retyped_section("narrowed", report.narrowed)] if report.narrowed else []),
-        *([_retyped_section("widened", report.widened)] if report.widened else []),
-        *_quantization_sections(report),
-        *_target_sections(report),
-        op_section(report.op_counts, "Ops"),
-    ]
-    if report.lacking_ops:
-        sections.append(_lacking_section(report.lacking_ops))
-    if report.custom_ops:
-        rows = [
-            (
-                name,
-                count_of(report.op_counts.get(name, 0), "op"),
-                *_kernel_notes(report, name),
-            )
-            for name in report.custom_ops
-        ]
-        note = ""
-        if report.pack_kernels:
-            note = f"The model needs the kernels: {', '.join(report.pack_kernels)} (litefuse's pack)."
-        sections.append(Section("Custom ops that need kernels", rows, note=note))
-    if report.runtime_ops:
-        rows = [(name, count_of(report.op_counts.get(name, 0), "op")) for name in report.runtime_ops]
-        sections.append(Section("Custom ops that LiteRT has kernels for", rows))
-    if timings:
-        rows = [(step, f"{time * 1000:,.1f}") for step, time in report.timings.items()]
-        sections.append(Section("Time by step", rows, headings=("step", "ms"), right=frozenset({1})))
-    return sections
-
-
-def _renamed_section(report: Report) -> Section:
-    several = len(report.signatures) > 1
-    rows = [
-        (f"{f'{each.signature}: ' if several else ''}{each.role[:-1]}", each.original, f"is {each.name}")
-        for each in report.renamed
-    ]
-    return Section("Renamed", rows)
-
-
-def _target_sections(report: Report) -> Iterator[Section]:
-    """Yields what the software of targets says, beyond the verdict."""
-    for check in report.target_checks:
-        rows = [("refused" if not number else "", each) for number, each in enumerate(check.refused[:_LISTED])]
-        if len(check.refused) > _LISTED:
-            rows.append(("", f"and {len(check.refused) - _LISTED} more: litefuse check lists them"))
-        if rows := [*rows, *check.facts]:
-            yield Section(f"Target {check.target}", rows)
-
-
-def _quantization_sections(report: Report) -> list[Section]:
-    if report.quantization is None:
-        return []
-    from litefuse.support.report.quantized_sections import quantization_sections  # few models are quantized
-
-    return quantization_sections(report.quantization, report.size)
-
-
-def _kernel_notes(report: Report, op: str) -> list[str]:
-    if op not in report.pack_kernels:
-        return []
-    return ["litefuse's pack has the kernel" + (", in Python only" if op in report.python_kernels else "")]
+    items = list(items)
+    return Section(
+        title,
+        [tuple(column.cell(item) for column in columns) for item in items],
+        headings=tuple(column.heading for column in columns) if any(column.heading for column in columns) else (),
+        right=frozenset(place for place, column in enumerate(columns) if column.right),
+        judgements=[] if judge is None else [judge(item) for item in items],
+        note=note,
+        judgement=judgement,
+    )
 
 
 def op_section(counts: Mapping[str, int], title: str) -> Section:
@@ -128,161 +138,36 @@ def op_section(counts: Mapping[str, int], title: str) -> Section:
     return Section(f"{title}: {sum(counts.values()):,}", rows, right=frozenset(range(0, 2 * abreast, 2)))
 
 
-def _outcome(composite: CompositeReport) -> str:
-    if composite.outcome != "fused":
-        return f"not fused: {composite.reason}"
-    return f"fused into {composite.fused_into}, {composite.compared}"
+def worst_of(judgements: Iterable[Judgement]) -> Judgement:
+    """Returns the worst of some judgements; None if there are none."""
+    return max(judgements, key=_FROM_GOOD_TO_BAD.index, default=None)
 
 
-_LACKING_OUTCOMES = {
-    "rewritten": "rewritten into builtin ops",
-    "composite": "composite: runs anywhere, faster with litefuse's kernel",
-    "narrowed": "rewritten into builtin ops, its int64 computed in int32",
-    "widened": "rewritten into builtin ops of float32, between casts",
-    "runtime": "custom op: LiteRT has the kernel",
-    "pack": "custom op: needs the kernel of litefuse's pack",
-    "custom": "custom op: needs a kernel of yours",
-}
+def count_of(number: int, thing: str) -> str:
+    """Formats a number of things, such as ``2 calls``; the plural has an s."""
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
-def _lacking_section(ops: Sequence[LackingOpReport]) -> Section:
-    rows: list[tuple[str, ...]] = []
-    for op in ops:
-        reason = f" (not rewritten: {op.reason})" if op.reason else ""
-        rows.append((op.op, f"{op.count:,}", _LACKING_OUTCOMES[op.outcome] + reason))
-    judgements: list[Judgement] = ["warn" if op.outcome in {"pack", "custom"} else "good" for op in ops]
-    title = f"TensorFlow ops that LiteRT lacks: {sum(op.count for op in ops):,}"
-    widened = any(op.outcome == "widened" for op in ops)
-    note = "With --widen, float16 and bfloat16 become float32 throughout, without these casts." if widened else ""
-    return Section(title, rows, right=frozenset({1}), judgements=judgements, note=note)
+def listed(texts: Iterable[str]) -> str:
+    """Lists the first texts, and says how many more there are."""
+    texts = list(texts)
+    more = f" and {len(texts) - _NAMED:,} more" if len(texts) > _NAMED + 1 else ""
+    return ", ".join(texts[:_NAMED] if more else texts) + more
 
 
-def composite_section(composites: Sequence[CompositeReport]) -> Section:
-    """Returns the section of composites: those that are alike together, and those that are not fused first."""
-    if not composites:
-        return Section("Composites: none")
-    fused = sum(composite.outcome == "fused" for composite in composites)
-    rows: list[tuple[str, ...]] = []
-    judgements: list[Judgement] = []
-    for group in _alike(composites):
-        first = group[0]
-        outcome = _outcome(max(group, key=lambda each: each.error or 0.0))
-        judgement: Judgement = "good" if first.outcome == "fused" else "warn"
-        listed = group if len(group) <= _LISTED + 1 else group[:_LISTED]
-        rows += [(each.name, each.function, f"{each.call_sites:,}", outcome) for each in listed]
-        if len(listed) < len(group):
-            others = group[len(listed) :]
-            calls = sum(other.call_sites for other in others)
-            rows.append((first.name, f"and {len(others):,} more functions", f"{calls:,}", outcome))
-        judgements.extend(repeat(judgement, len(rows) - len(judgements)))
-    return Section(
-        f"Composites: {fused:,} of {len(composites):,} fused",
-        rows,
-        headings=("name", "function", "calls", "outcome"),
-        right=frozenset({2}),
-        judgements=judgements,
-    )
+def shape_text(shape: Sequence[int | None] | None) -> str:
+    """Formats a shape, such as ``[?, 3]``; ``[*]`` for an unknown rank."""
+    if shape is None:
+        return "[*]"
+    return f"[{', '.join('?' if size is None else str(size) for size in shape)}]"
 
 
-def _chain_section(chains: Sequence[ChainReport]) -> Section:
-    if not chains:
-        return Section("Chains of ops: none that a kernel can be generated for")
-    ordered = sorted(chains, key=lambda chain: chain.kernel is None)
-    rows = [
-        (
-            each.name,
-            f"{each.ops:,} ops, {each.first} to {each.last} ({each.layer})",
-            f"{each.count:,}",
-            f"generated kernel: {each.kernel}" if each.kernel is not None else f"unchanged: {each.reason}",
-        )
-        for each in ordered
-    ]
-    return Section(
-        f"Chains of ops: {sum(chain.kernel is not None for chain in chains):,} of {len(chains):,} with a kernel",
-        rows,
-        headings=("name", "chain", "times", "outcome"),
-        right=frozenset({2}),
-        judgements=["good" if each.kernel is not None else None for each in ordered],
-    )
-
-
-def _loop_section(loops: Sequence[LoopReport]) -> Section:
-    rows: list[tuple[str, ...]] = []
-    for reason in dict.fromkeys(loop.reason for loop in loops):
-        alike = [loop.layer for loop in loops if loop.reason == reason]
-        listed = alike if len(alike) <= _LISTED + 1 else alike[:_LISTED]
-        rows += [(layer, reason) for layer in listed]
-        if len(listed) < len(alike):
-            rows.append((f"and {len(alike) - len(listed):,} more", reason))
-    return Section(f"Loops: {len(loops):,}", rows)
-
-
-def _recognizer_section(recognizers: Sequence[RecognizerReport]) -> Section:
-    rows: list[tuple[str, ...]] = []
-    for recognizer in recognizers:
-        closest = f"; closest: {recognizer.closest}" if recognizer.closest else ""
-        rows.append(
-            (recognizer.name, f"found {recognizer.found:,} times" if recognizer.found else f"not found{closest}")
-        )
-    return Section(f"Recognizers: {len(recognizers):,}", rows)
-
-
-def _layer_section(report: Report) -> Section:
-    """Counts the layers of each kind, and lists what is nearly one."""
-    counts = Counter((layer.kind, layer.name, layer.became) for layer in report.layers)
-    rows = [(kind, f"{count:,}", name, became) for (kind, name, became), count in counts.items()]
-    near = [f"{layer.layer} is not a {layer.kind}: {layer.reason}" for layer in report.near_layers]
-    more = f"; and {len(near) - _LISTED:,} more like it" if len(near) > _LISTED else ""
-    return Section(
-        f"Layers known by name: {len(report.layers):,}",
-        rows,
-        headings=("layer", "times", "name", "became") if rows else (),
-        right=frozenset({1}),
-        note="\n".join(near[:_LISTED]) + more,
-    )
-
-
-def _alike(composites: Iterable[CompositeReport]) -> list[list[CompositeReport]]:
-    """Groups composites by name and outcome; those that were not fused come first."""
-    groups: dict[tuple[object, ...], list[CompositeReport]] = {}
-    for composite in composites:
-        # Checked and unchecked composites must not be grouped.
-        key = (
-            composite.name,
-            composite.outcome,
-            composite.fused_into,
-            composite.reason,
-            composite.error is None,
-            composite.unchecked,
-            composite.note,
-            composite.kernel,
-        )
-        groups.setdefault(key, []).append(composite)
-    return sorted(groups.values(), key=lambda group: (group[0].outcome == "fused", group[0].name))
-
-
-def _retyped_section(how: str, retyped: Sequence[RetypedReport]) -> Section:
-    """Lists inputs and outputs by name, since callers need to know; counts the others."""
-    rows = [
-        (each.what, each.name, f"{each.dtype}, now {each.new_dtype}")
-        for each in retyped
-        if each.what in {"input", "output"}
-    ]
-    counts = Counter[str]()
-    for each in retyped:
-        counts[each.what] += each.count
-    rest = [count_of(counts[what], what) for what in ("variable", "table", "op") if counts[what]]
-    note = f"Also {how}: {', '.join(rest)}." if rest else ""
-    if counts["op"] and len(rest) == 1 and not rows:
-        dtypes = next(f"{each.dtype}, computed in {each.new_dtype}" for each in retyped)
-        note = f"Ops of {dtypes}: {', '.join(sorted({each.name for each in retyped}))}."
-    return Section(how.capitalize(), rows, note=note)
-
-
-def _variable_section(variables: Sequence[VariableReport]) -> Section:
-    counts = Counter(variable.verdict for variable in variables)
-    mutable = [variable for variable in variables if variable.verdict == "mutable"]
-    return Section(
-        f"Variables: {counts['frozen']:,} frozen, {counts['mutable']:,} mutable",
-        [(each.name, f"{each.dtype} {shape_text(each.shape)}", f"written by {each.writer}") for each in mutable],
-    )
+def time_text(seconds: float) -> str:
+    """Formats a time with three digits, such as ``0.920 ms``."""
+    if seconds >= 10:
+        return f"{seconds:,.1f} s"
+    if seconds >= 0.1:
+        return f"{seconds * 1e3:,.0f} ms"
+    if seconds >= 1e-3:
+        return f"{seconds * 1e3:.3g} ms"
+    return f"{seconds * 1e3:.3f} ms" if seconds >= 1e-4 else f"{seconds * 1e6:.3g} us"

@@ -6,16 +6,9 @@ from collections.abc import Iterable
 
 from litefuse.support.report.layout import GAP, INDENT, table_lines
 from litefuse.support.report.printable import one_line, printable
-from litefuse.support.report.report import Report
-from litefuse.support.report.section import Section
-from litefuse.support.report.sections import report_sections
+from litefuse.support.report.sections import Section
 
-__all__ = ["report_text", "sections_text"]
-
-
-def report_text(report: Report) -> str:
-    """Formats a conversion's report: the answer first, then what was fused and what was not, variables, ops."""
-    return sections_text(report_sections(report))
+__all__ = ["sections_text"]
 
 
 def sections_text(sections: Iterable[Section]) -> str:

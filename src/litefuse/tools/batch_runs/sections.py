@@ -9,7 +9,7 @@ from typing import Any
 
 from litefuse.errors import LitefuseError
 from litefuse.support.files.whole_file import whole_file
-from litefuse.support.report.section import Judgement, Section, count_of
+from litefuse.support.report.sections import Judgement, Section, count_of
 from litefuse.tools.batch_runs.outcome import BatchResult, Outcome, Status, StepOutcome
 
 __all__ = ["batch_sections", "check_junit", "save_junit", "save_page"]

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Sequence
 
 from litefuse.support.report.printable import one_line, shortened
-from litefuse.support.report.section import Judgement, Section, count_of, shape_text, time_text
+from litefuse.support.report.sections import Judgement, Section, count_of, shape_text, time_text
 from litefuse.tools.benchmarking.measurement import Benchmark, Latency, Measurement, OpTime, Partition, Ratio
 
 __all__ = ["benchmark_sections"]

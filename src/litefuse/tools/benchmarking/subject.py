@@ -13,8 +13,7 @@ from litefuse.conversion.verify.reference import name_and_content
 from litefuse.errors import InterpreterError, LimitError, LitefuseError, MissingKernelError
 from litefuse.litert.inputs.drawer import LEVELS
 from litefuse.litert.inputs.graph import Tensor
-from litefuse.support.report.section import time_text
-from litefuse.support.report.sections import count_of
+from litefuse.support.report.sections import count_of, time_text
 from litefuse.support.result import ConversionResult
 from litefuse.tools.benchmarking.calls import CALLS
 from litefuse.tools.benchmarking.file_ops import FileOps, checked_ops

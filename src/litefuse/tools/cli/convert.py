@@ -373,7 +373,7 @@ def convert(
     if as_json:
         print_json(result.report.to_json())
     elif not quiet:
-        from litefuse.support.report.sections import report_sections
+        from litefuse.support.report.conversion_sections import report_sections
 
         sections = report_sections(
             result.report, timings=timings, written=str(path), original=str(model), kernels=str(result.kernels or "")

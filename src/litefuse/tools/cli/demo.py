@@ -18,7 +18,8 @@ def demo() -> None:
     interpreter, its custom op with a kernel in Python, and every output is compared.
     """
     from litefuse.conversion.api import convert
-    from litefuse.support.report.sections import Section, report_sections
+    from litefuse.support.report.conversion_sections import report_sections
+    from litefuse.support.report.sections import Section
     from litefuse.tools.demo import SAVED_MODEL
 
     with progress("Converting the demo") as on_step:

@@ -129,6 +129,6 @@ def quantize(
     if as_json:
         print_json(result.report.to_json())
     elif not quiet:
-        from litefuse.support.report.sections import report_sections
+        from litefuse.support.report.conversion_sections import report_sections
 
         print_sections(report_sections(result.report, written=str(output), original=str(model)))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from litefuse.support.report.section import Section
+    from litefuse.support.report.sections import Section
 
 __all__ = ["ArraySummary", "RunFacts", "RunJob", "RunResult"]
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
-from litefuse.support.report.section import Judgement, Section, count_of
+from litefuse.support.report.sections import Judgement, Section, count_of
 from litefuse.tools.environment.finding import Area, Diagnosis, Finding, State
 from litefuse.tools.environment.packages import conflicts, dependencies, extras
 from litefuse.tools.environment.resources import resources, system

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from litefuse.conversion.verify.verification import Verdict
-from litefuse.support.report.section import VERDICTS, Judgement, Section
+from litefuse.support.report.sections import VERDICTS, Judgement, Section
 from litefuse.tools.kernel_check.check import CheckedCall, worst
 
 __all__ = ["call_section", "check_sections"]

@@ -12,9 +12,9 @@ from pathlib import PurePath
 from typing import Any
 
 from litefuse.support.report import CompositeReport, Report
+from litefuse.support.report.conversion_sections import report_sections
 from litefuse.support.report.html import SECTIONS_STYLE, escaped, sections_html
-from litefuse.support.report.section import VERDICTS, count_of
-from litefuse.support.report.sections import report_sections
+from litefuse.support.report.sections import VERDICTS, count_of
 from litefuse.tools.page import tables
 from litefuse.tools.page.content import Content, Kind, Measure
 from litefuse.tools.page.converted import Place

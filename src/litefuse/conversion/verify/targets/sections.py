@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from litefuse.conversion.verify.targets.target_check import RefusedOps, TargetCheck, TargetReport, TargetVerdict
-from litefuse.support.report.caveats import worst_of
-from litefuse.support.report.section import VERDICTS, Judgement, Section, count_of, shape_text
+from litefuse.support.report.sections import VERDICTS, Judgement, Section, count_of, shape_text, worst_of
 
 __all__ = ["target_sections", "verdict_text"]
 
