@@ -16,7 +16,6 @@ from google.protobuf.message import DecodeError
 from litefuse.conversion.verify.effects import READS, effect_of
 from litefuse.errors import LitefuseError, SavedModelError
 from litefuse.frontends.saved_model.graph_def import read_graph
-from litefuse.frontends.saved_model.graph_function import split_tensor_name
 from litefuse.frontends.saved_model.loader import read_meta_graph
 from litefuse.frontends.saved_model.messages import (
     AttrValue,
@@ -28,6 +27,7 @@ from litefuse.frontends.saved_model.messages import (
     TensorInfo,
 )
 from litefuse.frontends.saved_model.model import KERAS_IMPLEMENTS
+from litefuse.frontends.saved_model.nodes import Nodes, data_inputs, functions_in, node_of
 from litefuse.frontends.saved_model.object_graph import ObjectGraph
 from litefuse.frontends.saved_model.regular_file import resolve_inside
 
@@ -80,8 +80,8 @@ def refuse_side_effects(
     if path.is_file():
         graph = read_graph(path)
         model = _Model.of(graph)
-        names = {split_tensor_name(name)[0] for each in outputs.values() for name in each}
-        found = list(model.effects(names, ()))
+        fetched = {node_of(name) for names in outputs.values() for name in names}
+        found = list(model.effects(fetched, ()))
     else:
         meta_graph = read_meta_graph(path, tags)
         for asset in meta_graph.asset_file_def:
@@ -109,7 +109,7 @@ class _Model:
         alike: The functions that may be run in place of one another, by the value of their common attribute.
     """
 
-    nodes: Mapping[str, NodeDef]
+    nodes: Nodes
     functions: Mapping[str, FunctionDef]
     alike: Mapping[bytes, list[str]] = field(repr=False)
 
@@ -120,13 +120,13 @@ class _Model:
         for name, function in functions.items():
             if KERAS_IMPLEMENTS in function.attr:
                 alike.setdefault(function.attr[KERAS_IMPLEMENTS].s, []).append(name)
-        return cls({node.name: node for node in graph.node}, functions, alike)
+        return cls(Nodes.of(graph.node), functions, alike)
 
     def effects(self, nodes: Iterable[str], functions: Iterable[str], *, may_read: bool = False) -> Iterator[_Found]:
         """Yields the side effects of the nodes that these nodes need, and of all functions called there or given."""
         # With each function, whether its arguments are those that the model was saved with, and not computed ones.
         calls = [(name, True) for name in functions]
-        needed = {node.name: node for node in self._needed(nodes)}
+        needed = Nodes.of(self.nodes.needed(nodes))
         yield from self._effects_of(needed, "", calls, is_given=True, may_read=may_read)
         seen: set[tuple[str, bool]] = set()
         while calls:
@@ -139,12 +139,12 @@ class _Model:
             calls += [(each, is_given) for each in self._called("", function.attr.values())]
             if KERAS_IMPLEMENTS in function.attr:
                 calls += [(each, is_given) for each in self.alike[function.attr[KERAS_IMPLEMENTS].s]]
-            within = {node.name: node for node in function.node_def}
+            within = Nodes.of(function.node_def)
             yield from self._effects_of(within, name, calls, is_given=is_given, may_read=may_read)
 
     def _effects_of(
         self,
-        nodes: Mapping[str, NodeDef],
+        nodes: Nodes,
         function: str,
         calls: list[tuple[str, bool]],
         *,
@@ -163,25 +163,14 @@ class _Model:
                 given = _are_given(node.input, nodes, is_given=is_given)
                 calls += [(each, given) for each in called]
 
-    def _needed(self, names: Iterable[str]) -> Iterator[NodeDef]:
-        left, seen = list(names), set[str]()
-        while left:
-            name = left.pop()
-            if name in seen or name not in self.nodes:
-                continue
-            seen.add(name)
-            yield self.nodes[name]
-            left += [_node_of(each) for each in self.nodes[name].input]
-
     def _called(self, op: str, attributes: Iterable[AttrValue]) -> Iterator[str]:
         """Yields the functions that a node or a function names: as its op, or in an attribute of any kind."""
         if op in self.functions:
             yield op
         for value in attributes:
-            for each in (value.func, *value.list.func):
-                if each.name:
-                    yield each.name
-                    yield from self._called("", each.attr.values())
+            for function in functions_in(value):
+                yield function.name
+                yield from self._called("", function.attr.values())
             for text in (value.s, *value.list.s):
                 if text and (name := text.decode(errors="replace")) in self.functions:
                     yield name
@@ -208,7 +197,7 @@ def _of_saved_model(model: _Model, meta_graph: MetaGraphDef, keys: Collection[st
     started = {node for definition in called for each in definition.outputs.values() for node in _nodes_of(each)}
     yield from model.effects(started, run)
     # What TensorFlow runs to restore and initialize a TensorFlow 1 model; it has to read the checkpoint.
-    restores = {_node_of(meta_graph.saver_def.restore_op_name), *_collected(meta_graph, where)}
+    restores = {node_of(meta_graph.saver_def.restore_op_name), *_collected(meta_graph, where)}
     restores |= {name for name, node in model.nodes.items() if node.op in _ASSIGNS}
     yield from model.effects(restores - started, (), may_read=True)
 
@@ -225,7 +214,7 @@ def _nodes_of(tensor: TensorInfo) -> Iterator[str]:
     """Yields the nodes of an output, which may consist of several tensors."""
     sparse = tensor.coo_sparse
     for name in (tensor.name, sparse.values_tensor_name, sparse.indices_tensor_name, sparse.dense_shape_tensor_name):
-        yield _node_of(name)
+        yield node_of(name)
     for each in tensor.composite_tensor.components:
         yield from _nodes_of(each)
 
@@ -237,20 +226,20 @@ def _collected(meta_graph: MetaGraphDef, where: str) -> Iterator[str]:
             names = CollectionDef.FromString(content).node_list.value
         except (DecodeError, UnicodeDecodeError) as reason:
             raise SavedModelError(f"its collection {key!r} is damaged: {reason}", where=where) from None
-        yield from map(_node_of, names)
+        yield from map(node_of, names)
 
 
-def _are_given(tensors: Iterable[str], nodes: Mapping[str, NodeDef], *, is_given: bool) -> bool:
+def _are_given(tensors: Iterable[str], nodes: Nodes, *, is_given: bool) -> bool:
     """Whether tensors are constants or given arguments, as the name of an asset is, and not computed."""
-    return all(_is_given(_node_of(each), nodes, is_given=is_given) for each in tensors)
+    return all(_is_given(node_of(each), nodes, is_given=is_given) for each in tensors)
 
 
-def _is_given(name: str, nodes: Mapping[str, NodeDef], *, is_given: bool) -> bool:
+def _is_given(name: str, nodes: Nodes, *, is_given: bool) -> bool:
     for _ in range(len(nodes) + 1):
         node = nodes.get(name)
         if node is None:
             return is_given  # an argument of the function
-        inputs = [_node_of(each) for each in node.input if not each.startswith("^")]
+        inputs = [*map(node_of, data_inputs(node))]
         if node.op == _READS_VARIABLE and inputs:
             return inputs[0] in nodes and _holds_given(inputs[0], nodes)
         if node.op in _VARIABLES:
@@ -261,17 +250,12 @@ def _is_given(name: str, nodes: Mapping[str, NodeDef], *, is_given: bool) -> boo
     return False  # they pass it on in a circle
 
 
-def _holds_given(variable: str, nodes: Mapping[str, NodeDef]) -> bool:
+def _holds_given(variable: str, nodes: Nodes) -> bool:
     """Whether a variable only ever holds given values: TensorFlow 2 keeps the path of an asset in one."""
     written = [
         node.input[1]
         for node in nodes.values()
-        if node.op in _ASSIGNS and len(node.input) > 1 and _node_of(node.input[0]) == variable
+        if node.op in _ASSIGNS and len(node.input) > 1 and node_of(node.input[0]) == variable
     ]
-    values = [nodes.get(_node_of(value)) for value in written]
+    values = [nodes.producer(value) for value in written]
     return all(value is not None and not value.input for value in values)
-
-
-def _node_of(tensor: str) -> str:
-    """Returns the node's name of a tensor or control input: ``^node``, ``node``, ``node:0``, ``node:y:0``."""
-    return tensor.removeprefix("^").partition(":")[0]

@@ -11,10 +11,10 @@ from google.protobuf.message import DecodeError
 
 from litefuse.errors import SavedModelError, SignatureError
 from litefuse.frontends.saved_model.dtypes import DataType, shape_from_proto
-from litefuse.frontends.saved_model.graph_function import split_tensor_name
 from litefuse.frontends.saved_model.graph_signatures import GraphSignatures
 from litefuse.frontends.saved_model.messages import FunctionDef, GraphDef, NodeDef
 from litefuse.frontends.saved_model.model import SavedModel
+from litefuse.frontends.saved_model.nodes import Nodes, node_of, split_tensor_name
 from litefuse.frontends.saved_model.op_registry import op_registry
 from litefuse.frontends.saved_model.regular_file import read_regular
 from litefuse.frontends.saved_model.signatures import Signature, TensorSpec
@@ -56,7 +56,7 @@ def load_graph(path: Path, inputs: Sequence[str] | None = None, outputs: Sequenc
     """
     where = str(path)
     graph = read_graph(path)
-    nodes = {node.name: node for node in graph.node}
+    nodes = Nodes.of(graph.node)
     if not nodes:
         raise SavedModelError("the file holds no graph: it is empty, or something else", where=where)
     registry = op_registry()
@@ -140,11 +140,11 @@ def _of_text(content: bytes) -> GraphDef:
 
 
 def _only_output(nodes: Mapping[str, NodeDef], registry: OpRegistry, where: str) -> str:
-    found = _unread(nodes, registry)
-    if len(found) == 1:
-        return found[0]
+    unread = _unread(nodes, registry)
+    if len(unread) == 1:
+        return unread[0]
     raise SignatureError(
-        f"the graph does not say what its outputs are; the nodes that nothing reads are {_listed(found)}",
+        f"the graph does not say what its outputs are; the nodes that nothing reads are {_listed(unread)}",
         where=where,
         hint="Name them: output_arrays=[...], or --output-arrays on the command line.",
     )
@@ -152,7 +152,7 @@ def _only_output(nodes: Mapping[str, NodeDef], registry: OpRegistry, where: str)
 
 def _unread(nodes: Mapping[str, NodeDef], registry: OpRegistry) -> list[str]:
     """Returns the nodes that may be outputs: those that nothing reads."""
-    read = {split_tensor_name(each.removeprefix("^"))[0] for node in nodes.values() for each in node.input}
+    read = {node_of(reference) for node in nodes.values() for reference in node.input}
     return [
         name
         for name, node in nodes.items()
@@ -172,15 +172,9 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(map(repr, some[:_LISTED])) + more if some else "none"
 
 
-def _placeholders(nodes: Mapping[str, NodeDef], outputs: Sequence[str]) -> list[str]:
+def _placeholders(nodes: Nodes, outputs: Sequence[str]) -> list[str]:
     """Returns the placeholders that some tensors depend on, in the graph's order."""
-    live: set[str] = set()
-    pending = [split_tensor_name(tensor)[0] for tensor in outputs]
-    while pending:
-        name = pending.pop()
-        if name not in live and name in nodes:
-            live.add(name)
-            pending.extend(split_tensor_name(each.removeprefix("^"))[0] for each in nodes[name].input)
+    live = {node.name for node in nodes.needed(outputs)}
     return [name for name, node in nodes.items() if name in live and node.op in _PLACEHOLDERS]
 
 

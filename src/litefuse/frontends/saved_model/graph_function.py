@@ -7,23 +7,26 @@ variables with explicit reads.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from litefuse.errors import SavedModelError
 from litefuse.frontends.saved_model.dtypes import DataType
 from litefuse.frontends.saved_model.messages import AttrValue, FunctionDef, NodeDef, OpDef
+from litefuse.frontends.saved_model.nodes import Nodes, data_inputs, node_of, split_tensor_name
 from litefuse.frontends.saved_model.tables import TABLE_OPS
 
 if TYPE_CHECKING:
     from litefuse.frontends.saved_model.op_registry import OpRegistry
 
-__all__ = ["REFERENCE_VARIABLES", "VARIABLE_OPS", "GraphFunction", "function_of_graph", "split_tensor_name"]
+__all__ = ["REFERENCE_VARIABLES", "VARIABLE_OPS", "GraphFunction", "function_of_graph"]
 
 REFERENCE_VARIABLES = frozenset({"Variable", "VariableV2"})
 VARIABLE_OPS = REFERENCE_VARIABLES | {"VarHandleOp"}
 
+# Ops that only hold a value, or say where one is: nothing waits for them.
+_VALUES = frozenset({"Placeholder", "PlaceholderV2"}) | VARIABLE_OPS | TABLE_OPS
 # Ops that write reference variables, and the equivalent ops on resource variables.
 _WRITES = {"Assign": "AssignVariableOp", "AssignAdd": "AssignAddVariableOp", "AssignSub": "AssignSubVariableOp"}
 # Ops that forward a reference into a branch or a loop, and the equivalent ops on handles.
@@ -45,17 +48,9 @@ class GraphFunction(NamedTuple):
     resources: tuple[NodeDef, ...]
 
 
-def split_tensor_name(tensor: str) -> tuple[str, int]:
-    """Splits ``node:index``; without an index, it means the node's first output."""
-    name, colon, index = tensor.rpartition(":")
-    if not colon:
-        return tensor, 0
-    return (name, int(index)) if index.isdecimal() and len(index) < 10 else (tensor, 0)
-
-
 def function_of_graph(
     name: str,
-    nodes: Mapping[str, NodeDef],
+    nodes: Nodes,
     registry: OpRegistry,
     inputs: Sequence[tuple[str, DataType]],
     outputs: Sequence[tuple[str, DataType]],
@@ -88,7 +83,7 @@ class _Graph:
     """
 
     name: str
-    nodes: Mapping[str, NodeDef]
+    nodes: Nodes
     registry: OpRegistry
     fed: dict[tuple[str, int], str]
     _resources: dict[str, NodeDef] = field(default_factory=dict[str, "NodeDef"])
@@ -169,7 +164,7 @@ class _Graph:
                 )
             live.add(node_name)
             if node.op not in VARIABLE_OPS | TABLE_OPS:
-                pending.extend((each, node_name) for each in node.input)
+                pending.extend((reference, node_name) for reference in node.input)
         return live
 
     def _add(self, node: NodeDef) -> None:
@@ -186,8 +181,8 @@ class _Graph:
                     made.attr["T" if key == "dtype" else key].CopyFrom(node.attr[key])
         made.op = _TABLE_USES.get(made.op, made.op)
         del made.input[:]
-        controls = [each for each in node.input if each.startswith("^") and self._runs(each)]
-        references = [each for each in node.input if not each.startswith("^")]
+        controls = self._controls(node)
+        references = data_inputs(node)
         handle = self._reference(references[0]) if references else None
         if handle is not None and node.op in _WRITES:
             made.op = _WRITES[node.op]
@@ -214,11 +209,14 @@ class _Graph:
         made.input.extend(controls)
         self._body.append(made)
 
-    def _runs(self, control: str) -> bool:
-        """Whether a control input waits for something that runs, rather than for a mere value."""
-        node = self.nodes.get(control.removeprefix("^"))
-        is_value = node is not None and node.op in {"Placeholder", "PlaceholderV2", *VARIABLE_OPS, *TABLE_OPS}
-        return not is_value
+    def _controls(self, node: NodeDef) -> list[str]:
+        """Returns the control inputs that wait for something that runs, rather than for a mere value."""
+        return [
+            reference
+            for reference in node.input
+            if reference.startswith("^")
+            and ((source := self.nodes.get(reference[1:])) is None or source.op not in _VALUES)
+        ]
 
     def _reference(self, reference: str) -> str | None:
         """Returns the handle of the variable that a tensor refers to, or None."""
@@ -246,16 +244,16 @@ class _Graph:
 
     def _variable(self, handle: str) -> NodeDef:
         """Returns the variable of a handle."""
-        node = self.nodes[split_tensor_name(handle)[0]]
+        node = self.nodes[node_of(handle)]
         while node.op not in REFERENCE_VARIABLES:
-            node = self.nodes[split_tensor_name(node.input[0])[0]]
+            node = self.nodes[node_of(node.input[0])]
         return node
 
     def _after(self, reference: str) -> list[str]:
         """Returns the control input of a read through the result of an assignment."""
-        node = self.nodes[split_tensor_name(reference)[0]]
+        node = self.nodes[node_of(reference)]
         while _is_alias(node):
-            node = self.nodes[split_tensor_name(node.input[0])[0]]
+            node = self.nodes[node_of(node.input[0])]
         return [f"^{node.name}"] if node.op in _WRITES else []
 
     def _refuse_references(self, node: NodeDef, references: Sequence[str]) -> None:
@@ -279,7 +277,7 @@ class _Graph:
         handle = self._reference(reference)
         if handle is None:
             return reference
-        controls = [each for each in reader.input if each.startswith("^") and self._runs(each)] if reader else []
+        controls = self._controls(reader) if reader else []
         read = self._read(self._fresh(f"{name}/read"), handle, [*controls, *self._after(reference)])
         self._body.append(read)
         return read.name

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from litefuse.errors import SavedModelError
 from litefuse.frontends.saved_model.captures import Variable
 from litefuse.frontends.saved_model.dtypes import DataType, shape_from_proto
-from litefuse.frontends.saved_model.graph_function import VARIABLE_OPS, function_of_graph, split_tensor_name
+from litefuse.frontends.saved_model.graph_function import VARIABLE_OPS, function_of_graph
+from litefuse.frontends.saved_model.nodes import Nodes, constant_value, node_of, split_tensor_name
 from litefuse.frontends.saved_model.signatures import Signature, TensorSpec, check_dense, tensor_spec
 from litefuse.frontends.saved_model.tables import TableNodes
 from litefuse.frontends.saved_model.tensor_bundle import TensorBundle
-from litefuse.frontends.saved_model.tensor_proto import tensor_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GraphSignatures"]
 
-_MAX_IDENTITIES = 100
+_IDENTITIES = frozenset({"Identity", "Reshape"})
 
 
 @dataclass
@@ -45,7 +45,7 @@ class GraphSignatures:
     """
 
     folder: Path | None
-    nodes: Mapping[str, NodeDef]
+    nodes: Nodes
     registry: OpRegistry
     assets: Mapping[str, Asset]
     functions: dict[str, FunctionDef]
@@ -162,33 +162,26 @@ class GraphSignatures:
         return variable
 
 
-def _checkpoint_keys(nodes: Mapping[str, NodeDef]) -> dict[str, tuple[str, str]]:
+def _checkpoint_keys(nodes: Nodes) -> dict[str, tuple[str, str]]:
     """Returns each variable's checkpoint key and its slice of that tensor, from the ops that restore it."""
     keys: dict[str, tuple[str, str]] = {}
     for node in nodes.values():
         if node.op not in {"Assign", "AssignVariableOp"} or len(node.input) < 2:
             continue
-        name, index = split_tensor_name(node.input[1])
-        for _ in range(_MAX_IDENTITIES):
-            source = nodes.get(name)
-            if source is None or source.op not in {"Identity", "Reshape"} or not source.input:
-                break
-            name, index = split_tensor_name(source.input[0])
+        name, index = split_tensor_name(nodes.origin(node.input[1], _IDENTITIES))
         restore = nodes.get(name)
         if restore is None or restore.op != "RestoreV2" or len(restore.input) < 3:
             continue
         texts = [_strings(nodes, restore.input[position]) for position in (1, 2)]
         if all(index < len(text) for text in texts):
             key, spec = (text[index].decode(errors="replace") for text in texts)
-            keys[split_tensor_name(node.input[0])[0]] = (key, spec)
+            keys[node_of(node.input[0])] = (key, spec)
     return keys
 
 
-def _strings(nodes: Mapping[str, NodeDef], tensor: str) -> list[bytes]:
-    node = nodes.get(split_tensor_name(tensor)[0])
-    if node is None or node.op != "Const":
-        return []
-    return [value for value in tensor_value(node.attr["value"].tensor).ravel().tolist() if isinstance(value, bytes)]
+def _strings(nodes: Nodes, tensor: str) -> list[bytes]:
+    value = constant_value(nodes.producer(tensor))
+    return [] if value is None else [text for text in value.ravel().tolist() if isinstance(text, bytes)]
 
 
 def _extent(spec: str, where: str) -> tuple[tuple[int, int] | None, ...] | None:
@@ -197,8 +190,8 @@ def _extent(spec: str, where: str) -> tuple[tuple[int, int] | None, ...] | None:
         return None
     try:
         return tuple(
-            None if each == "-" else (int(each.partition(",")[0]), int(each.partition(",")[2]))
-            for each in spec.rsplit(" ", maxsplit=1)[-1].split(":")
+            None if extent == "-" else (int(extent.partition(",")[0]), int(extent.partition(",")[2]))
+            for extent in spec.rsplit(" ", maxsplit=1)[-1].split(":")
         )
     except ValueError:
         raise SavedModelError(f"{spec!r} does not say which part of a tensor it is", where=where) from None

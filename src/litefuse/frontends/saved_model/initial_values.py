@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from litefuse.errors import SavedModelError
-from litefuse.frontends.saved_model.graph_function import split_tensor_name
 from litefuse.frontends.saved_model.messages import CollectionDef
+from litefuse.frontends.saved_model.nodes import Nodes, node_of
 from litefuse.frontends.saved_model.tables import TableNodes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from litefuse.frontends.saved_model.messages import MetaGraphDef, NodeDef
+    from litefuse.frontends.saved_model.messages import MetaGraphDef
     from litefuse.frontends.saved_model.op_registry import OpRegistry
 
 __all__ = ["initial_values"]
@@ -25,7 +25,7 @@ _ASSIGNS = frozenset({"Assign", "AssignVariableOp"})
 
 
 def initial_values(
-    meta_graph: MetaGraphDef, nodes: Mapping[str, NodeDef], registry: OpRegistry
+    meta_graph: MetaGraphDef, nodes: Nodes, registry: OpRegistry
 ) -> dict[str, Callable[[], NDArray[Any]]]:
     """Returns functions that compute the values set by the graph's initialization, by the variables' node names.
 
@@ -35,9 +35,9 @@ def initial_values(
     """
     values: dict[str, Callable[[], NDArray[Any]]] = {}
     constants = TableNodes(nodes, registry)
-    for node in _run(nodes, _initialization(meta_graph)):
+    for node in nodes.needed(_initialization(meta_graph)):
         if node.op in _ASSIGNS and len(node.input) > 1:
-            variable, _ = split_tensor_name(node.input[0])
+            variable = node_of(node.input[0])
             values[variable] = _reader(constants, node.input[1], variable)
     return values
 
@@ -56,16 +56,3 @@ def _initialization(meta_graph: MetaGraphDef) -> list[str]:
         return list(CollectionDef.FromString(meta_graph.collection_def[name]).node_list.value)
     except ValueError as reason:
         raise SavedModelError(f"its collection {name!r} is damaged: {reason}") from None
-
-
-def _run(nodes: Mapping[str, NodeDef], started: Iterable[str]) -> Iterable[NodeDef]:
-    """Yields some nodes and all nodes that they depend on."""
-    pending = [split_tensor_name(name)[0] for name in started]
-    seen: set[str] = set()
-    while pending:
-        name = pending.pop()
-        if name in seen or name not in nodes:
-            continue
-        seen.add(name)
-        yield nodes[name]
-        pending += [split_tensor_name(each.removeprefix("^"))[0] for each in nodes[name].input]

@@ -15,13 +15,13 @@ from litefuse.errors import SavedModelError, SignatureError
 from litefuse.frontends.saved_model.captures import Asset, Constant, ResourceObject, Table
 from litefuse.frontends.saved_model.dtypes import DataType
 from litefuse.frontends.saved_model.graph_def import is_graph_file, load_graph
-from litefuse.frontends.saved_model.graph_function import split_tensor_name
 from litefuse.frontends.saved_model.graph_signatures import GraphSignatures
 from litefuse.frontends.saved_model.initial_values import initial_values
 from litefuse.frontends.saved_model.keras_metadata import output_names
 from litefuse.frontends.saved_model.messages import AssetFileDef, CollectionDef, MetaGraphDef, NodeDef
 from litefuse.frontends.saved_model.messages import SavedModel as SavedModelProto
 from litefuse.frontends.saved_model.model import SavedModel
+from litefuse.frontends.saved_model.nodes import Nodes, node_of
 from litefuse.frontends.saved_model.object_graph import ObjectGraph
 from litefuse.frontends.saved_model.op_registry import op_registry
 from litefuse.frontends.saved_model.regular_file import read_regular, resolve_inside
@@ -173,7 +173,7 @@ class _Loader:
     def load(self) -> SavedModel:
         graph = ObjectGraph.from_proto(self.meta_graph.object_graph_def, str(self.folder))
         paths = graph.paths()
-        nodes = {node.name: node for node in self.meta_graph.graph_def.node}
+        nodes = Nodes.of(self.meta_graph.graph_def.node)
         functions = {function.signature.name: function for function in self.meta_graph.graph_def.library.function}
         of_model = output_names(self.folder)
         reader = SignatureReader(nodes, functions, graph.concrete_functions, graph.signature_functions(), of_model)
@@ -267,12 +267,11 @@ class _Loader:
         if _ASSETS_COLLECTION in self.meta_graph.collection_def:  # where TensorFlow 1 lists them
             try:
                 collection = CollectionDef.FromString(self.meta_graph.collection_def[_ASSETS_COLLECTION])
-                definitions += [AssetFileDef.FromString(each.value) for each in collection.any_list.value]
+                definitions += [AssetFileDef.FromString(file.value) for file in collection.any_list.value]
             except (DecodeError, UnicodeDecodeError) as reason:
                 raise SavedModelError(f"its list of assets is damaged: {reason}", where=str(self.folder)) from None
         return {
-            split_tensor_name(definition.tensor_info.name)[0]: self._asset(-1, definition.filename)
-            for definition in definitions
+            node_of(definition.tensor_info.name): self._asset(-1, definition.filename) for definition in definitions
         }
 
     def _asset(self, number: int, filename: str) -> Asset:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from litefuse.errors import SavedModelError
 from litefuse.frontends.saved_model.dtypes import DataType, shape_from_proto
-from litefuse.frontends.saved_model.graph_function import split_tensor_name
+from litefuse.frontends.saved_model.nodes import Nodes, split_tensor_name
 from litefuse.frontends.saved_model.wrappers import ranks_in_model
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ __all__ = ["INTERNAL_KEYS", "Signature", "SignatureReader", "TensorSpec", "check
 
 # The signatures of the initialization and training ops of the graph, which are not functions of the model.
 INTERNAL_KEYS = frozenset({"__saved_model_init_op", "__saved_model_train_op"})
-_MAX_IDENTITIES = 100
 # The signature that Keras 2 makes of a model.
 _OF_KERAS = "serving_default"
+_IDENTITY = frozenset({"Identity"})
 _CALL_OPS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 
 
@@ -94,7 +94,7 @@ class SignatureReader:
         model_outputs: The names of the outputs of a Keras 2 model, in its order.
     """
 
-    nodes: Mapping[str, NodeDef]
+    nodes: Nodes
     functions: Mapping[str, FunctionDef]
     concrete_functions: Mapping[str, SavedConcreteFunction]
     signature_functions: Mapping[str, str]
@@ -158,23 +158,15 @@ class SignatureReader:
 
     def _call(self, tensor: str) -> tuple[NodeDef, int] | None:
         """Returns the call that produces a tensor of the top-level graph and the index of its result, or None."""
-        for _ in range(_MAX_IDENTITIES):
-            name, index = split_tensor_name(tensor)
-            node = self.nodes.get(name)
-            if node is None:
-                return None
-            if node.op in _CALL_OPS:
-                return node, index
-            if node.op != "Identity" or not node.input:
-                return None
-            tensor = node.input[0]
-        return None
+        name, index = split_tensor_name(self.nodes.origin(tensor, _IDENTITY))
+        node = self.nodes.get(name)
+        return (node, index) if node is not None and node.op in _CALL_OPS else None
 
     def _calls(self, definition: SignatureDef, function: str) -> list[tuple[NodeDef, int]] | None:
         """Returns each output's call of a function and result index, or None if not all outputs are its results."""
         calls = [self._call(info.name) for info in definition.outputs.values()]
-        found = [call for call in calls if call is not None and _callee(call[0]) == function]
-        return found if len(found) == len(calls) else None
+        own = [call for call in calls if call is not None and _callee(call[0]) == function]
+        return own if len(own) == len(calls) else None
 
     def _input_names(self, definition: SignatureDef, body: FunctionDef, count: int) -> Sequence[str] | None:
         """Returns the name of the input for each of the first ``count`` arguments; None if it cannot be determined."""

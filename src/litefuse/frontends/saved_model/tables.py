@@ -19,8 +19,7 @@ import numpy as np
 from litefuse.errors import SavedModelError
 from litefuse.frontends.saved_model.captures import Asset, Constant, ResourceObject, Table
 from litefuse.frontends.saved_model.dtypes import DataType
-from litefuse.frontends.saved_model.references import node_of
-from litefuse.frontends.saved_model.tensor_proto import tensor_value
+from litefuse.frontends.saved_model.nodes import Nodes, constant_value, data_inputs, node_of
 from litefuse.support.options.limits import check_constant
 
 if TYPE_CHECKING:
@@ -123,7 +122,7 @@ def table_of_resource(
     if node is None:
         return None
     if creator is not None and node.op in _MUTABLE:
-        unused = [_constant_input(creator, reference) for reference in node.input if reference[0] != "^"]
+        unused = [_constant_input(creator, reference) for reference in data_inputs(node)]
         read = _checkpoint_reader(resource.name, checkpoint, unused)
     else:
 
@@ -133,8 +132,8 @@ def table_of_resource(
                 raise SavedModelError(f"table {resource.name!r} has no function that fills it")
             arguments = [arg.name for arg in initializer.signature.input_arg]
             given = dict(zip(arguments, captures(initializer.signature.name), strict=False))
-            nodes = TableNodes({each.name: each for each in initializer.node_def}, registry, given)
-            filling = next((each for each in initializer.node_def if each.op in _FROM_TENSORS | _FROM_FILE), None)
+            nodes = TableNodes(Nodes.of(initializer.node_def), registry, given)
+            filling = next((node for node in initializer.node_def if node.op in _FROM_TENSORS | _FROM_FILE), None)
             if filling is None:
                 raise SavedModelError(f"table {resource.name!r} is filled by ops that are not known")
             return nodes.entries(filling, resource.name)
@@ -151,10 +150,10 @@ def table_of_resource(
 
 def _constant_input(function: FunctionDef, reference: str) -> NDArray[Any]:
     name = node_of(reference)
-    node = next((node for node in function.node_def if node.name == name and node.op == "Const"), None)
-    if node is None:
+    value = constant_value(Nodes.of(function.node_def).get(name), name)
+    if value is None:
         raise SavedModelError(f"the input {name!r} of a table is not constant", where=function.signature.name)
-    return tensor_value(node.attr["value"].tensor, name)
+    return value
 
 
 def _checkpoint_reader(
@@ -163,16 +162,16 @@ def _checkpoint_reader(
     """Returns the reader of a mutable table. A dense one is saved with all buckets; unused ones have reserved keys."""
 
     def read() -> tuple[NDArray[Any], NDArray[Any]]:
-        found = checkpoint()
-        if found is None:
+        place = checkpoint()
+        if place is None:
             raise SavedModelError(f"table {name!r} has no entries in the checkpoint: it was never saved")
-        bundle, key = found
+        bundle, key = place
         keys, values = bundle.read(f"{key}-keys"), bundle.read(f"{key}-values")
         if not unused:
             return keys, values
         if keys.ndim == 2 and keys.shape[1] == 1:
             keys, values = keys[:, 0], values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
-        free = {value for each in unused for value in each.ravel().tolist()}
+        free = {value for bucket in unused for value in bucket.ravel().tolist()}
         kept = [position for position, value in enumerate(keys.tolist()) if value not in free] if keys.ndim == 1 else []
         return keys[kept], values[kept]
 
@@ -191,7 +190,7 @@ class TableNodes:
         folder: The folder with the files that a frozen graph names: that of its own file, symbolic links resolved.
     """
 
-    nodes: Mapping[str, NodeDef]
+    nodes: Nodes
     registry: OpRegistry
     captures: Mapping[str, Capture] = field(default_factory=dict[str, "Capture"])
     assets: Mapping[str, Asset] = field(default_factory=dict[str, Asset])
@@ -202,9 +201,10 @@ class TableNodes:
         where = f"table {node.name!r}"
 
         def read() -> tuple[NDArray[Any], NDArray[Any]]:
-            for each in self.nodes.values():
-                if each.op in _FROM_TENSORS | _FROM_FILE and each.input and node_of(each.input[0]) == node.name:
-                    return self.entries(each, node.name)
+            for filling in self.nodes.values():
+                fills = filling.op in _FROM_TENSORS | _FROM_FILE and filling.input
+                if fills and node_of(filling.input[0]) == node.name:
+                    return self.entries(filling, node.name)
             raise SavedModelError(
                 f"{where} is filled by nothing in the graph",
                 hint="Freezing leaves out what the outputs do not depend on. Name the op that fills the table among "
@@ -253,7 +253,7 @@ class TableNodes:
         source = self.captures.get(node_of(node.input[0]))
         if isinstance(source, Table):
             return source.key_dtype, source.value_dtype
-        maker = self.nodes.get(node_of(node.input[0]))
+        maker = self.nodes.producer(node.input[0])
         if maker is None or maker.op not in TABLE_OPS:
             raise SavedModelError(f"what fills table {name!r} does not say which table it is")
         key, value = (self.registry.attribute(maker, attribute).type for attribute in ("key_dtype", "value_dtype"))
@@ -274,11 +274,12 @@ class TableNodes:
             return source.read()
         if source is None or isinstance(source, (Asset, Table)):
             raise SavedModelError(f"{what} is not known: it is not constant")
-        if source.op == "Const":
-            return tensor_value(source.attr["value"].tensor, what)
+        constant = constant_value(source, what)
+        if constant is not None:
+            return constant
         if source.op not in _COMPUTED:
             raise SavedModelError(f"{what} is not known: {source.op} computes it")
-        operands = [self.value(each, what) for each in source.input if not each.startswith("^")]
+        operands = [self.value(operand, what) for operand in data_inputs(source)]
         try:
             return np.asarray(_COMPUTED[source.op](*operands, *self._dtype_of(source)))
         except (ArithmeticError, TypeError, ValueError) as error:
@@ -286,8 +287,8 @@ class TableNodes:
 
     def _dtype_of(self, node: NodeDef) -> list[np.dtype[Any]]:
         """Returns the dtype that an attribute of an op sets, if it has one; at most one element."""
-        found = [name for name in ("DstT", "out_type") if name in node.attr or name in self.registry.defaults(node.op)]
-        return [DataType.from_proto(self.registry.attribute(node, name).type).to_numpy() for name in found]
+        names = [name for name in ("DstT", "out_type") if name in node.attr or name in self.registry.defaults(node.op)]
+        return [DataType.from_proto(self.registry.attribute(node, name).type).to_numpy() for name in names]
 
     def _asset(self, reference: str, name: str) -> Asset:
         source = self._source(reference)

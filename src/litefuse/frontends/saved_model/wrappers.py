@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from litefuse.frontends.saved_model.nodes import Nodes
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Ranks", "ranks_in_model"]
 
 _CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
+_IDENTITY = frozenset({"Identity"})
 # What a wrapper has beside the call.
 _PASSING = frozenset({"Identity", "NoOp"})
 # TensorFlow names the functions so that it makes for signatures; a loaded signature that is saved again is in two.
@@ -75,26 +78,16 @@ def _only_call(body: FunctionDef, functions: Mapping[str, FunctionDef]) -> NodeD
 
 def _outer(inner: Ranks, body: FunctionDef, call: NodeDef) -> Ranks:
     """Returns the ranks of a function from those of the function that it calls; what is not handed on comes last."""
-    passed = {node.name: node.input[0] for node in body.node_def if node.op == "Identity" and node.input}
+    nodes = Nodes.of(body.node_def)
     operands: dict[str, int] = {}
     for operand, rank in zip(call.input, inner.parameters, strict=False):
-        name = _source(operand, passed)
+        name = nodes.origin(operand, _IDENTITY)
         operands[name] = min(rank, operands.get(name, rank))
-    returned = [_source(body.ret.get(result.name, ""), passed) for result in body.signature.output_arg]
+    returned = [nodes.origin(body.ret.get(result.name, ""), _IDENTITY) for result in body.signature.output_arg]
     return Ranks(
         _ranked([operands.get(argument.name) for argument in body.signature.input_arg]),
         _ranked([_rank_of_result(tensor, call, inner) for tensor in returned]),
     )
-
-
-def _source(tensor: str, passed: Mapping[str, str]) -> str:
-    """Returns the tensor that others hand on, such as ``x`` or ``call:output:1``."""
-    for _ in range(_MAX_DEPTH):
-        name = tensor.partition(":")[0]
-        if name not in passed:
-            break
-        tensor = passed[name]
-    return tensor
 
 
 def _rank_of_result(tensor: str, call: NodeDef, inner: Ranks) -> int | None:

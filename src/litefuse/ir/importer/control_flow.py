@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from litefuse.frontends.saved_model.messages import NodeDef
+from litefuse.frontends.saved_model.nodes import functions_in
 from litefuse.ir.mlir import ir
 
 __all__ = ["call_attributes", "callees_with_its_results", "control_flow_attributes", "dialect_op_name", "is_redundant"]
@@ -28,7 +29,7 @@ _CALLEES = {
 def callees_with_its_results(node: NodeDef) -> list[str]:
     """Returns the names of the functions whose results are a node's: all its callees but the condition of a loop."""
     values = [node.attr[name] for name in _CALLEES.get(node.op, ()) if name in node.attr]
-    return [each.name for value in values for each in (value.func, *value.list.func) if each.name]
+    return [function.name for value in values for function in functions_in(value)]
 
 
 def is_redundant(op: str, attribute: str) -> bool:

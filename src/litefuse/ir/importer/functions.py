@@ -11,6 +11,7 @@ from litefuse.errors import GraphError, LimitError, SavedModelError
 from litefuse.frontends.saved_model.dtypes import DataType, shape_from_proto
 from litefuse.frontends.saved_model.messages import AttrValue, FunctionDef, NodeDef, OpDef
 from litefuse.frontends.saved_model.model import ANNOTATIONS
+from litefuse.frontends.saved_model.nodes import functions_in
 from litefuse.frontends.saved_model.op_registry import OpRegistry, input_count, input_dtypes, node_outputs
 from litefuse.ir.annotations import KERAS_ATTRIBUTES
 from litefuse.ir.importer.attributes import attribute, implements_attribute
@@ -292,7 +293,7 @@ class FunctionImporter:
     def _attributes(self, node: NodeDef, template: _OpTemplate) -> dict[str, ir.Attribute]:
         attributes = dict(template.defaults)
         for name in template.functions:  # sets the order in the module; the order of a map differs between processes
-            for callee in (node.attr[name].func, *node.attr[name].list.func) if name in node.attr else ():
+            for callee in functions_in(node.attr[name]) if name in node.attr else ():
                 if callee.name in self.library:
                     self.symbol(callee.name)
         for name, value in node.attr.items():

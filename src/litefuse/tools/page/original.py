@@ -15,6 +15,7 @@ from litefuse.errors import SavedModelError
 from litefuse.frontends.saved_model import DataType, SavedModel, load
 from litefuse.frontends.saved_model.dtypes import shape_from_proto
 from litefuse.frontends.saved_model.messages import AttrValue, FunctionDef, NodeDef
+from litefuse.frontends.saved_model.nodes import Nodes, data_inputs, node_of
 from litefuse.tools.page.graph import Entry, Graph, Mark, Model, Node
 from litefuse.tools.saved_models.graph import FunctionGraph, attribute_value, callees
 
@@ -117,17 +118,12 @@ def _wrapped(name: str, graphs: Mapping[str, Graph]) -> str | None:
 
 def _inner_names(names: Mapping[str, str], outer: FunctionDef, inner: FunctionDef) -> dict[str, str]:
     """Returns the names that a signature has for the results of a function, by those of its wrapper's results."""
-    nodes = {node.name: node for node in outer.node_def}
+    nodes = Nodes.of(outer.node_def)
     found: dict[str, str] = {}
     for result, name in names.items():
-        tensor, seen = outer.ret.get(result, ""), set[str]()
-        while (node := nodes.get(tensor.partition(":")[0])) is not None and node.op == "Identity":
-            if node.name in seen or not node.input:
-                break
-            seen.add(node.name)
-            tensor = node.input[0]
+        tensor = nodes.origin(outer.ret.get(result, ""), {"Identity"})
         index = tensor.rpartition(":")[2]
-        if node is not None and index.isdecimal() and int(index) < len(inner.signature.output_arg):
+        if nodes.producer(tensor) is not None and index.isdecimal() and int(index) < len(inner.signature.output_arg):
             found[inner.signature.output_arg[int(index)].name] = name
     return found
 
@@ -171,8 +167,9 @@ class _Reader:
             numbers[arg.name] = len(nodes)
             shape = self._argument_shape(index)
             nodes.append(Node(f"{dtype}{shape}", arg.name, mark="input", facts=(("type", f"{dtype}{shape}"),)))
-        by_name = {node.name: node for node in self.function.node_def}
-        waiting = [by_name[name] for name in in_order({name: _sources(node) for name, node in by_name.items()})]
+        by_name = Nodes.of(self.function.node_def)
+        sources = {name: [*map(node_of, node.input)] for name, node in by_name.items()}
+        waiting = [by_name[name] for name in in_order(sources)]
         for node in waiting:
             if node.op in _CONSTANTS:
                 constants[node.name] = _constant(node, constants)
@@ -183,7 +180,7 @@ class _Reader:
             nodes.append(self._node(node, numbers, constants))
         for name, tensor in self.function.ret.items():
             if len(nodes) < most:
-                source = numbers.get(tensor.partition(":")[0])
+                source = numbers.get(node_of(tensor))
                 nodes.append(Node(name, name, inputs=() if source is None else (source,), mark="output"))
         drawn = sum(node.op not in _CONSTANTS for node in waiting)
         out = drawn - sum(each.mark not in {"input", "output"} for each in nodes)
@@ -195,7 +192,7 @@ class _Reader:
         return _first_shape(self.function.arg_attr[index].attr)
 
     def _node(self, node: NodeDef, numbers: Mapping[str, int], constants: Mapping[str, str]) -> Node:
-        read = [each.partition(":")[0] for each in node.input if not each.startswith("^")]
+        read = [*map(node_of, data_inputs(node))]
         sources = dict.fromkeys(numbers[each] for each in read if each in numbers)
         opens = tuple(dict.fromkeys(callee for callee in callees(node, self.library) if callee in self.library))
         op = node.op
@@ -234,7 +231,7 @@ def _constant(node: NodeDef, constants: Mapping[str, str]) -> str:
         tensor = node.attr["value"].tensor
         return f"constant {DataType.from_proto(tensor.dtype)}{_shape(tensor.tensor_shape)}"
     if node.op == "ReadVariableOp" and len(node.input):
-        name = node.input[0].partition(":")[0]
+        name = node_of(node.input[0])
         return f"variable {constants.get(name, name)} {_first_shape(node.attr)}".strip()
     return node.name
 
@@ -254,7 +251,3 @@ def _shown(value: Any) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(map(_shown, value))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _sources(node: NodeDef) -> list[str]:
-    return [each.lstrip("^").partition(":")[0] for each in node.input]

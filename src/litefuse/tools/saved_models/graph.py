@@ -11,6 +11,7 @@ from litefuse.frontends.saved_model import DataType
 from litefuse.frontends.saved_model.dtypes import shape_from_proto
 from litefuse.frontends.saved_model.messages import AttrValue, FunctionDef, NodeDef
 from litefuse.frontends.saved_model.model import ANNOTATIONS
+from litefuse.frontends.saved_model.nodes import functions_in
 from litefuse.litert.inspection.facts import AnnotatedFunction, NodeFacts
 
 __all__ = ["FunctionGraph", "attribute_value", "callees"]
@@ -88,7 +89,7 @@ def callees(node: NodeDef, library: Mapping[str, FunctionDef]) -> Iterator[str]:
         yield node.op
     for name, value in node.attr.items():
         if not name.startswith("_"):
-            yield from [value.func.name] if value.HasField("func") else [each.name for each in value.list.func]
+            yield from (function.name for function in functions_in(value))
 
 
 def attribute_value(value: AttrValue) -> Any:

@@ -17,17 +17,17 @@ from litefuse.frontends.saved_model.control_flow.flat_function import (
     SWITCHES,
     FlatFunction,
     constant_node,
-    control_inputs,
-    data_inputs,
     kind,
 )
 from litefuse.frontends.saved_model.control_flow.region import Arguments, Region
 from litefuse.frontends.saved_model.dtypes import DataType
 from litefuse.frontends.saved_model.messages import AttrValue, FunctionDef, NameAttrList, NodeDef, TensorProto
-from litefuse.frontends.saved_model.references import node_of
-from litefuse.frontends.saved_model.tensor_proto import tensor_value
+from litefuse.frontends.saved_model.nodes import constant_value, control_inputs, data_inputs, node_of
 
 __all__ = ["conditionals_to_if"]
+
+# Ops that forward a predicate.
+_FORWARDING = frozenset({"Identity", "RefSwitch", *SWITCHES})
 
 Outcomes: TypeAlias = Mapping[str, int]
 """The conditions under which a node runs: the outcome of each by its tensor. None instead: the node never runs."""
@@ -51,18 +51,18 @@ def conditionals_to_if(function: FlatFunction, symbol: Callable[[str], str]) -> 
     ops = set(map(kind, function.nodes.values()))
     if not ops & {*SWITCHES, "Merge"}:
         return []
-    found = _Conditionals(function)
+    all_of_them = _Conditionals(function)
     made: list[FunctionDef] = []
-    conditionals = {group.name: group for group in found.groups()}
+    conditionals = {group.name: group for group in all_of_them.groups()}
     nodes: dict[str, NodeDef] = {}
     for name, conditional in conditionals.items():
         nodes[name], functions = conditional.to_if(symbol)
         made += functions
     for name, conditional in conditionals.items():
         function.replace([merge.name for merge in conditional.merges], nodes[name])
-        found.decided |= {tensor: f"{name}:{position}" for position, tensor in enumerate(conditional.tensors)}
-        found.waits |= {merge.name: name for merge in conditional.merges}
-    function.rename(found.decided, found.waits)
+        all_of_them.decided |= {tensor: f"{name}:{position}" for position, tensor in enumerate(conditional.tensors)}
+        all_of_them.waits |= {merge.name: name for merge in conditional.merges}
+    function.rename(all_of_them.decided, all_of_them.waits)
     function.prune()
     return made
 
@@ -103,7 +103,7 @@ class _Conditionals:
     def __post_init__(self) -> None:
         self._order = self.function.order()
         self._positions = {name: position for position, name in enumerate(self._order)}
-        self._used = {each for node in self.function.nodes.values() for each in node.input}
+        self._used = {tensor for node in self.function.nodes.values() for tensor in node.input}
         self._used.update(self.function.results.values())
         for name in self._order:
             node = self.function.nodes[name]
@@ -156,13 +156,10 @@ class _Conditionals:
 
     def predicate(self, switch: NodeDef) -> str:
         """Returns the predicate of a Switch, without the Identities and Switches that forward it."""
-        tensor = switch.input[1]
-        while (node := self.function.producer(tensor)) is not None and kind(node) in {"Identity", *SWITCHES}:
-            tensor = node.input[0]
-        return tensor
+        return self.function.nodes.origin(switch.input[1], _FORWARDING)
 
     def _of_node(self, node: NodeDef) -> Outcomes | None:
-        found = _both(map(self._of_input, node.input))
+        outcomes = _both(map(self._of_input, node.input))
         if kind(node) in SWITCHES:
             chosen = self._constant(self.predicate(node))
             if chosen is not None:
@@ -171,7 +168,7 @@ class _Conditionals:
                 self.decided[f"{node.name}:{chosen}"] = node.input[0]
             source = node_of(node.input[0])
             self.waits[node.name] = source if source in self.function.nodes else None
-        return found
+        return outcomes
 
     def _of_input(self, reference: str) -> Outcomes | None:
         """Returns the conditions under which an input is available: a tensor, or a control input that has run."""
@@ -190,14 +187,14 @@ class _Conditionals:
         live = {position: outcomes for position, outcomes in enumerate(inputs) if outcomes is not None}
         if not live:
             return None
-        found = self._joined(node.name, live)
+        joined = self._joined(node.name, live)
         if len(live) == 1:
             position = next(iter(live))
             self.decided[f"{node.name}:0"] = node.input[position]
             self.decided[f"{node.name}:1"] = f"{self._number(node, position).name}:0"
             source = node_of(node.input[position])
             self.waits[node.name] = source if source in self.function.nodes else None
-        return _both([found, *(self._of_input(f"^{name}") for name in control_inputs(node))])
+        return _both([joined, *(self._of_input(f"^{name}") for name in control_inputs(node))])
 
     def _inputs(self, node: NodeDef) -> list[Outcomes | None]:
         return [self._of_input(tensor) for tensor in data_inputs(node)]
@@ -219,7 +216,7 @@ class _Conditionals:
         """Returns the first condition whose outcomes separate a Merge's inputs, and the inputs of each outcome."""
         live = {position: outcomes for position, outcomes in inputs.items() if outcomes is not None}
         shared = set[str].intersection(*({*outcomes} for outcomes in live.values()))
-        for predicate in sorted(shared, key=lambda each: self._positions.get(node_of(each), -1)):
+        for predicate in sorted(shared, key=lambda tensor: self._positions.get(node_of(tensor), -1)):
             branches: dict[int, list[int]] = {}
             for position, outcomes in live.items():
                 branches.setdefault(outcomes[predicate], []).append(position)
@@ -233,10 +230,8 @@ class _Conditionals:
 
     def _constant(self, tensor: str) -> int | None:
         """Returns the value of a constant predicate; None for others."""
-        node = self.function.producer(tensor)
-        if node is None or node.op != "Const":
-            return None
-        return int(tensor_value(node.attr["value"].tensor).item())
+        value = constant_value(self.function.nodes.producer(tensor))
+        return None if value is None else int(value.item())
 
     def _number(self, node: NodeDef, position: int) -> NodeDef:
         made = _number_node(self.function.fresh(f"{node.name}/value_index"), position)
@@ -270,9 +265,9 @@ class _Conditional:
         """Makes the If or Case and its branches."""
         outer = self.all.function
         switches = {
-            each.name: each
-            for each in outer.nodes.values()
-            if kind(each) in SWITCHES and self.all.predicate(each) == self.predicate
+            node.name: node
+            for node in outer.nodes.values()
+            if kind(node) in SWITCHES and self.all.predicate(node) == self.predicate
         }
         count = max(map(_branches, switches.values()))
         is_bool = any(kind(switch) == "Switch" for switch in switches.values())
@@ -352,14 +347,14 @@ def _branches(switch: NodeDef) -> int:
 
 def _both(all_outcomes: Iterable[Outcomes | None]) -> Outcomes | None:
     """Combines conditions: all must hold. None (never) if they need different outcomes of one condition."""
-    found: dict[str, int] = {}
+    joint: dict[str, int] = {}
     for outcomes in all_outcomes:
         if outcomes is None:
             return None
         for predicate, outcome in outcomes.items():
-            if found.setdefault(predicate, outcome) != outcome:
+            if joint.setdefault(predicate, outcome) != outcome:
                 return None
-    return found
+    return joint
 
 
 def _closure(groups: int, depends: Sequence[int]) -> int:

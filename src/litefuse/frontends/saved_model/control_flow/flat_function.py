@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 
 from litefuse.errors import GraphError
 from litefuse.frontends.saved_model.messages import FunctionDef, NodeDef, TensorProto, TensorShapeProto
+from litefuse.frontends.saved_model.nodes import Nodes, control_inputs, data_inputs, node_of
 from litefuse.frontends.saved_model.op_registry import Statefulness, input_count, statefulness_of
-from litefuse.frontends.saved_model.references import node_of
 
 if TYPE_CHECKING:
     from litefuse.frontends.saved_model.messages import AttrValue
-    from litefuse.frontends.saved_model.op_registry import OpRegistry
+    from litefuse.frontends.saved_model.nodes import Nodes, control_inputs, data_inputs, node_of
+from litefuse.frontends.saved_model.op_registry import OpRegistry
 
-__all__ = ["SWITCHES", "FlatFunction", "constant_node", "control_inputs", "data_inputs", "kind"]
+__all__ = ["SWITCHES", "FlatFunction", "constant_node", "kind"]
 
 SWITCHES = frozenset({"Switch", "_SwitchN"})
 
@@ -28,16 +29,6 @@ def kind(node: NodeDef | None) -> str:
     if node is None:
         return ""
     return node.op.removeprefix("Ref") if node.op in _REFERENCE_FORMS else node.op
-
-
-def data_inputs(node: NodeDef) -> list[str]:
-    """Returns the data inputs of a node: the tensors that it reads."""
-    return [each for each in node.input if not each.startswith("^")]
-
-
-def control_inputs(node: NodeDef) -> list[str]:
-    """Returns the control inputs of a node: the names of the nodes that it only waits for."""
-    return [each[1:] for each in node.input if each.startswith("^")]
 
 
 def constant_node(name: str, tensor: TensorProto) -> NodeDef:
@@ -63,7 +54,7 @@ class FlatFunction:
 
     source: FunctionDef
     registry: OpRegistry
-    nodes: dict[str, NodeDef]
+    nodes: Nodes
     results: dict[str, str]
     effects: dict[str, str]
 
@@ -75,23 +66,23 @@ class FlatFunction:
             GraphError: An input names no existing node or output, or a node has too many or too few inputs.
             SavedModelError: A node lacks an attribute that determines its inputs and outputs.
         """
-        nodes = {node.name: node for node in function.node_def}
+        nodes = Nodes.of(function.node_def)
         if len(nodes) != len(function.node_def):
             raise GraphError("two nodes have the same name", where=f"function {function.signature.name}")
         made = cls(function, registry, nodes, dict(function.ret), dict(function.control_ret))
         made.prune()
         for node in made.nodes.values():
             definition = registry.get(node.op)
-            found = len(data_inputs(node))
-            if definition and (taken := input_count(node, definition, registry.attribute)) != found:
-                raise GraphError(f"it has {found} inputs; its op takes {taken}", where=made.where(node.name))
+            given = len(data_inputs(node))
+            if definition and (taken := input_count(node, definition, registry.attribute)) != given:
+                raise GraphError(f"it has {given} inputs; its op takes {taken}", where=made.where(node.name))
         made.results = {name: made._flat(reference) for name, reference in made.results.items()}
         for node in list(made.nodes.values()):
             copied = NodeDef()
             copied.CopyFrom(node)
-            copied.input[:] = [each if each.startswith("^") else made._flat(each) for each in node.input]
+            copied.input[:] = [name if name.startswith("^") else made._flat(name) for name in node.input]
             nodes[node.name] = copied
-        made.nodes = {name: nodes[name] for name in made.nodes}
+        made.nodes = Nodes({name: nodes[name] for name in made.nodes})
         return made
 
     @property
@@ -101,10 +92,6 @@ class FlatFunction:
     def where(self, node: str) -> str:
         """Returns the location of a node for an error."""
         return f"function {self.name}, node {node}"
-
-    def producer(self, tensor: str) -> NodeDef | None:
-        """Returns the node that computes a tensor; None for an argument."""
-        return self.nodes.get(node_of(tensor))
 
     def dtype(self, tensor: str) -> int:
         """Returns the element type of a tensor."""
@@ -173,10 +160,10 @@ class FlatFunction:
     def replace(self, names: Sequence[str], node: NodeDef) -> None:
         """Replaces some nodes by one, at the position of the first."""
         gone = set(names)
-        made: dict[str, NodeDef] = {}
-        for name, each in self.nodes.items():
+        made = Nodes()
+        for name, kept in self.nodes.items():
             if name not in gone:
-                made[name] = each
+                made[name] = kept
             else:
                 made.setdefault(node.name, node)
         self.nodes = made
@@ -188,19 +175,8 @@ class FlatFunction:
             GraphError: An input names a node that does not exist.
         """
         arguments = {argument.name for argument in self.source.signature.input_arg}
-        pending = [(each, "a result") for each in (*self.results.values(), *self.effects.values())]
-        live: set[str] = set()
-        while pending:
-            reference, reader = pending.pop()
-            name = node_of(reference)
-            if name in live or name in arguments:
-                continue
-            if name not in self.nodes:
-                where = f"function {self.name}"
-                raise GraphError(f"{reader} reads from {name!r}, which does not exist", where=where)
-            live.add(name)
-            pending += [(each, f"node {name}") for each in self.nodes[name].input]
-        self.nodes = {name: node for name, node in self.nodes.items() if name in live}
+        live = self.nodes.live([*self.results.values(), *self.effects.values()], arguments, self.name)
+        self.nodes = Nodes({name: node for name, node in self.nodes.items() if name in live})
 
     def function(self) -> FunctionDef:
         """Returns the function in its current state."""
@@ -222,8 +198,8 @@ class FlatFunction:
         if not output:
             return f"{name}:{index or 0}"
         offset = 0
-        for each, dtypes in self.registry.outputs(self.nodes[name]):
-            if each == output and index.isdecimal() and int(index) < len(dtypes):
+        for known, dtypes in self.registry.outputs(self.nodes[name]):
+            if known == output and index.isdecimal() and int(index) < len(dtypes):
                 return f"{name}:{offset + int(index)}"
             offset += len(dtypes)
         raise GraphError(f"the input {reference!r} does not exist", where=f"function {self.name}")
@@ -235,7 +211,7 @@ def _listed(attributes: Mapping[str, AttrValue], key: str, index: int) -> Tensor
 
 
 def _last(names: Mapping[str, str] | Mapping[str, str | None], name: str) -> str:
-    found: str | None = name
-    while found is not None and found in names:
-        found = names[found]
-    return found or ""
+    last: str | None = name
+    while last is not None and last in names:
+        last = names[last]
+    return last or ""

@@ -15,10 +15,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from litefuse.errors import GraphError
-from litefuse.frontends.saved_model.control_flow.flat_function import FlatFunction, control_inputs, data_inputs, kind
+from litefuse.frontends.saved_model.control_flow.flat_function import FlatFunction, kind
 from litefuse.frontends.saved_model.control_flow.region import Arguments, Region
 from litefuse.frontends.saved_model.messages import AttrValue, FunctionDef, NameAttrList, NodeDef
-from litefuse.frontends.saved_model.references import node_of
+from litefuse.frontends.saved_model.nodes import control_inputs, data_inputs, node_of
 
 __all__ = ["loops_to_while"]
 
@@ -56,7 +56,7 @@ def _frames(function: FlatFunction) -> dict[str, Frame]:
     frames: dict[str, Frame] = {}
     for name in function.order():
         node = function.nodes[name]
-        frame = max((outputs[each] for each in map(node_of, node.input) if each in outputs), key=len, default=())
+        frame = max((outputs[name] for name in map(node_of, node.input) if name in outputs), key=len, default=())
         frames[name] = outputs[name] = frame
         if kind(node) == "Enter":
             frames[name] = outputs[name] = (*frame, node.attr["frame_name"].s.decode(errors="replace"))
@@ -155,13 +155,13 @@ class _Loop:
         exits = {member: self._exit(member) for member in self.members if kind(outer.nodes[member]) == "Exit"}
         outer.replace([*self.members], node)
         outer.rename(
-            {f"{each}:0": f"{name}:{position}" for each, position in exits.items()}, dict.fromkeys(exits, name)
+            {f"{exit_}:0": f"{name}:{position}" for exit_, position in exits.items()}, dict.fromkeys(exits, name)
         )
         return name, functions
 
     def _alias(self, tensor: str) -> str | None:
         """Returns the tensor that a tensor of the frame equals in every iteration, if there is one."""
-        node = self.outer.producer(tensor)
+        node = self.outer.nodes.producer(tensor)
         if node is None or node.name not in self.members:
             return None
         if kind(node) == "Enter":
@@ -182,7 +182,7 @@ class _Loop:
     def _exit(self, name: str) -> int:
         """Returns the index of the loop variable that an Exit outputs."""
         tensor = self.outer.nodes[name].input[0]
-        node = self.outer.producer(tensor)
+        node = self.outer.nodes.producer(tensor)
         if node is not None and self._leaves_or_repeats(node) and tensor.endswith(":0"):
             for position, variable in enumerate(self.variables):
                 if node.input[0] == f"{variable.merge}:0":
@@ -192,10 +192,11 @@ class _Loop:
 
 def _variable(outer: FlatFunction, frame: str, merge: str) -> _Variable | None:
     """Returns the loop variable of a Merge; None for a Merge that joins branches."""
-    sources = {kind(outer.producer(tensor)): outer.producer(tensor) for tensor in data_inputs(outer.nodes[merge])}
+    producers = [outer.nodes.producer(tensor) for tensor in data_inputs(outer.nodes[merge])]
+    sources = {kind(node): node for node in producers}
     enter, repeat = sources.get("Enter"), sources.get("NextIteration")
     if repeat is None:
         return None
-    if enter is None or len(data_inputs(outer.nodes[merge])) != 2:
+    if enter is None or len(producers) != 2:
         raise GraphError(f"it joins no Enter with a NextIteration in the loop {frame!r}", where=outer.where(merge))
     return _Variable(merge, enter.input[0], repeat.input[0], tuple(control_inputs(repeat)))

@@ -9,12 +9,10 @@ from math import prod
 from litefuse.frontends.saved_model.control_flow.flat_function import (
     SWITCHES,
     FlatFunction,
-    control_inputs,
-    data_inputs,
     kind,
 )
 from litefuse.frontends.saved_model.messages import AttrValue, FunctionDef, NodeDef, OpDef, TensorShapeProto
-from litefuse.frontends.saved_model.references import node_of
+from litefuse.frontends.saved_model.nodes import control_inputs, data_inputs, node_of
 
 __all__ = ["Arguments", "Region"]
 

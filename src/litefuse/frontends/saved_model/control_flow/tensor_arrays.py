@@ -13,20 +13,19 @@ from litefuse.errors import GraphError
 from litefuse.frontends.saved_model.control_flow.flat_function import (
     FlatFunction,
     constant_node,
-    control_inputs,
-    data_inputs,
     kind,
 )
 from litefuse.frontends.saved_model.dtypes import DataType
 from litefuse.frontends.saved_model.messages import AttrValue, NodeDef, TensorProto, TensorShapeProto
-from litefuse.frontends.saved_model.references import node_of
-from litefuse.frontends.saved_model.tensor_proto import tensor_value
+from litefuse.frontends.saved_model.nodes import constant_value, control_inputs, data_inputs, node_of
 
 __all__ = ["tensor_arrays_to_lists"]
 
 _ARRAY = "TensorArrayV3"
 # Ops that forward a handle or a flow.
 _CARRIERS = frozenset({"Identity", "Switch", "Merge", "Enter", "Exit", "NextIteration"})
+# Those that forward any value.
+_FORWARDING = frozenset({"Identity", "Enter"})
 _LIST_MAKERS = frozenset(
     {
         "TensorListFromTensor",
@@ -102,7 +101,7 @@ class _Arrays:
                 f"{node.op} has no match among the ops on tensor lists", where=self.function.where(node.name)
             )
         made = make(self, node, self._array(node.input[0]))
-        made.input.extend(f"^{each}" for each in control_inputs(node))
+        made.input.extend(f"^{name}" for name in control_inputs(node))
         return made
 
     def _array(self, handle: str) -> NodeDef:
@@ -110,7 +109,7 @@ class _Arrays:
         tensor, seen = handle, set[str]()
         while tensor not in seen:
             seen.add(tensor)
-            node = self.function.producer(tensor)
+            node = self.function.nodes.producer(tensor)
             if node is None:
                 break
             if node.op == _ARRAY:
@@ -163,11 +162,8 @@ class _Arrays:
         node = self._origin(indices)
         if node is None or node.op != "Range":
             return False
-        start, step = (self._origin(node.input[position]) for position in (0, 2))
-        return all(
-            each is not None and each.op == "Const" and tensor_value(each.attr["value"].tensor).item() == value
-            for each, value in ((start, 0), (step, 1))
-        )
+        start, step = (constant_value(self._origin(node.input[position])) for position in (0, 2))
+        return start is not None and start.item() == 0 and step is not None and step.item() == 1
 
     def _is_size(self, indices: str, array: NodeDef) -> bool:
         """Whether a range of indices ends at the size of an array."""
@@ -177,13 +173,11 @@ class _Arrays:
             return False
         if size.op == "TensorArraySizeV3":
             return self._array(size.input[0]).name == array.name
-        return self.function.producer(array.input[0]) is size and not array.attr["dynamic_size"].b
+        return self.function.nodes.producer(array.input[0]) is size and not array.attr["dynamic_size"].b
 
     def _origin(self, tensor: str) -> NodeDef | None:
-        node = self.function.producer(tensor)
-        while node is not None and node.op in {"Identity", "Enter"}:
-            node = self.function.producer(node.input[0])
-        return node
+        nodes = self.function.nodes
+        return nodes.producer(nodes.origin(tensor, _FORWARDING))
 
     def read(self, node: NodeDef, array: NodeDef) -> NodeDef:
         _, index, flow = data_inputs(node)
