@@ -378,7 +378,7 @@ def test_tables_of_frozen_graphs(tensorflow: TensorFlow, tmp_path: Path) -> None
     ("graph", "message", "hint"),
     [
         ("pruned", "is filled by nothing in the graph", "Name the op that fills the table among the outputs"),
-        ("function", "table_handle' stands for a resource", "leaves its tables out: convert the SavedModel"),
+        ("function", "table_handle' is a resource", "leaves its tables out: convert the SavedModel"),
     ],
 )
 def test_frozen_graphs_that_lost_their_tables(

@@ -27,9 +27,8 @@ from litefuse.fusions.composites.outcome import CheckResult, CheckTerms
 from litefuse.fusions.recognizers.layers.index import LAYER_COMPOSITES
 from litefuse.ir.call_graph import functions, operations
 from litefuse.ir.engine.constant_sizes import check_constants
-from litefuse.ir.engine.counts import COUNTS
 from litefuse.ir.importer import ImportedModule, default_signatures, import_saved_model, left_out_signatures
-from litefuse.ir.mlir import func, ir, mlir_context
+from litefuse.ir.mlir import COUNTS, func, ir, mlir_context
 from litefuse.ir.passes import run_passes
 from litefuse.ir.shapes.set_input_shapes import SetInputShapes
 from litefuse.kernels import PACK
@@ -43,10 +42,10 @@ from litefuse.passes.legalize.lacking_ops import tensorflow_name
 from litefuse.passes.weights import Weights
 from litefuse.support import report as reports
 from litefuse.support.logs.events import INFO, event
-from litefuse.support.options.allowed_ops import check_allowed
 from litefuse.support.options.forms import CompositeForms, RequiredComposites
 from litefuse.support.options.input_shapes import InputShapes
 from litefuse.support.options.limits import held_bytes, limited
+from litefuse.support.options.names import check_allowed
 from litefuse.support.plug_ins.entry_points import take_plug_ins
 from litefuse.support.report import CompositeReport, Report
 

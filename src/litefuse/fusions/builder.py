@@ -11,12 +11,11 @@ import numpy.typing as npt
 
 from litefuse.errors import FusionError
 from litefuse.fusions.builtins import BUILTINS
-from litefuse.ir.attributes import mlir_attribute
+from litefuse.ir.attributes import AUXILIARY, COMPOSITE, INITIAL_STATE, custom_op_attributes, mlir_attribute
 from litefuse.ir.constants import absent_operand
-from litefuse.ir.marks import AUXILIARY, COMPOSITE, INITIAL_STATE, custom_op_attributes
 from litefuse.ir.mlir import ir
 from litefuse.ir.ops.facts import MALFORMED, ShapeError, Undecided
-from litefuse.ir.shapes.op_shapes import constant_integers, result_shapes
+from litefuse.ir.shapes.result_types import constant_integers, result_shapes
 from litefuse.ir.types import TensorType, element_type_of, ranked_type, tensor_type_of
 
 __all__ = ["Builder"]

@@ -9,6 +9,7 @@ import importlib
 import os
 import sys
 import types
+from collections import Counter
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
@@ -52,7 +53,12 @@ for _dialect, _kind in {
     _module = f"litert_converter.mlir.dialects.{_dialect}"
     sys.modules.setdefault(_module, _kind(_module))
 
-__all__ = ["PassManager", "converter_api_ext", "func", "ir", "mlir_context", "producer", "stablehlo"]
+__all__ = ["COUNTS", "PassManager", "converter_api_ext", "func", "ir", "mlir_context", "producer", "stablehlo"]
+
+COUNTS: Counter[str] = Counter()
+"""The engine's work, which is the same in each run, unlike times: ``engine_calls``, how many pipelines and exports
+there were, and ``copied_bytes``, the bytes of constants copied for it.
+"""
 
 
 def stablehlo() -> Any:

@@ -1,13 +1,15 @@
-"""Purity of ops: which ones may be repeated, merged or erased. One answer for all passes."""
+"""Purity of ops: which ones may be repeated, merged or erased, one answer for all passes; and what erases them."""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Iterable
 
 from litefuse.frontends.saved_model.op_registry import Statefulness, op_registry, statefulness_of
-from litefuse.ir.marks import WITHHELD
+from litefuse.ir.attributes import WITHHELD
+from litefuse.ir.mlir import ir
 
-__all__ = ["has_side_effects", "is_erasable", "is_pure", "is_repeatable"]
+__all__ = ["erase_unused", "has_side_effects", "is_erasable", "is_pure", "is_repeatable", "operand_owners"]
 
 # LiteRT's ops with states: tensors of their own that keep their values between calls.
 _KEEPING = frozenset(
@@ -79,3 +81,27 @@ def _statefulness(name: str) -> Statefulness:
     if any("func" in each.type for each in definition.attr) or any(each.is_ref for each in definition.input_arg):
         return found if found is Statefulness.READING else Statefulness.STATEFUL
     return found
+
+
+def operand_owners(op: ir.OpView | ir.Operation) -> list[ir.OpView | ir.Operation]:
+    """Returns the ops that compute an op's operands, each once."""
+    owners = (value.owner for value in op.operands)
+    return list(dict.fromkeys(owner for owner in owners if not isinstance(owner, ir.Block)))
+
+
+def erase_unused(ops: Iterable[ir.OpView | ir.Operation], erasable: Callable[[str], bool] = is_erasable) -> None:
+    """Erases those of some ops whose results nothing uses, then what only they used, and so on.
+
+    Args:
+        ops: The ops, each once.
+        erasable: Whether ops of a name may be erased; those with regions stay in any case.
+    """
+
+    def is_unused(op: ir.OpView | ir.Operation) -> bool:
+        return erasable(op.name) and not op.regions and not any(True for result in op.results for _ in result.uses)
+
+    unused = [op for op in ops if is_unused(op)]
+    for op in unused:
+        owners = operand_owners(op)
+        op.operation.erase()
+        unused += [owner for owner in owners if is_unused(owner)]

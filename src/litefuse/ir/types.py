@@ -1,14 +1,28 @@
-"""Dtypes and shapes of tensors, with TensorFlow's names and as MLIR types."""
+"""Dtypes and shapes of tensors, with TensorFlow's names and as MLIR types; handles and variants."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from litefuse.ir.mlir import ir
 from litefuse.ir.ops.dims import Shape
 
-__all__ = ["TensorType", "element_type_of", "ranked_tensor_type", "ranked_type", "shape_of", "tensor_type_of"]
+__all__ = [
+    "TensorType",
+    "assign_variable",
+    "element_type_of",
+    "is_resource",
+    "is_variant",
+    "ranked_tensor_type",
+    "ranked_type",
+    "resource_value_type",
+    "shape_of",
+    "tensor_type_of",
+]
+
+_VALUE_TYPE = re.compile(r"tensor<!tf_type\.resource<(.+)>>")
 
 
 @dataclass(frozen=True)
@@ -98,3 +112,25 @@ def ranked_type(shape: Sequence[int | None], element: ir.Type) -> ir.Type:
     """Returns the MLIR type of an element type and a shape, with None for an unknown dimension."""
     dynamic = ir.ShapedType.get_dynamic_size()
     return ir.RankedTensorType.get([dynamic if size is None else size for size in shape], element)
+
+
+def is_resource(value: ir.Value) -> bool:
+    """Whether the value is a handle."""
+    return "!tf_type.resource" in str(value.type)
+
+
+def resource_value_type(handle: ir.Value) -> ir.ShapedType | None:
+    """Returns the type of the value behind a handle, if the handle's type states it."""
+    match = _VALUE_TYPE.fullmatch(str(handle.type))
+    return ir.ShapedType(ir.Type.parse(match[1])) if match else None
+
+
+def is_variant(value: ir.Value) -> bool:
+    """Whether a value is a variant, such as a tensor list."""
+    return "!tf_type.variant" in str(value.type)  # an omitted operand of a fused op has no shaped type
+
+
+def assign_variable(handle: ir.Value, value: ir.Value) -> None:
+    """Emits the assignment of a variable, at the current insertion point."""
+    attributes: dict[str, ir.Attribute] = {"validate_shape": ir.BoolAttr.get(False)}
+    ir.Operation.create("tf.AssignVariableOp", operands=[handle, value], attributes=attributes)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from litefuse.frontends.saved_model import load
-from litefuse.frontends.saved_model.keras_metadata import output_names
+from litefuse.frontends.saved_model.argument_order import output_names
 from litefuse.frontends.saved_model.messages import KerasMetadata, KerasObject
 from tests.frontends.saved_model import model_writer
 

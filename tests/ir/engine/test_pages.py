@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from litefuse.support.processes.pages import release_library_pages, unwritten_mappings
+from litefuse.support.processes.worker import release_library_pages, unwritten_mappings
 
 SIZE = 4 << 20
 MAPPINGS = """\

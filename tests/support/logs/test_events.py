@@ -17,8 +17,7 @@ from click.testing import CliRunner
 import litefuse
 from litefuse.errors import EngineCrashError
 from litefuse.support.logs.events import DEBUG, ERROR, FIELDS, INFO, WARNING, event, is_heard
-from litefuse.support.logs.formats import JsonFormatter, TextFormatter
-from litefuse.support.logs.forwarding import Forwarding, forwarded, take_record
+from litefuse.support.logs.records import Forwarding, JsonFormatter, TextFormatter, forwarded, take_record
 from litefuse.support.processes.process import run_in_worker
 from litefuse.support.processes.voices import speaker
 from litefuse.support.progress.show import shown_progress

@@ -67,7 +67,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "some_rules"
     folder.mkdir()
     (folder / "__init__.py").write_text(
-        "from litefuse.support.plug_ins.own_tables import own_table\nRULES = own_table(__name__, __path__)\n"
+        "from litefuse.support.plug_ins.own_classes import own_table\nRULES = own_table(__name__, __path__)\n"
     )
     (folder / "plain.py").write_text("RULES = {'Abs': 1, 'Exp': 2}\n")
     (folder / "shared.py").write_text("MOST = 3\n")

@@ -17,7 +17,7 @@ import pytest
 import litefuse
 from litefuse.support.progress.notebook import in_notebook
 from litefuse.support.progress.show import shown_progress
-from litefuse.support.progress.step import Step
+from litefuse.support.progress.stages import Step
 from litefuse.support.progress.tracker import StageTime, Tracker
 from litefuse.tools.demo import SAVED_MODEL
 from tests.every import every
@@ -101,7 +101,7 @@ def test_nothing_is_shown_unless_it_is_asked_for(capfd: pytest.CaptureFixture[st
 PROGRAM = """
 import sys, time
 from litefuse.support.progress.show import shown_progress
-from litefuse.support.progress.step import Step
+from litefuse.support.progress.stages import Step
 with shown_progress("Converting a[b]c", patience={patience}) as on_step:
     on_step("read")
     on_step({step})

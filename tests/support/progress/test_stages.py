@@ -12,8 +12,7 @@ import pytest
 
 import litefuse
 from litefuse.conversion.pipeline.step_names import module_steps
-from litefuse.support.progress.stages import ANY_STAGE, STAGES, STEPS, detail_of, stage_of
-from litefuse.support.progress.step import Step
+from litefuse.support.progress.stages import ANY_STAGE, STAGES, STEPS, Step, detail_of, stage_of
 
 SOURCES = Path(litefuse.__file__).parent
 

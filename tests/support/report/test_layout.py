@@ -6,10 +6,9 @@ import pytest
 from rich.console import Console
 
 from litefuse.support.report.console import sections_renderable
-from litefuse.support.report.layout import wrapped
 from litefuse.support.report.printable import printable, shortened, text_width
 from litefuse.support.report.sections import Section
-from litefuse.support.report.text import sections_text
+from litefuse.support.report.text import sections_text, wrapped
 from tests.every import every
 
 HOSTILE = "a\x1b]0;title\x07b\x9b31m\u202ec\r\x00\udcff"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from litefuse.support.progress.step import Step
+from litefuse.support.progress.stages import Step
 
 __all__ = ["SampleProgress"]
 

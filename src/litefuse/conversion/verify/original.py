@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from litefuse.errors import LitefuseError
 from litefuse.litert.inputs.kinds import Kind
-from litefuse.support.progress.step import Step
+from litefuse.support.progress.stages import Step
 
 __all__ = [
     "Arrays",

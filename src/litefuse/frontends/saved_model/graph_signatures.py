@@ -1,7 +1,8 @@
-"""Signatures of TensorFlow 1, whose tensors are computed by the top-level graph itself."""
+"""Signatures of TensorFlow 1, whose tensors the top-level graph computes, and values that it sets when it is loaded."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -9,24 +10,29 @@ from litefuse.errors import SavedModelError
 from litefuse.frontends.saved_model.captures import Variable
 from litefuse.frontends.saved_model.dtypes import DataType, shape_from_proto
 from litefuse.frontends.saved_model.graph_function import VARIABLE_OPS, function_of_graph
+from litefuse.frontends.saved_model.messages import CollectionDef
 from litefuse.frontends.saved_model.nodes import Nodes, constant_value, node_of, split_tensor_name
 from litefuse.frontends.saved_model.signatures import Signature, TensorSpec, check_dense, tensor_spec
 from litefuse.frontends.saved_model.tables import TableNodes
 from litefuse.frontends.saved_model.tensor_bundle import TensorBundle
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from numpy.typing import NDArray
 
     from litefuse.frontends.saved_model.captures import Asset, Table
-    from litefuse.frontends.saved_model.messages import FunctionDef, NodeDef, SignatureDef, TensorInfo
+    from litefuse.frontends.saved_model.messages import FunctionDef, MetaGraphDef, NodeDef, SignatureDef, TensorInfo
     from litefuse.frontends.saved_model.op_registry import OpRegistry
 
-__all__ = ["GraphSignatures"]
+__all__ = ["GraphSignatures", "initial_values"]
 
 _IDENTITIES = frozenset({"Identity", "Reshape"})
+# The op that TensorFlow runs is an output of this signature, or else in the first of these collections.
+_SIGNATURE = "__saved_model_init_op"
+_COLLECTIONS = ("saved_model_main_op", "legacy_init_op", "saved_model_legacy_init_op")
+_ASSIGNS = frozenset({"Assign", "AssignVariableOp"})
 
 
 @dataclass
@@ -195,3 +201,37 @@ def _extent(spec: str, where: str) -> tuple[tuple[int, int] | None, ...] | None:
         )
     except ValueError:
         raise SavedModelError(f"{spec!r} does not say which part of a tensor it is", where=where) from None
+
+
+def initial_values(
+    meta_graph: MetaGraphDef, nodes: Nodes, registry: OpRegistry
+) -> dict[str, Callable[[], NDArray[Any]]]:
+    """Returns functions that compute the values set by the graph's initialization, by the variables' node names.
+
+    Each raises SavedModelError if the value is not a constant.
+
+    Source: tensorflow/cc/saved_model/loader.cc and loader_util.cc.
+    """
+    values: dict[str, Callable[[], NDArray[Any]]] = {}
+    constants = TableNodes(nodes, registry)
+    for node in nodes.needed(_initialization(meta_graph)):
+        if node.op in _ASSIGNS and len(node.input) > 1:
+            variable = node_of(node.input[0])
+            values[variable] = _reader(constants, node.input[1], variable)
+    return values
+
+
+def _reader(constants: TableNodes, tensor: str, variable: str) -> Callable[[], NDArray[Any]]:
+    return lambda: constants.value(tensor, f"the initial value of variable {variable!r}")
+
+
+def _initialization(meta_graph: MetaGraphDef) -> list[str]:
+    if _SIGNATURE in meta_graph.signature_def:
+        return [output.name for output in meta_graph.signature_def[_SIGNATURE].outputs.values()]
+    name = next((name for name in _COLLECTIONS if name in meta_graph.collection_def), None)
+    if name is None:
+        return []
+    try:
+        return list(CollectionDef.FromString(meta_graph.collection_def[name]).node_list.value)
+    except ValueError as reason:
+        raise SavedModelError(f"its collection {name!r} is damaged: {reason}") from None

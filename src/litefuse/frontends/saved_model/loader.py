@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 from google.protobuf.message import DecodeError
 
 from litefuse.errors import SavedModelError, SignatureError
+from litefuse.frontends.saved_model.argument_order import output_names
 from litefuse.frontends.saved_model.captures import Asset, Constant, ResourceObject, Table
 from litefuse.frontends.saved_model.dtypes import DataType
 from litefuse.frontends.saved_model.graph_def import is_graph_file, load_graph
-from litefuse.frontends.saved_model.graph_signatures import GraphSignatures
-from litefuse.frontends.saved_model.initial_values import initial_values
-from litefuse.frontends.saved_model.keras_metadata import output_names
+from litefuse.frontends.saved_model.graph_signatures import GraphSignatures, initial_values
 from litefuse.frontends.saved_model.messages import AssetFileDef, CollectionDef, MetaGraphDef, NodeDef
 from litefuse.frontends.saved_model.messages import SavedModel as SavedModelProto
 from litefuse.frontends.saved_model.model import SavedModel

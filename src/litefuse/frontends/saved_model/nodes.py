@@ -1,4 +1,4 @@
-"""One view of the nodes of a ``FunctionDef`` or a ``GraphDef``: by name, what they read, hand on and call.
+"""One view of the nodes of a ``FunctionDef`` or a ``GraphDef``: by name, what they read, hand on and call, their order.
 
 A node names what it reads: ``node`` or ``node:index`` in a graph, ``node:output:index`` or an argument in a function,
 and ``^node`` where it only waits for one, which is a control input.
@@ -6,22 +6,25 @@ and ``^node`` where it only waits for one, which is a control input.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+import heapq
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from litefuse.errors import GraphError
+from litefuse.frontends.saved_model.messages import FunctionDef, NodeDef
 from litefuse.frontends.saved_model.tensor_proto import tensor_value
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from litefuse.frontends.saved_model.messages import AttrValue, NameAttrList, NodeDef
+    from litefuse.frontends.saved_model.messages import AttrValue, NameAttrList
 
 __all__ = [
     "Nodes",
     "constant_value",
     "control_inputs",
     "data_inputs",
+    "execution_order",
     "functions_in",
     "node_of",
     "split_tensor_name",
@@ -122,3 +125,46 @@ class Nodes(dict[str, "NodeDef"]):
             live[name] = sources = [source for source in map(node_of, node.input) if source not in arguments]
             pending += [(source, f"node {name}") for source in sources]
         return live
+
+
+def execution_order(function: FunctionDef) -> list[NodeDef]:
+    """Returns the nodes that a call of the function runs, in topological order.
+
+    A node runs if a result (``ret``) or a side effect (``control_ret``) depends on it, through data or control inputs.
+    Nodes that are ready keep the function's own order, so that side effects which control dependencies order stay
+    ordered.
+
+    Raises:
+        GraphError: An input names no node, or the graph has a cycle.
+    """
+    name = function.signature.name
+    nodes = Nodes.of(function.node_def)
+    if len(nodes) != len(function.node_def):
+        raise GraphError("two nodes have the same name", where=f"function {name}")
+    arguments = {arg.name for arg in function.signature.input_arg}
+    live = nodes.live([*function.ret.values(), *function.control_ret.values()], arguments, name)
+    order = _sorted_by_dependency([node for node in nodes if node in live], live, name)
+    return [nodes[node] for node in order]
+
+
+def _sorted_by_dependency(names: Sequence[str], sources: Mapping[str, Sequence[str]], function: str) -> list[str]:
+    """Sorts nodes so that each comes after its sources, and before nodes that come later in the given order."""
+    places = {name: place for place, name in enumerate(names)}
+    waiting = {name: len(set(sources[name])) for name in names}
+    readers: dict[str, list[str]] = {name: [] for name in names}
+    for name in names:
+        for source in set(sources[name]):
+            readers[source].append(name)
+    ready = [places[name] for name in names if not waiting[name]]  # a heap, as it is sorted
+    order: list[str] = []
+    while ready:
+        name = names[heapq.heappop(ready)]
+        order.append(name)
+        for reader in readers[name]:
+            waiting[reader] -= 1
+            if not waiting[reader]:
+                heapq.heappush(ready, places[reader])
+    if len(order) != len(names):
+        stuck = min(name for name in names if waiting[name])
+        raise GraphError("the graph has a cycle", where=f"function {function}, node {stuck}")
+    return order

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from litefuse.errors import SavedModelError
+from litefuse.frontends.saved_model.argument_order import ranks_in_model
 from litefuse.frontends.saved_model.dtypes import DataType, shape_from_proto
 from litefuse.frontends.saved_model.nodes import Nodes, split_tensor_name
-from litefuse.frontends.saved_model.wrappers import ranks_in_model
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -61,7 +61,7 @@ class Signature(NamedTuple):
     Attributes:
         key: The signature's name, such as ``serving_default``.
         function: The function's name in the library.
-        inputs: The explicit arguments, in the order of the model's own function; see :mod:`.wrappers`.
+        inputs: The explicit arguments, in the order of the model's own function; see :mod:`.argument_order`.
         input_indices: The index of the function's parameter for each input.
         outputs: The outputs, in the order of the model's own function, then of their names.
         output_indices: The index of the function's result for each output. Two outputs may be the same result, and

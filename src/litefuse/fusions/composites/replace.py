@@ -16,8 +16,8 @@ from litefuse.fusions.composites.placeholders import is_placeholder
 from litefuse.fusions.fusable_op import FusableOp, KeptComposite
 from litefuse.fusions.fusion import Fusion
 from litefuse.ir.annotations import Annotation, remove_annotation
+from litefuse.ir.attributes import AUXILIARY, COMPOSITE
 from litefuse.ir.call_graph import function_symbol, operations
-from litefuse.ir.marks import AUXILIARY, COMPOSITE
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.types import TensorType, tensor_type_of
 from litefuse.litert.runtime.custom_op import has_kernel

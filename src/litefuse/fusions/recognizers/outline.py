@@ -20,10 +20,10 @@ from litefuse.ir.call_graph import (
 )
 from litefuse.ir.constants import int32_constant
 from litefuse.ir.defining_ops import is_constant
-from litefuse.ir.handles import is_variant
 from litefuse.ir.locations import layer_name, node_name
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.op_creation import create_value
+from litefuse.ir.types import is_variant
 
 __all__ = ["empty_composite", "first_size", "outline_loop", "value_name"]
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Collection, Generator
 from contextlib import contextmanager
 
+from litefuse.ir.attributes import custom_op_attributes
 from litefuse.ir.call_graph import all_operations
 from litefuse.ir.defining_ops import is_constant
-from litefuse.ir.marks import custom_op_attributes
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_op
 

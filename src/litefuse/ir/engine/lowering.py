@@ -12,10 +12,9 @@ from typing import Any
 from litefuse.errors import LoweringError
 from litefuse.ir.engine.composite_attributes import has_composites, type_vectors
 from litefuse.ir.engine.constant_sizes import check_folding
-from litefuse.ir.engine.counts import COUNTS
 from litefuse.ir.engine.hidden_casts import hidden_casts
 from litefuse.ir.engine.hidden_constants import hidden_constants
-from litefuse.ir.mlir import PassManager, converter_api_ext, func, ir
+from litefuse.ir.mlir import COUNTS, PassManager, converter_api_ext, func, ir
 
 __all__ = ["flatbuffer", "lower", "run_mlir_passes", "set_signature", "write_flatbuffer"]
 

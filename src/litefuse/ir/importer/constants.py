@@ -12,9 +12,8 @@ from litefuse.frontends.saved_model.dtypes import DataType
 from litefuse.frontends.saved_model.messages import TensorProto
 from litefuse.frontends.saved_model.tensor_proto import tensor_value
 from litefuse.ir.constants import string_elements
-from litefuse.ir.engine.counts import COUNTS
 from litefuse.ir.importer.types import dimension_sizes, element_type
-from litefuse.ir.mlir import converter_api_ext, ir
+from litefuse.ir.mlir import COUNTS, converter_api_ext, ir
 
 __all__ = [
     "complex_of_parts",

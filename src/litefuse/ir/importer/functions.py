@@ -11,19 +11,19 @@ from litefuse.errors import GraphError, LimitError, SavedModelError
 from litefuse.frontends.saved_model.dtypes import DataType, shape_from_proto
 from litefuse.frontends.saved_model.messages import AttrValue, FunctionDef, NodeDef, OpDef
 from litefuse.frontends.saved_model.model import ANNOTATIONS
-from litefuse.frontends.saved_model.nodes import functions_in
+from litefuse.frontends.saved_model.nodes import execution_order, functions_in
 from litefuse.frontends.saved_model.op_registry import OpRegistry, input_count, input_dtypes, node_outputs
 from litefuse.ir.annotations import KERAS_ATTRIBUTES
-from litefuse.ir.importer.attributes import attribute, implements_attribute
-from litefuse.ir.importer.constants import constant, tensor_array
-from litefuse.ir.importer.control_flow import (
+from litefuse.ir.importer.attributes import (
+    attribute,
     call_attributes,
     callees_with_its_results,
     control_flow_attributes,
     dialect_op_name,
+    implements_attribute,
     is_redundant,
 )
-from litefuse.ir.importer.schedule import execution_order
+from litefuse.ir.importer.constants import constant, tensor_array
 from litefuse.ir.importer.types import dtype_name, tensor_type, variant_type
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.ops.dims import Shape

@@ -1,4 +1,4 @@
-"""Edits a function, and tracks what is known of its values, including added ones."""
+"""Edits a function, tracks what is known of its values, including added ones, and writes inferred types."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from litefuse.ir.attributes import mlir_attribute
+from litefuse.ir.call_graph import update_function_type
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import attribute_defaults, create_op
+from litefuse.ir.ops.combining import meet
 from litefuse.ir.ops.dims import Dim, Formula, Shape
-from litefuse.ir.ops.facts import INTEGERS, Dims, Tensor, Values, array_of, elements, known
+from litefuse.ir.ops.facts import INTEGERS, Dims, ShapeError, Tensor, Values, array_of, elements, known
 from litefuse.ir.ops.numbers import Numbers
 from litefuse.ir.ops.rules import RULES
 from litefuse.ir.purity import is_pure
 from litefuse.ir.shapes.graph import Function, Node
 from litefuse.ir.shapes.inference import Inference
 
-__all__ = ["Editor", "arithmetic_key", "is_known"]
+__all__ = ["Editor", "arithmetic_key", "contradicts_dead_branch", "is_known", "set_types"]
 
 # Attributes are read one by one: to read all of an op takes ten times as long as to find that no other op is like it.
 _Attributes: TypeAlias = Mapping[str, ir.Attribute] | ir.OpAttributeMap
@@ -313,3 +315,36 @@ def _is_pure(name: str) -> bool:
 def _are_equal(one: _Attributes, other: _Attributes) -> bool:
     names = sorted(one)
     return names == sorted(other) and all(one[name] == other[name] for name in names)
+
+
+def set_types(inference: Inference) -> bool:
+    """Writes the inferred types into the reachable functions; returns whether any changed."""
+    modified = False
+    for function in inference.visited.values():
+        editor = Editor(inference, function)
+        for value in function.arguments:
+            editor.refine(value)
+        for node in function.nodes:
+            if not contradicts_dead_branch(editor, node):
+                for value in node.results:
+                    editor.refine(value)
+        if editor.modified:
+            update_function_type(function.op)
+        modified |= editor.modified
+    return modified
+
+
+def contradicts_dead_branch(editor: Editor, node: Node) -> bool:
+    """Whether the branch that an ``If`` never takes returns other shapes: until it is folded away, both must fit."""
+    taken = editor.inference.branch_taken(node)
+    if taken is None:
+        return False
+    left = editor.inference.graph.functions.get(node.callees[1 - taken])
+    if left is None:
+        return False
+    try:
+        for result, returned in zip(node.results, left.returned, strict=True):
+            meet(known(editor.shape(result)), editor.inference.graph.declared[returned].shape)
+    except ShapeError:
+        return True
+    return False

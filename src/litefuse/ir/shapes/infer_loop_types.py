@@ -6,9 +6,9 @@ from typing import ClassVar
 
 from litefuse.ir.call_graph import functions, operations, separate_callers
 from litefuse.ir.mlir import func, ir
+from litefuse.ir.shapes.editor import set_types
 from litefuse.ir.shapes.graph import ModuleGraph
 from litefuse.ir.shapes.inference import Inference
-from litefuse.ir.shapes.types import set_types
 
 __all__ = ["InferLoopTypes"]
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from litefuse.errors import GraphError
+from litefuse.ir.attributes import WITHHELD
 from litefuse.ir.locations import node_name
-from litefuse.ir.marks import WITHHELD
 from litefuse.ir.ops.combining import meet
 from litefuse.ir.ops.dims import Formula, as_size
 from litefuse.ir.ops.facts import INTEGERS, Op, PartialTensor, ShapeError, Tensor, Values, array_of, text

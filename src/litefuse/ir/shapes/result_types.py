@@ -1,21 +1,59 @@
-"""Infers types of results that the engine leaves unranked."""
+"""Infers the shapes of an op's results from its operands, and types results that the engine leaves unranked."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from litefuse.ir.attributes import attribute_value
 from litefuse.ir.call_graph import attributes_of
-from litefuse.ir.mlir import ir
-from litefuse.ir.ops.facts import ShapeError, Undecided
+from litefuse.ir.mlir import ir, producer
+from litefuse.ir.ops.dims import Shape, unknown
+from litefuse.ir.ops.facts import INTEGERS, Op, ShapeError, Tensor, Undecided, Values, known
+from litefuse.ir.ops.rules import RULES
 from litefuse.ir.passes import visit_ops
-from litefuse.ir.shapes.op_shapes import result_shapes
+from litefuse.ir.shapes.reading import constant_elements, declared_by
 from litefuse.ir.types import ranked_type
 
-__all__ = ["FORWARDING", "TypeResults"]
+__all__ = ["FORWARDING", "TypeResults", "constant_integers", "result_shapes"]
 
 _OPS = frozenset({"tfl.dequantize", "tfl.mirror_pad", "tfl.pad", "tfl.padv2", "tfl.quantize", "tfl.transpose"})
+
+
+def result_shapes(
+    name: str, operands: Sequence[ir.Value], elements: Sequence[ir.Type], attributes: Mapping[str, Any]
+) -> list[Shape | None]:
+    """Returns the shape of each result, with None for dynamic dimensions; None for an unknown rank.
+
+    Args:
+        name: The op's name, one of ``litefuse.ir.ops.rules.RULES``.
+        operands: Its operands.
+        elements: The element type of each result.
+        attributes: Its attributes, as Python values.
+
+    Raises:
+        ShapeError: The operands contradict each other.
+        Undecided: The shapes do not follow from what is known.
+        ArithmeticError: Or another of ``MALFORMED``: no op accepts these operands and attributes.
+    """
+    results = [Tensor(str(element), None) for element in elements]
+    answer = RULES[name](Op(name, [_tensor(value) for value in operands], results, attributes))
+    return [known(shape) for shape in (answer if isinstance(answer, list) else [answer])]
+
+
+def constant_integers(value: ir.Value) -> Values | None:
+    """Returns the elements of a small constant of integers or booleans; None for any other value."""
+    constant, declared = producer(value, "arith.constant", "tfl.pseudo_const"), declared_by(value.type)
+    return None if constant is None or declared.dtype not in INTEGERS else constant_elements(constant, declared).values
+
+
+def _tensor(value: ir.Value) -> Tensor:
+    declared = declared_by(value.type)
+    shape = declared.shape
+    if shape is not None:
+        shape = tuple(unknown(object(), is_size=True) if size is None else size for size in shape)
+    return Tensor(declared.dtype, shape, constant_integers(value))
 
 
 class TypeResults:

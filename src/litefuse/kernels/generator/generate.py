@@ -21,7 +21,7 @@ from litefuse.kernels.generator.trial import Trial, TrialJob
 from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.support.processes.limits import ProcessLimits, process_limits, processes_limited
 from litefuse.support.processes.process import run_in_worker
-from litefuse.support.progress.step import Step
+from litefuse.support.progress.stages import Step
 from litefuse.support.report.entries import KernelReport
 
 __all__ = ["Generated", "generate_kernels"]

@@ -7,14 +7,13 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from litefuse.ir.attributes import attribute_value
+from litefuse.ir.attributes import INITIAL_STATE, attribute_value
 from litefuse.ir.constants import DENSE_CONSTANTS, pseudo_constant
 from litefuse.ir.litert_ops import MASKS, create_fill, element, int32_vector, integers, packed, packed_sizes, splat
-from litefuse.ir.marks import INITIAL_STATE
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_value
 from litefuse.ir.passes import visit_ops
-from litefuse.ir.unused_ops import erase_unused
+from litefuse.ir.purity import erase_unused
 
 __all__ = ["InitializeStates"]
 

@@ -9,7 +9,7 @@ from litefuse.ir.call_graph import all_operations
 from litefuse.ir.litert_ops import int32_vector, integers, strided_slice, transposed
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_like, create_value
-from litefuse.ir.unused_ops import erase_unused, operand_owners
+from litefuse.ir.purity import erase_unused, operand_owners
 
 __all__ = ["CancelLayoutChanges"]
 

@@ -14,10 +14,9 @@ from litefuse.ir.mlir import ir
 from litefuse.ir.ops.dims import Shape
 from litefuse.ir.ops.facts import ShapeError, Undecided
 from litefuse.ir.ops.rules import RULES
-from litefuse.ir.shapes.op_shapes import result_shapes
-from litefuse.ir.shapes.result_types import FORWARDING
+from litefuse.ir.purity import erase_unused
+from litefuse.ir.shapes.result_types import FORWARDING, result_shapes
 from litefuse.ir.types import ranked_type, shape_of
-from litefuse.ir.unused_ops import erase_unused
 
 __all__ = ["TypeStaticShapes"]
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from litefuse.ir.call_graph import attributes_of
-from litefuse.ir.handles import is_resource, is_variant
 from litefuse.ir.mlir import ir
 from litefuse.ir.passes import visit_ops
+from litefuse.ir.types import is_resource, is_variant
 from litefuse.passes.legalize.lacking_ops import withhold
 
 __all__ = ["WithholdChosenOps"]

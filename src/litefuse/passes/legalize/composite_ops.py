@@ -6,8 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from litefuse.ir.attributes import attribute_value
-from litefuse.ir.marks import COMPOSITE
+from litefuse.ir.attributes import COMPOSITE, attribute_value
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_op
 from litefuse.ir.passes import visit_ops

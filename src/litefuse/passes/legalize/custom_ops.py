@@ -8,16 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 from litefuse.errors import ConversionError, FusionError, UnsupportedOp, UnsupportedOpsError
-from litefuse.ir.attributes import attribute_value
+from litefuse.ir.attributes import attribute_value, custom_op_attributes
 from litefuse.ir.call_graph import function_symbol, functions
-from litefuse.ir.handles import is_resource
 from litefuse.ir.locations import node_name
-from litefuse.ir.marks import custom_op_attributes
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.op_creation import create_op
-from litefuse.ir.types import tensor_type_of
+from litefuse.ir.types import is_resource, tensor_type_of
 from litefuse.passes.legalize.lacking_ops import REASON, is_chosen, is_option, left_over, tensorflow_name, tensorflow_op
-from litefuse.support.options.allowed_ops import closest
+from litefuse.support.options.names import closest
 
 __all__ = ["RUNTIME_KERNELS", "CustomOpForm", "EmitCustomOps"]
 

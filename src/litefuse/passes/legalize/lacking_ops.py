@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from litefuse.ir.attributes import WITHHELD
 from litefuse.ir.call_graph import operations
-from litefuse.ir.marks import WITHHELD
 from litefuse.ir.mlir import func, ir
 
 __all__ = [

@@ -8,7 +8,7 @@ from litefuse.ir.litert_ops import int32_vector
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_value
 from litefuse.ir.passes import visit_ops
-from litefuse.ir.unused_ops import erase_unused
+from litefuse.ir.purity import erase_unused
 from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized
 
 __all__ = ["ComplexPairs"]

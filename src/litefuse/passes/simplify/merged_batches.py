@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from litefuse.ir.marks import ASSERTS_SIZES
+from litefuse.ir.attributes import ASSERTS_SIZES
 from litefuse.ir.ops.dims import Dim, is_stretched, product
 from litefuse.ir.ops.facts import Dims, Tensor
 from litefuse.ir.shapes.editor import Editor

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from litefuse.ir.marks import ASSERTS_SIZES
+from litefuse.ir.attributes import ASSERTS_SIZES
 from litefuse.ir.mlir import ir
 from litefuse.ir.ops.dims import Dim, Formula, is_stretched
 from litefuse.ir.ops.facts import Dims, Op, Tensor, Values, array_of, elements, known

@@ -10,10 +10,9 @@ from litefuse.ir.mlir import ir
 from litefuse.ir.ops.facts import INTEGERS
 from litefuse.ir.ops.numbers import NAMES
 from litefuse.ir.ops.values import VALUES
-from litefuse.ir.shapes.editor import Editor, arithmetic_key, is_known
+from litefuse.ir.shapes.editor import Editor, arithmetic_key, contradicts_dead_branch, is_known
 from litefuse.ir.shapes.graph import Function, Node
 from litefuse.ir.shapes.inference import Inference
-from litefuse.ir.shapes.types import contradicts_dead_branch
 from litefuse.passes.simplify.bounded_roots import bound_before_root
 from litefuse.passes.simplify.bounded_slices import bound_slice
 from litefuse.passes.simplify.contractions import multiply_matrices, multiply_rows, project, swap_operands

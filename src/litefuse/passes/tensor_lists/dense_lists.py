@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from litefuse.ir.builder import Builder, MixedSize
 from litefuse.ir.call_graph import callees, callees_first, functions, operations, separate_callers, update_function_type
 from litefuse.ir.constants import integer_constant, tensor_constant
-from litefuse.ir.handles import is_variant
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.ops.dims import Dim
 from litefuse.ir.tensorflow_op import NotDecomposed
+from litefuse.ir.types import is_variant
 from litefuse.passes.tensor_lists.dense_ops import dense_form
 from litefuse.passes.tensor_lists.first_turn import FirstTurn
 from litefuse.passes.tensor_lists.list_groups import Web, find_webs, resizes, unsupported

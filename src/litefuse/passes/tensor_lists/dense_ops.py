@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from litefuse.ir.attributes import ASSERTS_SIZES
 from litefuse.ir.builder import Builder, MixedSize
 from litefuse.ir.constants import integer_constant, tensor_constant
-from litefuse.ir.marks import ASSERTS_SIZES
 from litefuse.ir.mlir import ir
 from litefuse.ir.ops.dims import Shape
 from litefuse.ir.types import ranked_type, tensor_type_of

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from litefuse.ir.call_graph import call_operands, is_call
-from litefuse.ir.handles import is_variant
 from litefuse.ir.mlir import ir
 from litefuse.ir.purity import is_repeatable
+from litefuse.ir.types import is_variant
 from litefuse.passes.tensor_lists.list_groups import Web
 from litefuse.passes.tensor_lists.sizes import Unknown
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from litefuse.ir.call_graph import operations
 from litefuse.ir.constants import tensor_constant
-from litefuse.ir.handles import is_variant
 from litefuse.ir.mlir import func, ir
+from litefuse.ir.types import is_variant
 
 __all__ = [
     "COPYING",

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from litefuse.ir.call_graph import is_call, operations
-from litefuse.ir.handles import is_variant
 from litefuse.ir.mlir import func, ir
-from litefuse.ir.types import tensor_type_of
+from litefuse.ir.types import is_variant, tensor_type_of
 from litefuse.passes.tensor_lists.list_groups import Web, unsupported
 from litefuse.passes.tensor_lists.list_ops import NONE, OPTIONALS, is_list_op, list_of
 from litefuse.passes.tensor_lists.same_values import SameValues

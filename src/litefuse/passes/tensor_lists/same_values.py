@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from litefuse.ir.call_graph import call_operands, callees, terminator_of
-from litefuse.ir.handles import is_variant
 from litefuse.ir.mlir import func, ir
+from litefuse.ir.types import is_variant
 from litefuse.passes.tensor_lists.list_ops import PASSING, list_of, variant_items
 
 __all__ = ["SameValues"]

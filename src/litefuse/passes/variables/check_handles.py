@@ -6,10 +6,9 @@ from typing import ClassVar
 
 from litefuse.errors import GraphError
 from litefuse.ir.call_graph import functions, is_call, operations
-from litefuse.ir.handles import is_resource
 from litefuse.ir.locations import node_text
 from litefuse.ir.mlir import ir, producer
-from litefuse.ir.types import tensor_type_of
+from litefuse.ir.types import is_resource, tensor_type_of
 
 __all__ = ["CheckHandles"]
 

@@ -10,12 +10,11 @@ from typing import ClassVar, NamedTuple
 from litefuse.errors import GraphError
 from litefuse.ir.call_graph import functions, operations, original_name
 from litefuse.ir.constants import without_copies
-from litefuse.ir.handles import assign_variable, resource_value_type
 from litefuse.ir.importer.constants import complex_of_parts
 from litefuse.ir.locations import node_name
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.op_creation import create_op
-from litefuse.ir.types import tensor_type_of
+from litefuse.ir.types import assign_variable, resource_value_type, tensor_type_of
 
 __all__ = ["FreezeVariables", "InitializeVariables", "Verdict"]
 

@@ -9,10 +9,9 @@ import numpy as np
 
 from litefuse.ir.builder import Builder
 from litefuse.ir.call_graph import functions, operations
-from litefuse.ir.handles import assign_variable
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.op_creation import create_value
-from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
+from litefuse.ir.types import TensorType, assign_variable, ranked_tensor_type, tensor_type_of
 
 __all__ = ["KeepGenerators"]
 

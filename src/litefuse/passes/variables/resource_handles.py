@@ -25,10 +25,10 @@ from litefuse.ir.call_graph import (
     terminator_of,
     update_function_type,
 )
-from litefuse.ir.handles import is_resource, is_variant, resource_value_type
 from litefuse.ir.locations import node_text
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.op_creation import create_value
+from litefuse.ir.types import is_resource, is_variant, resource_value_type
 
 __all__ = ["LiftReads", "SinkHandles"]
 

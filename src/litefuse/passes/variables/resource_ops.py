@@ -8,10 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from litefuse.ir.constants import int32_constant, tensor_constant
-from litefuse.ir.handles import assign_variable, resource_value_type
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_value
 from litefuse.ir.passes import Visitor, visit_ops
+from litefuse.ir.types import assign_variable, resource_value_type
 
 __all__ = ["DecomposeResourceOps"]
 

@@ -1,20 +1,22 @@
-"""A process's own temporary folder in a place, on POSIX systems: locked, so that others see that it is in use."""
+"""A process's own temporary folder in a place: others see that it is in use.
+
+On POSIX systems it is locked; on Windows a file in it is open, which no other process can remove.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
+import shutil
 import stat
+import sys
 from pathlib import Path
 
 __all__ = ["OwnedFolder", "remove_abandoned"]
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-
 
 class OwnedFolder:
-    """A new folder, which this process holds a lock on; the system releases that when the process ends.
+    """A new folder, which this process holds until it ends, when the system releases it.
 
     Attributes:
         path: Its path.
@@ -22,7 +24,7 @@ class OwnedFolder:
     Args:
         place: The folder to create it in.
         prefix: What its name begins with.
-        mark: The file that says whose it is, which is written when the lock is held.
+        mark: The file that says whose it is. On POSIX systems it is written when the lock is held.
 
     Raises:
         OSError: It cannot be created.
@@ -32,22 +34,30 @@ class OwnedFolder:
         import tempfile
 
         self.path = tempfile.mkdtemp(prefix=prefix, dir=place)
-        self._mark = mark
-        try:
-            self._descriptor = os.open(self.path, _FOLDER)
-        except OSError:
-            Path(self.path).rmdir()
-            raise
-        with contextlib.suppress(OSError):  # a file system without locks: without the mark, no other process removes it
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            os.close(os.open(mark, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=self._descriptor))
+        if sys.platform == "win32":
+            self._mark = Path(self.path, mark).open("xb")  # noqa: SIM115  open as long as the folder is used
+        else:
+            self._mark = mark
+            try:
+                self._descriptor = os.open(self.path, _FOLDER)
+            except OSError:
+                Path(self.path).rmdir()
+                raise
+            # A file system may have no locks: without the mark, no other process removes it.
+            with contextlib.suppress(OSError):
+                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                os.close(os.open(mark, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=self._descriptor))
 
     def remove(self) -> None:
         """Removes it with everything in it, as far as possible."""
-        with contextlib.suppress(OSError):
-            _empty(self._descriptor, self._mark)
-            Path(self.path).rmdir()
-        os.close(self._descriptor)
+        if sys.platform == "win32":
+            self._mark.close()
+            shutil.rmtree(self.path, ignore_errors=True)
+        else:
+            with contextlib.suppress(OSError):
+                _empty(self._descriptor, self._mark)
+                Path(self.path).rmdir()
+            os.close(self._descriptor)
 
 
 def remove_abandoned(place: str, prefixes: tuple[str, ...], mark: str) -> None:
@@ -58,6 +68,14 @@ def remove_abandoned(place: str, prefixes: tuple[str, ...], mark: str) -> None:
         prefixes: What their names begin with.
         mark: The file in those of this program.
     """
+    if sys.platform == "win32":
+        with contextlib.suppress(OSError), os.scandir(place) as entries:
+            for entry in entries:
+                if entry.name.startswith(prefixes) and entry.is_dir(follow_symlinks=False):
+                    with contextlib.suppress(OSError):  # the mark is missing, or open
+                        Path(entry.path, mark).unlink()
+                        shutil.rmtree(entry.path, ignore_errors=True)
+        return
     with contextlib.suppress(OSError):
         in_place = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
@@ -69,35 +87,39 @@ def remove_abandoned(place: str, prefixes: tuple[str, ...], mark: str) -> None:
             os.close(in_place)
 
 
-def _remove_one(name: str, in_place: int, mark: str) -> None:
-    """Removes a folder if it is litefuse's, belongs to this user, and is not locked; does not follow links.
+if sys.platform != "win32":
+    import fcntl
 
-    Raises:
-        OSError: It is not, or it cannot be removed.
-    """
-    descriptor = os.open(name, _FOLDER, dir_fd=in_place)
-    try:
-        found = os.stat(mark, dir_fd=descriptor, follow_symlinks=False)
-        user = os.geteuid()
-        if not stat.S_ISREG(found.st_mode) or found.st_uid != user or os.fstat(descriptor).st_uid != user:
-            return
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        _empty(descriptor, mark)
-        os.rmdir(name, dir_fd=in_place)
-    finally:
-        os.close(descriptor)
+    _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
+    def _remove_one(name: str, in_place: int, mark: str) -> None:
+        """Removes a folder if it is litefuse's, belongs to this user, and is not locked; does not follow links.
 
-def _empty(descriptor: int, mark: str) -> None:
-    """Removes everything in an open folder, even if that was moved meanwhile; the mark last."""
-    for root, folders, files, folder in os.fwalk(".", topdown=False, dir_fd=descriptor):
-        for name in files:
-            if (root, name) != (".", mark):
-                os.unlink(name, dir_fd=folder)
-        for name in folders:
-            try:
-                os.rmdir(name, dir_fd=folder)
-            except NotADirectoryError:  # a link to a folder
-                os.unlink(name, dir_fd=folder)
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(mark, dir_fd=descriptor)
+        Raises:
+            OSError: It is not, or it cannot be removed.
+        """
+        descriptor = os.open(name, _FOLDER, dir_fd=in_place)
+        try:
+            marked = os.stat(mark, dir_fd=descriptor, follow_symlinks=False)
+            user = os.geteuid()
+            if not stat.S_ISREG(marked.st_mode) or marked.st_uid != user or os.fstat(descriptor).st_uid != user:
+                return
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _empty(descriptor, mark)
+            os.rmdir(name, dir_fd=in_place)
+        finally:
+            os.close(descriptor)
+
+    def _empty(descriptor: int, mark: str) -> None:
+        """Removes everything in an open folder, even if that was moved meanwhile; the mark last."""
+        for root, folders, files, folder in os.fwalk(".", topdown=False, dir_fd=descriptor):
+            for name in files:
+                if (root, name) != (".", mark):
+                    os.unlink(name, dir_fd=folder)
+            for name in folders:
+                try:
+                    os.rmdir(name, dir_fd=folder)
+                except NotADirectoryError:  # a link to a folder
+                    os.unlink(name, dir_fd=folder)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(mark, dir_fd=descriptor)

@@ -7,18 +7,13 @@ process still runs, however it ends: so the next process knows which folders are
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import weakref
 from pathlib import Path
 from typing import IO
 
 from litefuse.errors import LitefuseError
-
-if sys.platform == "win32":
-    from litefuse.support.files.owned_folder_on_windows import OwnedFolder, remove_abandoned
-else:
-    from litefuse.support.files.owned_folder import OwnedFolder, remove_abandoned
+from litefuse.support.files.owned_folder import OwnedFolder, remove_abandoned
 
 __all__ = [
     "TemporaryFolder",

@@ -1,13 +1,13 @@
-"""Lists of names, as users give them."""
+"""Lists of names, as users give them, such as those of ops that are allowed as custom ops."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import cast
 
 from litefuse.errors import LitefuseError
 
-__all__ = ["listed_names", "refuse_one_string"]
+__all__ = ["OpNotInModelError", "check_allowed", "closest", "listed_names", "refuse_one_string"]
 
 
 def listed_names(value: Iterable[str] | None, argument: str) -> tuple[str, ...] | None:
@@ -42,3 +42,49 @@ def refuse_one_string(value: object, argument: str) -> None:
     """
     if isinstance(value, str):
         raise LitefuseError(f"{argument} takes a list of names, not the string {value!r}", hint=f"Pass [{value!r}].")
+
+
+class OpNotInModelError(LitefuseError):
+    """Ops were named that the model lacks; ``ops`` has their names."""
+
+    def __init__(self, message: str, *, where: str = "", hint: str = "", ops: Iterable[str] = ()) -> None:
+        super().__init__(message, where=where, hint=hint)
+        self.ops = tuple(ops)
+
+
+def check_allowed(allowed: Iterable[str], lacking: Collection[str], others: Collection[str]) -> None:
+    """Rejects names of ops that the model lacks: otherwise nobody would notice a misspelled name.
+
+    Args:
+        allowed: The names.
+        lacking: The model's ops that LiteRT lacks.
+        others: All other ops of the model, which need not be allowed.
+
+    Raises:
+        OpNotInModelError: No such op in the model.
+    """
+    unknown = sorted({*allowed} - {*lacking, *others})
+    if not unknown:
+        return
+    listed = ", ".join(sorted(lacking))
+    raise OpNotInModelError(
+        f"the model has no op {' or '.join(map(repr, unknown))} that could be allowed as a custom op "
+        "(allow_custom_ops, --allow-custom-ops)",
+        hint=closest(unknown, lacking, others) + f"Of the model's ops, LiteRT lacks {listed or 'none'}.",
+        ops=unknown,
+    )
+
+
+def closest(unknown: Iterable[str], lacking: Collection[str], others: Collection[str] = ()) -> str:
+    """Returns a sentence with similar names, followed by a space; empty if there are none."""
+    from difflib import get_close_matches  # for the message alone
+
+    meant: dict[str, None] = {}
+    for name in unknown:
+        for among, likeness in ((lacking, 0.6), (others, 0.8)):
+            folded = {each.casefold(): each for each in sorted(among)}
+            matches = get_close_matches(name.casefold(), folded, 3, likeness)
+            if matches:
+                meant.update(dict.fromkeys(folded[each] for each in matches))
+                break
+    return f"Did you mean {' or '.join(meant)}? " if meant else ""

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import NamedTuple, ParamSpec, TypeVar
 
 from litefuse.errors import UnknownArgumentError
-from litefuse.support.options.allowed_ops import closest
+from litefuse.support.options.names import closest
 
 __all__ = ["COREML", "NAMES", "TFLITE", "TFLITE_1", "TFLITE_CONVERT", "NameElsewhere", "checks_names", "name_elsewhere"]
 

@@ -1,4 +1,4 @@
-"""Registries of litefuse's own classes from their decorators, without importing their modules.
+"""Registries of litefuse's own classes from their decorators, without importing their modules; tables in parts.
 
 A registry is made from the classes themselves: the decorator of a class says what it is for, without a separate
 list. Most models need few of these classes, so their modules are not imported for that: the decorators are read from
@@ -12,11 +12,12 @@ import functools
 import importlib
 import importlib.util
 import os
+import pkgutil
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-__all__ = ["OwnClass", "own_classes"]
+__all__ = ["OwnClass", "own_classes", "own_table"]
 
 
 class OwnClass(NamedTuple):
@@ -101,3 +102,25 @@ def _values(argument: ast.expr) -> Iterator[Any]:
         yield from ast.literal_eval(argument.value)
     else:
         yield ast.literal_eval(argument)
+
+
+def own_table(package: str, folders: Iterable[str]) -> dict[str, Any]:
+    """Merges the dictionaries ``RULES`` in the modules of a package, which are imported.
+
+    Args:
+        package: The package's name.
+        folders: Its ``__path__``.
+
+    Raises:
+        ValueError: Two of them have the same key.
+    """
+    table: dict[str, Any] = {}
+    owners: dict[str, str] = {}
+    for module in sorted(pkgutil.iter_modules(folders, f"{package}."), key=lambda module: module.name):
+        part: dict[str, Any] = getattr(importlib.import_module(module.name), "RULES", {})
+        for key in part:
+            owner = owners.setdefault(key, module.name)
+            if owner != module.name:
+                raise ValueError(f"RULES of both {owner} and {module.name} have {key!r}")
+        table |= part
+    return table

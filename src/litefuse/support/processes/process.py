@@ -248,7 +248,7 @@ def _log_level() -> int | None:
 
 
 def _take_record(told: Mapping[str, Any]) -> None:
-    from litefuse.support.logs.forwarding import take_record
+    from litefuse.support.logs.records import take_record
 
     take_record(told)
 

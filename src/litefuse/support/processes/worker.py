@@ -18,7 +18,8 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, NoReturn
 
 from litefuse.errors import LitefuseError
@@ -26,10 +27,12 @@ from litefuse.support.processes.inherited_pipes import open_descriptor
 from litefuse.support.processes.limits import limit_memory
 from litefuse.support.processes.voices import give_voice, speaker
 
-__all__ = ["main", "serve_forks"]
+__all__ = ["main", "release_library_pages", "serve_forks", "unwritten_mappings"]
 
 # The exit code of a fork that has sent its answer: one that a model makes exit has another.
 _ANSWERED = 111
+_MAPPINGS = Path("/proc/self/smaps")  # proc_pid_smaps(5)
+_SMALLEST = 1 << 20
 
 
 def main(receives: int, sends: int, module: str, shown: bool, memory: int = 0) -> None:
@@ -54,8 +57,6 @@ def main(receives: int, sends: int, module: str, shown: bool, memory: int = 0) -
         with contextlib.suppress(Exception):  # the job that needs it reports what is wrong
             importlib.import_module(module)
         if not shown:
-            from litefuse.support.processes.pages import release_library_pages
-
             gc.freeze()
             release_library_pages()
     has_memory = not memory or limit_memory(memory)
@@ -162,7 +163,7 @@ def _end_with_parent() -> None:
 def _run(target: str, argument: Any, level: int | None, send: Callable[[str, Any], None]) -> tuple[str, Any]:
     if level is None:  # nobody listens to records, and logging need not be imported
         return _answer(target, argument, send)
-    from litefuse.support.logs.forwarding import forwarded
+    from litefuse.support.logs.records import forwarded
 
     with forwarded(level, lambda told: send("log", told), speaker):
         return _answer(target, argument, send)
@@ -205,3 +206,37 @@ def _sendable(error: LitefuseError) -> LitefuseError:
         error = kind(texts[0] or "".join(traceback.format_exception_only(error)).strip(), where=texts[1], hint=texts[2])
     error.trace = trace
     return error.with_traceback(None)
+
+
+def release_library_pages() -> None:
+    """Drops the pages of all large read-only mappings that are unchanged from their files; only on Linux.
+
+    Loading the engine's library reads its symbols and relocations and runs its initializers, and the system maps the
+    pages around each access: 60 MB, of which a conversion needs a third again. They are mapped again when accessed.
+    """
+    if sys.platform != "linux" or not _MAPPINGS.exists():
+        return
+    import ctypes
+    import mmap
+
+    madvise = ctypes.CDLL(None).madvise
+    madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+    for first, end in unwritten_mappings(_MAPPINGS.read_text()):
+        if end - first >= _SMALLEST:
+            madvise(first, end - first, mmap.MADV_DONTNEED)
+
+
+def unwritten_mappings(text: str) -> Iterator[tuple[int, int]]:
+    """Yields the start and end of each private mapping of a file that is not writable and has no anonymous pages.
+
+    Args:
+        text: The contents of ``/proc/PID/smaps``.
+    """
+    addresses = permissions = inode = ""
+    for line in text.splitlines():
+        words = line.split()
+        if not words[0].endswith(":"):  # a new mapping: addresses, permissions, offset, device, inode, path
+            addresses, permissions, inode = words[0], words[1], words[4]
+        elif words[:2] == ["Anonymous:", "0"] and inode != "0" and permissions.endswith("p") and "w" not in permissions:
+            first, _, end = addresses.partition("-")
+            yield int(first, 16), int(end, 16)

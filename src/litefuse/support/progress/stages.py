@@ -1,4 +1,4 @@
-"""The stages that users see, and the steps that each is made of.
+"""The stages that users see, the steps that each is made of, and steps that say how much of them is done.
 
 A conversion has some 70 steps, most of which are passes; a user sees the stages, of which it has up to ten.
 """
@@ -7,118 +7,51 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any, final
 
-__all__ = ["ANY_STAGE", "PRINTING", "STAGES", "STEPS", "detail_of", "stage_of"]
+__all__ = ["ANY_STAGE", "PRINTING", "STAGES", "STEPS", "Step", "detail_of", "stage_of"]
 
 #: The stages, each with its steps. Where steps of one name are in several stages, they are among :data:`ANY_STAGE`.
+_STEPS_OF_STAGES = {
+    "Reading": "waiting for a worker, start, export, read, import, load the library",
+    "Reading samples": "samples",
+    "Analyzing": """
+        set-input-shapes, withhold-chosen-ops, lower-for, limit-ops, lower-xla-call-module, lower-case,
+        lower-conditions, lower-inplace-ops, decompose-resource-ops, lift-reads, sink-handles, check-handles,
+        freeze-variables, infer-loop-types, expand-block-cells
+    """,
+    "Fusing": "recognize-composites, fuse-composites, name-layers",
+    "Checking fusions": "self-check",
+    "Translating ops": """
+        initialize-variables, initialize-tables, inline, simplify, fold-branches, lower-tensor-lists, mark-branches,
+        keep-generators, fold-float64, narrow-float64, hoist-projections, unroll-loops, read-reversed,
+        pair-fake-quantization, rewrite-before-lowering, cut-constants, place-weights, keep-zero-operands, lower,
+        type-results, check-pairs, expand-powers, fold-constants, fold-weights, multiply-matrices,
+        cancel-layout-changes, embedding-lookups, copy-branch-results, emit-composite-ops, prepare-shapes,
+        initialize-states, defer-branches, fill-buffers, drop-loop-variables, outline-loops, decompose-ops,
+        merge-handles, separate-activations, keep-copies, separate-reads, check-constants, emit-custom-ops,
+        complex-pairs, type-static-shapes, unpack-reversals, emit-equal-ops, flatten-ids, plain-slices,
+        plain-operands, lower-ranks, join-reshapes, drop-constants, call-once, name-tensors
+    """,
+    "Writing": "write, write the outputs",
+    "Quantizing": "quantize",
+    "Generating kernels": "generate, find-chains, compile",
+    "Checking kernels": "check-kernel, compare",
+    "Timing kernels": "size-composites, time-kernel, time-model",
+    "Checking the file": "check-file",
+    "Asking targets": "check-target, ask",
+    "Measuring": "measure, first call, warm up, call, call in turn, close the models",
+    "Timing ops": "time the ops, time the operators of XNNPACK, time the ops one by one",
+    "Calling the model": """
+        verify, import the kernels, load the model, allocate the tensors, invoke, run the model, run again,
+        call it on the CPU, close the model
+    """,
+    "Calling the original": "load TensorFlow, call the original",
+    "Looking inside": "read the model, look into the model, look into the original",
+    "Judging quantization": "copy the model with real numbers, judge the ops, judge the outputs",
+}
 STAGES: Mapping[str, tuple[str, ...]] = {
-    "Reading": ("waiting for a worker", "start", "export", "read", "import", "load the library"),
-    "Reading samples": ("samples",),
-    "Analyzing": (
-        "set-input-shapes",
-        "withhold-chosen-ops",
-        "lower-for",
-        "limit-ops",
-        "lower-xla-call-module",
-        "lower-case",
-        "lower-conditions",
-        "lower-inplace-ops",
-        "decompose-resource-ops",
-        "lift-reads",
-        "sink-handles",
-        "check-handles",
-        "freeze-variables",
-        "infer-loop-types",
-        "expand-block-cells",
-    ),
-    "Fusing": ("recognize-composites", "fuse-composites", "name-layers"),
-    "Checking fusions": ("self-check",),
-    "Translating ops": (
-        "initialize-variables",
-        "initialize-tables",
-        "inline",
-        "simplify",
-        "fold-branches",
-        "lower-tensor-lists",
-        "mark-branches",
-        "keep-generators",
-        "fold-float64",
-        "narrow-float64",
-        "hoist-projections",
-        "unroll-loops",
-        "read-reversed",
-        "pair-fake-quantization",
-        "rewrite-before-lowering",
-        "cut-constants",
-        "place-weights",
-        "keep-zero-operands",
-        "lower",
-        "type-results",
-        "check-pairs",
-        "expand-powers",
-        "fold-constants",
-        "fold-weights",
-        "multiply-matrices",
-        "cancel-layout-changes",
-        "embedding-lookups",
-        "copy-branch-results",
-        "emit-composite-ops",
-        "prepare-shapes",
-        "initialize-states",
-        "defer-branches",
-        "fill-buffers",
-        "drop-loop-variables",
-        "outline-loops",
-        "decompose-ops",
-        "merge-handles",
-        "separate-activations",
-        "keep-copies",
-        "separate-reads",
-        "check-constants",
-        "emit-custom-ops",
-        "complex-pairs",
-        "type-static-shapes",
-        "unpack-reversals",
-        "emit-equal-ops",
-        "flatten-ids",
-        "plain-slices",
-        "plain-operands",
-        "lower-ranks",
-        "join-reshapes",
-        "drop-constants",
-        "call-once",
-        "name-tensors",
-    ),
-    "Writing": ("write", "write the outputs"),
-    "Quantizing": ("quantize",),
-    "Generating kernels": ("generate", "find-chains", "compile"),
-    "Checking kernels": ("check-kernel", "compare"),
-    "Timing kernels": ("size-composites", "time-kernel", "time-model"),
-    "Checking the file": ("check-file",),
-    "Asking targets": ("check-target", "ask"),
-    "Measuring": (
-        "measure",
-        "first call",
-        "warm up",
-        "call",
-        "call in turn",
-        "close the models",
-    ),
-    "Timing ops": ("time the ops", "time the operators of XNNPACK", "time the ops one by one"),
-    "Calling the model": (
-        "verify",
-        "import the kernels",
-        "load the model",
-        "allocate the tensors",
-        "invoke",
-        "run the model",
-        "run again",
-        "call it on the CPU",
-        "close the model",
-    ),
-    "Calling the original": ("load TensorFlow", "call the original"),
-    "Looking inside": ("read the model", "look into the model", "look into the original"),
-    "Judging quantization": ("copy the model with real numbers", "judge the ops", "judge the outputs"),
+    stage: tuple(step.strip() for step in steps.split(",")) for stage, steps in _STEPS_OF_STAGES.items()
 }
 
 #: The stages whose processes print what kernels and the runtime print.
@@ -150,3 +83,29 @@ def detail_of(step: str) -> str:
 def _name(step: str) -> str:
     matched = _NAME.match(step)
     return matched[0] if matched else ""
+
+
+@final
+class Step(str):
+    """The name of a step, or of a step and a detail (``ask: gpu, compile the model``), with a fraction.
+
+    It is a string, so that it is taken wherever steps are, and can be sent from another process.
+
+    Attributes:
+        done: How many of the things that the step is about are done.
+        total: How many there are; 0 if that is not known.
+    """
+
+    __slots__ = ("done", "total")
+
+    done: int
+    total: int
+
+    def __new__(cls, text: str, done: int = 0, total: int = 0) -> Step:
+        self = super().__new__(cls, text)
+        self.done = done
+        self.total = total
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Step, (str(self), self.done, self.total)

@@ -7,8 +7,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from litefuse.support.progress.stages import detail_of, stage_of
-from litefuse.support.progress.step import Step
+from litefuse.support.progress.stages import Step, detail_of, stage_of
 
 __all__ = ["Snapshot", "StageTime", "Tracker"]
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.text import Text
 
-from litefuse.support.report.layout import GAP, INDENT, TableLine, table_lines, wrapped
 from litefuse.support.report.printable import one_line, printable
 from litefuse.support.report.sections import Judgement, Section
+from litefuse.support.report.text import GAP, INDENT, TableLine, table_lines, wrapped
 
 __all__ = ["sections_renderable"]
 

@@ -128,7 +128,7 @@ def _terminal(*, everything: bool) -> logging.Handler:
 
 
 def _formatter(form: str) -> logging.Formatter:
-    from litefuse.support.logs.formats import JsonFormatter, TextFormatter
+    from litefuse.support.logs.records import JsonFormatter, TextFormatter
 
     return JsonFormatter() if form == "json" else TextFormatter()
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from litefuse.errors import SettingError
-from litefuse.support.options.allowed_ops import closest
+from litefuse.support.options.names import closest
 from litefuse.support.options.names_elsewhere import name_elsewhere
 
 __all__ = ["MAPPED", "MAPPED_1", "NEEDLESS", "NEEDLESS_1", "REFUSED", "REFUSED_1", "refuse_changed", "unknown_setting"]

@@ -13,7 +13,7 @@ from litefuse.kernels.generator.call import Call
 from litefuse.kernels.generator.litert_model import read_calls
 from litefuse.support.files.readable import check_there
 from litefuse.support.files.temporary import make_temporary_folder
-from litefuse.support.options.allowed_ops import OpNotInModelError
+from litefuse.support.options.names import OpNotInModelError
 
 if TYPE_CHECKING:
     from litefuse.support.result import ConversionResult

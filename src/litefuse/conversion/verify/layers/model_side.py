@@ -28,7 +28,7 @@ from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.loading import load_kernels
 from litefuse.litert.runtime.scales import dequantized, quantized
 from litefuse.litert.runtime.transfer import unpickle_kernels
-from litefuse.support.progress.step import Step
+from litefuse.support.progress.stages import Step
 
 __all__ = ["Observation", "ObservationJob", "Seen", "observe_model", "values_file"]
 

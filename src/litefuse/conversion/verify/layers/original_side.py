@@ -30,7 +30,7 @@ from litefuse.conversion.verify.original import (
 )
 from litefuse.errors import LitefuseError
 from litefuse.litert.results.difference import difference, kind_of
-from litefuse.support.progress.step import Step
+from litefuse.support.progress.stages import Step
 
 __all__ = ["Candidate", "Match", "OriginalObservationJob", "Wanted", "observe_original"]
 

@@ -30,7 +30,7 @@ from litefuse.litert.runtime.custom_op import CustomOp
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.loading import load_kernels
 from litefuse.litert.runtime.transfer import unpickle_kernels
-from litefuse.support.progress.step import Step
+from litefuse.support.progress.stages import Step
 
 __all__ = ["JUDGE", "JudgeJob", "Judged", "OpJudgement", "judge"]
 

@@ -33,7 +33,7 @@ from litefuse.support.plug_ins.entry_points import find_plug_ins
 from litefuse.support.processes.limits import ProcessLimits, process_limits, processes_limited
 from litefuse.support.processes.process import run_alone
 from litefuse.support.progress.show import shown_progress
-from litefuse.support.progress.step import Step
+from litefuse.support.progress.stages import Step
 
 if TYPE_CHECKING:
     from litefuse.support.result import ConversionResult

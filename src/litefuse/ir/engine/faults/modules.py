@@ -73,14 +73,14 @@ MODULES: tuple[Fault, ...] = (
     _fault(
         "composite-without-a-namespace",
         "Composites whose names have no namespace are refused.",
-        "litefuse.ir.marks",
+        "litefuse.ir.attributes",
         "litefuse.passes.legalize.composite_ops.create_composite_op",
     ),
     _fault(
         "composite-with-a-name-of-the-engine",
         "A composite with a name that the engine knows becomes one of its ops; the process crashes if it lacks the "
         "attributes of that op.",
-        "litefuse.ir.marks",
+        "litefuse.ir.attributes",
         "litefuse.passes.legalize.composite_ops.create_composite_op",
     ),
     _fault(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from litefuse.ir.ops.facts import Rule
-from litefuse.support.plug_ins.own_tables import own_table
+from litefuse.support.plug_ins.own_classes import own_table
 
 __all__ = ["RULES"]
 

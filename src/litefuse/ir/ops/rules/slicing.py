@@ -1,4 +1,4 @@
-"""Slicing, gathering and scattering."""
+"""Slicing, gathering and scattering; reading items of tensor lists, as far as an operand states their shape."""
 
 from __future__ import annotations
 
@@ -188,6 +188,33 @@ def _list_diff(_op: Op) -> Answer:
     return answer
 
 
+def _item_shape(op: Op, index: int) -> tuple[Dim | None, ...]:
+    """Returns the item shape that an operand states, which is a scalar if any shape is allowed."""
+    if op.shape(index) == ():
+        raise Undecided("the shape of the items is not stated")
+    stated = stated_shape(op, index)
+    assert stated is not None
+    return stated
+
+
+def _list_item(op: Op) -> Answer:
+    return _item_shape(op, 2)
+
+
+def _list_stack(op: Op) -> Answer:
+    count = op.attribute("num_elements", -1)
+    return (None if count < 0 else count, *_item_shape(op, 1))
+
+
+def _list_gather(op: Op) -> Answer:
+    return (*op.ranked(1, 1), *_item_shape(op, 2))
+
+
+def _list_pop_back(op: Op) -> Answer:
+    answer: list[PartialDims] = [None, _item_shape(op, 1)]
+    return answer
+
+
 RULES: dict[str, Rule] = {
     "Gather": _gather,
     "GatherNd": _gather_nd,
@@ -196,5 +223,9 @@ RULES: dict[str, Rule] = {
     "ScatterNd": _scatter_nd,
     "Slice": _slice,
     "StridedSlice": _strided_slice,
+    "TensorListGather": _list_gather,
+    "TensorListGetItem": _list_item,
+    "TensorListPopBack": _list_pop_back,
+    "TensorListStack": _list_stack,
     "XlaDynamicSlice": _xla_dynamic_slice,
 }

@@ -1,7 +1,7 @@
 """The rules: one module for each family of ops, with its ``RULES``."""
 
 from litefuse.passes.stablehlo.translation import Rules
-from litefuse.support.plug_ins.own_tables import own_table
+from litefuse.support.plug_ins.own_classes import own_table
 
 __all__ = ["RULES"]
 

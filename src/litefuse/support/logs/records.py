@@ -1,22 +1,58 @@
-"""Records of child processes, which the parent process handles as if they were its own."""
+"""Records as lines of text or JSON; those of child processes, which the parent process handles like its own."""
 
 from __future__ import annotations
 
 import inspect
+import json
 import logging
 import sys
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
+from datetime import datetime, timezone
 from types import FrameType
 from typing import Any, TypeAlias
 
-from litefuse.support.logs.events import silent_by_default
+from litefuse.support.logs.events import FIELDS, silent_by_default
 from litefuse.support.report.json_form import json_form
+from litefuse.support.report.printable import printable
 
-__all__ = ["Forwarding", "forwarded", "take_record"]
+__all__ = ["Forwarding", "JsonFormatter", "TextFormatter", "forwarded", "take_record"]
 
 #: Names the plug-in whose code is running in a frame; None if there is none.
 Speaker: TypeAlias = "Callable[[FrameType | None], str | None]"
+
+
+class TextFormatter(logging.Formatter):
+    """A line for each record, and the traceback below it if there is one; control characters are shown as escapes."""
+
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s.%(msecs)03d %(levelname)-7s %(name)s: %(message)s", "%H:%M:%S")
+
+    def format(self, record: logging.LogRecord) -> str:
+        return printable(super().format(record))
+
+
+class JsonFormatter(logging.Formatter):
+    """An object in strict JSON for each record, in one line of ASCII.
+
+    It has ``time`` (UTC, ISO 8601), ``level``, ``logger``, ``message`` and ``process``; the fields of the event; and
+    ``exception``, a traceback, if there is one.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        told: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, timezone.utc).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            "process": record.process,
+        }
+        told |= {name: value for name, value in vars(record).items() if name in FIELDS}
+        if record.exc_info and not record.exc_text:
+            record.exc_text = self.formatException(record.exc_info)
+        if record.exc_text:
+            told["exception"] = record.exc_text
+        return json.dumps(json_form(told), allow_nan=False)
 
 
 class Forwarding(logging.Handler):
