@@ -56,7 +56,7 @@ def test_each_kind_of_change_is_made_in_its_place() -> None:
     [
         ("litert/export/buffers.py", {"tests/litert/export"}),
         (
-            "passes/control_flow/outline_loops.py",
+            "passes/control_flow/litert_loops.py",
             {"tests/mlir/test_mlir.py", "tests/passes/weights/test_fold_weights.py"},
         ),
         ("passes/legalize/arrays/diagonals.py", {"tests/passes/legalize"}),

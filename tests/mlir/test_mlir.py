@@ -42,22 +42,17 @@ from litefuse.ir.shapes.forward_values import ForwardValues
 from litefuse.ir.shapes.infer_loop_types import InferLoopTypes
 from litefuse.ir.shapes.result_types import TypeResults
 from litefuse.ir.shapes.set_input_shapes import SetInputShapes
-from litefuse.passes.control_flow.branch_results import CopyBranchResults
-from litefuse.passes.control_flow.conditions import LowerConditions
+from litefuse.passes.control_flow.branches import CopyBranchResults, FoldBranches, LowerCase, LowerConditions
 from litefuse.passes.control_flow.deferred_branches import DeferBranches, MarkBranches
-from litefuse.passes.control_flow.fold_branches import FoldBranches
 from litefuse.passes.control_flow.hoist_projections import HoistProjections
 from litefuse.passes.control_flow.limit_ops import LimitOps
-from litefuse.passes.control_flow.lower_case import LowerCase
+from litefuse.passes.control_flow.litert_loops import DropLoopVariables, FillBuffers, OutlineLoops
 from litefuse.passes.control_flow.lower_for import LowerFor
-from litefuse.passes.control_flow.outline_loops import OutlineLoops
 from litefuse.passes.control_flow.reversed_items import ReadReversed
 from litefuse.passes.control_flow.unroll_loops import UnrollLoops
-from litefuse.passes.control_flow.unused_variables import DropLoopVariables
-from litefuse.passes.fake_quantization.check_pairs import CheckPairs
 from litefuse.passes.fake_quantization.integer_boundary import IntegerBoundary
 from litefuse.passes.fake_quantization.integer_ops import IntegerOps
-from litefuse.passes.fake_quantization.pairs import NodesFound, PairFakeQuantization
+from litefuse.passes.fake_quantization.pairs import CheckPairs, NodesFound, PairFakeQuantization
 from litefuse.passes.finishing.embedding_lookups import EmbeddingLookups
 from litefuse.passes.finishing.initialize_states import InitializeStates
 from litefuse.passes.finishing.kept_copies import KeepCopies
@@ -77,32 +72,27 @@ from litefuse.passes.legalize.matrix_products import MultiplyMatrices
 from litefuse.passes.legalize.narrow_float64 import NarrowFloat64
 from litefuse.passes.legalize.zero_operands import KeepZeroOperands
 from litefuse.passes.plain_forms.complex_pairs import ComplexPairs
-from litefuse.passes.plain_forms.equal_ops import EmitEqualOps
+from litefuse.passes.plain_forms.equal_ops import EmitEqualOps, UnpackReversals
 from litefuse.passes.plain_forms.flat_ids import FlattenIds
-from litefuse.passes.plain_forms.join_reshapes import JoinReshapes
 from litefuse.passes.plain_forms.low_ranks import LowerRanks
 from litefuse.passes.plain_forms.plain_operands import PlainOperands
 from litefuse.passes.plain_forms.plain_slices import PlainSlices
-from litefuse.passes.plain_forms.reversals import UnpackReversals
+from litefuse.passes.plain_forms.reshapes import JoinReshapes
 from litefuse.passes.simplify.simplify import Simplify
 from litefuse.passes.stablehlo.xla_call_module import LowerXlaCallModule
-from litefuse.passes.tensor_lists import LowerTensorLists
+from litefuse.passes.tensor_lists.dense_lists import LowerTensorLists
 from litefuse.passes.variables.call_once import CallOnce
-from litefuse.passes.variables.check_handles import CheckHandles
 from litefuse.passes.variables.freeze_variables import FreezeVariables, InitializeVariables
+from litefuse.passes.variables.handles_and_reads import MergeHandles, SeparateReads
 from litefuse.passes.variables.hash_tables import InitializeTables
-from litefuse.passes.variables.merge_handles import MergeHandles
 from litefuse.passes.variables.random_generators import KeepGenerators
-from litefuse.passes.variables.resource_handles import LiftReads, SinkHandles
+from litefuse.passes.variables.resource_handles import CheckHandles, LiftReads, SinkHandles
 from litefuse.passes.variables.resource_ops import DecomposeResourceOps
-from litefuse.passes.variables.separate_reads import SeparateReads
-from litefuse.passes.weights.check_constants import CheckConstants
 from litefuse.passes.weights.cut_constants import CutConstants
-from litefuse.passes.weights.drop_constants import DropConstants
-from litefuse.passes.weights.fill_buffers import FillBuffers
 from litefuse.passes.weights.fold_constants import FoldConstants
 from litefuse.passes.weights.fold_float64 import FoldFloat64
 from litefuse.passes.weights.fold_weights import FoldWeights
+from litefuse.passes.weights.lowered_constants import CheckConstants, DropConstants
 from litefuse.passes.weights.place_weights import LoadWeights, PlaceWeights
 from litefuse.support.options.forms import RnnForm
 from litefuse.support.options.input_shapes import InputShapes

@@ -15,7 +15,7 @@ import numpy as np
 
 import litefuse
 from litefuse.frontends.jax_export import write_exported
-from litefuse.passes.stablehlo.annotations import without_annotations
+from litefuse.passes.stablehlo.modules import without_annotations
 
 jax: Any = importlib.import_module("jax")
 jnp: Any = importlib.import_module("jax.numpy")

@@ -64,7 +64,7 @@ with mlir_context():
       }}''')
     announced = []
     run_passes(module, [LowerCase()], announced.append)
-print(announced, "litefuse.passes.control_flow.lower_case" in sys.modules)
+print(announced, "litefuse.passes.control_flow.branches" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.splitlines()[-1] == f"['lower-case'] {loaded}"

@@ -9,14 +9,8 @@ import pytest
 from google.protobuf.message import DecodeError
 
 from litefuse.frontends.saved_model import DataType, messages
-from litefuse.frontends.saved_model.messages import (
-    AttrValue,
-    NodeDef,
-    SavedModel,
-    StructuredValue,
-    TensorProto,
-    TensorShapeProto,
-)
+from litefuse.frontends.saved_model.messages import AttrValue, NodeDef, StructuredValue, TensorProto, TensorShapeProto
+from litefuse.frontends.saved_model.model import SavedModel
 
 
 def test_round_trip() -> None:

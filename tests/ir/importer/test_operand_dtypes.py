@@ -14,7 +14,7 @@ from litefuse.ir.annotations import read_annotation
 from litefuse.ir.importer.functions import FunctionImporter
 from litefuse.ir.mlir import ir, mlir_context, stablehlo
 from litefuse.passes.stablehlo.xla_call_module import LowerXlaCallModule
-from litefuse.passes.variables.check_handles import CheckHandles
+from litefuse.passes.variables.resource_handles import CheckHandles
 from tests.ir.importer.function_defs import function, node
 
 

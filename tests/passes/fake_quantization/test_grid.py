@@ -6,8 +6,14 @@ import numpy as np
 import pytest
 
 from litefuse.ir.mlir import ir, mlir_context
-from litefuse.passes.fake_quantization.grid import NotCovered, affine_grid, symmetric_grid
-from litefuse.passes.fake_quantization.uniform import Uniform, quantized_type, uniform_of
+from litefuse.passes.fake_quantization.grid import (
+    NotCovered,
+    Uniform,
+    affine_grid,
+    quantized_type,
+    symmetric_grid,
+    uniform_of,
+)
 
 
 def test_the_zero_point_is_that_of_float32() -> None:

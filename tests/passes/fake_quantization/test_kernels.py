@@ -10,8 +10,8 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.litert.runtime.interpreter import Interpreter
+from litefuse.passes.fake_quantization.grid import Uniform
 from litefuse.passes.fake_quantization.kernels import FIXED
-from litefuse.passes.fake_quantization.uniform import Uniform
 from tests.conversion.quantization.models import saved
 from tests.litert.runtime.models import Graph
 

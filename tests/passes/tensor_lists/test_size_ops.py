@@ -10,7 +10,7 @@ from litefuse.ir.builder import Builder
 from litefuse.ir.call_graph import functions, operations
 from litefuse.ir.mlir import ir, mlir_context
 from litefuse.ir.ops.dims import Dim, Formula, broadcast_dims, maximum, minimum
-from litefuse.passes.tensor_lists.size_ops import emit
+from litefuse.passes.tensor_lists.op_results import emit
 from litefuse.passes.tensor_lists.sizes import Sizes
 
 _MODULE = """

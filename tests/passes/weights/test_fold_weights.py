@@ -20,7 +20,7 @@ from litefuse.ir.call_graph import functions, operations
 from litefuse.ir.engine.lowering import lower, run_mlir_passes, set_signature
 from litefuse.ir.mlir import ir, mlir_context
 from litefuse.ir.passes import run_passes
-from litefuse.passes.control_flow.outline_loops import OutlineLoops
+from litefuse.passes.control_flow.litert_loops import OutlineLoops
 from litefuse.passes.weights import Weights
 from litefuse.passes.weights.fold_weights import FoldWeights
 from litefuse.passes.weights.place_weights import PlaceWeights

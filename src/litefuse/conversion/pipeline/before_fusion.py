@@ -21,9 +21,8 @@ from litefuse.ir.mlir import ir
 from litefuse.ir.passes import Pass
 from litefuse.ir.shapes.call_types import RefineCallTypes
 from litefuse.passes.control_flow.limit_ops import LimitOps
-from litefuse.passes.variables.check_handles import CheckHandles
 from litefuse.passes.variables.freeze_variables import FreezeVariables, Verdict
-from litefuse.passes.variables.resource_handles import LiftReads, SinkHandles
+from litefuse.passes.variables.resource_handles import CheckHandles, LiftReads, SinkHandles
 
 __all__ = ["constant_variables", "explicit_state"]
 

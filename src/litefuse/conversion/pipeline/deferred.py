@@ -44,8 +44,8 @@ LowerFor = deferred("lower-for", "passes.control_flow.lower_for:LowerFor", "tf.F
 LowerXlaCallModule = deferred(
     "lower-xla-call-module", "passes.stablehlo.xla_call_module:LowerXlaCallModule", "tf.XlaCallModule"
 )
-LowerCase = deferred("lower-case", "passes.control_flow.lower_case:LowerCase", "tf.Case")
-LowerConditions = deferred("lower-conditions", "passes.control_flow.conditions:LowerConditions", "tf.If", "tf.While")
+LowerCase = deferred("lower-case", "passes.control_flow.branches:LowerCase", "tf.Case")
+LowerConditions = deferred("lower-conditions", "passes.control_flow.branches:LowerConditions", "tf.If", "tf.While")
 LowerInplaceOps = deferred(
     "lower-inplace-ops", "passes.legalize.inplace_ops:LowerInplaceOps", "tf.DeepCopy", "tf.Empty", "tf.Inplace"
 )
@@ -70,7 +70,7 @@ ExpandBlockCells = deferred(
 InitializeTables = deferred("initialize-tables", "passes.variables.hash_tables:InitializeTables", "tf.HashTableV2")
 LowerTensorLists = deferred(
     "lower-tensor-lists",
-    "passes.tensor_lists.lower:LowerTensorLists",
+    "passes.tensor_lists.dense_lists:LowerTensorLists",
     "tf.EmptyTensorList",
     "tf.Optional",
     "tf.TensorList",
@@ -88,7 +88,7 @@ HoistProjections = deferred("hoist-projections", "passes.control_flow.hoist_proj
 UnrollLoops = deferred("unroll-loops", "passes.control_flow.unroll_loops:UnrollLoops", "tf.While")
 ReadReversed = deferred("read-reversed", "passes.control_flow.reversed_items:ReadReversed", "tf.ReverseV2")
 PairFakeQuantization = deferred("pair-fake-quantization", "passes.fake_quantization.pairs:PairFakeQuantization")
-CheckPairs = deferred("check-pairs", "passes.fake_quantization.check_pairs:CheckPairs")
+CheckPairs = deferred("check-pairs", "passes.fake_quantization.pairs:CheckPairs")
 ExpandPowers = deferred("expand-powers", "passes.legalize.expand_powers:ExpandPowers", "tfl.pow")
 MultiplyMatrices = deferred(
     "multiply-matrices", "passes.legalize.matrix_products:MultiplyMatrices", "tfl.fully_connected"
@@ -103,19 +103,17 @@ CancelLayoutChanges = deferred(
 )
 EmbeddingLookups = deferred("embedding-lookups", "passes.finishing.embedding_lookups:EmbeddingLookups", "tfl.gather")
 CopyBranchResults = deferred(
-    "copy-branch-results", "passes.control_flow.branch_results:CopyBranchResults", "tf.If", "tfl.custom"
+    "copy-branch-results", "passes.control_flow.branches:CopyBranchResults", "tf.If", "tfl.custom"
 )
 InitializeStates = deferred("initialize-states", "passes.finishing.initialize_states:InitializeStates", "tfl.custom")
 DeferBranches = deferred("defer-branches", "passes.control_flow.deferred_branches:DeferBranches", "tf.If")
-FillBuffers = deferred("fill-buffers", "passes.weights.fill_buffers:FillBuffers", "tfl.while")
-DropLoopVariables = deferred(
-    "drop-loop-variables", "passes.control_flow.unused_variables:DropLoopVariables", "tfl.while"
-)
-OutlineLoops = deferred("outline-loops", "passes.control_flow.outline_loops:OutlineLoops", "tfl.while")
-MergeHandles = deferred("merge-handles", "passes.variables.merge_handles:MergeHandles", "tfl.var_handle")
+FillBuffers = deferred("fill-buffers", "passes.control_flow.litert_loops:FillBuffers", "tfl.while")
+DropLoopVariables = deferred("drop-loop-variables", "passes.control_flow.litert_loops:DropLoopVariables", "tfl.while")
+OutlineLoops = deferred("outline-loops", "passes.control_flow.litert_loops:OutlineLoops", "tfl.while")
+MergeHandles = deferred("merge-handles", "passes.variables.handles_and_reads:MergeHandles", "tfl.var_handle")
 SeparateActivations = deferred(
     "separate-activations", "passes.finishing.separate_activations:SeparateActivations", "tfl.transpose_conv"
 )
-SeparateReads = deferred("separate-reads", "passes.variables.separate_reads:SeparateReads", "tfl.read_variable")
+SeparateReads = deferred("separate-reads", "passes.variables.handles_and_reads:SeparateReads", "tfl.read_variable")
 TypeStaticShapes = deferred("type-static-shapes", "passes.finishing.static_shapes:TypeStaticShapes")
-FoldBranches = deferred("fold-branches", "passes.control_flow.fold_branches:FoldBranches", "tf.If")
+FoldBranches = deferred("fold-branches", "passes.control_flow.branches:FoldBranches", "tf.If")

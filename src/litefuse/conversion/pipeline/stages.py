@@ -53,12 +53,11 @@ from litefuse.passes.legalize.zero_operands import KeepZeroOperands
 from litefuse.passes.variables.call_once import CallOnce
 from litefuse.passes.variables.freeze_variables import InitializeVariables
 from litefuse.passes.weights import Weights
-from litefuse.passes.weights.check_constants import CheckConstants
 from litefuse.passes.weights.cut_constants import CutConstants
-from litefuse.passes.weights.drop_constants import DropConstants
 from litefuse.passes.weights.fold_constants import FoldConstants
 from litefuse.passes.weights.fold_float64 import FoldFloat64
 from litefuse.passes.weights.fold_weights import FoldWeights
+from litefuse.passes.weights.lowered_constants import CheckConstants, DropConstants
 from litefuse.passes.weights.place_weights import PlaceWeights
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from litefuse.ir.passes import Pass
 from litefuse.ir.shapes.forward_values import ForwardValues
 from litefuse.ir.shapes.set_input_shapes import SetInputShapes
 from litefuse.litert.targets import OWN, traits_of
-from litefuse.passes.control_flow.fold_branches import FoldBranches
+from litefuse.passes.control_flow.branches import FoldBranches
 from litefuse.passes.fake_quantization.pairs import NodesFound
 from litefuse.passes.legalize.chosen_ops import WithholdChosenOps
 from litefuse.passes.simplify.simplify import Simplify

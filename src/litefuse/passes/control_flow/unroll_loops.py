@@ -2,24 +2,171 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple, TypeAlias, cast
 
+import numpy as np
 import numpy.typing as npt
 
 from litefuse.ir.builder import Builder
 from litefuse.ir.call_graph import callees_first, functions, is_call, operations, terminator_of, update_function_type
-from litefuse.ir.constants import tensor_constant, without_copies
+from litefuse.ir.constants import stored, tensor_constant, without_copies
 from litefuse.ir.engine.lowering import run_mlir_passes
 from litefuse.ir.locations import calling_layer, layer_name
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.purity import has_side_effects, is_pure, is_repeatable
 from litefuse.ir.shapes.call_types import refine_type
-from litefuse.passes.control_flow.constant_places import Buffer, item_at, joined, write_at
-from litefuse.passes.control_flow.known_values import KnownValues, known_values, small_integers
 from litefuse.support.options.limits import MAX_UNROLLED_OPS, MAX_UNROLLED_STEPS
 
 __all__ = ["LoopOutcome", "UnrollLoops"]
+
+_KnownValues: TypeAlias = "Mapping[ir.Value, npt.NDArray[Any]]"
+
+_LARGEST = 8
+_DTYPES: dict[str, npt.DTypeLike] = {"i1": np.bool_, "i32": np.int32, "i64": np.int64}
+
+_RULES: dict[str, Callable[..., Any]] = {
+    "tf.Add": np.add,
+    "tf.AddV2": np.add,
+    "tf.Equal": np.equal,
+    "tf.Greater": np.greater,
+    "tf.GreaterEqual": np.greater_equal,
+    "tf.Less": np.less,
+    "tf.LessEqual": np.less_equal,
+    "tf.LogicalAnd": np.logical_and,
+    "tf.LogicalNot": np.logical_not,
+    "tf.LogicalOr": np.logical_or,
+    "tf.Maximum": np.maximum,
+    "tf.Minimum": np.minimum,
+    "tf.Mul": np.multiply,
+    "tf.Neg": np.negative,
+    "tf.NotEqual": np.not_equal,
+    "tf.Pack": lambda *parts: np.stack(parts),
+    "tf.Sub": np.subtract,
+}
+# Casts are the only of these ops whose result has a dtype of its own.
+_MOVING = frozenset({"tf.Cast", "tf.Identity"})
+
+
+class _Buffer(NamedTuple):
+    """A tensor some of whose items were replaced.
+
+    Attributes:
+        base: The tensor before that.
+        items: What was written, with a first dimension of 1, by its place in the first dimension.
+    """
+
+    base: ir.Value
+    items: Mapping[int, ir.Value]
+
+
+def _item_at(value: ir.Value, place: npt.NDArray[Any], axis: npt.NDArray[Any], b: Builder) -> ir.Value | None:
+    """Emits the slice that is ``tf.gather(value, place, axis=axis)``; None where the place is not within bounds."""
+    kind = ir.ShapedType(value.type)
+    if place.ndim or not kind.has_rank or not kind.has_static_shape or not -kind.rank <= int(axis) < kind.rank:
+        return None
+    dimension = int(axis) % kind.rank
+    if not 0 <= int(place) < kind.shape[dimension]:
+        return None
+    return _slice(value, int(place), dimension, b)
+
+
+def _write_at(
+    op: ir.OpView, value: ir.Value, update: ir.Value, place: npt.NDArray[Any], buffers: Mapping[ir.Value, _Buffer]
+) -> _Buffer | None:
+    """Returns what the result of ``tf.XlaDynamicUpdateSlice`` holds; None unless it replaces one item of a tensor.
+
+    Args:
+        op: The op.
+        value: Its first operand.
+        update: Its second operand.
+        place: Its third operand.
+        buffers: The tensors of which it is known what was written.
+    """
+    kinds = [ir.ShapedType(each.type) for each in (value, update, op.results[0])]
+    if not all(kind.has_rank and kind.has_static_shape for kind in kinds) or not kinds[0].rank:
+        return None
+    shape = list(kinds[0].shape)
+    if [*kinds[1].shape] != [1, *shape[1:]] or any(place[1:]) or not 0 <= int(place[0]) < shape[0]:
+        return None
+    base, items = buffers.get(value, _Buffer(value, {}))
+    return _Buffer(base, {**items, int(place[0]): update})
+
+
+def _joined(buffer: _Buffer, b: Builder) -> ir.Value:
+    """Emits the PACK of a buffer's items; those that were not written are those of the tensor before."""
+    items = [
+        _written_item(buffer.items[place], b) if place in buffer.items else _slice(buffer.base, place, 0, b)
+        for place in range(ir.ShapedType(buffer.base.type).shape[0])
+    ]
+    return b.stack(items, 0)
+
+
+def _written_item(update: ir.Value, b: Builder) -> ir.Value:
+    owner = update.owner
+    shape = list(b.shape(update))[1:]
+    if not isinstance(owner, ir.Block) and owner.name == "tf.ExpandDims" and list(b.shape(owner.operands[0])) == shape:
+        return owner.operands[0]
+    return b.op("Reshape", [update, b.constant(cast("list[int]", shape), "int32")], shape, b.dtype(update))
+
+
+def _slice(value: ir.Value, place: int, axis: int, b: Builder) -> ir.Value:
+    shape = list(b.shape(value))
+    rank, others = len(shape), (1 << len(shape)) - 1 - (1 << axis)
+    del shape[axis]
+    corners = [[at if dimension == axis else 0 for dimension in range(rank)] for at in (place, place + 1)]
+    operands = [value, *(b.constant(corner, "int32") for corner in (*corners, [1] * rank))]
+    masks = {"begin_mask": others, "end_mask": others, "shrink_axis_mask": 1 << axis}
+    return b.op("StridedSlice", operands, shape, b.dtype(value), ellipsis_mask=0, new_axis_mask=0, **masks)
+
+
+def _known_values(function: func.FuncOp, arguments: _KnownValues) -> dict[ir.Value, npt.NDArray[Any]]:
+    """Evaluates what a function computes of known integers and booleans, of a few elements each.
+
+    Args:
+        function: The body or the condition of a loop.
+        arguments: Those of its arguments that are known.
+
+    Returns:
+        The known values of the function, the arguments included.
+    """
+    known = {**arguments}
+    for op in operations(function):
+        if len(op.results) != 1:
+            continue
+        value = _value(op, known)
+        if value is not None:
+            known[op.results[0]] = value
+    return known
+
+
+def _small_integers(value: ir.Value) -> npt.NDArray[Any] | None:
+    """Returns the elements of a ``tf.Const`` of a few integers or booleans; None for any other value."""
+    elements = stored(value)
+    dtype = _dtype(value)
+    if elements is None or dtype is None or elements.type.rank > 1 or math.prod(elements.type.shape) > _LARGEST:
+        return None
+    return np.array(elements, dtype).reshape(elements.type.shape)
+
+
+def _value(op: ir.OpView, known: _KnownValues) -> npt.NDArray[Any] | None:
+    if op.name == "tf.Const":
+        return _small_integers(op.results[0])
+    dtype = _dtype(op.results[0])
+    if dtype is None or (op.name not in _RULES and op.name not in _MOVING):
+        return None
+    operands = [known[operand] for operand in op.operands if operand in known]
+    if len(operands) < len(op.operands) or (op.name == "tf.Pack" and any(operand.ndim for operand in operands)):
+        return None
+    if op.name in _MOVING:
+        return operands[0].astype(dtype)
+    with np.errstate(over="ignore"):  # integers wrap, as they do in the model
+        return np.asarray(_RULES[op.name](*operands), dtype)
+
+
+def _dtype(value: ir.Value) -> npt.DTypeLike | None:
+    return _DTYPES.get(str(ir.ShapedType(value.type).element_type)) if isinstance(value.type, ir.ShapedType) else None
 
 
 class LoopOutcome(NamedTuple):
@@ -124,16 +271,16 @@ def _steps(op: ir.OpView, cond: func.FuncOp, body: func.FuncOp) -> list[dict[ir.
         _Kept: It is not known how many there are, or they are too many.
     """
     steps: list[dict[ir.Value, npt.NDArray[Any]]] = []
-    variables = [small_integers(without_copies(operand)) for operand in op.operands]
+    variables = [_small_integers(without_copies(operand)) for operand in op.operands]
     while True:
-        goes_on = known_values(cond, _of_arguments(cond, variables)).get(terminator_of(cond.entry_block).operands[0])
+        goes_on = _known_values(cond, _of_arguments(cond, variables)).get(terminator_of(cond.entry_block).operands[0])
         if goes_on is None:
             raise _Kept("the number of its steps is known only in the call")
         if not goes_on.all():
             return steps
         if len(steps) == MAX_UNROLLED_STEPS:
             raise _Kept(f"it has more than {MAX_UNROLLED_STEPS} steps, the limit")
-        known = known_values(body, _of_arguments(body, variables))
+        known = _known_values(body, _of_arguments(body, variables))
         steps.append(known)
         variables = [known.get(value) for value in terminator_of(body.entry_block).operands]
 
@@ -153,9 +300,9 @@ class _Steps:
         self._emitted: list[ir.OpView | ir.Operation] = []
         self._constants: dict[tuple[str, bytes, int], ir.Value] = {}
         self._last: dict[ir.Value, tuple[list[ir.Value], list[ir.Value]]] = {}
-        self._buffers: dict[ir.Value, Buffer] = {}
+        self._buffers: dict[ir.Value, _Buffer] = {}
 
-    def emit(self, steps: Sequence[KnownValues]) -> None:
+    def emit(self, steps: Sequence[_KnownValues]) -> None:
         """Emits all steps, and puts their results in the place of the loop's."""
         *ops, terminator = self._ops
         following = list(terminator.operands)
@@ -186,9 +333,9 @@ class _Steps:
         buffer = self._buffers.get(value)
         if buffer is None or len(buffer.items) * 2 < ir.ShapedType(value.type).shape[0]:
             return value
-        return joined(buffer, Builder())
+        return _joined(buffer, Builder())
 
-    def _copy(self, value: ir.Value, copies: dict[ir.Value, ir.Value], known: KnownValues) -> ir.Value:
+    def _copy(self, value: ir.Value, copies: dict[ir.Value, ir.Value], known: _KnownValues) -> ir.Value:
         if value not in known:
             return copies[value]
         array = known[value]
@@ -204,7 +351,7 @@ class _Steps:
             self._emitted.append(owner)
         return self._constants[key]
 
-    def _step(self, op: ir.OpView, operands: list[ir.Value], known: KnownValues) -> list[ir.Value]:
+    def _step(self, op: ir.OpView, operands: list[ir.Value], known: _KnownValues) -> list[ir.Value]:
         """Emits one op of a step; returns its results."""
         key = op.results[0] if len(op.results) else None
         if key in self._last and self._last[key][0] == operands and is_pure(op.name):
@@ -212,7 +359,7 @@ class _Steps:
         given = [known.get(operand) for operand in op.operands]
         results = self._item(op, operands, given) or self._clone(op, operands)
         if op.name == "tf.XlaDynamicUpdateSlice" and given[2] is not None:
-            buffer = write_at(op, operands[0], operands[1], given[2], self._buffers)
+            buffer = _write_at(op, operands[0], operands[1], given[2], self._buffers)
             if buffer is not None:
                 self._buffers[results[0]] = buffer
         if key is not None:
@@ -228,7 +375,7 @@ class _Steps:
         if place is None or axis is None:
             return None
         with ir.InsertionPoint(self._loop), op.location:
-            item = item_at(operands[0], place, axis, Builder())
+            item = _item_at(operands[0], place, axis, Builder())
         if item is None:
             return None
         owner = item.owner

@@ -11,18 +11,9 @@ import numpy.typing as npt
 from litefuse.ir.constants import CONSTANTS, stored
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_value
-from litefuse.passes.fake_quantization.grid import NotCovered
-from litefuse.passes.fake_quantization.uniform import Uniform, quantized_type, uniform_of
+from litefuse.passes.fake_quantization.grid import NotCovered, Uniform, quantized_type, uniform_of
 
-__all__ = [
-    "IntegerConstant",
-    "emitted",
-    "float_constant",
-    "integer_constant",
-    "is_constant",
-    "is_on_grid",
-    "quantized_bias",
-]
+__all__ = ["emitted", "float_constant", "integer_constant", "is_constant", "is_on_grid", "quantized_bias"]
 
 _PAIR = ("tfl.dequantize", "tfl.quantize")
 _MOVING = ("tfl.reshape", "tfl.transpose")
@@ -31,7 +22,7 @@ _NEAR = 1e-5
 _INT32 = np.iinfo(np.int32)
 
 
-class IntegerConstant(NamedTuple):
+class _IntegerConstant(NamedTuple):
     """A constant with a step and a zero point for each element; all arrays have its shape.
 
     Attributes:
@@ -44,13 +35,13 @@ class IntegerConstant(NamedTuple):
     scales: npt.NDArray[np.float64]
     zero_points: npt.NDArray[np.int64]
 
-    def moved(self, order: Sequence[int], *, transposed: bool) -> IntegerConstant:
+    def moved(self, order: Sequence[int], *, transposed: bool) -> _IntegerConstant:
         """Returns the constant with its axes in another order, or in another shape."""
         if transposed:
-            return IntegerConstant(
+            return _IntegerConstant(
                 self.integers.transpose(order), self.scales.transpose(order), self.zero_points.transpose(order)
             )
-        return IntegerConstant(
+        return _IntegerConstant(
             self.integers.reshape(order), self.scales.reshape(order), self.zero_points.reshape(order)
         )
 
@@ -90,7 +81,7 @@ def float_constant(value: ir.Value) -> npt.NDArray[np.float32] | None:
     return np.array(elements, np.float32).reshape(elements.type.shape)
 
 
-def integer_constant(value: ir.Value) -> IntegerConstant | None:
+def integer_constant(value: ir.Value) -> _IntegerConstant | None:
     """Returns the integers of a constant with a pair, perhaps moved by TRANSPOSE or RESHAPE; None for other values."""
     moves: list[tuple[str, list[int]]] = []
     while (moved := producer(value, *_MOVING)) is not None:
@@ -105,7 +96,7 @@ def integer_constant(value: ir.Value) -> IntegerConstant | None:
     return found
 
 
-def _paired(value: ir.Value) -> IntegerConstant | None:
+def _paired(value: ir.Value) -> _IntegerConstant | None:
     """Returns the integers of a constant behind DEQUANTIZE."""
     dequantized = producer(value, "tfl.dequantize")
     integers = None if dequantized is None else producer(dequantized.operands[0], "tfl.pseudo_qconst")
@@ -121,7 +112,7 @@ def _paired(value: ir.Value) -> IntegerConstant | None:
     numbers = np.array(elements, np.float64).reshape(elements.type.shape)
     scales, zeros = _along(uniform.scales, uniform.axis, numbers), _along(uniform.zero_points, uniform.axis, numbers)
     integers = np.clip(np.rint(numbers / scales).astype(np.int64) + zeros, -128, 127)
-    return IntegerConstant(integers, scales, zeros)
+    return _IntegerConstant(integers, scales, zeros)
 
 
 def is_on_grid(quantize: ir.OpView | ir.Operation) -> bool | None:
@@ -137,12 +128,12 @@ def is_on_grid(quantize: ir.OpView | ir.Operation) -> bool | None:
     return bool((far <= _NEAR * np.maximum(1, np.abs(multiples))).all())
 
 
-def _stored(op: ir.OpView | ir.Operation) -> IntegerConstant | None:
+def _stored(op: ir.OpView | ir.Operation) -> _IntegerConstant | None:
     uniform, elements = uniform_of(op.results[0].type), op.attributes["value"]
     if uniform is None or not isinstance(elements, ir.DenseElementsAttr) or uniform.bits != 8:
         return None
     integers = np.array(elements, np.int64).reshape(elements.type.shape)
-    return IntegerConstant(
+    return _IntegerConstant(
         integers, _along(uniform.scales, uniform.axis, integers), _along(uniform.zero_points, uniform.axis, integers)
     )
 

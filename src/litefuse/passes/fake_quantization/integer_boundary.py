@@ -1,16 +1,112 @@
-"""Inputs and outputs of signatures as integers."""
+"""Where integers begin and end: QUANTIZE above ops that keep scales, inputs and outputs of signatures as integers."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from litefuse.ir.call_graph import functions, terminator_of, update_function_type
 from litefuse.ir.mlir import func, ir, producer
-from litefuse.passes.fake_quantization.move_up import quantize_users
+from litefuse.ir.op_creation import create_like, create_op
+from litefuse.passes.fake_quantization.constants import float_constant
+from litefuse.passes.fake_quantization.grid import Uniform, quantized_type, uniform_of
+from litefuse.passes.fake_quantization.kernels import AVERAGES, SAME
 
-__all__ = ["IntegerBoundary"]
+__all__ = ["IntegerBoundary", "is_real", "move_up", "quantize_users"]
+
+_BOUNDS = {"tfl.relu": (0.0, np.inf), "tfl.relu6": (0.0, 6.0), "tfl.relu_n1_to_1": (-1.0, 1.0)}
+
+
+def is_real(value: ir.Value) -> bool:
+    """Whether a value is a tensor of float32."""
+    kind = value.type
+    return isinstance(kind, ir.ShapedType) and isinstance(ir.ShapedType(kind).element_type, ir.F32Type)
+
+
+def quantize_users(value: ir.Value) -> list[ir.OpView] | None:
+    """Returns the QUANTIZE ops that use a value if nothing else does, and all give the same type; else None."""
+    users = [use.owner for use in value.uses]
+    if not users or any(user.name != "tfl.quantize" for user in users):
+        return None
+    return users if len({str(ir.ShapedType(user.results[0].type).element_type) for user in users}) == 1 else None
+
+
+def move_up(quantize: ir.OpView) -> None:
+    """Moves a QUANTIZE above ops that keep scales, and drops clipping that its saturation does::
+
+    tfl.quantize(tfl.reshape(%x))  -->  tfl.reshape(tfl.quantize(%x))
+    tfl.quantize(tfl.relu(%x))     -->  tfl.quantize(%x)                  where 0 is the least number of the type
+    """
+    pending = [quantize]
+    while pending:
+        each = pending.pop()
+        uniform = uniform_of(each.results[0].type)
+        source = each.operands[0].owner
+        if uniform is None or uniform.axis is not None or isinstance(source, ir.Block):
+            continue
+        users = quantize_users(each.operands[0])
+        if users is None or not is_real(each.operands[0]):
+            continue
+        if any(user.operation.block != each.operation.block for user in users):
+            continue
+        is_of_input = source.name in _BOUNDS and isinstance(source.operands[0].owner, ir.Block)
+        clipped = _clipped_operand(source, uniform)
+        if clipped is not None:
+            source.results[0].replace_all_uses_with(clipped)
+            source.operation.erase()
+            pending.append(each)
+        elif is_of_input or (source.name in SAME and source.name not in AVERAGES and len(source.results) == 1):
+            pending += _moved(source, users, uniform)
+
+
+def _clipped_operand(op: ir.OpView | ir.Operation, uniform: Uniform) -> ir.Value | None:
+    """Returns what an op clips if saturation clips as much."""
+    half = uniform.scale / 2
+    bounds, operand = _BOUNDS.get(op.name), 0
+    if op.name in {"tfl.maximum", "tfl.minimum"}:
+        constants = [float_constant(value) for value in op.operands]
+        known = [index for index, each in enumerate(constants) if each is not None and each.size == 1]
+        if len(known) != 1:
+            return None
+        operand = 1 - known[0]
+        bound = float(np.asarray(constants[known[0]]).reshape(()))
+        bounds = (bound, np.inf) if op.name == "tfl.maximum" else (-np.inf, bound)
+        if op.operands[operand].type != op.results[0].type:
+            return None
+    if bounds is None or bounds[0] > uniform.low + half or bounds[1] < uniform.high - half:
+        return None
+    return op.operands[operand]
+
+
+def _moved(op: ir.OpView | ir.Operation, users: Sequence[ir.OpView], uniform: Uniform) -> list[ir.OpView]:
+    """Quantizes an op's operands instead of its result; returns the new QUANTIZE ops."""
+    operands = [*op.operands]
+    real = [index for index, value in enumerate(operands) if index >= SAME.get(op.name, 0) and is_real(value)]
+    sources = [producer(operands[index], "tfl.dequantize") for index in real]
+    types = {str(uniform_of(source.operands[0].type)) for source in sources if source is not None}
+    if all(source is not None for source in sources) and len(types) == 1:
+        return []  # the op keeps the scale that it gets
+    quantized: dict[ir.Value, ir.OpView] = {}
+    with ir.InsertionPoint(op), op.location:
+        for index in real:
+            value = operands[index]
+            if value in quantized:
+                operands[index] = quantized[value].results[0]
+                continue
+            kind = quantized_type(value.type, uniform)
+            created = create_op("tfl.quantize", [kind], [value], {"qtype": ir.TypeAttr.get(kind)})
+            operands[index] = created.result
+            quantized[value] = created.opview
+        kind = users[0].results[0].type
+        result = create_like(op, operands, [kind]).result
+    for user in users:
+        user.results[0].replace_all_uses_with(result)
+        user.operation.erase()
+    op.operation.erase()
+    return [*quantized.values()]
 
 
 @dataclass(frozen=True)

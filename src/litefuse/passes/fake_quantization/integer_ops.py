@@ -20,11 +20,10 @@ from litefuse.passes.fake_quantization.constants import (
     is_constant,
     quantized_bias,
 )
-from litefuse.passes.fake_quantization.grid import NotCovered
+from litefuse.passes.fake_quantization.grid import NotCovered, Uniform, quantized_type, uniform_of
+from litefuse.passes.fake_quantization.integer_boundary import is_real, move_up, quantize_users
 from litefuse.passes.fake_quantization.kernels import AVERAGES, CHANNEL_AXES, FIXED, RESCALING, SAME
-from litefuse.passes.fake_quantization.move_up import is_real, move_up, quantize_users
 from litefuse.passes.fake_quantization.scaled_products import merge_factor
-from litefuse.passes.fake_quantization.uniform import Uniform, quantized_type, uniform_of
 
 __all__ = ["IntegerOps", "UncoveredOp"]
 

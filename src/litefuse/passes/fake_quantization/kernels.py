@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from litefuse.passes.fake_quantization.uniform import Uniform
+from litefuse.passes.fake_quantization.grid import Uniform
 
 __all__ = ["AVERAGES", "CHANNEL_AXES", "FIXED", "RESCALING", "SAME"]
 

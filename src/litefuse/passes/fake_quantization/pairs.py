@@ -1,4 +1,4 @@
-"""Pairs of QUANTIZE and DEQUANTIZE in the place of fake-quantization nodes."""
+"""Pairs of QUANTIZE and DEQUANTIZE in the place of fake-quantization nodes, and what the engine broke of them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,21 @@ from litefuse.ir.constants import tensor_constant, without_copies
 from litefuse.ir.locations import node_text
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_value
-from litefuse.passes.fake_quantization.constants import emitted
-from litefuse.passes.fake_quantization.grid import Grid, NotCovered, affine_grid, symmetric_grid
+from litefuse.passes.fake_quantization.constants import emitted, is_on_grid
+from litefuse.passes.fake_quantization.grid import (
+    Grid,
+    NotCovered,
+    Uniform,
+    affine_grid,
+    quantized_type,
+    symmetric_grid,
+    uniform_of,
+)
+from litefuse.passes.fake_quantization.integer_boundary import is_real
 from litefuse.passes.fake_quantization.known_values import known_value
 from litefuse.passes.fake_quantization.rounding import Rounding, rounding_of
-from litefuse.passes.fake_quantization.uniform import Uniform, quantized_type
 
-__all__ = ["NodesFound", "PairFakeQuantization"]
+__all__ = ["CheckPairs", "NodesFound", "PairFakeQuantization"]
 
 _PRODUCTS = (
     *("tf.BatchMatMulV2", "tf.BatchMatMulV3", "tf.Conv2D", "tf.Conv2DBackpropInput", "tf.DepthwiseConv2dNative"),
@@ -251,3 +259,52 @@ _GRIDS: Mapping[str, Callable[[ir.OpView], Grid]] = {
     "tf.FakeQuantWithMinMaxVarsPerChannel": _by_operands,
     **dict.fromkeys((f"tf.QuantizeAndDequantizeV{version}" for version in (2, 3, 4)), _symmetric),
 }
+
+
+@dataclass(frozen=True)
+class CheckPairs:
+    """Takes constants without their pairs if these would round them, as they were rounded before the engine::
+
+        %y = tfl.dequantize(tfl.quantize(%w * 0.3))  -->  %y = %w * 0.3       with steps of %w
+
+    And gives ops of floats the floats again of which the engine gave them the integers. Where it makes FULLY_CONNECTED
+    of a BATCH_MATMUL with constant weights, it leaves out the DEQUANTIZE before it::
+
+        %y = tfl.fully_connected(%q, %w)     -->   %y = tfl.fully_connected(tfl.dequantize(%q), %w)
+
+    Attributes:
+        found: Gets a record of each pair that is left.
+    """
+
+    found: NodesFound
+    name: ClassVar[str] = "check-pairs"
+
+    def run(self, module: ir.Module) -> bool:
+        modified = False
+        for op in [operation for operation in all_operations(module) if operation.name == "tfl.quantize"]:
+            if is_on_grid(op) is not False:
+                continue
+            for use in list(op.results[0].uses):
+                if use.owner.name == "tfl.dequantize":
+                    use.owner.results[0].replace_all_uses_with(op.operands[0])
+                    modified = True
+            self.found.left.append((node_text(op), "its weights were multiplied with what precedes or follows them"))
+        for op in all_operations(module):
+            if op.name != "tfl.dequantize" and any(map(is_real, op.results)):
+                modified = _dequantize_operands(op) or modified
+        return modified
+
+
+def _dequantize_operands(op: ir.OpView) -> bool:
+    """Gives an op of floats floats in the place of integers that have a step; returns whether it had some."""
+    changed = False
+    for index, value in enumerate(op.operands):
+        uniform = uniform_of(value.type) if isinstance(value.type, ir.ShapedType) else None
+        if uniform is None:
+            continue
+        kind = ir.ShapedType(value.type)
+        real = ir.RankedTensorType.get(list(kind.shape), ir.F32Type.get())
+        with ir.InsertionPoint(op), op.location:
+            op.operands[index] = create_value("tfl.dequantize", real, [value])
+        changed = True
+    return changed

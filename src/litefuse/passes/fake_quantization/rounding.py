@@ -12,7 +12,7 @@ from litefuse.ir.mlir import ir, producer
 from litefuse.passes.fake_quantization.grid import Grid
 from litefuse.passes.fake_quantization.known_values import known_value
 
-__all__ = ["Rounding", "WrittenRounding", "rounding_of"]
+__all__ = ["Rounding", "rounding_of"]
 
 Numbers = npt.NDArray[np.float64]
 
@@ -35,7 +35,7 @@ class Rounding(NamedTuple):
     grid: Grid
 
 
-class WrittenRounding(NamedTuple):
+class _WrittenRounding(NamedTuple):
     """A rounding that is written as a formula.
 
     Attributes:
@@ -64,13 +64,13 @@ class _Step:
     high: float = np.inf
 
 
-def rounding_of(op: ir.OpView) -> WrittenRounding | None:
+def rounding_of(op: ir.OpView) -> _WrittenRounding | None:
     """Returns the fake quantization that a rounding is a part of; None if it is of none.
 
     The formula is ``clip(round(clip(x * a)) * b)`` with constants ``a * b == 1``, in any number of factors and bounds.
     A straight-through estimator, ``x + stop_gradient(formula - x)``, belongs to it.
     """
-    longest: WrittenRounding | None = None
+    longest: _WrittenRounding | None = None
     factor, low, high = np.ones(()), -np.inf, np.inf
     argument = op.operands[0]
     for _ in range(_LONGEST):
@@ -91,7 +91,7 @@ def rounding_of(op: ir.OpView) -> WrittenRounding | None:
     return longest
 
 
-def _after(op: ir.OpView, argument: ir.Value, factor: Numbers, low: float, high: float) -> WrittenRounding | None:
+def _after(op: ir.OpView, argument: ir.Value, factor: Numbers, low: float, high: float) -> _WrittenRounding | None:
     """Returns the rounding if the ops that follow undo the factor and there are bounds."""
     value = op.results[0]
     first, last = float(np.rint(low)), float(np.rint(high))
@@ -119,7 +119,7 @@ def _after(op: ir.OpView, argument: ir.Value, factor: Numbers, low: float, high:
     step_size = np.asarray(1 / factor, np.float32)
     ends = np.full_like(step_size, first, np.int64), np.full_like(step_size, last, np.int64)
     grid = Grid(step_size, ends[0], ends[1], half_to_even=True)
-    return WrittenRounding(_straight_through(value), Rounding(argument, grid))
+    return _WrittenRounding(_straight_through(value), Rounding(argument, grid))
 
 
 def _straight_through(value: ir.Value) -> ir.OpView:

@@ -12,9 +12,8 @@ from litefuse.ir.constants import pseudo_constant
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_like, create_value
 from litefuse.passes.fake_quantization.constants import emitted, float_constant, integer_constant
-from litefuse.passes.fake_quantization.grid import NotCovered
+from litefuse.passes.fake_quantization.grid import NotCovered, Uniform
 from litefuse.passes.fake_quantization.kernels import CHANNEL_AXES
-from litefuse.passes.fake_quantization.uniform import Uniform
 
 __all__ = ["merge_factor"]
 

@@ -3,21 +3,198 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from functools import reduce
 from types import MappingProxyType
 from typing import ClassVar
 
 import numpy as np
 
-from litefuse.ir.constants import pseudo_constant
-from litefuse.ir.litert_ops import arithmetic, concatenation, integers
+from litefuse.ir.constants import pseudo_constant, stored
+from litefuse.ir.litert_ops import arithmetic, concatenation, element, int32_vector, integers
 from litefuse.ir.mlir import ir
-from litefuse.ir.op_creation import create_value
+from litefuse.ir.op_creation import create_op, create_value
 from litefuse.ir.passes import visit_ops
-from litefuse.passes.plain_forms.quantizable_ops import QUANTIZABLE_OPS
 from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized
-from litefuse.passes.plain_forms.updated_items import updated
+from litefuse.support.options.limits import MAX_REVERSED_ITEMS
 
-__all__ = ["EQUAL_OPS", "EmitEqualOps"]
+__all__ = ["EmitEqualOps", "UnpackReversals"]
+
+# The window of MAX_POOL_2D that Vela takes: its height, and all of its elements.
+_MAX_HEIGHT, _MAX_WINDOW = 256, 1 << 16
+
+
+class UnpackReversals:
+    """Takes a tensor apart and packs it in the other order::
+
+        %y = tfl.reverse_v2(%x : tensor<3x1x4xf32>, [0])
+        -->  %0, %1, %2 = tfl.unpack(%x)
+             %y = tfl.pack(%2, %1, %0)
+
+    For targets that leave REVERSE_V2 to the CPU. Neither op computes anything, and both keep the scale of integers.
+    """
+
+    name: ClassVar[str] = "unpack-reversals"
+
+    def run(self, module: ir.Module) -> bool:
+        return visit_ops(module, {"tfl.reverse_v2": _unpacked})
+
+
+def _unpacked(op: ir.OpView) -> ir.Value | None:
+    axes = _axes(op)
+    return None if axes is None else reduce(_reversed, axes, op.operands[0])
+
+
+def _axes(op: ir.OpView) -> list[int] | None:
+    """Returns the dimensions of several items that are reversed; None where REVERSE_V2 stays."""
+    kind, axes = ir.ShapedType(op.operands[0].type), integers(op.operands[1])
+    if axes is None or not kind.has_rank or not kind.has_static_shape or not isinstance(kind.element_type, ir.F32Type):
+        return None
+    found = [axis for axis in (axis % kind.rank for axis in axes) if kind.shape[axis] > 1]
+    return found if all(kind.shape[axis] <= MAX_REVERSED_ITEMS for axis in found) else None
+
+
+def _reversed(value: ir.Value, axis: int) -> ir.Value:
+    kind = ir.RankedTensorType(value.type)
+    shape = list(kind.shape)
+    count = shape.pop(axis)
+    kinds = [ir.RankedTensorType.get(shape, kind.element_type)] * count
+    items = create_op("tfl.unpack", kinds, [value], {"axis": axis, "num": count}).results
+    return create_value("tfl.pack", kind, [*items][::-1], {"axis": axis, "values_count": count})
+
+
+def _updated(op: ir.OpView) -> ir.Value | None:
+    """Returns the result of DYNAMIC_UPDATE_SLICE that replaces one item of the first dimension; None for any other::
+
+        %y = tfl.dynamic_update_slice(%x : tensor<6x2x8xf32>, %item : tensor<1x2x8xf32>, [%i, 0, 0])
+        -->  %y = tfl.select_v2(tfl.equal([[[0]], [[1]], ...], max(min(%i, 5), 0)), %item, %x)
+
+    Sizes that are known in the call alone may differ, and an item of size 1 would be broadcast: it goes through
+    SCATTER_ND, which takes no item of other sizes than the tensor's.
+    """
+    tensor, item, begins = op.operands
+    kind, part = ir.RankedTensorType(tensor.type), ir.RankedTensorType(item.type)
+    int32 = ir.IntegerType.get_signless(32)
+    if not kind.rank or part.shape[0] != 1 or kind.shape[0] == 0 or kind.shape[1:] != part.shape[1:]:
+        return None
+    if ir.ShapedType(begins.type).element_type != int32:
+        return None
+    sizes = None
+    if not is_fixed(tensor):
+        sizes = create_value("tfl.shape", ir.RankedTensorType.get([kind.rank], int32), [tensor])
+    ones = [1] * (kind.rank - 1)
+    scalar = ir.RankedTensorType.get([], int32)
+    if kind.is_dynamic_dim(0):
+        assert sizes is not None
+        count = element(sizes, 0)
+        last = arithmetic("tfl.sub", count, _scalar(1), scalar)
+        numbers = ir.RankedTensorType.get([kind.shape[0]], int32)
+        places = create_value("tfl.range", numbers, [_scalar(0), count, _scalar(1)])
+        column = ir.RankedTensorType.get([kind.shape[0], *ones], int32)
+        places = create_value("tfl.reshape", column, [places, int32_vector([-1, *ones])])
+    else:
+        last = _scalar(kind.shape[0] - 1)
+        numbered = np.arange(kind.shape[0], dtype=np.int32).reshape(-1, *ones)
+        places = pseudo_constant(ir.DenseElementsAttr.get(numbered))
+    # As the op has it: the item lies within the tensor.
+    place = create_value("tfl.minimum", scalar, [element(begins, 0), last])
+    place = create_value("tfl.maximum", scalar, [place, _scalar(0)])
+    chosen = ir.RankedTensorType.get([kind.shape[0], *ones], ir.IntegerType.get_signless(1))
+    here = create_value("tfl.equal", chosen, [places, place])
+    if sizes is not None:
+        item = create_value("tfl.scatter_nd", kind, [reshaped(place, [1, 1]), item, sizes])
+    return create_value("tfl.select_v2", op.results[0].type, [here, item, tensor])
+
+
+def _scalar(number: int) -> ir.Value:
+    return pseudo_constant(ir.DenseElementsAttr.get(np.array(number, np.int32)))
+
+
+def _leaky_relu(op: ir.OpView) -> ir.Value | None:
+    """Returns ``max(x, alpha * x)``, for an alpha above 0 and up to 1: 0 times infinity would be no number."""
+    alpha = ir.FloatAttr(op.attributes["alpha"]).value
+    if not _is_float32(op) or not 0 < alpha <= 1:
+        return None
+    return _maximum(op.operands[0], _times(op.operands[0], alpha), op.results[0].type)
+
+
+def _prelu(op: ir.OpView) -> ir.Value | None:
+    """Returns ``max(x, alpha * x)`` where each alpha is such, else ``relu(x) + alpha * (x - relu(x))``."""
+    value, alpha = op.operands
+    elements = stored(alpha)
+    if not _is_float32(op):
+        return None
+    if elements is not None and all(0 < each <= 1 for each in np.array(elements).ravel().tolist()):
+        return _maximum(value, arithmetic("tfl.mul", value, alpha, value.type), value.type)
+    positive = create_value("tfl.relu", value.type, [value])
+    negative = arithmetic("tfl.sub", value, positive, value.type)
+    return arithmetic("tfl.add", positive, arithmetic("tfl.mul", negative, alpha, value.type), value.type)
+
+
+def _negative(op: ir.OpView) -> ir.Value | None:
+    return _times(op.operands[0], -1.0) if _is_float32(op) else None
+
+
+def _minimum(op: ir.OpView) -> ir.Value | None:
+    """Returns ``-max(-x, -y)``."""
+    if not _is_float32(op):
+        return None
+    one, other = (_opposite(operand) for operand in op.operands)
+    return _times(_maximum(one, other, op.results[0].type), -1.0)
+
+
+def _opposite(value: ir.Value) -> ir.Value:
+    elements = stored(value)
+    if elements is None:
+        return _times(value, -1.0)
+    array = -np.array(elements, np.float32).reshape(elements.type.shape)
+    return pseudo_constant(ir.DenseElementsAttr.get(np.ascontiguousarray(array), type=value.type))
+
+
+def _reduce_max(op: ir.OpView) -> ir.Value | None:
+    """Returns the maximum of a window of all places, of images and series in batches."""
+    value, axes = op.operands
+    found = integers(axes)
+    if not _is_float32(op) or found is None or not is_fixed(value, op.results[0]):
+        return None
+    shape = [*ir.RankedTensorType(value.type).shape]
+    places = sorted(axis % len(shape) for axis in found)
+    if places == [1] and len(shape) == 3:
+        shape = [shape[0], shape[1], 1, shape[2]]
+    elif places != [1, 2] or len(shape) != 4:
+        return None
+    batch, height, width, channels = shape
+    if height > _MAX_HEIGHT or height * width > _MAX_WINDOW:
+        return None
+    window = {"filter_height": height, "filter_width": width, "stride_h": 1, "stride_w": 1, "padding": "VALID"}
+    attributes = {**window, "fused_activation_function": "NONE"}
+    kind = resized(value.type, [batch, 1, 1, channels])
+    pooled = create_value("tfl.max_pool_2d", kind, [reshaped(value, shape)], attributes)
+    return reshaped(pooled, ir.RankedTensorType(op.results[0].type).shape)
+
+
+def _is_float32(op: ir.OpView) -> bool:
+    return isinstance(ir.ShapedType(op.results[0].type).element_type, ir.F32Type)
+
+
+def _times(value: ir.Value, factor: float) -> ir.Value:
+    scalar = pseudo_constant(ir.DenseElementsAttr.get(np.array(factor, np.float32)))
+    return arithmetic("tfl.mul", value, scalar, value.type)
+
+
+def _maximum(one: ir.Value, other: ir.Value, kind: ir.Type) -> ir.Value:
+    return create_value("tfl.maximum", kind, [one, other])
+
+
+#: By the names of ops in MLIR, what LiteRT calls the op, and how it is written as others.
+_QUANTIZABLE_OPS: Mapping[str, tuple[str, Callable[[ir.OpView], ir.Value | None]]] = MappingProxyType(
+    {
+        "tfl.leaky_relu": ("LEAKY_RELU", _leaky_relu),
+        "tfl.minimum": ("MINIMUM", _minimum),
+        "tfl.neg": ("NEG", _negative),
+        "tfl.prelu": ("PRELU", _prelu),
+        "tfl.reduce_max": ("REDUCE_MAX", _reduce_max),
+    }
+)
 
 
 class EmitEqualOps:
@@ -46,7 +223,7 @@ class EmitEqualOps:
     name: ClassVar[str] = "emit-equal-ops"
 
     def __init__(self, avoided: Collection[str]) -> None:
-        self._rewritings = {name: rewrite for name, (lacking, rewrite) in EQUAL_OPS.items() if lacking in avoided}
+        self._rewritings = {name: rewrite for name, (lacking, rewrite) in _EQUAL_OPS.items() if lacking in avoided}
 
     def run(self, module: ir.Module) -> bool:
         return visit_ops(module, self._rewritings)
@@ -132,14 +309,14 @@ _TILED = frozenset({"f32", "i1", "i32", "i64"})
 
 
 #: By the names of ops in MLIR, what LiteRT calls the op that a target lacks, and how it is written as others.
-EQUAL_OPS: Mapping[str, tuple[str, Callable[[ir.OpView], ir.Value | None]]] = MappingProxyType(
+_EQUAL_OPS: Mapping[str, tuple[str, Callable[[ir.OpView], ir.Value | None]]] = MappingProxyType(
     {
         "tfl.select": ("SELECT", _select),
         "tfl.select_v2": ("SELECT", _select_v2),  # tflite-micro has it for floats, int8 and int16
         "tfl.reduce_any": ("REDUCE_ANY", _reduce_all),
         "tfl.tile": ("TILE", _tile),
         "tfl.relu_n1_to_1": ("RELU_N1_TO_1", _limited),
-        "tfl.dynamic_update_slice": ("DYNAMIC_UPDATE_SLICE", updated),
-        **QUANTIZABLE_OPS,
+        "tfl.dynamic_update_slice": ("DYNAMIC_UPDATE_SLICE", _updated),
+        **_QUANTIZABLE_OPS,
     }
 )

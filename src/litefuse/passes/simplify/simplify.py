@@ -2,15 +2,72 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, NamedTuple
 
-from litefuse.ir.call_graph import functions, separate_callers
+from litefuse.ir.call_graph import functions, separate_callers, update_function_type
 from litefuse.ir.mlir import ir
-from litefuse.ir.shapes.graph import ModuleGraph
+from litefuse.ir.ops.facts import INTEGERS
+from litefuse.ir.ops.numbers import NAMES
+from litefuse.ir.ops.values import VALUES
+from litefuse.ir.shapes.editor import Editor, arithmetic_key, contradicts_dead_branch, is_known
+from litefuse.ir.shapes.graph import Function, ModuleGraph, Node
 from litefuse.ir.shapes.inference import Inference
-from litefuse.passes.simplify.rewrite import rewrite
+from litefuse.passes.simplify.bounded_roots import bound_before_root
+from litefuse.passes.simplify.contractions import multiply_matrices, multiply_rows, project, swap_operands
+from litefuse.passes.simplify.expansions import EXPANDING, add_constants_first, drop_expansions, pad_instead
+from litefuse.passes.simplify.identity_filters import take_windows
+from litefuse.passes.simplify.neutral_ops import (
+    SIMPLIFICATIONS,
+    Simplification,
+    keep_reduced,
+    new_axes,
+    reshape_back,
+    reshape_constant,
+    scalar_operand,
+)
+from litefuse.passes.simplify.products import (
+    SPLITTABLE,
+    activate_first,
+    compute_first,
+    multiply_merged,
+    multiply_once,
+    multiply_split,
+    unflatten_product,
+)
+from litefuse.passes.simplify.slices import bound_slice, take_stacked
+from litefuse.passes.simplify.split_products import squeeze, squeeze_from_front, transpose_split
+from litefuse.passes.simplify.transpositions import multiply_constant_last, reshape_first, transpose_ones
 
-__all__ = ["Simplify"]
+__all__ = ["Changes", "Simplify", "rewrite"]
+
+# The ops that are erased when nothing uses them anymore.
+_ARITHMETIC = frozenset({*VALUES, *NAMES, *EXPANDING, *SPLITTABLE, "Const", "MatMul", "Split"})
+
+_REPLACEMENTS: Mapping[str, Sequence[Simplification]] = {
+    **{name: [simplification] for name, simplification in SIMPLIFICATIONS.items()},
+    "AddV2": [compute_first, add_constants_first, scalar_operand],
+    "BatchMatMulV2": [multiply_merged, multiply_once, multiply_rows, multiply_constant_last],
+    "BiasAdd": [compute_first],
+    "ConcatV2": [SIMPLIFICATIONS["ConcatV2"], pad_instead],
+    "Conv2D": [take_windows],
+    "Einsum": [multiply_matrices, project],
+    "ExpandDims": [reshape_back, multiply_split, reshape_constant, keep_reduced],
+    "MatMul": [multiply_constant_last],
+    "Minimum": [bound_before_root],
+    "Mul": [compute_first, scalar_operand],
+    "Pack": [reshape_constant],
+    "RealDiv": [SIMPLIFICATIONS["RealDiv"], scalar_operand],
+    "Relu": [activate_first],
+    "Relu6": [activate_first],
+    "Reshape": [
+        *(reshape_back, transpose_ones, multiply_split, SIMPLIFICATIONS["Reshape"], keep_reduced, unflatten_product),
+    ],
+    "Squeeze": [reshape_back, reshape_constant, squeeze, squeeze_from_front],
+    "StridedSlice": [bound_slice, SIMPLIFICATIONS["StridedSlice"], take_stacked, new_axes],
+    "Sub": [scalar_operand],
+    "Transpose": [SIMPLIFICATIONS["Transpose"], reshape_first, transpose_split, swap_operands],
+}
 
 
 class Simplify:
@@ -47,3 +104,103 @@ class Simplify:
         changes = rewrite(inference)
         self.unsettled = changes.unsettled
         return changes.modified or modified
+
+
+class Changes(NamedTuple):
+    """The outcome of rewriting functions.
+
+    Attributes:
+        modified: Whether anything changed.
+        unsettled: Whether another run may find more to change.
+    """
+
+    modified: bool
+    unsettled: bool
+
+
+def rewrite(inference: Inference) -> Changes:
+    """Writes the results of inference into the functions that are reachable."""
+    editors = [Editor(inference, function) for function in inference.visited.values()]
+    for editor in editors:
+        _rewrite_function(editor)
+    modified = any(editor.modified for editor in editors)
+    # More may be known now of the values that functions pass to each other.
+    unsettled = modified and (len(editors) > 1 or any(editor.unsettled for editor in editors))
+    return Changes(modified, unsettled)
+
+
+def _rewrite_function(editor: Editor) -> None:
+    function = editor.function
+    for value in function.arguments:
+        editor.refine(value)
+    _place_argument_constants(editor, function)
+    unexpanded = drop_expansions(editor.inference, function)
+    for node in function.nodes:
+        if node.name == "Assert":  # LiteRT has none; what it looks at has fewer uses without it
+            editor.erase(node)
+            continue
+        if len(node.results) == 1 and node.results[0] in unexpanded:
+            replacement = editor.resolve(unexpanded[node.results[0]])
+        else:
+            replacement = _replacement(editor, node)
+        if replacement is not None:
+            editor.replace(node, replacement)
+            continue
+        editor.produced(node)
+    if editor.modified:
+        for node in editor.nodes():
+            if node.name in _ARITHMETIC and all(next(iter(result.uses), None) is None for result in node.op.results):
+                editor.unsettled |= not all(map(editor.is_constant, editor.operands(node)))
+                node.op.operation.erase()
+        update_function_type(function.op)
+
+
+def _place_argument_constants(editor: Editor, function: Function) -> None:
+    """Replaces arguments that always have one value by constants, where the body computes with them."""
+    point = ir.InsertionPoint.at_block_begin(function.op.entry_block)
+    for number in function.arguments:
+        values = editor.values(number)
+        if values is None or not is_known(values) or editor.tensor(number).dtype not in INTEGERS:
+            continue
+        argument = editor.value(number)
+        # Values that a loop forwards unchanged have to stay recognizable.
+        uses = [use for use in argument.uses if use.owner.name != "func.return"]
+        if uses:
+            constant = editor.constant(values, editor.tensor(number).dtype, point, argument.location)
+            for use in uses:
+                use.owner.operands[use.operand_number] = editor.value(constant)
+
+
+def _replacement(editor: Editor, node: Node) -> int | None:
+    """Refines an op's types, and returns the replacement of its only result."""
+    if node.name == "Const":
+        return None
+    if len(node.results) == 1 and (node.name in VALUES or node.name in NAMES):
+        known = _known_value(editor, node)
+        if known is not None:
+            return known
+    before = editor.same_as_before(node)
+    if before is not None:
+        return before
+    if not contradicts_dead_branch(editor, node):
+        for value in node.results:
+            editor.refine(value)
+    for replace in _REPLACEMENTS.get(node.name, ()):
+        found = replace(editor, node)
+        if found is not None:
+            return found
+    return None
+
+
+def _known_value(editor: Editor, node: Node) -> int | None:
+    """Returns a constant for an op whose result is known, or the result of an earlier op that computes the same."""
+    (result,) = node.results
+    tensor = editor.tensor(result)
+    if tensor.numbers is not None:
+        return editor.numbers(tensor.numbers, tensor.dtype, ir.InsertionPoint(node.op), node.op.location)
+    if tensor.values is None or tensor.dtype not in INTEGERS:
+        return None
+    if is_known(tensor.values):
+        return editor.constant(tensor.values, tensor.dtype, ir.InsertionPoint(node.op), node.op.location)
+    before = editor.arithmetic.setdefault(arithmetic_key(tensor.dtype, tensor.values), result)
+    return None if before == result else editor.resolve(before)

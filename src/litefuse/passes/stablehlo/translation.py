@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, cast
 
-import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import GraphError
@@ -15,12 +14,22 @@ from litefuse.ir.mlir import func, ir, stablehlo
 from litefuse.ir.ops.dims import Shape
 from litefuse.ir.tensorflow_op import NotDecomposed
 from litefuse.ir.types import TensorType, element_type_of, ranked_tensor_type, tensor_type_of
-from litefuse.passes.stablehlo.sizes import KnownSizes, result_dims
-from litefuse.passes.stablehlo.values import Elements, Value, elements_of, known_numbers
+from litefuse.passes.stablehlo.values import (
+    Elements,
+    Value,
+    constant_numbers,
+    elements_of,
+    known_numbers,
+    number_of,
+    repeated_number,
+)
 
-__all__ = ["Functions", "Result", "Rule", "Rules", "Translation"]
+__all__ = ["Result", "Rule", "Rules", "Translation"]
 
 Result: TypeAlias = "ir.Value | Value"
+
+KnownSizes: TypeAlias = "list[MixedSize | None]"
+"""The sizes of a value as far as they are known without computing any; None is an unknown size."""
 
 Rule: TypeAlias = "Callable[[Any, Translation], Result | Sequence[Result]]"
 """Returns the results of an op. The op is a view by the StableHLO bindings, which name its operands and attributes.
@@ -32,7 +41,7 @@ Rules: TypeAlias = "Mapping[str, Rule]"
 """The rules by the ops' names, such as ``stablehlo.add``."""
 
 
-class Functions(Protocol):
+class _Functions(Protocol):
     """The functions of the converted module, and those of the program."""
 
     def define(
@@ -55,7 +64,7 @@ class Translation:
         dialect: The bindings of StableHLO, whose classes read its attributes.
     """
 
-    def __init__(self, rules: Rules, functions: Functions, node: str) -> None:
+    def __init__(self, rules: Rules, functions: _Functions, node: str) -> None:
         self.b = Builder()
         self.functions = functions
         self.dialect = stablehlo()
@@ -211,7 +220,7 @@ class Translation:
                 refine(new, tensor_type_of(old))
             self.bind(old, new)
             if None in self.shape(old):
-                dims = result_dims(self, op, old)
+                dims = _result_dims(self, op, old)
                 if dims is not None:
                     self.set_dims(old, dims)
 
@@ -261,50 +270,138 @@ def refine(value: ir.Value, declared: TensorType) -> None:
         value.set_type(ranked_tensor_type(TensorType(own.dtype, sizes)))
 
 
-def constant_numbers(value: ir.Value) -> npt.NDArray[Any] | None:
-    """Returns the value of a constant of the program; None for any other value, and for dtypes that numpy lacks."""
-    attribute = _constant_attribute(value)
-    if attribute is None:
-        return None
-    if attribute.is_splat:
-        number = number_of(attribute.get_splat_value())
-        return None if number is None else np.broadcast_to(np.array(number), ir.ShapedType(attribute.type).shape)
-    try:
-        return np.array(attribute)
-    except (TypeError, ValueError):  # of bfloat16, for example
-        return None
-
-
-def repeated_number(value: ir.Value) -> float | None:
-    """Returns the number that all elements of a value are, through broadcasts and conversions; None if none."""
-    converted: list[str] = []
-    while not isinstance(value.owner, ir.Block) and value.owner.operation.name in _REPEATING:
-        if value.owner.operation.name == "stablehlo.convert":
-            converted.append(tensor_type_of(value).dtype)
-        value = value.owner.operands[0]
-    attribute = _constant_attribute(value)
-    if attribute is None or not attribute.is_splat:
-        return None
-    number = number_of(attribute.get_splat_value())
-    # Conversions that would round the number are left to the model.
-    return number if all(dtype in {"float32", "float64"} for dtype in converted) else None
-
-
-def number_of(attribute: ir.Attribute) -> float | None:
-    """Returns a number, or 0 or 1 for a condition; None for any other attribute, such as a complex number."""
-    if isinstance(attribute, (ir.BoolAttr, ir.IntegerAttr, ir.FloatAttr)):
-        return float(attribute.value)
+def _result_dims(t: Translation, op: Any, result: ir.Value) -> KnownSizes | None:
+    """Returns what is known of the sizes of an op's result."""
+    name = op.operation.name.removeprefix("stablehlo.")
+    rule = _RULES.get(name)
+    if rule is not None:
+        return rule(t, op, result)
+    # Most other ops have results of their operands' shape.
+    rank = len(t.shape(result))
+    for operand in op.operands:
+        if len(t.shape(operand)) == rank and name not in _OTHERS:
+            return t.known_dims(operand)
     return None
 
 
-def _constant_attribute(value: ir.Value) -> ir.DenseElementsAttr | None:
-    owner = value.owner
-    if isinstance(owner, ir.Block) or owner.operation.name != "stablehlo.constant":
-        return None
-    if isinstance(ir.ShapedType(value.type).element_type, ir.ComplexType):
-        return None  # the bindings cannot read them
-    attribute = owner.attributes["value"]
-    return attribute if isinstance(attribute, ir.DenseElementsAttr) else None
+# A result of these may have the rank of an operand and other sizes.
+_OTHERS = frozenset({"case", "composite", "dynamic_slice", "fft", "if", "scatter", "slice"})
 
 
-_REPEATING = frozenset({"stablehlo.broadcast_in_dim", "stablehlo.convert", "stablehlo.dynamic_broadcast_in_dim"})
+def _unknown(t: Translation, op: Any, _: ir.Value) -> KnownSizes:
+    return [None] * len(t.shape(op.results[0]))
+
+
+def _of_second(t: Translation, op: Any, _: ir.Value) -> KnownSizes:
+    return t.known_dims(op.operands[1])
+
+
+def _from_operand(position: int) -> Callable[[Translation, Any, ir.Value], KnownSizes]:
+    def rule(t: Translation, op: Any, _: ir.Value) -> KnownSizes:
+        elements = t.elements(op.operands[position])
+        return _unknown(t, op, _) if elements is None else list(elements.tolist())
+
+    return rule
+
+
+def _transpose(t: Translation, op: Any, _: ir.Value) -> KnownSizes:
+    dims = t.known_dims(op.operands[0])
+    return [dims[axis] for axis in op.permutation]
+
+
+def _reduce(t: Translation, op: Any, _: ir.Value) -> KnownSizes:
+    axes = list(op.attributes["dimensions"])
+    return [dim for axis, dim in enumerate(t.known_dims(op.operands[0])) if axis not in axes]
+
+
+def _dot_general(t: Translation, op: Any, _: ir.Value) -> KnownSizes:
+    numbers = t.dialect.DotDimensionNumbers(op.dot_dimension_numbers)
+    left, right = (t.known_dims(operand) for operand in op.operands)
+    batching: list[int] = list(numbers.lhs_batching_dimensions)
+    gone = {*batching, *numbers.lhs_contracting_dimensions}
+    gone_right = {*numbers.rhs_batching_dimensions, *numbers.rhs_contracting_dimensions}
+    dims: KnownSizes = [left[axis] for axis in batching] + [dim for axis, dim in enumerate(left) if axis not in gone]
+    return dims + [dim for axis, dim in enumerate(right) if axis not in gone_right]
+
+
+def _convolution(t: Translation, op: Any, result: ir.Value) -> KnownSizes:
+    numbers = t.dialect.ConvDimensionNumbers(op.dimension_numbers)
+    dims: KnownSizes = list(t.shape(result))
+    if int(op.batch_group_count) == 1:
+        dims[numbers.output_batch_dimension] = t.known_dims(op.operands[0])[int(numbers.input_batch_dimension)]
+    return dims
+
+
+def _concatenate(t: Translation, op: Any, _: ir.Value) -> KnownSizes:
+    dims = list(t.known_dims(op.operands[0]))
+    dims[int(op.dimension)] = None
+    return dims
+
+
+def _pad(t: Translation, op: Any, _: ir.Value) -> KnownSizes:
+    amounts = zip(op.edge_padding_low, op.edge_padding_high, op.interior_padding, strict=True)
+    dims = t.known_dims(op.operands[0])
+    return [dim if not any(paddings) else None for dim, paddings in zip(dims, amounts, strict=True)]
+
+
+def _real_dynamic_slice(t: Translation, op: Any, _: ir.Value) -> KnownSizes:
+    begins, ends, strides = (t.elements(operand) for operand in op.operands[1:])
+    if begins is None or ends is None or strides is None:
+        return _unknown(t, op, _)
+    return [
+        end if isinstance(begin, int) and begin == 0 and isinstance(stride, int) and stride == 1 else None
+        for begin, end, stride in zip(begins.tolist(), ends.tolist(), strides.tolist(), strict=True)
+    ]
+
+
+def _reduce_window(t: Translation, op: Any, _: ir.Value) -> KnownSizes:
+    dims = t.known_dims(op.operands[0])
+    return [dim if int(size) == 1 else None for dim, size in zip(dims, op.window_dimensions, strict=True)]
+
+
+def _custom_call(t: Translation, op: Any, result: ir.Value) -> KnownSizes:
+    if ir.StringAttr(op.attributes["call_target_name"]).value == "stablehlo.dynamic_reduce_window":
+        return _dynamic_reduce_window(t, op)
+    return list(t.shape(result))
+
+
+def _dynamic_reduce_window(t: Translation, op: Any) -> KnownSizes:
+    """Running combinations, and dimensions without windows, keep their sizes."""
+    dims: KnownSizes = t.known_dims(op.operands[0])
+    sizes, strides = (t.elements(vector) for vector in list(op.operands)[-5:-3])
+    if sizes is None or strides is None:
+        return [None] * len(dims)
+    return [
+        dim if stride == 1 and (size == 1 or (isinstance(dim, ir.Value) and size == dim)) else None
+        for dim, size, stride in zip(dims, sizes.tolist(), strides.tolist(), strict=True)
+    ]
+
+
+def _of_same_position(t: Translation, op: Any, result: ir.Value) -> KnownSizes:
+    return t.known_dims(op.operands[ir.OpResult(result).result_number])
+
+
+_RULES: Mapping[str, Callable[[Translation, Any, ir.Value], KnownSizes]] = {
+    "concatenate": _concatenate,
+    "convolution": _convolution,
+    "custom_call": _custom_call,
+    "dot_general": _dot_general,
+    "dynamic_broadcast_in_dim": _from_operand(1),
+    "dynamic_conv": _convolution,
+    "dynamic_iota": _from_operand(0),
+    "dynamic_pad": _unknown,
+    "dynamic_reshape": _from_operand(1),
+    "dynamic_update_slice": _of_same_position,
+    "gather": _unknown,
+    "dynamic_gather": _unknown,
+    "optimization_barrier": _of_same_position,
+    "pad": _pad,
+    "real_dynamic_slice": _real_dynamic_slice,
+    "reduce": _reduce,
+    "reduce_window": _reduce_window,
+    "select": _of_second,
+    "clamp": _of_second,
+    "sort": _of_same_position,
+    "transpose": _transpose,
+    "while": _of_same_position,
+}

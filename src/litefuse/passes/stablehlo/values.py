@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from litefuse.ir.builder import Builder, MixedSize
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_value
+from litefuse.ir.types import tensor_type_of
 
 __all__ = [
     "MOST_ELEMENTS",
@@ -22,11 +23,14 @@ __all__ = [
     "Reduction",
     "Spread",
     "Value",
+    "constant_numbers",
     "constant_value",
     "dims_of",
     "elements_of",
     "elements_value",
     "known_numbers",
+    "number_of",
+    "repeated_number",
     "spread",
 ]
 
@@ -217,3 +221,52 @@ def spread(b: Builder, small: Value, dims: Sequence[MixedSize]) -> Value:
         return create_value("tf.Const", kind, [], {"value": attribute})
 
     return Value(emit, spread=Spread(small, tuple(dims)))
+
+
+def constant_numbers(value: ir.Value) -> npt.NDArray[Any] | None:
+    """Returns the value of a constant of the program; None for any other value, and for dtypes that numpy lacks."""
+    attribute = _constant_attribute(value)
+    if attribute is None:
+        return None
+    if attribute.is_splat:
+        number = number_of(attribute.get_splat_value())
+        return None if number is None else np.broadcast_to(np.array(number), ir.ShapedType(attribute.type).shape)
+    try:
+        return np.array(attribute)
+    except (TypeError, ValueError):  # of bfloat16, for example
+        return None
+
+
+def repeated_number(value: ir.Value) -> float | None:
+    """Returns the number that all elements of a value are, through broadcasts and conversions; None if none."""
+    converted: list[str] = []
+    while not isinstance(value.owner, ir.Block) and value.owner.operation.name in _REPEATING:
+        if value.owner.operation.name == "stablehlo.convert":
+            converted.append(tensor_type_of(value).dtype)
+        value = value.owner.operands[0]
+    attribute = _constant_attribute(value)
+    if attribute is None or not attribute.is_splat:
+        return None
+    number = number_of(attribute.get_splat_value())
+    # Conversions that would round the number are left to the model.
+    return number if all(dtype in {"float32", "float64"} for dtype in converted) else None
+
+
+def number_of(attribute: ir.Attribute) -> float | None:
+    """Returns a number, or 0 or 1 for a condition; None for any other attribute, such as a complex number."""
+    if isinstance(attribute, (ir.BoolAttr, ir.IntegerAttr, ir.FloatAttr)):
+        return float(attribute.value)
+    return None
+
+
+def _constant_attribute(value: ir.Value) -> ir.DenseElementsAttr | None:
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.operation.name != "stablehlo.constant":
+        return None
+    if isinstance(ir.ShapedType(value.type).element_type, ir.ComplexType):
+        return None  # the bindings cannot read them
+    attribute = owner.attributes["value"]
+    return attribute if isinstance(attribute, ir.DenseElementsAttr) else None
+
+
+_REPEATING = frozenset({"stablehlo.broadcast_in_dim", "stablehlo.convert", "stablehlo.dynamic_broadcast_in_dim"})

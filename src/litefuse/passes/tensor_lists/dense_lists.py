@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import ClassVar
 
 from litefuse.ir.builder import Builder, MixedSize
 from litefuse.ir.call_graph import callees, callees_first, functions, operations, separate_callers, update_function_type
@@ -13,17 +14,15 @@ from litefuse.ir.ops.dims import Dim
 from litefuse.ir.tensorflow_op import NotDecomposed
 from litefuse.ir.types import is_variant
 from litefuse.passes.tensor_lists.dense_ops import dense_form
-from litefuse.passes.tensor_lists.first_turn import FirstTurn
 from litefuse.passes.tensor_lists.list_groups import Web, find_webs, resizes, unsupported
 from litefuse.passes.tensor_lists.list_ops import CREATORS, NONE, has_lists, hold_tensors
-from litefuse.passes.tensor_lists.list_sizes import LIST_ELEMENTS, LIST_RULES, item_sizes
+from litefuse.passes.tensor_lists.list_sizes import LIST_ELEMENTS, LIST_RULES, item_sizes, refuse_varying_items
+from litefuse.passes.tensor_lists.op_results import emit
 from litefuse.passes.tensor_lists.optionals import remove_optionals
 from litefuse.passes.tensor_lists.ragged_items import take_ragged_items_apart
-from litefuse.passes.tensor_lists.size_ops import emit
-from litefuse.passes.tensor_lists.sizes import Sizes, Unknown, values_of
-from litefuse.passes.tensor_lists.varying_items import refuse_varying_items
+from litefuse.passes.tensor_lists.sizes import FirstTurn, Sizes, Unknown, values_of
 
-__all__ = ["make_dense"]
+__all__ = ["LowerTensorLists"]
 
 _FROM_NOTHING = frozenset({"tf.EmptyTensorList", "tf.TensorListReserve"})
 # The ops after which a list has items of some size, whatever was written into it before.
@@ -35,21 +34,37 @@ _OF_SOME_SIZE = frozenset(
 )
 
 
-def make_dense(module: ir.Module) -> None:
-    """Makes a dense tensor of every tensor list of a module that has some; see :class:`LowerTensorLists`.
+class LowerTensorLists:
+    """Makes a dense tensor ``[length, *item]`` of every tensor list, also where loops and branches hand it on::
+
+        %l = tf.TensorListReserve(%shape, %n)       %l = tf.Fill([%n, %batch, 5], 0)
+        %m = tf.TensorListSetItem(%l, %i, %x)  -->  %m = tf.XlaDynamicUpdateSlice(%l, tf.ExpandDims(%x, 0), [%i, 0, 0])
+        %y = tf.TensorListGetItem(%m, %i)           %y = tf.GatherV2(%m, %i)
+        %s = tf.TensorListStack(%m)                 %s = %m
+
+    The runtime has no lists. An item that was never written is zeros, in a list as in the tensor. How large the items
+    are, which a list need not know when it is made, is worked out from what is written into it, in terms of values that
+    are there before the loop. A list that nothing is taken out of becomes a constant.
 
     Raises:
         ConversionError: The sizes of a list cannot be told.
     """
-    by_symbol = functions(module)
-    separate_callers(by_symbol, shared=_without_lists(by_symbol))
-    take_ragged_items_apart(by_symbol)
-    remove_optionals(by_symbol)
-    while webs := find_webs(by_symbol):  # first those whose items are tensors, then those that have these as items
-        _make_webs_dense(webs, by_symbol)
-    for function in by_symbol.values():
-        if not function.is_external:
-            update_function_type(function)
+
+    name: ClassVar[str] = "lower-tensor-lists"
+
+    def run(self, module: ir.Module) -> bool:
+        by_symbol = functions(module)
+        if not any(map(has_lists, by_symbol.values())):
+            return False
+        separate_callers(by_symbol, shared=_without_lists(by_symbol))
+        take_ragged_items_apart(by_symbol)
+        remove_optionals(by_symbol)
+        while webs := find_webs(by_symbol):  # first those whose items are tensors, then those that have these as items
+            _make_webs_dense(webs, by_symbol)
+        for function in by_symbol.values():
+            if not function.is_external:
+                update_function_type(function)
+        return True
 
 
 def _make_webs_dense(webs: dict[ir.Value, Web], by_symbol: Mapping[str, func.FuncOp]) -> None:

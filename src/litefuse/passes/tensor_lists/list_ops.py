@@ -16,7 +16,6 @@ __all__ = [
     "HOLDS_NOTHINGS",
     "ITEMS",
     "ITEM_RESULTS",
-    "LIST_OPERANDS",
     "NONE",
     "OPTIONALS",
     "PASSING",
@@ -75,7 +74,7 @@ GROWING = frozenset(
         "tf.TensorListScatterIntoExistingList",
     }
 )
-LIST_OPERANDS = PASSING | READERS
+_LIST_OPERANDS = PASSING | READERS
 #: The operands that are items, or hold items along their first dimension.
 ITEMS = {
     "tf.TensorListPushBack": (1, 0),
@@ -112,7 +111,7 @@ HOLDS_NOTHINGS = "litefuse.holds_nothings"
 
 def is_list_op(op: ir.OpView) -> bool:
     """Whether an op makes a tensor list, changes one or reads it."""
-    return op.name in CREATORS or (op.name in LIST_OPERANDS and is_variant(op.operands[0]))
+    return op.name in CREATORS or (op.name in _LIST_OPERANDS and is_variant(op.operands[0]))
 
 
 def list_of(op: ir.OpView) -> ir.Value:

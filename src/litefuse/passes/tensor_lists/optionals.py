@@ -13,10 +13,8 @@ from litefuse.ir.ops.substitution import substituted, unknowns
 from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
 from litefuse.passes.tensor_lists.list_ops import NONE, OPTIONALS, hold_tensors
 from litefuse.passes.tensor_lists.list_sizes import function_of
-from litefuse.passes.tensor_lists.op_results import Number, SizeOf
-from litefuse.passes.tensor_lists.optional_groups import SOME, OptionalGroup, find_optionals
-from litefuse.passes.tensor_lists.optional_parts import separate_kinds
-from litefuse.passes.tensor_lists.size_ops import emit
+from litefuse.passes.tensor_lists.op_results import Number, SizeOf, emit
+from litefuse.passes.tensor_lists.optional_groups import SOME, OptionalGroup, find_optionals, separate_kinds
 from litefuse.passes.tensor_lists.sizes import Sizes, Unknown
 
 __all__ = ["remove_optionals"]

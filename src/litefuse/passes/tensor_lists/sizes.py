@@ -16,21 +16,25 @@ from litefuse.ir.mlir import func, ir, producer
 from litefuse.ir.ops.dims import Dim, Formula, broadcast_all, broadcast_members, symbol_in
 from litefuse.ir.ops.facts import Values
 from litefuse.ir.ops.substitution import operators, substituted, unknowns
+from litefuse.ir.purity import is_repeatable
+from litefuse.ir.types import is_variant
 from litefuse.passes.tensor_lists.list_groups import Web
 from litefuse.passes.tensor_lists.list_ops import COPYING, NONE
 from litefuse.passes.tensor_lists.op_results import Number, OpResults, SizeOf
 
-__all__ = ["Circular", "ElementsRule", "Rule", "Sizes", "Unknown", "values_of"]
+__all__ = ["ElementsRule", "FirstTurn", "Rule", "Sizes", "Unknown", "values_of"]
 
 Rule: TypeAlias = "Callable[[Sizes, ir.OpView, int, int], Dim | None]"
 ElementsRule: TypeAlias = "Callable[[Sizes, ir.OpView], Values | None]"
+_READERS = frozenset({"tf.TensorListElementShape", "tf.TensorListGetItem", "tf.TensorListLength"})
+_MAKER = "tf.TensorListFromTensor"
 
 
 class Unknown(Exception):  # noqa: N818  no error: another formula is tried
     """A size cannot be computed where it is needed; the text says why."""
 
 
-class Circular(Unknown):
+class _Circular(Unknown):
     """A size depends on itself alone."""
 
 
@@ -178,7 +182,7 @@ class Sizes:
         """
         key = (value, axis)
         if key in self._visited:
-            raise Circular("it depends on itself")
+            raise _Circular("it depends on itself")
         self._visited.add(key)
         try:
             yield
@@ -271,14 +275,14 @@ class Sizes:
             if isinstance(name, SizeOf) and name not in sizes:
                 try:
                     sizes[name] = self.size(name.value, name.axis)
-                except Circular:
+                except _Circular:
                     circular.add(name)
         found = substituted(formula, sizes)
         if not circular:
             return found
         left = [member for member in broadcast_members(found) if circular.isdisjoint(unknowns(member))]
         if not left:
-            raise Circular("it depends on itself")
+            raise _Circular("it depends on itself")
         return broadcast_all(*left)
 
     def _named(self, symbol: Formula, found: Dim) -> Dim:
@@ -323,3 +327,61 @@ def _branch_sizes(sizes: Sizes, op: ir.OpView, result: int, axis: int) -> set[Di
 def values_of(size: Dim) -> set[ir.Value]:
     """The values that a formula is made of."""
     return {name.value for name in unknowns(size) if isinstance(name, (SizeOf, Number))}
+
+
+class FirstTurn:
+    """Copies what computes a value inside a function to the place of the op that calls it.
+
+    The size of the value in the first turn of a loop is then taken for that of all; what relies on it has to make an
+    item of another size an error when the model runs.
+    """
+
+    def __init__(self, webs: dict[ir.Value, Web]) -> None:
+        self._webs = webs
+        self._copies: dict[ir.Value, ir.Value] = {}
+
+    def __call__(self, value: ir.Value, call: ir.OpView) -> ir.Value:
+        """The copy of a value.
+
+        Raises:
+            Unknown: It is computed by ops that cannot be copied.
+        """
+        needed: list[ir.OpView] = []
+        seen: set[ir.Value] = set()
+        waiting = [value]
+        while waiting:
+            current = waiting.pop()
+            if isinstance(current.owner, ir.Block) or current in self._copies or current in seen:
+                continue
+            op = current.owner.opview
+            if is_call(op) or not is_repeatable(op.name):
+                raise Unknown(f"it depends on the result of {op.name}")
+            if any(map(is_variant, (*op.operands, *op.results))) and op.name not in {*_READERS, _MAKER}:
+                raise Unknown(f"it depends on the result of {op.name}")
+            seen.update(op.results)
+            needed.append(op)
+            waiting += op.operands
+        body = needed[0].operation.block if needed else None
+        for op in list(body.operations) if body is not None else ():
+            if op.operation not in [each.operation for each in needed]:
+                continue
+            copy = op.operation.clone(ip=ir.InsertionPoint(call))
+            for position, operand in enumerate(op.operands):
+                copy.operands[position] = self._outside(operand, call)
+            if op.name == _MAKER:
+                web = self._webs[copy.results[0]] = self._webs[op.results[0]]
+                web.values.append(copy.results[0])
+                web.ops.append(copy.opview)
+            elif any(map(is_variant, copy.operands)):
+                self._webs[copy.operands[0]].ops.append(copy.opview)
+            self._copies.update(zip(op.results, copy.results, strict=True))
+        return self._outside(value, call)
+
+    def is_copy(self, value: ir.Value) -> bool:
+        """Whether a value is one of the copies."""
+        return value in self._copies.values()
+
+    def _outside(self, value: ir.Value, call: ir.OpView) -> ir.Value:
+        if isinstance(value.owner, ir.Block):
+            return call_operands(call)[ir.BlockArgument(value).arg_number]
+        return self._copies[value]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from litefuse.passes.weights.placeholders import takes_placeholder, takes_stub
-from litefuse.passes.weights.weight import Weight
-from litefuse.passes.weights.weights import Weights
+from litefuse.passes.weights.place_weights import takes_placeholder, takes_stub
+from litefuse.passes.weights.weights import Weight, Weights
 
 __all__ = ["Weight", "Weights", "takes_placeholder", "takes_stub"]

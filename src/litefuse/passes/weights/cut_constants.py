@@ -17,7 +17,7 @@ from litefuse.ir.mlir import ir
 from litefuse.ir.ops.facts import Op, Tensor, Undecided, array_of
 from litefuse.ir.ops.values import VALUES
 from litefuse.passes.weights import Weight, Weights, takes_placeholder, takes_stub
-from litefuse.passes.weights.folding import LARGEST_FOLDED
+from litefuse.passes.weights.fold_constants import LARGEST_FOLDED
 
 __all__ = ["CutConstants"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -15,9 +15,8 @@ from litefuse.ir.call_graph import functions, nested_operations
 from litefuse.ir.constants import absent_operand, pseudo_constant, stored
 from litefuse.ir.engine.lowering import flatbuffer, set_signature
 from litefuse.ir.mlir import func, ir, producer
-from litefuse.passes.weights.folding import LARGEST_FOLDED, is_used_among
 
-__all__ = ["FoldConstants"]
+__all__ = ["LARGEST_FOLDED", "FoldConstants", "is_used_among"]
 
 # Ops that compute.
 _COMPUTING = frozenset(
@@ -70,6 +69,14 @@ _MADE = frozenset({"f32", "i1", "i32", "i64"})
 # Ops that change the shape or dtype of places, and the dtypes of places.
 _PLACED = frozenset({"tfl.cast", "tfl.reshape"})
 _INTEGERS = {"i32": np.int32, "i64": np.int64}
+LARGEST_FOLDED = 10 << 20
+"""The limit of TensorFlow's own folding, in bytes (tensorflow/core/grappler/optimizers/constant_folding.cc)."""
+
+
+def is_used_among(use: ir.OpOperand, values: Container[ir.Value]) -> bool:
+    """Whether the user of a value makes one of these values."""
+    results = use.owner.results
+    return len(results) > 0 and results[0] in values
 
 
 class _Origin(NamedTuple):

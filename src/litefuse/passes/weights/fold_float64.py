@@ -16,7 +16,7 @@ from litefuse.ir.mlir import ir
 from litefuse.ir.ops.facts import FLOATS, INTEGERS, MALFORMED, Op, Tensor, Undecided
 from litefuse.ir.ops.numbers import FUNCTIONS, FUNCTIONS_OF_FLOAT64, MOVES
 from litefuse.ir.ops.values import VALUES
-from litefuse.passes.weights.folding import LARGEST_FOLDED, is_used_among
+from litefuse.passes.weights.fold_constants import LARGEST_FOLDED, is_used_among
 
 __all__ = ["FoldFloat64"]
 

@@ -9,7 +9,7 @@ __all__ = ["CONSTANTS"]
 _HIDDEN = "litefuse.ir.engine.hidden_constants"
 _QUOTIENT = "litefuse.passes.legalize.arithmetic.division.Quotient"
 _KEEP_ZEROS = "litefuse.passes.legalize.zero_operands.KeepZeroOperands"
-_CHECK = "litefuse.passes.weights.check_constants.CheckConstants"
+_CHECK = "litefuse.passes.weights.lowered_constants.CheckConstants"
 _NEUTRAL = "litefuse.passes.simplify.neutral_ops"
 _PROCESS = "litefuse.support.processes.process"
 _STRINGS = "litefuse.passes.legalize.strings.strings"
@@ -190,7 +190,7 @@ CONSTANTS: tuple[Fault, ...] = (
         "folds-whatever-the-size",
         "Ranges, fills and ops on their results are folded into constants of any size.",
         "litefuse.ir.engine.constant_sizes.check_folding",
-        "litefuse.passes.weights.fill_buffers.FillBuffers",
+        "litefuse.passes.control_flow.litert_loops.FillBuffers",
     ),
     _fault(
         "running-sum-of-unsigned-constants",

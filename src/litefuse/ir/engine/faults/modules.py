@@ -27,7 +27,7 @@ MODULES: tuple[Fault, ...] = (
     _fault(
         "loops-in-regions",
         "The bodies of loops remain regions, which the exporter refuses without a reason.",
-        "litefuse.passes.control_flow.outline_loops.OutlineLoops",
+        "litefuse.passes.control_flow.litert_loops.OutlineLoops",
     ),
     _fault(
         "stateless-loop",
@@ -37,12 +37,12 @@ MODULES: tuple[Fault, ...] = (
     _fault(
         "several-branches",
         "Case is not lowered.",
-        "litefuse.passes.control_flow.lower_case.LowerCase",
+        "litefuse.passes.control_flow.branches.LowerCase",
     ),
     _fault(
         "lists-of-open-shape",
         "Tensor lists whose elements have a dynamic shape are refused.",
-        "litefuse.passes.tensor_lists.lower.LowerTensorLists",
+        "litefuse.passes.tensor_lists.dense_lists.LowerTensorLists",
     ),
     _fault(
         "table-of-other-dtypes",
@@ -63,7 +63,7 @@ MODULES: tuple[Fault, ...] = (
     _fault(
         "unused-constants",
         "The exporter writes unused constants.",
-        "litefuse.passes.weights.drop_constants.DropConstants",
+        "litefuse.passes.weights.lowered_constants.DropConstants",
     ),
     _fault(
         "operands-of-different-dtypes",
@@ -129,7 +129,7 @@ MODULES: tuple[Fault, ...] = (
         "complex-attributes",
         "The value of a complex constant cannot be read: a TypeError is raised.",
         "litefuse.ir.engine.constant_sizes",
-        "litefuse.passes.weights.check_constants.CheckConstants",
+        "litefuse.passes.weights.lowered_constants.CheckConstants",
     ),
     _of_bindings(
         "unsigned-arrays",

@@ -169,18 +169,18 @@ OPERATIONS: tuple[Fault, ...] = (
         "end-behind-the-last",
         "A slice whose constant end is behind the last element becomes SLICE of more elements than there are, which "
         "the dialect refuses.",
-        "litefuse.passes.simplify.bounded_slices.bound_slice",
+        "litefuse.passes.simplify.slices.bound_slice",
     ),
     _fault(
         "positions-of-int64",
         "Constant positions of int64 that are beyond int32 make SLICE begin behind the last element, which the runtime "
         "refuses.",
-        "litefuse.passes.simplify.bounded_slices.bound_slice",
+        "litefuse.passes.simplify.slices.bound_slice",
     ),
     _fault(
         "ellipsis-of-int64",
         "The constants of int64 of a slice with an ellipsis are read as int32, each number as two.",
-        "litefuse.passes.simplify.bounded_slices.bound_slice",
+        "litefuse.passes.simplify.slices.bound_slice",
     ),
     _fault(
         "narrowed-broadcast",

@@ -8,8 +8,8 @@ __all__ = ["RUNTIME"]
 
 _LEGALIZE = "litefuse.passes.legalize"
 _FINISHING = "litefuse.passes.finishing"
-_BRANCH_RESULTS = "litefuse.passes.control_flow.branch_results.CopyBranchResults"
-_OUTLINE = "litefuse.passes.control_flow.outline_loops.OutlineLoops"
+_BRANCH_RESULTS = "litefuse.passes.control_flow.branches.CopyBranchResults"
+_OUTLINE = "litefuse.passes.control_flow.litert_loops.OutlineLoops"
 _STATES = f"{_FINISHING}.initialize_states.InitializeStates"
 _SHAPES = f"{_FINISHING}.prepared_shapes.PrepareShapes"
 _REVERSE = f"{_LEGALIZE}.arrays.moved_elements.Reverse"

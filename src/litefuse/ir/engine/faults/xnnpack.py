@@ -63,12 +63,12 @@ XNNPACK: tuple[Fault, ...] = (
         "variable-that-is-both-operands",
         "The copy that READ_VARIABLE makes is elided, and only the first operand of an op becomes the variable: an op "
         "that takes it twice crashes the process.",
-        "litefuse.passes.variables.separate_reads.SeparateReads",
+        "litefuse.passes.variables.handles_and_reads.SeparateReads",
     ),
     _fault(
         "handles-of-one-variable",
         "Two handles of a variable are treated as different variables: one is read before the other is assigned.",
-        "litefuse.passes.variables.merge_handles.MergeHandles",
+        "litefuse.passes.variables.handles_and_reads.MergeHandles",
     ),
     _fault(
         "unnamed-op",

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from litefuse.ir.mlir import ir
-from litefuse.passes.stablehlo.rules.broadcasting import elementwise
-from litefuse.passes.stablehlo.rules.followed import on_elements
+from litefuse.passes.stablehlo.rules.broadcasting import elementwise, on_elements
 from litefuse.passes.stablehlo.translation import Result, Rule, Rules, Translation
 
 __all__ = ["RULES", "are_disjoint"]

@@ -1,15 +1,19 @@
-"""Elementwise ops with operands that broadcast."""
+"""Elementwise ops with operands that broadcast, and those that are folded during translation."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import overload
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, overload
 
+import numpy as np
+
+from litefuse.ir.builder import MixedSize
 from litefuse.ir.mlir import ir
 from litefuse.passes.stablehlo.translation import Result, Translation
-from litefuse.passes.stablehlo.values import Value, spread
+from litefuse.passes.stablehlo.values import Elements, Value, dims_of, elements_of, elements_value, spread
 
-__all__ = ["elementwise"]
+__all__ = ["ON_COMPARED", "elementwise", "number_value", "of_numbers", "on_elements"]
 
 
 @overload
@@ -49,3 +53,115 @@ def _in_float32(t: Translation, emit: Callable[..., ir.Value], narrow: str) -> C
         return t.b.cast(result, narrow) if t.b.dtype(result) == "float32" else result
 
     return emit_wide
+
+
+def _larger(a: int, b: int) -> int:
+    return max(a, b)
+
+
+def _lesser(a: int, b: int) -> int:
+    return min(a, b)
+
+
+def _quotient(a: int, b: int) -> int:
+    """Divides, rounding toward 0."""
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
+def _rest(a: int, b: int) -> int:
+    return a - b * _quotient(a, b)
+
+
+# Arithmetic on tracked elements: on numbers, and on sizes that the model computes.
+_ON_NUMBERS: Mapping[str, Callable[[int, int], int]] = {
+    "add": lambda a, b: a + b,
+    "and": lambda a, b: a & b,
+    "divide": _quotient,
+    "left": lambda a, b: a << b,
+    "maximum": _larger,
+    "minimum": _lesser,
+    "multiply": lambda a, b: a * b,
+    "or": lambda a, b: a | b,
+    "remainder": _rest,
+    "right": lambda a, b: a >> b,
+    "subtract": lambda a, b: a - b,
+    "xor": lambda a, b: a ^ b,
+}
+
+
+_ON_SIZES = {"add": "AddV2", "maximum": "Maximum", "minimum": "Minimum", "multiply": "Mul", "subtract": "Sub"}
+
+
+ON_COMPARED: Mapping[str, Callable[[int, int], bool]] = {
+    "EQ": operator.eq,
+    "NE": operator.ne,
+    "LT": operator.lt,
+    "LE": operator.le,
+    "GT": operator.gt,
+    "GE": operator.ge,
+}
+
+
+def on_elements(t: Translation, hlo: str, a: Elements | None, b: Elements | None, dtype: str) -> Value | None:
+    """Applies an op to tracked elements; returns None if some are not tracked, or the result cannot be."""
+    if a is None or b is None or a.shape != b.shape:
+        return None
+    results: list[MixedSize] = []
+    for x, y in zip(dims_of(a), dims_of(b), strict=True):
+        if isinstance(x, int) and isinstance(y, int):
+            number = _on_integers(hlo, x, y, _bits(dtype))
+            if number is None or not _holds(dtype, number):
+                return None
+            results.append(number)
+        elif hlo == "subtract" and isinstance(x, int) == isinstance(y, int) and x == y:
+            results.append(0)
+        elif hlo in _ON_SIZES:
+            results.append(t.b.dims(_ON_SIZES[hlo], x, y))
+        else:
+            return None
+    return elements_value(t.b, elements_of(results, a.shape), dtype)
+
+
+def _on_integers(hlo: str, x: int, y: int, bits: int) -> int | None:
+    """Applies an op to two numbers; returns None if the result is undefined, or depends on the bits."""
+    if hlo not in _ON_NUMBERS or (hlo in {"divide", "remainder"} and y == 0):
+        return None
+    if hlo in {"left", "right"} and y >= bits and x >= 0:
+        return 0
+    if hlo in {"left", "right"} and not (x >= 0 and y >= 0):
+        return None
+    return _ON_NUMBERS[hlo](x, y)
+
+
+_ON_FLOATS: Mapping[str, Callable[..., Any]] = {
+    "add": np.add,
+    "divide": np.divide,
+    "multiply": np.multiply,
+    "subtract": np.subtract,
+}
+
+
+def of_numbers(t: Translation, op: Any, hlo: str) -> Value | None:
+    """Folds arithmetic on two known scalars."""
+    result = op.results[0]
+    numbers = [t.number(operand) for operand in op.operands]
+    if hlo not in _ON_FLOATS or t.dtype(result) != "float32" or t.shape(result) or None in numbers:
+        return None
+    with np.errstate(all="ignore"):
+        return number_value(t, float(_ON_FLOATS[hlo](*(np.float32(number) for number in numbers))))
+
+
+def number_value(t: Translation, number: float) -> Value:
+    """Returns a float32 scalar."""
+    attribute = ir.DenseElementsAttr.get(np.array(number, np.float32))
+    return Value(lambda: t.b.constant(number, "float32"), constant=attribute)
+
+
+def _bits(dtype: str) -> int:
+    return 1 if dtype == "bool" else int(dtype.removeprefix("u").removeprefix("int"))
+
+
+def _holds(dtype: str, number: int) -> bool:
+    """Whether a dtype can represent a number: arithmetic that wraps around is left to the model."""
+    bits = _bits(dtype)
+    return 0 <= number < 2**bits if dtype[0] in "bu" else -(2 ** (bits - 1)) <= number < 2 ** (bits - 1)

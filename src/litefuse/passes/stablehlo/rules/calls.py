@@ -11,7 +11,7 @@ from litefuse.ir.call_graph import create_call, function_symbol
 from litefuse.ir.mlir import ir
 from litefuse.passes.stablehlo.modules import unknown_call
 from litefuse.passes.stablehlo.rules.broadcasting import elementwise
-from litefuse.passes.stablehlo.rules.lapack import ROUTINES
+from litefuse.passes.stablehlo.rules.linear_algebra import ROUTINES
 from litefuse.passes.stablehlo.rules.reductions import counts
 from litefuse.passes.stablehlo.rules.sorting import top_k
 from litefuse.passes.stablehlo.rules.windows import dynamic_reduce_window

@@ -13,9 +13,9 @@ import numpy as np
 from litefuse.errors import GraphError
 from litefuse.ir.builder import MixedSize
 from litefuse.ir.mlir import ir
-from litefuse.passes.stablehlo.paddings import padding_name, position_count
 from litefuse.passes.stablehlo.rules.products import wide_dtype
 from litefuse.passes.stablehlo.rules.shapes import spaced
+from litefuse.passes.stablehlo.rules.windows import padding_name, position_count
 from litefuse.passes.stablehlo.translation import Result, Rules, Translation
 
 __all__ = ["RULES"]

@@ -11,8 +11,7 @@ import numpy as np
 from litefuse.errors import GraphError
 from litefuse.ir.mlir import ir
 from litefuse.passes.stablehlo.rules.bits import are_disjoint
-from litefuse.passes.stablehlo.rules.broadcasting import elementwise
-from litefuse.passes.stablehlo.rules.followed import ON_COMPARED, number_value, of_numbers, on_elements
+from litefuse.passes.stablehlo.rules.broadcasting import ON_COMPARED, elementwise, number_value, of_numbers, on_elements
 from litefuse.passes.stablehlo.rules.functions import recognized
 from litefuse.passes.stablehlo.translation import Result, Rule, Rules, Translation
 from litefuse.passes.stablehlo.values import dims_of, elements_of, elements_value, known_numbers

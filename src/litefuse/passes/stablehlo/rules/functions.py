@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.ir.mlir import ir
-from litefuse.passes.stablehlo.translation import Translation, repeated_number
+from litefuse.passes.stablehlo.translation import Translation
+from litefuse.passes.stablehlo.values import repeated_number
 
 __all__ = ["recognized"]
 

@@ -1,8 +1,12 @@
-"""Matrix decompositions, Fourier transforms, and batch normalization."""
+"""Matrix decompositions, Fourier transforms and batch normalization; calls of LAPACK, which JAX makes on CPUs.
+
+The routines: https://www.netlib.org/lapack/explore-html/; which of them JAX calls, and how:
+https://github.com/jax-ml/jax/blob/main/jax/_src/lax/linalg.py.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,20 +15,30 @@ from litefuse.errors import GraphError
 from litefuse.ir.builder import MixedSize
 from litefuse.ir.mlir import ir
 from litefuse.passes.legalize.linear_algebra.batches import in_one_batch
-from litefuse.passes.legalize.linear_algebra.factorizations import cholesky, solve_triangular
+from litefuse.passes.legalize.linear_algebra.factorizations import (
+    cholesky,
+    householder,
+    householder_product,
+    lu,
+    solve_triangular,
+)
+from litefuse.passes.legalize.linear_algebra.jacobi import eigenvalues, eigenvectors, singular_values, singular_vectors
+from litefuse.passes.legalize.linear_algebra.tridiagonal import solve_tridiagonal
 from litefuse.passes.stablehlo.translation import Result, Rules, Translation
 
-__all__ = ["RULES", "factored", "matrices_of", "shaped", "solved"]
+__all__ = ["ROUTINES", "RULES", "shaped"]
+
+Routine = Callable[[Any, Translation, Mapping[str, Any]], Sequence[Result]]
 
 
-def factored(t: Translation, operand: ir.Value, *, lower: bool) -> ir.Value:
+def _factored(t: Translation, operand: ir.Value, *, lower: bool) -> ir.Value:
     """Returns the Cholesky factors of symmetric positive definite matrices, of which only one triangle is read."""
-    matrices, outer = matrices_of(t, operand)
+    matrices, outer = _matrices_of(t, operand)
     factor = cholesky(t.b, matrices if lower else t.b.transpose(matrices, [0, 2, 1]))
     return shaped(t, factor if lower else t.b.transpose(factor, [0, 2, 1]), outer)
 
 
-def solved(
+def _solved(
     t: Translation,
     matrices: ir.Value,
     sides: ir.Value,
@@ -45,7 +59,7 @@ def solved(
     return shaped(t, solution if left else b.transpose(solution, [0, 2, 1]), outer)
 
 
-def matrices_of(t: Translation, operand: ir.Value) -> tuple[ir.Value, Sequence[MixedSize]]:
+def _matrices_of(t: Translation, operand: ir.Value) -> tuple[ir.Value, Sequence[MixedSize]]:
     """Returns an operand's float32 matrices in a batch of one dimension, and the sizes of the batch."""
     (matrices,), outer = _in_one_batch(t, operand)
     return matrices, outer
@@ -64,14 +78,14 @@ def _in_one_batch(t: Translation, *operands: ir.Value) -> tuple[Sequence[ir.Valu
 
 
 def _cholesky(op: Any, t: Translation) -> Result:
-    return factored(t, op.operands[0], lower="lower" in op.attributes and ir.BoolAttr(op.attributes["lower"]).value)
+    return _factored(t, op.operands[0], lower="lower" in op.attributes and ir.BoolAttr(op.attributes["lower"]).value)
 
 
 def _triangular_solve(op: Any, t: Translation) -> Result:
     left, lower, unit = (ir.BoolAttr(op.attributes[name]).value for name in ("left_side", "lower", "unit_diagonal"))
     transposed = str(op.attributes["transpose_a"]).split()[-1].strip(">") != "NO_TRANSPOSE"
     matrices, sides = op.operands
-    return solved(t, matrices, sides, left=left, lower=lower, transposed=transposed, unit_diagonal=unit)
+    return _solved(t, matrices, sides, left=left, lower=lower, transposed=transposed, unit_diagonal=unit)
 
 
 def _fft(op: Any, t: Translation) -> Result:
@@ -127,3 +141,82 @@ RULES: Rules = {
     "stablehlo.fft": _fft,
     "stablehlo.triangular_solve": _triangular_solve,
 }
+
+
+def _cholesky_call(op: Any, t: Translation, options: Mapping[str, Any]) -> Sequence[Result]:
+    factor = _factored(t, op.operands[0], lower=options["uplo"] == ord("L"))
+    return [factor, _success(t, t.b.sizes(factor)[:-2])]
+
+
+def _lu(op: Any, t: Translation, _: Mapping[str, Any]) -> Sequence[Result]:
+    matrices, outer = _matrices_of(t, op.operands[0])
+    factors, pivots = lu(t.b, matrices)
+    return [shaped(t, factors, outer), shaped(t, t.b.binary("AddV2", pivots, 1), outer), _success(t, outer)]
+
+
+def _triangular(op: Any, t: Translation, options: Mapping[str, Any]) -> Sequence[Result]:
+    left, lower, unit = (options[name] == ord(letter) for name, letter in (("side", "L"), ("uplo", "L"), ("diag", "U")))
+    transposed = options["trans_x"] != ord("N")
+    matrices, sides = op.operands[:2]
+    return [_solved(t, matrices, sides, left=left, lower=lower, transposed=transposed, unit_diagonal=unit)]
+
+
+def _tridiagonal(op: Any, t: Translation, _: Mapping[str, Any]) -> Sequence[Result]:
+    """Solves tridiagonal systems; the diagonals, which are overwritten and unused, are returned unchanged."""
+    b = t.b
+    *diagonals, sides = t.values(op.operands[:4])
+    rows = [b.expand(diagonal, len(b.shape(diagonal)) - 1) for diagonal in diagonals]
+    (below, main, above, flat), outer = in_one_batch(b, *rows, sides)
+    return [*diagonals, shaped(t, solve_tridiagonal(b, below, main, above, flat), outer), _success(t, outer)]
+
+
+def _householder(op: Any, t: Translation, _: Mapping[str, Any]) -> Sequence[Result]:
+    matrices, outer = _matrices_of(t, op.operands[0])
+    return [shaped(t, value, outer) for value in householder(t.b, matrices)]
+
+
+def _householder_product(op: Any, t: Translation, _: Mapping[str, Any]) -> Sequence[Result]:
+    vectors, outer = _matrices_of(t, op.operands[0])
+    factors = t.value(op.operands[1])
+    factors = t.b.reshape(factors, [t.b.size(vectors, 0), t.b.size(factors, -1)])
+    return [shaped(t, householder_product(t.b, vectors, factors, t.b.size(vectors, 2)), outer)]
+
+
+def _eigenvectors(op: Any, t: Translation, options: Mapping[str, Any]) -> Sequence[Result]:
+    matrices, outer = _matrices_of(t, op.operands[0])
+    if options["uplo"] != ord("L"):
+        matrices = t.b.transpose(matrices, [0, 2, 1])
+    if options["mode"] == ord("N"):  # instead of vectors, LAPACK returns what is left of the matrices
+        return [t.lazy(op.operands[0]), shaped(t, eigenvalues(t.b, matrices), outer), _success(t, outer)]
+    values, vectors = eigenvectors(t.b, matrices)
+    return [shaped(t, vectors, outer), shaped(t, values, outer), _success(t, outer)]
+
+
+def _singular_vectors(op: Any, t: Translation, options: Mapping[str, Any]) -> Sequence[Result]:
+    matrices, outer = _matrices_of(t, op.operands[0])
+    if options["mode"] == ord("N"):
+        values = shaped(t, singular_values(t.b, matrices), outer)
+        nobodys = [t.lazy(op.operands[0])] * 2  # the vectors, which are not requested
+        return [t.lazy(op.operands[0]), values, *nobodys, _success(t, outer)]
+    found = singular_vectors(t.b, matrices, full=options["mode"] == ord("A"))
+    right = t.b.transpose(found.right, [0, 2, 1])
+    vectors = [shaped(t, each, outer) for each in (found.values, found.left, right)]
+    return [t.value(op.operands[0]), *vectors, _success(t, outer)]
+
+
+def _success(t: Translation, outer: Sequence[MixedSize]) -> ir.Value:
+    """Returns LAPACK's status of success; after a failure, the numbers are NaN instead."""
+    return t.b.fill(outer, 0, "int32")
+
+
+ROUTINES: Mapping[str, Routine] = {
+    "lapack_sgeqrf_ffi": _householder,
+    "lapack_sgesdd_ffi": _singular_vectors,
+    "lapack_sgetrf_ffi": _lu,
+    "lapack_sgtsv_ffi": _tridiagonal,
+    "lapack_sorgqr_ffi": _householder_product,
+    "lapack_spotrf_ffi": _cholesky_call,
+    "lapack_ssyevd_ffi": _eigenvectors,
+    "lapack_strsm_ffi": _triangular,
+}
+"""The translations of the calls, by the names of the routines."""

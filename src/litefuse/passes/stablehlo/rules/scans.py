@@ -16,8 +16,8 @@ from litefuse.ir.importer.types import variant_type
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_value
 from litefuse.ir.types import TensorType, ranked_tensor_type
-from litefuse.passes.stablehlo.translation import Result, Translation, constant_numbers
-from litefuse.passes.stablehlo.values import List, Value
+from litefuse.passes.stablehlo.translation import Result, Translation
+from litefuse.passes.stablehlo.values import List, Value, constant_numbers
 
 __all__ = ["Scan", "find_scan", "get_item", "set_item"]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -9,9 +11,9 @@ import numpy as np
 from litefuse.errors import GraphError
 from litefuse.ir.builder import MixedSize
 from litefuse.ir.mlir import ir
+from litefuse.passes.legalize.arrays.loops import count_to
 from litefuse.passes.stablehlo.rules.positions import Positions
-from litefuse.passes.stablehlo.rules.reductions import combining_op
-from litefuse.passes.stablehlo.rules.scatter_functions import Elements, inside, multiplied, replaced, walked
+from litefuse.passes.stablehlo.rules.reductions import combined, combining_op, emit_captures
 from litefuse.passes.stablehlo.rules.slices import updated
 from litefuse.passes.stablehlo.translation import Result, Rules, Translation
 
@@ -26,6 +28,105 @@ _OF_CONDITIONS = {
     **dict.fromkeys(("add", "maximum", "or"), "TensorScatterMax"),
     **dict.fromkeys(("and", "minimum", "multiply"), "TensorScatterMin"),
 }
+
+
+@dataclass(frozen=True)
+class _Elements:
+    """The elements that a scatter writes.
+
+    Attributes:
+        t: The translation.
+        value: The tensor, whose indexed dimensions come first.
+        vectors: The positions in these, ``[..., indexed]``.
+        new: The new elements, ``[..., others]``.
+    """
+
+    t: Translation
+    value: ir.Value
+    vectors: ir.Value
+    new: ir.Value
+
+    @property
+    def depth(self) -> int:
+        """The number of indexed dimensions."""
+        depth = self.t.b.shape(self.vectors)[-1]
+        assert depth is not None
+        return depth
+
+
+def _inside(elements: _Elements) -> ir.Value:
+    """Returns which of the positions lie in the tensor, ``[..., 1]``."""
+    b = elements.t.b
+    limits = b.vector(b.sizes(elements.value)[: elements.depth])
+    low, high = b.compare("GreaterEqual", elements.vectors, 0), b.compare("Less", elements.vectors, limits)
+    return b.reduce("All", b.binary("LogicalAnd", low, high), len(b.shape(elements.vectors)) - 1, keep_dims=True)
+
+
+def _multiplied(elements: _Elements) -> ir.Value:
+    """Returns the tensor times the product of what falls on each position."""
+    b, depth = elements.t.b, elements.depth
+    sizes = b.sizes(elements.value)
+    total = b.product(sizes[:depth])
+    steps = [b.product(sizes[axis + 1 : depth]) for axis in range(depth)]
+    places = b.reduce("Sum", b.binary("Mul", elements.vectors, b.vector(steps)), len(b.shape(elements.vectors)) - 1)
+    within = _inside(elements)
+    places = b.select(b.reshape(within, b.sizes(places)), places, b.scalar(total))
+    count = b.product(b.sizes(places))
+    others = sizes[depth:]
+    segments = b.dims("AddV2", total, 1)  # the last one is of what falls outside
+    products = b.op(
+        "UnsortedSegmentProd",
+        [b.reshape(elements.new, [count, *others]), b.reshape(places, [count]), b.scalar(segments)],
+        b.known([segments, *others]),
+        b.dtype(elements.value),
+    )
+    return b.binary("Mul", elements.value, b.reshape(b.slice(products, 0, 0, total), sizes))
+
+
+def _replaced(elements: _Elements, block: ir.Block) -> ir.Value:
+    """Returns the new elements, combined with those of the tensor, for positions that differ."""
+    t = elements.t
+    return combined(t, block, [_taken(t, elements.value, _clamped(elements))], [elements.new])[0]
+
+
+def _written_one_by_one(elements: _Elements, block: ir.Block) -> ir.Value:
+    """Writes one element after the other, since several may fall on one position."""
+    t, b = elements.t, elements.t.b
+    emit_captures(t, block)
+    within, places = _inside(elements), _clamped(elements)
+    lead = len(b.shape(places)) - 1
+    count = b.product(b.sizes(places)[:lead])
+    others = b.sizes(elements.value)[elements.depth :]
+    rows = b.reshape(elements.new, [count, *others])
+    places, within = b.reshape(places, [count, elements.depth]), b.reshape(within, [count, 1])
+
+    def turn(index: ir.Value, values: Sequence[ir.Value]) -> Sequence[ir.Value]:
+        (value,) = values
+        place, row, valid = (b.gather(each, b.expand(index, 0)) for each in (places, rows, within))
+        old = _taken(t, value, place)
+        (made,) = combined(t, block, [old], [row])
+        ones: list[MixedSize] = [1] * len(others)
+        made = b.select(b.reshape(valid, [1, *ones]), made, old)
+        return [b.op("TensorScatterUpdate", [value, place, made], b.shape(value), b.dtype(value))]
+
+    return count_to(b, count, [elements.value], turn)[0]
+
+
+def _clamped(elements: _Elements) -> ir.Value:
+    b = elements.t.b
+    sizes = b.sizes(elements.value)[: elements.depth]
+    if all(isinstance(size, int) for size in sizes):
+        limits = b.constant(np.array(sizes, np.int32) - 1, "int32")
+    else:
+        limits = b.binary("Sub", b.vector(sizes), 1)
+    return b.binary("Maximum", b.binary("Minimum", elements.vectors, limits), 0)
+
+
+def _taken(t: Translation, value: ir.Value, places: ir.Value) -> ir.Value:
+    b = t.b
+    depth = b.shape(places)[-1] or 0
+    shape = [*b.shape(places)[:-1], *b.shape(value)[depth:]]
+    return b.op("GatherNd", [value, places], shape, b.dtype(value), bad_indices_policy="")
 
 
 def _scatter(op: Any, t: Translation) -> Result:
@@ -79,31 +180,31 @@ def _scatter(op: Any, t: Translation) -> Result:
     vectors = positions.vectors(positions.starts())
     if len(b.shape(vectors)) == 1:  # one window; TensorFlow's ops take a list of them
         vectors, new = b.expand(vectors, 0), b.expand(new, 0)
-    result = _written(op, t, Elements(t, value, vectors, new), name, block, positions, within=within)
+    result = _written(op, t, _Elements(t, value, vectors, new), name, block, positions, within=within)
     back = cast("list[int]", np.argsort(order).tolist())
     return b.transpose(result, back)
 
 
 def _written(
-    op: Any, t: Translation, elements: Elements, name: str, block: ir.Block, positions: Positions, *, within: bool
+    op: Any, t: Translation, elements: _Elements, name: str, block: ir.Block, positions: Positions, *, within: bool
 ) -> ir.Value:
     b, (value, new), dtype = t.b, (elements.value, elements.new), t.b.dtype(elements.value)
     if name == "multiply" and dtype != "bool":
-        return multiplied(elements)
+        return _multiplied(elements)
     if not name.startswith("TensorScatter"):
         if not _are_distinct(op, positions):
-            return walked(elements, block)
-        name, new = "TensorScatterUpdate", replaced(elements, block)
+            return _written_one_by_one(elements, block)
+        name, new = "TensorScatterUpdate", _replaced(elements, block)
     if dtype == "complex64" and name in {"TensorScatterAdd", "TensorScatterUpdate"}:
         parts = [[b.op(part, [each], b.shape(each), "float32") for each in (value, new)] for part in ("Real", "Imag")]
-        made = [_by_tensorflow(t, name, Elements(t, old, elements.vectors, one), within=within) for old, one in parts]
+        made = [_by_tensorflow(t, name, _Elements(t, old, elements.vectors, one), within=within) for old, one in parts]
         return b.op("Complex", made, b.shape(value), dtype)
     if dtype == "bool" and name != "TensorScatterUpdate":
         value, new = b.cast(value, "int32"), b.cast(new, "int32")
-    return b.cast(_by_tensorflow(t, name, Elements(t, value, elements.vectors, new), within=within), dtype)
+    return b.cast(_by_tensorflow(t, name, _Elements(t, value, elements.vectors, new), within=within), dtype)
 
 
-def _by_tensorflow(t: Translation, name: str, elements: Elements, *, within: bool) -> ir.Value:
+def _by_tensorflow(t: Translation, name: str, elements: _Elements, *, within: bool) -> ir.Value:
     if not within:
         return _written_inside(t, name, elements)
     value = elements.value
@@ -154,12 +255,12 @@ def _updated(
     return updated(t, value, new, b.constant(np.array(begins, np.int32), "int32"))
 
 
-def _written_inside(t: Translation, name: str, elements: Elements) -> ir.Value:
+def _written_inside(t: Translation, name: str, elements: _Elements) -> ir.Value:
     """Writes positions outside into an additional row, which is cut off afterwards."""
     b, value = t.b, elements.value
     sizes = b.sizes(value)
     outside = b.vector([sizes[0], *([0] * (elements.depth - 1))])
-    places = b.select(inside(elements), elements.vectors, outside)
+    places = b.select(_inside(elements), elements.vectors, outside)
     paddings: list[tuple[MixedSize, MixedSize]] = [(0, 1), *([(0, 0)] * (len(sizes) - 1))]
     longer = b.pad(value, paddings)
     written = b.op(name, [longer, places, elements.new], b.shape(longer), b.dtype(value))

@@ -13,12 +13,13 @@ import numpy.typing as npt
 from litefuse.errors import GraphError
 from litefuse.ir.builder import MixedSize
 from litefuse.ir.mlir import ir
-from litefuse.passes.stablehlo.translation import Result, Rules, Translation, constant_numbers
+from litefuse.passes.stablehlo.translation import Result, Rules, Translation
 from litefuse.passes.stablehlo.values import (
     MOST_ELEMENTS,
     Elements,
     Spread,
     Value,
+    constant_numbers,
     constant_value,
     elements_of,
     elements_value,
@@ -26,10 +27,10 @@ from litefuse.passes.stablehlo.values import (
 )
 from litefuse.support.options.limits import check_constant
 
-__all__ = ["RULES", "is_followed", "reshaped"]
+__all__ = ["RULES", "reshaped"]
 
 
-def is_followed(t: Translation, value: ir.Value) -> bool:
+def _is_followed(t: Translation, value: ir.Value) -> bool:
     """Whether a value is a small tensor of integers or conditions, whose elements are tracked."""
     sizes, dtype = [size for size in t.shape(value) if size is not None], t.dtype(value)
     known = len(sizes) == len(t.shape(value)) and math.prod(sizes) <= MOST_ELEMENTS
@@ -41,7 +42,7 @@ def _constant(op: Any, t: Translation) -> Result:
     if "complex" in t.dtype(result):
         return Value(lambda: _of_parts(t, complex_numbers(op, t.dtype(result))))
     attribute = op.attributes["value"]
-    if is_followed(t, result):
+    if _is_followed(t, result):
         numbers = constant_numbers(result)
         if numbers is not None:
             return elements_value(t.b, _objects(numbers), t.dtype(result))
@@ -88,7 +89,7 @@ def _dynamic_iota(op: Any, t: Translation) -> Result:
 
 def _counted(t: Translation, result: ir.Value, axis: int, dims: Sequence[MixedSize]) -> Result:
     b, dtype, size = t.b, t.dtype(result), dims[axis]
-    if len(dims) == 1 and isinstance(size, int) and is_followed(t, result):
+    if len(dims) == 1 and isinstance(size, int) and _is_followed(t, result):
         return elements_value(b, _objects(np.arange(size)), dtype)
     after = len(dims) - axis - 1
 
@@ -115,7 +116,7 @@ def _repeated(op: Any, t: Translation, dims: Sequence[MixedSize]) -> Result:
     if axes != sorted(axes):  # the dimensions are permuted as well
         order = sorted(range(len(axes)), key=axes.__getitem__)
         found, shape, axes = Value(t.b.transpose(found.emit(), order)), [shape[i] for i in order], sorted(axes)
-    if found.elements is not None and is_followed(t, op.results[0]):
+    if found.elements is not None and _is_followed(t, op.results[0]):
         arranged: Elements = found.elements.reshape(_placed(found.elements.shape, axes, len(dims)))
         whole = cast("Elements", np.broadcast_to(arranged, cast("list[int]", list(dims))).copy())
         return elements_value(t.b, whole, t.dtype(operand))
@@ -230,7 +231,7 @@ def _concatenate(op: Any, t: Translation) -> Result:
     axis = int(op.dimension)
     parts = [t.elements(operand) for operand in op.operands]
     known = [part for part in parts if part is not None]
-    if len(known) == len(parts) and is_followed(t, op.results[0]):
+    if len(known) == len(parts) and _is_followed(t, op.results[0]):
         joined: Elements = np.concatenate(known, axis)
         return elements_value(t.b, joined, t.dtype(op.results[0]))
     return t.b.concat([t.value(operand) for operand in op.operands if t.shape(operand)[axis] != 0], axis)

@@ -14,7 +14,7 @@ from litefuse.passes.stablehlo.rules.scans import get_item, set_item
 from litefuse.passes.stablehlo.translation import Result, Rules, Translation
 from litefuse.passes.stablehlo.values import dims_of, elements_value, spread
 
-__all__ = ["RULES", "clamped_starts", "updated"]
+__all__ = ["RULES", "updated"]
 
 
 def _slice(op: Any, t: Translation) -> Result:
@@ -55,7 +55,7 @@ def _is(dim: MixedSize, size: MixedSize | None) -> bool:
     return size is not None and isinstance(dim, int) == isinstance(size, int) and dim == size
 
 
-def clamped_starts(
+def _clamped_starts(
     t: Translation, starts: Sequence[ir.Value], sizes: Sequence[MixedSize], slice_sizes: Sequence[MixedSize]
 ) -> list[MixedSize]:
     """Returns the start of a slice in each dimension, moved so that it ends within the tensor, as StableHLO demands."""
@@ -79,7 +79,7 @@ def _dynamic_slice(op: Any, t: Translation) -> Result:
     if listed is not None:
         return get_item(t, operand, listed)
     parts = list(op.slice_sizes)
-    begins = clamped_starts(t, starts, t.dims(operand), parts)
+    begins = _clamped_starts(t, starts, t.dims(operand), parts)
     known = t.elements(operand)
     if known is not None and all(isinstance(begin, int) for begin in begins):
         window = tuple(slice(begin, begin + part) for begin, part in zip(cast("list[int]", begins), parts, strict=True))
@@ -104,7 +104,7 @@ def _dynamic_update_slice(op: Any, t: Translation) -> Result:
         return set_item(t, update, listed)
     if list(t.shape(operand)) == list(t.shape(update)) and None not in t.shape(update):
         return t.lazy(update)
-    begins = clamped_starts(t, starts, t.dims(operand), t.dims(update))
+    begins = _clamped_starts(t, starts, t.dims(operand), t.dims(update))
     return updated(t, t.value(operand), t.value(update), t.b.vector(begins))
 
 

@@ -1,7 +1,8 @@
-"""Reductions over windows: poolings and cumulative sums."""
+"""Reductions over windows: poolings and their gradients, and cumulative sums."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,19 +13,66 @@ import numpy as np
 from litefuse.errors import GraphError
 from litefuse.ir.builder import MixedSize
 from litefuse.ir.mlir import ir
-from litefuse.passes.stablehlo.paddings import is_zero, padding_name, position_count
-from litefuse.passes.stablehlo.rules.reductions import COMBINING, combining_op, is_neutral, neutral_number
-from litefuse.passes.stablehlo.rules.running import combined, running
+from litefuse.passes.stablehlo.rules.reductions import (
+    COMBINING,
+    combined,
+    combining_op,
+    is_neutral,
+    neutral_number,
+    running,
+)
 from litefuse.passes.stablehlo.rules.shapes import spaced
 from litefuse.passes.stablehlo.translation import Result, Rules, Translation
 from litefuse.passes.stablehlo.values import Pool, Value, dims_of
 
-__all__ = ["RULES", "dynamic_reduce_window"]
+__all__ = ["RULES", "dynamic_reduce_window", "padding_name", "position_count"]
 
 # At most this many slices of the operand are combined one by one.
 _MOST_SLICES = 256
 # TensorFlow's op for each cumulative reduction.
 _CUMULATIVE = {"Prod": "Cumprod", "Sum": "Cumsum"}
+# At most this many elements of each window are looked at, one by one.
+_MOST_ELEMENTS = 256
+
+
+def _is_zero(pair: tuple[MixedSize, MixedSize]) -> bool:
+    """Whether nothing is added before or after."""
+    return all(isinstance(n, int) and n == 0 for n in pair)
+
+
+def padding_name(
+    sizes: Sequence[int | None],
+    extents: Sequence[int],
+    strides: Sequence[int],
+    paddings: Sequence[tuple[MixedSize, MixedSize]],
+) -> str | None:
+    """Returns ``VALID`` or ``SAME``; None if it is neither, or not known to be.
+
+    Args:
+        sizes: The sizes of the dimensions that the windows move along; None if dynamic.
+        extents: How many positions a window spans in each, dilation included.
+        strides: The stride in each.
+        paddings: How much is added before and after each.
+    """
+    if all(map(_is_zero, paddings)):
+        return "VALID"
+    for size, extent, stride, pair in zip(sizes, extents, strides, paddings, strict=True):
+        if size is None:
+            # With a stride of 1, the padding does not depend on the size.
+            if stride != 1 or pair != ((extent - 1) // 2, extent // 2):
+                return None
+            continue
+        total = max((-(-size // stride) - 1) * stride + extent - size, 0)
+        if pair != (total // 2, total - total // 2):
+            return None
+    return "SAME"
+
+
+def position_count(size: int | None, extent: int, stride: int, padding: str) -> int | None:
+    """Returns how many windows there are along a dimension; None if its size is dynamic."""
+    if size is None:
+        return None
+    return -(-size // stride) if padding == "SAME" else (size - extent) // stride + 1
 
 
 @dataclass(frozen=True)
@@ -38,12 +86,12 @@ class _Windows:
     def axes(self) -> list[int]:
         """The dimensions along which windows have several elements, a stride or padding."""
         each = zip(self.sizes, self.strides, self.paddings, strict=True)
-        return [i for i, (size, stride, pair) in enumerate(each) if size != 1 or stride > 1 or not is_zero(pair)]
+        return [i for i, (size, stride, pair) in enumerate(each) if size != 1 or stride > 1 or not _is_zero(pair)]
 
     @property
     def is_padded(self) -> bool:
         """Whether some windows reach over the border."""
-        return not all(map(is_zero, self.paddings))
+        return not all(map(_is_zero, self.paddings))
 
     @property
     def counts(self) -> list[int]:
@@ -248,4 +296,79 @@ def _combined(
     return found
 
 
-RULES: Rules = {"stablehlo.reduce_window": _reduce_window}
+def _select_and_scatter(op: Any, t: Translation) -> Result:
+    """Translates https://openxla.org/stablehlo/spec#select_and_scatter: the sum of what is scattered."""
+    operand, source, start = op.operands
+    choice, sums = (region.blocks[0] for region in op.regions)
+    if combining_op(sums) != "add":
+        raise GraphError("elements that are chosen from windows can only be added up")
+    b, rank = t.b, len(t.shape(operand))
+    sizes = [1] * rank if op.window_dimensions is None else [int(n) for n in op.window_dimensions]
+    strides = [1] * rank if op.window_strides is None else [int(n) for n in op.window_strides]
+    padding = np.zeros((rank, 2), int) if op.padding is None else np.array(op.padding).reshape(rank, 2)
+    if math.prod(sizes) > _MOST_ELEMENTS:
+        raise GraphError(f"choices from windows of more than {_MOST_ELEMENTS} elements are not supported")
+    pairs: list[tuple[MixedSize, MixedSize]] = [(int(low), int(high)) for low, high in padding]
+    image = b.pad(t.value(operand), pairs, _never_chosen(t, choice))
+    dims, new = b.sizes(image), t.value(source)
+    offsets = list(itertools.product(*(range(size) for size in sizes)))
+    best, places = _elements_at(t, image, offsets[0], dims, sizes, strides), None
+    for number, offset in enumerate(offsets[1:], 1):
+        part = _elements_at(t, image, offset, dims, sizes, strides)
+        (kept,) = combined(t, choice, [best], [part])
+        best = b.select(kept, best, part)
+        places = b.select(kept, b.constant(0, "int32") if places is None else places, b.constant(number, "int32"))
+    total: ir.Value | None = None
+    for number, offset in enumerate(offsets):
+        share = new if places is None else b.select(b.compare("Equal", places, number), new, 0)
+        spread = _placed(t, share, offset, dims, strides)
+        total = spread if total is None else b.binary("AddV2", total, spread)
+    assert total is not None
+    cut: dict[int, tuple[MixedSize, MixedSize | None, int]] = {
+        axis: (low, b.dims("Sub", dims[axis], high), 1) for axis, (low, high) in enumerate(pairs) if low or high
+    }
+    total = b.slices(total, cut) if cut else total
+    return total if t.number(start) == 0 else b.binary("AddV2", total, t.value(start))
+
+
+def _never_chosen(t: Translation, choice: ir.Block) -> float:
+    """Returns the number around the image, by the comparison that keeps the first of two elements."""
+    compare, *_ = choice.operations
+    if compare.operation.name != "stablehlo.compare" or list(compare.operands) != list(choice.arguments):
+        raise GraphError("choices by another function than a comparison are not supported")
+    direction: str = t.dialect.ComparisonDirectionAttr(compare.attributes["comparison_direction"]).value
+    return -math.inf if direction.startswith("G") else math.inf
+
+
+def _elements_at(
+    t: Translation,
+    image: ir.Value,
+    offset: Sequence[int],
+    dims: Sequence[MixedSize],
+    sizes: Sequence[int],
+    strides: Sequence[int],
+) -> ir.Value:
+    """Returns the elements of all windows at one place in them."""
+    cut: dict[int, tuple[MixedSize, MixedSize | None, int]] = {}
+    for axis, (begin, size, stride) in enumerate(zip(offset, sizes, strides, strict=True)):
+        if size > 1 or stride > 1:
+            cut[axis] = (begin, t.b.dims("Sub", dims[axis], size - 1 - begin), stride)
+    return t.b.slices(image, cut) if cut else image
+
+
+def _placed(
+    t: Translation, share: ir.Value, offset: Sequence[int], dims: Sequence[MixedSize], strides: Sequence[int]
+) -> ir.Value:
+    """Returns the image with an element of each window at one place in them, and 0 elsewhere."""
+    b = t.b
+    for axis, stride in enumerate(strides):
+        if stride > 1:
+            share = spaced(t, share, axis, stride - 1, b.constant(0, b.dtype(share)))
+    after = [
+        b.dims("Sub", b.dims("Sub", dim, begin), size)
+        for dim, begin, size in zip(dims, offset, b.sizes(share), strict=True)
+    ]
+    return b.pad(share, list(zip(offset, after, strict=True)))
+
+
+RULES: Rules = {"stablehlo.reduce_window": _reduce_window, "stablehlo.select_and_scatter": _select_and_scatter}

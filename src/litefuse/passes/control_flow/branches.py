@@ -1,0 +1,169 @@
+"""Branches: two ways in the place of many, booleans as conditions, taken ones inlined, results in their own memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from litefuse.ir.call_graph import (
+    call_operands,
+    called_by,
+    callees,
+    create_call,
+    functions,
+    terminator_of,
+    update_function_type,
+)
+from litefuse.ir.constants import int32_constant, stored
+from litefuse.ir.litert_ops import copied
+from litefuse.ir.mlir import func, ir
+from litefuse.ir.op_creation import create_op, create_value
+from litefuse.ir.passes import visit_ops
+
+__all__ = ["CopyBranchResults", "FoldBranches", "LowerCase", "LowerConditions"]
+
+
+class LowerCase:
+    """Rewrites a many-way branch as a chain of two-way branches::
+
+        tf.Case(%index, %x) {@b0, @b1, @b2}  -->  tf.If(%index == 0, %index, %x) {@case.0, @case.rest.1}
+                                                  case.rest.1: tf.If(%index == 1, ...) {@case.1, @case.2}
+
+    An index outside the branches runs the last one (https://www.tensorflow.org/api_docs/cc/class/tensorflow/ops/case).
+    """
+
+    name: ClassVar[str] = "lower-case"
+
+    def run(self, module: ir.Module) -> bool:
+        return visit_ops(module, {"tf.Case": lambda op: _Chain(module, op).lowered()}, nested=False)
+
+
+class _Chain:
+    def __init__(self, module: ir.Module, op: ir.OpView) -> None:
+        self._module = module
+        self._branches = callees(op)
+        self._index_type = op.operands[0].type
+        self._argument_types = [value.type for value in call_operands(op)]
+        self._result_types = [result.type for result in op.results]
+        self._stateless = op.attributes["is_stateless"]
+        self._taken = set(functions(module))
+        self._operands = (op.operands[0], call_operands(op))
+
+    def lowered(self) -> list[ir.Value]:
+        return self._choose(0, *self._operands)
+
+    def _choose(self, position: int, index: ir.Value, arguments: Sequence[ir.Value]) -> list[ir.Value]:
+        """Emits the choice among the branches from ``position`` on."""
+        if position == len(self._branches) - 1:
+            return self._call(position, arguments)
+        boolean = ir.RankedTensorType.get([], ir.IntegerType.get_signless(1))
+        chosen = create_value(
+            "tf.Equal", boolean, [index, int32_constant(position)], {"incompatible_shape_error": True}
+        )
+        attributes = {
+            "then_branch": ir.FlatSymbolRefAttr.get(self._outline("branch", position, rest=False)),
+            "else_branch": ir.FlatSymbolRefAttr.get(self._outline("rest", position + 1, rest=True)),
+            "is_stateless": self._stateless,
+        }
+        operands = [chosen, index, *arguments]
+        op = ir.Operation.create("tf.If", results=self._result_types, operands=operands, attributes=attributes)
+        return list(op.results)
+
+    def _call(self, position: int, arguments: Sequence[ir.Value]) -> list[ir.Value]:
+        return list(create_call(self._branches[position], self._result_types, arguments).results)
+
+    def _outline(self, part: str, position: int, *, rest: bool) -> str:
+        """Adds a function of (index, arguments...): the branch at ``position``, or the choice from there on."""
+        symbol = base = f"{self._branches[0]}.{part}.{position}"
+        while symbol in self._taken:
+            symbol = f"{base}.{len(self._taken)}"
+        self._taken.add(symbol)
+        types = [self._index_type, *self._argument_types]
+        with ir.InsertionPoint(self._module.body):
+            function = func.FuncOp(symbol, ir.FunctionType.get(types, self._result_types), visibility="private")
+        block = function.add_entry_block()
+        with ir.InsertionPoint(block):
+            index, *arguments = block.arguments
+            func.ReturnOp(self._choose(position, index, arguments) if rest else self._call(position, arguments))
+        return symbol
+
+
+class LowerConditions:
+    """Makes the conditions of If and While scalars of type bool, as LiteRT demands.
+
+    TensorFlow also takes a number, which is true if it is not zero, a string, which is true if it is not empty, and a
+    tensor of rank 1 or more, which is true if it has elements (``tf.ToBool``).
+    """
+
+    name: ClassVar[str] = "lower-conditions"
+
+    def run(self, module: ir.Module) -> bool:
+        by_symbol = functions(module)
+
+        def of_loop(op: ir.OpView) -> bool:
+            condition = by_symbol[callees(op)[0]]
+            modified = _make_bool(terminator_of(condition.entry_block))
+            if modified:
+                update_function_type(condition)
+            return modified
+
+        return visit_ops(module, {"tf.If": _make_bool, "tf.While": of_loop}, nested=False)
+
+
+def _make_bool(user: ir.OpView) -> bool:
+    value = user.operands[0]
+    boolean = ir.RankedTensorType.get([], ir.IntegerType.get_signless(1))
+    if ir.ShapedType(value.type).element_type == boolean.element_type:
+        return False
+    with ir.InsertionPoint(user):
+        converted = create_op("tf.ToBool", [boolean], [value], location=user.location)
+    user.operands[0] = converted.result
+    return True
+
+
+class FoldBranches:
+    """Replaces ``tf.If`` on a constant by a call of the taken branch; inlining does the rest."""
+
+    name: ClassVar[str] = "fold-branches"
+
+    def run(self, module: ir.Module) -> bool:
+        return visit_ops(module, {"tf.If": _taken}, nested=False)
+
+
+def _taken(op: ir.OpView) -> Sequence[ir.Value] | None:
+    condition = stored(op.operands[0])
+    if condition is None or condition.type.rank != 0:
+        return None
+    then_branch, else_branch = callees(op)
+    branch = then_branch if bool(np.array(condition)) else else_branch
+    return create_call(branch, [result.type for result in op.results], call_operands(op)).results
+
+
+class CopyBranchResults:
+    """Copies values that a branch, or the body of a kept composite, returns more than once::
+
+        %y = tfl.sin(%x)              %y = tfl.sin(%x)
+        return %y, %y            -->  %z = tfl.maximum(%y, %y)
+                                      return %y, %z
+
+    Faults ``branch-result-twice`` and ``composite-result-twice``; for the latter, this pass comes before
+    ``emit-composite-ops``.
+    """
+
+    name: ClassVar[str] = "copy-branch-results"
+
+    def run(self, module: ir.Module) -> bool:
+        by_symbol = functions(module)
+        modified = False
+        for symbol in called_by(by_symbol, "tf.If") | called_by(by_symbol, "tfl.custom"):
+            terminator = terminator_of(by_symbol[symbol].entry_block)
+            taken: set[ir.Value] = set()
+            for position, value in enumerate(terminator.operands):
+                if value in taken:
+                    with ir.InsertionPoint(terminator), terminator.location:
+                        terminator.operands[position] = copied(value)
+                    modified = True
+                taken.add(value)
+        return modified
