@@ -60,10 +60,10 @@ def functions_source(model: object) -> Source | None:
 
     def write(folder: Path) -> None:
         concrete = {
-            key: concrete_function(each, f"the function {key!r}") if is_polymorphic(each) else each
-            for key, each in functions.items()
+            key: concrete_function(function, f"the function {key!r}") if is_polymorphic(function) else function
+            for key, function in functions.items()
         }
-        write_saved_model({key: with_signature(each) for key, each in concrete.items()}, folder)
+        write_saved_model({key: with_signature(function) for key, function in concrete.items()}, folder)
 
     return Source(f"functions {', '.join(map(repr, functions))}", write=write)
 

@@ -105,7 +105,7 @@ def _names(tree: Any, count: int, prefix: str) -> list[str]:
     leaves, _ = util.tree_flatten_with_path(util.tree_unflatten(tree, list(range(count))))
     names: list[str] = []
     for path, _ in leaves:
-        keys = [str(getattr(each, "key", getattr(each, "name", getattr(each, "idx", each)))) for each in path]
+        keys = [str(getattr(part, "key", getattr(part, "name", getattr(part, "idx", part)))) for part in path]
         if prefix == "args":  # of (args, kwargs)
             keys = keys[1:]
         names.append("_".join([prefix, *(keys or ["0"])] if not keys or keys[0].isdigit() else keys))

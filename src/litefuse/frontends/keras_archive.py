@@ -84,7 +84,7 @@ def _check_members(archive: zipfile.ZipFile, path: Path) -> None:
 
 
 def _check_expansion(archive: zipfile.ZipFile, path: Path) -> None:
-    expanded, size = sum(each.file_size for each in archive.infolist()), path.stat().st_size
+    expanded, size = sum(member.file_size for member in archive.infolist()), path.stat().st_size
     if expanded > max(UNCHECKED_BYTES, EXPANSION * size):
         raise LitefuseError(
             f"the archive has {size:,} bytes and expands to {expanded:,}, more than {EXPANSION} times as many",

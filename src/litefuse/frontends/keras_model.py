@@ -164,7 +164,7 @@ def _is_graph(model: Any) -> bool:
 
 def _kinds(model: Any) -> set[str]:
     """Returns the names of the Keras classes of a model."""
-    return {each.__name__ for each in type(model).__mro__ if each.__module__.partition(".")[0] in _PACKAGES}
+    return {kind.__name__ for kind in type(model).__mro__ if kind.__module__.partition(".")[0] in _PACKAGES}
 
 
 def _is_dense(tensor: Any) -> bool:

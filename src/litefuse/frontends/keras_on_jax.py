@@ -41,7 +41,8 @@ def write_keras_model_on_jax(keras: Any, model: Any, folder: Path) -> None:
         raise LitefuseError("the model keeps no record of the shapes of its inputs", hint=_WRAP)
     structure = inputs[0] if type(model).__name__ == "Sequential" else model.input
     weights = [
-        [variable.value for variable in each] for each in (model.trainable_variables, model.non_trainable_variables)
+        [variable.value for variable in variables]
+        for variables in (model.trainable_variables, model.non_trainable_variables)
     ]
 
     def call(*values: Any) -> Any:

@@ -53,12 +53,12 @@ def _functions(module: Any) -> dict[str, Any]:
     """
     names = [name for name in dir(module) if not name.startswith("_") or name == _CALL]
     # Properties are not evaluated: only attributes that are statically functions count.
-    found = {
+    functions = {
         name: getattr(module, name) for name in names if is_polymorphic(inspect.getattr_static(module, name, None))
     }
-    usable = {name: function for name, function in found.items() if trace_count(function) == 1}
+    usable = {name: function for name, function in functions.items() if trace_count(function) == 1}
     if not usable:
-        raise LitefuseError(f"no function to convert{_why(found)}", hint=_hint(found))
+        raise LitefuseError(f"no function to convert{_why(functions)}", hint=_hint(functions))
     return {
         _CALL_KEY if name == _CALL else name: concrete_function(usable[name], f"the function {name!r}")
         for name in usable
@@ -68,7 +68,9 @@ def _functions(module: Any) -> dict[str, Any]:
 def _why(found: Mapping[str, Any]) -> str:
     if not found:
         return ": none of its attributes is a tf.function"
-    lines = [f"  {name}: {trace_count(each) or 'no'} traces, no input signature" for name, each in found.items()]
+    lines = [
+        f"  {name}: {trace_count(function) or 'no'} traces, no input signature" for name, function in found.items()
+    ]
     return ":\n" + "\n".join(lines)
 
 

@@ -39,9 +39,9 @@ def folder_source(path: Path) -> Source:
         refuse_pretrained(path)
         return Source(str(path), path)
     if len(versions) > 1:
-        found = sorted(str(parent / numbers[-1]) for parent, numbers in versions.items())
-        listed = "".join(f"\n  {each}" for each in found[:_LISTED])
-        more = f"\n  and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
+        paths = sorted(str(parent / numbers[-1]) for parent, numbers in versions.items())
+        listed = "".join(f"\n  {saved}" for saved in paths[:_LISTED])
+        more = f"\n  and {len(paths) - _LISTED} more" if len(paths) > _LISTED else ""
         raise LitefuseError(
             f"the folder holds no saved_model.pb, and there are several SavedModels in it:{listed}{more}",
             where=str(path),
@@ -55,12 +55,12 @@ def folder_source(path: Path) -> Source:
 
 def _versions(folders: Iterable[Path]) -> dict[Path, list[str]]:
     """Returns the models: for each path, the names behind it, which are its versions in ascending order."""
-    found: dict[Path, list[str]] = {}
+    models: dict[Path, list[str]] = {}
     for folder in folders:
         numbered = folder.name.isascii() and folder.name.isdecimal()
         parent, name = (folder.parent, folder.name) if numbered else (folder, "")
-        found.setdefault(parent, []).append(name)
-    return {parent: sorted(names, key=lambda name: int(name or 0)) for parent, names in found.items()}
+        models.setdefault(parent, []).append(name)
+    return {parent: sorted(names, key=lambda name: int(name or 0)) for parent, names in models.items()}
 
 
 def saved_models_in(folder: Path) -> list[Path]:
@@ -77,8 +77,8 @@ def saved_models_in(folder: Path) -> list[Path]:
             if seen + len(inner) > _MAX_FOLDERS:
                 return []
         seen += len(inner)
-        models += [each for each in inner if is_saved_model(each)]
-        level = [each for each in inner if not is_saved_model(each)]
+        models += [path for path in inner if is_saved_model(path)]
+        level = [path for path in inner if not is_saved_model(path)]
     return models
 
 

@@ -97,7 +97,7 @@ def named_outputs(outputs: Any) -> dict[str, Any]:
     Raises:
         LitefuseError: It has no tensors, or two have the same name.
     """
-    found: dict[str, Any] = {}
+    tensors: dict[str, Any] = {}
     for path, tensor in _leaves(outputs):
         if tensor is None:
             continue
@@ -105,12 +105,12 @@ def named_outputs(outputs: Any) -> dict[str, Any]:
         if not path or isinstance(path[0], int):
             parts = ["output", *(parts or ["0"])]
         name = "_".join(parts)
-        if name in found:
+        if name in tensors:
             raise LitefuseError(f"two outputs are named {name!r}", hint="Return a dictionary with other keys.")
-        found[name] = tensor
-    if not found:
+        tensors[name] = tensor
+    if not tensors:
         raise LitefuseError("the function returns no tensor", hint="Return a tensor, or a dictionary of tensors.")
-    return found
+    return tensors
 
 
 def _input_names(inputs: Sequence[_Input]) -> list[str]:
@@ -129,9 +129,12 @@ def _input_names(inputs: Sequence[_Input]) -> list[str]:
 def _inputs(tf: Any, function: Any) -> Iterable[_Input]:
     args, kwargs = function.structured_input_signature
     parameters: list[Any] = list(function.function_type.parameters.values())
-    positional = [each for each in parameters if each.kind is not each.KEYWORD_ONLY]
-    by_keyword = sorted((each for each in parameters if each.kind is each.KEYWORD_ONLY), key=lambda each: each.name)
-    values = [*args, *(kwargs[each.name] for each in by_keyword)]
+    positional = [parameter for parameter in parameters if parameter.kind is not parameter.KEYWORD_ONLY]
+    by_keyword = sorted(
+        (parameter for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY),
+        key=lambda parameter: parameter.name,
+    )
+    values = [*args, *(kwargs[parameter.name] for parameter in by_keyword)]
     for parameter, value in zip([*positional, *by_keyword], values, strict=True):
         given = iter([spec.name for spec in parameter.type_constraint.flatten()])
         for path, leaf in _leaves(value):
@@ -179,7 +182,7 @@ def _children(value: Any) -> list[tuple[Any, Any]] | None:
     flatten: Any = getattr(value, "__tf_flatten__", None)
     if flatten is not None and dataclasses.is_dataclass(value):
         names = {id(getattr(value, field.name)): field.name for field in dataclasses.fields(value)}
-        return [(names.get(id(each), index), each) for index, each in enumerate(flatten()[1])]
+        return [(names.get(id(part), index), part) for index, part in enumerate(flatten()[1])]
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
         return list(enumerate(cast("Sequence[Any]", value)))
     return None

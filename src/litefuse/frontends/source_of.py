@@ -80,7 +80,7 @@ def _refusal(model: object) -> LitefuseError:
     else:
         name = type(model).__name__
         what = f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
-        packages = [each.__module__.partition(".")[0] for each in type(model).__mro__]
+        packages = [kind.__module__.partition(".")[0] for kind in type(model).__mro__]
         hint = next((_HINTS[package] for package in packages if package in _HINTS), "")
         hint = hint or "For Keras, model.export(folder) writes a SavedModel; else tf.saved_model.save(module, folder)."
     return LitefuseError(f"{what} cannot be converted: {_ACCEPTED}", hint=hint)

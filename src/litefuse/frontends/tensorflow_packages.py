@@ -32,18 +32,18 @@ def tensorflow_packages(folders: Iterable[str] | None = None) -> dict[str, str]:
     Args:
         folders: The folders to look in; None: Python's path.
     """
-    found: dict[str, str] = {}
+    installed: dict[str, str] = {}
     for distribution in distributions() if folders is None else distributions(path=list(folders)):
         try:
             name = str(distribution.metadata["Name"] or "").lower().replace("_", "-")
         except Exception:  # noqa: BLE001  the metadata of any package may be damaged in any way
             continue
         if name in TENSORFLOWS:
-            found.setdefault(name, distribution.version)
+            installed.setdefault(name, distribution.version)
     # On Windows, `tensorflow` has no files of its own: it depends on tensorflow-intel.
-    if "tensorflow-intel" in found:
-        found.pop("tensorflow", None)
-    return dict(sorted(found.items()))
+    if "tensorflow-intel" in installed:
+        installed.pop("tensorflow", None)
+    return dict(sorted(installed.items()))
 
 
 class Conflict(NamedTuple):
@@ -80,6 +80,6 @@ def conflict(installed: Iterable[str]) -> Conflict | None:
 
 def is_corrected(version: str) -> bool:
     """Whether a release of Keras is safe to read files with."""
-    numbers = tuple(int(each) for each in re.findall(r"\d+", version)[:3])
+    numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:3])
     (line, latest) = _CORRECTED
     return numbers >= latest or (numbers[:2] == line[:2] and numbers >= line)

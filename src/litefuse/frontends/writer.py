@@ -43,7 +43,9 @@ def write_saved_model(signatures: Mapping[str, Any], folder: Path, root: Any = N
         holder: Any = tf.__internal__.tracking.AutoTrackable()
         paths: Mapping[int, tuple[str, ...]] = {} if root is None else _paths(tf, root)
         captured = [*_variables(signatures.values()), *_resources(tf, signatures.values())]
-        holder.captured = [each for each in captured if not _attach(holder, paths.get(id(each), ()), each)]
+        holder.captured = [
+            resource for resource in captured if not _attach(holder, paths.get(id(resource), ()), resource)
+        ]
         tf.saved_model.save(holder, str(folder), signatures=dict(signatures))
 
 
@@ -76,8 +78,8 @@ def _paths(tf: Any, root: Any) -> dict[int, tuple[str, ...]]:
 
 
 def _variables(functions: Iterable[Any]) -> list[Any]:
-    found = {id(variable): variable for function in functions for variable in function.variables}
-    return list(found.values())
+    variables = {id(variable): variable for function in functions for variable in function.variables}
+    return list(variables.values())
 
 
 def _resources(tf: Any, functions: Iterable[Any]) -> list[Any]:
@@ -97,9 +99,9 @@ def _resources(tf: Any, functions: Iterable[Any]) -> list[Any]:
     if not handles:
         return []
     owner: type = tf.saved_model.experimental.TrackableResource
-    owners = [each for each in gc.get_objects() if owner in type(each).__mro__]
+    owners = [thing for thing in gc.get_objects() if owner in type(thing).__mro__]
     # Reading ``resource_handle`` would create the resource of an object that has none yet.
-    return [each for each in owners if id(getattr(each, "_resource_handle", None)) in handles]
+    return [resource for resource in owners if id(getattr(resource, "_resource_handle", None)) in handles]
 
 
 @contextmanager

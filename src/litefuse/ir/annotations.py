@@ -55,7 +55,7 @@ def annotate(function: func.FuncOp, name: str, attributes: Mapping[str, Any]) ->
     """Makes a function a composite, as ``experimental_implements`` does."""
     value: ir.Attribute = ir.StringAttr.get(name)
     if attributes:
-        given = {key: mlir_attribute(each) for key, each in attributes.items()}
+        given = {key: mlir_attribute(attribute) for key, attribute in attributes.items()}
         value = ir.DictAttr.get({"name": value, "attributes": ir.DictAttr.get(given)})
     function.attributes[f"tf.{IMPLEMENTS}"] = value
 

@@ -97,8 +97,8 @@ class Builder:
         kinds = [(result.shape, other if result.dtype == dtype else result.dtype) for result in op.results]
         results = self.ops(op.name, operands, kinds, **self.options(op))
         return [
-            self.cast(between(value) if between and each.dtype == dtype else value, each.dtype)
-            for value, each in zip(results, op.results, strict=True)
+            self.cast(between(value) if between and result.dtype == dtype else value, result.dtype)
+            for value, result in zip(results, op.results, strict=True)
         ]
 
     # Values and dimensions.
@@ -297,7 +297,7 @@ class Builder:
             return self.reshape(joined, [*sizes[:axis], self.size(joined, 1), *sizes[axis + 1 :]])
         shapes = [self.shape(value) for value in values]
         shape = [next((size for size in sizes if size is not None), None) for sizes in zip(*shapes, strict=True)]
-        along = [each[axis] for each in shapes]
+        along = [sizes[axis] for sizes in shapes]
         shape[axis] = None if None in along else sum(cast("list[int]", along))
         return self.op("ConcatV2", [*values, self.constant(axis, "int32")], shape, self.dtype(values[0]))
 
@@ -393,8 +393,8 @@ class Builder:
 
     def places(self, conditions: ir.Value) -> ir.Value:
         """Returns the int32 positions at which a vector of conditions is true."""
-        found = self.cast(self.op("Where", [conditions], [None, 1], "int64"), "int32")
-        return self.reshape(found, [self.size(found, 0)])
+        positions = self.cast(self.op("Where", [conditions], [None, 1], "int64"), "int32")
+        return self.reshape(positions, [self.size(positions, 0)])
 
     def _alike(self, a: ir.Value | float, b: ir.Value | float) -> tuple[ir.Value, ir.Value]:
         first = a if isinstance(a, ir.Value) else None

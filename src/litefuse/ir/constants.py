@@ -107,9 +107,9 @@ def strings_of_constant(value: ir.Value) -> NDArray[Any] | None:
     if str(kind.element_type) != "!tf_type.string":
         return None
     text = str(owner.attributes["value"]).encode()
-    found = [_ESCAPED.sub(_unescaped, quoted[1]) for quoted in _QUOTED.finditer(text)]
-    strings = np.empty(len(found), np.object_)
-    strings[:] = found
+    texts = [_ESCAPED.sub(_unescaped, quoted[1]) for quoted in _QUOTED.finditer(text)]
+    strings = np.empty(len(texts), np.object_)
+    strings[:] = texts
     scalar = strings.size == 1 and kind.rank > 0  # the text has one string for all elements
     return np.broadcast_to(strings, kind.shape) if scalar else strings.reshape(kind.shape)
 
@@ -154,8 +154,8 @@ def constant_behind(value: ir.Value) -> tuple[ir.OpView, ir.OpOperand | None] | 
 
 def is_zero(value: ir.Value) -> bool:
     """Whether a value is a constant, possibly reshaped or cast, whose elements are all 0."""
-    found = constant_behind(value)
-    return found is not None and splat_number(found[0].attributes["value"]) == 0
+    constant = constant_behind(value)
+    return constant is not None and splat_number(constant[0].attributes["value"]) == 0
 
 
 def splat_number(attribute: ir.Attribute) -> float | None:

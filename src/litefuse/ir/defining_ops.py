@@ -94,5 +94,5 @@ def _key(weight: ir.Value) -> tuple[Any, ...]:
     if owner.name == "tf.Split":
         return (*_key(source(owner.operands[1])), ir.OpResult(weight).result_number)
     if owner.name == "tf.StridedSlice":
-        return tuple(each for operand in owner.operands for each in _key(source(operand)))
+        return tuple(key for operand in owner.operands for key in _key(source(operand)))
     return (weight,)

@@ -53,7 +53,7 @@ def missing_engine(error: ImportError) -> MissingEngineError:
             "the lowering engine, litert-converter, is not installed",
             hint=f"Install it: pip install {REQUIREMENT!r}. {_WITHOUT}.",
         )
-    first, last = (".".join(map(str, each)) for each in PYTHONS)
+    first, last = (".".join(map(str, version)) for version in PYTHONS)
     python = ".".join(map(str, sys.version_info[:2]))
     return MissingEngineError(
         f"the lowering engine, litert-converter, has no package for {implementation} {python} on {system} {machine}",

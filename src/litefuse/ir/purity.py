@@ -76,11 +76,11 @@ def _statefulness(name: str) -> Statefulness:
     definition = op_registry().get(op.removesuffix(WITHHELD)) if dialect == "tf" else None
     if definition is None:
         return Statefulness.STATEFUL
-    found = statefulness_of(definition)
+    own = statefulness_of(definition)
     # Passes change the functions that ops run. An op may write through a reference to a variable.
-    if any("func" in each.type for each in definition.attr) or any(each.is_ref for each in definition.input_arg):
-        return found if found is Statefulness.READING else Statefulness.STATEFUL
-    return found
+    if any("func" in attr.type for attr in definition.attr) or any(arg.is_ref for arg in definition.input_arg):
+        return own if own is Statefulness.READING else Statefulness.STATEFUL
+    return own
 
 
 def operand_owners(op: ir.OpView | ir.Operation) -> list[ir.OpView | ir.Operation]:

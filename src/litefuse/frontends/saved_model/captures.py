@@ -99,13 +99,13 @@ class Variable:
         if value is None:
             value = self._value_bundle().read(self.checkpoint_key or "", verify=verify)
         if self.initial is None and self.extent is not None:
-            value = value[tuple(slice(None) if each is None else slice(each[0], sum(each)) for each in self.extent)]
+            value = value[tuple(slice(None) if part is None else slice(part[0], sum(part)) for part in self.extent)]
         if self.conversion is not None:
             value = self.conversion(value)
         if value.dtype != self.dtype.to_numpy() or not _is_of_shape(value.shape, self.shape):
-            found = f"{value.dtype} {list(value.shape)}"
+            actual = f"{value.dtype} {list(value.shape)}"
             holds = "the checkpoint holds" if self.initial is None else "the model sets it to"
-            raise self._error(f"it was declared as {self.dtype} {self.shape}, but {holds} {found}")
+            raise self._error(f"it was declared as {self.dtype} {self.shape}, but {holds} {actual}")
         return value
 
     def release(self) -> None:

@@ -69,9 +69,9 @@ class SavedModel:
             SignatureError: There is none of that name; the error lists the available ones.
             SavedModelError: It exists, but cannot be used.
         """
-        found = self.signatures.get(key)
-        if found is not None:
-            return found
+        signature = self.signatures.get(key)
+        if signature is not None:
+            return signature
         if key in self.unusable_signatures:
             raise self.unusable_signatures[key]
         if not self.signatures:

@@ -62,11 +62,11 @@ def node_outputs(
 def input_count(node: NodeDef, definition: OpDef, attribute: Callable[[NodeDef, str], AttrValue]) -> int:
     """Returns how many data inputs a node must have; see :func:`node_outputs` for the arguments."""
     count = 0
-    for each in definition.input_arg:
-        if each.type_list_attr:
-            count += len(attribute(node, each.type_list_attr).list.type)
+    for arg in definition.input_arg:
+        if arg.type_list_attr:
+            count += len(attribute(node, arg.type_list_attr).list.type)
         else:
-            count += attribute(node, each.number_attr).i if each.number_attr else 1
+            count += attribute(node, arg.number_attr).i if arg.number_attr else 1
     return count
 
 
@@ -75,12 +75,12 @@ def input_dtypes(
 ) -> list[tuple[str, int]]:
     """Returns the name and element type of each data input of a node whose :func:`input_count` has been checked."""
     inputs: list[tuple[str, int]] = []
-    for each in definition.input_arg:
-        if each.type_list_attr:
-            inputs += [(each.name, dtype) for dtype in attribute(node, each.type_list_attr).list.type]
+    for arg in definition.input_arg:
+        if arg.type_list_attr:
+            inputs += [(arg.name, dtype) for dtype in attribute(node, arg.type_list_attr).list.type]
             continue
-        dtype = attribute(node, each.type_attr).type if each.type_attr else each.type
-        inputs += [(each.name, dtype)] * (attribute(node, each.number_attr).i if each.number_attr else 1)
+        dtype = attribute(node, arg.type_attr).type if arg.type_attr else arg.type
+        inputs += [(arg.name, dtype)] * (attribute(node, arg.number_attr).i if arg.number_attr else 1)
     return inputs
 
 
@@ -206,5 +206,5 @@ def statefulness_of(definition: OpDef) -> Statefulness:
     if definition.name in _READING:
         return Statefulness.READING
     if definition.is_stateful:
-        return Statefulness.VARYING if {each.name for each in definition.attr} >= _SEEDS else Statefulness.STATEFUL
+        return Statefulness.VARYING if {attr.name for attr in definition.attr} >= _SEEDS else Statefulness.STATEFUL
     return Statefulness.PURE

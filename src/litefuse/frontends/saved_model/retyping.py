@@ -169,32 +169,32 @@ class Retyping:
 
     def _attribute(self, value: AttrValue, where: str) -> list[DataType]:
         """Changes an attribute in place; returns the dtypes that were replaced."""
-        found: list[DataType] = []
+        replaced: list[DataType] = []
         kind = value.WhichOneof("value")
         if kind == "type" and self._number(value.type) != value.type:
-            found.append(DataType.from_proto(value.type))
+            replaced.append(DataType.from_proto(value.type))
             value.type = self._number(value.type)
         elif kind == "tensor" and self._number(value.tensor.dtype) != value.tensor.dtype:
-            found.append(DataType.from_proto(value.tensor.dtype))
+            replaced.append(DataType.from_proto(value.tensor.dtype))
             value.tensor.CopyFrom(self._tensor(value.tensor, where))
         elif kind == "func":
-            found += [dtype for each in value.func.attr.values() for dtype in self._attribute(each, where)]
+            replaced += [dtype for inner in value.func.attr.values() for dtype in self._attribute(inner, where)]
         elif kind == "list":
             for index, number in enumerate(value.list.type):
                 if self._number(number) != number:
-                    found.append(DataType.from_proto(number))
+                    replaced.append(DataType.from_proto(number))
                     value.list.type[index] = self._number(number)
             for tensor in value.list.tensor:
                 if self._number(tensor.dtype) != tensor.dtype:
-                    found.append(DataType.from_proto(tensor.dtype))
+                    replaced.append(DataType.from_proto(tensor.dtype))
                     tensor.CopyFrom(self._tensor(tensor, where))
             for function in value.list.func:
-                found += [dtype for each in function.attr.values() for dtype in self._attribute(each, where)]
-        return found
+                replaced += [dtype for inner in function.attr.values() for dtype in self._attribute(inner, where)]
+        return replaced
 
     def _fixed_dtypes(self, definition: OpDef) -> list[int]:
         """Returns the dtypes of an op's operands and results that would change but do not depend on an attribute."""
-        return [each.type for each in (*definition.input_arg, *definition.output_arg) if each.type in self.dtypes]
+        return [arg.type for arg in (*definition.input_arg, *definition.output_arg) if arg.type in self.dtypes]
 
     def _tensor(self, tensor: TensorProto, where: str) -> TensorProto:
         value = tensor_value(tensor, where)

@@ -21,16 +21,16 @@ _ATTRIBUTES = 8  # StableHLOCompositeOptions
 
 def has_composites(module: ir.Module) -> bool:
     """Whether a module that is ready for export has a composite."""
-    found = False
+    has_one = False
 
     def look(op: ir.Operation) -> ir.WalkResult:
-        nonlocal found
-        found = op.name == "vhlo.composite_v1"
-        return ir.WalkResult.INTERRUPT if found else ir.WalkResult.ADVANCE
+        nonlocal has_one
+        has_one = op.name == "vhlo.composite_v1"
+        return ir.WalkResult.INTERRUPT if has_one else ir.WalkResult.ADVANCE
 
     if len(module.body.operations) > 1:  # a composite's body is a function of its own
         module.operation.walk(look)
-    return found
+    return has_one
 
 
 def type_vectors(data: Any) -> bytes:
@@ -66,7 +66,7 @@ def type_vectors(data: Any) -> bytes:
 
 def _plain(value: Any) -> Any:
     if value.IsVector:
-        return [_plain(each) for each in value.AsVector]
+        return [_plain(item) for item in value.AsVector]
     return value.AsStringBytes if value.IsString else value.Value  # as a text, it would have to be UTF-8
 
 

@@ -108,7 +108,7 @@ def _placeholder(number: int, kind: ir.Type) -> ir.Value:
 
 def _misread(module: ir.Module) -> list[tuple[ir.OpView, int]]:
     """Returns the operands to hide, each as its op and position."""
-    found: list[tuple[ir.OpView, int]] = []
+    misread: list[tuple[ir.OpView, int]] = []
     computed: set[ir.Value] = set()  # constants, and floats that are computed from them
     turned: set[ir.Value] = set()  # transposed values, and the results of elementwise ops and reshapes of them
     reshapes: list[ir.OpView] = []
@@ -124,7 +124,7 @@ def _misread(module: ir.Module) -> list[tuple[ir.OpView, int]]:
             elif hidden is None:
                 hidden = _misread_operand(op, computed)
             if hidden is not None:
-                found.append((op.opview, hidden))
+                misread.append((op.opview, hidden))
             if name == "tf.Transpose" or (turned and not turned.isdisjoint(operands) and _may_be_turned(op)):
                 turned.add(op.result)
             if name == "tf.Reshape" and op.result in turned and operands[1] in computed and not _is_static(op.result):
@@ -133,8 +133,8 @@ def _misread(module: ir.Module) -> list[tuple[ir.OpView, int]]:
 
     module.operation.walk(look)
     others: set[ir.Value] = set()
-    found += [(op, 1) for op in reshapes if _is_turned_later(op.result, others)]
-    return found
+    misread += [(op, 1) for op in reshapes if _is_turned_later(op.result, others)]
+    return misread
 
 
 def _is_turned_later(value: ir.Value, others: set[ir.Value]) -> bool:

@@ -61,16 +61,16 @@ def _config() -> Any:
 
 def _has_calls(module: ir.Module) -> bool:
     """Whether calls remain, because the engine folded the condition of an ``If``: the fault ``decided-branch``."""
-    found = False
+    has_one = False
 
     def look(op: ir.Operation) -> ir.WalkResult:
-        nonlocal found
-        found = op.name in {"tf.PartitionedCall", "tf.StatefulPartitionedCall"}
-        return ir.WalkResult.INTERRUPT if found else ir.WalkResult.ADVANCE
+        nonlocal has_one
+        has_one = op.name in {"tf.PartitionedCall", "tf.StatefulPartitionedCall"}
+        return ir.WalkResult.INTERRUPT if has_one else ir.WalkResult.ADVANCE
 
     if len(module.body.operations) > 1:
         module.operation.walk(look)
-    return found
+    return has_one
 
 
 def set_signature(function: func.FuncOp, key: str, inputs: Sequence[str], outputs: Sequence[str]) -> None:
@@ -139,8 +139,8 @@ _DIAGNOSTIC = re.compile(r'error: loc\((?:callsite\()?"(?P<node>(?:[^"\\]|\\.)*)
 def _lowering_error(what: str, error: Exception) -> LoweringError:
     """Returns an error with the first of the engine's diagnostics that names a node, or with all if none does."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    found = [match for match in map(_DIAGNOSTIC.search, lines) if match is not None]
-    if found:
-        node = found[0]["node"]
-        return LoweringError(f"{what}: {found[0]['message']}", where=f"node {node}")
+    diagnostics = [match for match in map(_DIAGNOSTIC.search, lines) if match is not None]
+    if diagnostics:
+        node = diagnostics[0]["node"]
+        return LoweringError(f"{what}: {diagnostics[0]['message']}", where=f"node {node}")
     return LoweringError(f"{what}: " + ("\n".join(lines) or f"{type(error).__name__} without a message"))

@@ -239,10 +239,10 @@ class FunctionImporter:
         if inputs is None:
             inputs = input_count(node, template.definition, template.attribute)
         try:
-            found = input_dtypes(node, template.definition, template.attribute)
+            inputs_of_op = input_dtypes(node, template.definition, template.attribute)
         except GraphError:
-            found = []
-        dtypes = [(name, _plain_name(dtype)) for name, dtype in found]
+            inputs_of_op = []
+        dtypes = [(name, _plain_name(dtype)) for name, dtype in inputs_of_op]
         types, offsets = self._result_types(node, template)
         attributes = call_attributes(self.symbol(node.op)) if template.calls else self._attributes(node, template)
         for name, arguments in template.segmented.items():
@@ -252,18 +252,18 @@ class FunctionImporter:
     def _check_dtypes(self, node: NodeDef, dtypes: Sequence[tuple[str, str]], operands: Sequence[ir.Value]) -> None:
         """Rejects operands of other element types than the op takes, which may crash the engine."""
         for (name, wanted), value, reference in zip(dtypes, operands, node.input, strict=False):
-            found = self._dtype_name(value.type)
-            if wanted != found:
+            given = self._dtype_name(value.type)
+            if wanted != given:
                 raise GraphError(
-                    f"its operand {name!r} takes {wanted}, but {reference!r} is {found}",
+                    f"its operand {name!r} takes {wanted}, but {reference!r} is {given}",
                     hint="The model contradicts itself: save it again.",
                 )
 
     def _dtype_name(self, kind: ir.Type) -> str:
-        found = self._dtypes_known.get(kind)
-        if found is None:
-            found = self._dtypes_known[kind] = dtype_name(kind)
-        return found
+        dtype = self._dtypes_known.get(kind)
+        if dtype is None:
+            dtype = self._dtypes_known[kind] = dtype_name(kind)
+        return dtype
 
     def _template(self, node: NodeDef) -> _OpTemplate:
         template = self._templates.get(node.op)
@@ -282,8 +282,8 @@ class FunctionImporter:
             call = "tf.StatefulPartitionedCall" if definition.is_stateful else "tf.PartitionedCall"
             name = dialect_op_name(node.op) if callee is None else call
             arguments = {"operandSegmentSizes": definition.input_arg, "resultSegmentSizes": definition.output_arg}
-            segmented = {key: each for key, each in arguments.items() if callee is None and _is_segmented(each)}
-            several = any(each.type_list_attr or each.number_attr for each in definition.input_arg)
+            segmented = {key: args for key, args in arguments.items() if callee is None and _is_segmented(args)}
+            several = any(arg.type_list_attr or arg.number_attr for arg in definition.input_arg)
             inputs = None if several else len(definition.input_arg)
             callees = [attr.name for attr in definition.attr if attr.type in {"func", "list(func)"}]
             template = _OpTemplate(name, definition, defaults, callee is not None, inputs, callees, segmented)
@@ -324,11 +324,11 @@ class FunctionImporter:
         types: list[ir.Type] = []
         for i, dtype in enumerate(dtypes):
             key = (dtype, shapes[i] if shapes else None, element)
-            found = self._types_made.get(key)
-            if found is None:
-                found = self._types_made[key] = _value_type(*key)
+            kind = self._types_made.get(key)
+            if kind is None:
+                kind = self._types_made[key] = _value_type(*key)
                 self._shapes_lack = self._shapes_lack or key[1] is None
-            types.append(found)
+            types.append(kind)
         return types, offsets
 
     def _attribute(self, value: AttrValue) -> ir.Attribute:
@@ -339,10 +339,10 @@ class FunctionImporter:
             return attribute(value)
         # Most nodes have attributes that earlier nodes had too.
         key = value.SerializeToString()
-        found = self._attributes_made.get(key)
-        if found is None:
-            found = self._attributes_made[key] = attribute(value)
-        return found
+        made = self._attributes_made.get(key)
+        if made is None:
+            made = self._attributes_made[key] = attribute(value)
+        return made
 
     def _function_reference(self, value: AttrValue) -> ir.Attribute:
         if value.func.name not in self.library:

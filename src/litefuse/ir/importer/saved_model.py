@@ -115,7 +115,7 @@ class _ModuleImporter:
     def _function(self, name: str) -> FunctionDef:
         """Returns a function with its TensorFlow 1 control flow functionalized; adds new functions to the library."""
         function, made = functionalize(self._library[name], self._library, self._registry)
-        self._library.update({each.signature.name: each for each in made})
+        self._library.update({new.signature.name: new for new in made})
         return function
 
     def _refuse_recursion(self) -> None:

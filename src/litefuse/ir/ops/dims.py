@@ -296,8 +296,8 @@ def _is_short_product(a: Formula, b: Formula) -> bool:
     """Whether a product is written out; one that is not is a symbol of its own."""
     if len(a.terms) * len(b.terms) > _MOST_TERMS:
         return False
-    degree = sum(max(len(monomial) for monomial, _ in each.terms) for each in (a, b))
-    bits = sum(max(factor.bit_length() for _, factor in each.terms) for each in (a, b))
+    degree = sum(max(len(monomial) for monomial, _ in formula.terms) for formula in (a, b))
+    bits = sum(max(factor.bit_length() for _, factor in formula.terms) for formula in (a, b))
     return degree <= _HIGHEST_DEGREE and bits <= _MOST_BITS
 
 

@@ -187,10 +187,10 @@ class Op(NamedTuple):
         Raises:
             Undecided: Not all of them are known.
         """
-        found = [element for element in self.vector(index) if isinstance(element, int)]
-        if len(found) != self.values(index).size:
+        integers = [element for element in self.vector(index) if isinstance(element, int)]
+        if len(integers) != self.values(index).size:
             raise Undecided(f"not all elements of operand {index} are known")
-        return found
+        return integers
 
     def scalar(self, index: int) -> Dim:
         """Returns the only element of an operand.

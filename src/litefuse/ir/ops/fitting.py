@@ -43,7 +43,7 @@ def always_fits(op: Op) -> bool:
 
 def _are_known(op: Op) -> bool:
     """Whether all sizes are known, those of the results too: they may be given by elements of operands."""
-    shapes = [each.shape for each in (*op.operands, *op.results)]
+    shapes = [tensor.shape for tensor in (*op.operands, *op.results)]
     return all(shape is not None and not any(isinstance(size, Formula) for size in shape) for shape in shapes)
 
 

@@ -114,12 +114,12 @@ def computed_numbers(op: Op) -> list[Numbers] | None:
     Raises:
         Undecided: They cannot be evaluated, by other rules neither.
     """
-    if op.name not in NAMES or not any(each.dtype in FLOATS for each in (*op.operands, *op.results)):
+    if op.name not in NAMES or not any(tensor.dtype in FLOATS for tensor in (*op.operands, *op.results)):
         return None
     if op.name in FUNCTIONS_OF_FLOAT64 and op.results[0].dtype != "f64":
         return None
     known = [_known(operand) for operand in op.operands]
-    operands = [each for each in known if each is not None]
+    operands = [numbers for numbers in known if numbers is not None]
     if len(operands) < len(known):
         return None
     with np.errstate(all="ignore"):
@@ -160,8 +160,8 @@ def _computed(op: Op, operands: Sequence[Numbers]) -> list[Numbers]:
     ]
     moved = VALUES[op.name](op._replace(operands=given))
     return [
-        np.array(each.tolist(), FLOATS.get(result.dtype) or INTEGERS.get(result.dtype)).reshape(each.shape)
-        for each, result in zip(moved if isinstance(moved, list) else [moved], op.results, strict=True)
+        np.array(values.tolist(), FLOATS.get(result.dtype) or INTEGERS.get(result.dtype)).reshape(values.shape)
+        for values, result in zip(moved if isinstance(moved, list) else [moved], op.results, strict=True)
     ]
 
 

@@ -35,14 +35,14 @@ def results_of(op: Op) -> list[PartialTensor | None]:
     rule = VALUES.get(op.name)
     to_float = op.name == "Cast" and op.results[0].dtype in FLOATS and op.operands[0].shape == ()
     if known is not None:
-        numbers = [each if result.dtype in FLOATS else None for each, result in zip(known, op.results, strict=True)]
-        values = [followed_values(each, result.dtype) for each, result in zip(known, op.results, strict=True)]
+        numbers = [value if result.dtype in FLOATS else None for value, result in zip(known, op.results, strict=True)]
+        values = [followed_values(value, result.dtype) for value, result in zip(known, op.results, strict=True)]
     elif rule is not None and (to_float or any(result.dtype in INTEGERS for result in op.results)):
         try:
             with np.errstate(over="ignore"):
-                found = rule(op)
-            found = found if isinstance(found, list) else [found]
-            values = [_held(each, result.dtype) for each, result in zip(found, op.results, strict=True)]
+                by_rule = rule(op)
+            by_rule = by_rule if isinstance(by_rule, list) else [by_rule]
+            values = [_held(value, result.dtype) for value, result in zip(by_rule, op.results, strict=True)]
         except (Undecided, *MALFORMED):
             pass
     if len(shapes) != count:

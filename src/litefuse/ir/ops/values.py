@@ -341,14 +341,14 @@ def _broadcast_args(op: Op) -> Values:
 
 def _dynamic_stitch(op: Op) -> Values:
     count = len(op.operands) // 2
-    found: dict[int, Values] = {}
+    items_at: dict[int, Values] = {}
     for number in range(count):
         indices, data = op.numbers(number), op.values(count + number)
         items = data.reshape((len(indices), *data.shape[op.values(number).ndim :]))
-        found |= {index: np.asarray(item, object) for index, item in zip(indices, items, strict=True)}
-    if len(found) < max(found, default=-1) + 1:
+        items_at |= {index: np.asarray(item, object) for index, item in zip(indices, items, strict=True)}
+    if len(items_at) < max(items_at, default=-1) + 1:
         raise Undecided("what stands at some place is not defined")
-    return np.asarray([found[place] for place in range(len(found))], object)
+    return np.asarray([items_at[place] for place in range(len(items_at))], object)
 
 
 def _band_part(op: Op) -> Values:

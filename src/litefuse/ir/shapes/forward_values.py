@@ -50,11 +50,11 @@ class ForwardValues:
         for function in functions(module).values():
             if function.is_external:
                 continue
-            found = [op for op in nested_operations(function.entry_block) if _is_superfluous(op)]
-            for op in found:
+            superfluous = [op for op in nested_operations(function.entry_block) if _is_superfluous(op)]
+            for op in superfluous:
                 op.results[0].replace_all_uses_with(self._forwarded(op))
                 op.operation.erase()
-            if found:
+            if superfluous:
                 update_function_type(function)
                 modified = True
         return modified

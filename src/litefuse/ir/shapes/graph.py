@@ -143,14 +143,14 @@ class ModuleGraph:
         return number
 
     def _declared(self, kind: ir.Type) -> Declared:
-        found = self._types.get(kind)
-        if found is None:
-            found = self._types[kind] = declared_by(kind)
-        return found
+        declared = self._types.get(kind)
+        if declared is None:
+            declared = self._types[kind] = declared_by(kind)
+        return declared
 
     def _read_constant(self, op: ir.OpView, result: int) -> None:
-        found = constant_elements(op, self.declared[result])
-        if found.numbers is not None:
-            self.numbers[result] = found.numbers
-        if found.values is not None:
-            self.constants[result] = found.values
+        elements = constant_elements(op, self.declared[result])
+        if elements.numbers is not None:
+            self.numbers[result] = elements.numbers
+        if elements.values is not None:
+            self.constants[result] = elements.values

@@ -84,8 +84,8 @@ class Inference:
 
     def _node(self, node: Node) -> None:
         is_call = node.callees and node.name != "tfl.custom"  # a composite's decomposition has many callers
-        found = self._call(node) if is_call else self._by_rules(node)
-        for value, tensor in zip(node.results, found, strict=True):
+        results = self._call(node) if is_call else self._by_rules(node)
+        for value, tensor in zip(node.results, results, strict=True):
             self.tensors[value] = self._declared_tensor(value) if tensor is None else self._merged(value, tensor)
 
     def _by_rules(self, node: Node) -> Sequence[PartialTensor | None]:
@@ -98,7 +98,9 @@ class Inference:
         if name == node.name:
             return rules
         # A kernel is to compute the values: nothing else may take its place.
-        return [None if each is None or each.shape is None else PartialTensor(each.shape, None) for each in rules]
+        return [
+            None if result is None or result.shape is None else PartialTensor(result.shape, None) for result in rules
+        ]
 
     def _declared_tensor(self, value: int) -> Tensor:
         tensor = self._declared[value]

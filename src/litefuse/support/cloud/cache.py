@@ -105,8 +105,8 @@ def put_entry(key: str, name: str, url: str, made: Path) -> Path:
             try:
                 entry.rename(place / key)
             except OSError:
-                if (found := find_entry(key, name)) is not None:  # another process was faster
-                    return found
+                if (theirs := find_entry(key, name)) is not None:  # another process was faster
+                    return theirs
                 with contextlib.suppress(FileNotFoundError):
                     (place / key).rename(Path(work, f"damaged{number}"))
             else:
@@ -116,7 +116,7 @@ def put_entry(key: str, name: str, url: str, made: Path) -> Path:
 
 def cached_entries() -> list[CachedEntry]:
     """Returns the entries, those first that were not used for the longest time."""
-    found: list[CachedEntry] = []
+    entries: list[CachedEntry] = []
     place = cache_folder()
     for folder in place.iterdir() if place.is_dir() else ():
         facts = _facts(folder)
@@ -124,8 +124,8 @@ def cached_entries() -> list[CachedEntry]:
             continue
         with contextlib.suppress(OSError):  # removed meanwhile
             used = (folder / _FACTS).stat().st_mtime
-            found.append(CachedEntry(folder, str(facts.get("url")), sum(_sizes(folder / _CONTENT).values()), used))
-    return sorted(found, key=lambda each: each.used)
+            entries.append(CachedEntry(folder, str(facts.get("url")), sum(_sizes(folder / _CONTENT).values()), used))
+    return sorted(entries, key=lambda entry: entry.used)
 
 
 def clear_cache(keep: int = 0, *, unused_for: float = 0.0) -> int:
@@ -155,10 +155,10 @@ def clear_cache(keep: int = 0, *, unused_for: float = 0.0) -> int:
 
 def _facts(folder: Path) -> Mapping[str, Any] | None:
     try:
-        found = json.loads((folder / _FACTS).read_text())
+        facts = json.loads((folder / _FACTS).read_text())
     except (OSError, ValueError):
         return None
-    return cast("Mapping[str, Any]", found) if isinstance(found, dict) else None
+    return cast("Mapping[str, Any]", facts) if isinstance(facts, dict) else None
 
 
 def _files(content: Path) -> dict[str, Path]:

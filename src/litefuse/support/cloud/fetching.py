@@ -50,8 +50,8 @@ class _Remote(NamedTuple):
 def _version(info: Mapping[str, Any]) -> list[tuple[str, Any]] | None:
     known = {key.lower(): str(value) for key, value in info.items() if value not in (None, "")}
     for names in (_VERSIONS, _TIMES):
-        if found := [(name, known[name]) for name in names if name in known]:
-            return [("size", known.get("size")), *found]
+        if told := [(name, known[name]) for name in names if name in known]:
+            return [("size", known.get("size")), *told]
     return None
 
 
@@ -69,15 +69,15 @@ def fetched(url: str) -> Path:
         with errors_of(url, "read"):
             remote = _at(system, path, url)
             key = remote.key(url)
-            found = None if key is None else find_entry(key, name)
-            if found is not None:
+            place = None if key is None else find_entry(key, name)
+            if place is not None:
                 event("cloud", INFO, f"{shown(url)} is in the cache", event="cache hit", url=shown(url))
             else:
                 event("cloud", INFO, f"{shown(url)} is fetched", event="fetched", url=shown(url))
-                found = _fetch(system, path, url, remote, name)
-        if found is not None:
-            remember(found, url)
-            return found
+                place = _fetch(system, path, url, remote, name)
+        if place is not None:
+            remember(place, url)
+            return place
     raise LitefuseError(
         "it changes while it is fetched, or has not as many bytes as the server says",
         where=shown(url),
@@ -92,8 +92,8 @@ def _at(system: Any, path: str, url: str) -> _Remote:
     if is_page or not system.isdir(path):
         return _Remote({"": system.info(path)}, is_folder=False)
     files: dict[str, Mapping[str, Any]] = {}
-    for each, info in system.find(path, detail=True).items():
-        below = each.removeprefix(path.rstrip("/")).lstrip("/")
+    for file, info in system.find(path, detail=True).items():
+        below = file.removeprefix(path.rstrip("/")).lstrip("/")
         if info.get("type") == "directory" or not below or below.endswith("/"):  # stores have markers of folders
             continue
         parts = PurePosixPath(below).parts

@@ -125,8 +125,8 @@ def _cancel(tasks: set[asyncio.Task[Any]]) -> None:
 
 
 def _loop() -> asyncio.AbstractEventLoop | None:
-    found = getattr(sys.modules.get("fsspec.asyn"), "loop", [None])[0]
-    return found if found is not None and found.is_running() else None
+    loop = getattr(sys.modules.get("fsspec.asyn"), "loop", [None])[0]
+    return loop if loop is not None and loop.is_running() else None
 
 
 def _told(error: BaseException, url: str, what: str) -> LitefuseError:

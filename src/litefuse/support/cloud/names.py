@@ -37,8 +37,8 @@ def refuse_collapsed(path: os.PathLike[str]) -> None:
         LitefuseError: It is one.
     """
     text = os.fspath(path)
-    found = _COLLAPSED.match(text) if isinstance(text, str) else None  # pyright: ignore[reportUnnecessaryIsInstance]
-    if found is not None and not Path(path).exists() and not Path(path).parent.exists():
+    match = _COLLAPSED.match(text) if isinstance(text, str) else None  # pyright: ignore[reportUnnecessaryIsInstance]
+    if match is not None and not Path(path).exists() and not Path(path).parent.exists():
         raise LitefuseError(
             "this was a URL, but pathlib.Path drops one of its slashes", where=text, hint="Pass the URL as a str."
         )

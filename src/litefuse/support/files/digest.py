@@ -66,13 +66,13 @@ def folder_files(folder: Path, *, within: bool = False) -> list[Path]:
     Raises:
         OSError: One of the folders cannot be read.
     """
-    found: list[Path] = []
+    paths: list[Path] = []
     for name, _, files in os.walk(folder, onerror=_raise):
-        found += [path for file in files if (path := Path(name, file)).is_file()]
+        paths += [path for file in files if (path := Path(name, file)).is_file()]
     if within:
         inside = folder.resolve()
-        found = [path for path in found if path.resolve().is_relative_to(inside)]
-    return sorted(found, key=lambda path: os.fsencode(path.relative_to(folder).as_posix()))
+        paths = [path for path in paths if path.resolve().is_relative_to(inside)]
+    return sorted(paths, key=lambda path: os.fsencode(path.relative_to(folder).as_posix()))
 
 
 def _raise(error: OSError) -> None:

@@ -105,15 +105,15 @@ def forwarded(level: int | None, send: Callable[[dict[str, Any]], None], speaker
     logger, root = silent_by_default(), logging.getLogger()
     before = logger.level, logger.propagate, root.level
     handlers = {logger: Forwarding(send), root: Forwarding(send, speaker)}
-    for each, handler in handlers.items():
-        each.addHandler(handler)
-        each.setLevel(level)
+    for heard, handler in handlers.items():
+        heard.addHandler(handler)
+        heard.setLevel(level)
     logger.propagate = False  # whoever logs in this process would say it twice
     try:
         yield
     finally:
-        for each, handler in handlers.items():
-            each.removeHandler(handler)
+        for heard, handler in handlers.items():
+            heard.removeHandler(handler)
         logger.setLevel(before[0])
         root.setLevel(before[2])
         logger.propagate = before[1]

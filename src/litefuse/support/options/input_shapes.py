@@ -123,7 +123,7 @@ class InputShapes:
     def _key(self, signature: str, name: str) -> str | None:
         """Returns the key of an input in ``shapes``, with or without ``:0`` at its end; None if it is not there."""
         names = (name, name.removesuffix(_FIRST) if name.endswith(_FIRST) else name + _FIRST)
-        keys = (key for each in names for key in (f"{signature}:{each}", each))
+        keys = (key for form in names for key in (f"{signature}:{form}", form))
         return next((key for key in keys if key in self.shapes), None)
 
 

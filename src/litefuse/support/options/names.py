@@ -82,9 +82,9 @@ def closest(unknown: Iterable[str], lacking: Collection[str], others: Collection
     meant: dict[str, None] = {}
     for name in unknown:
         for among, likeness in ((lacking, 0.6), (others, 0.8)):
-            folded = {each.casefold(): each for each in sorted(among)}
+            folded = {known.casefold(): known for known in sorted(among)}
             matches = get_close_matches(name.casefold(), folded, 3, likeness)
             if matches:
-                meant.update(dict.fromkeys(folded[each] for each in matches))
+                meant.update(dict.fromkeys(folded[match] for match in matches))
                 break
     return f"Did you mean {' or '.join(meant)}? " if meant else ""

@@ -93,14 +93,14 @@ class QuantizationOptions:
 
     def text(self) -> str:
         """Returns what differs from the form's own choices, for reports; empty if nothing does."""
-        found = [f"int{self.weight_bits} where LiteRT has kernels for it"] if self.weight_bits != 8 else []
+        choices = [f"int{self.weight_bits} where LiteRT has kernels for it"] if self.weight_bits != 8 else []
         if self.block_size:
-            found.append(f"a scale for each {self.block_size}")
+            choices.append(f"a scale for each {self.block_size}")
         elif self.granularity != "channel":
-            found.append("a scale for each tensor")
+            choices.append("a scale for each tensor")
         if self.rotation:
-            found.append("rotated")
-        return ", ".join(found)
+            choices.append("rotated")
+        return ", ".join(choices)
 
 
 def types_of_io(value: QuantizedIo) -> tuple[IntegerType, IntegerType]:
@@ -110,7 +110,7 @@ def types_of_io(value: QuantizedIo) -> tuple[IntegerType, IntegerType]:
         LitefuseError: No such type.
     """
     pair = cast("tuple[Any, ...]", value if isinstance(value, tuple) else (value, value))
-    if len(pair) != 2 or not all(isinstance(each, bool) or each == "uint8" for each in pair):
+    if len(pair) != 2 or not all(isinstance(kind, bool) or kind == "uint8" for kind in pair):
         raise LitefuseError(
             f"quantized_io is {value!r}; there is False, True and 'uint8', or a pair of these for inputs and outputs"
         )
@@ -149,7 +149,7 @@ def quantization_options(
         ("rotate", rotate, (None, *get_args(Rotation))),
     ):
         if isinstance(value, bool) or value not in known:
-            names = ", ".join(str(each) for each in known if each is not None)
+            names = ", ".join(str(choice) for choice in known if choice is not None)
             raise LitefuseError(f"{argument} is {value!r}; there is {names}")
     if min_weight_elements is not None and min_weight_elements < 0:
         raise LitefuseError(f"min_weight_elements is {min_weight_elements}, not a number from 0")
@@ -205,7 +205,7 @@ def _refused(form: Quantization, options: QuantizationOptions) -> str:
 
 def _strings(values: Iterable[str], argument: str) -> tuple[str, ...]:
     given = tuple(values) if not isinstance(values, str) else ()
-    if isinstance(values, str) or not all(isinstance(each, str) for each in cast("tuple[object, ...]", given)):
+    if isinstance(values, str) or not all(isinstance(value, str) for value in cast("tuple[object, ...]", given)):
         raise LitefuseError(f"{argument} takes a list of strings, not {values!r}")
     return given
 
@@ -249,7 +249,7 @@ def _check_keys(entry: object, where: str) -> None:
     keys: Collection[Any] = given.keys()
     needed = _KEYS if given.get("algorithm_key") != "no_quantize" else _KEYS - {"op_config"}
     if wrong := sorted(map(str, [*(needed - keys), *(keys - _KEYS)])):
-        lacks = [each for each in wrong if each in needed]
+        lacks = [key for key in wrong if key in needed]
         reason = f"it lacks {', '.join(lacks)}" if lacks else f"unknown keys: {', '.join(wrong)}"
         raise LitefuseError(reason, where=where, hint=f"An entry has the keys {', '.join(sorted(_KEYS))}.")
     _check_pattern(given["regex"], where)

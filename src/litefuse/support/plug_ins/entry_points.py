@@ -62,13 +62,13 @@ def find_plug_ins(*groups: str) -> tuple[PlugIn, ...]:
 
         installed = entry_points()  # reads the metadata of every installed package
         _found = tuple(
-            PlugIn(group, each.name, each.value, each.dist.name if each.dist is not None else "")
+            PlugIn(group, entry.name, entry.value, entry.dist.name if entry.dist is not None else "")
             for group in _GROUPS
-            for each in installed.select(group=group)
+            for entry in installed.select(group=group)
         )
     if not groups:
         return _found
-    return tuple(each for group in groups for each in _found if each.group == group)
+    return tuple(plug_in for group in groups for plug_in in _found if plug_in.group == group)
 
 
 def take_plug_ins(found: Iterable[PlugIn] | None) -> None:

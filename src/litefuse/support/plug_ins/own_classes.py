@@ -53,16 +53,16 @@ def own_classes(package: str, decorator: str) -> tuple[OwnClass, ...]:
         ImportError: The package has no source files.
         ValueError: An argument is not a literal.
     """
-    return tuple(found for module, source in _sources(package) for found in _decorated(module, source, decorator))
+    return tuple(own for module, source in _sources(package) for own in _decorated(module, source, decorator))
 
 
 def _sources(package: str) -> Iterator[tuple[str, bytes]]:
     spec = importlib.util.find_spec(package)
     folders = [] if spec is None else list(spec.submodule_search_locations or ())
-    found = {module: path for folder in folders for module, path in _modules(package, folder)}
-    if not found:
+    paths = {module: path for folder in folders for module, path in _modules(package, folder)}
+    if not paths:
         raise ImportError(f"{package} has no source files, in which litefuse looks for its classes")
-    for module, path in sorted(found.items()):
+    for module, path in sorted(paths.items()):
         with open(path, "rb") as file:  # noqa: PTH123  as below
             yield module, file.read()
 

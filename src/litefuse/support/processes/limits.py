@@ -106,7 +106,7 @@ def processes_limited(limits: ProcessLimits) -> Generator[None]:
 
 def tells_of_no_memory(text: str) -> bool:
     """Whether the last output of a process says that memory is exhausted."""
-    return any(each in text.lower() for each in _OUT_OF_MEMORY)
+    return any(message in text.lower() for message in _OUT_OF_MEMORY)
 
 
 @contextmanager
@@ -118,7 +118,7 @@ def extra_memory(size: int) -> Generator[None]:
     import resource
 
     before, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    given = [_data_bytes() + size, *(each for each in (before, hard) if each != resource.RLIM_INFINITY)]
+    given = [_data_bytes() + size, *(limit for limit in (before, hard) if limit != resource.RLIM_INFINITY)]
     resource.setrlimit(resource.RLIMIT_DATA, (min(given), hard))
     try:
         yield

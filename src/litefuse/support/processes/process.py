@@ -199,8 +199,8 @@ class Worker:
             size = self._stderr.seek(0, os.SEEK_END)
             self._stderr.seek(max(0, size - _STDERR_TAIL))
             output = self._stderr.read().decode(errors="replace").strip()
-        if (found := self.limits.out_of_memory(output)) is not None:
-            return found
+        if (error := self.limits.out_of_memory(output)) is not None:
+            return error
         hint = "The limit memory may be the cause; try a larger one." if self.limits.memory else ""
         return EngineCrashError(f"{message}\n{output}" if output else message, hint=hint, step=step, death=death)
 
@@ -464,7 +464,7 @@ def _take_for_models(module: str) -> Worker:
 
 def _take_forking(environment: Mapping[str, str], module: str) -> _ForkingWorker:
     with _lock:
-        for worker in [each for each in _forking if each.owner == os.getpid()]:
+        for worker in [kept for kept in _forking if kept.owner == os.getpid()]:
             _forking.remove(worker)
             if worker.is_usable_for(environment, module):
                 return worker

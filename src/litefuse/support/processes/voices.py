@@ -54,7 +54,7 @@ def speaker(frame: FrameType | None) -> str | None:
         return None
     if module == "__main__":
         return Path(called.f_code.co_filename).name
-    named = (each.package for each in find_plug_ins() if each.module.partition(".")[0] == package)
+    named = (plug_in.package for plug_in in find_plug_ins() if plug_in.module.partition(".")[0] == package)
     return next(filter(None, named), module)
 
 

@@ -201,7 +201,7 @@ def _sendable(error: LitefuseError) -> LitefuseError:
     """Converts an error to a class that the parent process has, with its traceback as text."""
     trace = "".join(traceback.format_exception(error))
     if not type(error).__module__.startswith("litefuse."):  # from a user's file, which only this process has imported
-        kind = next(each for each in type(error).__mro__ if each.__module__.startswith("litefuse."))
+        kind = next(base for base in type(error).__mro__ if base.__module__.startswith("litefuse."))
         texts = [getattr(error, name, "") for name in ("message", "where", "hint")]
         error = kind(texts[0] or "".join(traceback.format_exception_only(error)).strip(), where=texts[1], hint=texts[2])
     error.trace = trace

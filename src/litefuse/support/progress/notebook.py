@@ -74,12 +74,12 @@ class _Shown:
         return f"{self._title}: {current}, {self._snapshot.seconds:.1f} s"
 
     def _repr_html_(self) -> str:
-        found = self._snapshot
-        lines = [f"<b>{escaped(self._title)}</b> {found.seconds:.1f} s"]
-        for name, seconds, state in found.stages:
+        snapshot = self._snapshot
+        lines = [f"<b>{escaped(self._title)}</b> {snapshot.seconds:.1f} s"]
+        for name, seconds, state in snapshot.stages:
             line = f'<span style="color:{_COLORS[state]}">{_MARKS[state]}</span> {escaped(name)} {seconds:.1f} s'
             if state == "running":
-                bar = f' <progress value="{found.done}" max="{found.total}"></progress>' if found.total else ""
-                line += f"{bar} <small>{escaped(found.detail)}</small>"
+                bar = f' <progress value="{snapshot.done}" max="{snapshot.total}"></progress>' if snapshot.total else ""
+                line += f"{bar} <small>{escaped(snapshot.detail)}</small>"
             lines.append(line)
         return f'<div style="line-height:1.4">{"<br>".join(lines)}</div>'

@@ -97,8 +97,8 @@ class _Lines:
 
     def update(self, *, is_new_stage: bool) -> None:
         if is_new_stage and sys.stderr is not None:
-            found = self._tracker.snapshot()
-            text = f"{one_line(self._title)}: {found.stages[-1].name}, after {found.seconds:.1f} s\n"
+            snapshot = self._tracker.snapshot()
+            text = f"{one_line(self._title)}: {snapshot.stages[-1].name}, after {snapshot.seconds:.1f} s\n"
             sys.stderr.write(text)  # as a whole: what runs in other processes may print, too
             sys.stderr.flush()
 

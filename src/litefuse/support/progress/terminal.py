@@ -77,15 +77,15 @@ class _Stages:
         self._spinner = Spinner("dots", style="cyan")
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        found = self._tracker.snapshot()
+        snapshot = self._tracker.snapshot()
         title = Text(one_line(self._title), style="bold", no_wrap=True, overflow="ellipsis")
-        time = Text(_clock(found.seconds), style="dim")
-        stage = [each.name for each in found.stages if each.state == "running"]
-        if stage:  # at the end, it is drawn as it was
-            self._in_one_line = stage[0] in PRINTING
+        time = Text(_clock(snapshot.seconds), style="dim")
+        running = [stage.name for stage in snapshot.stages if stage.state == "running"]
+        if running:  # at the end, it is drawn as it was
+            self._in_one_line = running[0] in PRINTING
         if self._in_one_line:
             title.truncate(max(options.max_width // 2, 1), overflow="ellipsis")
-            what = Text(", ".join(filter(None, (*stage, one_line(found.detail)))), style="dim")
+            what = Text(", ".join(filter(None, (*running, one_line(snapshot.detail)))), style="dim")
             line = Text("  ", no_wrap=True, overflow="ellipsis").join([title, time, what])
             line.truncate(options.max_width - 3, overflow="ellipsis")
             line.append("  ")  # before what others print there
@@ -94,20 +94,20 @@ class _Stages:
         heading = Table.grid(padding=(0, 2))
         heading.add_row(title, time)
         yield heading
-        yield self._table(found, console, options)
+        yield self._table(snapshot, console, options)
 
-    def _table(self, found: Snapshot, console: Console, options: ConsoleOptions) -> Table:
+    def _table(self, snapshot: Snapshot, console: Console, options: ConsoleOptions) -> Table:
         table = Table.grid(padding=(0, 2, 0, 0))
         for justify in ("left", "left", "right", "left", "left"):
             table.add_column(no_wrap=True, justify=justify, overflow="ellipsis")
         done = Text("-" if options.ascii_only else "✓", style="green")
         running = Text(">") if options.ascii_only else self._spinner.render(console.get_time())
-        for name, seconds, state in found.stages:
+        for name, seconds, state in snapshot.stages:
             if state != "running":
                 table.add_row(done, name, f"{seconds:.1f} s")
                 continue
-            bar = ProgressBar(found.total, found.done, width=_BAR) if found.total else ""
-            table.add_row(running, name, f"{seconds:.1f} s", bar, Text(one_line(found.detail), style="dim"))
+            bar = ProgressBar(snapshot.total, snapshot.done, width=_BAR) if snapshot.total else ""
+            table.add_row(running, name, f"{seconds:.1f} s", bar, Text(one_line(snapshot.detail), style="dim"))
         return table
 
 

@@ -36,11 +36,11 @@ class _Sections:
 
 def _section_lines(section: Section, width: int) -> list[Text]:
     title = _TITLES.get(section.judgement or "", "bold")
-    lines = [_line(each, title) for each in wrapped(one_line(section.title), width)]
+    lines = [_line(text, title) for text in wrapped(one_line(section.title), width)]
     inside = width - len(INDENT)
     lines += [_table_line(section, line) for line in table_lines(section, inside)]
     if section.note:
-        lines += [_line(INDENT + each, "dim") for each in wrapped(printable(section.note), inside)]
+        lines += [_line(INDENT + text, "dim") for text in wrapped(printable(section.note), inside)]
     return lines
 
 

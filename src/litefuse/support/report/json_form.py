@@ -26,13 +26,13 @@ def json_form(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: json_form(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
-        return {_key(key): json_form(each) for key, each in cast("Mapping[Any, Any]", value).items()}
+        return {_key(key): json_form(item) for key, item in cast("Mapping[Any, Any]", value).items()}
     if isinstance(value, tuple) and hasattr(cast("Any", value), "_asdict"):
         return json_form(cast("Any", value)._asdict())
     if isinstance(value, AbstractSet):
         return sorted(map(json_form, cast("AbstractSet[Any]", value)), key=str)
     if isinstance(value, list | tuple):
-        return [json_form(each) for each in cast("list[Any]", value)]
+        return [json_form(item) for item in cast("list[Any]", value)]
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")
     if isinstance(value, PathLike):
@@ -43,5 +43,5 @@ def json_form(value: Any) -> Any:
 
 
 def _key(key: Any) -> str:
-    found = json_form(key)
-    return found if isinstance(found, str) else str(found)
+    form = json_form(key)
+    return form if isinstance(form, str) else str(form)

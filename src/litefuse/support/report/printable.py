@@ -14,7 +14,7 @@ def printable(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(each if _is_harmless(each) else ascii(each)[1:-1] for each in text)
+    return "".join(letter if _is_harmless(letter) else ascii(letter)[1:-1] for letter in text)
 
 
 def _is_harmless(letter: str) -> bool:

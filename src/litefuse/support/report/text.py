@@ -89,16 +89,16 @@ def _widths(rows: Sequence[Sequence[str]], count: int, right: frozenset[int], wi
     available = width - len(GAP) * (count - 1)
     # Texts give way before names, which are harder to read in pieces.
     texts = {column for row in rows for column, cell in enumerate(row) if " " in cell.strip()} - right
-    least = [min(each, _TEXT) if column in texts else each for column, each in enumerate(natural)]
+    least = [min(size, _TEXT) if column in texts else size for column, size in enumerate(natural)]
     if sum(least) > available:
         least = [
-            each if column in right else min(each, _TEXT if column in texts else _NARROWEST)
-            for column, each in enumerate(natural)
+            size if column in right else min(size, _TEXT if column in texts else _NARROWEST)
+            for column, size in enumerate(natural)
         ]
     if sum(least) > available:
-        least = [each if column in right else min(each, _NARROWEST) for column, each in enumerate(natural)]
+        least = [size if column in right else min(size, _NARROWEST) for column, size in enumerate(natural)]
     if sum(least) > available:
-        least = [min(each, _LEAST) for each in natural]
+        least = [min(size, _LEAST) for size in natural]
     return _narrowed(natural, least, available)
 
 
@@ -107,11 +107,11 @@ def _narrowed(natural: Sequence[int], least: Sequence[int], available: int) -> l
     low, high = 0, max(natural, default=0)
     while low < high:
         middle = (low + high + 1) // 2
-        if sum(max(floor, min(each, middle)) for each, floor in zip(natural, least, strict=True)) <= available:
+        if sum(max(floor, min(size, middle)) for size, floor in zip(natural, least, strict=True)) <= available:
             low = middle
         else:
             high = middle - 1
-    widths = [max(floor, min(each, low)) for each, floor in zip(natural, least, strict=True)]
+    widths = [max(floor, min(size, low)) for size, floor in zip(natural, least, strict=True)]
     for column in reversed(range(len(widths))):  # what is left over
         widths[column] += min(natural[column] - widths[column], max(0, available - sum(widths)))
     return widths
@@ -127,17 +127,17 @@ def wrapped(text: str, width: int, lines: int | None = None) -> list[str]:
     """
     width = max(width, 2)  # a wide letter
     if lines is not None:
-        while len(found := _broken(text, width)) > lines:
+        while len(broken := _broken(text, width)) > lines:
             text = shortened(text.replace("\n", " "), min(text_width(text) - 1, lines * width))
-        return found
+        return broken
     return _broken(text, width)
 
 
 def _broken(text: str, width: int) -> list[str]:
-    found: list[str] = []
+    lines: list[str] = []
     for paragraph in text.split("\n"):
         if text_width(paragraph) <= width:
-            found.append(paragraph)
+            lines.append(paragraph)
             continue
         line = ""
         for word in paragraph.split(" "):
@@ -146,11 +146,11 @@ def _broken(text: str, width: int) -> list[str]:
                 line = joined
                 continue
             if line:
-                found.append(line.rstrip())
+                lines.append(line.rstrip())
             *whole, line = _pieces(word, width)
-            found.extend(whole)
-        found.append(line.rstrip())
-    return found
+            lines.extend(whole)
+        lines.append(line.rstrip())
+    return lines
 
 
 def _pieces(word: str, width: int) -> list[str]:
@@ -165,7 +165,7 @@ def _pieces(word: str, width: int) -> list[str]:
             pieces[-1:] = [piece, ""]
             rest = rest[len(piece) :]
         pieces[-1] += rest
-    return [each for each in pieces if each] or [""]
+    return [piece for piece in pieces if piece] or [""]
 
 
 def sections_text(sections: Iterable[Section]) -> str:

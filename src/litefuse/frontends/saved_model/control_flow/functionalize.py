@@ -42,7 +42,7 @@ def functionalize(
     from litefuse.frontends.saved_model.control_flow.tensor_arrays import tensor_arrays_to_lists
 
     called = {node.op for node in function.node_def} & library.keys()
-    known = registry.with_others(library[each].signature for each in called)
+    known = registry.with_others(library[name].signature for name in called)
     taken = {*library}
 
     def symbol(name: str) -> str:

@@ -45,19 +45,19 @@ def extents(op: Op, rank: int, count: int) -> list[Extent]:
     explicit = count - added - (ellipsis < count)
     if explicit > rank:
         raise ShapeError(f"a slice of {explicit} dimensions of a tensor of rank {rank}")
-    found: list[Extent] = []
+    kept: list[Extent] = []
     axis = 0
     for entry in range(count + (ellipsis == count)):
         if entry == ellipsis:
             for _ in range(rank - explicit):
-                found.append(Extent(axis, None))
+                kept.append(Extent(axis, None))
                 axis += 1
         elif masks["new_axis"] >> entry & 1:
-            found.append(Extent(None, entry))
+            kept.append(Extent(None, entry))
         else:
-            found.append(Extent(axis, entry, bool(masks["shrink_axis"] >> entry & 1)))
+            kept.append(Extent(axis, entry, bool(masks["shrink_axis"] >> entry & 1)))
             axis += 1
-    return found
+    return kept
 
 
 def _entries(op: Op, index: int, count: int) -> list[Dim | None]:

@@ -180,9 +180,9 @@ def _combined_suppression(op: Op) -> Answer:
     """Has the boxes, scores and classes of each image, and how many of them are valid."""
     images = op.ranked(0, 4)[0]
     classes = op.ranked(1, 3)[2]
-    total, each = (_count(op, index) for index in (3, 2))
+    total, per_class = (_count(op, index) for index in (3, 2))
     if op.attribute("pad_per_class", False):
-        total = None if total is None or each is None else minimum(total, each * classes)
+        total = None if total is None or per_class is None else minimum(total, per_class * classes)
     answer: list[PartialDims] = [(images, total, 4), (images, total), (images, total), (images,)]
     return answer
 
