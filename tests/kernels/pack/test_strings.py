@@ -10,8 +10,8 @@ from ai_edge_litert.interpreter import Interpreter, load_delegate
 
 from litefuse.errors import KernelError
 from litefuse.kernels import PYTHON_ONLY, native_library
-from litefuse.kernels.pack.strings import expressions, string_patterns
-from litefuse.kernels.pack.strings.expressions import expression
+from litefuse.kernels.pack.strings import regular_expressions
+from litefuse.kernels.pack.strings.regular_expressions import expression
 from litefuse.kernels.pack.supported import refusal
 from litefuse.litert.runtime.partly_native import is_beyond_native
 from tests.every import every
@@ -148,7 +148,7 @@ def test_an_expression_that_takes_python_an_age() -> None:
 
 
 def test_without_google_re2_a_kernel_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(expressions, "google_re2", lambda: None)
+    monkeypatch.setattr(regular_expressions, "google_re2", lambda: None)
     expression.cache_clear()
     options = {"pattern": "(?i)b+", "rewrite": "-"}
 
@@ -160,7 +160,7 @@ def test_without_google_re2_a_kernel_says_what_to_install(monkeypatch: pytest.Mo
 def test_a_conversion_without_google_re2_takes_all_expressions(monkeypatch: pytest.MonkeyPatch) -> None:
     assert refusal("StaticRegexFullMatch", ["bool"], {"pattern": "("}) == "regular expression '(': missing ): ("
 
-    monkeypatch.setattr(string_patterns, "google_re2", lambda: None)
+    monkeypatch.setattr(regular_expressions, "google_re2", lambda: None)
 
     assert refusal("StaticRegexFullMatch", ["bool"], {"pattern": "("}) is None
 

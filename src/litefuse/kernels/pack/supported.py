@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
+
+import numpy.typing as npt
 
 from litefuse.litert.runtime.custom_op import CustomOp
 from litefuse.litert.runtime.kernel_pack import kernel_classes
 
-__all__ = ["ANY", "COMPLEX", "FLOATS", "INDICES", "INTEGERS", "NUMBERS", "REAL", "LimitedKernel", "refusal"]
+__all__ = ["ANY", "COMPLEX", "FLOATS", "INDICES", "INTEGERS", "NUMBERS", "REAL", "Arrays", "LimitedKernel", "refusal"]
+
+#: The inputs of a kernel without optional ones.
+Arrays: TypeAlias = "tuple[npt.NDArray[Any], ...]"
 
 # The dtypes that kernels support; their lists name these kinds.
 INDICES = ("int32", "int64")

@@ -132,6 +132,9 @@ class CustomOp:
         Returns:
             A ``TensorSpec``, or a sequence of them, one for each output of the node, with the dtypes that the model
             declares. A shape of None means that the size depends on the inputs' values.
+
+        Raises:
+            KernelError: The op does not take an input of this shape or dtype, a constant, or an option.
         """
         raise NotImplementedError
 
@@ -144,6 +147,9 @@ class CustomOp:
             outputs: One writable array for each output, likewise: fill ``outputs[i][...]``, or assign
                 ``outputs[i] = array``. An output whose shape was None must be assigned. The arrays are not cleared.
             **attributes: The op's options.
+
+        Raises:
+            KernelError: The op does not take a value of an input.
         """
         raise NotImplementedError
 

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from litefuse.errors import KernelError
-from litefuse.kernels.pack.images.c_structs import transpose_conv_options
+from litefuse.kernels.pack.images.image_options import check_padding, check_pairs, transpose_conv_options
+from litefuse.kernels.pack.supported import Arrays
 from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from litefuse.litert.runtime.outputs import Outputs
+from litefuse.litert.runtime.outputs import Outputs
 
 __all__ = ["Convolution2DTransposeBias"]
 
@@ -42,7 +39,6 @@ class Convolution2DTransposeBias(CustomOp):
 
     @classmethod
     def decode_options(cls, data: bytes) -> dict[str, Any]:
-        """Decodes either form."""
         return transpose_conv_options(data) or super().decode_options(data)
 
     def prepare(
@@ -54,11 +50,6 @@ class Convolution2DTransposeBias(CustomOp):
         padding: str | bytes,
         strides: Sequence[int],
     ) -> TensorSpec:
-        """Computes the size of the result.
-
-        Raises:
-            KernelError: An input has a wrong shape or dtype, or an option is invalid.
-        """
         for name, spec, rank in (("input", images, 4), ("weights", weights, 4), ("bias", bias, 1)):
             if spec.shape is None or len(spec.shape) != rank or spec.dtype != np.float32:
                 raise KernelError(f"{name} must be float32 of rank {rank}, not {spec.dtype} {spec.shape}")
@@ -69,10 +60,8 @@ class Convolution2DTransposeBias(CustomOp):
                 f"weights are {list(weights.shape)} and bias {bias.shape}; of images {list(images.shape)}, they must "
                 f"be [out_depth, rows, cols, {images.shape[3]}] and [out_depth]"
             )
-        if len(strides) != 2 or min(strides) < 1:
-            raise KernelError(f"strides must be [rows, cols] with positive numbers, not {list(strides)}")
-        if padding not in {"SAME", b"SAME", "VALID", b"VALID"}:
-            raise KernelError(f"padding must be SAME or VALID, not {padding!r}")
+        check_pairs(strides=strides)
+        check_padding(padding)
         self._strides = tuple(map(int, strides))
         sizes: list[int] = []
         before: list[int] = []
@@ -83,7 +72,7 @@ class Convolution2DTransposeBias(CustomOp):
         self._before = tuple(before)
         return TensorSpec((images.shape[0], *sizes, weights.shape[0]), np.float32)
 
-    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
+    def invoke(self, inputs: Arrays, outputs: Outputs) -> None:
         """Adds the products with each of the weights, for all pixels at once."""
         images, weights, bias = inputs
         result: Any = outputs[0]

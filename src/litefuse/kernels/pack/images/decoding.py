@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import io
 import struct
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import KernelError
 from litefuse.kernels.pack.strings.strings import as_bytes, check_scalar, check_strings
-from litefuse.kernels.pack.supported import LimitedKernel
+from litefuse.kernels.pack.supported import Arrays, LimitedKernel
 from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from litefuse.litert.runtime.outputs import Outputs
+from litefuse.litert.runtime.outputs import Outputs
 
 __all__ = ["DecodeBmp", "DecodeImage", "DecodeJpeg", "DecodePng"]
 
@@ -45,11 +42,7 @@ class _Decoder(CustomOp):
     formats: ClassVar[tuple[str, ...]] = ("PNG", "JPEG")
 
     def prepare(self, contents: TensorSpec, *, channels: int = 0, dtype: int = _UINT8) -> TensorSpec:
-        """Checks the input; the size of the image is known only once it is decoded.
-
-        Raises:
-            KernelError: The input is not a string, or an option is invalid.
-        """
+        """Checks the input; the size of the image is known only once it is decoded."""
         check_strings("contents", contents)
         check_scalar("contents", contents)
         if channels not in _CHANNELS:
@@ -89,14 +82,7 @@ class DecodePng(_Decoder):
     Source: https://www.tensorflow.org/api_docs/python/tf/io/decode_png.
     """
 
-    def invoke(
-        self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, channels: int = 0, dtype: int = _UINT8
-    ) -> None:
-        """Decodes the image.
-
-        Raises:
-            KernelError: The image is damaged, too large, or of a form that is not supported.
-        """
+    def invoke(self, inputs: Arrays, outputs: Outputs, *, channels: int = 0, dtype: int = _UINT8) -> None:
         outputs[0] = self._decoded(inputs[0].item(), channels, dtype)
 
 
@@ -139,19 +125,8 @@ class DecodeJpeg(_Decoder, LimitedKernel):
         )
 
     def invoke(
-        self,
-        inputs: tuple[npt.NDArray[Any], ...],
-        outputs: Outputs,
-        *,
-        channels: int = 0,
-        ratio: int = 1,
-        dct_method: str | bytes = "",
+        self, inputs: Arrays, outputs: Outputs, *, channels: int = 0, ratio: int = 1, dct_method: str | bytes = ""
     ) -> None:
-        """Decodes the image.
-
-        Raises:
-            KernelError: An option is invalid, or the image is damaged, too large, or of a form that is not supported.
-        """
         if ratio not in _RATIOS:
             raise KernelError(f"ratio must be 1, 2, 4 or 8, not {ratio}")
         if as_bytes(dct_method) not in (b"", b"INTEGER_FAST", b"INTEGER_ACCURATE"):
@@ -174,12 +149,7 @@ class DecodeBmp(_Decoder):
     dtypes: ClassVar[tuple[str, ...]] = ("uint8",)
     formats: ClassVar[tuple[str, ...]] = ("BMP",)
 
-    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, channels: int = 0) -> None:
-        """Decodes the image.
-
-        Raises:
-            KernelError: The image is damaged, too large, or of a form that is not supported.
-        """
+    def invoke(self, inputs: Arrays, outputs: Outputs, *, channels: int = 0) -> None:
         outputs[0] = self._decoded(inputs[0].item(), channels)
 
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from litefuse.errors import KernelError
-from litefuse.kernels.pack.supported import ANY
+from litefuse.kernels.pack.supported import ANY, Arrays
 from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from litefuse.litert.runtime.outputs import Outputs
+from litefuse.litert.runtime.outputs import Outputs
 
 __all__ = ["ExtractImagePatches"]
 
@@ -51,11 +47,6 @@ class ExtractImagePatches(CustomOp):
         rates: Sequence[int],
         padding: str | bytes,
     ) -> TensorSpec:
-        """Computes the positions of the patches.
-
-        Raises:
-            KernelError: The image is not of rank 4, an option is invalid, or no patch fits into the image.
-        """
         if images.shape is None or len(images.shape) != 4:
             raise KernelError(f"images must be [batch, rows, cols, depth], not {images.shape}")
         sizes = [_rows_and_cols(name, value) for name, value in zip(_SIZES, (ksizes, strides, rates), strict=True)]
@@ -69,7 +60,7 @@ class ExtractImagePatches(CustomOp):
         channels = self._rows.ksize * self._cols.ksize * depth
         return TensorSpec((batch, self._rows.out, self._cols.out, channels), images.dtype)
 
-    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
+    def invoke(self, inputs: Arrays, outputs: Outputs) -> None:
         """Copies all patches at once from a strided view."""
         images: Any = inputs[0]
         patches: Any = outputs[0]

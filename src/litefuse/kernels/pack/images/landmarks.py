@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from litefuse.errors import KernelError
 from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from litefuse.litert.runtime.outputs import Outputs
+from litefuse.litert.runtime.outputs import Outputs
 
 __all__ = ["Landmarks2TransformMatrix", "TransformLandmarks"]
 
@@ -44,11 +41,7 @@ class Landmarks2TransformMatrix(CustomOp):
     dtypes = ("float32",)
 
     def prepare(self, landmarks: TensorSpec, **options: Any) -> TensorSpec:
-        """Checks the options, which tell the version.
-
-        Raises:
-            KernelError: The landmarks have a wrong shape or dtype, or an option is missing or invalid.
-        """
+        """Checks the options, which tell the version."""
         assert landmarks.shape is not None
         is_second = "subset_idxs" in options
         rank = 3 if is_second else 4
@@ -63,7 +56,6 @@ class Landmarks2TransformMatrix(CustomOp):
         return TensorSpec((1, 4, 4), np.float32)
 
     def invoke(self, inputs: Any, outputs: Outputs) -> None:
-        """Computes the matrix."""
         places = inputs[0].reshape(-1, _DIMENSIONS)[:, :2].astype(np.float64)
         with np.errstate(all="ignore"):
             outputs[0][0] = self._matrix(places)
@@ -146,11 +138,6 @@ class TransformLandmarks(CustomOp):
     def prepare(
         self, landmarks: TensorSpec, matrix: TensorSpec, *, dimensions: int | None = None, scale: float = 1.0
     ) -> TensorSpec:
-        """Checks the shapes.
-
-        Raises:
-            KernelError: An input has a wrong shape or dtype, or an option is invalid.
-        """
         assert landmarks.shape is not None
         if landmarks.dtype != np.float32 or len(landmarks.shape) != (3 if dimensions is None else 4):
             form = "[batch, landmarks, 2 or 3]" if dimensions is None else "[batch, rows, cols, landmarks * dimensions]"

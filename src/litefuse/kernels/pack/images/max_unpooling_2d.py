@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from litefuse.errors import KernelError
-from litefuse.kernels.pack.images.c_structs import pool_options
-from litefuse.kernels.pack.supported import REAL
+from litefuse.kernels.pack.images.image_options import check_padding, check_pairs, pool_options
+from litefuse.kernels.pack.supported import REAL, Arrays
 from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from litefuse.litert.runtime.outputs import Outputs
+from litefuse.litert.runtime.outputs import Outputs
 
 __all__ = ["MaxUnpooling2D"]
 
@@ -50,7 +46,6 @@ class MaxUnpooling2D(CustomOp):
 
     @classmethod
     def decode_options(cls, data: bytes) -> dict[str, Any]:
-        """Decodes either form."""
         return pool_options(data) or super().decode_options(data)
 
     def prepare(
@@ -62,11 +57,6 @@ class MaxUnpooling2D(CustomOp):
         strides: Sequence[int],
         padding: str | bytes,
     ) -> TensorSpec:
-        """Computes the size of the image.
-
-        Raises:
-            KernelError: An input has a wrong shape or dtype, or an option is invalid.
-        """
         if updates.shape is None or len(updates.shape) != 4:
             raise KernelError(f"updates must be [batch, rows, cols, depth], not {updates.shape}")
         if updates.dtype.kind not in "iuf" and updates.dtype.name != "bfloat16":
@@ -76,11 +66,8 @@ class MaxUnpooling2D(CustomOp):
                 f"mask must be int32, int64 or float32 {list(updates.shape)} like updates, not {mask.dtype} "
                 f"{mask.shape}"
             )
-        for name, value in (("pool_size", pool_size), ("strides", strides)):
-            if len(value) != 2 or min(value) < 1:
-                raise KernelError(f"{name} must be [rows, cols] with positive numbers, not {list(value)}")
-        if padding not in {"SAME", b"SAME", "VALID", b"VALID"}:
-            raise KernelError(f"padding must be SAME or VALID, not {padding!r}")
+        check_pairs(pool_size=pool_size, strides=strides)
+        check_padding(padding)
         windows = list(zip(updates.shape[1:3], strides, pool_size, strict=True))
         self._windows: list[tuple[int, int]] = []
         if mask.dtype.name == "float32":
@@ -94,12 +81,7 @@ class MaxUnpooling2D(CustomOp):
             sizes = [max((size - 1) * stride + pool, 0) for size, stride, pool in windows]
         return TensorSpec((updates.shape[0], *sizes, updates.shape[3]), updates.dtype)
 
-    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
-        """Puts each value at its position.
-
-        Raises:
-            KernelError: A position is outside the image, or outside of its window.
-        """
+    def invoke(self, inputs: Arrays, outputs: Outputs) -> None:
         updates, mask = inputs
         images: Any = outputs[0]
         batch, rows, cols, depth = map(int, images.shape)

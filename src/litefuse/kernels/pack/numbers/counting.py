@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import KernelError
-from litefuse.kernels.pack.supported import INDICES
+from litefuse.kernels.pack.supported import INDICES, Arrays
 from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
-
-if TYPE_CHECKING:
-    from litefuse.litert.runtime.outputs import Outputs
+from litefuse.litert.runtime.outputs import Outputs
 
 __all__ = ["Bincount", "DenseBincount"]
 
@@ -34,11 +32,6 @@ class Bincount(CustomOp):
     dtypes = ("int32",)
 
     def prepare(self, arr: TensorSpec, size: TensorSpec, weights: TensorSpec) -> TensorSpec:
-        """Checks the inputs.
-
-        Raises:
-            KernelError: One has a wrong shape or dtype, or a constant ``size`` is negative.
-        """
         _check(arr, size, weights, "arr", [np.dtype(np.int32)])
         assert arr.shape is not None
         assert weights.shape is not None
@@ -46,12 +39,7 @@ class Bincount(CustomOp):
             raise KernelError(f"weights must be one for each element of arr {arr.shape} or none, not {weights.shape}")
         return TensorSpec(None if size.value is None else (_checked_size(size.value),), weights.dtype)
 
-    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
-        """Counts the elements.
-
-        Raises:
-            KernelError: An element is negative, or a computed ``size`` is.
-        """
+    def invoke(self, inputs: Arrays, outputs: Outputs) -> None:
         arr, size, weights = inputs
         outputs[0] = _count(arr.reshape(1, -1), _checked_size(size), weights.reshape(1, -1), "arr")[0]
 
@@ -74,11 +62,6 @@ class DenseBincount(CustomOp):
     dtypes = INDICES
 
     def prepare(self, values: TensorSpec, size: TensorSpec, weights: TensorSpec) -> TensorSpec:
-        """Checks the inputs.
-
-        Raises:
-            KernelError: One has a wrong shape or dtype, or a constant ``size`` is negative.
-        """
         _check(values, size, weights, "input", [np.dtype(np.int32), np.dtype(np.int64)])
         assert values.shape is not None
         assert weights.shape is not None
@@ -89,12 +72,7 @@ class DenseBincount(CustomOp):
         shape = None if size.value is None else (*values.shape[:-1], _checked_size(size.value))
         return TensorSpec(shape, weights.dtype)
 
-    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, binary_output: bool = False) -> None:
-        """Counts the elements.
-
-        Raises:
-            KernelError: An element is negative, or a computed ``size`` is.
-        """
+    def invoke(self, inputs: Arrays, outputs: Outputs, *, binary_output: bool = False) -> None:
         values, size, weights = inputs
         rows = values if values.ndim == 2 else values.reshape(1, -1)
         counts = _count(rows, _checked_size(size), weights.reshape(rows.shape if weights.size else (1, 0)), "input")

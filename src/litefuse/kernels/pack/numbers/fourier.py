@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import KernelError
-from litefuse.kernels.pack.supported import COMPLEX
+from litefuse.kernels.pack.supported import COMPLEX, Arrays
 from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
-
-if TYPE_CHECKING:
-    from litefuse.litert.runtime.outputs import Outputs
+from litefuse.litert.runtime.outputs import Outputs
 
 __all__ = ["IRFFT", "IRFFT2D"]
 
@@ -24,12 +22,6 @@ class _InverseRealTransform(CustomOp):
     axes: int
 
     def prepare(self, spectrum: TensorSpec, fft_length: TensorSpec) -> TensorSpec:
-        """Checks the inputs.
-
-        Raises:
-            KernelError: The spectrum has too few dimensions, or is too small for a constant ``fft_length``; or an
-                input has a wrong dtype.
-        """
         if spectrum.shape is None or len(spectrum.shape) < self.axes:
             raise KernelError(f"input must have {self.axes} dimensions or more, not the shape {spectrum.shape}")
         if spectrum.dtype.kind != "c":
@@ -41,12 +33,8 @@ class _InverseRealTransform(CustomOp):
             return TensorSpec(None, real)
         return TensorSpec(self._shape(spectrum.shape, fft_length.value), real)
 
-    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
-        """Transforms the needed part of the spectrum.
-
-        Raises:
-            KernelError: The spectrum is too small for a computed ``fft_length``.
-        """
+    def invoke(self, inputs: Arrays, outputs: Outputs) -> None:
+        """Transforms the needed part of the spectrum."""
         spectrum: Any = inputs[0]
         shape = self._shape(spectrum.shape, inputs[1])
         real = spectrum.real.dtype

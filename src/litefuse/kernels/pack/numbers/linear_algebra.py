@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import KernelError
-from litefuse.kernels.pack.supported import COMPLEX, FLOATS
+from litefuse.kernels.pack.supported import COMPLEX, FLOATS, Arrays
 from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
-
-if TYPE_CHECKING:
-    from litefuse.litert.runtime.outputs import Outputs
+from litefuse.litert.runtime.outputs import Outputs
 
 __all__ = ["Cholesky", "MatrixDeterminant", "MatrixInverse", "MatrixSolve", "MatrixTriangularSolve"]
 
@@ -34,14 +32,9 @@ class MatrixInverse(CustomOp):
     dtypes = (*FLOATS, *COMPLEX)
 
     def prepare(self, matrices: TensorSpec) -> TensorSpec:
-        """Checks the matrices.
-
-        Raises:
-            KernelError: They are not square, or their dtype is not supported.
-        """
         return TensorSpec(_square("input", matrices), matrices.dtype)
 
-    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, adjoint: bool = False) -> None:
+    def invoke(self, inputs: Arrays, outputs: Outputs, *, adjoint: bool = False) -> None:
         """Inverts the matrices.
 
         Raises:
@@ -73,11 +66,6 @@ class MatrixSolve(CustomOp):
     dtypes = (*FLOATS, *COMPLEX)
 
     def prepare(self, matrix: TensorSpec, rhs: TensorSpec) -> TensorSpec:
-        """Checks the systems.
-
-        Raises:
-            KernelError: The matrices are not square, or the right-hand sides do not fit them.
-        """
         shape = _system(matrix, rhs)
         if rhs.shape is None or len(rhs.shape) != len(shape) or rhs.shape[:-1] != shape[:-1]:
             raise KernelError(
@@ -85,7 +73,7 @@ class MatrixSolve(CustomOp):
             )
         return TensorSpec(rhs.shape, rhs.dtype)
 
-    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, adjoint: bool = False) -> None:
+    def invoke(self, inputs: Arrays, outputs: Outputs, *, adjoint: bool = False) -> None:
         """Solves all systems.
 
         Raises:
@@ -116,14 +104,9 @@ class MatrixDeterminant(CustomOp):
     dtypes = (*FLOATS, *COMPLEX)
 
     def prepare(self, matrices: TensorSpec) -> TensorSpec:
-        """Checks the matrices.
-
-        Raises:
-            KernelError: They are not square, or their dtype is not supported.
-        """
         return TensorSpec(_square("input", matrices)[:-2], matrices.dtype)
 
-    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
+    def invoke(self, inputs: Arrays, outputs: Outputs) -> None:
         """Computes in double precision, since numpy goes through the logarithm, which costs digits."""
         matrices: Any = inputs[0]
         double = np.promote_types(_computed_in(matrices.dtype), np.float64)
@@ -148,14 +131,9 @@ class Cholesky(CustomOp):
     dtypes = (*FLOATS, *COMPLEX)
 
     def prepare(self, matrices: TensorSpec) -> TensorSpec:
-        """Checks the matrices.
-
-        Raises:
-            KernelError: They are not square, or their dtype is not supported.
-        """
         return TensorSpec(_square("input", matrices), matrices.dtype)
 
-    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
+    def invoke(self, inputs: Arrays, outputs: Outputs) -> None:
         """Decomposes all matrices at once; one at a time if some are not positive definite."""
         if inputs[-1].size == 0:  # numpy would loop over the empty matrices
             return
@@ -195,11 +173,6 @@ class MatrixTriangularSolve(CustomOp):
     dtypes = (*FLOATS, *COMPLEX)
 
     def prepare(self, matrix: TensorSpec, rhs: TensorSpec) -> TensorSpec:
-        """Checks the systems.
-
-        Raises:
-            KernelError: The matrices are not square, or the right-hand sides do not fit them.
-        """
         shape = _system(matrix, rhs)
         if rhs.shape is None or len(rhs.shape) < 2 or rhs.shape[-2] != shape[-1]:
             raise KernelError(f"rhs must be [..., {shape[-1]}, k] for a matrix {shape}, not {rhs.shape}")
@@ -209,14 +182,7 @@ class MatrixTriangularSolve(CustomOp):
             raise KernelError(f"the batches of matrix {shape} and rhs {rhs.shape} do not broadcast") from error
         return TensorSpec((*batch, *rhs.shape[-2:]), rhs.dtype)
 
-    def invoke(
-        self,
-        inputs: tuple[npt.NDArray[Any], ...],
-        outputs: Outputs,
-        *,
-        lower: bool = True,
-        adjoint: bool = False,
-    ) -> None:
+    def invoke(self, inputs: Arrays, outputs: Outputs, *, lower: bool = True, adjoint: bool = False) -> None:
         """Solves row by row, for all systems at once."""
         if inputs[-1].size == 0:  # numpy would loop over the empty matrices
             return

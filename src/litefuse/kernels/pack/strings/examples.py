@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,14 +13,11 @@ import numpy.typing as npt
 from litefuse.errors import KernelError
 from litefuse.kernels.pack.strings.example_messages import Feature, features_of
 from litefuse.kernels.pack.strings.strings import as_bytes, check_count, check_strings
+from litefuse.kernels.pack.supported import Arrays
 from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
+from litefuse.litert.runtime.outputs import Outputs
 from litefuse.litert.runtime.tensors import STRING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from litefuse.litert.runtime.outputs import Outputs
 
 __all__ = ["ParseExample", "ParseExampleV2", "ParseSingleExample"]
 
@@ -154,11 +152,6 @@ class ParseExampleV2(_Parser):
         ragged_value_types: Sequence[int] = (),
         ragged_split_types: Sequence[int] = (),
     ) -> list[TensorSpec]:
-        """Returns the types of the outputs.
-
-        Raises:
-            KernelError: An input has a wrong dtype or shape, or an option is invalid.
-        """
         self._plan = plan = _plan(sparse_types, Tdense, dense_shapes, ragged_value_types, ragged_split_types)
         if len(others) != 4 + len(plan.dense):
             raise KernelError(
@@ -168,12 +161,7 @@ class ParseExampleV2(_Parser):
             check_strings(name, keys, 1)
         return self._specs(serialized)
 
-    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
-        """Parses one example after the other.
-
-        Raises:
-            KernelError: A string is not an Example, or does not fit the features.
-        """
+    def invoke(self, inputs: Arrays, outputs: Outputs) -> None:
         serialized, _, *keys = inputs[:5]
         self._parse(serialized, _Keys(*(key.tolist() for key in keys)), inputs[5:], outputs)
 
@@ -193,11 +181,6 @@ class ParseExample(_Parser):
         sparse_types: Sequence[int],
         dense_shapes: Sequence[str],
     ) -> list[TensorSpec]:
-        """Returns the types of the outputs.
-
-        Raises:
-            KernelError: An input has a wrong dtype or shape, or an option is invalid.
-        """
         self._plan = plan = _plan(sparse_types, Tdense, dense_shapes)
         count = 1 + len(plan.sparse) + 2 * len(plan.dense)
         if len(others) != count:
@@ -206,12 +189,7 @@ class ParseExample(_Parser):
             check_strings("a key", key, 0)
         return self._specs(serialized)
 
-    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
-        """Parses one example after the other.
-
-        Raises:
-            KernelError: A string is not an Example, or does not fit the features.
-        """
+    def invoke(self, inputs: Arrays, outputs: Outputs) -> None:
         split = 2 + len(self._plan.sparse)
         end = split + len(self._plan.dense)
         keys = _Keys([input_.item() for input_ in inputs[2:split]], [input_.item() for input_ in inputs[split:end]], [])
@@ -234,11 +212,6 @@ class ParseSingleExample(_Parser):
         sparse_types: Sequence[int],
         dense_shapes: Sequence[str],
     ) -> list[TensorSpec]:
-        """Returns the types of the outputs.
-
-        Raises:
-            KernelError: An input has a wrong dtype or shape, or an option is invalid.
-        """
         self._plan = plan = _plan(sparse_types, Tdense, dense_shapes)
         check_strings("serialized", serialized, 0)
         if len(defaults) != len(plan.dense):
@@ -246,18 +219,8 @@ class ParseSingleExample(_Parser):
         return self._specs(serialized)
 
     def invoke(
-        self,
-        inputs: tuple[npt.NDArray[Any], ...],
-        outputs: Outputs,
-        *,
-        sparse_keys: Sequence[str | bytes],
-        dense_keys: Sequence[str | bytes],
+        self, inputs: Arrays, outputs: Outputs, *, sparse_keys: Sequence[str | bytes], dense_keys: Sequence[str | bytes]
     ) -> None:
-        """Parses the example.
-
-        Raises:
-            KernelError: The string is not an Example, or does not fit the features.
-        """
         keys = _Keys([as_bytes(key) for key in sparse_keys], [as_bytes(key) for key in dense_keys], [])
         self._parse(inputs[0], keys, inputs[1:], outputs)
 

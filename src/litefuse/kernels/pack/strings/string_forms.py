@@ -1,23 +1,25 @@
-"""``StringLower``, ``StringUpper`` and ``StringStrip``: lowercase, uppercase and stripped strings."""
+"""Each string in another form: case, whitespace, Base64, and the normalization forms of Unicode."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import base64
+import functools
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
 
 import numpy.typing as npt
 
 from litefuse.errors import KernelError
-from litefuse.kernels.pack.strings.strings import OfEachString, string_array
+from litefuse.kernels.pack.strings.strings import OfEachString, as_bytes, decoded, encoded, string_array
+from litefuse.kernels.pack.supported import Arrays
+from litefuse.litert.runtime.custom_op import TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
+from litefuse.litert.runtime.outputs import Outputs
 from litefuse.litert.runtime.partly_native import PartlyNativeKernel
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from litefuse.litert.runtime.custom_op import TensorSpec
-    from litefuse.litert.runtime.outputs import Outputs
-
-__all__ = ["StringLower", "StringStrip", "StringUpper"]
+__all__ = ["CaseFoldUTF8", "DecodeBase64", "EncodeBase64", "NormalizeUTF8", "StringLower", "StringStrip", "StringUpper"]
 
 # C's whitespace (isspace).
 _WHITESPACE = b" \t\n\v\f\r"
@@ -30,11 +32,6 @@ class _Letters(PartlyNativeKernel, OfEachString):
         return attributes.get("encoding", "") not in ("", b"")
 
     def prepare(self, text: TensorSpec, *, encoding: str = "") -> TensorSpec:
-        """Returns the input's shape.
-
-        Raises:
-            KernelError: The input is not of strings, or TensorFlow does not support the encoding.
-        """
         if encoding not in ("", "utf-8"):
             raise KernelError(f"encoding must be empty or utf-8, not {encoding!r}")
         return super().prepare(text)
@@ -68,8 +65,7 @@ class StringLower(_Letters):
     Source: https://www.tensorflow.org/api_docs/python/tf/strings/lower.
     """
 
-    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, encoding: str = "") -> None:
-        """Converts one string after the other."""
+    def invoke(self, inputs: Arrays, outputs: Outputs, *, encoding: str = "") -> None:
         self._invoke(inputs[0], outputs, encoding, bytes.lower, str.lower)
 
 
@@ -80,8 +76,7 @@ class StringUpper(_Letters):
     Like ``StringLower``, for uppercase: https://www.tensorflow.org/api_docs/python/tf/strings/upper.
     """
 
-    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, encoding: str = "") -> None:
-        """Converts one string after the other."""
+    def invoke(self, inputs: Arrays, outputs: Outputs, *, encoding: str = "") -> None:
         self._invoke(inputs[0], outputs, encoding, bytes.upper, str.upper)
 
 
@@ -94,7 +89,132 @@ class StringStrip(OfEachString):
     Source: https://www.tensorflow.org/api_docs/python/tf/strings/strip.
     """
 
-    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
-        """Strips one string after the other."""
+    def invoke(self, inputs: Arrays, outputs: Outputs) -> None:
         (text,) = inputs
         outputs[0] = string_array((one.strip(_WHITESPACE) for one in text.ravel().tolist()), text.shape)
+
+
+_ENCODED = re.compile(rb"[A-Za-z0-9_-]*={0,2}")
+
+
+@pack_kernel("EncodeBase64")
+class EncodeBase64(OfEachString):
+    """TensorFlow's op of the same name (``tf.io.encode_base64``).
+
+    Input: ``input``, strings of any shape. Output: each encoded in the alphabet that is safe for URLs and file names.
+
+    Options: ``pad``, false if missing: whether to pad with ``=`` to a multiple of four.
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/io/encode_base64.
+    """
+
+    def invoke(self, inputs: Arrays, outputs: Outputs, *, pad: bool = False) -> None:
+        (text,) = inputs
+        encoded = map(base64.urlsafe_b64encode, text.ravel().tolist())
+        outputs[0] = string_array((one if pad else one.rstrip(b"=") for one in encoded), text.shape)
+
+
+@pack_kernel("DecodeBase64")
+class DecodeBase64(OfEachString):
+    """TensorFlow's op of the same name (``tf.io.decode_base64``).
+
+    Input: ``input``, strings of any shape in the alphabet that is safe for URLs and file names, with or without ``=``
+    at the end. Output: the decoded strings.
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/io/decode_base64.
+    """
+
+    def invoke(self, inputs: Arrays, outputs: Outputs) -> None:
+        (text,) = inputs
+        outputs[0] = string_array(map(_base64_decoded, text.ravel().tolist()), text.shape)
+
+
+def _base64_decoded(text: bytes) -> bytes:
+    letters = text.rstrip(b"=")
+    if not _ENCODED.fullmatch(text) or len(letters) % 4 == 1 or (text != letters and len(text) % 4):
+        raise KernelError(f"{text!r} is no Base64 in the alphabet for file names and addresses")
+    return base64.urlsafe_b64decode(letters + b"=" * (-len(letters) % 4))
+
+
+_Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
+_FORMS: dict[str, _Form] = {"NFC": "NFC", "NFD": "NFD", "NFKC": "NFKC", "NFKD": "NFKD"}
+
+# The code points of Unicode's property Default_Ignorable_Code_Point (DerivedCoreProperties.txt).
+_IGNORED = frozenset(
+    {
+        *(0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFEFF, 0xFFA0),
+        *range(0x180B, 0x1810),
+        *range(0x200B, 0x2010),
+        *range(0x202A, 0x202F),
+        *range(0x2060, 0x2070),
+        *range(0xFE00, 0xFE10),
+        *range(0xFFF0, 0xFFF9),
+        *range(0x1BCA0, 0x1BCA4),
+        *range(0x1D173, 0x1D17B),
+        *range(0xE0000, 0xE1000),
+    }
+)
+
+
+@pack_kernel("CaseFoldUTF8")
+class CaseFoldUTF8(OfEachString):
+    """TensorFlow Text's op of the same name (``tensorflow_text.case_fold_utf8``).
+
+    Input: ``input``, UTF-8 strings of any shape. Output: the strings without distinctions of case, in the form
+    NFKC_Casefold: characters that look alike are the same (``ﬁ`` becomes ``fi``), and those that are not seen are
+    dropped. Invalid bytes stay as they are. Letters are those of Python's version of Unicode.
+
+    Sources: https://www.tensorflow.org/text/api_docs/python/text/case_fold_utf8;
+    https://www.unicode.org/versions/latest/core-spec/chapter-3/ (toNFKC_Casefold, in 3.13.3).
+    """
+
+    def invoke(self, inputs: Arrays, outputs: Outputs) -> None:
+        (text,) = inputs
+        outputs[0] = string_array(map(_folded, text.ravel().tolist()), text.shape)
+
+
+@pack_kernel("NormalizeUTF8")
+class NormalizeUTF8(OfEachString):
+    """TensorFlow Text's op of the same name (``tensorflow_text.normalize_utf8``).
+
+    Input: ``input``, UTF-8 strings of any shape. Output: the strings in a normalization form. Invalid bytes stay as
+    they are. Characters are those of Python's version of Unicode.
+
+    Options: ``normalization_form``, in letters of either case: ``NFC``, ``NFD``, ``NFKC`` or ``NFKD``.
+
+    Sources: https://www.tensorflow.org/text/api_docs/python/text/normalize_utf8; https://unicode.org/reports/tr15/.
+    """
+
+    def prepare(self, text: TensorSpec, *, normalization_form: str | bytes = "") -> TensorSpec:
+        _form(normalization_form)
+        return super().prepare(text)
+
+    def invoke(self, inputs: Arrays, outputs: Outputs, *, normalization_form: str | bytes) -> None:
+        (text,) = inputs
+        form = _form(normalization_form)
+        normalized = (encoded(unicodedata.normalize(form, decoded(one))) for one in text.ravel().tolist())
+        outputs[0] = string_array(normalized, text.shape)
+
+
+def _form(name: str | bytes) -> _Form:
+    form = _FORMS.get(as_bytes(name).upper().decode("latin-1"))
+    if form is None:
+        raise KernelError(f"normalization_form must be one of {', '.join(_FORMS)}, not {name!r}")
+    return form
+
+
+def _folded(text: bytes) -> bytes:
+    if text.isascii():
+        return text.lower()
+    return encoded(unicodedata.normalize("NFC", "".join(map(_folded_character, decoded(text)))))
+
+
+@functools.lru_cache(maxsize=4096)
+def _folded_character(character: str) -> str:
+    """Returns the property NFKC_Casefold of a character, by its definition in UAX #44."""
+    before, text = "", character
+    while text != before:
+        before = text
+        kept = "".join(each for each in unicodedata.normalize("NFD", text) if ord(each) not in _IGNORED)
+        text = "".join(each for each in unicodedata.normalize("NFKC", kept.casefold()) if ord(each) not in _IGNORED)
+    return text

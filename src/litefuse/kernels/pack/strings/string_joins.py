@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,13 +17,11 @@ from litefuse.kernels.pack.strings.strings import (
     check_strings,
     string_array,
 )
-from litefuse.kernels.pack.supported import INDICES
+from litefuse.kernels.pack.supported import INDICES, Arrays
 from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
+from litefuse.litert.runtime.outputs import Outputs
 from litefuse.litert.runtime.tensors import STRING
-
-if TYPE_CHECKING:
-    from litefuse.litert.runtime.outputs import Outputs
 
 __all__ = ["ReduceJoin", "StringJoin", "UnsortedSegmentJoin"]
 
@@ -44,18 +42,13 @@ class StringJoin(CustomOp):
     dtypes = ("string",)
 
     def prepare(self, *texts: TensorSpec) -> TensorSpec:
-        """Returns the shape of the inputs.
-
-        Raises:
-            KernelError: An input is not of strings, or the shapes differ.
-        """
         shapes = {check_strings(f"input {place}", text) for place, text in enumerate(texts)}
         shapes = shapes - {()} or {()}
         if len(shapes) > 1:
             raise KernelError(f"inputs must be of one shape or scalars, not {' and '.join(map(str, sorted(shapes)))}")
         return TensorSpec(shapes.pop(), STRING)
 
-    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, separator: str | bytes = "") -> None:
+    def invoke(self, inputs: Arrays, outputs: Outputs, *, separator: str | bytes = "") -> None:
         """Joins the strings at one position after the other."""
         between = as_bytes(separator)
         arrays = np.broadcast_arrays(*inputs)
@@ -80,11 +73,7 @@ class ReduceJoin(CustomOp):
     dtypes = ("string",)
 
     def prepare(self, text: TensorSpec, axes: TensorSpec, *, keep_dims: bool = False) -> TensorSpec:
-        """Returns the reduced shape, if the dimensions are constants.
-
-        Raises:
-            KernelError: An input has a wrong dtype or shape, or a dimension is out of range or repeated.
-        """
+        """Returns the reduced shape, if the dimensions are constants."""
         shape = check_strings("inputs", text)
         if len(check_dtype("reduction_indices", axes, "int32")) > 1:
             raise KernelError(f"reduction_indices must be a scalar or a vector, not of shape {axes.shape}")
@@ -92,19 +81,8 @@ class ReduceJoin(CustomOp):
             return TensorSpec(None, STRING)
         return TensorSpec(_left(shape, _axes(axes.value, len(shape)), keep_dims=bool(keep_dims)), STRING)
 
-    def invoke(
-        self,
-        inputs: tuple[npt.NDArray[Any], ...],
-        outputs: Outputs,
-        *,
-        keep_dims: bool = False,
-        separator: str | bytes = "",
-    ) -> None:
-        """Joins the strings for one element of the output after the other.
-
-        Raises:
-            KernelError: A dimension is out of range or repeated.
-        """
+    def invoke(self, inputs: Arrays, outputs: Outputs, *, keep_dims: bool = False, separator: str | bytes = "") -> None:
+        """Joins the strings for one element of the output after the other."""
         text, indices = inputs
         axes = _axes(indices, text.ndim)
         shape = _left(text.shape, axes, keep_dims=bool(keep_dims))
@@ -146,11 +124,7 @@ class UnsortedSegmentJoin(CustomOp):
     dtypes = ("string",)
 
     def prepare(self, text: TensorSpec, ids: TensorSpec, count: TensorSpec) -> TensorSpec:
-        """Returns the output's shape, if the number of segments is a constant.
-
-        Raises:
-            KernelError: An input has a wrong dtype or shape.
-        """
+        """Returns the output's shape, if the number of segments is a constant."""
         shape, outer = check_strings("inputs", text), check_dtype("segment_ids", ids, *INDICES)
         check_dtype("num_segments", count, *INDICES)
         check_scalar("num_segments", count)
@@ -159,12 +133,7 @@ class UnsortedSegmentJoin(CustomOp):
         known = None if count.value is None else (int(count.value.item()), *shape[len(outer) :])
         return TensorSpec(known, STRING)
 
-    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, separator: str | bytes = "") -> None:
-        """Appends each string to its segment.
-
-        Raises:
-            KernelError: A segment is negative, or not less than ``num_segments``.
-        """
+    def invoke(self, inputs: Arrays, outputs: Outputs, *, separator: str | bytes = "") -> None:
         text, ids, number = inputs
         count = int(number.item())
         inner = text.shape[ids.ndim :]

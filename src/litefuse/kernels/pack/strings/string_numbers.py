@@ -1,26 +1,26 @@
-"""``StringToNumber`` and ``AsString``: parsing and formatting of numbers."""
+"""Numbers from and to strings: ``StringToNumber``, ``AsString``, ``DecodeRaw`` and ``DecodePaddedRaw``."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import KernelError
-from litefuse.kernels.pack.strings.strings import as_bytes, check_strings, string_array
-from litefuse.kernels.pack.supported import COMPLEX, FLOATS, INTEGERS
+from litefuse.kernels.pack.strings.strings import as_bytes, check_dtype, check_scalar, check_strings, string_array
+from litefuse.kernels.pack.supported import COMPLEX, FLOATS, INTEGERS, Arrays
 from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
+from litefuse.litert.runtime.outputs import Outputs
 from litefuse.litert.runtime.tensors import STRING
 
-if TYPE_CHECKING:
-    from litefuse.litert.runtime.outputs import Outputs
-
-__all__ = ["AsString", "StringToNumber"]
+__all__ = ["AsString", "DecodePaddedRaw", "DecodeRaw", "StringToNumber"]
 
 # The values of LiteRT's TensorType, which the op's options use.
 _RESULTS = {0: "float32", 2: "int32", 4: "int64", 10: "float64", 12: "uint64", 15: "uint32"}
@@ -50,21 +50,11 @@ class StringToNumber(CustomOp):
     dtypes = ("string",)
 
     def prepare(self, text: TensorSpec, *, out_type: int = 0) -> TensorSpec:
-        """Returns the input's shape.
-
-        Raises:
-            KernelError: The input is not of strings, or the dtype is not supported.
-        """
         if out_type not in _RESULTS:
             raise KernelError(f"out_type must be one of {', '.join(_RESULTS.values())}, not number {out_type}")
         return TensorSpec(check_strings("string_tensor", text), _RESULTS[out_type])
 
-    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
-        """Parses one string after the other.
-
-        Raises:
-            KernelError: A string is not a number of the dtype.
-        """
+    def invoke(self, inputs: Arrays, outputs: Outputs) -> None:
         (text,) = inputs
         dtype = outputs[0].dtype
         read = _float if dtype.kind == "f" else _integer
@@ -140,11 +130,6 @@ class AsString(CustomOp):
         shortest: bool = False,
         fill: str | bytes = "",
     ) -> TensorSpec:
-        """Returns the input's shape.
-
-        Raises:
-            KernelError: The options contradict each other, or do not apply to the dtype.
-        """
         if as_bytes(fill).decode("latin-1") not in _FILLS:
             raise KernelError(f"fill must be a flag of printf, not {fill!r}")
         if scientific and shortest:
@@ -155,7 +140,7 @@ class AsString(CustomOp):
 
     def invoke(
         self,
-        inputs: tuple[npt.NDArray[Any], ...],
+        inputs: Arrays,
         outputs: Outputs,
         *,
         precision: int = -1,
@@ -164,7 +149,6 @@ class AsString(CustomOp):
         width: int = -1,
         fill: str | bytes = "",
     ) -> None:
-        """Formats one value after the other."""
         (values,) = inputs
         flag = as_bytes(fill).decode()
         letter = _letter(values.dtype)
@@ -204,3 +188,118 @@ def _negative(form: str) -> str:
         return f"{form[: start - 1]}-{form[start:]}"
     text = f"-{form}"
     return text.removesuffix(" ")
+
+
+# The values of LiteRT's TensorType, which the ops' options use.
+_DTYPES: dict[int, np.dtype[Any]] = {
+    0: np.dtype(np.float32),
+    1: np.dtype(np.float16),
+    2: np.dtype(np.int32),
+    3: np.dtype(np.uint8),
+    4: np.dtype(np.int64),
+    6: np.dtype(np.bool_),
+    7: np.dtype(np.int16),
+    8: np.dtype(np.complex64),
+    9: np.dtype(np.int8),
+    10: np.dtype(np.float64),
+    11: np.dtype(np.complex128),
+    16: np.dtype(np.uint16),
+    18: np.dtype(ml_dtypes.bfloat16),
+}
+
+
+def _dtype(out_type: int) -> np.dtype[Any]:
+    if out_type not in _DTYPES:
+        names = ", ".join(map(str, _DTYPES.values()))
+        raise KernelError(f"out_type must be one of {names}, not number {out_type}")
+    return _DTYPES[out_type]
+
+
+def _numbers(
+    rows: Sequence[bytes], shape: Sequence[int], dtype: np.dtype[Any], *, little_endian: bool
+) -> npt.NDArray[Any]:
+    """Returns strings of one length as rows of numbers; the byte order applies to each half of a complex number."""
+    width = dtype.itemsize
+    size = len(rows[0]) // width if rows else 0
+    parts = width // 2 if dtype.kind == "c" else width
+    data = np.frombuffer(b"".join(rows), np.uint8).reshape(-1, parts)
+    ordered = data if little_endian else data[:, ::-1]
+    # In TensorFlow, a boolean may be any byte; in LiteRT and numpy, it is 0 or 1.
+    values = ordered != 0 if dtype == np.bool_ else np.frombuffer(ordered.tobytes(), dtype)
+    return values.reshape(*shape, size)
+
+
+@pack_kernel("DecodeRaw", native=True)
+class DecodeRaw(CustomOp):
+    """TensorFlow's op of the same name (``tf.io.decode_raw``).
+
+    Input: ``bytes``, strings of any shape ``[...]`` and of one length.
+
+    Output: their bytes as numbers, ``[..., length / width]``.
+
+    Options: ``out_type``, the dtype as LiteRT's TensorType: bool, complex numbers, floats, signed integers, uint8 or
+    uint16; ``little_endian``, true if missing: whether the lowest byte of a number comes first.
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/io/decode_raw.
+    """
+
+    dtypes = ("string",)
+
+    def prepare(self, text: TensorSpec, *, out_type: int) -> TensorSpec:
+        """Checks the input; the number of elements is known only once its bytes are."""
+        check_strings("bytes", text)
+        return TensorSpec(None, _dtype(out_type))
+
+    def invoke(self, inputs: Arrays, outputs: Outputs, *, out_type: int, little_endian: bool = True) -> None:
+        (text,), dtype = inputs, _dtype(out_type)
+        rows: list[bytes] = text.ravel().tolist()
+        lengths = sorted({len(row) for row in rows})
+        if len(lengths) > 1:
+            raise KernelError(f"all strings must have one length, not {', '.join(map(str, lengths))} bytes")
+        if lengths and lengths[0] % dtype.itemsize:
+            raise KernelError(f"{lengths[0]} bytes are no whole number of {dtype}")
+        outputs[0] = _numbers(rows, text.shape, dtype, little_endian=little_endian)
+
+
+@pack_kernel("DecodePaddedRaw", native=True)
+class DecodePaddedRaw(CustomOp):
+    """TensorFlow's op of the same name (``tf.io.decode_raw`` with ``fixed_length``).
+
+    Inputs: ``input_bytes``, strings of any shape ``[...]``; ``fixed_length``, the number of bytes used of each, a
+    scalar of int32 and a multiple of the dtype's width. Shorter strings are padded with zeros.
+
+    Output: the bytes as numbers, ``[..., fixed_length / width]``.
+
+    Options: those of ``DecodeRaw``.
+
+    Source: https://www.tensorflow.org/api_docs/python/tf/io/decode_raw.
+    """
+
+    dtypes = ("string",)
+
+    def prepare(self, text: TensorSpec, length: TensorSpec, *, out_type: int) -> TensorSpec:
+        """Returns the shape, if the length is a constant."""
+        shape = check_strings("input_bytes", text)
+        check_dtype("fixed_length", length, "int32")
+        check_scalar("fixed_length", length)
+        dtype = _dtype(out_type)
+        if length.value is None:
+            return TensorSpec(None, dtype)
+        return TensorSpec((*shape, _count(length.value, dtype)), dtype)
+
+    def invoke(self, inputs: Arrays, outputs: Outputs, *, out_type: int, little_endian: bool = True) -> None:
+        (text, length), dtype = inputs, _dtype(out_type)
+        size = _count(length, dtype) * dtype.itemsize
+        rows = [row[:size].ljust(size, b"\0") for row in text.ravel().tolist()]
+        values = _numbers(rows, text.shape, dtype, little_endian=little_endian) if rows else np.zeros(0, dtype)
+        outputs[0] = values.reshape(*text.shape, size // dtype.itemsize)
+
+
+def _count(length: npt.NDArray[Any], dtype: np.dtype[Any]) -> int:
+    """Returns the number of elements for each string."""
+    size = int(length.item())
+    if size <= 0 or size % dtype.itemsize:
+        raise KernelError(
+            f"fixed_length must be a positive multiple of {dtype.itemsize}, the width of {dtype}, not {size}"
+        )
+    return size // dtype.itemsize

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +13,6 @@ from litefuse.errors import KernelError
 from litefuse.kernels.pack.supported import LimitedKernel
 from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.tensors import STRING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 __all__ = [
     "OfEachString",
@@ -153,9 +151,4 @@ class OfEachString(CustomOp):
     dtypes: ClassVar[tuple[str, ...]] = ("string",)
 
     def prepare(self, text: TensorSpec) -> TensorSpec:
-        """Returns the input's shape.
-
-        Raises:
-            KernelError: The input is not of strings.
-        """
         return TensorSpec(check_strings("input", text), STRING)

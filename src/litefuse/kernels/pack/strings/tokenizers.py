@@ -1,27 +1,92 @@
-"""``WhitespaceTokenizeWithOffsetsV2`` and ``RegexSplitWithOffsets`` of TensorFlow Text."""
+"""Tokenizers of TensorFlow Text: at whitespace, at regular expressions, and by a vocabulary."""
 
 from __future__ import annotations
 
 import functools
+import itertools
+import math
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import KernelError
-from litefuse.kernels.pack.strings.expressions import Expression, expression
-from litefuse.kernels.pack.strings.strings import check_scalar, check_strings, string_array
+from litefuse.kernels.pack.strings.regular_expressions import Expression, expression
+from litefuse.kernels.pack.strings.strings import as_bytes, check_scalar, check_strings, string_array
+from litefuse.kernels.pack.strings.unicode_strings import characters
+from litefuse.kernels.pack.supported import Arrays
 from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
+from litefuse.litert.runtime.outputs import Outputs
 from litefuse.litert.runtime.tensors import STRING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+__all__ = [
+    "WHITESPACE",
+    "RegexSplitWithOffsets",
+    "WhitespaceTokenizeWithOffsetsV2",
+    "WhitespaceTokenizer",
+    "WordpieceTokenizeWithOffsets",
+]
 
-    from litefuse.litert.runtime.outputs import Outputs
+WHITESPACE = (
+    *range(0x09, 0x0E),
+    0x20,
+    0x85,
+    0xA0,
+    0x1680,
+    *range(0x2000, 0x200B),
+    0x2028,
+    0x2029,
+    0x202F,
+    0x205F,
+    0x3000,
+)
+"""The code points of Unicode's property White_Space (PropList.txt), ICU's whitespace (u_isUWhiteSpace)."""
 
-__all__ = ["RegexSplitWithOffsets", "WhitespaceTokenizeWithOffsetsV2"]
+# Matches bytes, since strings need not be valid UTF-8. The first byte of a character never occurs inside another one,
+# so what looks like a whitespace character is one.
+_TOKEN_SEPARATOR = re.compile(b"(?:" + b"|".join(re.escape(chr(code).encode()) for code in WHITESPACE) + b")+")
+
+
+@pack_kernel("tftext:WhitespaceTokenizer")
+class WhitespaceTokenizer(CustomOp):
+    """``WhitespaceTokenizer.tokenize`` of TensorFlow Text.
+
+    Input: ``text``, UTF-8 strings of any rank. Invalid bytes are not whitespace, so they stay in their token.
+
+    Outputs: the tokens of all strings, of rank 1; then an int64 vector of row splits for each dimension of the input,
+    the outermost first. The last ones split the tokens by string. All others are evenly spaced, since the input is
+    dense.
+
+    Sources: https://www.tensorflow.org/text/api_docs/python/text/WhitespaceTokenizer, which splits on the characters
+    that ICU defines as whitespace; those are Unicode's property White_Space,
+    https://unicode-org.github.io/icu-docs/apidoc/released/icu4c/uchar_8h.html (``u_isUWhiteSpace``).
+    """
+
+    dtypes = ("string",)
+
+    def prepare(self, text: TensorSpec) -> list[TensorSpec]:
+        """Returns the sizes of the row splits; the number of tokens is known only at run time."""
+        if text.dtype != STRING:
+            raise KernelError(f"text must be of strings, not {text.dtype}")
+        assert text.shape is not None
+        counts = [math.prod(text.shape[: axis + 1]) for axis in range(len(text.shape))]
+        return [TensorSpec(None, STRING), *(TensorSpec([count + 1], np.int64) for count in counts)]
+
+    def invoke(self, inputs: Arrays, outputs: Outputs) -> None:
+        (text,) = inputs
+        tokens = [[token for token in _TOKEN_SEPARATOR.split(one) if token] for one in text.ravel().tolist()]
+        outputs[0] = np.array([token for each in tokens for token in each], STRING)
+        for axis in range(text.ndim):
+            counts = list(map(len, tokens)) if axis == text.ndim - 1 else text.shape[axis + 1]
+            splits = outputs[axis + 1]
+            splits[0] = 0
+            splits[1:] = counts
+            np.cumsum(splits, out=splits)
+
 
 _LAST = 0x10FFFF
 _SURROGATES = range(0xD800, 0xE000)
@@ -49,11 +114,7 @@ class WhitespaceTokenizeWithOffsetsV2(CustomOp):
     dtypes = ("string",)
 
     def prepare(self, values: TensorSpec, config: TensorSpec) -> list[TensorSpec]:
-        """Returns the number of row splits; that of tokens is known only at run time.
-
-        Raises:
-            KernelError: The inputs are not a vector of strings and a string.
-        """
+        """Returns the number of row splits; that of tokens is known only at run time."""
         (count,) = check_strings("input_values", values, 1)
         check_strings("input_config", config)
         check_scalar("input_config", config)
@@ -64,8 +125,7 @@ class WhitespaceTokenizeWithOffsetsV2(CustomOp):
             TensorSpec(None, np.int32),
         ]
 
-    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
-        """Splits one string after the other."""
+    def invoke(self, inputs: Arrays, outputs: Outputs) -> None:
         values, config = inputs
         whitespace = _whitespace(config.item())
         texts: list[bytes] = values.tolist()
@@ -90,12 +150,7 @@ class RegexSplitWithOffsets(CustomOp):
     dtypes = ("string",)
 
     def prepare(self, text: TensorSpec, separator: TensorSpec, kept: TensorSpec) -> list[TensorSpec]:
-        """Returns the number of row splits; that of tokens is known only at run time.
-
-        Raises:
-            KernelError: An input has a wrong dtype or shape, a constant expression is invalid in RE2, or google-re2 is
-                missing.
-        """
+        """Returns the number of row splits; that of tokens is known only at run time."""
         for name, spec in (("delim_regex_pattern", separator), ("keep_delim_regex_pattern", kept)):
             check_strings(name, spec)
             check_scalar(name, spec)
@@ -109,7 +164,7 @@ class RegexSplitWithOffsets(CustomOp):
             TensorSpec([count + 1], np.int64),
         ]
 
-    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
+    def invoke(self, inputs: Arrays, outputs: Outputs) -> None:
         """Splits one string after the other.
 
         Raises:
@@ -180,3 +235,131 @@ def _separated(separator: Expression, kept: Expression | None, text: bytes) -> l
     if start < len(text):
         spans.append((start, len(text)))
     return spans
+
+
+# A piece, and where it begins and ends in its word.
+_Piece = tuple[bytes, int, int]
+
+
+@pack_kernel("WordpieceTokenizeWithOffsets")
+class WordpieceTokenizeWithOffsets(CustomOp):
+    """TensorFlow Text's op of the same name (``tensorflow_text.WordpieceTokenizer``, ``BertTokenizer``).
+
+    Inputs: ``input_values``, a vector of words; and, where TensorFlow's op has a table, the strings of the table's
+    keys, a vector: the vocabulary.
+
+    Outputs: the pieces of all words, each the longest one of the vocabulary at its place; how many pieces each word
+    has, or, with ``row_splits``, where its pieces begin, int64; and the bytes of the word at which each begins and
+    ends, int64. A word that has no such pieces is one piece.
+
+    Options: ``suffix_indicator``, which pieces behind the first have in front; ``max_bytes_per_word``: a longer word
+    is one piece, which ends, as in TensorFlow Text, behind as many bytes as the unknown token has;
+    ``max_chars_per_token``, if positive: pieces have no more characters, the indicator aside; ``use_unknown_token``,
+    whether ``unknown_token`` stands for what is not in the vocabulary; ``split_unknown_characters``, false if missing:
+    whether such a character is a piece of its own; ``output_row_partition_type``, ``row_lengths`` if missing, or
+    ``row_splits``.
+
+    Source: https://www.tensorflow.org/text/api_docs/python/text/WordpieceTokenizer; the op's kernel,
+    ``wordpiece_tokenizer.cc``.
+    """
+
+    dtypes = ("string",)
+
+    def __init__(self) -> None:
+        self._vocabulary: AbstractSet[bytes] | None = None
+
+    def prepare(
+        self,
+        words: TensorSpec,
+        vocabulary: TensorSpec,
+        *,
+        output_row_partition_type: str = "row_lengths",
+    ) -> list[TensorSpec]:
+        """Returns the number of row lengths; that of pieces is known only at run time."""
+        if output_row_partition_type not in ("row_lengths", "row_splits"):
+            raise KernelError(
+                f"output_row_partition_type must be row_lengths or row_splits, not {output_row_partition_type!r}"
+            )
+        (count,) = check_strings("input_values", words, 1)
+        check_strings("the vocabulary", vocabulary, 1)
+        self._vocabulary = None if vocabulary.value is None else frozenset(vocabulary.value.tolist())
+        return [
+            TensorSpec(None, STRING),
+            TensorSpec([count + (output_row_partition_type == "row_splits")], np.int64),
+            TensorSpec(None, np.int64),
+            TensorSpec(None, np.int64),
+        ]
+
+    def invoke(
+        self,
+        inputs: Arrays,
+        outputs: Outputs,
+        *,
+        suffix_indicator: str | bytes,
+        max_bytes_per_word: int,
+        use_unknown_token: bool,
+        unknown_token: str | bytes,
+        max_chars_per_token: int = 0,
+        split_unknown_characters: bool = False,
+        output_row_partition_type: str = "row_lengths",
+    ) -> None:
+        words, keys = inputs
+        known = self._vocabulary if self._vocabulary is not None else frozenset(keys.tolist())
+        unknown = as_bytes(unknown_token) if use_unknown_token else None
+        suffix = as_bytes(suffix_indicator)
+        pieces: list[list[_Piece]] = []
+        for word in words.tolist():
+            if len(word) > max_bytes_per_word:
+                token = word if unknown is None else unknown
+                pieces.append([(token, 0, len(token))])
+                continue
+            found = _pieces(
+                word, known, suffix, max_chars_per_token, unknown=unknown, split_unknown=split_unknown_characters
+            )
+            pieces.append([(word if unknown is None else unknown, 0, len(word))] if found is None else found)
+        counts = [len(piece) for piece in pieces]
+        places = np.array([piece[1:] for each in pieces for piece in each], np.int64).reshape(-1, 2)
+        outputs[0] = string_array(piece for each in pieces for piece, _, _ in each)
+        outputs[1][...] = [0, *itertools.accumulate(counts)] if output_row_partition_type == "row_splits" else counts
+        outputs[2] = places[:, 0]
+        outputs[3] = places[:, 1]
+
+
+def _pieces(
+    word: bytes,
+    vocabulary: AbstractSet[bytes],
+    suffix: bytes,
+    most: int,
+    *,
+    unknown: bytes | None,
+    split_unknown: bool,
+) -> list[_Piece] | None:
+    """Returns a word's pieces; None if there are none for a part of it.
+
+    Args:
+        word: The word.
+        vocabulary: The pieces that are known.
+        suffix: What is in front of pieces behind the first.
+        most: How many characters a piece may have, if positive.
+        unknown: The token for unknown characters; None if they stand for themselves.
+        split_unknown: Whether an unknown character is a piece.
+    """
+    places = [*(place for _, place in characters(word, "UTF-8")), len(word)]
+    pieces: list[_Piece] = []
+    at, last = 0, len(places) - 1
+    while at < last:
+        start = places[at]
+        front = suffix if start else b""
+        furthest = min(at + most, last) if most > 0 else last
+        for after in range(furthest, at, -1):
+            piece = front + word[start : places[after]]
+            if piece in vocabulary:
+                break
+        else:
+            if not split_unknown:
+                return None
+            after = at + 1
+            piece = front + (word[start : places[after]] if unknown is None else unknown)
+        pieces.append((piece, start, places[after]))
+        at = after
+    return pieces

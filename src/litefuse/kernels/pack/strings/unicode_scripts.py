@@ -5,19 +5,18 @@ from __future__ import annotations
 import functools
 import itertools
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import KernelError
 from litefuse.kernels.pack.strings.strings import check_dtype, check_row_splits, check_row_splits_spec
-from litefuse.kernels.pack.strings.whitespace_tokenizer import WHITESPACE
+from litefuse.kernels.pack.strings.tokenizers import WHITESPACE
+from litefuse.kernels.pack.supported import Arrays
 from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
-
-if TYPE_CHECKING:
-    from litefuse.litert.runtime.outputs import Outputs
+from litefuse.litert.runtime.outputs import Outputs
 
 __all__ = ["UnicodeScript", "UnicodeScriptTokenizeWithOffsets"]
 
@@ -37,15 +36,9 @@ class UnicodeScript(CustomOp):
     dtypes = ("int32",)
 
     def prepare(self, characters: TensorSpec) -> TensorSpec:
-        """Returns the input's shape.
-
-        Raises:
-            KernelError: The input is not int32.
-        """
         return TensorSpec(check_dtype("input", characters, "int32"), np.int32)
 
-    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs) -> None:
-        """Looks up the scripts."""
+    def invoke(self, inputs: Arrays, outputs: Outputs) -> None:
         outputs[0][...] = _scripts(inputs[0])
 
 
@@ -69,11 +62,7 @@ class UnicodeScriptTokenizeWithOffsets(CustomOp):
     dtypes = ("int32",)
 
     def prepare(self, values: TensorSpec, splits: TensorSpec) -> list[TensorSpec]:
-        """Returns the number of strings; that of tokens is known only at run time.
-
-        Raises:
-            KernelError: An input has a wrong dtype or shape.
-        """
+        """Returns the number of strings; that of tokens is known only at run time."""
         if len(check_dtype("input_values", values, "int32")) != 1:
             raise KernelError(f"input_values must be of rank 1, not {values.shape}")
         check_row_splits_spec("input_splits", splits)
@@ -85,12 +74,7 @@ class UnicodeScriptTokenizeWithOffsets(CustomOp):
             TensorSpec(splits.shape, splits.dtype),
         ]
 
-    def invoke(self, inputs: tuple[npt.NDArray[Any], ...], outputs: Outputs, *, keep_whitespace: bool = False) -> None:
-        """Splits one string after the other.
-
-        Raises:
-            KernelError: The row splits are invalid for the values.
-        """
+    def invoke(self, inputs: Arrays, outputs: Outputs, *, keep_whitespace: bool = False) -> None:
         values, splits = inputs
         check_row_splits("input_splits", splits, len(values))
         blank = np.isin(values, WHITESPACE)

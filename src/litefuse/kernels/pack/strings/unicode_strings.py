@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,15 +17,11 @@ from litefuse.kernels.pack.strings.strings import (
     check_strings,
     string_array,
 )
-from litefuse.kernels.pack.supported import LimitedKernel
+from litefuse.kernels.pack.supported import Arrays, LimitedKernel
 from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
+from litefuse.litert.runtime.outputs import Outputs
 from litefuse.litert.runtime.tensors import STRING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from litefuse.litert.runtime.outputs import Outputs
 
 __all__ = [
     "ENCODINGS",
@@ -136,18 +132,14 @@ class UnicodeDecode(_OfEncoding):
         replacement_char: int = 0xFFFD,
         Tsplits: int = 4,  # noqa: N803
     ) -> list[TensorSpec]:
-        """Returns the number of row splits; that of characters is known only once they are decoded.
-
-        Raises:
-            KernelError: The input is not of strings, or an option is invalid.
-        """
+        """Returns the number of row splits; that of characters is known only once they are decoded."""
         _check(errors, replacement_char, input_encoding, ENCODINGS)
         count = int(np.prod(check_strings("input", text)))
         return [TensorSpec([count + 1], _SPLITS[Tsplits]), TensorSpec(None, np.int32)]
 
     def invoke(
         self,
-        inputs: tuple[npt.NDArray[Any], ...],
+        inputs: Arrays,
         outputs: Outputs,
         *,
         input_encoding: str,
@@ -155,11 +147,6 @@ class UnicodeDecode(_OfEncoding):
         replacement_char: int = 0xFFFD,
         replace_control_characters: bool = False,
     ) -> None:
-        """Decodes one string after the other.
-
-        Raises:
-            KernelError: Bytes are invalid, and errors are strict.
-        """
         _decode(inputs[0], outputs, input_encoding, errors, replacement_char, controls=replace_control_characters)
 
 
@@ -179,11 +166,7 @@ class UnicodeDecodeWithOffsets(UnicodeDecode):
         replacement_char: int = 0xFFFD,
         Tsplits: int = 4,  # noqa: N803
     ) -> list[TensorSpec]:
-        """Returns the outputs of ``UnicodeDecode``, and the offsets.
-
-        Raises:
-            KernelError: The input is not of strings, or an option is invalid.
-        """
+        """Returns the outputs of ``UnicodeDecode``, and the offsets."""
         specs = super().prepare(
             text, input_encoding=input_encoding, errors=errors, replacement_char=replacement_char, Tsplits=Tsplits
         )
@@ -225,11 +208,6 @@ class UnicodeEncode(CustomOp):
         errors: str = "replace",
         replacement_char: int = 0xFFFD,
     ) -> TensorSpec:
-        """Returns the number of strings.
-
-        Raises:
-            KernelError: An input has a wrong dtype or shape, or an option is invalid.
-        """
         _check(errors, replacement_char, output_encoding, _ENCODED)
         if len(check_dtype("input_values", values, "int32")) != 1:
             raise KernelError(f"input_values must be of rank 1, not {values.shape}")
@@ -237,18 +215,13 @@ class UnicodeEncode(CustomOp):
 
     def invoke(
         self,
-        inputs: tuple[npt.NDArray[Any], ...],
+        inputs: Arrays,
         outputs: Outputs,
         *,
         output_encoding: str,
         errors: str = "replace",
         replacement_char: int = 0xFFFD,
     ) -> None:
-        """Encodes one string after the other.
-
-        Raises:
-            KernelError: A number is not a character, and errors are strict.
-        """
         values, splits = inputs
         check_row_splits("input_splits", splits, len(values))
         codes: list[int] = values.tolist()
@@ -288,18 +261,13 @@ class UnicodeTranscode(_OfEncoding):
         errors: str = "replace",
         replacement_char: int = 0xFFFD,
     ) -> TensorSpec:
-        """Returns the input's shape.
-
-        Raises:
-            KernelError: The input is not of strings, or an option is invalid.
-        """
         _check(errors, replacement_char, input_encoding, ENCODINGS)
         _check(errors, replacement_char, output_encoding, _ENCODED)
         return TensorSpec(check_strings("input", text), STRING)
 
     def invoke(
         self,
-        inputs: tuple[npt.NDArray[Any], ...],
+        inputs: Arrays,
         outputs: Outputs,
         *,
         input_encoding: str,
@@ -308,11 +276,6 @@ class UnicodeTranscode(_OfEncoding):
         replacement_char: int = 0xFFFD,
         replace_control_characters: bool = False,
     ) -> None:
-        """Transcodes one string after the other.
-
-        Raises:
-            KernelError: Bytes are invalid, and errors are strict.
-        """
         (text,) = inputs
 
         def transcoded(one: bytes) -> bytes:

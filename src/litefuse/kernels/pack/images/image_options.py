@@ -1,12 +1,15 @@
-"""Options that are C structs: those of MediaPipe's ops, which LiteRT's delegates read too."""
+"""Options of kernels for images: as C structs, which LiteRT's delegates read too, and their checks."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-__all__ = ["pool_options", "transpose_conv_options"]
+from litefuse.errors import KernelError
+
+__all__ = ["check_padding", "check_pairs", "pool_options", "transpose_conv_options"]
 
 _PADDINGS = {1: "SAME", 2: "VALID"}  # TfLitePadding
 _ACTIVATIONS = {0: "NONE", 1: "RELU", 2: "RELU_N1_TO_1", 3: "RELU6"}  # TfLiteFusedActivation
@@ -55,3 +58,24 @@ def _integers(data: bytes, least: int) -> list[int] | None:
     if len(data) < 4 * least or len(data) % 4 or data[-1]:
         return None
     return np.frombuffer(data, "<i4").tolist()
+
+
+def check_pairs(**options: Sequence[int]) -> None:
+    """Checks that options are [rows, cols].
+
+    Raises:
+        KernelError: One is not.
+    """
+    for name, value in options.items():
+        if len(value) != 2 or min(value) < 1:
+            raise KernelError(f"{name} must be [rows, cols] with positive numbers, not {list(value)}")
+
+
+def check_padding(padding: str | bytes) -> None:
+    """Checks the option of this name.
+
+    Raises:
+        KernelError: It is neither SAME nor VALID.
+    """
+    if padding not in {"SAME", b"SAME", "VALID", b"VALID"}:
+        raise KernelError(f"padding must be SAME or VALID, not {padding!r}")
