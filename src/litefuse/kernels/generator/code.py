@@ -1,28 +1,15 @@
-"""Loops and what is in them, as C++."""
+"""Loops and what is in them, before they are written as C++."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from litefuse.kernels.generator.indices import Index, Variable
-from litefuse.kernels.generator.sizes import ONE, ZERO, Size
+from litefuse.kernels.generator.indices import Variable
+from litefuse.kernels.generator.sizes import Size
 
-__all__ = ["Accumulation", "Branch", "Loop", "Scope", "Writer", "numbers_in"]
-
-# Rows of at most so many elements, of which some operands are the same in each, are computed together, about so many
-# elements at once.
-_SHORT_ROW = 64
-_TOGETHER = 768
-
-# Float sums of more elements are made of partial sums of this many: the error stays that of a short sum.
-_PARTIAL = 32768
-# Elements are combined in so many partial results at once, which do not wait for one another.
-_LANES = 32
-# The iterations of a loop of no more are written out by the compiler.
-_UNROLLED = 8
+__all__ = ["Accumulation", "Branch", "Loop", "Scope", "numbers_in"]
 
 
 class Accumulation(NamedTuple):
@@ -91,206 +78,6 @@ class Branch:
 Item: TypeAlias = "str | Loop | Branch"
 
 
-@dataclass
-class Writer:
-    r"""Writes scopes with positions put in, and loops over neighboring axes made one where that is the same.
-
-    Attributes:
-        positions: The positions of elements; ``\\x01number\\x02`` in a statement stands for one.
-        types: The types of the elements of arrays, by their names.
-    """
-
-    positions: list[Index]
-    types: Mapping[str, str]
-    lines: list[str] = field(default_factory=list[str])
-
-    def write(self, scope: Scope, indent: int) -> None:
-        for item in scope.items:
-            if isinstance(item, str):
-                self._line(self.filled(item), indent)
-            elif isinstance(item, Branch):
-                self._line(f"if ({self.filled(item.condition)}) {{", indent)
-                self.write(item.then, indent + 1)
-                self._line("} else {", indent)
-                self.write(item.otherwise, indent + 1)
-                self._line("}", indent)
-            else:
-                self._spread(self._merged(item), indent)
-
-    def _line(self, text: str, indent: int) -> None:
-        self.lines.append("  " * indent + text)
-
-    def filled(self, text: str) -> str:
-        pieces = text.split("\x01")
-        return pieces[0] + "".join(
-            f"{written(self.positions[int(number)])}{rest}"
-            for number, _, rest in (piece.partition("\x02") for piece in pieces[1:])
-        )
-
-    def _spread(self, loop: Loop, indent: int) -> None:
-        """Writes a loop, and before it the values of groups that it is to have for each channel."""
-        from litefuse.kernels.generator.groups import spread_groups  # it needs this module
-
-        for each in spread_groups(loop, self.positions, self.filled):
-            self.types = {**self.types, each.name: each.cpp_type}
-            self._line(f"{each.cpp_type} {each.name}[{each.channels}];", indent)
-            group, member, size = each.group, each.member, each.members
-            self._line(f"for (int64_t {group} = 0; {group} < {each.channels // size}; ++{group}) {{", indent)
-            self._line(f"for (int64_t {member} = 0; {member} < {size}; ++{member}) {{", indent + 1)
-            self._line(f"{each.name}[{group} * {size} + {member}] = {each.element};", indent + 2)
-            self._line("}", indent + 1)
-            self._line("}", indent)
-        self._loop(loop, indent)
-
-    def _loop(self, loop: Loop, indent: int) -> None:
-        inner = not any(isinstance(item, (Loop, Branch)) for item in loop.body.items)
-        name, found = loop.variable.name, loop.accumulation
-        if found is None and self._short_rows(loop, indent):
-            return
-        if found is None:
-            short = loop.end.known is not None and loop.end.known <= _UNROLLED
-            if inner and not loop.in_order and not short:
-                self._line("#pragma omp simd", indent)
-            self._line(f"for (int64_t {name} = {loop.begin}; {name} < {loop.end}; ++{name}) {{", indent)
-            self.write(loop.body, indent + 1)
-            self._line("}", indent)
-            return
-        begin, end = str(loop.begin), str(loop.end)
-        count = loop.end.known
-        split = found.is_split and (count is None or count > _PARTIAL)
-        if split:
-            self._line(f"for (int64_t part = {begin}; part < {end}; part += {_PARTIAL}) {{", indent)
-            indent += 1
-            self._line(f"const int64_t part_end = std::min<int64_t>(part + {_PARTIAL}, {end});", indent)
-            begin, end = "part", "part_end"
-        else:
-            self._line("{", indent)
-            indent += 1
-        self._line(f"{found.cpp_type} total = {found.start};", indent)
-        if inner and (count is None or count >= 2 * _LANES) and found.clause in ("+", "max", "min"):
-            self._lanes(loop, found, (begin, end), indent)
-        else:
-            if inner:
-                self._line(f"#pragma omp simd reduction({found.clause} : total)", indent)
-            self._line(f"for (int64_t {name} = {begin}; {name} < {end}; ++{name}) {{", indent)
-            self._step(loop, found, "total", indent + 1)
-            self._line("}", indent)
-        self._line(found.step(found.target, "total"), indent)
-        self._line("}", indent - 1)
-
-    def _step(self, loop: Loop, found: Accumulation, target: str, indent: int) -> None:
-        self.write(loop.body, indent)
-        self._line(self.filled(found.step(target, found.value)), indent)
-
-    def _lanes(self, loop: Loop, found: Accumulation, bounds: tuple[str, str], indent: int) -> None:
-        """Writes a loop that combines elements in several partial results at once, and then these."""
-        begin, end = bounds
-        name = loop.variable.name
-        self._line(f"{found.cpp_type} lanes[{_LANES}];", indent)
-        self._line(f"for (auto& lane : lanes) lane = {found.start};", indent)
-        self._line(f"int64_t next = {begin};", indent)
-        self._line(f"for (; next + {_LANES} <= {end}; next += {_LANES}) {{", indent)
-        self._line("#pragma omp simd", indent + 1)
-        self._line(f"for (int64_t lane = 0; lane < {_LANES}; ++lane) {{", indent + 1)
-        self._line(f"const int64_t {name} = next + lane;", indent + 2)
-        self._step(loop, found, "lanes[lane]", indent + 2)
-        self._line("}", indent + 1)
-        self._line("}", indent)
-        self._line(f"#pragma omp simd reduction({found.clause} : total)", indent)
-        self._line(f"for (int64_t {name} = next; {name} < {end}; ++{name}) {{", indent)
-        self._step(loop, found, "total", indent + 1)
-        self._line("}", indent)
-        self._line(f"for (const auto lane : lanes) {found.step('total', 'lane')}", indent)
-
-    def _short_rows(self, loop: Loop, indent: int) -> bool:
-        """Writes a loop over short rows, in which some operands are the same in each, as one over many elements."""
-        row = loop.body.items[0] if len(loop.body.items) == 1 else None
-        if not isinstance(row, Loop) or row.accumulation is not None or loop.in_order or row.in_order:
-            return False
-        outer, own, size = loop.variable, row.variable, row.end.known
-        statements = [item for item in row.body.items if isinstance(item, str)]
-        whole = loop.begin == row.begin == ZERO and row.end == own.extent
-        if not whole or outer.is_written or own.is_written or len(statements) < len(row.body.items):
-            return False
-        if size is None or not 1 < size <= _SHORT_ROW or size % 16 == 0:
-            return False
-        repeated: dict[int, None] = {}
-        for number in dict.fromkeys(numbers_in(row)):
-            terms = dict(self.positions[number].terms)
-            by_row, by_element = terms.get(outer, ZERO), terms.get(own, ZERO)
-            if by_row == by_element * row.end:
-                continue
-            if by_row != ZERO:
-                return False
-            repeated[number] = None
-        if any(number in repeated for item in statements for number in numbers_in(item.partition("=")[0])):
-            return False  # sums of rows
-        names = {number: name for item in statements for name, number in _elements(item) if number in repeated}
-        if set(names) != set(repeated) or any(name not in self.types for name in names.values()):
-            return False
-        rows = max(16, _TOGETHER // (16 * size) * 16)
-        together = rows * size
-        self._line("{", indent)
-        tables = {number: f"{name}_rows_{place + 1}" for place, (number, name) in enumerate(names.items())}
-        for number, table in tables.items():
-            self._line(f"{self.types[names[number]]} {table}[{together}];", indent + 1)
-        if tables:
-            self._line(f"for (int64_t row = 0; row < {rows}; ++row) {{", indent + 1)
-            self._line(f"for (int64_t {own.name} = 0; {own.name} < {size}; ++{own.name}) {{", indent + 2)
-            for number, table in tables.items():
-                source = self.filled(f"{names[number]}[\x01{number}\x02]")
-                self._line(f"{table}[row * {size} + {own.name}] = {source};", indent + 3)
-            self._line("}", indent + 2)
-            self._line("}", indent + 1)
-        total = loop.end * row.end
-        name = own.name
-        self._line(f"for (int64_t start = 0; start < {total}; start += {together}) {{", indent + 1)
-        self._line(f"const int64_t count = std::min<int64_t>({together}, {total} - start);", indent + 2)
-        self._line("#pragma omp simd", indent + 2)
-        self._line(f"for (int64_t {name} = 0; {name} < count; ++{name}) {{", indent + 2)
-        start = Variable("start", 0, None)
-        for number in set(numbers_in(row)) - set(tables):
-            position = self.positions[number].without([outer])
-            factor = dict(position.terms).get(own, ZERO)
-            terms = (*position.terms, (start, factor)) if factor.factor else position.terms
-            self.positions[number] = Index(terms, position.constant)
-        for item in statements:
-            for number, table in tables.items():
-                item = item.replace(f"{names[number]}[\x01{number}\x02]", f"{table}[{name}]")  # noqa: PLW2901
-            self._line(self.filled(item), indent + 3)
-        for _ in range(3):
-            self._line("}", indent + 2)
-            indent -= 1
-        return True
-
-    def _merged(self, loop: Loop) -> Loop:
-        while len(loop.body.items) == 1 and isinstance(loop.body.items[0], Loop):
-            inner = self._merged(loop.body.items[0])
-            outer, own = loop.variable, inner.variable
-            whole = loop.begin == inner.begin == ZERO and loop.end == outer.extent and inner.end == own.extent
-            if not whole or loop.in_order or outer.is_written or own.is_written or inner.end == ONE:
-                loop.body.items[0] = inner
-                return loop
-            found = [self.positions[number] for number in set(numbers_in(inner))]
-            if any(
-                dict(position.terms).get(outer, ZERO) != dict(position.terms).get(own, ZERO) * inner.end
-                for position in found
-            ):
-                loop.body.items[0] = inner
-                return loop
-            for number in set(numbers_in(inner)):
-                self.positions[number] = self.positions[number].without([outer])
-            inner.end = own.extent = loop.end * inner.end
-            loop = inner
-        return loop
-
-
-def _elements(text: str) -> Iterator[tuple[str, int]]:
-    """Yields the names of the arrays and the numbers of the positions in a statement."""
-    for name, number in re.findall(r"(\w+)\[\x01(\d+)\x02\]", text):
-        yield name, int(number)
-
-
 def numbers_in(item: Item | Scope) -> Iterator[int]:
     """Yields the numbers of the positions in a loop."""
     if isinstance(item, str):
@@ -307,20 +94,3 @@ def numbers_in(item: Item | Scope) -> Iterator[int]:
     else:
         for each in item.items:
             yield from numbers_in(each)
-
-
-def written(index: Index) -> str:
-    """Returns an index as C++."""
-    parts: list[str] = []
-    for variable, factor in sorted(index.terms, key=lambda term: term[0].level):
-        sign, size = ("-", Size(-factor.factor, factor.names)) if factor.factor < 0 else ("+", factor)
-        parts += [sign, variable.name if size == ONE else f"{variable.name} * {_grouped(size)}"]
-    if index.constant.factor or not parts:
-        constant = index.constant
-        sign = "-" if constant.factor < 0 and parts else "+"
-        parts += [sign, str(Size(-constant.factor, constant.names) if sign == "-" else constant)]
-    return " ".join(parts[1:]) if parts[0] == "+" else "-" + " ".join(parts[1:])
-
-
-def _grouped(size: Size) -> str:
-    return str(size) if size.known is not None or (len(size.names) == 1 and size.factor == 1) else f"({size})"

@@ -86,12 +86,14 @@ class Emitter(Loops):
     Attributes:
         sizes: The sizes of the kernel.
         plan: What earlier attempts found out.
+        reduced: Returns an element of a reduction or running sum, after the loops that compute it.
         uses: How many operands each tensor is.
         arrays: The arrays in the heap that the function needs.
         positions: The positions of elements that occur in the code.
         types: The types of the elements of inputs, constants and arrays, by their names.
     """
 
+    reduced: Callable[[Emitter, Reduction | ArgumentReduction | Running, Position], Scalar] = field(kw_only=True)
     uses: dict[Node, int] = field(default_factory=dict[Node, int])
     arrays: list[Array] = field(default_factory=list[Array])
     positions: list[Index] = field(default_factory=list[Index])
@@ -129,9 +131,7 @@ class Emitter(Loops):
             case Computed():
                 return self._computed(node, position)
             case Reduction() | ArgumentReduction() | Running():
-                from litefuse.kernels.generator.reductions import reduced  # it needs this module
-
-                return reduced(self, node, position)
+                return self.reduced(self, node, position)
             case _:
                 raise TypeError(node)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from litefuse.kernels.generator.sizes import ONE, ZERO, Size, Sizes, number
 
-__all__ = ["Index", "Variable", "at_constant"]
+__all__ = ["Index", "Variable", "at_constant", "written"]
 
 
 @dataclass(eq=False)
@@ -112,3 +112,20 @@ def _index(terms: Iterable[tuple[Variable, Size]], constant: Size) -> Index:
 def at_constant(value: int | Size) -> Index:
     """Returns an index that does not vary."""
     return Index((), value if isinstance(value, Size) else number(value))
+
+
+def written(index: Index) -> str:
+    """Returns an index as C++."""
+    parts: list[str] = []
+    for variable, factor in sorted(index.terms, key=lambda term: term[0].level):
+        sign, size = ("-", Size(-factor.factor, factor.names)) if factor.factor < 0 else ("+", factor)
+        parts += [sign, variable.name if size == ONE else f"{variable.name} * {_grouped(size)}"]
+    if index.constant.factor or not parts:
+        constant = index.constant
+        sign = "-" if constant.factor < 0 and parts else "+"
+        parts += [sign, str(Size(-constant.factor, constant.names) if sign == "-" else constant)]
+    return " ".join(parts[1:]) if parts[0] == "+" else "-" + " ".join(parts[1:])
+
+
+def _grouped(size: Size) -> str:
+    return str(size) if size.known is not None or (len(size.names) == 1 and size.factor == 1) else f"({size})"

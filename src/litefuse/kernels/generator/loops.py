@@ -6,8 +6,8 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from litefuse.kernels.generator.code import Accumulation, Loop, Scope, written
-from litefuse.kernels.generator.indices import Index, Variable, at_constant
+from litefuse.kernels.generator.code import Accumulation, Loop, Scope
+from litefuse.kernels.generator.indices import Index, Variable, at_constant, written
 from litefuse.kernels.generator.nodes import Node, Reduction
 from litefuse.kernels.generator.sizes import ONE, ZERO, Size, Sizes
 

@@ -9,19 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Protocol, TypeAlias
 
 from litefuse.kernels.generator.indices import Index
-from litefuse.kernels.generator.sizes import Size
-
-if TYPE_CHECKING:
-    from litefuse.kernels.generator.emitter import Emitter
+from litefuse.kernels.generator.sizes import Size, Sizes
 
 __all__ = [
     "CPP_TYPES",
     "ArgumentReduction",
     "Computed",
     "Counted",
+    "IndexArithmetic",
     "Joined",
     "Literal",
     "Moved",
@@ -33,6 +31,17 @@ __all__ = [
 ]
 
 Position: TypeAlias = "tuple[Index, ...]"
+
+
+class IndexArithmetic(Protocol):
+    """Computes with indices where they are used: ``Loops``."""
+
+    sizes: Sizes
+
+    def divided(self, index: Index, size: Size) -> tuple[Index, Index]:
+        """Returns the quotient and the rest of an index that is not negative."""
+        ...
+
 
 #: The types of elements in C++, by the names of LiteRT's types.
 CPP_TYPES = {
@@ -113,7 +122,7 @@ class Moved(Node):
     """Elements of another tensor, at a position that follows from that of the result."""
 
     source: Node = field(kw_only=True)
-    place: Callable[[Emitter, Position], Position] = field(kw_only=True)
+    place: Callable[[IndexArithmetic, Position], Position] = field(kw_only=True)
 
     @property
     def operands(self) -> tuple[Node, ...]:
@@ -126,7 +135,7 @@ class Picked(Node):
 
     source: Node = field(kw_only=True)
     indices: Node = field(kw_only=True)
-    place: Callable[[Emitter, Position], tuple[Position, Callable[[Index], Position]]] = field(kw_only=True)
+    place: Callable[[IndexArithmetic, Position], tuple[Position, Callable[[Index], Position]]] = field(kw_only=True)
 
     @property
     def operands(self) -> tuple[Node, ...]:

@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from litefuse.kernels.generator.code import Writer
 from litefuse.kernels.generator.emitter import Array, Emitter
 from litefuse.kernels.generator.graph import NotGenerated
 from litefuse.kernels.generator.indices import Index
 from litefuse.kernels.generator.loops import Again, Plan
 from litefuse.kernels.generator.nodes import Computed, Node, Reduction
+from litefuse.kernels.generator.reductions import reduced
 from litefuse.kernels.generator.sizes import ONE, Size, Sizes
+from litefuse.kernels.generator.writer import Writer
 
 __all__ = ["Stage", "stage"]
 
@@ -58,7 +59,7 @@ def stage(outputs: Sequence[tuple[Node, str]], sizes: Sizes, prefix: str) -> Sta
         for operand in node.operands:
             uses[operand] = uses.get(operand, 0) + 1
     for _ in range(_MOST_ATTEMPTS):
-        emitter = Emitter(sizes, plan, uses=uses)
+        emitter = Emitter(sizes, plan, reduced=reduced, uses=uses)
 
         def element(found: Sequence[Index], emitter: Emitter = emitter) -> None:
             for node, name in outputs:

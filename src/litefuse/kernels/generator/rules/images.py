@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from litefuse.kernels.generator.body import BodyOp
-from litefuse.kernels.generator.emitter import Emitter
 from litefuse.kernels.generator.graph import Graph, NotGenerated, rule
 from litefuse.kernels.generator.indices import Index
-from litefuse.kernels.generator.nodes import Counted, Node, Picked, Position
+from litefuse.kernels.generator.nodes import Counted, IndexArithmetic, Node, Picked, Position
 from litefuse.kernels.generator.sizes import LARGEST_DIMENSION, Size
 
 __all__: list[str] = []
@@ -54,7 +53,7 @@ def _sampled(graph: Graph, source: Node, places: Node, axis: int) -> Node:
     """Returns slices at places that are known to be inside."""
     shape = (*source.shape[:axis], places.shape[0], *source.shape[axis + 1 :])
 
-    def place(_: Emitter, position: Position) -> tuple[Position, Callable[[Index], Position]]:
+    def place(_: IndexArithmetic, position: Position) -> tuple[Position, Callable[[Index], Position]]:
         before, behind = position[:axis], position[axis + 1 :]
         return (position[axis],), lambda found: (*before, found, *behind)
 

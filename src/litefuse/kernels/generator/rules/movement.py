@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from litefuse.kernels.generator.body import BodyOp
-from litefuse.kernels.generator.emitter import Emitter
 from litefuse.kernels.generator.graph import Graph, NotGenerated, literal, rule
 from litefuse.kernels.generator.indices import Index, at_constant
-from litefuse.kernels.generator.nodes import CPP_TYPES, Counted, Joined, Node, Picked, Position
+from litefuse.kernels.generator.nodes import CPP_TYPES, Counted, IndexArithmetic, Joined, Node, Picked, Position
 from litefuse.kernels.generator.rules.reshapes import reshaped
 from litefuse.kernels.generator.rules.sizes import moved_integers
 from litefuse.kernels.generator.rules.slices import sliced
@@ -175,7 +174,7 @@ def picked(graph: Graph, source: Node, indices: Node, axis: int) -> Node:
     graph.check(outside, "an index is outside of the tensor that it is of")
     shape = (*source.shape[:axis], *indices.shape, *source.shape[axis + 1 :])
 
-    def place(_: Emitter, position: Position) -> tuple[Position, Callable[[Index], Position]]:
+    def place(_: IndexArithmetic, position: Position) -> tuple[Position, Callable[[Index], Position]]:
         before, behind = position[:axis], position[axis + rank :]
         return position[axis : axis + rank], lambda found: (*before, found, *behind)
 

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from litefuse.kernels.generator.body import BodyOp
-from litefuse.kernels.generator.emitter import Emitter
 from litefuse.kernels.generator.graph import Graph, NotGenerated, rule
 from litefuse.kernels.generator.indices import Index
-from litefuse.kernels.generator.nodes import Node, Position
+from litefuse.kernels.generator.nodes import IndexArithmetic, Node, Position
 from litefuse.kernels.generator.rules.sizes import moved_integers
 from litefuse.kernels.generator.sizes import ONE, Requirement, Size, number
 
@@ -22,15 +21,15 @@ def reshaped(graph: Graph, node: Node, shape: Sequence[Size]) -> Node:
         return node
     groups = _groups(graph, node.shape, shape)
 
-    def place(emitter: Emitter, position: Position) -> Position:
+    def place(loops: IndexArithmetic, position: Position) -> Position:
         found = [Index()] * len(node.shape)
         for sources, targets in groups:
             flat, stride = Index(), ONE
             for axis in reversed(targets):
-                flat = flat.plus(position[axis].times(stride), emitter.sizes)
+                flat = flat.plus(position[axis].times(stride), loops.sizes)
                 stride = stride * shape[axis]
             for axis in reversed(sources[1:]):
-                flat, found[axis] = emitter.divided(flat, node.shape[axis])
+                flat, found[axis] = loops.divided(flat, node.shape[axis])
             if sources:
                 found[sources[0]] = flat
         return tuple(found)

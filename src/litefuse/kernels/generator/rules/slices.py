@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from litefuse.kernels.generator.body import BodyOp
-from litefuse.kernels.generator.emitter import Emitter
 from litefuse.kernels.generator.graph import Graph, NotGenerated, rule
-from litefuse.kernels.generator.nodes import Node, Position
+from litefuse.kernels.generator.nodes import IndexArithmetic, Node, Position
 from litefuse.kernels.generator.rules.reshapes import reshaped
 from litefuse.kernels.generator.rules.sizes import moved_integers
 from litefuse.kernels.generator.sizes import ONE, ZERO, Requirement, Size, number
@@ -21,9 +20,9 @@ def sliced(graph: Graph, source: Node, begins: Sequence[Size], steps: Sequence[i
     for begin, step, size, whole in zip(begins, steps, sizes, source.shape, strict=True):
         _require_inside(graph, begin, step, size, whole)
 
-    def place(emitter: Emitter, position: Position) -> Position:
+    def place(loops: IndexArithmetic, position: Position) -> Position:
         return tuple(
-            index.times(number(step)).plus_size(begin, emitter.sizes)
+            index.times(number(step)).plus_size(begin, loops.sizes)
             for index, begin, step in zip(position, begins, steps, strict=True)
         )
 
