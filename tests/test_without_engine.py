@@ -68,7 +68,7 @@ def written(folder: Path) -> str:
         "import litefuse",
         "import litefuse; [getattr(litefuse, name) for name in litefuse.__all__]",
         "from litefuse.tools.cli.app import app; app(['--help'], standalone_mode=False)",
-        "from litefuse.tools.cli.app import app\n[app([x, '--help'], standalone_mode=False) for x in app.commands]",
+        "from litefuse.tools.cli.app import app; [app([c, '-h'], standalone_mode=0) for c in app.list_commands(None)]",
     ],
     ids=["import", "names", "help", "help of commands"],
 )

@@ -280,7 +280,9 @@ def flags_there(tf: Any) -> set[str]:
 
 
 def test_every_flag_of_the_reference_is_answered(tensorflow: TensorFlow) -> None:
-    own = {option for each in app.commands["convert"].params for option in each.opts}
+    convert = app.get_command(None, "convert")
+    assert convert is not None
+    own = {option for parameter in convert.params for option in parameter.opts}
     flags = tensorflow.call(flags_there)
     assert {"--saved_model_dir", "--quantize_to_float16", "supported_types"} <= flags
     assert [f for f in sorted(flags) if f.replace("_", "-") not in own and name_elsewhere(f) is None] == []

@@ -142,9 +142,10 @@ def test_run_without_options_calls_a_model_once_on_the_inputs_of_seed_0(received
 
 
 def _command(name: str) -> click.Command:
-    command: click.Command = app
+    command: click.Command | None = app
     for part in name.split():
-        command = cast("click.Group", command).commands[part]
+        command = cast("click.Group", command).get_command(click.Context(app), part)
+    assert command is not None
     return command
 
 

@@ -105,7 +105,7 @@ MODULES = [
     "Popen",
     "click",
     "litefuse.tools.cli.app",
-    "litefuse.tools.cli.verify",
+    "litefuse.tools.cli.COMMAND",
 ]
 
 
@@ -113,7 +113,7 @@ MODULES = [
 @pytest.mark.parametrize("name", ["convert", "run"])
 def test_an_interrupt_at_the_start(small_model: Path, tmp_path: Path, name: str, module: str) -> None:
     (tmp_path / "hooks").mkdir()
-    text = INTERRUPTING.format(name=module, parent=os.getpid())
+    text = INTERRUPTING.format(name=module.replace("COMMAND", name), parent=os.getpid())
     (tmp_path / "hooks" / "sitecustomize.py").write_text(text)
     (tmp_path / "out").mkdir()
     command = COMMANDS[name].replace("MODEL", str(small_model)).split()

@@ -32,9 +32,16 @@ def test_an_argument_is_answered(entry: Any) -> None:
     assert entry.of[0] in raised.value.hint
 
 
+def options_of(name: str) -> set[str]:
+    """The options of a command."""
+    command = app.get_command(None, name)
+    assert command is not None
+    return {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+
+
 @pytest.mark.parametrize("command", ["convert", "quantize"])
 def test_a_flag_is_answered(command: str) -> None:
-    own = {option for each in app.commands[command].params for option in each.opts}
+    own = options_of(command)
     for entry in NAMES:
         if "--" + entry.name.replace("_", "-") in own:
             continue
@@ -50,7 +57,7 @@ def test_no_name_is_twice_in_the_table_or_one_of_litefuse() -> None:
 
 
 def test_what_answers_name_exists() -> None:
-    options = {option for each in app.commands["convert"].params for option in (*each.opts, *each.secondary_opts)}
+    options = options_of("convert")
     for entry in NAMES:
         assert {*re.findall(r"\b(\w+)=", entry.answer("convert"))} <= OWN, entry
         assert {*re.findall(r"(?<![\w-])--?[a-z][a-z-]*", entry.command)} <= options, entry

@@ -157,7 +157,7 @@ def test_an_interruption_is_a_document(number: signal.Signals, tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    "module", ["litefuse.support.processes.process", "click", "litefuse.tools.cli.app", "litefuse.tools.cli.verify"]
+    "module", ["litefuse.support.processes.process", "click", "litefuse.tools.cli.app", "litefuse.tools.cli.convert"]
 )
 def test_an_interruption_at_the_start_is_a_document(module: str, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(INTERRUPTING.format(name=module, parent=os.getpid()))

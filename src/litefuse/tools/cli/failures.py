@@ -12,9 +12,9 @@ import click
 
 from litefuse.errors import LitefuseError, NotAcceleratedError
 from litefuse.support.cloud.names import with_names
-from litefuse.tools.cli import Interrupted
 from litefuse.tools.cli.json_output import JsonOutput
 from litefuse.tools.cli.output import OutputError
+from litefuse.tools.cli.signals_and_streams import Interrupted
 
 if TYPE_CHECKING:
     from litefuse.tools.documents.failure import Failure
@@ -61,7 +61,8 @@ def failures(context: click.Context) -> Generator[None]:
         try:
             _print_message(error, debug=bool(context.params.get("debug")))
         finally:  # also where the standard error is closed
-            _print_document(output, error, code)
+            if output.is_asked_for:
+                _print_document(output, error, code)
         raise click.exceptions.Exit(code) from None
     except click.UsageError as error:
         # Wrong options are found before any of them has its meaning.
@@ -72,21 +73,25 @@ def failures(context: click.Context) -> Generator[None]:
         raise
     except (KeyboardInterrupt, Interrupted) as error:
         code = ExitCode.INTERRUPTED if isinstance(error, KeyboardInterrupt) else error.number
-        if isinstance(error, Interrupted) and not output.is_asked_for:
+        is_asked_for = output.is_asked_for or "--json" in context.obj  # it may be while the command is imported
+        if isinstance(error, Interrupted) and not is_asked_for:
             error.tell()
-        _print_document(output, error, code, digests=False)  # who interrupts does not want to wait
+        if is_asked_for:
+            _print_document(output, error, code, digests=False)  # who interrupts does not want to wait
         raise click.exceptions.Exit(code) from None
     except SystemExit as error:  # of code that a user gave: it did not do what it was asked for
         code = error.code if isinstance(error.code, int) and error.code else ExitCode.FAILED
         try:
             click.echo(f"error: {_message_of(error)}", err=True)
         finally:
-            _print_document(output, error, code)
+            if output.is_asked_for:
+                _print_document(output, error, code)
         raise click.exceptions.Exit(code) from None
     except (click.exceptions.Exit, click.Abort, OutputError):
         raise
     except Exception as error:  # a fault of litefuse: Python prints its traceback
-        _print_document(output, error, ExitCode.FAILED)
+        if output.is_asked_for:
+            _print_document(output, error, ExitCode.FAILED)
         raise
     finally:
         output.close()
@@ -123,20 +128,18 @@ def _print_message(error: LitefuseError | MemoryError, *, debug: bool) -> None:
 
 
 def _print_document(output: JsonOutput, error: BaseException, code: int, *, digests: bool = True) -> None:
-    if not output.is_asked_for:
-        return
     from litefuse.tools.documents.failure import Failure
 
     if isinstance(error, KeyboardInterrupt):
-        found = Failure("Interrupted", "it was interrupted by SIGINT")
+        failure = Failure("Interrupted", "it was interrupted by SIGINT")
     elif isinstance(error, Interrupted):
-        found = Failure("Interrupted", f"it was interrupted by {error.signal}")
+        failure = Failure("Interrupted", f"it was interrupted by {error.signal}")
     elif isinstance(error, SystemExit):
-        found = Failure("SystemExit", _message_of(error))
+        failure = Failure("SystemExit", _message_of(error))
     else:
-        found = Failure.of(error)
+        failure = Failure.of(error)
     with output_errors():
-        output.print(found, code, digests=digests)
+        output.print(failure, code, digests=digests)
 
 
 def _exit_code(error: BaseException, command: str | None) -> ExitCode:

@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from litefuse.errors import LitefuseError
-from litefuse.tools.cli.output import check_writable
+from litefuse.tools.cli.output import LOG_OPTIONS, check_writable
 from litefuse.tools.cli.parameters import PLACE
 
 if TYPE_CHECKING:
     import logging
 
-__all__ = ["LEVEL_VARIABLE", "log_options", "logs_to_terminal"]
+__all__ = ["LEVEL_VARIABLE", "log_options"]
 
 LEVEL_VARIABLE = "LITEFUSE_LOG"
 _LEVELS = ("debug", "info", "warning", "error")
-_ASKED = "litefuse.logging"
 
 
 def log_options(command: click.Command) -> None:
@@ -57,18 +56,12 @@ def log_options(command: click.Command) -> None:
     command.callback = _logged(command.callback)
 
 
-def logs_to_terminal() -> bool:
-    """Whether the running command shows events on the standard error, beside which progress cannot be drawn."""
-    asked = click.get_current_context().meta.get(_ASKED, {})
-    return bool(asked.get("verbose") or asked.get("log_level")) and not asked.get("log_file")
-
-
 def _option(*names: str, **attributes: Any) -> click.Option:
     return click.Option(list(names), expose_value=False, callback=_remember, **attributes)
 
 
 def _remember(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
-    context.meta.setdefault(_ASKED, {})[parameter.name] = value
+    context.meta.setdefault(LOG_OPTIONS, {})[parameter.name] = value
     return value
 
 
@@ -86,7 +79,7 @@ def _logging(context: click.Context) -> Generator[None]:
     """Shows events as the options say; without any, warnings that the command does not print itself."""
     from litefuse.support.logs.events import silent_by_default
 
-    asked = context.meta.get(_ASKED, {})
+    asked = context.meta.get(LOG_OPTIONS, {})
     file: Path | None = asked.get("log_file")
     level = asked.get("log_level") or ("", "info", "debug")[min(asked.get("verbose") or 0, 2)]
     handler = _handler(file, context) if file is not None else _terminal(everything=bool(level))

@@ -19,8 +19,19 @@ from litefuse.tools.cli.uploads import section_with_names, upload_outputs
 if TYPE_CHECKING:
     from litefuse.support.report.sections import Section
 
-__all__ = ["HTML", "OutputError", "attempted", "check_page", "check_writable", "print_sections", "progress"]
+__all__ = [
+    "HTML",
+    "LOG_OPTIONS",
+    "OutputError",
+    "attempted",
+    "check_page",
+    "check_writable",
+    "print_sections",
+    "progress",
+]
 
+#: The key of a context's ``meta`` for what the options of logging say, by their names.
+LOG_OPTIONS = "litefuse.logging"
 # Progress is shown only for work that takes longer, in seconds.
 _PATIENCE = 1.0
 _Found = TypeVar("_Found")
@@ -119,11 +130,16 @@ def progress(title: str, *, quiet: bool = False) -> Generator[Callable[[str], No
         The function to call with each step.
     """
     from litefuse.support.progress.show import shown_progress
-    from litefuse.tools.cli.logging_options import logs_to_terminal
 
-    show = not quiet and sys.stderr.isatty() and not logs_to_terminal()
+    show = not quiet and sys.stderr.isatty() and not _logs_to_terminal()
     with shown_progress(title, show=show, patience=_PATIENCE) as on_step:
         yield on_step
+
+
+def _logs_to_terminal() -> bool:
+    """Whether the running command shows events on the standard error, beside which progress cannot be drawn."""
+    given = click.get_current_context().meta.get(LOG_OPTIONS, {})
+    return bool(given.get("verbose") or given.get("log_level")) and not given.get("log_file")
 
 
 def check_page(html: Path | None, reads: Iterable[Path | None], option: str = "--html") -> None:
