@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.ir.ops.dims import Dim, Formula, Shape, unknown
+from litefuse.ir.ops.dims import Dim, Formula, Shape, is_size, unknown
 
 __all__ = [
     "FLOATS",
@@ -28,6 +28,7 @@ __all__ = [
     "elements",
     "known",
     "normal_axis",
+    "size_or_none",
     "text",
 ]
 
@@ -214,6 +215,13 @@ class Op(NamedTuple):
             raise Undecided(f"operand {index} is not known")
         return int(element)
 
+    def size(self, index: int) -> Dim | None:
+        """Returns the only element of an operand as a size; None if it is not known, or may be negative."""
+        try:
+            return size_or_none(self.scalar(index))
+        except Undecided:
+            return None
+
     def axis(self, index: int, rank: int) -> int:
         """Returns the axis that an operand specifies, counted from the front.
 
@@ -222,6 +230,11 @@ class Op(NamedTuple):
             ShapeError: No such axis.
         """
         return normal_axis(self.number(index), rank)
+
+
+def size_or_none(dim: Dim | None) -> Dim | None:
+    """Returns a number that is a size; None for one that is not known, or may be negative."""
+    return dim if dim is not None and is_size(dim) else None
 
 
 def normal_axis(axis: int, rank: int) -> int:

@@ -136,18 +136,6 @@ def _shape(op: Op) -> Values:
     return array_of(shape, [len(shape)])
 
 
-def _shape_n(op: Op) -> list[Values]:
-    return [array_of(op.shape(index), [len(op.shape(index))]) for index in range(len(op.operands))]
-
-
-def _size(op: Op) -> Values:
-    return array_of([product(op.shape(0))], [])
-
-
-def _rank(op: Op) -> Values:
-    return array_of([len(op.shape(0))], [])
-
-
 def _cast(op: Op) -> Values:
     values = op.values(0)
     if op.results[0].dtype == "i1" != op.operands[0].dtype:
@@ -179,10 +167,6 @@ def _reduction(combine: Callable[[Any, Any], Any], initial: int | None) -> Value
     return rule
 
 
-def _reshape(op: Op) -> Values:
-    return op.values(0).reshape(op.numbers(1))
-
-
 def _expand_dims(op: Op) -> Values:
     values = op.values(0)
     return np.expand_dims(values, op.axis(1, values.ndim + 1))
@@ -192,10 +176,6 @@ def _squeeze(op: Op) -> Values:
     values = op.values(0)
     axes = op.attribute("squeeze_dims", None) or op.attribute("axis", None)
     return np.squeeze(values, tuple(axes) if axes else None)
-
-
-def _pack(op: Op) -> Values:
-    return np.stack([op.values(index) for index in range(len(op.operands))], op.attribute("axis", 0))
 
 
 def _unpack(op: Op) -> list[Values]:
@@ -212,10 +192,6 @@ def _concatenation(op: Op) -> Values:
     return np.concatenate([op.values(index) for index in range(len(op.operands))], op.attribute("axis"))
 
 
-def _split(op: Op) -> list[Values]:
-    return list(np.split(op.values(1), len(op.results), op.number(0)))
-
-
 def _split_v(op: Op) -> list[Values]:
     values, sizes, axis = op.values(0), op.numbers(1), op.number(2)
     if -1 in sizes:
@@ -227,10 +203,6 @@ def _tile(op: Op) -> Values:
     values, multiples = op.values(0), op.numbers(1)
     _static([size * times for size, times in zip(values.shape, multiples, strict=True)])
     return np.tile(values, multiples)
-
-
-def _broadcast_to(op: Op) -> Values:
-    return np.broadcast_to(op.values(0), _static(op.vector(1)))
 
 
 def _fill(op: Op) -> Values:
@@ -296,14 +268,6 @@ def _select(op: Op) -> Values:
     if op.name == "Select" and op.operands[0].shape not in {op.operands[1].shape, ()}:
         raise Undecided("it chooses rows")
     return _each(choose, op.values(0), op.values(1), op.values(2))
-
-
-def _transpose(op: Op) -> Values:
-    return np.transpose(op.values(0), op.numbers(1))
-
-
-def _reverse(op: Op) -> Values:
-    return np.flip(op.values(0), tuple(op.numbers(1)))
 
 
 def _cumsum(op: Op) -> Values:
@@ -376,7 +340,7 @@ VALUES: Mapping[str, ValueRule] = {
     "All": _reduction(lambda a, b: int(bool(_decided(a) and _decided(b))), 1),
     "Any": _reduction(lambda a, b: int(bool(_decided(a) or _decided(b))), 0),
     "BroadcastArgs": _broadcast_args,
-    "BroadcastTo": _broadcast_to,
+    "BroadcastTo": lambda op: np.broadcast_to(op.values(0), _static(op.vector(1))),
     "Cast": _cast,
     "ConcatV2": _concat,
     "Cumsum": _cumsum,
@@ -409,22 +373,22 @@ VALUES: Mapping[str, ValueRule] = {
     "Neg": _unary(operator.neg),
     "NotEqual": _comparison(operator.ne),
     "OnesLike": _constant_like(1),
-    "Pack": _pack,
+    "Pack": lambda op: np.stack([op.values(index) for index in range(len(op.operands))], op.attribute("axis", 0)),
     "Pow": _binary(_power),
     "PreventGradient": _same,
     "Prod": _reduction(operator.mul, 1),
     "Range": _range,
-    "Rank": _rank,
-    "Reshape": _reshape,
-    "ReverseV2": _reverse,
+    "Rank": lambda op: array_of([len(op.shape(0))], []),
+    "Reshape": lambda op: op.values(0).reshape(op.numbers(1)),
+    "ReverseV2": lambda op: np.flip(op.values(0), tuple(op.numbers(1))),
     "Select": _select,
     "SelectV2": _select,
     "Shape": _shape,
-    "ShapeN": _shape_n,
-    "Size": _size,
+    "ShapeN": lambda op: [array_of(op.shape(index), [len(op.shape(index))]) for index in range(len(op.operands))],
+    "Size": lambda op: array_of([product(op.shape(0))], []),
     "Slice": _slice,
     "Snapshot": _same,
-    "Split": _split,
+    "Split": lambda op: list(np.split(op.values(1), len(op.results), op.number(0))),
     "SplitV": _split_v,
     "Square": _unary(lambda value: value * value),
     "Squeeze": _squeeze,
@@ -434,7 +398,7 @@ VALUES: Mapping[str, ValueRule] = {
     "Sum": _reduction(operator.add, 0),
     "Tile": _tile,
     "ToBool": _to_bool,
-    "Transpose": _transpose,
+    "Transpose": lambda op: np.transpose(op.values(0), op.numbers(1)),
     "TruncateDiv": _binary(_truncate_div),
     "Unpack": _unpack,
     "Where": _where,

@@ -19,10 +19,6 @@ def _shape(op: Op) -> Answer:
     return (None if shape is None else len(shape),)
 
 
-def _shape_n(op: Op) -> Answer:
-    return [(None if operand.shape is None else len(operand.shape),) for operand in op.operands]
-
-
 def range_length(start: Dim, limit: Dim, delta: Dim) -> Dim | None:
     """Returns the count of numbers from ``start`` to ``limit`` in steps of ``delta``; None if unknown."""
     if delta == 0 or isinstance(delta, Formula):
@@ -40,22 +36,10 @@ def _range(op: Op) -> Answer:
         return (None,)
 
 
-def _lin_space(op: Op) -> Answer:
-    try:
-        count = op.scalar(2)
-    except Undecided:
-        return (None,)
-    return (count if is_size(count) else None,)
-
-
 def _one_hot(op: Op) -> Answer:
     shape = op.shape(0)
     axis = normal_axis(op.attribute("axis", -1), len(shape) + 1)
-    try:
-        depth: Dim | None = op.scalar(1)
-    except Undecided:
-        depth = None
-    return (*shape[:axis], depth if depth is not None and is_size(depth) else None, *shape[axis:])
+    return (*shape[:axis], op.size(1), *shape[axis:])
 
 
 def _scalar(_op: Op) -> Answer:
@@ -63,16 +47,7 @@ def _scalar(_op: Op) -> Answer:
 
 
 def _multinomial(op: Op) -> Answer:
-    rows, _ = op.ranked(0, 2)
-    try:
-        count = op.scalar(1)
-    except Undecided:
-        return (rows, None)
-    return (rows, count if is_size(count) else None)
-
-
-def _diag(op: Op) -> Answer:
-    return op.shape(0) * 2
+    return (op.ranked(0, 2)[0], op.size(1))
 
 
 def _diag_part(op: Op) -> Answer:
@@ -149,10 +124,6 @@ def _broadcast_args(op: Op) -> Answer:
     return (maximum(first, second),)
 
 
-def _sparse_to_dense(op: Op) -> Answer:
-    return stated_shape(op, 1)
-
-
 def _dynamic_stitch(op: Op) -> Answer:
     count = len(op.operands) // 2
     rest: PartialDims = None
@@ -174,12 +145,12 @@ def _dynamic_stitch(op: Op) -> Answer:
 
 RULES: dict[str, Rule] = {
     "BroadcastArgs": _broadcast_args,
-    "Diag": _diag,
+    "Diag": lambda op: op.shape(0) * 2,
     "DiagPart": _diag_part,
     "DynamicStitch": _dynamic_stitch,
     "Empty": _stated(0),
     "Fill": _stated(0),
-    "LinSpace": _lin_space,
+    "LinSpace": lambda op: (op.size(2),),
     "MatrixDiag": _matrix_diag,
     "MatrixDiagPart": _matrix_diag_part,
     "MatrixDiagPartV2": _matrix_diag_part,
@@ -195,9 +166,9 @@ RULES: dict[str, Rule] = {
     "Range": _range,
     "Rank": _scalar,
     "Shape": _shape,
-    "ShapeN": _shape_n,
+    "ShapeN": lambda op: [(None if operand.shape is None else len(operand.shape),) for operand in op.operands],
     "Size": _scalar,
-    "SparseToDense": _sparse_to_dense,
+    "SparseToDense": _stated(1),
     "StatelessMultinomial": _multinomial,
     "ToBool": _scalar,
     **dict.fromkeys(

@@ -87,10 +87,6 @@ def _as_image(op: Op) -> Answer:
     return (*shape[:-1], meet_dims(shape[-1], 3)) if op.name in {"HSVToRGB", "RGBToHSV"} else shape
 
 
-def _each(op: Op) -> Answer:
-    return [operand.shape for operand in op.operands]
-
-
 def _bitcast(op: Op) -> Answer:
     shape = op.shape(0)
     before, after = _width(op.operands[0].dtype), _width(op.results[0].dtype)
@@ -108,10 +104,6 @@ def _width(dtype: str) -> int:
     if not digits:
         raise Undecided(f"{dtype} has no width")
     return int(digits) * (2 if dtype.startswith("complex") else 1)
-
-
-def _ensure_shape(op: Op) -> Answer:
-    return op.operands[0].shape
 
 
 def _batch_norm(op: Op) -> Answer:
@@ -145,11 +137,11 @@ RULES: dict[str, Rule] = {
     "LRN": lambda op: op.ranked(0, 4),
     "InvertPermutation": lambda op: op.ranked(0, 1),
     "ReverseSequence": _reverse_sequence,
-    "EnsureShape": _ensure_shape,
+    "EnsureShape": lambda op: op.operands[0].shape,
     "FusedBatchNorm": _batch_norm,
     "FusedBatchNormV2": _batch_norm,
     "FusedBatchNormV3": _batch_norm,
-    "IdentityN": _each,
+    "IdentityN": lambda op: [operand.shape for operand in op.operands],
     "LookupTableFindV2": lambda op: op.shape(1),
     "Select": _select,
 }

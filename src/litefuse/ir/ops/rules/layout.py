@@ -6,7 +6,18 @@ from math import prod
 
 from litefuse.ir.ops.combining import meet
 from litefuse.ir.ops.dims import Dim, Formula, is_size, product
-from litefuse.ir.ops.facts import Answer, Dims, Op, PartialDims, Rule, ShapeError, Undecided, normal_axis, text
+from litefuse.ir.ops.facts import (
+    Answer,
+    Dims,
+    Op,
+    PartialDims,
+    Rule,
+    ShapeError,
+    Undecided,
+    normal_axis,
+    size_or_none,
+    text,
+)
 
 __all__ = ["RULES", "stated_shape"]
 
@@ -25,7 +36,7 @@ def stated_shape(op: Op, index: int) -> PartialDims:
         return (None,) * count
     if operand.values.ndim != 1:
         raise ShapeError(f"a shape must be a vector, not of rank {operand.values.ndim}")
-    return tuple(size if is_size(size) else None for size in op.vector(index))
+    return tuple(map(size_or_none, op.vector(index)))
 
 
 def _reshape(op: Op) -> Answer:
@@ -102,8 +113,7 @@ def _unpack(op: Op) -> Answer:
     size = shape[axis]
     if isinstance(size, int) and size != len(op.results):
         raise ShapeError(f"dimension {axis} of {text(shape)} does not have {len(op.results)} parts")
-    answer: list[PartialDims] = [(*shape[:axis], *shape[axis + 1 :])] * len(op.results)
-    return answer
+    return [(*shape[:axis], *shape[axis + 1 :]) for _ in op.results]
 
 
 def _concat(op: Op) -> Answer:
@@ -133,38 +143,32 @@ def _concat(op: Op) -> Answer:
 def _split(op: Op) -> Answer:
     shape = op.shape(1)
     count = len(op.results)
-    answer: list[PartialDims]
     try:
         axis = op.axis(0, len(shape))
     except Undecided:
-        answer = [(None,) * len(shape)] * count
-        return answer
+        return [(None,) * len(shape) for _ in op.results]
     size = shape[axis]
     if isinstance(size, int) and size % count:
         raise ShapeError(f"dimension {axis} of {text(shape)} cannot be split into {count} equal parts")
-    answer = [(*shape[:axis], size // count, *shape[axis + 1 :])] * count
-    return answer
+    return [(*shape[:axis], size // count, *shape[axis + 1 :]) for _ in op.results]
 
 
 def _split_v(op: Op) -> Answer:
     shape = op.shape(0)
-    count = len(op.results)
-    answer: list[PartialDims] = [(None,) * len(shape)] * count
     try:
         axis = op.axis(2, len(shape))
     except Undecided:
-        return answer
-    answer = [(*shape[:axis], None, *shape[axis + 1 :])] * count
+        return [(None,) * len(shape) for _ in op.results]
     try:
         sizes = op.vector(1)
     except Undecided:
-        return answer
+        return [(*shape[:axis], None, *shape[axis + 1 :]) for _ in op.results]
     rest = [index for index, size in enumerate(sizes) if size == -1]
     if len(rest) == 1:
         sizes[rest[0]] = shape[axis] - sum(size for size in sizes if size != -1)
     elif isinstance(shape[axis], int) and all(isinstance(size, int) for size in sizes) and sum(sizes) != shape[axis]:
         raise ShapeError(f"the sizes {sizes} do not add up to dimension {axis} of {text(shape)}")
-    return [(*shape[:axis], size if is_size(size) else None, *shape[axis + 1 :]) for size in sizes]
+    return [(*shape[:axis], size_or_none(size), *shape[axis + 1 :]) for size in sizes]
 
 
 def _tile(op: Op) -> Answer:
@@ -182,24 +186,16 @@ def _pad(op: Op) -> Answer:
         return None if shape is None else (None,) * len(shape)
     amounts = op.values(1).reshape(-1, 2).tolist()
     shape = op.ranked(0, len(amounts))
-    sizes = [size + before + after for size, (before, after) in zip(shape, amounts, strict=True)]
-    return tuple(size if is_size(size) else None for size in sizes)
+    return tuple(size_or_none(size + before + after) for size, (before, after) in zip(shape, amounts, strict=True))
 
 
-def _space_to_depth(op: Op) -> Answer:
-    return _blocks(op, shrink=True)
-
-
-def _depth_to_space(op: Op) -> Answer:
-    return _blocks(op, shrink=False)
-
-
-def _blocks(op: Op, *, shrink: bool) -> Answer:
+def _blocks(op: Op) -> Answer:
+    """Moves spatial blocks into or out of the channels."""
     batch, rows, columns, channels = op.ranked(0, 4)
     if op.attribute("data_format", "NHWC") != "NHWC":
         raise Undecided("only NHWC is known")
     block: int = op.attribute("block_size")
-    if shrink:
+    if op.name == "SpaceToDepth":
         _divisible(op, (rows, columns), block)
         return (batch, rows // block, columns // block, channels * block * block)
     _divisible(op, (channels,), block * block)
@@ -212,16 +208,9 @@ def _divisible(op: Op, sizes: Dims, block: int) -> None:
             raise ShapeError(f"the size {size} in {text(op.operands[0].shape)} is not divisible by {block}")
 
 
-def _space_to_batch(op: Op) -> Answer:
-    return _batches(op, shrink=True)
-
-
-def _batch_to_space(op: Op) -> Answer:
-    return _batches(op, shrink=False)
-
-
-def _batches(op: Op, *, shrink: bool) -> Answer:
+def _batches(op: Op) -> Answer:
     """Moves spatial blocks into or out of the batch."""
+    shrink = op.name == "SpaceToBatchND"
     shape, (count,) = op.shape(0), op.ranked(1, 1)
     if isinstance(count, Formula):
         raise Undecided("the number of dimensions in blocks is not known")
@@ -262,19 +251,19 @@ def _broadcast_to(op: Op) -> Answer:
 
 
 RULES: dict[str, Rule] = {
-    "BatchToSpaceND": _batch_to_space,
+    "BatchToSpaceND": _batches,
     "BroadcastTo": _broadcast_to,
     "Concat": _concat,
     "ConcatV2": _concat,
-    "DepthToSpace": _depth_to_space,
+    "DepthToSpace": _blocks,
     "ExpandDims": _expand_dims,
     "MirrorPad": _pad,
     "Pack": _pack,
     "Pad": _pad,
     "PadV2": _pad,
     "Reshape": _reshape,
-    "SpaceToBatchND": _space_to_batch,
-    "SpaceToDepth": _space_to_depth,
+    "SpaceToBatchND": _batches,
+    "SpaceToDepth": _blocks,
     "Split": _split,
     "SplitV": _split_v,
     "Squeeze": _squeeze,

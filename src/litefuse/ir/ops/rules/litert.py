@@ -105,10 +105,6 @@ def _pool_2d(op: Op) -> Op:
     return op._replace(attributes={**_sliding(op), "ksize": [1, *sizes, 1]})
 
 
-def _as_first(op: Op) -> Answer:
-    return op.shape(0)
-
-
 def _fully_connected(op: Op) -> Answer:
     """Takes ``[..., n]`` and weights ``[m, n]``; without ``keep_num_dims``, the leading dimensions are flattened."""
     shape = op.shape(0)
@@ -124,20 +120,16 @@ def _sequence(op: Op) -> Answer:
     return (*op.ranked(0, 3)[:2], None)
 
 
-def _embedding_lookup(op: Op) -> Answer:
-    return (*op.ranked(0, 1), *op.shape(1)[1:])
-
-
 RULES: dict[str, Rule] = {
     **{f"tfl.{_snake_case(name)}": _as(name) for name in _SAME.split()},
     **{f"tfl.{own}": _as(name) for own, name in _RENAMED.items()},
-    **{f"tfl.{name}": _as_first for name in _AS_FIRST.split()},
+    **{f"tfl.{name}": lambda op: op.shape(0) for name in _AS_FIRST.split()},
     "tfl.atan2": _as("AddN"),  # neither broadcasts
     "tfl.average_pool_2d": _as("AvgPool", _pool_2d),
     "tfl.concatenation": _as("ConcatV2", _with_axis),
     "tfl.conv_2d": _as("Conv2D", _conv_2d),
     "tfl.depthwise_conv_2d": _as("Conv2D", _depthwise_conv_2d),
-    "tfl.embedding_lookup": _embedding_lookup,
+    "tfl.embedding_lookup": lambda op: (*op.ranked(0, 1), *op.shape(1)[1:]),
     "tfl.fully_connected": _fully_connected,
     "tfl.gather": _as("GatherV2", _with_axis),
     "tfl.max_pool_2d": _as("MaxPool", _pool_2d),

@@ -66,10 +66,6 @@ def _einsum(op: Op) -> Answer:
     )
 
 
-def _determinant(op: Op) -> Answer:
-    return _matrices(op, 0)[:-2]
-
-
 def _matrices(op: Op, index: int) -> Dims:
     shape = op.shape(index)
     if len(shape) < 2:
@@ -93,21 +89,18 @@ def _solve(op: Op) -> Answer:
 def _qr(op: Op) -> Answer:
     *batch, rows, columns = _matrices(op, 0)
     inner = rows if op.attribute("full_matrices", False) else minimum(rows, columns)
-    answer: list[PartialDims] = [(*batch, rows, inner), (*batch, inner, columns)]
-    return answer
+    return [(*batch, rows, inner), (*batch, inner, columns)]
 
 
 def _lu(op: Op) -> Answer:
     square = _square(op)
     assert isinstance(square, tuple)
-    answer: list[PartialDims] = [square, square[:-1]]
-    return answer
+    return [square, square[:-1]]
 
 
 def _log_determinant(op: Op) -> Answer:
     batch = _matrices(op, 0)[:-2]
-    answer: list[PartialDims] = [batch, batch]
-    return answer
+    return [batch, batch]
 
 
 def _eigenvectors(op: Op) -> Answer:
@@ -117,8 +110,7 @@ def _eigenvectors(op: Op) -> Answer:
         square = None
     assert square is None or isinstance(square, tuple)
     values = None if square is None else square[:-1]
-    answer: list[PartialDims] = [values, square if op.attribute("compute_v", True) else (0,)]
-    return answer
+    return [values, square if op.attribute("compute_v", True) else (0,)]
 
 
 def _singular_vectors(op: Op) -> Answer:
@@ -159,7 +151,7 @@ RULES: dict[str, Rule] = {
     "LogMatrixDeterminant": _log_determinant,
     "Lu": _lu,
     "MatMul": _mat_mul,
-    "MatrixDeterminant": _determinant,
+    "MatrixDeterminant": lambda op: _matrices(op, 0)[:-2],
     "MatrixInverse": _square,
     "MatrixSolve": _solve,
     "MatrixTriangularSolve": _solve,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from litefuse.ir.ops.combining import meet
 from litefuse.ir.ops.dims import Dim, Formula, is_size, maximum, minimum
-from litefuse.ir.ops.facts import Answer, Dims, Op, PartialDims, Rule, ShapeError, Undecided, text
+from litefuse.ir.ops.facts import Answer, Dims, Op, Rule, ShapeError, Undecided, size_or_none, text
 from litefuse.ir.ops.rules.layout import stated_shape
 
 __all__ = ["RULES", "Extent", "extents"]
@@ -136,7 +136,7 @@ def _slice(op: Op) -> Answer:
     for axis, (size, begin) in enumerate(zip(sizes, begins, strict=True)):
         if size == -1:
             left = None if begin is None else shape[axis] - begin
-            result.append(left if left is not None and is_size(left) else None)
+            result.append(size_or_none(left))
             continue
         if isinstance(size, int) and isinstance(begin, int):
             extent = shape[axis]
@@ -172,20 +172,11 @@ def _gather_nd(op: Op) -> Answer:
     return (*indices[:-1], *shape[depth:])
 
 
-def _scatter_nd(op: Op) -> Answer:
-    return stated_shape(op, 2)
-
-
 def _xla_dynamic_slice(op: Op) -> Answer:
     try:
         return stated_shape(op, 2)
     except Undecided:
         return (None,) * len(op.shape(0))
-
-
-def _list_diff(_op: Op) -> Answer:
-    answer: list[PartialDims] = [(None,), (None,)]
-    return answer
 
 
 def _item_shape(op: Op, index: int) -> tuple[Dim | None, ...]:
@@ -197,35 +188,22 @@ def _item_shape(op: Op, index: int) -> tuple[Dim | None, ...]:
     return stated
 
 
-def _list_item(op: Op) -> Answer:
-    return _item_shape(op, 2)
-
-
 def _list_stack(op: Op) -> Answer:
     count = op.attribute("num_elements", -1)
     return (None if count < 0 else count, *_item_shape(op, 1))
-
-
-def _list_gather(op: Op) -> Answer:
-    return (*op.ranked(1, 1), *_item_shape(op, 2))
-
-
-def _list_pop_back(op: Op) -> Answer:
-    answer: list[PartialDims] = [None, _item_shape(op, 1)]
-    return answer
 
 
 RULES: dict[str, Rule] = {
     "Gather": _gather,
     "GatherNd": _gather_nd,
     "GatherV2": _gather,
-    "ListDiff": _list_diff,
-    "ScatterNd": _scatter_nd,
+    "ListDiff": lambda _: [(None,), (None,)],
+    "ScatterNd": lambda op: stated_shape(op, 2),
     "Slice": _slice,
     "StridedSlice": _strided_slice,
-    "TensorListGather": _list_gather,
-    "TensorListGetItem": _list_item,
-    "TensorListPopBack": _list_pop_back,
+    "TensorListGather": lambda op: (*op.ranked(1, 1), *_item_shape(op, 2)),
+    "TensorListGetItem": lambda op: _item_shape(op, 2),
+    "TensorListPopBack": lambda op: [None, _item_shape(op, 1)],
     "TensorListStack": _list_stack,
     "XlaDynamicSlice": _xla_dynamic_slice,
 }

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from litefuse.ir.ops.combining import meet, meet_dims
-from litefuse.ir.ops.dims import Dim, is_size
-from litefuse.ir.ops.facts import Answer, Op, PartialDims, Rule, ShapeError, Undecided, normal_axis, text
+from litefuse.ir.ops.dims import Dim
+from litefuse.ir.ops.facts import Answer, Op, Rule, ShapeError, Undecided, size_or_none, text
+from litefuse.ir.ops.rules.reductions import reduced
 
 __all__ = ["RULES"]
 
@@ -14,8 +15,7 @@ def _dynamic_partition(op: Op) -> Answer:
     if len(partitions) > len(data):
         raise ShapeError(f"the partitions {text(partitions)} are not a prefix of {text(data)}")
     meet(data[: len(partitions)], partitions)
-    answer: list[PartialDims] = [(None, *data[len(partitions) :])] * len(op.results)
-    return answer
+    return [(None, *data[len(partitions) :]) for _ in op.results]
 
 
 def _segments(op: Op) -> Answer:
@@ -28,11 +28,7 @@ def _segments(op: Op) -> Answer:
         raise ShapeError("a scalar has no rows")
     if not op.name.endswith(("WithNumSegments", "Grad")):
         return (None, *data[1:])
-    try:
-        rows = op.scalar(3)
-    except Undecided:
-        return (None, *data[1:])
-    return (_if_size(rows), *data[1:])
+    return (op.size(3), *data[1:])
 
 
 def _fill_empty_rows(op: Op) -> Answer:
@@ -41,40 +37,21 @@ def _fill_empty_rows(op: Op) -> Answer:
     indices, size = meet(op.operands[0].shape, (count, rank)), op.operands[2].values
     assert indices is not None
     rows = None if size is None else size[0]
-    answer: list[PartialDims] = [(None, indices[1]), (None,), (_if_size(rows),), (indices[0],)]
-    return answer
-
-
-def _if_size(dim: Dim | None) -> Dim | None:
-    return dim if dim is not None and is_size(dim) else None
+    return [(None, indices[1]), (None,), (size_or_none(rows),), (indices[0],)]
 
 
 def _reshape(op: Op) -> Answer:
     (count, _), (rank,) = op.ranked(0, 2), op.ranked(2, 1)
-    answer: list[PartialDims] = [(count, rank), (rank,)]
-    return answer
-
-
-def _reorder(op: Op) -> Answer:
-    answer: list[PartialDims] = [op.ranked(0, 2), op.ranked(1, 1)]
-    return answer
+    return [(count, rank), (rank,)]
 
 
 def _reduce(op: Op) -> Answer:
     """A reduction to a dense tensor; the third operand states the shape before it."""
-    keep = op.attribute("keep_dims", False)
     (rank,) = op.ranked(2, 1)
     if not isinstance(rank, int):
         raise Undecided("the rank is not known")
-    try:
-        axes = {normal_axis(axis, rank) for axis in op.numbers(3)}
-    except Undecided:
-        return (None,) * rank if keep else None
-    values = op.operands[2].values
-    sizes: list[Dim | None] = [None] * rank if values is None else list(map(_if_size, op.vector(2)))
-    if keep:
-        return tuple(1 if axis in axes else size for axis, size in enumerate(sizes))
-    return tuple(size for axis, size in enumerate(sizes) if axis not in axes)
+    sizes = (None,) * rank if op.operands[2].values is None else tuple(map(size_or_none, op.vector(2)))
+    return reduced(op, sizes, 3)
 
 
 def _dense_product(op: Op) -> Answer:
@@ -86,14 +63,13 @@ def _dense_product(op: Op) -> Answer:
     a = op.vector(2)
     if len(a) != 2:
         raise ShapeError(f"a matrix has two dimensions, not {len(a)}")
-    return (_if_size(a[1 if op.attribute("adjoint_a", False) else 0]), columns)
+    return (size_or_none(a[1 if op.attribute("adjoint_a", False) else 0]), columns)
 
 
 def _set_operation(op: Op) -> Answer:
     """Has the rank of its operands, of which one may be unknown."""
     rank = len(op.shape(0 if op.operands[0].shape is not None else 1))
-    answer: list[PartialDims] = [(None, rank), (None,), (rank,)]
-    return answer
+    return [(None, rank), (None,), (rank,)]
 
 
 def _set_size(op: Op) -> Answer:
@@ -101,17 +77,12 @@ def _set_size(op: Op) -> Answer:
     (rank,) = op.ranked(2, 1)
     if not isinstance(rank, int) or not rank:
         raise Undecided("the rank is not known")
-    return (None,) * (rank - 1) if op.operands[2].values is None else tuple(map(_if_size, op.vector(2)[:-1]))
+    return (None,) * (rank - 1) if op.operands[2].values is None else tuple(map(size_or_none, op.vector(2)[:-1]))
 
 
 def _sum(op: Op) -> Answer:
     (rank,) = op.ranked(2, 1)
-    answer: list[PartialDims] = [(None, meet_dims(op.ranked(0, 2)[1], rank)), (None,), (rank,)]
-    return answer
-
-
-def _sum_with_dense(op: Op) -> Answer:
-    return op.shape(3)
+    return [(None, meet_dims(op.ranked(0, 2)[1], rank)), (None,), (rank,)]
 
 
 def _as_values(op: Op) -> Answer:
@@ -126,8 +97,7 @@ def _ragged_range(op: Op) -> Answer:
         if operand.shape:
             rows = meet_dims(rows, operand.shape[0])
     splits = None if rows is None else rows + 1
-    answer: list[PartialDims] = [(splits,), (None,)]
-    return answer
+    return [(splits,), (None,)]
 
 
 RULES: dict[str, Rule] = {
@@ -136,11 +106,11 @@ RULES: dict[str, Rule] = {
     "RaggedRange": _ragged_range,
     "SetSize": _set_size,
     "SparseAdd": _sum,
-    "SparseTensorDenseAdd": _sum_with_dense,
+    "SparseTensorDenseAdd": lambda op: op.shape(3),
     "SparseFillEmptyRows": _fill_empty_rows,
     "SparseReduceMax": _reduce,
     "SparseReduceSum": _reduce,
-    "SparseReorder": _reorder,
+    "SparseReorder": lambda op: [op.ranked(0, 2), op.ranked(1, 1)],
     "SparseReshape": _reshape,
     "SparseTensorDenseMatMul": _dense_product,
     **{

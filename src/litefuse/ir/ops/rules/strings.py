@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from litefuse.ir.ops.combining import broadcast_shapes, meet
-from litefuse.ir.ops.dims import Dim, Formula, is_size, product
-from litefuse.ir.ops.facts import Answer, Op, PartialDims, Rule, ShapeError, Undecided, normal_axis
+from litefuse.ir.ops.dims import Formula, product
+from litefuse.ir.ops.facts import Answer, Op, PartialDims, Rule, ShapeError
+from litefuse.ir.ops.rules.reductions import reduced
 
 __all__ = ["RULES"]
 
@@ -25,10 +26,6 @@ _WIDTHS = {
 _SPARSE_MATRIX: list[PartialDims] = [(None, 2), (None,), (2,)]
 
 
-def _as_first(op: Op) -> Answer:
-    return op.shape(0)
-
-
 def _string_join(op: Op) -> Answer:
     """Has the shape of the operands that are not scalars."""
     result: PartialDims = None
@@ -39,42 +36,16 @@ def _string_join(op: Op) -> Answer:
     return result
 
 
-def _substr(op: Op) -> Answer:
-    return broadcast_shapes([op.shape(0), op.shape(1)])
-
-
 def _split(op: Op) -> Answer:
     op.ranked(0, 1)
     return _SPARSE_MATRIX
-
-
-def _sparse_cross(_op: Op) -> Answer:
-    return _SPARSE_MATRIX
-
-
-def _reduce_join(op: Op) -> Answer:
-    shape = op.shape(0)
-    keep: bool = op.attribute("keep_dims", False)
-    try:
-        axes = {normal_axis(axis, len(shape)) for axis in op.numbers(1)}
-    except Undecided:
-        return (None,) * len(shape) if keep else None
-    return tuple(1 if axis in axes else size for axis, size in enumerate(shape) if keep or axis not in axes)
 
 
 def _segment_join(op: Op) -> Answer:
     data, ids = op.shape(0), op.shape(1)
     if len(ids) > len(data):
         raise ShapeError("there are segments for more dimensions than the strings have")
-    return (_scalar(op, 2), *data[len(ids) :])
-
-
-def _scalar(op: Op, index: int) -> Dim | None:
-    try:
-        size = op.scalar(index)
-    except Undecided:
-        return None
-    return size if is_size(size) else None
+    return (op.size(2), *data[len(ids) :])
 
 
 def _ngrams(op: Op) -> Answer:
@@ -85,16 +56,11 @@ def _ngrams(op: Op) -> Answer:
 def _decode(op: Op) -> Answer:
     shape = op.operands[0].shape
     splits: PartialDims = (None,) if shape is None else (product(shape) + 1,)
-    answer: list[PartialDims] = [splits, *[(None,)] * (len(op.results) - 1)]
-    return answer
-
-
-def _decode_raw(op: Op) -> Answer:
-    return (*op.shape(0), None)
+    return [splits, *[(None,)] * (len(op.results) - 1)]
 
 
 def _decode_padded_raw(op: Op) -> Answer:
-    length, width = _scalar(op, 1), _WIDTHS.get(op.results[0].dtype)
+    length, width = op.size(1), _WIDTHS.get(op.results[0].dtype)
     return (*op.shape(0), length // width if isinstance(length, int) and width else None)
 
 
@@ -105,15 +71,14 @@ def _encode(op: Op) -> Answer:
 
 def _ragged_bincount(op: Op) -> Answer:
     (splits,) = op.ranked(0, 1)
-    return (splits - 1, _scalar(op, 2))
+    return (splits - 1, op.size(2))
 
 
 def _ragged_gather(op: Op) -> Answer:
     indices, values = op.operands[-1].shape, op.operands[-2].shape
     first: PartialDims = (None,) if indices is None else (product(indices) + 1,)
     inner: PartialDims = None if values is None else (None, *values[1:])
-    answer: list[PartialDims] = [first, *[(None,)] * (len(op.results) - 2), inner]
-    return answer
+    return [first, *[(None,)] * (len(op.results) - 2), inner]
 
 
 def _ragged_to_dense(op: Op) -> Answer:
@@ -134,10 +99,6 @@ def _image(op: Op) -> Answer:
 def _whitespace_tokens(op: Op) -> Answer:
     (count,) = op.ranked(0, 1)
     return [(None,), (count + 1,), (None,), (None,)]
-
-
-def _regex_tokens(op: Op) -> Answer:
-    return [(None,), (None,), (None,), (product(op.shape(0)) + 1,)]
 
 
 def _script_tokens(op: Op) -> Answer:
@@ -162,26 +123,26 @@ def _joined_ngrams(op: Op) -> Answer:
 
 
 RULES: dict[str, Rule] = {
-    **dict.fromkeys(_EACH.split(), _as_first),
+    **dict.fromkeys(_EACH.split(), lambda op: op.shape(0)),
     **dict.fromkeys(("DecodeBmp", "DecodeJpeg", "DecodePng"), _image),
     "DecodePaddedRaw": _decode_padded_raw,
-    "DecodeRaw": _decode_raw,
+    "DecodeRaw": lambda op: (*op.shape(0), None),
     "RaggedBincount": _ragged_bincount,
     "RaggedGather": _ragged_gather,
     "RaggedTensorToTensor": _ragged_to_dense,
-    "ReduceJoin": _reduce_join,
-    "SparseCross": _sparse_cross,
+    "ReduceJoin": lambda op: reduced(op, op.shape(0), 1),
+    "SparseCross": lambda _: _SPARSE_MATRIX,
     "StringJoin": _string_join,
     "StringNGrams": _ngrams,
     "StringSplit": _split,
     "StringSplitV2": _split,
-    "Substr": _substr,
+    "Substr": lambda op: broadcast_shapes([op.shape(0), op.shape(1)]),
     "UnicodeDecode": _decode,
     "UnicodeDecodeWithOffsets": _decode,
     "UnicodeEncode": _encode,
     "UnsortedSegmentJoin": _segment_join,
     # Of TensorFlow Text:
-    "RegexSplitWithOffsets": _regex_tokens,
+    "RegexSplitWithOffsets": lambda op: [(None,), (None,), (None,), (product(op.shape(0)) + 1,)],
     "TFText>NgramsStringJoin": _joined_ngrams,
     "TFText>WhitespaceTokenizeWithOffsetsV2": _whitespace_tokens,
     "UnicodeScriptTokenizeWithOffsets": _script_tokens,

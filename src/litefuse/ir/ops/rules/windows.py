@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from litefuse.ir.ops.combining import meet, meet_dims
-from litefuse.ir.ops.dims import Dim, is_size, minimum
-from litefuse.ir.ops.facts import Answer, Dims, Op, PartialDims, Rule, ShapeError, Undecided, text
+from litefuse.ir.ops.dims import Dim, minimum
+from litefuse.ir.ops.facts import Answer, Dims, Op, PartialDims, Rule, ShapeError, Undecided, size_or_none, text
 from litefuse.ir.ops.rules.layout import stated_shape
 
 __all__ = ["RULES"]
@@ -93,8 +93,7 @@ def _pool_with_argmax(op: Op) -> Answer:
     shape = op.ranked(0, 4)
     sizes: list[int] = op.attribute("ksize")
     result = _windows(op, shape, sizes[1:3], shape[3])
-    answer: list[PartialDims] = [result, result]
-    return answer
+    return [result, result]
 
 
 def _conv_transpose(op: Op) -> Answer:
@@ -140,7 +139,7 @@ def _stated_sizes(op: Op, operand: int) -> list[Dim | None]:
         rows, columns = op.vector(operand)
     except Undecided:
         return [None, None]
-    return [size if is_size(size) else None for size in (rows, columns)]
+    return [size_or_none(rows), size_or_none(columns)]
 
 
 def _resized_by(operand: int) -> Rule:
@@ -161,45 +160,30 @@ def _crop_and_resize(op: Op) -> Answer:
 
 def _suppression(op: Op) -> Answer:
     """``NonMaxSuppression``: the number of chosen boxes is unknown, unless the result is padded."""
-    answer: list[PartialDims]
     try:
         limit = op.scalar(2)
     except Undecided:
         limit = None
     padded = limit if op.attribute("pad_to_max_output_size", False) else None
     if op.name == "NonMaxSuppressionV5":
-        answer = [(padded,), (padded,), ()]
-    elif op.name == "NonMaxSuppressionV4":
-        answer = [(padded,), ()]
-    else:
-        answer = [(None,)]
-    return answer
+        return [(padded,), (padded,), ()]
+    return [(padded,), ()] if op.name == "NonMaxSuppressionV4" else (None,)
 
 
 def _combined_suppression(op: Op) -> Answer:
     """Has the boxes, scores and classes of each image, and how many of them are valid."""
     images = op.ranked(0, 4)[0]
     classes = op.ranked(1, 3)[2]
-    total, per_class = (_count(op, index) for index in (3, 2))
+    total, per_class = op.size(3), op.size(2)
     if op.attribute("pad_per_class", False):
         total = None if total is None or per_class is None else minimum(total, per_class * classes)
-    answer: list[PartialDims] = [(images, total, 4), (images, total), (images, total), (images,)]
-    return answer
-
-
-def _count(op: Op, index: int) -> Dim | None:
-    try:
-        count = op.scalar(index)
-    except Undecided:
-        return None
-    return count if is_size(count) else None
+    return [(images, total, 4), (images, total), (images, total), (images,)]
 
 
 def _greedy_decoder(op: Op) -> Answer:
     """Has indices, values and shape of a sparse tensor, and the negative sum of each row's logits."""
     rows = meet_dims(op.ranked(0, 3)[1], op.ranked(1, 1)[0])
-    answer: list[PartialDims] = [(None, 2), (None,), (2,), (rows, 1)]
-    return answer
+    return [(None, 2), (None,), (2,), (rows, 1)]
 
 
 RULES: dict[str, Rule] = {
