@@ -44,7 +44,7 @@ _CALLEE_ATTRIBUTES = {
     "tf.If": ("then_branch", "else_branch"),
     "tf.Case": ("branches",),
     "tf.While": ("cond", "body"),
-    "tfl.custom": ("decomposition",),  # a composite, see litefuse.ir.marks.COMPOSITE; others have none
+    "tfl.custom": ("decomposition",),  # a composite, see litefuse.ir.attributes.COMPOSITE; others have none
 }
 _OWN_OPERANDS = {"tf.If": 1, "tf.Case": 1}
 

@@ -32,7 +32,7 @@ MODULES: tuple[Fault, ...] = (
     _fault(
         "stateless-loop",
         "StatelessWhile and StatelessIf are not supported, unlike While and If.",
-        "litefuse.ir.importer.control_flow.dialect_op_name",
+        "litefuse.ir.importer.attributes.dialect_op_name",
     ),
     _fault(
         "several-branches",
