@@ -27,9 +27,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from scripts.recorded_calls import Call, Recorder
+from tests.ir.engine.fault_table import FAULTS, Component, Fault
 from tests.ir.engine.faults import REPRODUCERS
 
-from litefuse.ir.engine.faults import FAULTS, Component, Fault
 from litefuse.ir.mlir import mlir_context
 
 __all__ = ["Record", "Report", "main", "program", "record", "report", "run"]

@@ -17,8 +17,8 @@ from scripts import write_fault_reports
 from scripts.recorded_calls import expression
 from scripts.write_fault_reports import main, program, record, report, run
 
-from litefuse.ir.engine.faults import FAULTS, Component, Fault
 from tests.in_part import ALL
+from tests.ir.engine.fault_table import FAULTS, Component, Fault
 from tests.ir.engine.faults import REPRODUCERS
 from tests.ir.engine.faults.reproducer import Reproducer
 

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from litefuse.ir.engine.faults import FAULTS, Fault
 from litefuse.ir.mlir import mlir_context
 from tests.every import every
+from tests.ir.engine.fault_table import FAULTS, Fault
 from tests.ir.engine.faults import REPRODUCERS
 
 _CHECKED = [fault for fault in FAULTS if not fault.unchecked]
@@ -49,7 +49,7 @@ def test_the_fault_is_still_there(fault: Fault) -> None:
     assert found == "there", (
         f"{fault.id} is gone in {distribution} {importlib.metadata.version(distribution)} (it was in {fault.seen}): "
         f"{fault.what} See whether the workaround may go: {', '.join(fault.places)}. Then drop the fault from "
-        "litefuse.ir.engine.faults, and its reproducer."
+        "tests/ir/engine/fault_table, and its reproducer."
     )
 
 

@@ -225,11 +225,11 @@ class Editor:
         key = arithmetic_key("i32", array_of(dims, [len(dims)]))
         if key not in self.arithmetic:
             scalars = [self._scalar(before, dim, source) for dim in dims]
-            known = [scalar for scalar in scalars if scalar is not None]
-            if len(known) < len(scalars):
+            present = [scalar for scalar in scalars if scalar is not None]
+            if len(present) < len(scalars):
                 return None
             values = array_of(dims, [len(dims)])
-            self.arithmetic[key] = self.add(before, "Pack", known, Tensor("i32", (len(dims),), values), {"axis": 0})
+            self.arithmetic[key] = self.add(before, "Pack", present, Tensor("i32", (len(dims),), values), {"axis": 0})
         return self.resolve(self.arithmetic[key])
 
     def _scalar(self, before: Node, dim: Dim, source: int) -> int | None:

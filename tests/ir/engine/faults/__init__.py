@@ -1,4 +1,4 @@
-"""Reproducers of the faults in ``litefuse.ir.engine.faults``, on the engine and the runtime as they are installed.
+"""Reproducers of the faults in ``fault_table``, on the engine and the runtime as they are installed.
 
 Each is as small as it can be, and uses none of litefuse's workarounds: see ``graph`` for what it does use.
 """

@@ -1,7 +1,7 @@
 """Table of the faults in the engine and the runtime that litefuse works around.
 
-No code reads it: the comments of workarounds name its entries, and ``tests/ir/engine/test_faults.py`` runs a reproducer
-of each, which fails when the fault is gone. The table has these parts:
+It is for developers: the comments of workarounds name its entries, and ``tests/ir/engine/test_faults.py`` runs a
+reproducer of each, which fails when the fault is gone. The table has these parts:
 
 =================  ===============================================================================================
 ``constants``      the engine's constant folding, and its rewrites of ops on constants
@@ -14,12 +14,12 @@ of each, which fails when the fault is gone. The table has these parts:
 
 from __future__ import annotations
 
-from litefuse.ir.engine.faults.constants import CONSTANTS
-from litefuse.ir.engine.faults.fault import Component, Fault
-from litefuse.ir.engine.faults.modules import MODULES
-from litefuse.ir.engine.faults.operations import OPERATIONS
-from litefuse.ir.engine.faults.runtime import RUNTIME
-from litefuse.ir.engine.faults.xnnpack import XNNPACK
+from tests.ir.engine.fault_table.constants import CONSTANTS
+from tests.ir.engine.fault_table.fault import Component, Fault
+from tests.ir.engine.fault_table.modules import MODULES
+from tests.ir.engine.fault_table.operations import OPERATIONS
+from tests.ir.engine.fault_table.runtime import RUNTIME
+from tests.ir.engine.fault_table.xnnpack import XNNPACK
 
 __all__ = ["FAULTS", "Component", "Fault"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from litefuse.ir.engine.faults.fault import RUNTIME_VERSION, Component, Fault
+from tests.ir.engine.fault_table.fault import RUNTIME_VERSION, Component, Fault
 
 __all__ = ["XNNPACK"]
 

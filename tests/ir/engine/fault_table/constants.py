@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from litefuse.ir.engine.faults.fault import ENGINE_VERSION, Component, Fault
+from tests.ir.engine.fault_table.fault import ENGINE_VERSION, Component, Fault
 
 __all__ = ["CONSTANTS"]
 
