@@ -22,7 +22,7 @@ def test_tensorflow_stays_warm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     for path in dense_models(tmp_path / "models", 3):
         entry = Entry(path.stem, str(path), verify={"calls": 1})
         assert task.run_task(task.Task(entry, str(tmp_path)), lambda _: None).status == "done"
-        kept = process._forking[-1]  # pyright: ignore[reportPrivateUsage] # noqa: SLF001
+        kept = process._FORKING._workers[-1]  # pyright: ignore[reportPrivateUsage] # noqa: SLF001
         served.append((kept, kept.jobs))
     assert {each for each, _ in served} == {served[0][0]}
     assert [jobs - served[0][1] for _, jobs in served] == [0, 1, 2]

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Generic, TypeVar
 
 from litefuse.errors import EngineCrashError, LitefuseError, ModelCrashError
 from litefuse.support.logs.events import DEBUG, ERROR, INFO, WARNING, event, is_heard
@@ -36,10 +36,7 @@ _READ_ON_IMPORT = ("TF_", "CUDA_", "OMP_", "OPENBLAS_", "PYTHON", "LD_")
 # How long a process may take to exit after its work: user kernels may still have something to write.
 _END_SECONDS = 30
 
-_idle: list[Worker] = []
-_for_models: list[Worker] = []
-_forking: list[_ForkingWorker] = []
-_lock = threading.Lock()
+_WorkerT = TypeVar("_WorkerT", bound="Worker")
 
 
 class Worker:
@@ -273,8 +270,8 @@ def prepare_worker(module: str) -> None:
 
 def prepare_model_process(module: str) -> None:
     """Starts the process for the next :func:`run_model`, which imports a module in the meantime."""
-    with _interrupts_wait(), _lock:
-        _for_models.append(Worker({}, module, shown=True))
+    with _interrupts_wait():
+        _FOR_MODELS.keep(Worker({}, module, shown=True))
 
 
 def run_in_worker(target: str, argument: object, announce: Callable[[str], None] = lambda _: None) -> Any:
@@ -358,16 +355,17 @@ def _run_in_fork(
     worker: _ForkingWorker | None = None
     try:
         with _interrupts_wait():
-            worker = _take_forking(environment, module)
+            worker = _FORKING.take(lambda kept: kept.is_usable_for(environment, module))
+            worker = worker or _ForkingWorker(environment, module)
         result = worker.run_in(environment, target, argument, announce)
     except BaseException as error:
         if worker is not None:
             if isinstance(error, LitefuseError) and worker.is_usable():
-                _keep_forking(worker)
+                _FORKING.keep(worker)
             else:
                 worker.close()
         raise
-    _keep_forking(worker)
+    _FORKING.keep(worker)
     return result
 
 
@@ -396,9 +394,10 @@ def run_model(
     """
     worker: Worker | None = None
     try:
+        module = target.partition(":")[0]
         with _interrupts_wait():
-            module = target.partition(":")[0]
-        worker = Worker(environment, module, shown=True) if environment else _take_for_models(module)
+            kept = None if environment else _FOR_MODELS.take(Worker.is_usable)
+            worker = kept or Worker(environment or {}, module, shown=True)
         result = worker.run(target, argument, announce)
         worker.end()
         return result
@@ -439,58 +438,56 @@ def _interrupts_wait() -> Generator[None]:
 
 def _take(module: str) -> tuple[Worker, bool]:
     """Returns a process, and whether it was idle before."""
-    with _lock:
-        while _idle and process_limits().memory is None:  # a process with a memory limit is used only once
-            worker = _idle.pop()
-            if worker.owner != os.getpid():  # after a fork, the parent's workers are not ours
-                continue
-            if worker.is_usable():
-                return worker, True
-            worker.close()
-    return Worker(module=module), False
-
-
-def _take_for_models(module: str) -> Worker:
-    with _lock:
-        while _for_models:
-            worker = _for_models.pop()
-            if worker.owner != os.getpid():
-                continue
-            if worker.is_usable():
-                return worker
-            worker.close()
-    return Worker({}, module, shown=True)
-
-
-def _take_forking(environment: Mapping[str, str], module: str) -> _ForkingWorker:
-    with _lock:
-        for worker in [kept for kept in _forking if kept.owner == os.getpid()]:
-            _forking.remove(worker)
-            if worker.is_usable_for(environment, module):
-                return worker
-            worker.close()
-    return _ForkingWorker(environment, module)
-
-
-def _keep_forking(worker: _ForkingWorker) -> None:
-    with _lock:
-        _forking.append(worker)
+    # A process with a memory limit is used only once.
+    idle = _IDLE.take(Worker.is_usable) if process_limits().memory is None else None
+    return idle or Worker(module=module), idle is not None
 
 
 def _give_back(worker: Worker) -> None:
     if worker.jobs >= _JOBS_PER_WORKER or worker.is_late or worker.limits.memory is not None:
         worker.close()
-        return
-    with _lock:
-        _idle.append(worker)
+    else:
+        _IDLE.keep(worker)
+
+
+class _Kept(Generic[_WorkerT]):
+    """Processes that wait for their next job."""
+
+    def __init__(self) -> None:
+        self._workers: list[_WorkerT] = []
+        self._lock = threading.Lock()
+
+    def take(self, fits: Callable[[_WorkerT], bool]) -> _WorkerT | None:
+        """Returns the last one that fits, and closes those that were kept after it; None if none fits."""
+        with self._lock:
+            while self._workers:
+                worker = self._workers.pop()
+                if worker.owner != os.getpid():  # after a fork, the parent's workers are not ours
+                    continue
+                if fits(worker):
+                    return worker
+                worker.close()
+        return None
+
+    def keep(self, worker: _WorkerT) -> None:
+        with self._lock:
+            self._workers.append(worker)
+
+    def close(self) -> None:
+        """Ends all of them."""
+        with self._lock:
+            for worker in self._workers:
+                if worker.owner == os.getpid():
+                    worker.close()
+            self._workers.clear()
+
+
+_IDLE = _Kept[Worker]()
+_FOR_MODELS = _Kept[Worker]()
+_FORKING = _Kept[_ForkingWorker]()
 
 
 @atexit.register
 def _close_idle() -> None:
-    with _lock:
-        for worker in (*_idle, *_for_models, *_forking):
-            if worker.owner == os.getpid():
-                worker.close()
-        _idle.clear()
-        _for_models.clear()
-        _forking.clear()
+    for kept in (_IDLE, _FOR_MODELS, _FORKING):
+        kept.close()
