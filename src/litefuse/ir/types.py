@@ -10,6 +10,7 @@ from litefuse.ir.mlir import ir
 from litefuse.ir.ops.dims import Shape
 
 __all__ = [
+    "ELEMENTS",
     "TensorType",
     "assign_variable",
     "element_type_of",
@@ -65,7 +66,8 @@ _DTYPE_NAMES = {
     **{f"ui{width}": f"uint{width}" for width in (8, 16, 32, 64)},
     "complex<f32>": "complex64",
     "complex<f64>": "complex128",
-    **{f"!tf_type.{name}": name for name in ("string", "resource", "variant", "qint8", "quint8", "qint16", "qint32")},
+    **{f"!tf_type.{name}": name for name in ("string", "resource", "variant")},
+    **{f"!tf_type.{name}": name for name in ("qint8", "quint8", "qint16", "quint16", "qint32")},
 }
 
 
@@ -83,7 +85,8 @@ def shape_of(kind: ir.ShapedType) -> Shape | None:
     return tuple(None if kind.is_dynamic_dim(axis) else kind.shape[axis] for axis in range(kind.rank))
 
 
-_ELEMENTS = {name: element for element, name in _DTYPE_NAMES.items()}
+ELEMENTS = {name: element for element, name in _DTYPE_NAMES.items()}
+"""MLIR's name of each dtype that it has."""
 
 
 def element_type_of(dtype: str) -> ir.Type:
@@ -92,9 +95,9 @@ def element_type_of(dtype: str) -> ir.Type:
     Raises:
         ValueError: No such dtype.
     """
-    if dtype not in _ELEMENTS:
+    if dtype not in ELEMENTS:
         raise ValueError(f"unknown dtype {dtype!r}")
-    return ir.Type.parse(_ELEMENTS[dtype])
+    return ir.Type.parse(ELEMENTS[dtype])
 
 
 def ranked_tensor_type(kind: TensorType) -> ir.Type:
@@ -103,7 +106,7 @@ def ranked_tensor_type(kind: TensorType) -> ir.Type:
     Raises:
         ValueError: The rank is unknown, or the dtype is unknown.
     """
-    if kind.shape is None or kind.dtype not in _ELEMENTS:
+    if kind.shape is None or kind.dtype not in ELEMENTS:
         raise ValueError(f"{kind} is not a ranked tensor type")
     return ranked_type(kind.shape, element_type_of(kind.dtype))
 

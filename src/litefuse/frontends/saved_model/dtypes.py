@@ -103,26 +103,11 @@ class DataType(enum.IntEnum):
             raise SavedModelError(f"a tensor of type {self} has no value that can be read") from None
 
 
+_INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+_OTHERS = ("bool", "float16", "float32", "float64", "complex64", "complex128")
 _NUMPY: dict[DataType, np.dtype[Any]] = {
-    DataType.BOOL: np.dtype(np.bool_),
-    DataType.INT8: np.dtype(np.int8),
-    DataType.INT16: np.dtype(np.int16),
-    DataType.INT32: np.dtype(np.int32),
-    DataType.INT64: np.dtype(np.int64),
-    DataType.UINT8: np.dtype(np.uint8),
-    DataType.UINT16: np.dtype(np.uint16),
-    DataType.UINT32: np.dtype(np.uint32),
-    DataType.UINT64: np.dtype(np.uint64),
-    DataType.QINT8: np.dtype(np.int8),
-    DataType.QINT16: np.dtype(np.int16),
-    DataType.QINT32: np.dtype(np.int32),
-    DataType.QUINT8: np.dtype(np.uint8),
-    DataType.QUINT16: np.dtype(np.uint16),
-    DataType.FLOAT16: np.dtype(np.float16),
-    DataType.FLOAT32: np.dtype(np.float32),
-    DataType.FLOAT64: np.dtype(np.float64),
-    DataType.COMPLEX64: np.dtype(np.complex64),
-    DataType.COMPLEX128: np.dtype(np.complex128),
+    **{DataType[name.upper()]: np.dtype(name) for name in (*_INTEGERS, *_OTHERS)},
+    **{DataType[f"Q{name.upper()}"]: np.dtype(name) for name in ("int8", "int16", "int32", "uint8", "uint16")},
     DataType.STRING: np.dtype(np.object_),
 }
 

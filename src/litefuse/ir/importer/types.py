@@ -2,42 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from litefuse.errors import GraphError
 from litefuse.frontends.saved_model.dtypes import DataType
 from litefuse.ir.mlir import ir
+from litefuse.ir.types import ELEMENTS, element_type_of, tensor_type_of
 
 __all__ = ["dimension_sizes", "dtype_name", "element_type", "shape_text", "tensor_type", "variant_type"]
 
 _LARGEST = 2**31 - 1
-_ELEMENT_TYPES: dict[int, Callable[[], ir.Type]] = {
-    DataType.FLOAT32: ir.F32Type.get,
-    DataType.FLOAT64: ir.F64Type.get,
-    DataType.FLOAT16: ir.F16Type.get,
-    DataType.BFLOAT16: ir.BF16Type.get,
-    DataType.FLOAT8_E4M3FN: lambda: ir.Type.parse("f8E4M3FN"),
-    DataType.FLOAT8_E5M2: lambda: ir.Type.parse("f8E5M2"),
-    DataType.BOOL: lambda: ir.IntegerType.get_signless(1),
-    DataType.INT8: lambda: ir.IntegerType.get_signless(8),
-    DataType.INT16: lambda: ir.IntegerType.get_signless(16),
-    DataType.INT32: lambda: ir.IntegerType.get_signless(32),
-    DataType.INT64: lambda: ir.IntegerType.get_signless(64),
-    DataType.UINT8: lambda: ir.IntegerType.get_unsigned(8),
-    DataType.UINT16: lambda: ir.IntegerType.get_unsigned(16),
-    DataType.UINT32: lambda: ir.IntegerType.get_unsigned(32),
-    DataType.UINT64: lambda: ir.IntegerType.get_unsigned(64),
-    DataType.COMPLEX64: lambda: ir.ComplexType.get(ir.F32Type.get()),
-    DataType.COMPLEX128: lambda: ir.ComplexType.get(ir.F64Type.get()),
-    DataType.STRING: lambda: ir.Type.parse("!tf_type.string"),
-    DataType.RESOURCE: lambda: ir.Type.parse("!tf_type.resource"),
-    DataType.VARIANT: lambda: ir.Type.parse("!tf_type.variant"),
-    DataType.QINT8: lambda: ir.Type.parse("!tf_type.qint8"),
-    DataType.QUINT8: lambda: ir.Type.parse("!tf_type.quint8"),
-    DataType.QINT16: lambda: ir.Type.parse("!tf_type.qint16"),
-    DataType.QUINT16: lambda: ir.Type.parse("!tf_type.quint16"),
-    DataType.QINT32: lambda: ir.Type.parse("!tf_type.qint32"),
-}
+_NAMES = {member.value: str(member) for member in DataType}
+# MLIR has them, and its ``tf`` dialect does not.
+_NOT_IN_DIALECT = frozenset({DataType.INT2, DataType.INT4})
 
 
 def element_type(dtype: int) -> ir.Type:
@@ -46,20 +23,18 @@ def element_type(dtype: int) -> ir.Type:
     Raises:
         GraphError: MLIR's ``tf`` dialect has no such type (other kinds of float8, int4 and the reference types).
     """
-    make = _ELEMENT_TYPES.get(dtype)
-    if make is None:
-        names = {member.value: str(member) for member in DataType}
-        raise GraphError(f"the dtype {names.get(dtype, dtype)} is not supported")
-    return make()
+    name = _NAMES.get(dtype, str(dtype))
+    if name not in ELEMENTS or dtype in _NOT_IN_DIALECT:
+        raise GraphError(f"the dtype {name} is not supported")
+    return element_type_of(name)
 
 
 def dtype_name(kind: ir.Type) -> str:
     """Returns TensorFlow's name of the element type of a tensor type from :func:`tensor_type`, or of a handle."""
-    element = ir.ShapedType(kind).element_type
-    for dtype, make in _ELEMENT_TYPES.items():
-        if make() == element:
-            return str(DataType(dtype))
-    return "resource" if "tf_type.resource" in str(element) else "variant"
+    name = tensor_type_of(kind).dtype
+    if name in ELEMENTS:
+        return name
+    return "resource" if "tf_type.resource" in name else "variant"
 
 
 def dimension_sizes(shape: Sequence[int | None]) -> list[int]:
