@@ -14,7 +14,7 @@ from tests.tensorflow import detection_kernels
 from tests.tensorflow.detection_kernels import ANCHORS, CLASSES, PRIORS, STRIDES, VARIANCES
 
 if TYPE_CHECKING:
-    from litefuse.support.report.report import CompositeReport
+    from litefuse.support.report import CompositeReport
     from tests.tensorflow.process import TensorFlow
 
 

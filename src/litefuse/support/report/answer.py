@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from litefuse.support.report import CompositeReport, Report
 from litefuse.support.report.caveats import quantization_is_far
-from litefuse.support.report.report import CompositeReport, Report
 from litefuse.support.report.sections import VERDICTS, Column, Judgement, Section, count_of, listed, table, time_text
 
 if TYPE_CHECKING:

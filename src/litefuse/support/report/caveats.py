@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from litefuse.support.report.report import Report
+from litefuse.support.report import Report
 from litefuse.support.report.sections import Column, Judgement, Section, listed, table, worst_of
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING
 
+from litefuse.support.report import CompositeReport, Report, VariableReport
 from litefuse.support.report.answer import answer_section
 from litefuse.support.report.caveats import caveat_section
-from litefuse.support.report.report import CompositeReport, Report, VariableReport
 from litefuse.support.report.sections import Column, Judgement, Section, count_of, op_section, shape_text, table
 
 if TYPE_CHECKING:
