@@ -18,6 +18,7 @@ __all__ = [
     "callees_first",
     "copy_function",
     "create_call",
+    "defined_functions",
     "free_symbol",
     "function_symbol",
     "functions",
@@ -176,10 +177,15 @@ def nested_operations(block: ir.Block) -> Iterator[ir.OpView]:
                 yield from nested_operations(inner)
 
 
-def all_operations(module: ir.Module) -> list[ir.OpView]:
-    """Returns the ops of all functions with a body, those in nested regions included."""
-    bodies = [function.entry_block for function in functions(module).values() if not function.is_external]
-    return [op for body in bodies for op in nested_operations(body)]
+def defined_functions(module: ir.Module) -> list[func.FuncOp]:
+    """Returns the module's functions that have a body."""
+    return [function for function in functions(module).values() if not function.is_external]
+
+
+def all_operations(module: ir.Module, *, nested: bool = True) -> list[ir.OpView]:
+    """Returns the ops of all functions with a body, those in nested regions included unless ``nested`` is false."""
+    bodies = [function.entry_block for function in defined_functions(module)]
+    return [op for body in bodies for op in (nested_operations(body) if nested else body.operations)]
 
 
 def attributes_of(op: ir.OpView | ir.Operation) -> dict[str, ir.Attribute]:

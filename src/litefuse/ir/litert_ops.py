@@ -18,11 +18,13 @@ __all__ = [
     "create_fill",
     "element",
     "gathered",
+    "int32_scalar",
     "int32_vector",
     "integers",
     "packed",
     "packed_sizes",
     "part",
+    "sizes_of",
     "splat",
     "strided_slice",
     "transposed",
@@ -35,6 +37,17 @@ MASKS = ("begin_mask", "ellipsis_mask", "end_mask", "new_axis_mask", "shrink_axi
 def int32_vector(numbers: Sequence[int]) -> ir.Value:
     """Emits a constant int32 vector."""
     return pseudo_constant(ir.DenseElementsAttr.get(np.array(numbers, np.int32)))
+
+
+def int32_scalar(number: int) -> ir.Value:
+    """Emits a constant int32 scalar."""
+    return pseudo_constant(ir.DenseElementsAttr.get(np.array(number, np.int32)))
+
+
+def sizes_of(value: ir.Value) -> ir.Value:
+    """Emits SHAPE of a value of known rank, as an int32 vector."""
+    rank = ir.ShapedType(value.type).rank
+    return create_value("tfl.shape", ir.RankedTensorType.get([rank], ir.IntegerType.get_signless(32)), [value])
 
 
 def part(vector: ir.Value, begin: int, end: int) -> ir.Value:

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Protocol, TypeAlias
 
 from litefuse.errors import GraphError
-from litefuse.ir.call_graph import all_operations, functions, operations
+from litefuse.ir.call_graph import all_operations
 from litefuse.ir.mlir import ir
+from litefuse.ir.purity import replace_op
 
 __all__ = ["Deferred", "Pass", "Visitor", "deferred", "run_passes", "visit_ops"]
 
@@ -75,19 +76,14 @@ def visit_ops(module: ir.Module, visitors: Mapping[str, Visitor], *, nested: boo
         visitors: The visitor of each op, by its name.
         nested: Whether ops in regions are visited.
     """
-    bodies = functions(module).values()
-    ops = all_operations(module) if nested else [op for function in bodies for op in operations(function)]
     modified = False
-    for op in [op for op in ops if op.name in visitors]:
+    for op in [op for op in all_operations(module, nested=nested) if op.name in visitors]:
         with ir.InsertionPoint(op), op.location:
             answer = visitors[op.name](op)
         if answer is None or isinstance(answer, bool):
             modified |= answer is True
             continue
-        for old, new in zip(op.results, [answer] if isinstance(answer, ir.Value) else answer, strict=True):
-            if new is not None:
-                old.replace_all_uses_with(new)
-        op.operation.erase()
+        replace_op(op, [answer] if isinstance(answer, ir.Value) else answer)
         modified = True
     return modified
 

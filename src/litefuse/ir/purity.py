@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from litefuse.frontends.saved_model.op_registry import Statefulness, op_registry, statefulness_of
 from litefuse.ir.attributes import WITHHELD
 from litefuse.ir.mlir import ir
 
-__all__ = ["erase_unused", "has_side_effects", "is_erasable", "is_pure", "is_repeatable", "operand_owners"]
+__all__ = [
+    "erase_unused",
+    "has_side_effects",
+    "is_erasable",
+    "is_pure",
+    "is_repeatable",
+    "is_used",
+    "operand_owners",
+    "replace_op",
+]
 
 # LiteRT's ops with states: tensors of their own that keep their values between calls.
 _KEEPING = frozenset(
@@ -83,6 +92,19 @@ def _statefulness(name: str) -> Statefulness:
     return own
 
 
+def is_used(op: ir.OpView | ir.Operation) -> bool:
+    """Whether any result of an op has a use."""
+    return any(True for result in op.results for _ in result.uses)
+
+
+def replace_op(op: ir.OpView | ir.Operation, values: Sequence[ir.Value | None]) -> None:
+    """Puts values in the place of an op's results, of which those that get None have no uses, and erases the op."""
+    for old, new in zip(op.results, values, strict=True):
+        if new is not None:
+            old.replace_all_uses_with(new)
+    op.operation.erase()
+
+
 def operand_owners(op: ir.OpView | ir.Operation) -> list[ir.OpView | ir.Operation]:
     """Returns the ops that compute an op's operands, each once."""
     owners = (value.owner for value in op.operands)
@@ -98,7 +120,7 @@ def erase_unused(ops: Iterable[ir.OpView | ir.Operation], erasable: Callable[[st
     """
 
     def is_unused(op: ir.OpView | ir.Operation) -> bool:
-        return erasable(op.name) and not op.regions and not any(True for result in op.results for _ in result.uses)
+        return erasable(op.name) and not op.regions and not is_used(op)
 
     unused = [op for op in ops if is_unused(op)]
     for op in unused:

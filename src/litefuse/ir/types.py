@@ -14,6 +14,7 @@ __all__ = [
     "TensorType",
     "assign_variable",
     "element_type_of",
+    "is_float32",
     "is_resource",
     "is_variant",
     "ranked_tensor_type",
@@ -76,6 +77,11 @@ def tensor_type_of(value: ir.Value | ir.Type) -> TensorType:
     kind = ir.ShapedType(value.type if isinstance(value, ir.Value) else value)
     element = str(kind.element_type)
     return TensorType(_DTYPE_NAMES.get(element, element), shape_of(kind))
+
+
+def is_float32(value: ir.Value) -> bool:
+    """Whether a value is a tensor of float32; an omitted operand of a LiteRT op is none."""
+    return isinstance(value.type, ir.ShapedType) and isinstance(value.type.element_type, ir.F32Type)
 
 
 def shape_of(kind: ir.ShapedType) -> Shape | None:

@@ -233,10 +233,9 @@ class Editor:
         return self.resolve(self.arithmetic[key])
 
     def _scalar(self, before: Node, dim: Dim, source: int) -> int | None:
-        point, location = ir.InsertionPoint(before.op), before.op.location
-        values = array_of([dim], [])
         if isinstance(dim, int):
-            return self.constant(values, "i32", point, location)
+            return self.integer(before, dim)
+        values = array_of([dim], [])
         key = arithmetic_key("i32", values)
         if key not in self.arithmetic:
             sizes = self.shape(source)
@@ -246,10 +245,7 @@ class Editor:
             whole = arithmetic_key("i32", shape)
             if whole not in self.arithmetic:
                 self.arithmetic[whole] = self.add(before, "Shape", [source], Tensor("i32", (len(sizes),), shape), {})
-            ends = [
-                self.constant(array_of([number], [1]), "i32", point, location)
-                for number in (sizes.index(dim), sizes.index(dim) + 1, 1)
-            ]
+            ends = [self.integers(before, [number]) for number in (sizes.index(dim), sizes.index(dim) + 1, 1)]
             masks = dict.fromkeys(("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask"), 0)
             operands = [self.resolve(self.arithmetic[whole]), *ends]
             slicing = {**masks, "shrink_axis_mask": 1}
@@ -260,8 +256,17 @@ class Editor:
         """Emits a reshape to a shape with at most one dynamic dimension."""
         sizes = [size if isinstance(size, int) else -1 for size in shape]
         assert sizes.count(-1) < 2
-        stated = self.constant(array_of(sizes, [len(sizes)]), "i32", ir.InsertionPoint(before.op), before.op.location)
-        return self.add(before, "Reshape", [value, stated], Tensor(self.tensor(value).dtype, shape), {})
+        operands = [value, self.integers(before, sizes)]
+        return self.add(before, "Reshape", operands, Tensor(self.tensor(value).dtype, shape), {})
+
+    def integers(self, before: Node, numbers: Values | Sequence[Dim], dtype: str = "i32") -> int:
+        """Returns a constant of integers before an op, with its location; see ``constant``."""
+        values = numbers if isinstance(numbers, np.ndarray) else array_of(numbers, [len(numbers)])
+        return self.constant(values, dtype, ir.InsertionPoint(before.op), before.op.location)
+
+    def integer(self, before: Node, number: int) -> int:
+        """Returns an int32 scalar before an op, with its location; see ``constant``."""
+        return self.integers(before, array_of([number], []))
 
     def constant(self, values: Values, dtype: str, point: ir.InsertionPoint, location: ir.Location) -> int:
         """Returns a constant of integers or booleans, shared by all places that need the same."""
@@ -273,12 +278,13 @@ class Editor:
             )
         return self._constants[key]
 
-    def numbers(self, numbers: Numbers, dtype: str, point: ir.InsertionPoint, location: ir.Location) -> int:
-        """Returns a constant of floating point numbers, shared by all places that need the same."""
+    def numbers(self, before: Node, numbers: Numbers, dtype: str) -> int:
+        """Returns a constant of floating point numbers before an op, shared by all places that need the same."""
         key = (dtype, numbers.shape, numbers.tobytes())
         if key not in self._constants:
             tensor = Tensor(dtype, numbers.shape, numbers=numbers)
-            self._constants[key] = self._constant(ir.DenseElementsAttr.get(numbers), tensor, point, location)
+            point = ir.InsertionPoint(before.op)
+            self._constants[key] = self._constant(ir.DenseElementsAttr.get(numbers), tensor, point, before.op.location)
         return self._constants[key]
 
     def zeros(self, before: Node, like: int, shape: Sequence[int]) -> int:

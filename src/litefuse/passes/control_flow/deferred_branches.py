@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import ClassVar
 
-from litefuse.ir.call_graph import callees, functions, operations
-from litefuse.ir.litert_ops import packed
+from litefuse.ir.call_graph import called_by, functions
+from litefuse.ir.litert_ops import packed, sizes_of
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.op_creation import create_value
 from litefuse.ir.ops.facts import Op
@@ -34,7 +33,7 @@ class MarkBranches:
 
     def run(self, module: ir.Module) -> bool:
         by_symbol = functions(module)
-        branches = {symbol for function in by_symbol.values() for symbol in _branches(function)}
+        branches = called_by(by_symbol, "tf.If")
         if not any(_has_dynamic_sizes(by_symbol[symbol]) for symbol in branches if symbol in by_symbol):
             return False
         inference = Inference(ModuleGraph.of(module))
@@ -72,12 +71,6 @@ class DeferBranches:
         return modified
 
 
-def _branches(function: func.FuncOp) -> Iterator[str]:
-    for op in operations(function):
-        if op.name == "tf.If":
-            yield from callees(op)
-
-
 def _has_dynamic_sizes(function: func.FuncOp) -> bool:
     kinds = [ir.ShapedType(argument.type) for argument in function.arguments]
     return any(not kind.has_static_shape for kind in kinds)
@@ -90,7 +83,7 @@ def _fits(inference: Inference, function: Function) -> bool:
             continue
         if node.callees and node.name != "tfl.custom":
             called = [inference.visited.get(symbol) for symbol in node.callees]
-            if any(each is None or not _fits(inference, each) for each in called):
+            if any(function is None or not _fits(inference, function) for function in called):
                 return False
             continue
         operands = [inference.tensor(value) for value in node.operands]
@@ -108,9 +101,7 @@ def _defer(function: func.FuncOp) -> None:
         if not uses or not kind.has_rank or not kind.rank:
             continue
         with ir.InsertionPoint.at_block_begin(function.entry_block), function.location:
-            vector = ir.RankedTensorType.get([kind.rank], ir.IntegerType.get_signless(32))
-            shape = packed(create_value("tfl.shape", vector, [argument]))
-            again = create_value("tfl.reshape", argument.type, [argument, shape])
+            again = create_value("tfl.reshape", argument.type, [argument, packed(sizes_of(argument))])
         for use in uses:
             use.owner.operands[use.operand_number] = again
         return

@@ -14,7 +14,7 @@ from litefuse.ir.litert_ops import copied, create_fill, splat
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.op_creation import create_op
 from litefuse.ir.passes import visit_ops
-from litefuse.ir.purity import is_pure
+from litefuse.ir.purity import is_pure, is_used
 from litefuse.ir.types import tensor_type_of
 
 __all__ = ["DropLoopVariables", "FillBuffers", "OutlineLoops"]
@@ -61,7 +61,7 @@ def _fill(elements: ir.DenseElementsAttr, loop: ir.OpView, position: int) -> Non
     assert not isinstance(constant, ir.Block)
     with ir.InsertionPoint(loop), constant.location:
         loop.operands[position] = create_fill(elements, elements.type)
-    if not list(constant.results[0].uses):  # otherwise it would be written to the file
+    if not is_used(constant):  # otherwise it would be written to the file
         constant.erase()
 
 
@@ -149,7 +149,7 @@ def _drop(loop: ir.OpView, unused: set[int]) -> None:
     )
     yielding.operation.erase()
     for op in reversed(list(body.operations)):
-        if len(op.results) and is_pure(op.name) and not any(True for each in op.results for _ in each.uses):
+        if len(op.results) and is_pure(op.name) and not is_used(op):
             op.operation.erase()
     for region, block in zip(new.regions, (cond, body), strict=True):
         for index in sorted(unused, reverse=True):
@@ -184,7 +184,7 @@ class OutlineLoops:
                 _outline(module, loop, f"{symbol}.while.{number}", copied_constants)
                 modified = True
         for constant in copied_constants:
-            if not list(constant.results[0].uses):  # otherwise it would be a tensor of the file
+            if not is_used(constant):  # otherwise it would be a tensor of the file
                 constant.erase()
         return modified
 

@@ -9,6 +9,7 @@ from litefuse.ir.constants import integer_constant, without_copies
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_like
 from litefuse.ir.passes import visit_ops
+from litefuse.ir.purity import is_used
 
 __all__ = ["ReadReversed"]
 
@@ -45,7 +46,7 @@ def _reverse(op: ir.OpView) -> bool:
     for user, number in read:
         user.operands[number] = op.operands[0]
         _read_from_the_end(user, axis)
-    if not any(True for _ in op.results[0].uses):
+    if not is_used(op):
         op.operation.erase()
     return stacked is not None or bool(read)
 

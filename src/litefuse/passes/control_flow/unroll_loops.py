@@ -15,7 +15,7 @@ from litefuse.ir.constants import stored, tensor_constant, without_copies
 from litefuse.ir.engine.lowering import run_mlir_passes
 from litefuse.ir.locations import calling_layer, layer_name
 from litefuse.ir.mlir import func, ir
-from litefuse.ir.purity import has_side_effects, is_pure, is_repeatable
+from litefuse.ir.purity import has_side_effects, is_pure, is_repeatable, is_used
 from litefuse.ir.shapes.call_types import refine_type
 from litefuse.support.options.limits import MAX_UNROLLED_OPS, MAX_UNROLLED_STEPS
 
@@ -325,7 +325,7 @@ class _Steps:
                 result.replace_all_uses_with(final)
         self._loop.operation.erase()
         for op in reversed(self._emitted):
-            if is_pure(op.name) and not any(True for each in op.results for _ in each.uses):
+            if is_pure(op.name) and not is_used(op):
                 op.operation.erase()
 
     def _final(self, value: ir.Value) -> ir.Value:

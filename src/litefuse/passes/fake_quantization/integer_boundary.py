@@ -11,19 +11,15 @@ import numpy as np
 from litefuse.ir.call_graph import functions, terminator_of, update_function_type
 from litefuse.ir.mlir import func, ir, producer
 from litefuse.ir.op_creation import create_like, create_op
+from litefuse.ir.purity import replace_op
+from litefuse.ir.types import is_float32
 from litefuse.passes.fake_quantization.constants import float_constant
 from litefuse.passes.fake_quantization.grid import Uniform, quantized_type, uniform_of
 from litefuse.passes.fake_quantization.kernels import AVERAGES, SAME
 
-__all__ = ["IntegerBoundary", "is_real", "move_up", "quantize_users"]
+__all__ = ["IntegerBoundary", "move_up", "quantize_users"]
 
 _BOUNDS = {"tfl.relu": (0.0, np.inf), "tfl.relu6": (0.0, 6.0), "tfl.relu_n1_to_1": (-1.0, 1.0)}
-
-
-def is_real(value: ir.Value) -> bool:
-    """Whether a value is a tensor of float32."""
-    kind = value.type
-    return isinstance(kind, ir.ShapedType) and isinstance(ir.ShapedType(kind).element_type, ir.F32Type)
 
 
 def quantize_users(value: ir.Value) -> list[ir.OpView] | None:
@@ -48,15 +44,14 @@ def move_up(quantize: ir.OpView) -> None:
         if uniform is None or uniform.axis is not None or isinstance(source, ir.Block):
             continue
         users = quantize_users(each.operands[0])
-        if users is None or not is_real(each.operands[0]):
+        if users is None or not is_float32(each.operands[0]):
             continue
         if any(user.operation.block != each.operation.block for user in users):
             continue
         is_of_input = source.name in _BOUNDS and isinstance(source.operands[0].owner, ir.Block)
         clipped = _clipped_operand(source, uniform)
         if clipped is not None:
-            source.results[0].replace_all_uses_with(clipped)
-            source.operation.erase()
+            replace_op(source, [clipped])
             pending.append(each)
         elif is_of_input or (source.name in SAME and source.name not in AVERAGES and len(source.results) == 1):
             pending += _moved(source, users, uniform)
@@ -84,7 +79,7 @@ def _clipped_operand(op: ir.OpView | ir.Operation, uniform: Uniform) -> ir.Value
 def _moved(op: ir.OpView | ir.Operation, users: Sequence[ir.OpView], uniform: Uniform) -> list[ir.OpView]:
     """Quantizes an op's operands instead of its result; returns the new QUANTIZE ops."""
     operands = [*op.operands]
-    real = [index for index, value in enumerate(operands) if index >= SAME.get(op.name, 0) and is_real(value)]
+    real = [index for index, value in enumerate(operands) if index >= SAME.get(op.name, 0) and is_float32(value)]
     sources = [producer(operands[index], "tfl.dequantize") for index in real]
     types = {str(uniform_of(source.operands[0].type)) for source in sources if source is not None}
     if all(source is not None for source in sources) and len(types) == 1:
@@ -103,8 +98,7 @@ def _moved(op: ir.OpView | ir.Operation, users: Sequence[ir.OpView], uniform: Un
         kind = users[0].results[0].type
         result = create_like(op, operands, [kind]).result
     for user in users:
-        user.results[0].replace_all_uses_with(result)
-        user.operation.erase()
+        replace_op(user, [result])
     op.operation.erase()
     return [*quantized.values()]
 
@@ -142,8 +136,7 @@ def _is_changed(function: func.FuncOp) -> bool:
             continue
         argument.set_type(users[0].results[0].type)
         for user in users:
-            user.results[0].replace_all_uses_with(argument)
-            user.operation.erase()
+            replace_op(user, [argument])
         changed = True
     terminator = terminator_of(function.entry_block)
     for index, value in enumerate(terminator.operands):

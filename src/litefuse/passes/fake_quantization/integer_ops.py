@@ -13,6 +13,8 @@ from litefuse.ir.constants import CONSTANTS, pseudo_constant
 from litefuse.ir.locations import node_text
 from litefuse.ir.mlir import func, ir, producer
 from litefuse.ir.op_creation import create_like, create_value
+from litefuse.ir.purity import is_used, replace_op
+from litefuse.ir.types import is_float32
 from litefuse.passes.fake_quantization.constants import (
     emitted,
     float_constant,
@@ -21,7 +23,7 @@ from litefuse.passes.fake_quantization.constants import (
     quantized_bias,
 )
 from litefuse.passes.fake_quantization.grid import NotCovered, Uniform, quantized_type, uniform_of
-from litefuse.passes.fake_quantization.integer_boundary import is_real, move_up, quantize_users
+from litefuse.passes.fake_quantization.integer_boundary import move_up, quantize_users
 from litefuse.passes.fake_quantization.kernels import AVERAGES, CHANNEL_AXES, FIXED, RESCALING, SAME
 from litefuse.passes.fake_quantization.scaled_products import merge_factor
 
@@ -120,7 +122,7 @@ def _fold(op: ir.OpView, *, int4: bool) -> None:
     """
     if op.name == "tfl.quantize":
         _requantize(op)
-    elif op.name == "tfl.dequantize" or not any(map(is_real, op.results)):
+    elif op.name == "tfl.dequantize" or not any(map(is_float32, op.results)):
         return
     elif op.name in SAME:
         _keep_scale(op)
@@ -144,14 +146,13 @@ def _requantize(op: ir.OpView) -> None:
     if kind is None or known is None or known.axis is not None:
         return
     if kind == known:
-        op.results[0].replace_all_uses_with(value)
-        op.operation.erase()
+        replace_op(op, [value])
     else:
         op.operands[0] = value
 
 
 def _keep_scale(op: ir.OpView) -> None:
-    real = [index for index, value in enumerate(op.operands) if index >= SAME[op.name] and is_real(value)]
+    real = [index for index, value in enumerate(op.operands) if index >= SAME[op.name] and is_float32(value)]
     if is_constant(op.results[0]):
         return
     known = [_uniform(op.operands[index]) for index in real if not is_constant(op.operands[index])]
@@ -259,7 +260,7 @@ def _integer(value: ir.Value) -> ir.Value:
 def _rescaled(op: ir.OpView, index: int, result: Uniform) -> ir.Value:
     """Returns an operand in integers of any scale: a constant without pair in steps that are fine enough."""
     value = op.operands[index]
-    if not is_real(value):
+    if not is_float32(value):
         return value
     paired = integer_constant(value)
     with ir.InsertionPoint(op), op.location:
@@ -292,7 +293,7 @@ def _replace(op: ir.OpView, operands: Sequence[ir.Value], results: Sequence[Unif
     """Replaces an op by the same on integers, and gives its users floats again."""
     with ir.InsertionPoint(op), op.location:
         kinds = [
-            quantized_type(value.type, uniform) if is_real(value) else value.type
+            quantized_type(value.type, uniform) if is_float32(value) else value.type
             for value, uniform in zip(op.results, results, strict=True)
         ]
         created = create_like(op, operands, kinds)
@@ -313,7 +314,7 @@ def _store_constants(function: func.FuncOp) -> None:
             _return_numbers(op)
             continue
         for index, value in enumerate(op.operands):
-            paired = integer_constant(value) if is_real(value) and is_constant(value) else None
+            paired = integer_constant(value) if is_float32(value) and is_constant(value) else None
             if paired is None:
                 continue
             if value not in stored or _block_of(stored[value]) != op.operation.block:
@@ -329,7 +330,7 @@ def _store_constants(function: func.FuncOp) -> None:
 def _return_numbers(terminator: ir.OpView) -> None:
     """Returns constants as numbers: XNNPACK takes the DEQUANTIZE of a constant, and does not write its result."""
     for index, value in enumerate(terminator.operands):
-        numbers = float_constant(value) if is_real(value) and integer_constant(value) is not None else None
+        numbers = float_constant(value) if is_float32(value) and integer_constant(value) is not None else None
         if numbers is not None:
             with ir.InsertionPoint(terminator), terminator.location:
                 terminator.operands[index] = pseudo_constant(ir.DenseElementsAttr.get(numbers))
@@ -359,5 +360,5 @@ def _any_uniform(constant: Any) -> Uniform:
 
 def _erase_dead(function: func.FuncOp) -> None:
     for op in reversed(list(nested_operations(function.entry_block))):
-        if op.name in _ERASED and not any(True for result in op.results for _ in result.uses):
+        if op.name in _ERASED and not is_used(op):
             op.operation.erase()

@@ -15,6 +15,8 @@ from litefuse.ir.constants import tensor_constant, without_copies
 from litefuse.ir.locations import node_text
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_value
+from litefuse.ir.purity import replace_op
+from litefuse.ir.types import is_float32
 from litefuse.passes.fake_quantization.constants import emitted, is_on_grid
 from litefuse.passes.fake_quantization.grid import (
     Grid,
@@ -25,7 +27,6 @@ from litefuse.passes.fake_quantization.grid import (
     symmetric_grid,
     uniform_of,
 )
-from litefuse.passes.fake_quantization.integer_boundary import is_real
 from litefuse.passes.fake_quantization.known_values import known_value
 from litefuse.passes.fake_quantization.rounding import Rounding, rounding_of
 
@@ -101,8 +102,7 @@ class PairFakeQuantization:
             self.found.left.append((node_text(op), str(reason)))
             return
         self.found.pairs += 1
-        op.results[0].replace_all_uses_with(value)
-        op.operation.erase()
+        replace_op(op, [value])
 
 
 def _activation_pair(value: ir.Value, grid: Grid) -> ir.Value:
@@ -290,7 +290,7 @@ class CheckPairs:
                     modified = True
             self.found.left.append((node_text(op), "its weights were multiplied with what precedes or follows them"))
         for op in all_operations(module):
-            if op.name != "tfl.dequantize" and any(map(is_real, op.results)):
+            if op.name != "tfl.dequantize" and any(map(is_float32, op.results)):
                 modified = _dequantize_operands(op) or modified
         return modified
 

@@ -11,6 +11,7 @@ from litefuse.ir.attributes import attribute_value
 from litefuse.ir.constants import pseudo_constant
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_like, create_value
+from litefuse.ir.purity import replace_op
 from litefuse.passes.fake_quantization.constants import emitted, float_constant, integer_constant
 from litefuse.passes.fake_quantization.grid import NotCovered, Uniform
 from litefuse.passes.fake_quantization.kernels import CHANNEL_AXES
@@ -70,8 +71,7 @@ def merge_factor(op: ir.OpView) -> bool:
         operands[2:] = [_stored(bias)]
         activation = {"fused_activation_function": op.attributes["fused_activation_function"]}
         result = create_like(product, operands, [op.results[0].type], activation).result
-    op.results[0].replace_all_uses_with(result)
-    op.operation.erase()
+    replace_op(op, [result])
     product.operation.erase()
     return True
 

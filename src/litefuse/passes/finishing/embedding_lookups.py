@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar
 
 from litefuse.ir.constants import CONSTANTS
-from litefuse.ir.litert_ops import concatenation, int32_vector
+from litefuse.ir.litert_ops import concatenation, int32_vector, sizes_of
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_value
 from litefuse.ir.passes import visit_ops
@@ -47,11 +48,7 @@ def _looked_up(op: ir.OpView) -> ir.Value | None:
     table, ids = op.operands
     kind, indices = ir.ShapedType(table.type), ir.ShapedType(ids.type)
     int32 = ir.IntegerType.get_signless(32)
-    count = ir.ShapedType.get_dynamic_size()
-    if indices.has_static_shape:
-        count = 1
-        for size in indices.shape:
-            count *= size
+    count = math.prod(indices.shape) if indices.has_static_shape else ir.ShapedType.get_dynamic_size()
     if indices.element_type != int32:
         ids = create_value("tfl.cast", ir.RankedTensorType.get(list(indices.shape), int32), [ids])
     flat = create_value("tfl.reshape", ir.RankedTensorType.get([count], int32), [ids, int32_vector([-1])])
@@ -65,7 +62,5 @@ def _shape(ids: ir.Value, indices: ir.ShapedType, width: int) -> ir.Value:
     sizes = [-1 if indices.is_dynamic_dim(axis) else indices.shape[axis] for axis in range(indices.rank)]
     if sizes.count(-1) < 2:
         return int32_vector([*sizes, width])
-    int32 = ir.IntegerType.get_signless(32)
-    shape = create_value("tfl.shape", ir.RankedTensorType.get([indices.rank], int32), [ids])
-    joined = ir.RankedTensorType.get([indices.rank + 1], int32)
-    return concatenation([shape, int32_vector([width])], joined, 0)
+    joined = ir.RankedTensorType.get([indices.rank + 1], ir.IntegerType.get_signless(32))
+    return concatenation([sizes_of(ids), int32_vector([width])], joined, 0)

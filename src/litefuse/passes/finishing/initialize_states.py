@@ -5,15 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar, TypeAlias
 
-import numpy as np
-
 from litefuse.ir.attributes import INITIAL_STATE, attribute_value
-from litefuse.ir.constants import DENSE_CONSTANTS, pseudo_constant
-from litefuse.ir.litert_ops import MASKS, create_fill, element, int32_vector, integers, packed, packed_sizes, splat
+from litefuse.ir.constants import DENSE_CONSTANTS
+from litefuse.ir.litert_ops import (
+    MASKS,
+    create_fill,
+    element,
+    int32_scalar,
+    int32_vector,
+    integers,
+    packed,
+    packed_sizes,
+    sizes_of,
+    splat,
+)
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_value
 from litefuse.ir.passes import visit_ops
-from litefuse.ir.purity import erase_unused
+from litefuse.ir.purity import erase_unused, is_used, replace_op
 
 __all__ = ["InitializeStates"]
 
@@ -48,10 +57,9 @@ def _initialize(op: ir.OpView, sizes: _Sizes) -> bool:
     if ir.StringAttr(op.attributes["custom_code"]).value != INITIAL_STATE:
         return False
     value = op.operands[0]
-    op.results[0].replace_all_uses_with(_initialized(value, op.results[0].type, sizes))
-    op.operation.erase()
+    replace_op(op, [_initialized(value, op.results[0].type, sizes)])
     fill = producer(value, "tfl.fill")
-    if fill is not None and not list(value.uses):
+    if fill is not None and not is_used(fill):
         fill.operation.erase()
     return True
 
@@ -73,10 +81,10 @@ def _own_shape(value: ir.Value, kind: ir.RankedTensorType) -> ir.Value:
     """Returns the shape of a value, which is computed in the call unless it is known."""
     if kind.has_static_shape:
         return int32_vector(kind.shape)
-    int32 = ir.IntegerType.get_signless(32)
-    shape = create_value("tfl.shape", ir.RankedTensorType.get([kind.rank], int32), [value])
+    shape = sizes_of(value)
+    sizes = [None if kind.is_dynamic_dim(axis) else kind.shape[axis] for axis in range(kind.rank)]
     return packed_sizes(
-        [element(shape, axis) if kind.is_dynamic_dim(axis) else _scalar(kind.shape[axis]) for axis in range(kind.rank)]
+        [element(shape, axis) if size is None else int32_scalar(size) for axis, size in enumerate(sizes)]
     )
 
 
@@ -117,24 +125,21 @@ def _packed(dims: ir.Value) -> ir.Value:
     sizes = _sizes(dims)
     if sizes is None:
         return packed(dims)
-    return packed_sizes([_scalar(size) if isinstance(size, int) else element(*size) for size in sizes])
+    return packed_sizes([int32_scalar(size) if isinstance(size, int) else element(*size) for size in sizes])
 
 
 def _sizes(dims: ir.Value) -> list[_Size] | None:
     """Returns the sizes that were joined; None if one of them is neither a number nor an element of a vector."""
     joined = producer(dims, "tfl.concatenation")
-    found: list[_Size] = []
+    sizes: list[_Size] = []
     parts: list[ir.Value] = [] if joined is None else [*joined.operands]
     for part in parts:
         numbers = integers(part)
-        place = None if numbers is not None else _place(part)
-        if numbers is not None:
-            found += numbers
-        elif place is not None:
-            found += place
-        else:
+        known = _place(part) if numbers is None else numbers
+        if known is None:
             return None
-    return found or None
+        sizes += known
+    return sizes or None
 
 
 def _place(part: ir.Value) -> list[_Size] | None:
@@ -144,11 +149,8 @@ def _place(part: ir.Value) -> list[_Size] | None:
         return None
     vector, *bounds = owner.operands
     known = [integers(bound) for bound in bounds]
-    if ir.ShapedType(vector.type).rank != 1 or any(each is None or len(each) != 1 for each in known):
+    numbers = [elements[0] for elements in known if elements is not None and len(elements) == 1]
+    if ir.ShapedType(vector.type).rank != 1 or len(numbers) < 3:
         return None
-    (begin,), (end,), (stride,) = (each or [0] for each in known)
+    begin, end, stride = numbers
     return [(vector, index) for index in range(begin, end)] if stride == 1 and 0 <= begin < end else None
-
-
-def _scalar(number: int) -> ir.Value:
-    return pseudo_constant(ir.DenseElementsAttr.get(np.array(number, np.int32)))

@@ -9,6 +9,7 @@ from litefuse.ir.call_graph import functions, is_public
 from litefuse.ir.defining_ops import is_constant
 from litefuse.ir.litert_ops import copied
 from litefuse.ir.mlir import ir
+from litefuse.ir.types import is_float32
 from litefuse.passes.finishing.prepared_shapes import is_computed_in_calls
 
 __all__ = ["KeepCopies"]
@@ -96,7 +97,7 @@ def _taken(parts: Mapping[ir.OpView, int]) -> dict[ir.Value, list[tuple[ir.OpVie
     taken: dict[ir.Value, list[tuple[ir.OpView, int]]] = {}
     for op, part in parts.items():
         for index, value in enumerate(op.operands if part % 2 else ()):
-            if _part(value, parts) == part - 1 and _is_float(value) and not _is_static(value):
+            if _part(value, parts) == part - 1 and is_float32(value) and not _is_static(value):
                 taken.setdefault(value, []).append((op, index))
     return taken
 
@@ -129,7 +130,7 @@ def _parts(block: ir.Block) -> dict[ir.OpView, int]:
         if not op.operands:
             parts[op] = 0
             continue
-        delegated = op.name.removeprefix("tfl.") in _DELEGATED and all(map(_is_float, op.results))
+        delegated = op.name.removeprefix("tfl.") in _DELEGATED and all(map(is_float32, op.results))
         if first is None:
             first = int(delegated)
         before = max(first, *(_part(value, parts) for value in op.operands))
@@ -145,12 +146,6 @@ def _part(value: ir.Value, parts: Mapping[ir.OpView, int]) -> int:
 def _leaves(value: ir.Value, part: int, parts: Mapping[ir.OpView, int]) -> bool:
     """Whether a value of a part is used elsewhere: then it is in LiteRT's memory."""
     return any(parts.get(use.owner.opview) != part for use in value.uses)
-
-
-def _is_float(value: ir.Value) -> bool:
-    if not isinstance(value.type, (ir.RankedTensorType, ir.UnrankedTensorType)):  # an omitted operand
-        return False
-    return isinstance(value.type.element_type, ir.F32Type)
 
 
 def _is_static(value: ir.Value) -> bool:

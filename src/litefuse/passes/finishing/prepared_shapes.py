@@ -14,6 +14,7 @@ from litefuse.ir.constants import DENSE_CONSTANTS, stored
 from litefuse.ir.litert_ops import MASKS, arithmetic, concatenation, int32_vector, part, strided_slice
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_value
+from litefuse.ir.purity import replace_op
 
 __all__ = ["PrepareShapes", "is_computed_in_calls"]
 
@@ -171,8 +172,7 @@ def _slice_from_the_first(sizes: ir.OpView) -> None:
             with ir.InsertionPoint(op), op.location:
                 operands = [*op.operands, int32_vector([1] * len(to_the_end))]
                 result = strided_slice(operands, op.results[0].type, end_mask=ends)
-            op.results[0].replace_all_uses_with(result)
-            op.operation.erase()
+            replace_op(op, [result])
 
 
 def _numbers(scalars: Sequence[ir.Value]) -> list[int]:

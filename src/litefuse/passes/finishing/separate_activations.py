@@ -38,7 +38,6 @@ def _separate(op: ir.OpView) -> bool:
     if activation is None or any(use.owner.name == "tfl.quantize" for use in result.uses):
         return False
     op.attributes[_FUSED] = ir.StringAttr.get("NONE")
-    with ir.InsertionPoint.after(op.operation):
-        activated = create_op(activation, [result.type], [result])
+    activated = create_op(activation, [result.type], [result], point=ir.InsertionPoint.after(op.operation))
     result.replace_all_uses_except(activated.result, activated)
     return True

@@ -10,10 +10,11 @@ from typing import ClassVar
 import numpy as np
 
 from litefuse.ir.constants import pseudo_constant, stored
-from litefuse.ir.litert_ops import arithmetic, concatenation, element, int32_vector, integers
+from litefuse.ir.litert_ops import arithmetic, concatenation, element, int32_scalar, int32_vector, integers, sizes_of
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_op, create_value
 from litefuse.ir.passes import visit_ops
+from litefuse.ir.types import is_float32
 from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized
 from litefuse.support.options.limits import MAX_REVERSED_ITEMS
 
@@ -78,26 +79,24 @@ def _updated(op: ir.OpView) -> ir.Value | None:
         return None
     if ir.ShapedType(begins.type).element_type != int32:
         return None
-    sizes = None
-    if not is_fixed(tensor):
-        sizes = create_value("tfl.shape", ir.RankedTensorType.get([kind.rank], int32), [tensor])
+    sizes = None if is_fixed(tensor) else sizes_of(tensor)
     ones = [1] * (kind.rank - 1)
     scalar = ir.RankedTensorType.get([], int32)
     if kind.is_dynamic_dim(0):
         assert sizes is not None
         count = element(sizes, 0)
-        last = arithmetic("tfl.sub", count, _scalar(1), scalar)
+        last = arithmetic("tfl.sub", count, int32_scalar(1), scalar)
         numbers = ir.RankedTensorType.get([kind.shape[0]], int32)
-        places = create_value("tfl.range", numbers, [_scalar(0), count, _scalar(1)])
+        places = create_value("tfl.range", numbers, [int32_scalar(0), count, int32_scalar(1)])
         column = ir.RankedTensorType.get([kind.shape[0], *ones], int32)
         places = create_value("tfl.reshape", column, [places, int32_vector([-1, *ones])])
     else:
-        last = _scalar(kind.shape[0] - 1)
+        last = int32_scalar(kind.shape[0] - 1)
         numbered = np.arange(kind.shape[0], dtype=np.int32).reshape(-1, *ones)
         places = pseudo_constant(ir.DenseElementsAttr.get(numbered))
     # As the op has it: the item lies within the tensor.
     place = create_value("tfl.minimum", scalar, [element(begins, 0), last])
-    place = create_value("tfl.maximum", scalar, [place, _scalar(0)])
+    place = create_value("tfl.maximum", scalar, [place, int32_scalar(0)])
     chosen = ir.RankedTensorType.get([kind.shape[0], *ones], ir.IntegerType.get_signless(1))
     here = create_value("tfl.equal", chosen, [places, place])
     if sizes is not None:
@@ -105,14 +104,10 @@ def _updated(op: ir.OpView) -> ir.Value | None:
     return create_value("tfl.select_v2", op.results[0].type, [here, item, tensor])
 
 
-def _scalar(number: int) -> ir.Value:
-    return pseudo_constant(ir.DenseElementsAttr.get(np.array(number, np.int32)))
-
-
 def _leaky_relu(op: ir.OpView) -> ir.Value | None:
     """Returns ``max(x, alpha * x)``, for an alpha above 0 and up to 1: 0 times infinity would be no number."""
     alpha = ir.FloatAttr(op.attributes["alpha"]).value
-    if not _is_float32(op) or not 0 < alpha <= 1:
+    if not is_float32(op.results[0]) or not 0 < alpha <= 1:
         return None
     return _maximum(op.operands[0], _times(op.operands[0], alpha), op.results[0].type)
 
@@ -121,7 +116,7 @@ def _prelu(op: ir.OpView) -> ir.Value | None:
     """Returns ``max(x, alpha * x)`` where each alpha is such, else ``relu(x) + alpha * (x - relu(x))``."""
     value, alpha = op.operands
     elements = stored(alpha)
-    if not _is_float32(op):
+    if not is_float32(op.results[0]):
         return None
     if elements is not None and all(0 < each <= 1 for each in np.array(elements).ravel().tolist()):
         return _maximum(value, arithmetic("tfl.mul", value, alpha, value.type), value.type)
@@ -131,12 +126,12 @@ def _prelu(op: ir.OpView) -> ir.Value | None:
 
 
 def _negative(op: ir.OpView) -> ir.Value | None:
-    return _times(op.operands[0], -1.0) if _is_float32(op) else None
+    return _times(op.operands[0], -1.0) if is_float32(op.results[0]) else None
 
 
 def _minimum(op: ir.OpView) -> ir.Value | None:
     """Returns ``-max(-x, -y)``."""
-    if not _is_float32(op):
+    if not is_float32(op.results[0]):
         return None
     one, other = (_opposite(operand) for operand in op.operands)
     return _times(_maximum(one, other, op.results[0].type), -1.0)
@@ -154,7 +149,7 @@ def _reduce_max(op: ir.OpView) -> ir.Value | None:
     """Returns the maximum of a window of all places, of images and series in batches."""
     value, axes = op.operands
     found = integers(axes)
-    if not _is_float32(op) or found is None or not is_fixed(value, op.results[0]):
+    if not is_float32(op.results[0]) or found is None or not is_fixed(value, op.results[0]):
         return None
     shape = [*ir.RankedTensorType(value.type).shape]
     places = sorted(axis % len(shape) for axis in found)
@@ -170,10 +165,6 @@ def _reduce_max(op: ir.OpView) -> ir.Value | None:
     kind = resized(value.type, [batch, 1, 1, channels])
     pooled = create_value("tfl.max_pool_2d", kind, [reshaped(value, shape)], attributes)
     return reshaped(pooled, ir.RankedTensorType(op.results[0].type).shape)
-
-
-def _is_float32(op: ir.OpView) -> bool:
-    return isinstance(ir.ShapedType(op.results[0].type).element_type, ir.F32Type)
 
 
 def _times(value: ir.Value, factor: float) -> ir.Value:
@@ -273,11 +264,9 @@ def _reduce_all(op: ir.OpView) -> ir.Value:
 def _tile(op: ir.OpView) -> ir.Value | None:
     value, multiples = op.operands
     counts = integers(multiples)
-    if (
-        counts is None
-        or not is_fixed(value, op.results[0])
-        or str(ir.ShapedType(value.type).element_type) not in _TILED
-    ):
+    if counts is None or not is_fixed(value, op.results[0]):
+        return None
+    if str(ir.ShapedType(value.type).element_type) not in _TILED:
         return None
     for axis, count in enumerate(counts):
         value = _repeated(value, axis, count)

@@ -13,6 +13,7 @@ from litefuse.ir.constants import pseudo_constant, stored
 from litefuse.ir.litert_ops import int32_vector
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_value
+from litefuse.ir.purity import is_used
 
 __all__ = ["JoinReshapes", "is_fixed", "reshaped", "resized"]
 
@@ -72,7 +73,7 @@ class JoinReshapes:
                 op.results[0].replace_all_uses_with(reshaped(source, shape))
             modified = True
         for op in reversed(reshapes):
-            if not any(True for _ in op.results[0].uses):
+            if not is_used(op):
                 op.erase()
                 modified = True
         return modified

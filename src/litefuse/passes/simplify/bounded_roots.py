@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from litefuse.ir.mlir import ir
 from litefuse.ir.shapes.editor import Editor
 from litefuse.ir.shapes.graph import Node
 
@@ -40,7 +39,7 @@ def bound_before_root(editor: Editor, node: Node) -> int | None:
             continue
         if not editor.is_used_once(root) or not _is_never_negative(editor, source):
             continue
-        least = editor.numbers(np.array(smallest, np.float32), "f32", ir.InsertionPoint(node.op), node.op.location)
+        least = editor.numbers(node, np.array(smallest, np.float32), "f32")
         bounded = editor.add(node, "Maximum", [source, least], editor.tensor(source), {})
         return editor.add(node, "Rsqrt", [bounded], result, {})
     return None

@@ -7,7 +7,6 @@ from heapq import heapify, heappop, heappush
 
 import numpy as np
 
-from litefuse.ir.mlir import ir
 from litefuse.ir.ops.combining import broadcast_shapes
 from litefuse.ir.ops.dims import Shape
 from litefuse.ir.ops.facts import Dims, Op, ShapeError, Tensor, Undecided, Values, known
@@ -26,44 +25,11 @@ EXPANDING = ("BroadcastTo", "Fill", "Tile")
 _MAX_RANK = 4
 
 # Ops that commute with broadcasting.
-_TOLERANT = BROADCASTING | frozenset(
-    [
-        "Abs",
-        "Cast",
-        "Ceil",
-        "Cos",
-        "Elu",
-        "Erf",
-        "Exp",
-        "ExpandDims",
-        "Floor",
-        "Identity",
-        "IsFinite",
-        "IsInf",
-        "IsNan",
-        "LeakyRelu",
-        "Log",
-        "Log1p",
-        "LogicalNot",
-        "Neg",
-        "OnesLike",
-        "Reciprocal",
-        "Relu",
-        "Relu6",
-        "Round",
-        "Rsqrt",
-        "Sigmoid",
-        "Sign",
-        "Sin",
-        "Softplus",
-        "Sqrt",
-        "Square",
-        "StopGradient",
-        "Tan",
-        "Tanh",
-        "ZerosLike",
-    ]
-)
+_TOLERANT = BROADCASTING | {
+    *("Abs", "Cast", "Ceil", "Cos", "Elu", "Erf", "Exp", "ExpandDims", "Floor", "Identity", "IsFinite", "IsInf"),
+    *("IsNan", "LeakyRelu", "Log", "Log1p", "LogicalNot", "Neg", "OnesLike", "Reciprocal", "Relu", "Relu6", "Round"),
+    *("Rsqrt", "Sigmoid", "Sign", "Sin", "Softplus", "Sqrt", "Square", "StopGradient", "Tan", "Tanh", "ZerosLike"),
+}
 _FLOATS = frozenset({"f16", "f32", "f64"})
 
 
@@ -130,11 +96,9 @@ def _smaller(
             shape = RULES[node.name](Op(node.name, operands, [before], node.attributes))
         except (ShapeError, Undecided):
             return None
-        if (
-            not isinstance(shape, tuple)
-            or None in shape
-            or not _is_cheap([operand.shape for operand in operands], before.shape)
-        ):
+        if not isinstance(shape, tuple) or None in shape:
+            return None
+        if not _is_cheap([operand.shape for operand in operands], before.shape):
             return None
         if shape != before.shape:
             if result in returned:
@@ -191,7 +155,7 @@ def pad_instead(editor: Editor, node: Node) -> int | None:
         """Repeats a constant along the axis, too, and gives it the rank of its part."""
         if known(editor.shape(source)) == framed(size):
             return source
-        shape = editor.constant(np.array(framed(size), object), "i32", ir.InsertionPoint(node.op), node.op.location)
+        shape = editor.integers(node, framed(size))
         return editor.add(node, "BroadcastTo", [source, shape], Tensor(result.dtype, framed(size)), {})
 
     zeros = editor.zeros(node, node.results[0], framed(width[place]))
@@ -199,8 +163,8 @@ def pad_instead(editor: Editor, node: Node) -> int | None:
     constant = editor.add(node, "ConcatV2", [*terms, last], Tensor(result.dtype, framed(sum(width))), {})
     amounts: Values = np.zeros((len(open_shape), 2), object)
     amounts[axis] = [sum(width[:place]), sum(width[place + 1 :])]
-    padding = editor.constant(amounts, "i32", ir.InsertionPoint(node.op), node.op.location)
-    padded = editor.add(node, "Pad", [parts[place], padding], Tensor(result.dtype, result.shape), {})
+    operands = [parts[place], editor.integers(node, amounts)]
+    padded = editor.add(node, "Pad", operands, Tensor(result.dtype, result.shape), {})
     total = editor.add(node, "AddV2", [padded, constant], Tensor(result.dtype, result.shape), {})
     editor.padded_sums.add(total)
     return total

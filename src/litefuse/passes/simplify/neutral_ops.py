@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from litefuse.ir.attributes import ASSERTS_SIZES
-from litefuse.ir.mlir import ir
 from litefuse.ir.ops.dims import Dim, Formula, is_stretched
 from litefuse.ir.ops.facts import Dims, Op, Tensor, Values, array_of, elements, known
 from litefuse.ir.ops.rules.slicing import extents
@@ -68,10 +67,10 @@ def _identity_permutation(editor: Editor, node: Node) -> int | None:
     return editor.resolve(node.operands[0]) if in_order else None
 
 
-def _state(editor: Editor, node: Node, values: Values) -> None:
+def _set_second_operand(editor: Editor, node: Node, numbers: Values | Sequence[Dim]) -> None:
     """Replaces an op's second operand, its axes or its sizes, by a constant."""
     dtype = editor.tensor(editor.resolve(node.operands[1])).dtype
-    editor.set_operand(node, 1, editor.constant(values, dtype, ir.InsertionPoint(node.op), node.op.location))
+    editor.set_operand(node, 1, editor.integers(node, numbers, dtype))
 
 
 def _axes_from_the_first(editor: Editor, node: Node) -> None:
@@ -85,7 +84,7 @@ def _axes_from_the_first(editor: Editor, node: Node) -> None:
         return
     numbers = [axis for axis in elements(axes) if isinstance(axis, int)]
     if len(numbers) == axes.size and min(numbers, default=0) < 0:
-        _state(editor, node, array_of([axis % len(shape) for axis in numbers], axes.shape))
+        _set_second_operand(editor, node, array_of([axis % len(shape) for axis in numbers], axes.shape))
 
 
 def _stretched_axes(editor: Editor, node: Node) -> None:
@@ -104,7 +103,7 @@ def _stretched_axes(editor: Editor, node: Node) -> None:
         return
     missing = max(shape.size for shape in shapes if shape is not None) - own.size
     axes = [axis for axis, size in enumerate([1] * missing + own.tolist()) if size == 1]
-    _state(editor, node, array_of(axes, [len(axes)]))
+    _set_second_operand(editor, node, axes)
 
 
 def _sum(editor: Editor, node: Node) -> int | None:
@@ -186,7 +185,7 @@ def _reshape(editor: Editor, node: Node) -> int | None:
         return None
     present = editor.values(stated)
     if present is None or present.tolist() != sizes:
-        _state(editor, node, array_of(sizes, [len(sizes)]))
+        _set_second_operand(editor, node, sizes)
     return None
 
 
@@ -274,9 +273,8 @@ def _expanded(editor: Editor, node: Node, value: int, axis: int) -> int:
     """Adds a dimension of size 1 to a value."""
     tensor = editor.tensor(value)
     assert tensor.shape is not None
-    place = editor.constant(array_of([axis], []), "i32", ir.InsertionPoint(node.op), node.op.location)
     shape = (*tensor.shape[:axis], 1, *tensor.shape[axis:])
-    return editor.add(node, "ExpandDims", [value, place], Tensor(tensor.dtype, shape), {})
+    return editor.add(node, "ExpandDims", [value, editor.integer(node, axis)], Tensor(tensor.dtype, shape), {})
 
 
 def _concatenated(editor: Editor, node: Node) -> int | None:
@@ -296,8 +294,7 @@ def _concatenated(editor: Editor, node: Node) -> int | None:
     axis = int(packing.attributes.get("axis", 0)) % (len(shape) + 1)
     if axis == len(shape) or result.shape != (*shape[:axis], shape[axis] * len(parts), *shape[axis + 1 :]):
         return None
-    place = editor.constant(array_of([axis], []), "i32", ir.InsertionPoint(node.op), node.op.location)
-    return editor.add(node, "ConcatV2", [*parts, place], result, {})
+    return editor.add(node, "ConcatV2", [*parts, editor.integer(node, axis)], result, {})
 
 
 def keep_reduced(editor: Editor, node: Node) -> int | None:
@@ -337,9 +334,8 @@ def scalar_operand(editor: Editor, node: Node) -> None:
         channels = shape[-1] if _is_transposed_convolution(editor, other) else None
         sizes = (channels,) if isinstance(channels, int) else ()
         if numbers.shape != sizes:
-            point, dtype = ir.InsertionPoint(node.op), editor.tensor(value).dtype
             alike = np.full(sizes, numbers.reshape(()), numbers.dtype)
-            editor.set_operand(node, position, editor.numbers(alike, dtype, point, node.op.location))
+            editor.set_operand(node, position, editor.numbers(node, alike, editor.tensor(value).dtype))
 
 
 def _is_transposed_convolution(editor: Editor, value: int) -> bool:
@@ -355,11 +351,8 @@ def _is_transposed_convolution(editor: Editor, value: int) -> bool:
 def _reciprocal_root(editor: Editor, node: Node) -> int | None:
     """Replaces ``1 / sqrt(x)`` by ``Rsqrt``, which the engine does only if it sees that the one is a constant."""
     one, root = (editor.resolve(operand) for operand in node.operands)
-    numbers, producer, result = (
-        editor.tensor(one).numbers,
-        editor.producer(root, "Sqrt"),
-        editor.tensor(node.results[0]),
-    )
+    numbers, producer = editor.tensor(one).numbers, editor.producer(root, "Sqrt")
+    result = editor.tensor(node.results[0])
     if numbers is None or not (numbers == 1).all() or producer is None or editor.shape(root) != result.shape:
         return None
     return editor.add(node, "Rsqrt", editor.operands(producer), result, {}) if result.shape is not None else None
@@ -391,8 +384,7 @@ def _range_of_integers(editor: Editor, node: Node) -> int | None:
     size = editor.arithmetic.get(arithmetic_key("i32", array_of([limit], [])))
     if isinstance(start, Formula) or isinstance(delta, Formula) or size is None:
         return None
-    point, location = ir.InsertionPoint(node.op), node.op.location
-    first, step = (editor.constant(array_of([number], []), "i32", point, location) for number in (start, delta))
+    first, step = (editor.integer(node, number) for number in (start, delta))
     integers = editor.add(node, "Range", [first, editor.resolve(size), step], Tensor("i32", result.shape), {})
     return editor.add(node, "Cast", [integers], result, {"Truncate": False})
 

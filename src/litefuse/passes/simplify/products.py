@@ -200,13 +200,9 @@ def multiply_split(editor: Editor, node: Node) -> int | None:
     """
     value = editor.resolve(node.operands[0])
     before, after = editor.shape(value), editor.shape(node.results[0])
-    if (
-        before is None
-        or after is None
-        or len(before) < 3
-        or len(after) <= len(before)
-        or ASSERTS_SIZES in node.attributes
-    ):
+    if before is None or after is None or len(before) < 3 or len(after) <= len(before):
+        return None
+    if ASSERTS_SIZES in node.attributes:
         return None
     count = len(after) - len(before) + 1
     outer, rest = after[:count], after[count:]

@@ -197,10 +197,10 @@ def _known_value(editor: Editor, node: Node) -> int | None:
     (result,) = node.results
     tensor = editor.tensor(result)
     if tensor.numbers is not None:
-        return editor.numbers(tensor.numbers, tensor.dtype, ir.InsertionPoint(node.op), node.op.location)
+        return editor.numbers(node, tensor.numbers, tensor.dtype)
     if tensor.values is None or tensor.dtype not in INTEGERS:
         return None
     if is_known(tensor.values):
-        return editor.constant(tensor.values, tensor.dtype, ir.InsertionPoint(node.op), node.op.location)
+        return editor.integers(node, tensor.values, tensor.dtype)
     before = editor.arithmetic.setdefault(arithmetic_key(tensor.dtype, tensor.values), result)
     return None if before == result else editor.resolve(before)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from litefuse.ir.call_graph import attributes_of
+from litefuse.ir.litert_ops import MASKS
 from litefuse.ir.mlir import ir
 from litefuse.ir.ops.facts import Op, Values, array_of, elements
 from litefuse.ir.ops.rules.slicing import extents
@@ -14,7 +16,6 @@ from litefuse.passes.simplify.neutral_ops import keeps_axes
 __all__ = ["bound_slice", "take_stacked"]
 
 _HIGHEST = 2**31 - 1
-_MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
 
 
 def bound_slice(editor: Editor, node: Node) -> None:
@@ -44,8 +45,7 @@ def bound_slice(editor: Editor, node: Node) -> None:
         if new is None or old is None or (elements(new) == elements(old) and not as_int32):
             continue
         dtype = "i32" if as_int32 else editor.tensor(stated[position - 1]).dtype
-        constant = editor.constant(new, dtype, ir.InsertionPoint(node.op), node.op.location)
-        editor.set_operand(node, position, constant)
+        editor.set_operand(node, position, editor.integers(node, new, dtype))
     if as_int32 and "Index" in node.op.attributes:
         node.op.attributes["Index"] = ir.TypeAttr.get(ir.IntegerType.get_signless(32))
 
@@ -83,14 +83,13 @@ def take_stacked(editor: Editor, node: Node) -> int | None:
         return None
     value = values[index]
     result = editor.tensor(node.results[0])
-    attributes: dict[str, Any] = {name: node.op.attributes[name] for name in node.op.attributes}
-    for mask in _MASKS:
+    attributes: dict[str, Any] = {**attributes_of(node.op)}
+    for mask in MASKS:
         bits = int(node.attributes.get(mask, 0))
         attributes[mask] = (bits & ((1 << entry) - 1)) | (bits >> entry + 1 << entry)
     kept = [[number for place, number in enumerate(row) if place != entry] for row in rows]
     if editor.shape(value) == result.shape and keeps_axes(attributes, kept[2]):
         return value
-    point, location = ir.InsertionPoint(node.op), node.op.location
     dtype = editor.tensor(editor.resolve(node.operands[1])).dtype
-    positions = [editor.constant(array_of(row, [len(row)]), dtype, point, location) for row in kept]
+    positions = [editor.integers(node, row, dtype) for row in kept]
     return editor.add(node, "StridedSlice", [value, *positions], result, attributes)

@@ -11,12 +11,10 @@ from collections.abc import Sequence
 from math import prod
 from typing import NamedTuple
 
-import numpy as np
-
 from litefuse.ir.mlir import ir
 from litefuse.ir.ops.dims import Dim, Formula, is_stretched, product
-from litefuse.ir.ops.facts import Dims, Tensor, Values, array_of, known
-from litefuse.ir.shapes.editor import Editor
+from litefuse.ir.ops.facts import Dims, Tensor, known
+from litefuse.ir.shapes.editor import Editor, is_known
 from litefuse.ir.shapes.graph import Node
 
 __all__ = [
@@ -71,10 +69,8 @@ def add_transpose(editor: Editor, node: Node, value: int, order: Sequence[int]) 
     """Emits a transposition of a value of known rank."""
     tensor = editor.tensor(value)
     assert tensor.shape is not None
-    elements: Values = np.array(list(order), object)
-    constant = editor.constant(elements, "i32", ir.InsertionPoint(node.op), node.op.location)
     shape = tuple(tensor.shape[axis] for axis in order)
-    return editor.add(node, "Transpose", [value, constant], Tensor(tensor.dtype, shape), {})
+    return editor.add(node, "Transpose", [value, editor.integers(node, order)], Tensor(tensor.dtype, shape), {})
 
 
 def transpose_split(editor: Editor, node: Node) -> int | None:
@@ -122,13 +118,9 @@ def _split_product(editor: Editor, value: int) -> _Split | None:
     """
     splitting = editor.producer(value, "Reshape")
     shape = editor.shape(value)
-    if (
-        splitting is None
-        or shape is None
-        or len(shape) != 4
-        or not is_open(shape[:2])
-        or not editor.is_used_once(value)
-    ):
+    if splitting is None or shape is None or len(shape) != 4 or not is_open(shape[:2]):
+        return None
+    if not editor.is_used_once(value):
         return None
     source, _ = editor.operands(splitting)
     before, width = editor.shape(source), known(shape[2:])
@@ -196,9 +188,8 @@ def _cut(editor: Editor, node: Node, value: int, axis: int, columns: range) -> i
         return value
     sizes = [len(columns) if place == axis else size for place, size in enumerate(tensor.shape)]
     begin = [columns.start if place == axis else 0 for place in range(len(sizes))]
-    point, location = ir.InsertionPoint(node.op), node.op.location
-    ends = [editor.constant(array_of(each, [len(each)]), "i32", point, location) for each in (begin, sizes)]
-    return editor.add(node, "Slice", [value, *ends], Tensor(tensor.dtype, tuple(sizes)), {})
+    operands = [value, editor.integers(node, begin), editor.integers(node, sizes)]
+    return editor.add(node, "Slice", operands, Tensor(tensor.dtype, tuple(sizes)), {})
 
 
 def _split(editor: Editor, node: Node, value: int) -> int | None:
@@ -318,9 +309,9 @@ def add_squeeze(editor: Editor, node: Node, value: int, axes: Sequence[int]) -> 
     """Emits a sum over size-1 dimensions: XNNPACK takes it, but not SQUEEZE or a reshape to two dynamic dimensions."""
     shape = editor.shape(value)
     assert shape is not None
-    stated = editor.constant(array_of(axes, [len(axes)]), "i32", ir.InsertionPoint(node.op), node.op.location)
     left = tuple(size for axis, size in enumerate(shape) if axis not in axes)
-    return editor.add(node, "Sum", [value, stated], Tensor(editor.tensor(value).dtype, left), {"keep_dims": False})
+    summed = Tensor(editor.tensor(value).dtype, left)
+    return editor.add(node, "Sum", [value, editor.integers(node, axes)], summed, {"keep_dims": False})
 
 
 def merge_reshaped(editor: Editor, node: Node, x: int, matrix: int, *, transposed: bool) -> int | None:
@@ -331,13 +322,9 @@ def merge_reshaped(editor: Editor, node: Node, x: int, matrix: int, *, transpose
         return None
     source, _ = editor.operands(merging)
     shape, merged = editor.shape(source), editor.shape(x)
-    if (
-        shape is None
-        or merged is None
-        or len(shape) != 4
-        or len(merged) != 3
-        or not is_stretched(shape[:2], merged[:2])
-    ):
+    if shape is None or merged is None or len(shape) != 4 or len(merged) != 3:
+        return None
+    if not is_stretched(shape[:2], merged[:2]):
         return None
     parts, depth = known(shape[2:]) or (None, None)
     if parts is None or depth is None or editor.tensor(x).dtype != "f32" or not is_open(shape[:2]):
@@ -354,6 +341,4 @@ def merge_reshaped(editor: Editor, node: Node, x: int, matrix: int, *, transpose
 def numbers(editor: Editor, value: int) -> list[int] | None:
     """Returns the elements of a vector, if all are known."""
     values = editor.values(value)
-    if values is None or not all(isinstance(element, int) for element in values.tolist()):
-        return None
-    return [int(element) for element in values.tolist()]
+    return None if values is None or not is_known(values) else [int(element) for element in values.tolist()]

@@ -76,11 +76,9 @@ def transpose_ones(editor: Editor, node: Node) -> int | None:
         return None
     source, stated = editor.operands(transposing)
     order = _permutation(editor, stated)
-    if (
-        order is None
-        or not editor.is_used_once(turned)
-        or [size for size in before if size != 1] != [size for size in after if size != 1]
-    ):
+    if order is None or not editor.is_used_once(turned):
+        return None
+    if [size for size in before if size != 1] != [size for size in after if size != 1]:
         return None
     ones = iter(axis for axis, size in zip(order, before, strict=True) if size == 1)
     others = iter(axis for axis, size in zip(order, before, strict=True) if size != 1)

@@ -11,6 +11,7 @@ from litefuse.ir.locations import node_name
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.op_creation import create_value
 from litefuse.ir.passes import visit_ops
+from litefuse.ir.purity import is_used
 from litefuse.ir.types import tensor_type_of
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def _count_before(op: ir.OpView) -> int:
 def _erase_dead(ops: list[ir.OpView]) -> None:
     """Erases emitted ops without uses: parts of what turned out to be one op."""
     for op in reversed(ops):
-        if not any(True for result in op.results for _ in result.uses):
+        if not is_used(op):
             op.operation.erase()
 
 

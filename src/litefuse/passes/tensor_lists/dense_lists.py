@@ -11,6 +11,7 @@ from litefuse.ir.call_graph import callees, callees_first, functions, operations
 from litefuse.ir.constants import integer_constant, tensor_constant
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.ops.dims import Dim
+from litefuse.ir.purity import replace_op
 from litefuse.ir.tensorflow_op import NotDecomposed
 from litefuse.ir.types import is_variant
 from litefuse.passes.tensor_lists.dense_ops import dense_form
@@ -126,9 +127,7 @@ def _set_type(web: Web, kind: ir.Type) -> None:
 
 
 def _replace(op: ir.OpView, values: Sequence[ir.Value]) -> None:
-    for old, new in zip(op.results, values, strict=True):
-        old.replace_all_uses_with(new)
-    op.operation.erase()
+    replace_op(op, values)
 
 
 def _drop(web: Web) -> None:

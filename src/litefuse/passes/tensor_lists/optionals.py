@@ -10,6 +10,7 @@ from litefuse.ir.call_graph import call_operands, function_symbol, operations
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.ops.dims import Dim, symbol_in
 from litefuse.ir.ops.substitution import substituted, unknowns
+from litefuse.ir.purity import replace_op
 from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
 from litefuse.passes.tensor_lists.list_ops import NONE, OPTIONALS, hold_tensors
 from litefuse.passes.tensor_lists.list_sizes import function_of
@@ -46,8 +47,7 @@ def remove_optionals(by_symbol: Mapping[str, func.FuncOp]) -> None:
             if group.kind[0] == "tensor":
                 _make_tensor(group, sizes)
             for op in group.kinds[group.kind]:
-                op.results[0].replace_all_uses_with(op.operands[0])
-                op.operation.erase()
+                replace_op(op, [op.operands[0]])
 
 
 def _separate_nothings(by_symbol: Mapping[str, func.FuncOp]) -> None:
@@ -72,8 +72,7 @@ def _make_tensor(group: OptionalGroup, sizes: Sizes) -> None:
         with ir.InsertionPoint(op), op.location:
             b = Builder()
             zeros = b.fill([emit(size, b) for size in shape], 0, kind.dtype)
-        op.results[0].replace_all_uses_with(zeros)
-        op.operation.erase()
+        replace_op(op, [zeros])
 
 
 def _type(group: OptionalGroup) -> TensorType:

@@ -9,6 +9,7 @@ from litefuse.ir.call_graph import operations, terminator_of, update_function_ty
 from litefuse.ir.constants import integer_constant, without_copies
 from litefuse.ir.mlir import func, ir, producer
 from litefuse.ir.op_creation import create_like, create_value
+from litefuse.ir.purity import replace_op
 from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
 
 __all__ = ["take_ragged_items_apart"]
@@ -84,15 +85,13 @@ def _take_rows(op: ir.OpView, by_symbol: Mapping[str, func.FuncOp]) -> None:
             end = b.binary("Minimum", b.binary("Maximum", end, begin), size)
             places = b.op("Range", [begin, end, b.scalar(1)], [None], "int32")
             new = b.gather(values_here, places)
-        row.results[0].replace_all_uses_with(new)
-        row.operation.erase()
+        replace_op(row, [new])
         get.operation.erase()
     for shape in shapes:
         b = Builder()
         with ir.InsertionPoint(shape), shape.location:
             counted = b.op("Shape", [b.slice(splits, 0, 1, None)], [1], tensor_type_of(shape.results[0]).dtype)
-        shape.results[0].replace_all_uses_with(counted)
-        shape.operation.erase()
+        replace_op(shape, [counted])
     made.operation.erase()
     op.operation.erase()
 

@@ -14,6 +14,7 @@ from litefuse.ir.importer.constants import complex_of_parts
 from litefuse.ir.locations import node_name
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.op_creation import create_op
+from litefuse.ir.purity import replace_op
 from litefuse.ir.types import assign_variable, resource_value_type, tensor_type_of
 
 __all__ = ["FreezeVariables", "InitializeVariables", "Verdict"]
@@ -124,8 +125,7 @@ def _freeze(handles: list[tuple[func.FuncOp, ir.OpView]], value: ir.Attribute) -
                 with ir.InsertionPoint.after(constant):
                     result = complex_of_parts(result, reads[0].location)
             for read in reads:
-                read.results[0].replace_all_uses_with(result)
-                read.operation.erase()
+                replace_op(read, [result])
         handle.operation.erase()
 
 

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from litefuse.ir.call_graph import functions, operations
 from litefuse.ir.mlir import ir
+from litefuse.ir.purity import replace_op
 
 __all__ = ["MergeHandles", "SeparateReads"]
 
@@ -32,8 +33,7 @@ class MergeHandles:
                     continue
                 first = handles.setdefault((str(op.attributes["container"]), str(op.attributes["shared_name"])), op)
                 if first is not op:
-                    op.results[0].replace_all_uses_with(first.results[0])
-                    op.operation.erase()
+                    replace_op(op, [first.results[0]])
                     modified = True
         return modified
 

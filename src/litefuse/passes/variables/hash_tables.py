@@ -18,6 +18,7 @@ from litefuse.ir.importer.types import element_type
 from litefuse.ir.locations import node_text
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.op_creation import create_like, create_op, create_value
+from litefuse.ir.purity import replace_op
 
 __all__ = ["InitializeTables"]
 
@@ -123,9 +124,7 @@ def _lower(name: str, table: Table, handles: list[ir.OpView], filled: _Filled) -
     for user in users:
         with ir.InsertionPoint(user), user.location:
             results = _results(user, table, keys, values, find)
-        for old, new in zip(user.results, results, strict=True):
-            old.replace_all_uses_with(new)
-        user.operation.erase()
+        replace_op(user, results)
 
 
 # Takes the keys, the default and the declared type of the values.

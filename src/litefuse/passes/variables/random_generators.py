@@ -11,6 +11,7 @@ from litefuse.ir.builder import Builder
 from litefuse.ir.call_graph import functions, operations
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.op_creation import create_value
+from litefuse.ir.purity import replace_op
 from litefuse.ir.types import TensorType, assign_variable, ranked_tensor_type, tensor_type_of
 
 __all__ = ["KeepGenerators"]
@@ -67,8 +68,7 @@ class KeepGenerators:
         for number, op in enumerate(found):
             with ir.InsertionPoint(op), op.location:
                 result = _drawn(b, op, _handle(number))
-            op.results[0].replace_all_uses_with(result)
-            op.operation.erase()
+            replace_op(op, [result])
         return True
 
 

@@ -28,6 +28,7 @@ from litefuse.ir.call_graph import (
 from litefuse.ir.locations import node_text
 from litefuse.ir.mlir import func, ir, producer
 from litefuse.ir.op_creation import create_value
+from litefuse.ir.purity import replace_op
 from litefuse.ir.types import is_resource, is_variant, resource_value_type, tensor_type_of
 
 __all__ = ["CheckHandles", "LiftReads", "SinkHandles"]
@@ -128,8 +129,7 @@ def _lift(function: func.FuncOp, reads: dict[int, list[ir.OpView]], sites: Seque
     for index, ops in reads.items():
         arguments[index].set_type(ops[0].results[0].type)
         for op in ops:
-            op.results[0].replace_all_uses_with(arguments[index])
-            op.operation.erase()
+            replace_op(op, [arguments[index]])
     update_function_type(function)
 
 
@@ -187,8 +187,7 @@ class _Sinker:
             function = self._copy(function, binding)
         for op in operations(function):
             if op.name == "tf.Identity" and is_resource(op.results[0]):
-                op.results[0].replace_all_uses_with(op.operands[0])
-                op.operation.erase()
+                replace_op(op, [op.operands[0]])
             elif is_call(op):
                 self._sink_call(op)
         sunk = self._done[key] = _Sunk(function_symbol(function), _drop_returned_handles(function))

@@ -15,6 +15,7 @@ from litefuse.ir.call_graph import functions, nested_operations
 from litefuse.ir.constants import absent_operand, pseudo_constant, stored
 from litefuse.ir.engine.lowering import flatbuffer, set_signature
 from litefuse.ir.mlir import func, ir, producer
+from litefuse.ir.purity import is_used
 
 __all__ = ["LARGEST_FOLDED", "FoldConstants", "is_used_among"]
 
@@ -155,7 +156,7 @@ def _fold(ops: Sequence[ir.OpView]) -> bool:
             if value in found:
                 modified = _place(op, value, found[value], computed[value]) or modified
     for op in reversed(cone):
-        if not any(True for result in op.results for _ in result.uses):
+        if not is_used(op):
             op.operation.erase()
             modified = True
     return modified
@@ -225,7 +226,7 @@ def _fold_places(ops: Sequence[ir.OpView]) -> bool:
             for use in users:
                 use.owner.operands[use.operand_number] = constant
     for op in reversed(folded):
-        if not any(True for _ in op.results[0].uses):
+        if not is_used(op):
             op.operation.erase()
     return bool(folded)
 

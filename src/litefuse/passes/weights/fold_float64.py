@@ -16,6 +16,7 @@ from litefuse.ir.mlir import ir
 from litefuse.ir.ops.facts import FLOATS, INTEGERS, MALFORMED, Op, Tensor, Undecided
 from litefuse.ir.ops.numbers import FUNCTIONS, FUNCTIONS_OF_FLOAT64, MOVES
 from litefuse.ir.ops.values import VALUES
+from litefuse.ir.purity import is_used
 from litefuse.passes.weights.fold_constants import LARGEST_FOLDED, is_used_among
 
 __all__ = ["FoldFloat64"]
@@ -137,7 +138,7 @@ def _fold(ops: Sequence[ir.OpView]) -> bool:
         modified = True
     if modified:
         for op in reversed(list(dict.fromkeys(each.op for each in known.values()))):
-            if not any(True for result in op.results for _ in result.uses):
+            if not is_used(op):
                 op.operation.erase()
     return modified
 

@@ -17,6 +17,7 @@ from litefuse.ir.engine.lowering import run_mlir_passes
 from litefuse.ir.litert_ops import transposed
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_op
+from litefuse.ir.purity import is_used, replace_op
 from litefuse.passes.weights import Weight, Weights, takes_stub
 
 __all__ = ["FoldWeights"]
@@ -87,7 +88,7 @@ class FoldWeights:
         self._each(module, lambda op: self._fold_result(op, tables))
         self._each(module, lambda op: self._fold_input(op, tables))
         for op in all_operations(module):  # otherwise unused ones would be written
-            if op.name in _UNUSED and not list(op.results[0].uses):
+            if op.name in _UNUSED and not is_used(op):
                 op.operation.erase()
         return True
 
@@ -144,8 +145,7 @@ class FoldWeights:
                     "weights_format": "DEFAULT",
                 },
             )
-        op.results[0].replace_all_uses_with(made.result)
-        op.operation.erase()
+        replace_op(op, [made.result])
         return True
 
     def _multiply(self, op: ir.OpView, uses: Mapping[Hashable, int]) -> bool:
@@ -213,8 +213,7 @@ class FoldWeights:
             self._set(affine, operands.bias, bias)
         affine.attributes[_ACTIVATION] = op.attributes[_ACTIVATION]
         affine.operation.location = ir.Location.fused([op.location, affine.location])
-        op.results[0].replace_all_uses_with(value)
-        op.operation.erase()
+        replace_op(op, [value])
         return True
 
     def _fold_input(self, op: ir.OpView, tables: Collection[Hashable]) -> bool:
@@ -252,7 +251,7 @@ class FoldWeights:
                 return False
             self._set(op, operands.bias, bias + weight.sums(operands.channels, vector))
         op.operands[operands.input] = value
-        if not list(before.results[0].uses):
+        if not is_used(before):
             before.operation.erase()
         return True
 

@@ -8,6 +8,7 @@ from litefuse.errors import LoweringError
 from litefuse.ir.call_graph import function_symbol, functions, nested_operations, operations
 from litefuse.ir.constants import CONSTANTS, DENSE_CONSTANTS, stored
 from litefuse.ir.mlir import ir
+from litefuse.ir.purity import is_used
 
 __all__ = ["CheckConstants", "DropConstants"]
 
@@ -66,7 +67,7 @@ class DropConstants:
                 continue
             modified = _merge(function.entry_block) or modified
             for op in list(nested_operations(function.entry_block)):
-                if op.name in CONSTANTS and not any(True for _ in op.results[0].uses):
+                if op.name in CONSTANTS and not is_used(op):
                     op.operation.erase()
                     modified = True
         return modified

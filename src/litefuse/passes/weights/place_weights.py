@@ -9,6 +9,8 @@ from typing import ClassVar
 from litefuse.ir.importer.constants import loaded_attribute
 from litefuse.ir.mlir import ir
 from litefuse.ir.passes import visit_ops
+from litefuse.ir.purity import replace_op
+from litefuse.ir.types import is_float32
 from litefuse.passes.weights.weights import Weights
 
 __all__ = ["LoadWeights", "PlaceWeights", "takes_placeholder", "takes_stub"]
@@ -74,8 +76,7 @@ def _remove_casts(weight: ir.Value) -> None:
         if cast.name == "tf.Cast" and (
             ir.ShapedType(cast.results[0].type).element_type == ir.ShapedType(weight.type).element_type
         ):
-            cast.results[0].replace_all_uses_with(weight)
-            cast.operation.erase()
+            replace_op(cast, [weight])
 
 
 def takes_placeholder(weight: ir.Value) -> bool:
@@ -113,7 +114,7 @@ def _any(_op: ir.OpView) -> bool:
 
 
 def _is_float(op: ir.OpView) -> bool:
-    return str(ir.ShapedType(op.results[0].type).element_type) == "f32"
+    return is_float32(op.results[0])
 
 
 def _is_plain(op: ir.OpView, *flags: str) -> bool:
