@@ -37,7 +37,10 @@ class LowerCase:
     name: ClassVar[str] = "lower-case"
 
     def run(self, module: ir.Module) -> bool:
-        return visit_ops(module, {"tf.Case": lambda op: _Chain(module, op).lowered()}, nested=False)
+        def lowered(op: ir.OpView) -> list[ir.Value]:
+            return _Chain(module, op).choose(0, op.operands[0], call_operands(op))
+
+        return visit_ops(module, {"tf.Case": lowered}, nested=False)
 
 
 class _Chain:
@@ -49,12 +52,8 @@ class _Chain:
         self._result_types = [result.type for result in op.results]
         self._stateless = op.attributes["is_stateless"]
         self._taken = set(functions(module))
-        self._operands = (op.operands[0], call_operands(op))
 
-    def lowered(self) -> list[ir.Value]:
-        return self._choose(0, *self._operands)
-
-    def _choose(self, position: int, index: ir.Value, arguments: Sequence[ir.Value]) -> list[ir.Value]:
+    def choose(self, position: int, index: ir.Value, arguments: Sequence[ir.Value]) -> list[ir.Value]:
         """Emits the choice among the branches from ``position`` on."""
         if position == len(self._branches) - 1:
             return self._call(position, arguments)
@@ -86,7 +85,7 @@ class _Chain:
         block = function.add_entry_block()
         with ir.InsertionPoint(block):
             index, *arguments = block.arguments
-            func.ReturnOp(self._choose(position, index, arguments) if rest else self._call(position, arguments))
+            func.ReturnOp(self.choose(position, index, arguments) if rest else self._call(position, arguments))
         return symbol
 
 

@@ -36,15 +36,15 @@ class LimitOps:
         order = callees_first(by_symbol, calls)
         whole: dict[str, int] = {}
         for symbol in order:
-            whole[symbol] = own[symbol] + sum(count * whole[each] for each, count in calls[symbol].items())
+            whole[symbol] = own[symbol] + sum(count * whole[callee] for callee, count in calls[symbol].items())
         total = sum(whole[symbol] for symbol in order if is_public(by_symbol[symbol]))
         limit = current_limits().max_ops
         if total <= limit:
             return False
         uses: Counter[str] = Counter(symbol for symbol in order if is_public(by_symbol[symbol]))
         for symbol in reversed(order):
-            for each, count in calls[symbol].items():
-                uses[each] += count * uses[symbol]
+            for callee, count in calls[symbol].items():
+                uses[callee] += count * uses[symbol]
         most = max(order, key=lambda symbol: uses[symbol] * own[symbol])
         raise LimitError(
             f"with its calls inlined, the model would have {_number(total)} ops, more than the limit max_ops "

@@ -8,7 +8,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from litefuse.ir.call_graph import all_operations, function_symbol, functions, terminator_of
+from litefuse.ir.call_graph import (
+    all_operations,
+    attributes_of,
+    defined_functions,
+    function_symbol,
+    functions,
+    terminator_of,
+)
 from litefuse.ir.constants import CONSTANTS, pseudo_constant
 from litefuse.ir.litert_ops import copied, create_fill, splat
 from litefuse.ir.mlir import func, ir
@@ -95,14 +102,14 @@ class DropLoopVariables:
 def _unused(loop: ir.OpView) -> set[int]:
     """Returns the positions of the variables that only they themselves depend on."""
     cond, body = (region.blocks[0] for region in loop.regions)
-    found = {
+    unused = {
         index
         for index, (result, argument) in enumerate(zip(loop.results, cond.arguments, strict=True))
         if not any(True for _ in result.uses) and not any(True for _ in argument.uses)
     }
-    while used := {index for index in found if not _goes_only_to(body, index, found)}:
-        found -= used
-    return found
+    while used := {index for index in unused if not _goes_only_to(body, index, unused)}:
+        unused -= used
+    return unused
 
 
 def _goes_only_to(body: ir.Block, index: int, variables: set[int]) -> bool:
@@ -128,26 +135,10 @@ def _goes_only_to(body: ir.Block, index: int, variables: set[int]) -> bool:
 
 def _drop(loop: ir.OpView, unused: set[int]) -> None:
     kept = [index for index in range(len(loop.results)) if index not in unused]
-    attributes = {name: loop.attributes[name] for name in loop.attributes}
-    new = ir.Operation.create(
-        "tfl.while",
-        [loop.results[index].type for index in kept],
-        [loop.operands[index] for index in kept],
-        attributes,
-        regions=2,
-        loc=loop.location,
-        ip=ir.InsertionPoint(loop),
-    )
+    new = _loop_like(loop, [loop.results[index].type for index in kept], [loop.operands[index] for index in kept])
     cond, body = (region.blocks[0] for region in loop.regions)
     yielding = terminator_of(body)
-    create_op(
-        "tfl.yield",
-        [],
-        [yielding.operands[index] for index in kept],
-        location=yielding.location,
-        point=ir.InsertionPoint(yielding),
-    )
-    yielding.operation.erase()
+    _yield_instead(yielding, [yielding.operands[index] for index in kept])
     for op in reversed(list(body.operations)):
         if len(op.results) and is_pure(op.name) and not is_used(op):
             op.operation.erase()
@@ -177,11 +168,9 @@ class OutlineLoops:
     def run(self, module: ir.Module) -> bool:
         modified = False
         copied_constants: dict[ir.OpView, None] = {}
-        for symbol, function in functions(module).items():
-            if function.is_external:
-                continue
+        for function in defined_functions(module):
             for number, loop in enumerate(list(_loops(function.entry_block))):
-                _outline(module, loop, f"{symbol}.while.{number}", copied_constants)
+                _outline(module, loop, f"{function_symbol(function)}.while.{number}", copied_constants)
                 modified = True
         for constant in copied_constants:
             if not is_used(constant):  # otherwise it would be a tensor of the file
@@ -205,11 +194,7 @@ def _is_outlined(loop: ir.OpView) -> bool:
 
 def _outline(module: ir.Module, loop: ir.OpView, base: str, copied_constants: dict[ir.OpView, None]) -> None:
     cond, body = (region.blocks[0] for region in loop.regions)
-    captures: list[ir.Value] = []
-    for block in (cond, body):
-        for value in _captured(block, copied_constants):
-            if value not in captures:
-                captures.append(value)
+    captures = list(dict.fromkeys(value for block in (cond, body) for value in _captured(block, copied_constants)))
     for value in captures:
         for block in (cond, body):
             argument = block.add_argument(value.type, value.location)
@@ -221,14 +206,12 @@ def _outline(module: ir.Module, loop: ir.OpView, base: str, copied_constants: di
         before, after = _changing_size(loop, (cond, body))
         added.append(before)
         yielded.append(after)
-    _yield_also(body, yielded)
+    terminator = terminator_of(body)
+    _yield_instead(terminator, [*terminator.operands, *yielded])
 
     operands = [*loop.operands, *added]
     results = [*(result.type for result in loop.results), *(argument.type for argument in _last(body, len(added)))]
-    attributes = {name: loop.attributes[name] for name in loop.attributes}
-    new = ir.Operation.create(
-        "tfl.while", results, operands, attributes, regions=2, loc=loop.location, ip=ir.InsertionPoint(loop)
-    )
+    new = _loop_like(loop, results, operands)
     for region, block, part in zip(new.regions, (cond, body), ("cond", "body"), strict=True):
         function = _function_from(module, block, f"{base}.{part}")
         _call_only(region, function)
@@ -330,18 +313,22 @@ def _vector(count: int, point: ir.InsertionPoint, location: ir.Location) -> ir.V
         return pseudo_constant(ir.DenseElementsAttr.get(np.arange(count, dtype=np.int32)))
 
 
-def _yield_also(block: ir.Block, values: Sequence[ir.Value]) -> None:
-    terminator = terminator_of(block)
-    operands = [*terminator.operands, *values]
-    create_op("tfl.yield", [], operands, location=terminator.location, point=ir.InsertionPoint(terminator))
+def _yield_instead(terminator: ir.OpView, values: Sequence[ir.Value]) -> None:
+    create_op("tfl.yield", [], values, location=terminator.location, point=ir.InsertionPoint(terminator))
     terminator.operation.erase()
+
+
+def _loop_like(loop: ir.OpView, results: Sequence[ir.Type], operands: Sequence[ir.Value]) -> ir.Operation:
+    """Emits a loop without its regions before another one, with other variables."""
+    point, attributes = ir.InsertionPoint(loop), attributes_of(loop)
+    return ir.Operation.create("tfl.while", results, operands, attributes, regions=2, loc=loop.location, ip=point)
 
 
 def _function_from(module: ir.Module, block: ir.Block, symbol: str) -> func.FuncOp:
     terminator = terminator_of(block)
     inputs = [argument.type for argument in block.arguments]
     kind = ir.FunctionType.get(inputs, [value.type for value in terminator.operands])
-    taken = {function_symbol(op) for op in module.body.operations if isinstance(op, func.FuncOp)}
+    taken = functions(module)
     while symbol in taken:
         symbol += "_"
     with ir.InsertionPoint(module.body):
@@ -361,10 +348,6 @@ def _function_from(module: ir.Module, block: ir.Block, symbol: str) -> func.Func
 def _call_only(region: ir.Region, function: func.FuncOp) -> None:
     block = region.blocks.append(*function.type.inputs)
     with ir.InsertionPoint(block):
-        call = create_op(
-            "func.call",
-            function.type.results,
-            block.arguments,
-            {"callee": ir.FlatSymbolRefAttr.get(function_symbol(function))},
-        )
+        callee = {"callee": ir.FlatSymbolRefAttr.get(function_symbol(function))}
+        call = create_op("func.call", function.type.results, block.arguments, callee)
         create_op("tfl.yield", [], call.results)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from litefuse.ir.call_graph import functions, is_public
+from litefuse.ir.call_graph import defined_functions, is_public
 from litefuse.ir.defining_ops import is_constant
 from litefuse.ir.litert_ops import copied
 from litefuse.ir.mlir import ir
@@ -67,8 +67,8 @@ class KeepCopies:
 
     def run(self, module: ir.Module) -> bool:
         modified = False
-        for function in functions(module).values():
-            if function.is_external or (is_public(function) and not _is_prepared_in_calls(function.entry_block)):
+        for function in defined_functions(module):
+            if is_public(function) and not _is_prepared_in_calls(function.entry_block):
                 continue
             parts = _parts(function.entry_block)
             left_out, taken = _left_out(parts), _taken(parts) if is_public(function) else {}
@@ -104,14 +104,14 @@ def _taken(parts: Mapping[ir.OpView, int]) -> dict[ir.Value, list[tuple[ir.OpVie
 
 def _left_out(parts: Mapping[ir.OpView, int]) -> list[tuple[ir.OpView, ir.Value]]:
     """Returns copies of XNNPACK's results whose own results leave XNNPACK's memory."""
-    found: list[tuple[ir.OpView, ir.Value]] = []
+    left_out: list[tuple[ir.OpView, ir.Value]] = []
     for op, part in parts.items():
         if part % 2 == 0 or op.name.removeprefix("tfl.") not in _COPIES:
             continue
         inside = [value for value in op.operands if _part(value, parts) == part and not _leaves(value, part, parts)]
         if inside:
-            found += [(op, value) for value in op.results if not _is_static(value) and _leaves(value, part, parts)]
-    return found
+            left_out += [(op, value) for value in op.results if not _is_static(value) and _leaves(value, part, parts)]
+    return left_out
 
 
 def _replace(users: Sequence[tuple[ir.OpView, int]], copy: ir.Value) -> None:

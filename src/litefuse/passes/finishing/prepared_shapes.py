@@ -9,12 +9,12 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from litefuse.ir.attributes import attribute_value
-from litefuse.ir.call_graph import functions, nested_operations
+from litefuse.ir.call_graph import defined_functions, nested_operations
 from litefuse.ir.constants import DENSE_CONSTANTS, stored
 from litefuse.ir.litert_ops import MASKS, arithmetic, concatenation, int32_vector, part, strided_slice
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_value
-from litefuse.ir.purity import replace_op
+from litefuse.ir.purity import is_used, replace_op
 
 __all__ = ["PrepareShapes", "is_computed_in_calls"]
 
@@ -22,14 +22,8 @@ _KNOWN = DENSE_CONSTANTS | {"tfl.shape"}
 # Ops that LiteRT evaluates when it prepares a model, if the operands are known (measured with ai-edge-litert 2.3.0).
 _PREPARED = frozenset(
     {
-        "tfl.broadcast_args",
-        "tfl.concatenation",
-        "tfl.gather",
-        "tfl.mul",
-        "tfl.reduce_prod",
-        "tfl.reshape",
-        "tfl.strided_slice",
-        "tfl.tile",
+        *("tfl.broadcast_args", "tfl.concatenation", "tfl.gather", "tfl.mul", "tfl.reduce_prod", "tfl.reshape"),
+        *("tfl.strided_slice", "tfl.tile"),
     }
 )
 # The highest rank that STRIDED_SLICE supports, and the dtypes that SLICE supports as well.
@@ -71,15 +65,14 @@ class PrepareShapes:
 
     def run(self, module: ir.Module) -> bool:
         modified = False
-        for function in functions(module).values():
-            if not function.is_external:
-                packed = _prepared(list(nested_operations(function.entry_block)))
-                for op in packed:
-                    with ir.InsertionPoint(op), op.location:
-                        _slice_from_the_first(op)
-                        op.results[0].replace_all_uses_with(_concatenated(list(op.operands)))
-                    _erase(op)
-                modified |= bool(packed)
+        for function in defined_functions(module):
+            packed = _prepared(list(nested_operations(function.entry_block)))
+            for op in packed:
+                with ir.InsertionPoint(op), op.location:
+                    _slice_from_the_first(op)
+                    op.results[0].replace_all_uses_with(_concatenated(list(op.operands)))
+                _erase(op)
+            modified |= bool(packed)
         return modified
 
 
@@ -161,7 +154,8 @@ def _element(value: ir.Value) -> _Element | None:
 
 def _slice_from_the_first(sizes: ir.OpView) -> None:
     """Replaces each SLICE of these sizes that begins at 0 by STRIDED_SLICE: the fault ``slice-of-known-sizes``."""
-    to_the_end = [each is not None and np.array(each).item() == -1 for each in map(stored, sizes.operands)]
+    known = map(stored, sizes.operands)
+    to_the_end = [elements is not None and np.array(elements).item() == -1 for elements in known]
     for use in list(sizes.results[0].uses):
         op = use.owner
         begin = stored(op.operands[1]) if op.name == "tfl.slice" and use.operand_number == 2 else None
@@ -189,7 +183,8 @@ def _place(value: ir.Value) -> tuple[ir.Value, int] | None:
     source, begin, _, strides = owner.operands
     if ir.ShapedType(source.type).rank != 1:
         return None
-    numbers = [int(np.array(each).item()) for each in map(stored, (begin, strides)) if each is not None]
+    known = map(stored, (begin, strides))
+    numbers = [int(np.array(elements).item()) for elements in known if elements is not None]
     return (source, numbers[0]) if len(numbers) == 2 and numbers[0] >= 0 and numbers[1] == 1 else None
 
 
@@ -200,16 +195,16 @@ def _vector(size: int) -> ir.Type:
 def _erase(op: ir.OpView) -> None:
     """Erases an op, and what only it needs; that would be written to the file."""
     needed = [op]
-    for each in needed:
-        for value in each.operands:
+    for other in needed:  # grows
+        for value in other.operands:
             if not isinstance(value.owner, ir.Block) and value.owner.opview not in needed:
                 needed.append(value.owner.opview)
     before = 0
     while len(needed) != before:
         before, kept = len(needed), list[ir.OpView]()
-        for each in needed:
-            if any(list(result.uses) for result in each.results):
-                kept.append(each)
+        for other in needed:
+            if is_used(other):
+                kept.append(other)
             else:
-                each.operation.erase()
+                other.operation.erase()
         needed = kept

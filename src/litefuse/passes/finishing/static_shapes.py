@@ -8,9 +8,15 @@ from typing import ClassVar
 import numpy as np
 
 from litefuse.ir.attributes import attribute_value
-from litefuse.ir.call_graph import attributes_of, functions, is_public, nested_operations, update_function_type
+from litefuse.ir.call_graph import (
+    attributes_of,
+    defined_functions,
+    is_public,
+    nested_operations,
+    update_function_type,
+)
 from litefuse.ir.constants import pseudo_constant, stored
-from litefuse.ir.mlir import ir
+from litefuse.ir.mlir import ir, producer
 from litefuse.ir.ops.dims import Shape
 from litefuse.ir.ops.facts import ShapeError, Undecided
 from litefuse.ir.ops.rules import RULES
@@ -40,9 +46,7 @@ class TypeStaticShapes:
 
     def run(self, module: ir.Module) -> bool:
         modified = False
-        for function in functions(module).values():
-            if function.is_external:
-                continue
+        for function in defined_functions(module):
             for op in nested_operations(function.entry_block):
                 if len(op.results) != 1 or not op.name.startswith("tfl.") or not _is_open(op.results[0]):
                     continue
@@ -97,7 +101,7 @@ def _shape(op: ir.OpView) -> Shape | None:
 
 def _are_sizes_of(dims: ir.Value, value: ir.Value) -> bool:
     """Whether sizes are those of a value: SHAPE of it, or that taken apart and packed again."""
-    owner = dims.owner
-    while not isinstance(owner, ir.Block) and owner.name in {"tfl.pack", "tfl.strided_slice"}:
-        owner = owner.operands[0].owner  # litefuse packs all of the sizes, in their order
-    return not isinstance(owner, ir.Block) and owner.name == "tfl.shape" and owner.operands[0] == value
+    while (owner := producer(dims, "tfl.pack", "tfl.strided_slice")) is not None:
+        dims = owner.operands[0]  # litefuse packs all of the sizes, in their order
+    shape = producer(dims, "tfl.shape")
+    return shape is not None and shape.operands[0] == value

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from litefuse.ir.litert_ops import int32_vector
 from litefuse.ir.mlir import ir, producer
-from litefuse.ir.op_creation import create_value
 from litefuse.ir.passes import visit_ops
 from litefuse.ir.purity import erase_unused
-from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized
+from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, sliced
 
 __all__ = ["ComplexPairs"]
 
@@ -56,9 +54,9 @@ def _pairs(value: ir.Value) -> ir.Value | None:
     pairs = made.operands[0]
     while not is_fixed(pairs) and (reshape := producer(pairs, "tfl.reshape")) is not None:
         pairs = reshape.operands[0]
-    return (
-        pairs if is_fixed(pairs) and not _is_complex(pairs) and ir.RankedTensorType(pairs.type).shape[-1] == 2 else None
-    )
+    if not is_fixed(pairs) or _is_complex(pairs) or ir.RankedTensorType(pairs.type).shape[-1] != 2:
+        return None
+    return pairs
 
 
 def _part(pairs: ir.Value, index: int) -> ir.Value:
@@ -66,9 +64,7 @@ def _part(pairs: ir.Value, index: int) -> ir.Value:
     pack = producer(pairs, "tfl.pack")
     if pack is not None and ir.IntegerAttr(pack.attributes["axis"]).value % kind.rank == kind.rank - 1:
         return pack.operands[index]
-    counts = [*kind.shape[:-1], 1]
-    operands = [pairs, int32_vector([*[0] * (kind.rank - 1), index]), int32_vector(counts)]
-    return create_value("tfl.slice", resized(kind, counts), operands)
+    return sliced(pairs, [*[0] * (kind.rank - 1), index], [*kind.shape[:-1], 1])
 
 
 def _is_complex(value: ir.Value) -> bool:

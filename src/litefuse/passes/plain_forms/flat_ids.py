@@ -52,10 +52,10 @@ def _flat(op: ir.OpView) -> ir.Value:
     kind = ir.RankedTensorType(table.type)
     axis = _number(op, "axis") % kind.rank
     count = math.prod(ir.RankedTensorType(ids.type).shape)
-    int32 = ir.IntegerType.get_signless(32)
     flat = reshaped(ids, [count])
-    if ir.RankedTensorType(flat.type).element_type != int32:
-        flat = create_value("tfl.cast", ir.RankedTensorType.get([count], int32), [flat])
+    vector = ir.RankedTensorType.get([count], ir.IntegerType.get_signless(32))
+    if flat.type != vector:
+        flat = create_value("tfl.cast", vector, [flat])
     rows = gathered(table, flat, resized(table.type, [*kind.shape[:axis], count, *kind.shape[axis + 1 :]]), axis)
     return reshaped(rows, ir.RankedTensorType(op.results[0].type).shape)
 

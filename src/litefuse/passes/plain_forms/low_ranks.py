@@ -55,7 +55,6 @@ class LowerRanks:
 
 
 def _tensors(op: ir.OpView) -> list[ir.Value]:
-    """Returns the operands that are present."""
     return [value for value in op.operands if isinstance(value.type, ir.ShapedType)]
 
 
@@ -81,30 +80,25 @@ def _operand(given: _LowOperand) -> ir.Value:
 
 def _runs(kinds: Sequence[Hashable | None]) -> list[list[int]]:
     """Returns the runs of axes of one kind, from the kind of each axis; those of the kind None join their neighbors."""
-    found: list[list[int]] = []
     last: Hashable | None = None
-    for axis, kind in enumerate(kinds):
-        if found and (kind is None or last is None or kind == last):
-            found[-1].append(axis)
-        else:
-            found.append([axis])
+    heads: list[bool] = []
+    for kind in kinds:
+        heads.append(kind is not None and last is not None and kind != last)
         last = last if kind is None else kind
-    return found
+    return _headed(heads)
 
 
 def _headed(heads: Sequence[bool]) -> list[list[int]]:
     """Returns groups of axes: one for the first axis and for each that is a head, with the others that follow it."""
-    found: list[list[int]] = []
+    groups: list[list[int]] = []
     for axis, head in enumerate(heads):
-        if head or not found:
-            found.append([axis])
-        else:
-            found[-1].append(axis)
-    return found
+        if head or not groups:
+            groups.append([])
+        groups[-1].append(axis)
+    return groups
 
 
 def _merged(shape: Sequence[int], groups: Iterable[Sequence[int]]) -> list[int]:
-    """Returns the shape in which each group of axes is one."""
     return [math.prod(shape[axis] for axis in group) for group in groups]
 
 
@@ -223,7 +217,6 @@ def _tile(op: ir.OpView) -> _LowForm | None:
 
 
 def _broadcast_to(op: ir.OpView) -> _LowForm:
-    """As a TILE."""
     (result,) = map(_shape, op.results)
     shape = _padded(op.operands[0], len(result))
     return _repeated(op, shape, [size // own for size, own in zip(result, shape, strict=True)])
@@ -288,7 +281,6 @@ def _split(op: ir.OpView) -> _LowForm | None:
 
 
 def _unpack(op: ir.OpView) -> _LowForm:
-    """As a SPLIT."""
     return _parted(op, op.operands[0], _axis(op), {"num_splits": _int32(len(op.results))})
 
 

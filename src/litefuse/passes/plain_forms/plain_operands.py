@@ -13,7 +13,7 @@ from litefuse.ir.litert_ops import arithmetic, concatenation, int32_vector, tran
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_like, create_value
 from litefuse.ir.passes import visit_ops
-from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized
+from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized, sliced
 
 __all__ = ["PlainOperands"]
 
@@ -65,7 +65,7 @@ def _choose(op: ir.OpView) -> bool:
 
 def _whole(value: ir.Value, own: Sequence[int], shape: Sequence[int]) -> ir.Value:
     value = reshaped(value, own)
-    counts = int32_vector([size // each for size, each in zip(shape, own, strict=True)])
+    counts = int32_vector([size // present for size, present in zip(shape, own, strict=True)])
     return create_value("tfl.tile", resized(value.type, shape), [value, counts])
 
 
@@ -107,8 +107,7 @@ def _shifted(value: ir.Value, axis: int, step: int, *, backward: bool) -> ir.Val
     begins = [0] * len(shape)
     begins[axis] = step if backward else 0
     counts = [*shape[:axis], shape[axis] - step, *shape[axis + 1 :]]
-    vectors = [int32_vector(begins), int32_vector(counts)]
-    part = create_value("tfl.slice", resized(value.type, counts), [value, *vectors])
+    part = sliced(value, begins, counts)
     return concatenation([part, zeros] if backward else [zeros, part], value.type, axis)
 
 

@@ -6,9 +6,8 @@ from typing import ClassVar, NamedTuple
 
 from litefuse.ir.litert_ops import MASKS, int32_vector, integers, strided_slice
 from litefuse.ir.mlir import ir
-from litefuse.ir.op_creation import create_value
 from litefuse.ir.passes import visit_ops
-from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized
+from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized, sliced
 
 __all__ = ["PlainSlices"]
 
@@ -51,10 +50,9 @@ def _apart(op: ir.OpView) -> ir.Value | None:
     if counts == shape and not any(begins):
         taken = value
     elif all(range_.stride == 1 for range_ in ranges):
-        operands = [value, int32_vector(begins), int32_vector(counts)]
-        taken = create_value("tfl.slice", resized(value.type, counts), operands)
+        taken = sliced(value, begins, counts)
     else:
-        ends = [min(each.begin + each.stride * each.length, size) for each, size in zip(ranges, shape, strict=True)]
+        ends = [min(part.begin + part.stride * part.length, size) for part, size in zip(ranges, shape, strict=True)]
         vectors = [int32_vector(numbers) for numbers in (begins, ends, [range_.stride for range_ in ranges])]
         taken = strided_slice([value, *vectors], resized(value.type, counts))
     return reshaped(taken, ir.RankedTensorType(op.results[0].type).shape)
@@ -65,8 +63,7 @@ def _ranges(op: ir.OpView) -> list[_Range] | None:
     value, *vectors = op.operands
     if not is_fixed(value, op.results[0]) or ir.BoolAttr(op.attributes["offset"]).value:
         return None
-    found = [integers(vector) for vector in vectors]
-    numbers = [each for each in found if each is not None]
+    numbers = [known for vector in vectors if (known := integers(vector)) is not None]
     if len(numbers) < 3:
         return None
     specs: list[tuple[int, int, int]] = [*zip(*numbers, strict=True)]

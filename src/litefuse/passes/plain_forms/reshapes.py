@@ -15,7 +15,7 @@ from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_value
 from litefuse.ir.purity import is_used
 
-__all__ = ["JoinReshapes", "is_fixed", "reshaped", "resized"]
+__all__ = ["JoinReshapes", "is_fixed", "reshaped", "resized", "sliced"]
 
 # The dtypes of constants that are reshaped here; others get an op.
 _DTYPES = frozenset({"f32", "i1", "i32", "i64"})
@@ -42,6 +42,11 @@ def reshaped(value: ir.Value, shape: Sequence[int]) -> ir.Value:
         array = np.array(elements).reshape(elements.type.shape).reshape(shape)
         return pseudo_constant(ir.DenseElementsAttr.get(np.ascontiguousarray(array), type=kind))
     return create_value("tfl.reshape", kind, [value, int32_vector(shape)])
+
+
+def sliced(value: ir.Value, begins: Sequence[int], counts: Sequence[int]) -> ir.Value:
+    """Emits SLICE, at the current insertion point and location."""
+    return create_value("tfl.slice", resized(value.type, counts), [value, int32_vector(begins), int32_vector(counts)])
 
 
 def resized(kind: ir.Type, shape: Sequence[int]) -> ir.RankedTensorType:

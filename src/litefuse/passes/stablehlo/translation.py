@@ -152,7 +152,7 @@ class Translation:
         value = self.value(vector)
         (count,) = self.b.shape(value)
         assert count is not None
-        return [self.b.cast(self.b.element(value, i), "int32") for i in range(count)]
+        return self.b.sizes_in(value, [None] * count)
 
     def shape(self, value: ir.Value) -> Shape:
         """Returns the shape that the program declares."""
@@ -192,6 +192,10 @@ class Translation:
         if None in shape:
             raise GraphError("a size is open that must be known")
         return list(cast("tuple[int, ...]", shape))
+
+    def direction(self, compare: Any) -> str:
+        """Returns the direction of a comparison, such as ``LT``."""
+        return str(self.dialect.ComparisonDirectionAttr(compare.attributes["comparison_direction"]).value)
 
     def dtype(self, value: ir.Value) -> str:
         """Returns the dtype that the program declares."""

@@ -30,6 +30,7 @@ __all__ = [
     "elements_value",
     "known_numbers",
     "number_of",
+    "operands_of",
     "repeated_number",
     "spread",
 ]
@@ -257,6 +258,12 @@ def number_of(attribute: ir.Attribute) -> float | None:
     if isinstance(attribute, (ir.BoolAttr, ir.IntegerAttr, ir.FloatAttr)):
         return float(attribute.value)
     return None
+
+
+def operands_of(value: ir.Value, name: str) -> list[ir.Value]:
+    """Returns the operands of a value's defining op; none if it has no op, or another than StableHLO's of this name."""
+    owner = value.owner
+    return [] if isinstance(owner, ir.Block) or owner.operation.name != f"stablehlo.{name}" else list(owner.operands)
 
 
 def _constant_attribute(value: ir.Value) -> ir.DenseElementsAttr | None:

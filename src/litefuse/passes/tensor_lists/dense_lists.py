@@ -6,6 +6,8 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import ClassVar
 
+import numpy as np
+
 from litefuse.ir.builder import Builder, MixedSize
 from litefuse.ir.call_graph import callees, callees_first, functions, operations, separate_callers, update_function_type
 from litefuse.ir.constants import integer_constant, tensor_constant
@@ -89,7 +91,7 @@ def _make_webs_dense(webs: dict[ir.Value, Web], by_symbol: Mapping[str, func.Fun
         for op in web.ops:
             with ir.InsertionPoint(op), op.location, _unsupported(op):
                 new = dense_form(op, web, dims.get(op.results[0], ()), Builder())
-            _replace(op, new)
+            replace_op(op, new)
 
 
 @contextmanager
@@ -126,23 +128,16 @@ def _set_type(web: Web, kind: ir.Type) -> None:
     hold_tensors(web.holders, ir.ShapedType(kind).element_type, nothings=nothings)
 
 
-def _replace(op: ir.OpView, values: Sequence[ir.Value]) -> None:
-    replace_op(op, values)
-
-
 def _drop(web: Web) -> None:
     """Puts a constant in the place of a list that nobody reads."""
-    number = ir.DenseElementsAttr.get_splat(
-        ir.RankedTensorType.get([], ir.IntegerType.get_signless(32)),
-        ir.IntegerAttr.get(ir.IntegerType.get_signless(32), 0),
-    )
+    number = ir.DenseElementsAttr.get(np.array(0, np.int32))
     _set_type(web, number.type)
     for op in web.ops:
         if op.name in CREATORS:
             with ir.InsertionPoint(op), op.location:
-                _replace(op, [tensor_constant(number)])
+                replace_op(op, [tensor_constant(number)])
         else:
-            _replace(op, [op.operands[0]])
+            replace_op(op, [op.operands[0]])
 
 
 def _work_out(web: Web, sizes: Sizes, first_turn: FirstTurn) -> list[tuple[ir.OpView, list[Dim]]]:

@@ -25,11 +25,7 @@ _MOVED = _UPDATED | _GATHERED | {"bfloat16", "float64", "uint16", "uint32", "uin
 # What a list of any elements may do: it is only made of a tensor and read.
 _ANY_DTYPE = frozenset(
     {
-        "tf.Identity",
-        "tf.StopGradient",
-        "tf.TensorListFromTensor",
-        "tf.TensorListGetItem",
-        "tf.TensorListLength",
+        *("tf.Identity", "tf.StopGradient", "tf.TensorListFromTensor", "tf.TensorListGetItem", "tf.TensorListLength"),
         "tf.TensorListStack",
     }
 )
@@ -56,13 +52,11 @@ def dense_form(op: ir.OpView, web: Web, dims: Sequence[MixedSize], b: Builder) -
 
 def _zeros(web: Web, dims: Sequence[MixedSize], b: Builder) -> ir.Value:
     if web.dtype == "string":
-        return b.op(
-            "Fill", [b.vector(dims), b.strings(_EMPTY)], [d if isinstance(d, int) else None for d in dims], "string"
-        )
+        return b.op("Fill", [b.vector(dims), b.strings(_EMPTY)], b.known(dims), "string")
     zero = b.constant(0, web.dtype)
     sizes = [dim for dim in dims if isinstance(dim, int)]
     if len(sizes) < len(dims):
-        return b.op("Fill", [b.vector(dims), zero], [dim if isinstance(dim, int) else None for dim in dims], web.dtype)
+        return b.op("Fill", [b.vector(dims), zero], b.known(dims), web.dtype)
     # As one number, not as many equal ones.
     constant_op = zero.owner
     assert not isinstance(constant_op, ir.Block)
@@ -142,11 +136,8 @@ def _at(value: ir.Value, index: ir.Value, shape: Shape, web: Web, b: Builder) ->
         return _zeros(web, known, b)
     if web.dtype in _GATHERED:
         return b.op("GatherV2", [value, index, b.constant(0, "int32")], shape, web.dtype, batch_dims=0)
-    return _without_first(b.slice(value, 0, index, b.dims("AddV2", index, 1)), shape, b)
-
-
-def _without_first(value: ir.Value, shape: Shape, b: Builder) -> ir.Value:
-    return b.op("Squeeze", [value], shape, b.dtype(value), squeeze_dims=[0])
+    item = b.slice(value, 0, index, b.dims("AddV2", index, 1))
+    return b.op("Squeeze", [item], shape, b.dtype(item), squeeze_dims=[0])
 
 
 def _set_item(op: ir.OpView, web: Web, _dims: Sequence[MixedSize], b: Builder) -> list[ir.Value]:

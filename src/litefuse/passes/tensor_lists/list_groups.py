@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-
-import numpy as np
 
 from litefuse.errors import ConversionError
 from litefuse.ir.call_graph import call_operands, callees, is_call, operations, terminator_of
@@ -242,11 +240,7 @@ def _constant_shape(value: ir.Value) -> Shape | None:
         if not kind.has_rank or kind.rank != 1 or kind.is_dynamic_dim(0):
             return None
         return (None,) * kind.shape[0]
-    return None if np.ndim(sizes) == 0 else tuple(None if size < 0 else size for size in _integers(sizes))
-
-
-def _integers(value: int | Sequence[int]) -> Sequence[int]:
-    return [value] if isinstance(value, int) else value
+    return None if isinstance(sizes, int) else tuple(None if size < 0 else size for size in sizes)
 
 
 def resizes(op: ir.OpView) -> bool:

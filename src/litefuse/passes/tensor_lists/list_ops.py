@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from litefuse.ir.call_graph import operations
-from litefuse.ir.constants import tensor_constant
+from litefuse.ir.constants import int32_constant
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.types import is_variant
 
@@ -43,36 +43,13 @@ CREATORS = frozenset(
 )
 #: The ops that take any tensors, and of a list give one that is as long and has items of the same sizes.
 COPYING = frozenset({"tf.AddN", "tf.Identity", "tf.StopGradient", "tf.ZerosLike"})
+#: The ops after which a list has another length.
+GROWING = frozenset(f"tf.TensorList{name}" for name in ("PopBack", "PushBack", "Resize", "ScatterIntoExistingList"))
 #: The ops whose first result is the list of their first operand, changed or not, or one like it.
-PASSING = frozenset(
-    {
-        *COPYING,
-        "tf.TensorListPopBack",
-        "tf.TensorListPushBack",
-        "tf.TensorListResize",
-        "tf.TensorListScatterIntoExistingList",
-        "tf.TensorListSetItem",
-    }
-)
+PASSING = COPYING | GROWING | {"tf.TensorListSetItem"}
 #: The ops that only look at the list that is their first operand.
 READERS = frozenset(
-    {
-        "tf.TensorListConcatV2",
-        "tf.TensorListElementShape",
-        "tf.TensorListGather",
-        "tf.TensorListGetItem",
-        "tf.TensorListLength",
-        "tf.TensorListStack",
-    }
-)
-#: The ops after which a list has another length.
-GROWING = frozenset(
-    {
-        "tf.TensorListPopBack",
-        "tf.TensorListPushBack",
-        "tf.TensorListResize",
-        "tf.TensorListScatterIntoExistingList",
-    }
+    f"tf.TensorList{name}" for name in ("ConcatV2", "ElementShape", "Gather", "GetItem", "Length", "Stack")
 )
 _LIST_OPERANDS = PASSING | READERS
 #: The operands that are items, or hold items along their first dimension.
@@ -142,10 +119,8 @@ def hold_tensors(list_ops: Iterable[ir.OpView], element: ir.Type, *, nothings: b
         if "element_dtype" in op.attributes:
             op.attributes["element_dtype"] = ir.TypeAttr.get(element)
         if op.name in SHAPES:  # that of a variant, which is a scalar
-            scalar = ir.RankedTensorType.get([], ir.IntegerType.get_signless(32))
-            unknown = ir.DenseElementsAttr.get_splat(scalar, ir.IntegerAttr.get(scalar.element_type, -1))
             with ir.InsertionPoint(op), op.location:
-                op.operands[SHAPES[op.name]] = tensor_constant(unknown)
+                op.operands[SHAPES[op.name]] = int32_constant(-1)
 
 
 def has_lists(function: func.FuncOp) -> bool:

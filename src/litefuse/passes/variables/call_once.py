@@ -1,16 +1,31 @@
-"""Runs the initializers before anything else."""
+"""Functions that run before anything else: how they are defined, and the pass that calls them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import ClassVar
 
 from litefuse.ir.call_graph import functions
-from litefuse.ir.mlir import ir
+from litefuse.ir.mlir import func, ir
 from litefuse.ir.op_creation import create_op
 
-__all__ = ["CallOnce"]
+__all__ = ["CallOnce", "initializer"]
+
+
+@contextmanager
+def initializer(module: ir.Module, symbol: str, initializers: list[str]) -> Generator[None]:
+    """Defines a public function of what is emitted in the context, and adds its symbol to the initializers."""
+    taken = functions(module)
+    while symbol in taken:
+        symbol += "_"
+    initializers.append(symbol)
+    with ir.InsertionPoint(module.body):
+        function = func.FuncOp(symbol, ir.FunctionType.get([], []), visibility="public")
+    with ir.InsertionPoint(function.add_entry_block()):
+        yield
+        func.ReturnOp([])
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -12,10 +12,11 @@ from litefuse.ir.call_graph import functions, operations, original_name
 from litefuse.ir.constants import without_copies
 from litefuse.ir.importer.constants import complex_of_parts
 from litefuse.ir.locations import node_name
-from litefuse.ir.mlir import func, ir
-from litefuse.ir.op_creation import create_op
+from litefuse.ir.mlir import func, ir, producer
+from litefuse.ir.op_creation import create_op, create_value
 from litefuse.ir.purity import replace_op
 from litefuse.ir.types import assign_variable, resource_value_type, tensor_type_of
+from litefuse.passes.variables.call_once import initializer
 
 __all__ = ["FreezeVariables", "InitializeVariables", "Verdict"]
 
@@ -23,9 +24,6 @@ _HANDLE = "tf.VarHandleOp"
 # The dtypes that the runtime's ASSIGN_VARIABLE and READ_VARIABLE support.
 _STATE_TYPES = frozenset({"f32", "f64", "i1", "i8", "ui8", "i32", "i64"})
 _READ = "tf.ReadVariableOp"
-
-# The public function that assigns the mutable variables their initial values.
-_INITIALIZER = "initialize_variables"
 
 
 class Verdict(NamedTuple):
@@ -82,27 +80,21 @@ class FreezeVariables:
 
 def _handles(module: ir.Module) -> dict[str, list[tuple[func.FuncOp, ir.OpView]]]:
     """Returns the handles of each variable, with the functions that they are in."""
-    found: dict[str, list[tuple[func.FuncOp, ir.OpView]]] = defaultdict(list)
+    handles: dict[str, list[tuple[func.FuncOp, ir.OpView]]] = defaultdict(list)
     for function in functions(module).values():
         for op in operations(function):
             if op.name == _HANDLE:
-                found[ir.StringAttr(op.attributes["shared_name"]).value].append((function, op))
-    return found
+                handles[ir.StringAttr(op.attributes["shared_name"]).value].append((function, op))
+    return handles
 
 
 def _writes_back(op: ir.OpView, variable: str) -> bool:
     """Whether an op assigns a variable its own value."""
     if op.name != "tf.AssignVariableOp":
         return False
-    value = without_copies(op.operands[1])
-    if isinstance(value.owner, ir.Block) or value.owner.name != _READ:
-        return False
-    handle = value.owner.operands[0].owner
-    return (
-        not isinstance(handle, ir.Block)
-        and handle.name == _HANDLE
-        and ir.StringAttr(handle.attributes["shared_name"]).value == variable
-    )
+    read = producer(without_copies(op.operands[1]), _READ)
+    handle = None if read is None else producer(read.operands[0], _HANDLE)
+    return handle is not None and ir.StringAttr(handle.attributes["shared_name"]).value == variable
 
 
 def _description(op: ir.OpView) -> str:
@@ -114,12 +106,11 @@ def _description(op: ir.OpView) -> str:
 
 
 def _freeze(handles: list[tuple[func.FuncOp, ir.OpView]], value: ir.Attribute) -> None:
-    kind = value.type
     for function, handle in handles:
         reads = [use.owner for use in handle.results[0].uses]
         if reads:
             with ir.InsertionPoint.at_block_begin(function.entry_block), reads[0].location:
-                constant = create_op("tf.Const", [kind], [], {"value": value})
+                constant = create_op("tf.Const", [value.type], [], {"value": value})
             result = constant.result
             if isinstance(ir.ShapedType(reads[0].results[0].type).element_type, ir.ComplexType):
                 with ir.InsertionPoint.after(constant):
@@ -158,22 +149,12 @@ class InitializeVariables:
         handles = _handles(module)
         if not handles:
             return False
-        symbol = _INITIALIZER
-        while symbol in functions(module):
-            symbol += "_"
-        self.initializers.append(symbol)
-        with ir.InsertionPoint(module.body):
-            function = func.FuncOp(symbol, ir.FunctionType.get([], []), visibility="public")
-        block = function.add_entry_block()
-        with ir.InsertionPoint(block):
+        with initializer(module, "initialize_variables", self.initializers):
             for variable, ((_, handle), *_) in handles.items():
                 _check_state(variable, handle)
                 value = self.values(variable)
-                attributes: Mapping[str, ir.Attribute] = {"value": value}
-                constant = create_op("tf.Const", [value.type], [], attributes)
-                copy = handle.clone()
-                assign_variable(copy.results[0], constant.result)
-            func.ReturnOp([])
+                constant = create_value("tf.Const", value.type, [], {"value": value})
+                assign_variable(handle.clone().results[0], constant)
         return True
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from litefuse.ir.call_graph import functions, operations
-from litefuse.ir.mlir import ir
+from litefuse.ir.call_graph import all_operations, functions, operations
+from litefuse.ir.mlir import ir, producer
 from litefuse.ir.purity import replace_op
 
 __all__ = ["MergeHandles", "SeparateReads"]
@@ -53,14 +53,13 @@ class SeparateReads:
 
     def run(self, module: ir.Module) -> bool:
         modified = False
-        for function in functions(module).values():
-            for op in operations(function):
-                seen: set[ir.Value] = set()
-                for index, value in enumerate(op.operands):
-                    owner = value.owner
-                    if value in seen and not isinstance(owner, ir.Block) and owner.name == "tfl.read_variable":
-                        read = owner.operation
-                        op.operands[index] = read.clone(ip=ir.InsertionPoint.after(read)).operation.result
-                        modified = True
-                    seen.add(value)
+        for op in all_operations(module, nested=False):
+            seen: set[ir.Value] = set()
+            for index, value in enumerate(op.operands):
+                read = producer(value, "tfl.read_variable")
+                if value in seen and read is not None:
+                    copy = read.operation.clone(ip=ir.InsertionPoint.after(read.operation))
+                    op.operands[index] = copy.operation.result
+                    modified = True
+                seen.add(value)
         return modified

@@ -12,13 +12,15 @@ import numpy.typing as npt
 
 from litefuse.errors import GraphError
 from litefuse.frontends.saved_model import DataType, Table
-from litefuse.ir.call_graph import functions, operations
+from litefuse.ir.call_graph import all_operations
 from litefuse.ir.importer.constants import elements_attribute
 from litefuse.ir.importer.types import element_type
 from litefuse.ir.locations import node_text
-from litefuse.ir.mlir import func, ir
+from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_like, create_op, create_value
 from litefuse.ir.purity import replace_op
+from litefuse.ir.types import ranked_type
+from litefuse.passes.variables.call_once import initializer
 
 __all__ = ["InitializeTables"]
 
@@ -26,7 +28,6 @@ _MAKER = "tf.HashTableV2"
 _FINDER = "tf.LookupTableFindV2"
 _WORDPIECES = "tf.WordpieceTokenizeWithOffsets"
 _NOT_FOUND = -1  # what a key's value must not be for the tokenizer
-_INITIALIZER = "initialize_tables"
 _STRING, _INT64 = DataType.STRING, DataType.INT64
 # Key and value dtypes of the tables that the runtime supports.
 _KINDS = frozenset({(_STRING, _INT64), (_INT64, _STRING)})
@@ -64,10 +65,9 @@ class InitializeTables:
 
     def run(self, module: ir.Module) -> bool:
         handles: dict[str, list[ir.OpView]] = defaultdict(list)
-        for function in functions(module).values():
-            for op in operations(function):
-                if op.name == _MAKER:
-                    handles[ir.StringAttr(op.attributes["shared_name"]).value].append(op)
+        for op in all_operations(module, nested=False):
+            if op.name == _MAKER:
+                handles[ir.StringAttr(op.attributes["shared_name"]).value].append(op)
         filled = _Filled({})
         for name, ops in handles.items():
             if any(list(op.results[0].uses) for op in ops):
@@ -75,7 +75,7 @@ class InitializeTables:
             for op in ops:
                 op.operation.erase()
         if filled.entries:
-            self.initializers.append(filled.emit(module))
+            filled.emit(module, self.initializers)
         return bool(handles)
 
 
@@ -98,23 +98,15 @@ class _Filled:
         handle = ir.RankedTensorType.get([], ir.Type.parse("!tf_type.resource"))
         return create_value(_MAKER, handle, [], attributes)
 
-    def emit(self, module: ir.Module) -> str:
-        """Emits a public function that fills the tables; returns its symbol."""
-        symbol = _INITIALIZER
-        while symbol in functions(module):
-            symbol += "_"
-        with ir.InsertionPoint(module.body):
-            function = func.FuncOp(symbol, ir.FunctionType.get([], []), visibility="public")
-        with ir.InsertionPoint(function.add_entry_block()):
+    def emit(self, module: ir.Module, initializers: list[str]) -> None:
+        """Emits a public function that fills the tables."""
+        with initializer(module, "initialize_tables", initializers):
             for name, (keys, values, key_dtype, value_dtype) in self.entries.items():
                 operands = [self.handle(name), _constant(keys, key_dtype), _constant(values, value_dtype)]
                 create_op("tf.LookupTableImportV2", [], operands)
-            func.ReturnOp([])
-        return symbol
 
 
 def _lower(name: str, table: Table, handles: list[ir.OpView], filled: _Filled) -> None:
-    """Rewrites the uses of one table."""
     keys, values = table.read()
     wide = _INT64 if table.key_dtype in _INTEGERS else table.key_dtype
     users = [use.owner for handle in handles for use in handle.results[0].uses]
@@ -164,12 +156,8 @@ def _wordpieces(user: ir.OpView, table: Table, keys: _Array, values: _Array) -> 
 def _direct(name: str, table: Table, keys: _Array, values: _Array, filled: _Filled) -> _Find:
     if len(keys):
         is_text = table.key_dtype == _STRING
-        filled.entries[name] = (
-            keys if is_text else keys.astype(np.int64),
-            values,
-            _STRING if is_text else _INT64,
-            table.value_dtype,
-        )
+        wide = (keys, _STRING) if is_text else (keys.astype(np.int64), _INT64)
+        filled.entries[name] = (wide[0], values, wide[1], table.value_dtype)
 
     def find(looked_up: ir.Value, default: ir.Value, kind: ir.Type) -> ir.Value:
         return _find(filled, name, _widened(looked_up, table), default, kind)
@@ -213,7 +201,6 @@ def _by_position(name: str, table: Table, keys: _Array, values: _Array, filled: 
 
 
 def _widened(keys: ir.Value, table: Table) -> ir.Value:
-    """Casts integer keys to int64."""
     wide = _with_element(keys.type, _INT64)
     if table.key_dtype == _STRING or keys.type == wide:
         return keys
@@ -227,19 +214,14 @@ def _find(filled: _Filled, name: str, keys: ir.Value, default: ir.Value, kind: i
 
 def _filled_with(default: ir.Value, looked_up: ir.Value, kind: ir.Type) -> ir.Value:
     """Returns the default for each key."""
-    rank = ir.ShapedType(looked_up.type)
-    sizes = ir.RankedTensorType.get([rank.rank if rank.has_rank else ir.ShapedType.get_dynamic_size()], _int32())
-    shape = create_value("tf.Shape", sizes, [looked_up])
-    return create_value("tf.Fill", kind, [shape, default])
+    keys = ir.ShapedType(looked_up.type)
+    sizes = ranked_type([keys.rank if keys.has_rank else None], element_type(DataType.INT32))
+    return create_value("tf.Fill", kind, [create_value("tf.Shape", sizes, [looked_up]), default])
 
 
 def _of_type(value: ir.Value, kind: ir.Type) -> ir.Value:
     """Returns the value with the type that its users expect."""
     return value if value.type == kind else create_value("tf.Identity", kind, [value])
-
-
-def _int32() -> ir.Type:
-    return ir.IntegerType.get_signless(32)
 
 
 def _with_element(kind: ir.Type, dtype: DataType) -> ir.Type:

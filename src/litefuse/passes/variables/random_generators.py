@@ -8,11 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 from litefuse.ir.builder import Builder
-from litefuse.ir.call_graph import functions, operations
-from litefuse.ir.mlir import func, ir
+from litefuse.ir.call_graph import all_operations
+from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_value
 from litefuse.ir.purity import replace_op
 from litefuse.ir.types import TensorType, assign_variable, ranked_tensor_type, tensor_type_of
+from litefuse.passes.variables.call_once import initializer
 
 __all__ = ["KeepGenerators"]
 
@@ -23,7 +24,6 @@ _STATELESS = {
     "tf.RandomUniformInt": "StatelessRandomUniformIntV2",
     "tf.TruncatedNormal": "StatelessTruncatedNormalV2",
 }
-_INITIALIZER = "initialize_generators"
 _PHILOX = 1
 # How many groups of four words TensorFlow reserves for each number.
 _RESERVED = 256
@@ -50,22 +50,14 @@ class KeepGenerators:
     initializers: list[str]
 
     def run(self, module: ir.Module) -> bool:
-        found = [op for function in functions(module).values() for op in operations(function) if _has_generator(op)]
-        if not found:
+        drawing = [op for op in all_operations(module, nested=False) if _has_generator(op)]
+        if not drawing:
             return False
-        taken = set(functions(module))
-        symbol = _INITIALIZER
-        while symbol in taken:
-            symbol += "_"
-        self.initializers.append(symbol)
-        with ir.InsertionPoint(module.body), ir.Location.unknown():
-            initializer = func.FuncOp(symbol, ir.FunctionType.get([], []), visibility="public")
         b = Builder()
-        with ir.InsertionPoint(initializer.add_entry_block()), ir.Location.unknown():
-            for number in range(len(found)):
+        with ir.Location.unknown(), initializer(module, "initialize_generators", self.initializers):
+            for number in range(len(drawing)):
                 assign_variable(_handle(number), b.constant([0], "int64"))
-            func.ReturnOp([])
-        for number, op in enumerate(found):
+        for number, op in enumerate(drawing):
             with ir.InsertionPoint(op), op.location:
                 result = _drawn(b, op, _handle(number))
             replace_op(op, [result])
@@ -101,18 +93,15 @@ def _groups(b: Builder, op: ir.OpView) -> ir.Value:
         count = _size_of(b, b.cast(op.operands[0], "int64"))
         return b.binary("Mul", count, _RESERVED)
     # One word for each row but the last; none where there is no element.
-    shape = b.cast(create_value("tf.Shape", _vector_of_sizes(op.operands[0]), [op.operands[0]]), "int64")
+    sizes = tensor_type_of(op.operands[0]).shape
+    vector = ranked_tensor_type(TensorType("int32", (None if sizes is None else len(sizes),)))
+    shape = b.cast(create_value("tf.Shape", vector, [op.operands[0]]), "int64")
     groups = b.binary("FloorDiv", b.binary("AddV2", b.element(shape, 0), 2), 4)
     return b.binary("Mul", groups, b.binary("Minimum", _size_of(b, shape), 1))
 
 
 def _size_of(b: Builder, shape: ir.Value) -> ir.Value:
     return b.op("Prod", [shape, b.constant([0], "int32")], [], "int64", keep_dims=False)
-
-
-def _vector_of_sizes(value: ir.Value) -> ir.Type:
-    shape = tensor_type_of(value).shape
-    return ranked_tensor_type(TensorType("int32", (None if shape is None else len(shape),)))
 
 
 def _seeds(op: ir.OpView) -> tuple[int, int]:

@@ -12,6 +12,8 @@ from typing import ClassVar, NamedTuple
 
 from litefuse.errors import GraphError
 from litefuse.ir.call_graph import (
+    all_operations,
+    attributes_of,
     call_operands,
     callees,
     callees_first,
@@ -107,14 +109,12 @@ def _writing_functions(by_symbol: dict[str, func.FuncOp], order: Sequence[str]) 
 
 def _only_read(function: func.FuncOp) -> dict[int, list[ir.OpView]]:
     """Returns the reads of each resource argument that is only read, by its position."""
-    found: dict[int, list[ir.OpView]] = {}
-    if not function.is_external:
-        for index, argument in enumerate(function.arguments):
-            if is_resource(argument):
-                users = [use.owner for use in argument.uses]
-                if users and all(user.name == _READ for user in users):
-                    found[index] = users
-    return found
+    reads: dict[int, list[ir.OpView]] = {}
+    for index, argument in enumerate([] if function.is_external else function.arguments):
+        users = [use.owner for use in argument.uses] if is_resource(argument) else []
+        if users and all(user.name == _READ for user in users):
+            reads[index] = users
+    return reads
 
 
 def _lift(function: func.FuncOp, reads: dict[int, list[ir.OpView]], sites: Sequence[ir.OpView]) -> None:
@@ -272,12 +272,11 @@ def _rebuild_call(op: ir.OpView, binding: _Binding, returned: tuple[ir.OpView | 
     own = len(op.operands) - len(binding)
     operands = [value for index, value in enumerate(op.operands) if index < own or binding[index - own] is None]
     kept = [result for result, handle in zip(op.results, returned, strict=True) if handle is None]
-    attributes = {name: op.attributes[name] for name in op.attributes}
+    attributes = attributes_of(op)
     attributes.pop("output_shapes", None)  # it counts the removed results too
     with ir.InsertionPoint(op):
-        call = ir.Operation.create(
-            op.name, results=[result.type for result in kept], operands=operands, attributes=attributes, loc=op.location
-        )
+        kinds = [result.type for result in kept]
+        call = ir.Operation.create(op.name, kinds, operands, attributes, loc=op.location)
         for old, new in zip(kept, call.results, strict=True):
             old.replace_all_uses_with(new)
         for old, handle in zip(op.results, returned, strict=True):
@@ -299,11 +298,10 @@ class CheckHandles:
     name: ClassVar[str] = "check-handles"
 
     def run(self, module: ir.Module) -> bool:
-        for function in functions(module).values():
-            for op in operations(function):
-                for position, operand in enumerate(op.operands):
-                    if is_resource(operand) and not is_call(op) and op.name not in _NEUTRAL:
-                        _check(op, position, operand)
+        for op in all_operations(module, nested=False):
+            for position, operand in enumerate(op.operands):
+                if is_resource(operand) and not is_call(op) and op.name not in _NEUTRAL:
+                    _check(op, position, operand)
         return False
 
 
@@ -314,18 +312,17 @@ def _check(op: ir.OpView, position: int, handle: ir.Value) -> None:
     expected = _TABLE if op.name.startswith(_OF_TABLES) else _VARIABLE
     name = ir.StringAttr(maker.attributes["shared_name"]).value
     if maker.name != expected:
-        wanted, found = ("a table", "the variable") if expected == _TABLE else ("a variable", "the table")
-        raise _error(op, f"its operand {position} takes {wanted}, but it is {found} {name!r}")
+        wanted, given = ("a table", "the variable") if expected == _TABLE else ("a variable", "the table")
+        raise _error(op, f"its operand {position} takes {wanted}, but it is {given} {name!r}")
     if expected == _TABLE:
         for places, what in ((_KEYS, "key_dtype"), (_VALUES, "value_dtype")):
             if op.name in places and len(op.operands) > places[op.name]:
                 wanted = tensor_type_of(ir.UnrankedTensorType.get(ir.TypeAttr(maker.attributes[what]).value)).dtype
-                found = tensor_type_of(op.operands[places[op.name]]).dtype
-                if wanted != found:
-                    message = (
-                        f"its operand {places[op.name]} is {found}, but the table {name!r} has the {what} {wanted}"
+                given = tensor_type_of(op.operands[places[op.name]]).dtype
+                if wanted != given:
+                    raise _error(
+                        op, f"its operand {places[op.name]} is {given}, but the table {name!r} has the {what} {wanted}"
                     )
-                    raise _error(op, message)
 
 
 def _error(op: ir.OpView, message: str) -> GraphError:

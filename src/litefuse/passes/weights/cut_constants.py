@@ -11,11 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.ir.attributes import attribute_value
-from litefuse.ir.call_graph import attributes_of, functions, nested_operations
+from litefuse.ir.call_graph import all_operations, attributes_of
 from litefuse.ir.constants import DENSE_CONSTANTS, PLACEHOLDER, pseudo_constant, stored, tensor_constant
 from litefuse.ir.mlir import ir
 from litefuse.ir.ops.facts import Op, Tensor, Undecided, array_of
 from litefuse.ir.ops.values import VALUES
+from litefuse.ir.purity import is_used
 from litefuse.passes.weights import Weight, Weights, takes_placeholder, takes_stub
 from litefuse.passes.weights.fold_constants import LARGEST_FOLDED
 
@@ -92,16 +93,16 @@ class CutConstants:
             array, mapped = self._elements(constant)
             if array is None:
                 continue
-            found = [(op, parts) for op in ops if (parts := _parts(op, array)) is not None]
-            if sum(part.nbytes for _, parts in found for part in parts) > max(array.nbytes, LARGEST_FOLDED):
+            cuts = [(op, parts) for op in ops if (parts := _parts(op, array)) is not None]
+            if sum(part.nbytes for _, parts in cuts for part in parts) > max(array.nbytes, LARGEST_FOLDED):
                 continue
-            for op, parts in found:
+            for op, parts in cuts:
                 for result, part in zip(op.results, parts, strict=True):
                     if any(True for _ in result.uses):
                         cut.add(self._place(op, result, part, mapped=mapped))
                 op.erase()
                 modified = True
-            if found and not any(True for _ in constant.result.uses):
+            if cuts and not is_used(constant):
                 cut.discard(constant)
                 constant.erase()
         return modified
@@ -138,30 +139,28 @@ class CutConstants:
 
 def _taken_apart(module: ir.Module, cut: Collection[ir.Operation]) -> dict[ir.Operation, list[ir.Operation]]:
     """Returns the constants to cut, with the ops that cut them, lead to such ops, or rearrange a part."""
-    found: dict[ir.Operation, list[ir.Operation]] = defaultdict(list)
-    for function in functions(module).values():
-        if function.is_external:
+    readers: dict[ir.Operation, list[ir.Operation]] = defaultdict(list)
+    for op in all_operations(module):
+        name = _NAMES.get(op.name)
+        if name is None:
             continue
-        for op in nested_operations(function.entry_block):
-            name = _NAMES.get(op.name)
-            if name is None:
-                continue
-            position = _CUTTING.get(name)
-            if position is None:
-                if op.operands[0].owner in cut:
-                    found[op.operands[0].owner].append(op.operation)
-                continue
-            reader, owner = op.operation, op.operands[position].owner
-            while not isinstance(owner, ir.Block) and _NAMES.get(owner.name) in _REARRANGING:
-                reader, owner = owner, owner.operands[0].owner
-            if not isinstance(owner, ir.Block) and owner.name in _CUT and reader not in found[owner]:
-                found[owner].append(reader)
-    return found
+        position = _CUTTING.get(name)
+        if position is None:
+            if op.operands[0].owner in cut:
+                readers[op.operands[0].owner].append(op.operation)
+            continue
+        reader, owner = op.operation, op.operands[position].owner
+        while not isinstance(owner, ir.Block) and _NAMES.get(owner.name) in _REARRANGING:
+            reader, owner = owner, owner.operands[0].owner
+        if not isinstance(owner, ir.Block) and owner.name in _CUT and reader not in readers[owner]:
+            readers[owner].append(reader)
+    return readers
 
 
 def _parts(op: ir.Operation, array: _Array) -> Sequence[_Array] | None:
     """Returns the parts of a constant that an op takes, as views; None if that is dynamic."""
-    if not all(isinstance(each.type, ir.RankedTensorType) and each.type.has_static_shape for each in op.results):
+    kinds = [result.type for result in op.results]
+    if not all(isinstance(kind, ir.RankedTensorType) and kind.has_static_shape for kind in kinds):
         return None
     name = _NAMES[op.name]
     if name in _GATHERING:
@@ -177,28 +176,31 @@ def _parts(op: ir.Operation, array: _Array) -> Sequence[_Array] | None:
             return None
         shape = tuple(elements.type.shape)
         operands.append(Tensor("i32", shape, array_of(np.array(elements).reshape(-1).tolist(), shape)))
-    attributes = {name: attribute_value(each) for name, each in attributes_of(op).items()}
     try:
-        found = VALUES[name](Op(name, operands, [Tensor("", None)] * len(op.results), attributes))
+        values = VALUES[name](Op(name, operands, [Tensor("", None)] * len(op.results), _attributes(op)))
     except (Undecided, LookupError, TypeError, ValueError):  # raised by numpy; the engine reports what is wrong
         return None
-    parts = found if isinstance(found, list) else [found]
-    shapes = [tuple(ir.ShapedType(each.type).shape) for each in op.results]
-    return parts if [each.shape for each in parts] == shapes and all(each.size for each in parts) else None
+    parts = values if isinstance(values, list) else [values]
+    shapes = [tuple(ir.ShapedType(kind).shape) for kind in kinds]
+    return parts if [part.shape for part in parts] == shapes and all(part.size for part in parts) else None
+
+
+def _attributes(op: ir.Operation) -> dict[str, Any]:
+    return {name: attribute_value(attribute) for name, attribute in attributes_of(op).items()}
 
 
 def _gathered(op: ir.Operation, array: _Array) -> _Array | None:
     """Returns what an op gathers at constant places, a view if they follow each other; None if that is dynamic."""
     stated, *axes = [stored(value) for value in list(op.operands)[1:]]
-    attributes = {name: attribute_value(each) for name, each in attributes_of(op).items()}
+    attributes = _attributes(op)
     if stated is None or attributes.get("batch_dims", 0) != 0:
         return None
     places = np.array(stated).reshape(stated.type.shape)
     axis: int = attributes.get("axis", 0)  # LiteRT's; TensorFlow's is an operand
-    for each in axes:
-        if each is None:
+    for elements in axes:
+        if elements is None:
             return None
-        (axis,) = np.array(each).reshape(-1).tolist()
+        (axis,) = np.array(elements).reshape(-1).tolist()
     if not array.ndim or not -array.ndim <= axis < array.ndim:
         return None
     axis %= array.ndim

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import LitefuseError
-from litefuse.ir.call_graph import functions, nested_operations
+from litefuse.ir.call_graph import defined_functions, nested_operations
 from litefuse.ir.constants import absent_operand, pseudo_constant, stored
 from litefuse.ir.engine.lowering import flatbuffer, set_signature
 from litefuse.ir.mlir import func, ir, producer
@@ -23,15 +23,12 @@ __all__ = ["LARGEST_FOLDED", "FoldConstants", "is_used_among"]
 _COMPUTING = frozenset(
     f"tfl.{name}"
     for name in (
-        *("abs", "add", "add_n", "arg_max", "arg_min", "batch_matmul", "bitwise_xor", "cast", "ceil", "conv_2d"),
-        *("cos", "cumsum"),
-        *("div", "elu", "equal", "exp", "floor", "floor_div", "floor_mod", "fully_connected", "greater"),
-        *("greater_equal", "less"),
-        *("less_equal", "log", "log_softmax", "logical_and", "logical_not", "logical_or", "logistic", "maximum"),
-        *("mean", "minimum", "mul", "neg", "not_equal", "pow", "reduce_all", "reduce_any", "reduce_max", "reduce_min"),
-        *("reduce_prod", "relu", "relu6", "right_shift", "round", "rsqrt", "select", "select_v2", "sign", "sin"),
-        *("softmax", "sqrt"),
-        *("square", "squared_difference", "sub", "sum", "tanh"),
+        *("abs", "add", "add_n", "arg_max", "arg_min", "batch_matmul", "bitwise_xor", "cast", "ceil", "conv_2d", "cos"),
+        *("cumsum", "div", "elu", "equal", "exp", "floor", "floor_div", "floor_mod", "fully_connected", "greater"),
+        *("greater_equal", "less", "less_equal", "log", "log_softmax", "logical_and", "logical_not", "logical_or"),
+        *("logistic", "maximum", "mean", "minimum", "mul", "neg", "not_equal", "pow", "reduce_all", "reduce_any"),
+        *("reduce_max", "reduce_min", "reduce_prod", "relu", "relu6", "right_shift", "round", "rsqrt", "select"),
+        *("select_v2", "sign", "sin", "softmax", "sqrt", "square", "squared_difference", "sub", "sum", "tanh"),
     )
 )
 # Ops that move or create elements: if only such ops are folded, the file may grow.
@@ -114,9 +111,7 @@ class FoldConstants:
 
     def run(self, module: ir.Module) -> bool:
         modified = False
-        for function in functions(module).values():
-            if function.is_external:
-                continue
+        for function in defined_functions(module):
             ops = list(nested_operations(function.entry_block))
             finds_places = any(op.name == "tfl.where" for op in ops)  # few models have one
             modified = _fold(ops) or modified
@@ -134,10 +129,10 @@ def _fold(ops: Sequence[ir.OpView]) -> bool:
         if all(x in computed or stored(x) is not None or producer(x, "tfl.no_value") for x in op.operands):
             cone.append(op)
             origins = [computed[value] for value in op.operands if value in computed]
-            computing = sum(each.computing for each in origins) + (op.name in _COMPUTING)
-            scattered = op.name in _SCATTERING or any(each.scattered for each in origins)
-            size = sum(computed[each].stored if each in computed else _bytes(each) for each in {*op.operands})
-            sparse = op.name in _SPARSE or any(each.sparse for each in origins)
+            computing = sum(origin.computing for origin in origins) + (op.name in _COMPUTING)
+            scattered = op.name in _SCATTERING or any(origin.scattered for origin in origins)
+            size = sum(computed[value].stored if value in computed else _bytes(value) for value in {*op.operands})
+            sparse = op.name in _SPARSE or any(origin.sparse for origin in origins)
             computed.update(dict.fromkeys(op.results, _Origin(computing, scattered, size, sparse)))
     used = [value for value in computed if any(not is_used_among(use, computed) for use in value.uses)]
     wanted = [
@@ -149,12 +144,12 @@ def _fold(ops: Sequence[ir.OpView]) -> bool:
     arrays = _computed(cone, wanted) if wanted else None
     if arrays is None:
         return False
-    found = dict(zip(wanted, arrays, strict=True))
+    known = dict(zip(wanted, arrays, strict=True))
     modified = False
     for op in cone:
         for value in op.results:
-            if value in found:
-                modified = _place(op, value, found[value], computed[value]) or modified
+            if value in known:
+                modified = _place(op, value, known[value], computed[value]) or modified
     for op in reversed(cone):
         if not is_used(op):
             op.operation.erase()
@@ -211,10 +206,10 @@ def _fold_places(ops: Sequence[ir.OpView]) -> bool:
     places: dict[ir.Value, npt.NDArray[Any]] = {}
     folded: list[ir.OpView] = []
     for op in ops:
-        found = _places(op, places)
-        element = str(ir.ShapedType(op.results[0].type).element_type) if found is not None else ""
-        if found is not None and element in _INTEGERS:
-            places[op.results[0]] = np.ascontiguousarray(found, _INTEGERS[element])
+        array = _places(op, places)
+        dtype = None if array is None else _INTEGERS.get(str(ir.ShapedType(op.results[0].type).element_type))
+        if array is not None and dtype is not None:
+            places[op.results[0]] = np.ascontiguousarray(array, dtype)
             folded.append(op)
     for op in folded:
         array = places[op.results[0]]
@@ -297,9 +292,9 @@ def _computed(ops: Sequence[ir.OpView], wanted: Sequence[ir.Value]) -> list[npt.
     plain = litert.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
     try:
         interpreter = litert.Interpreter(model_content=flatbuffer(module), experimental_op_resolver_type=plain)
-        found = interpreter.get_signature_runner("main")()
+        outputs = interpreter.get_signature_runner("main")()
     except (LitefuseError, RuntimeError, ValueError):  # reported when the ops run in the model
         return None
     shapes = [tuple(ir.RankedTensorType(value.type).shape) for value in wanted]
-    arrays = [np.array(found[name], order="C") for name in names]  # of rank 0, too
+    arrays = [np.array(outputs[name], order="C") for name in names]  # of rank 0, too
     return arrays if [array.shape for array in arrays] == shapes else None

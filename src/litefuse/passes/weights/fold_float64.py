@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.ir.attributes import attribute_value
-from litefuse.ir.call_graph import attributes_of, functions, nested_operations
+from litefuse.ir.call_graph import attributes_of, defined_functions, nested_operations
 from litefuse.ir.constants import stored, tensor_constant
 from litefuse.ir.mlir import ir
 from litefuse.ir.ops.facts import FLOATS, INTEGERS, MALFORMED, Op, Tensor, Undecided
@@ -54,8 +54,8 @@ def _shift_right(a: _Array, places: _Array) -> _Array:
 
 
 def _range(start: _Array, limit: _Array, delta: _Array) -> _Array:
-    first, end, step = (each.tolist() for each in (start, limit, delta))
-    if not step or not all(float(each).is_integer() for each in (first, end, step)):
+    first, end, step = numbers = [scalar.tolist() for scalar in (start, limit, delta)]
+    if not step or not all(float(number).is_integer() for number in numbers):
         raise Undecided("a range without steps, or of fractions")
     count = max(0, math.ceil((end - first) / step))
     if count * start.itemsize > LARGEST_FOLDED:
@@ -106,11 +106,10 @@ class FoldFloat64:
 
     def run(self, module: ir.Module) -> bool:
         modified = False
-        for function in functions(module).values():
-            if not function.is_external:
-                ops = list(nested_operations(function.entry_block))
-                if any(op.name in {"tf.Cast", "tf.Const"} and _element(op.results[0]) in _WIDE for op in ops):
-                    modified |= _fold(ops)
+        for function in defined_functions(module):
+            ops = list(nested_operations(function.entry_block))
+            if any(op.name in {"tf.Cast", "tf.Const"} and _element(op.results[0]) in _WIDE for op in ops):
+                modified |= _fold(ops)
         return modified
 
 
@@ -137,7 +136,7 @@ def _fold(ops: Sequence[ir.OpView]) -> bool:
             use.owner.operands[use.operand_number] = constant
         modified = True
     if modified:
-        for op in reversed(list(dict.fromkeys(each.op for each in known.values()))):
+        for op in reversed(list(dict.fromkeys(value.op for value in known.values()))):
             if not is_used(op):
                 op.operation.erase()
     return modified
@@ -178,25 +177,23 @@ def _evaluated(value: ir.Value, known: Mapping[ir.Value, _Known], arrays: dict[i
     """
     waiting = [value]
     while waiting:
-        each = waiting[-1]
-        if each in arrays:
+        wanted = waiting[-1]
+        if wanted in arrays:
             waiting.pop()
             continue
-        elements = _constant(each)
+        elements = _constant(wanted)
         if elements is not None:
-            arrays[each] = np.array(elements).reshape(elements.type.shape).astype(_DTYPES[_element(each)])
+            arrays[wanted] = np.array(elements).reshape(elements.type.shape).astype(_DTYPES[_element(wanted)])
             continue
-        missing = [operand for operand in known[each].op.operands if operand not in arrays]
+        op = known[wanted].op
+        missing = [operand for operand in op.operands if operand not in arrays]
         if missing:
             waiting += missing
             continue
-        op = known[each].op
         for result, array in zip(op.results, _results(op, [arrays[operand] for operand in op.operands]), strict=True):
-            shape = tuple(ir.RankedTensorType(result.type).shape)
-            found = np.asarray(array)
-            if found.shape != shape:
+            if np.shape(array) != tuple(ir.RankedTensorType(result.type).shape):
                 raise Undecided("the shape is another one")
-            arrays[result] = found.astype(_DTYPES[_element(result)])
+            arrays[result] = np.asarray(array).astype(_DTYPES[_element(result)])
     return arrays[value]
 
 
@@ -208,7 +205,7 @@ def _results(op: ir.OpView, operands: Sequence[_Array]) -> Sequence[_Array]:
         function = _FUNCTIONS.get(name) or FUNCTIONS_OF_FLOAT64.get(name)
         if function is not None:
             return [function(*operands)]
-    attributes = {key: attribute_value(each) for key, each in attributes_of(op).items()}
+    attributes = {key: attribute_value(attribute) for key, attribute in attributes_of(op).items()}
     given = [Tensor(_element(value), array.shape, array) for value, array in zip(op.operands, operands, strict=True)]
     moved = VALUES[name](Op(name, given, [Tensor(_element(result), None) for result in op.results], attributes))
     return moved if isinstance(moved, list) else [moved]

@@ -16,7 +16,7 @@ from litefuse.ir.engine.hidden_constants import hidden_constants
 from litefuse.ir.engine.lowering import run_mlir_passes
 from litefuse.ir.litert_ops import transposed
 from litefuse.ir.mlir import ir, producer
-from litefuse.ir.op_creation import create_op
+from litefuse.ir.op_creation import create_value
 from litefuse.ir.purity import is_used, replace_op
 from litefuse.passes.weights import Weight, Weights, takes_stub
 
@@ -135,17 +135,9 @@ class FoldWeights:
             with ir.InsertionPoint(op), op.location:
                 rows = transposed(rows, [*batch, column, row])  # XNNPACK has it, but no such product
         with ir.InsertionPoint(op), op.location:
-            made = create_op(
-                "tfl.fully_connected",
-                [op.results[0].type],
-                [rows, self.weights.emit(number), absent_operand()],
-                {
-                    _ACTIVATION: "NONE",
-                    "keep_num_dims": True,
-                    "weights_format": "DEFAULT",
-                },
-            )
-        replace_op(op, [made.result])
+            operands = [rows, self.weights.emit(number), absent_operand()]
+            attributes = {_ACTIVATION: "NONE", "keep_num_dims": True, "weights_format": "DEFAULT"}
+            replace_op(op, [create_value("tfl.fully_connected", op.results[0].type, operands, attributes)])
         return True
 
     def _multiply(self, op: ir.OpView, uses: Mapping[Hashable, int]) -> bool:
@@ -160,7 +152,7 @@ class FoldWeights:
             or number is None
             or constant is None
             or not (constant.dtype == self.weights[number].dtype == np.float32)
-            or ir.StringAttr(op.attributes[_ACTIVATION]).value != "NONE"
+            or _is_activated(op)
             or not isinstance(result, ir.RankedTensorType)
             or not result.has_static_shape
             or not takes_stub(op.results[0])
@@ -184,19 +176,15 @@ class FoldWeights:
 
     def _fold_result(self, op: ir.OpView, tables: Collection[Hashable]) -> bool:
         """Folds a factor or summand for each channel of the result, and fuses the activation behind it."""
-        found = _binary(op)
-        if found is None:
+        binary = _binary(op)
+        if binary is None:
             return False
-        value, constant, kind = found
+        value, constant, kind = binary
         affine, operands = self._affine(value)
         if affine is None or operands is None or affine.results[0].type != op.results[0].type:
             return False
         number = self.weights.number(affine.operands[operands.filter])
-        if (
-            number is None
-            or len(list(value.uses)) != 1
-            or ir.StringAttr(affine.attributes[_ACTIVATION]).value != "NONE"
-        ):
+        if number is None or len(list(value.uses)) != 1 or _is_activated(affine):
             return False
         channels = self.weights[number].shape[operands.channels]
         vector = _per_channel(constant, channels, ir.ShapedType(value.type))
@@ -228,12 +216,12 @@ class FoldWeights:
 
     def _fold_one_input(self, op: ir.OpView, operands: _Affine, tables: Collection[Hashable]) -> bool:
         before = op.operands[operands.input].owner
-        found = None if isinstance(before, ir.Block) else _binary(before)
+        binary = None if isinstance(before, ir.Block) else _binary(before)
         number = self.weights.number(op.operands[operands.filter])
-        if found is None or number is None or isinstance(before, ir.Block):
+        if binary is None or number is None or isinstance(before, ir.Block):
             return False
-        value, constant, kind = found
-        if value.type != before.results[0].type or ir.StringAttr(before.attributes[_ACTIVATION]).value != "NONE":
+        value, constant, kind = binary
+        if value.type != before.results[0].type or _is_activated(before):
             return False
         weight = self.weights[number]
         vector = constant.reshape(-1)
@@ -266,10 +254,13 @@ class FoldWeights:
             op.operands[position] = self.weights.emit(scaled)
 
     def _set(self, op: ir.OpView, position: int, values: _Array) -> None:
+        attribute = ir.DenseElementsAttr.get(np.ascontiguousarray(values, np.float32))
         with ir.InsertionPoint(op), op.location:
-            attribute = ir.DenseElementsAttr.get(np.ascontiguousarray(values, np.float32))
-            constant = create_op("arith.constant", [attribute.type], [], {"value": attribute})
-        op.operands[position] = constant.result
+            op.operands[position] = create_value("arith.constant", attribute.type, [], {"value": attribute})
+
+
+def _is_activated(op: ir.OpView) -> bool:
+    return ir.StringAttr(op.attributes[_ACTIVATION]).value != "NONE"
 
 
 def _constant(value: ir.Value) -> _Array | None:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import ClassVar
 
 from litefuse.errors import LoweringError
-from litefuse.ir.call_graph import function_symbol, functions, nested_operations, operations
+from litefuse.ir.call_graph import (
+    all_operations,
+    defined_functions,
+    function_symbol,
+    functions,
+    operations,
+)
 from litefuse.ir.constants import CONSTANTS, DENSE_CONSTANTS, stored
 from litefuse.ir.mlir import ir
 from litefuse.ir.purity import is_used
@@ -62,14 +68,12 @@ class DropConstants:
 
     def run(self, module: ir.Module) -> bool:
         modified = False
-        for function in functions(module).values():
-            if function.is_external:
-                continue
+        for function in defined_functions(module):
             modified = _merge(function.entry_block) or modified
-            for op in list(nested_operations(function.entry_block)):
-                if op.name in CONSTANTS and not is_used(op):
-                    op.operation.erase()
-                    modified = True
+        for op in all_operations(module):
+            if op.name in CONSTANTS and not is_used(op):
+                op.operation.erase()
+                modified = True
         return modified
 
 

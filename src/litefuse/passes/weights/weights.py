@@ -226,10 +226,10 @@ class Weights:
         flat = source.reshape(-1).view(np.uint8)
         sample = np.concatenate([flat[:_SAMPLE], flat[-_SAMPLE:]]).tobytes()
         alike = self._alike[source.nbytes, sample]
-        found = next((each for each in alike if _equal(each, flat)), flat)
-        if found is flat:
+        kept = next((other for other in alike if _equal(other, flat)), flat)
+        if kept is flat:
             alike.append(flat)
-        return self.number_of(Weight(found.view(source.dtype).reshape(source.shape)))
+        return self.number_of(Weight(kept.view(source.dtype).reshape(source.shape)))
 
     def number_of(self, weight: Weight) -> int:
         """Returns the number of a weight derived from others: the same for the same weight, which is stored once."""
@@ -251,9 +251,9 @@ class Weights:
         owner = producer(value, PLACEHOLDER)
         if owner is None:
             return None
-        found = _OFFSET.search(str(owner.attributes["external_buffer"]))
-        assert found is not None
-        return int(found[1])
+        match = _OFFSET.search(str(owner.attributes["external_buffer"]))
+        assert match is not None
+        return int(match[1])
 
 
 def _element_type(dtype: np.dtype[Any]) -> ir.Type:

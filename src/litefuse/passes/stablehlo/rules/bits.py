@@ -9,6 +9,7 @@ import numpy as np
 from litefuse.ir.mlir import ir
 from litefuse.passes.stablehlo.rules.broadcasting import elementwise, on_elements
 from litefuse.passes.stablehlo.translation import Result, Rule, Rules, Translation
+from litefuse.passes.stablehlo.values import operands_of
 
 __all__ = ["RULES", "are_disjoint"]
 
@@ -105,7 +106,7 @@ def are_disjoint(t: Translation, a: ir.Value, b: ir.Value) -> bool:
         known = [number for _, places in (left, right) if (number := t.number(places)) is not None]
         if len(known) == 2:
             return sum(known) == width
-        rest = _operands_of(right[1], "subtract")
+        rest = operands_of(right[1], "subtract")
         return bool(rest) and t.number(rest[0]) == width and rest[1] == left[1]
     for value, other in ((a, b), (b, a)):
         shifted, mask = _shifted(value, "shift_right_logical"), t.number(other)
@@ -117,17 +118,11 @@ def are_disjoint(t: Translation, a: ir.Value, b: ir.Value) -> bool:
 
 def _shifted(value: ir.Value, name: str) -> tuple[ir.Value, ir.Value] | None:
     """Returns what a shift of this name shifts, and by how much, before that is broadcast."""
-    operands = _operands_of(value, name)
+    operands = operands_of(value, name)
     if not operands:
         return None
     number, places = operands
-    return number, (_operands_of(places, "broadcast_in_dim") or [places])[0]
-
-
-def _operands_of(value: ir.Value, name: str) -> list[ir.Value]:
-    """Returns the operands of a value's defining op, if the op has this name."""
-    owner = value.owner
-    return [] if isinstance(owner, ir.Block) or owner.name != f"stablehlo.{name}" else list(owner.operands)
+    return number, (operands_of(places, "broadcast_in_dim") or [places])[0]
 
 
 RULES: Rules = {

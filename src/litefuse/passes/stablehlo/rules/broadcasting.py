@@ -31,19 +31,14 @@ def elementwise(t: Translation, operands: Sequence[ir.Value], emit: Callable[...
     narrow = next((t.dtype(operand) for operand in operands if t.dtype(operand).startswith("float8")), None)
     if narrow is not None:  # LiteRT only converts these
         emit = _in_float32(t, emit, narrow)
-    found = [t.lazy(operand) for operand in operands]
-    whole = [value for value in found if value.spread is None]
     # A scalar among tensors (the condition of a select, the limits of a clamp) does not determine the result's shape.
     rank = max(len(t.shape(operand)) for operand in operands)
-    if any(
-        len(t.shape(operand)) == rank and value.spread is None for operand, value in zip(operands, found, strict=True)
-    ):
-        return emit(*(value.emit() if value.spread is None else value.spread.small.emit() for value in found))
-    repeated = [value.spread for value in found if value.spread is not None]
-    if not repeated:
-        return emit(*(value.emit() for value in whole))
-    parts = [value if value.spread is None else value.spread.small for value in found]
-    return spread(t.b, Value(lambda: emit(*(part.emit() for part in parts))), repeated[0].dims)
+    values = [t.lazy(operand) for operand in operands]
+    parts = [value if value.spread is None else value.spread.small for value in values]
+    if any(value.spread is None and len(t.shape(x)) == rank for value, x in zip(values, operands, strict=True)):
+        return emit(*(part.emit() for part in parts))
+    dims = next(value.spread.dims for value in values if value.spread is not None)
+    return spread(t.b, Value(lambda: emit(*(part.emit() for part in parts))), dims)
 
 
 def _in_float32(t: Translation, emit: Callable[..., ir.Value], narrow: str) -> Callable[..., ir.Value]:
@@ -53,14 +48,6 @@ def _in_float32(t: Translation, emit: Callable[..., ir.Value], narrow: str) -> C
         return t.b.cast(result, narrow) if t.b.dtype(result) == "float32" else result
 
     return emit_wide
-
-
-def _larger(a: int, b: int) -> int:
-    return max(a, b)
-
-
-def _lesser(a: int, b: int) -> int:
-    return min(a, b)
 
 
 def _quotient(a: int, b: int) -> int:
@@ -73,26 +60,26 @@ def _rest(a: int, b: int) -> int:
 
 
 # Arithmetic on tracked elements: on numbers, and on sizes that the model computes.
-_ON_NUMBERS: Mapping[str, Callable[[int, int], int]] = {
-    "add": lambda a, b: a + b,
-    "and": lambda a, b: a & b,
+_ON_NUMBERS: dict[str, Callable[[int, int], int]] = {
+    "add": operator.add,
+    "and": operator.and_,
     "divide": _quotient,
-    "left": lambda a, b: a << b,
-    "maximum": _larger,
-    "minimum": _lesser,
-    "multiply": lambda a, b: a * b,
-    "or": lambda a, b: a | b,
+    "left": operator.lshift,
+    "maximum": max,
+    "minimum": min,
+    "multiply": operator.mul,
+    "or": operator.or_,
     "remainder": _rest,
-    "right": lambda a, b: a >> b,
-    "subtract": lambda a, b: a - b,
-    "xor": lambda a, b: a ^ b,
+    "right": operator.rshift,
+    "subtract": operator.sub,
+    "xor": operator.xor,
 }
 
 
 _ON_SIZES = {"add": "AddV2", "maximum": "Maximum", "minimum": "Minimum", "multiply": "Mul", "subtract": "Sub"}
 
 
-ON_COMPARED: Mapping[str, Callable[[int, int], bool]] = {
+ON_COMPARED: Mapping[str, Callable[[Any, Any], Any]] = {
     "EQ": operator.eq,
     "NE": operator.ne,
     "LT": operator.lt,

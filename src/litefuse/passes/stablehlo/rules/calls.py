@@ -19,27 +19,13 @@ from litefuse.passes.stablehlo.translation import Result, Rules, Translation
 
 __all__ = ["RULES"]
 
-_UNARY = {
-    "acos": "Acos",
-    "acosh": "Acosh",
-    "asin": "Asin",
-    "asinh": "Asinh",
-    "atan": "Atan",
-    "atanh": "Atanh",
-    "cosh": "Cosh",
-    "digamma": "Digamma",
-    "erf": "Erf",
-    "erf_inv": "Erfinv",
-    "erfc": "Erfc",
-    "lgamma": "Lgamma",
-    "sinh": "Sinh",
-    "square": "Square",
-    "tan": "Tan",
-}
-"""TensorFlow's op for each elementwise op of CHLO, https://openxla.org/stablehlo/generated/chlo."""
-
 # For complex numbers, the decompositions of these that JAX gives.
 _OF_REAL_NUMBERS = frozenset({"acos", "acosh", "asin", "asinh", "atan", "atanh"})
+# TensorFlow's op for each elementwise op of CHLO, https://openxla.org/stablehlo/generated/chlo.
+_UNARY = {
+    name: name.replace("_", "").capitalize()
+    for name in (*_OF_REAL_NUMBERS, "cosh", "digamma", "erf", "erf_inv", "erfc", "lgamma", "sinh", "square", "tan")
+}
 
 # Marks of how a program is sharded over devices; here there is only one.
 _PASSED_ON = frozenset({"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "annotate_device_placement"})
@@ -94,7 +80,7 @@ def _approximate_top_k(op: Any, t: Translation) -> Sequence[Result]:
     if axis != last or not counts(positions, axis) or not options.get("aggregate_to_topk"):
         raise unknown_call("ApproxTopK")
     first = next(iter(t.functions.program(symbol).entry_block.operations))
-    direction: str = t.dialect.ComparisonDirectionAttr(first.attributes["comparison_direction"]).value
+    direction = t.direction(first)
     found, places = top_k(t, t.value(values), int(options["top_k"]), upwards=direction.startswith("L"))
     return [found, t.b.cast(places, t.dtype(positions))]
 

@@ -20,6 +20,7 @@ from litefuse.passes.stablehlo.values import (
     elements_of,
     elements_value,
     known_numbers,
+    operands_of,
     spread,
 )
 
@@ -208,7 +209,9 @@ class _Loop:
         arguments: list[Result] = []
         for i, argument in enumerate(block.arguments):
             if i in self.invariant:
-                arguments.append(_again(inner, self.invariant[i], self.t.dtype(argument)))
+                elements = self.invariant[i].elements
+                assert elements is not None
+                arguments.append(elements_value(inner.b, elements, self.t.dtype(argument)))
             elif self.scan is not None and i in self.scan.lists:
                 arguments.append(Value(variables[i], listed=List(variables[i], variables[self.scan.counter])))
             else:
@@ -263,17 +266,15 @@ def _hoist(t: Translation, op: Any, body: ir.Block) -> set[ir.Operation]:
             same.add(argument)
             t.bind(argument, t.lazy(operand))
             t.set_dims(argument, t.known_dims(operand))
-    found: set[ir.Operation] = set()
-    for each in ops:
-        inside.update(each.results)
-        if each.operation.name == "stablehlo.constant":
-            t.translate(each)
-            same.update(each.results)
-        elif _is_pure(each) and all(value in same or value not in inside for value in each.operands):
-            t.translate(each)
-            same.update(each.results)
-            found.add(each.operation)
-    return found
+    hoisted: set[ir.Operation] = set()
+    for inner in ops:
+        inside.update(inner.results)
+        if _is_pure(inner) and all(value in same or value not in inside for value in inner.operands):
+            t.translate(inner)
+            same.update(inner.results)
+            if inner.operation.name != "stablehlo.constant":
+                hoisted.add(inner.operation)
+    return hoisted
 
 
 def _is_pure(op: ir.OpView) -> bool:
@@ -301,12 +302,6 @@ def _unused(condition: func.FuncOp, body: func.FuncOp) -> list[int]:
     return found
 
 
-def _again(t: Translation, found: Value, dtype: str) -> Value:
-    """Returns a value with known elements, for use in another function."""
-    assert found.elements is not None
-    return elements_value(t.b, found.elements, dtype)
-
-
 def _if(op: Any, t: Translation) -> list[Result]:
     """Translates a branch; the first region is for true."""
     return _branches(op, t, "If", list(op.regions))
@@ -328,10 +323,7 @@ def _case(op: Any, t: Translation) -> list[Result]:
 
 def _condition(t: Translation, index: ir.Value) -> ir.Value | None:
     """Returns the condition that an index is converted from, as ``jax.lax.cond`` writes it."""
-    owner = index.owner
-    if isinstance(owner, ir.Block) or owner.name != "stablehlo.convert" or t.dtype(owner.operands[0]) != "bool":
-        return None
-    return owner.operands[0]
+    return next((condition for condition in operands_of(index, "convert") if t.dtype(condition) == "bool"), None)
 
 
 def _branches(

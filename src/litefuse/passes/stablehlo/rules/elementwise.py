@@ -110,7 +110,7 @@ def _without_effect(t: Translation, hlo: str, a: ir.Value, b: ir.Value) -> Resul
 
 
 def _compare(op: Any, t: Translation) -> Result:
-    direction: str = t.dialect.ComparisonDirectionAttr(op.comparison_direction).value
+    direction = t.direction(op)
     a, b = (known_numbers(t.elements(operand)) for operand in op.operands)
     if a is not None and b is not None and a.shape == b.shape:
         pairs = zip(a.reshape(-1).tolist(), b.reshape(-1).tolist(), strict=True)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.ir.mlir import ir
+from litefuse.passes.stablehlo.rules.broadcasting import ON_COMPARED
 from litefuse.passes.stablehlo.translation import Translation
 from litefuse.passes.stablehlo.values import repeated_number
 
@@ -54,14 +55,6 @@ _BINARY: Mapping[str, Callable[[_Array, _Array], _Array]] = {
     "or": np.logical_or,
     "power": np.power,
     "subtract": np.subtract,
-}
-_COMPARISONS: Mapping[str, Callable[[_Array, _Array], _Array]] = {
-    "EQ": np.equal,
-    "NE": np.not_equal,
-    "LT": np.less,
-    "LE": np.less_equal,
-    "GT": np.greater,
-    "GE": np.greater_equal,
 }
 _EVALUATED = frozenset({*_UNARY, *_BINARY, "compare", "select"})
 
@@ -158,7 +151,6 @@ def _evaluated(t: Translation, root: ir.Value, source: ir.Value, ops: list[ir.Op
         elif name == "select":
             result = np.where(*operands)
         else:
-            direction: str = t.dialect.ComparisonDirectionAttr(op.attributes["comparison_direction"]).value
-            result = _COMPARISONS[direction](*operands)
+            result = ON_COMPARED[t.direction(op)](*operands)
         values[op.results[0]] = np.asarray(result)
     return np.broadcast_to(values[root], inputs.shape)

@@ -11,9 +11,9 @@ import numpy as np
 from litefuse.ir.mlir import ir
 from litefuse.passes.stablehlo.rules.broadcasting import elementwise, of_numbers, on_elements
 from litefuse.passes.stablehlo.translation import Result, Rules, Translation
-from litefuse.passes.stablehlo.values import Value
+from litefuse.passes.stablehlo.values import Value, operands_of
 
-__all__ = ["RULES", "softmax"]
+__all__ = ["RULES"]
 
 
 def divide(op: Any, t: Translation) -> Result:
@@ -22,8 +22,8 @@ def divide(op: Any, t: Translation) -> Result:
     followed = on_elements(t, "divide", t.elements(a), t.elements(b), dtype)
     if followed is not None:
         return followed
-    special = (_sigmoid, softmax, _mean, _pooled_mean)
-    normalized = of_numbers(t, op, "divide") or next(filter(None, (each(t, a, b) for each in special)), None)
+    recognized = (recognize(t, a, b) for recognize in (_sigmoid, _softmax, _mean, _pooled_mean))
+    normalized = of_numbers(t, op, "divide") or next(filter(None, recognized), None)
     if normalized is not None:
         return normalized
     if "int" not in dtype:
@@ -55,32 +55,23 @@ def _is_never_zero(t: Translation, value: ir.Value) -> bool:
     number, numbers = t.number(value), t.numbers(value)
     if number is not None or numbers is not None:
         return bool(number if numbers is None else numbers.all())
-    for condition, instead, otherwise in [_operands_of(value, "select")] if _operands_of(value, "select") else []:
-        compared = _operands_of(condition, "compare")
-        return bool(compared and compared[0] == otherwise and t.number(compared[1]) == 0 and t.number(instead))
-    return False
+    chosen = operands_of(value, "select")
+    compared = operands_of(chosen[0], "compare") if chosen else []
+    return bool(compared and compared[0] == chosen[2] and t.number(compared[1]) == 0 and t.number(chosen[1]))
 
 
 def _sigmoid(t: Translation, a: ir.Value, b: ir.Value) -> Result | None:
     """Recognizes ``1 / (1 + exp(-x))``, as JAX expands the logistic function."""
     if t.number(a) != 1:
         return None
-    total = _operands_of(b, "add")
-    exponential = next((each for each in total if t.number(each) != 1), None)
-    if len(total) != 2 or exponential is None or not any(t.number(each) == 1 for each in total):
+    terms = operands_of(b, "add")
+    others = [term for term in terms if t.number(term) != 1]
+    if len(terms) != 2 or len(others) != 1:
         return None
-    for negative in _operands_of(exponential, "exponential"):
-        for x in _operands_of(negative, "negate"):
+    for negative in operands_of(others[0], "exponential"):
+        for x in operands_of(negative, "negate"):
             return elementwise(t, [x], lambda value: t.b.unary("Sigmoid", value))
     return None
-
-
-def _operands_of(value: ir.Value, name: str) -> list[ir.Value]:
-    """Returns the operands of a value's defining op, if the op has this name."""
-    owner = value.owner
-    if isinstance(owner, ir.Block) or owner.operation.name != f"stablehlo.{name}":
-        return []
-    return list(owner.operands)
 
 
 def _mean(t: Translation, a: ir.Value, b: ir.Value) -> Result | None:
@@ -123,14 +114,14 @@ def remainder(op: Any, t: Translation) -> Result:
 RULES: Rules = {"stablehlo.divide": divide, "stablehlo.remainder": remainder}
 
 
-def softmax(t: Translation, numerator: ir.Value, denominator: ir.Value) -> Result | None:
+def _softmax(t: Translation, numerator: ir.Value, denominator: ir.Value) -> Result | None:
     """Recognizes ``exp(x - c) / sum(exp(x - c))`` along the last dimension, where ``c`` is the same along it.
 
     Returns:
         The Softmax op; None for another quotient.
     """
-    exponential = numerator.owner
-    if isinstance(exponential, ir.Block) or exponential.name != "stablehlo.exponential":
+    exponents = operands_of(numerator, "exponential")
+    if not exponents:
         return None
     repeated = t.lazy(denominator).spread
     total = None if repeated is None else repeated.small.reduction
@@ -139,12 +130,12 @@ def softmax(t: Translation, numerator: ir.Value, denominator: ir.Value) -> Resul
         return None
     if total.operand != t.value(numerator) or t.dtype(numerator) != "float32":
         return None
-    shifted = exponential.operands[0]
-    difference = shifted.owner
-    if not isinstance(difference, ir.Block) and difference.name == "stablehlo.subtract":
-        offset = t.lazy(difference.operands[1]).spread
+    (shifted,) = exponents
+    difference = operands_of(shifted, "subtract")
+    if difference:
+        offset = t.lazy(difference[1]).spread
         if offset is not None and _is_one(t, offset.small.emit()):
-            shifted = difference.operands[0]
+            shifted = difference[0]
     return t.b.unary("Softmax", t.value(shifted))
 
 

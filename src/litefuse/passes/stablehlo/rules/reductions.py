@@ -210,7 +210,7 @@ def _direction(t: Translation, block: ir.Block) -> str | None:
     mine, _, other, _ = block.arguments
     for op in block.operations:
         if op.name == "stablehlo.compare" and list(op.operands) == [mine, other]:
-            direction: str = t.dialect.ComparisonDirectionAttr(op.attributes["comparison_direction"]).value
+            direction = t.direction(op)
             if direction[:2] in {"GT", "GE"}:
                 return "GT"
             if direction[:2] in {"LT", "LE"}:

@@ -17,7 +17,7 @@ from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_value
 from litefuse.ir.types import TensorType, ranked_tensor_type
 from litefuse.passes.stablehlo.translation import Result, Translation
-from litefuse.passes.stablehlo.values import List, Value, constant_numbers
+from litefuse.passes.stablehlo.values import List, Value, constant_numbers, operands_of
 
 __all__ = ["Scan", "find_scan", "get_item", "set_item"]
 
@@ -116,7 +116,7 @@ def _counter(t: Translation, op: Any, condition: ir.Block, body: ir.Block) -> tu
     *_, last = body.operations
     if len(others) != 1 or compare.operation.name != "stablehlo.compare":
         return 0, None
-    direction: str = t.dialect.ComparisonDirectionAttr(compare.attributes["comparison_direction"]).value
+    direction = t.direction(compare)
     position = _position(compare.operands[0], condition)
     if direction != "LT" or position is None or list(others[0].operands) != list(compare.results):
         return 0, None
@@ -140,10 +140,7 @@ def _position(value: ir.Value, block: ir.Block) -> int | None:
 
 
 def _is_next(value: ir.Value, argument: ir.Value) -> bool:
-    owner = value.owner
-    if isinstance(owner, ir.Block) or owner.operation.name != "stablehlo.add":
-        return False
-    operands = list(owner.operands)
+    operands = operands_of(value, "add")
     return argument in operands and any(_number(operand) == 1 for operand in operands)
 
 
@@ -195,14 +192,9 @@ def _component(vector: ir.Value, position: int) -> ir.Value | None:
 
 def _normalized(start: ir.Value) -> ir.Value:
     """Returns a position without the select that counts negative ones from the end."""
-    owner = start.owner
-    if isinstance(owner, ir.Block) or owner.operation.name != "stablehlo.select":
-        return start
-    condition, _, plain = owner.operands
-    compare = condition.owner
-    if isinstance(compare, ir.Block) or compare.operation.name != "stablehlo.compare":
-        return start
-    return plain if compare.operands[0] == plain and _number(compare.operands[1]) == 0 else start
+    chosen = operands_of(start, "select")
+    compared = operands_of(chosen[0], "compare") if chosen else []
+    return chosen[2] if compared and compared[0] == chosen[2] and _number(compared[1]) == 0 else start
 
 
 def _counts_down(start: ir.Value, index: ir.Value, count: int) -> bool:
@@ -210,10 +202,10 @@ def _counts_down(start: ir.Value, index: ir.Value, count: int) -> bool:
     total = 0
     value = start
     while value != index:
-        owner = value.owner
-        if isinstance(owner, ir.Block) or owner.operation.name != "stablehlo.subtract":
+        operands = operands_of(value, "subtract")
+        if not operands:
             return False
-        a, b = owner.operands
+        a, b = operands
         if _number(b) is not None:
             total -= _number(b) or 0
             value = a

@@ -10,6 +10,7 @@ from litefuse.ir.builder import MixedSize
 from litefuse.ir.mlir import ir
 from litefuse.passes.stablehlo.rules.reductions import counts
 from litefuse.passes.stablehlo.translation import Result, Rules, Translation
+from litefuse.passes.stablehlo.values import operands_of
 
 __all__ = ["RULES", "top_k"]
 
@@ -101,23 +102,17 @@ class _Key(NamedTuple):
 
 def _keys(t: Translation, root: ir.Value, arguments: Sequence[ir.Value]) -> list[_Key] | None:
     """Returns the keys of a comparator, ``a < b`` or ``a < b or (a == b and <the same of the other keys>)``."""
-    compare = _operands_of(root, "compare")
+    compare = operands_of(root, "compare")
     if compare:
         key = _key(t, root.owner, arguments)
         return None if key is None else [key]
-    less, others = _operands_of(root, "or") or (root, root)
-    equal, then = _operands_of(others, "and") or (root, root)
-    pair = _operands_of(equal, "compare")
-    if not pair or pair != _operands_of(less, "compare") or _direction(t, equal.owner) != "EQ":
+    less, others = operands_of(root, "or") or (root, root)
+    equal, then = operands_of(others, "and") or (root, root)
+    pair = operands_of(equal, "compare")
+    if not pair or pair != operands_of(less, "compare") or t.direction(equal.owner) != "EQ":
         return None
     keys, rest = _keys(t, less, arguments), _keys(t, then, arguments)
     return None if keys is None or rest is None else [*keys, *rest]
-
-
-def _operands_of(value: ir.Value, name: str) -> list[ir.Value]:
-    """Returns the operands of a value's defining op, if the op has this name."""
-    owner = value.owner
-    return [] if isinstance(owner, ir.Block) or owner.name != f"stablehlo.{name}" else list(owner.operands)
 
 
 def _key(t: Translation, compare: Any, arguments: Sequence[ir.Value]) -> _Key | None:
@@ -125,21 +120,17 @@ def _key(t: Translation, compare: Any, arguments: Sequence[ir.Value]) -> _Key | 
     if None in sides:
         return None
     (first, part), (second, other) = (side for side in sides if side is not None)
-    direction = _direction(t, compare)
+    direction = t.direction(compare)
     if first // 2 != second // 2 or first == second or part != other or direction not in {"LT", "LE", "GT", "GE"}:
         return None
     return _Key(first // 2, part, (direction[0] == "L") == (first < second))
-
-
-def _direction(t: Translation, compare: Any) -> str:
-    return str(t.dialect.ComparisonDirectionAttr(compare.attributes["comparison_direction"]).value)
 
 
 def _argument(value: ir.Value, arguments: Sequence[ir.Value]) -> tuple[int, str] | None:
     """Returns the argument that a value is, or is a part of, through the selects that unify 0 and -0, and all NaNs."""
     part = ""
     while value not in arguments:
-        found = {name: _operands_of(value, name) for name in ("imag", "real", "select")}
+        found = {name: operands_of(value, name) for name in ("imag", "real", "select")}
         name = next((name for name, operands in found.items() if operands), None)
         if name is None:
             return None

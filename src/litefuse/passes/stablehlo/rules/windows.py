@@ -336,7 +336,7 @@ def _never_chosen(t: Translation, choice: ir.Block) -> float:
     compare, *_ = choice.operations
     if compare.operation.name != "stablehlo.compare" or list(compare.operands) != list(choice.arguments):
         raise GraphError("choices by another function than a comparison are not supported")
-    direction: str = t.dialect.ComparisonDirectionAttr(compare.attributes["comparison_direction"]).value
+    direction = t.direction(compare)
     return -math.inf if direction.startswith("G") else math.inf
 
 
