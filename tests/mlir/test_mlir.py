@@ -37,11 +37,10 @@ from litefuse.ir.call_graph import all_operations
 from litefuse.ir.engine.lowering import run_mlir_passes
 from litefuse.ir.mlir import ir, mlir_context
 from litefuse.ir.passes import Pass, run_passes
-from litefuse.ir.shapes.call_types import RefineCallTypes
+from litefuse.ir.shapes.call_types import RefineCallTypes, SetInputShapes
 from litefuse.ir.shapes.forward_values import ForwardValues
 from litefuse.ir.shapes.infer_loop_types import InferLoopTypes
 from litefuse.ir.shapes.result_types import TypeResults
-from litefuse.ir.shapes.set_input_shapes import SetInputShapes
 from litefuse.passes.control_flow.branches import CopyBranchResults, FoldBranches, LowerCase, LowerConditions
 from litefuse.passes.control_flow.deferred_branches import DeferBranches, MarkBranches
 from litefuse.passes.control_flow.hoist_projections import HoistProjections

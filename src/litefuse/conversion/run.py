@@ -30,7 +30,7 @@ from litefuse.ir.engine.constant_sizes import check_constants
 from litefuse.ir.importer import ImportedModule, default_signatures, import_saved_model, left_out_signatures
 from litefuse.ir.mlir import COUNTS, func, ir, mlir_context
 from litefuse.ir.passes import run_passes
-from litefuse.ir.shapes.set_input_shapes import SetInputShapes
+from litefuse.ir.shapes.call_types import SetInputShapes
 from litefuse.kernels import PACK
 from litefuse.litert.export.op_codes import check_runtime, runtime_of
 from litefuse.litert.runtime.flatbuffer import content_of, shared_files

@@ -13,8 +13,8 @@ from litefuse.fusions.recognizers.layers.name_layers import NameLayers
 from litefuse.fusions.recognizers.recognize import RecognizeComposites
 from litefuse.ir.mlir import ir
 from litefuse.ir.passes import Pass
+from litefuse.ir.shapes.call_types import SetInputShapes
 from litefuse.ir.shapes.forward_values import ForwardValues
-from litefuse.ir.shapes.set_input_shapes import SetInputShapes
 from litefuse.litert.targets import OWN, traits_of
 from litefuse.passes.control_flow.branches import FoldBranches
 from litefuse.passes.fake_quantization.pairs import NodesFound

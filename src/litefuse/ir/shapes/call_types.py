@@ -1,15 +1,18 @@
-"""Refines the types of call results from the called functions."""
+"""Types of calls, refined from the called functions, and of inputs, as the user requested them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from typing import ClassVar
 
 from litefuse.ir.call_graph import callees, callees_first, functions, operations, terminator_of, update_function_type
 from litefuse.ir.mlir import func, ir
+from litefuse.ir.types import ranked_type, shape_of
+from litefuse.support.options.input_shapes import InputShapes
 
-__all__ = ["RefineCallTypes", "contradict", "refine_type"]
+__all__ = ["RefineCallTypes", "SetInputShapes", "contradict", "refine_type"]
 
 _SAME_TYPE = frozenset({"tf.Identity", "tf.StopGradient", "tf.PreventGradient", "tf.CheckNumerics"})
 
@@ -90,3 +93,36 @@ def _common(one: ir.Type, other: ir.Type) -> ir.Type:
     dynamic = ir.ShapedType.get_dynamic_size()
     sizes = [size if size == other_size else dynamic for size, other_size in zip(a.shape, b.shape, strict=True)]
     return ir.RankedTensorType.get(sizes, a.element_type)
+
+
+@dataclass(frozen=True)
+class SetInputShapes:
+    """Gives the arguments of exported functions the requested shapes; ``simplify`` does the rest.
+
+    Attributes:
+        requested: The shapes.
+        inputs: The names of each exported function's arguments, by its symbol.
+
+    Raises:
+        SignatureError: A shape contradicts the declared one, or is for an unknown input.
+    """
+
+    name: ClassVar[str] = "set-input-shapes"
+    requested: InputShapes
+    inputs: Mapping[str, Sequence[str]]
+
+    def run(self, module: ir.Module) -> bool:
+        self.requested.check_names(self.inputs)
+        by_symbol = functions(module)
+        modified = False
+        for symbol, names in self.inputs.items():
+            function = by_symbol[symbol]
+            for argument, name in zip(function.entry_block.arguments, names, strict=True):
+                kind = ir.ShapedType(argument.type)
+                declared = shape_of(kind)
+                shape = self.requested.of_input(symbol, name, declared)
+                if shape is not None and shape != declared:
+                    argument.set_type(ranked_type(shape, kind.element_type))
+                    modified = True
+            update_function_type(function)
+        return modified

@@ -121,7 +121,7 @@ def table(
         [tuple(column.cell(item) for column in columns) for item in items],
         headings=tuple(column.heading for column in columns) if any(column.heading for column in columns) else (),
         right=frozenset(place for place, column in enumerate(columns) if column.right),
-        judgements=[] if judge is None else [judge(item) for item in items],
+        judgements=() if judge is None else [judge(item) for item in items],
         note=note,
         judgement=judgement,
     )
