@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from litefuse.ir.call_graph import callees, functions, operations, terminator_of, update_function_type
+from litefuse.ir.call_graph import all_operations, callees, functions, operations, terminator_of, update_function_type
 from litefuse.ir.constants import int32_constant, integer_constant, without_copies
-from litefuse.ir.mlir import func, ir
+from litefuse.ir.mlir import func, ir, producer
 from litefuse.ir.op_creation import create_like, create_value
 from litefuse.ir.passes import visit_ops
 
@@ -54,9 +54,7 @@ class HoistProjections:
 
     def run(self, module: ir.Module) -> bool:
         by_symbol = functions(module)
-        callers = Counter(
-            symbol for function in by_symbol.values() for op in operations(function) for symbol in callees(op)
-        )
+        callers = Counter(symbol for op in all_operations(module, nested=False) for symbol in callees(op))
 
         def hoist(loop: ir.OpView) -> bool:
             if any(callers[symbol] != 1 for symbol in callees(loop)):
@@ -121,9 +119,9 @@ def _split(op: ir.OpView, loop: ir.OpView, body: func.FuncOp, least: int) -> boo
     with ir.InsertionPoint(op), op.location:
         for part, kind in zip(parts, kinds, strict=True):
             size = [kind.shape[1], whole.shape[1]]
-            corner = [int32_constant(each) for each in ([first, 0], size)]
             rows = ir.RankedTensorType.get(size, whole.element_type)
-            slice_ = create_value("tf.Slice", rows, [weight.results[0], *corner])
+            operands = [weight.results[0], int32_constant([first, 0]), int32_constant(size)]
+            slice_ = create_value("tf.Slice", rows, operands)
             products.append(create_like(op, [part, slice_], [result.type]).result)
             first += kind.shape[1]
         total = products[0]
@@ -137,10 +135,10 @@ def _split(op: ir.OpView, loop: ir.OpView, body: func.FuncOp, least: int) -> boo
 def _product(op: ir.OpView, loop: ir.OpView, body: func.FuncOp) -> _Product | None:
     if op.name != "tf.MatMul" or _is_transposed(op, "transpose_a"):
         return None
-    found = _step_input(op.operands[0], loop, body)
-    if found is None or not _comes_from_outside(op.operands[1], body):
+    item = _step_input(op.operands[0], loop, body)
+    if item is None or not _comes_from_outside(op.operands[1], body):
         return None
-    return _Product(op, found, op.operands[1], _bias(op.results[0], body))
+    return _Product(op, item, op.operands[1], _bias(op.results[0], body))
 
 
 def _bias(product: ir.Value, body: func.FuncOp) -> tuple[ir.OpView, ir.Value] | None:
@@ -189,8 +187,8 @@ def _is_invariant(value: ir.Value, body: func.FuncOp) -> bool:
 def _is_counter(value: ir.Value, body: func.FuncOp) -> bool:
     if not isinstance(value, ir.BlockArgument):
         return False
-    after = _returned(value, body).owner
-    if isinstance(after, ir.Block) or after.name not in {"tf.AddV2", "tf.Add"}:
+    after = producer(_returned(value, body), "tf.AddV2", "tf.Add")
+    if after is None:
         return False
     sources = [without_copies(operand) for operand in after.operands]
     return value in sources and any(integer_constant(source) == 1 for source in sources)

@@ -94,7 +94,7 @@ def _is_read(use: ir.OpOperand, axis: int) -> bool:
     if not _is_of_each_item(op, number, axis):
         return False
     uses = [*op.results[0].uses]
-    return bool(uses) and all(_is_read(each, axis) for each in uses)
+    return bool(uses) and all(_is_read(inner, axis) for inner in uses)
 
 
 def _is_of_each_item(op: ir.OpView, number: int, axis: int) -> bool:
@@ -102,7 +102,7 @@ def _is_of_each_item(op: ir.OpView, number: int, axis: int) -> bool:
         return True
     if len(op.operands) != 2:
         return False
-    kind, other = (ir.ShapedType(op.operands[each].type) for each in (number, 1 - number))
+    kind, other = ir.ShapedType(op.operands[number].type), ir.ShapedType(op.operands[1 - number].type)
     last = axis == kind.rank - 1
     if not other.has_rank or not other.has_static_shape:
         return False
@@ -146,7 +146,7 @@ def _read_from_the_end(op: ir.OpView, axis: int) -> None:
                 op.operands[number] = b.constant(corner, b.dtype(op.operands[number]))
         return
     if op.name == "tf.Unpack":
-        uses = [[(use.owner, use.operand_number) for use in each.uses] for each in op.results]
+        uses = [[(use.owner, use.operand_number) for use in result.uses] for result in op.results]
         for of_result, result in zip(uses, [*op.results][::-1], strict=True):
             for user, number in of_result:
                 user.operands[number] = result

@@ -15,6 +15,7 @@ from litefuse.ir.constants import stored, tensor_constant, without_copies
 from litefuse.ir.engine.lowering import run_mlir_passes
 from litefuse.ir.locations import calling_layer, layer_name
 from litefuse.ir.mlir import func, ir
+from litefuse.ir.ops.numbers import FUNCTIONS
 from litefuse.ir.purity import has_side_effects, is_pure, is_repeatable, is_used
 from litefuse.ir.shapes.call_types import refine_type
 from litefuse.support.options.limits import MAX_UNROLLED_OPS, MAX_UNROLLED_STEPS
@@ -26,24 +27,16 @@ _KnownValues: TypeAlias = "Mapping[ir.Value, npt.NDArray[Any]]"
 _LARGEST = 8
 _DTYPES: dict[str, npt.DTypeLike] = {"i1": np.bool_, "i32": np.int32, "i64": np.int64}
 
+_ARITHMETIC = (
+    *("Add", "AddV2", "Equal", "Greater", "GreaterEqual", "Less", "LessEqual", "Maximum", "Minimum", "Mul", "Neg"),
+    *("NotEqual", "Sub"),
+)
 _RULES: dict[str, Callable[..., Any]] = {
-    "tf.Add": np.add,
-    "tf.AddV2": np.add,
-    "tf.Equal": np.equal,
-    "tf.Greater": np.greater,
-    "tf.GreaterEqual": np.greater_equal,
-    "tf.Less": np.less,
-    "tf.LessEqual": np.less_equal,
+    **{f"tf.{name}": FUNCTIONS[name] for name in _ARITHMETIC},
     "tf.LogicalAnd": np.logical_and,
     "tf.LogicalNot": np.logical_not,
     "tf.LogicalOr": np.logical_or,
-    "tf.Maximum": np.maximum,
-    "tf.Minimum": np.minimum,
-    "tf.Mul": np.multiply,
-    "tf.Neg": np.negative,
-    "tf.NotEqual": np.not_equal,
     "tf.Pack": lambda *parts: np.stack(parts),
-    "tf.Sub": np.subtract,
 }
 # Casts are the only of these ops whose result has a dtype of its own.
 _MOVING = frozenset({"tf.Cast", "tf.Identity"})
@@ -84,7 +77,7 @@ def _write_at(
         place: Its third operand.
         buffers: The tensors of which it is known what was written.
     """
-    kinds = [ir.ShapedType(each.type) for each in (value, update, op.results[0])]
+    kinds = [ir.ShapedType(tensor.type) for tensor in (value, update, op.results[0])]
     if not all(kind.has_rank and kind.has_static_shape for kind in kinds) or not kinds[0].rank:
         return None
     shape = list(kinds[0].shape)
@@ -287,7 +280,7 @@ def _steps(op: ir.OpView, cond: func.FuncOp, body: func.FuncOp) -> list[dict[ir.
 
 def _of_arguments(function: func.FuncOp, values: Sequence[npt.NDArray[Any] | None]) -> dict[ir.Value, npt.NDArray[Any]]:
     arguments = function.entry_block.arguments
-    return {each: value for each, value in zip(arguments, values, strict=True) if value is not None}
+    return {argument: value for argument, value in zip(arguments, values, strict=True) if value is not None}
 
 
 class _Steps:
@@ -310,11 +303,11 @@ class _Steps:
         for known in steps:
             copies: dict[ir.Value, ir.Value] = dict(zip(self._body.entry_block.arguments, values, strict=True))
             for op in ops:
-                if len(op.results) and all(each in known for each in op.results):
+                if len(op.results) and all(result in known for result in op.results):
                     continue
                 operands = [self._copy(operand, copies, known) for operand in op.operands]
                 copies.update(zip(op.results, self._step(op, operands, known), strict=True))
-            values = [self._copy(each, copies, known) for each in following]
+            values = [self._copy(value, copies, known) for value in following]
         with ir.InsertionPoint(self._loop), self._loop.location:
             for result, value in zip(self._loop.results, values, strict=True):
                 if not any(True for _ in result.uses):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,13 +37,8 @@ class _IntegerConstant(NamedTuple):
 
     def moved(self, order: Sequence[int], *, transposed: bool) -> _IntegerConstant:
         """Returns the constant with its axes in another order, or in another shape."""
-        if transposed:
-            return _IntegerConstant(
-                self.integers.transpose(order), self.scales.transpose(order), self.zero_points.transpose(order)
-            )
-        return _IntegerConstant(
-            self.integers.reshape(order), self.scales.reshape(order), self.zero_points.reshape(order)
-        )
+        move: Callable[..., npt.NDArray[Any]] = np.transpose if transposed else np.reshape
+        return _IntegerConstant(move(self.integers, order), move(self.scales, order), move(self.zero_points, order))
 
     def uniform(self, axis: int | None, *, bits: int = 8) -> Uniform:
         """Returns the element type with a scale for each channel along an axis, or one for all if it is None.
@@ -59,8 +54,8 @@ class _IntegerConstant(NamedTuple):
             zeros, self.zero_points.min(axis=others)
         ):
             raise NotCovered("the scales of a constant are not those of its output channels")
-        steps = tuple(float(each) for each in scales.reshape(-1)), tuple(int(each) for each in zeros.reshape(-1))
-        return Uniform(*steps, axis, bits).simplified()
+        points = tuple(int(zero) for zero in zeros.reshape(-1))
+        return Uniform(tuple(float(scale) for scale in scales.reshape(-1)), points, axis, bits).simplified()
 
 
 def is_constant(value: ir.Value) -> bool:
@@ -72,9 +67,9 @@ def is_constant(value: ir.Value) -> bool:
 
 def float_constant(value: ir.Value) -> npt.NDArray[np.float32] | None:
     """Returns the numbers of a float32 constant, behind a pair as well; None for any other value."""
-    found = integer_constant(value)
-    if found is not None:
-        return ((found.integers - found.zero_points) * found.scales).astype(np.float32)
+    paired = integer_constant(value)
+    if paired is not None:
+        return ((paired.integers - paired.zero_points) * paired.scales).astype(np.float32)
     elements = stored(value)
     if elements is None or not isinstance(elements.type.element_type, ir.F32Type):
         return None
@@ -90,19 +85,21 @@ def integer_constant(value: ir.Value) -> _IntegerConstant | None:
             return None
         moves.append((moved.name, np.array(how).reshape(-1).tolist()))
         value = moved.operands[0]
-    found = _paired(value)
-    for name, order in reversed(moves if found is not None else []):
-        found = None if found is None else found.moved(order, transposed=name == "tfl.transpose")
-    return found
+    constant = _paired(value)
+    for name, order in reversed(moves):
+        constant = None if constant is None else constant.moved(order, transposed=name == "tfl.transpose")
+    return constant
 
 
 def _paired(value: ir.Value) -> _IntegerConstant | None:
     """Returns the integers of a constant behind DEQUANTIZE."""
-    dequantized = producer(value, "tfl.dequantize")
-    integers = None if dequantized is None else producer(dequantized.operands[0], "tfl.pseudo_qconst")
+    dequantize = producer(value, "tfl.dequantize")
+    if dequantize is None:
+        return None
+    integers = producer(dequantize.operands[0], "tfl.pseudo_qconst")
     if integers is not None:
         return _stored(integers)
-    quantize = None if dequantized is None else producer(dequantized.operands[0], "tfl.quantize")
+    quantize = producer(dequantize.operands[0], "tfl.quantize")
     elements = None if quantize is None else stored(quantize.operands[0])
     if quantize is None or elements is None:
         return None
@@ -139,12 +136,8 @@ def _stored(op: ir.OpView | ir.Operation) -> _IntegerConstant | None:
 
 
 def _along(steps: Sequence[Any], axis: int | None, numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    values = np.asarray(steps)
-    if axis is not None:
-        values = values.reshape([-1 if index == axis else 1 for index in range(numbers.ndim)])
-    else:
-        values = values.reshape([1] * numbers.ndim)
-    return np.broadcast_to(values, numbers.shape)
+    shape = [-1 if index == axis else 1 for index in range(numbers.ndim)]
+    return np.broadcast_to(np.asarray(steps).reshape(shape), numbers.shape)
 
 
 def quantized_bias(bias: npt.NDArray[np.float32], input_scale: float, weights: Uniform) -> tuple[Any, Uniform]:

@@ -11,7 +11,7 @@ import numpy as np
 from litefuse.ir.call_graph import functions, terminator_of, update_function_type
 from litefuse.ir.mlir import func, ir, producer
 from litefuse.ir.op_creation import create_like, create_op
-from litefuse.ir.purity import replace_op
+from litefuse.ir.purity import is_used, replace_op
 from litefuse.ir.types import is_float32
 from litefuse.passes.fake_quantization.constants import float_constant
 from litefuse.passes.fake_quantization.grid import Uniform, quantized_type, uniform_of
@@ -38,21 +38,21 @@ def move_up(quantize: ir.OpView) -> None:
     """
     pending = [quantize]
     while pending:
-        each = pending.pop()
-        uniform = uniform_of(each.results[0].type)
-        source = each.operands[0].owner
+        op = pending.pop()
+        uniform = uniform_of(op.results[0].type)
+        source = op.operands[0].owner
         if uniform is None or uniform.axis is not None or isinstance(source, ir.Block):
             continue
-        users = quantize_users(each.operands[0])
-        if users is None or not is_float32(each.operands[0]):
+        users = quantize_users(op.operands[0])
+        if users is None or not is_float32(op.operands[0]):
             continue
-        if any(user.operation.block != each.operation.block for user in users):
+        if any(user.operation.block != op.operation.block for user in users):
             continue
         is_of_input = source.name in _BOUNDS and isinstance(source.operands[0].owner, ir.Block)
         clipped = _clipped_operand(source, uniform)
         if clipped is not None:
             replace_op(source, [clipped])
-            pending.append(each)
+            pending.append(op)
         elif is_of_input or (source.name in SAME and source.name not in AVERAGES and len(source.results) == 1):
             pending += _moved(source, users, uniform)
 
@@ -63,7 +63,7 @@ def _clipped_operand(op: ir.OpView | ir.Operation, uniform: Uniform) -> ir.Value
     bounds, operand = _BOUNDS.get(op.name), 0
     if op.name in {"tfl.maximum", "tfl.minimum"}:
         constants = [float_constant(value) for value in op.operands]
-        known = [index for index, each in enumerate(constants) if each is not None and each.size == 1]
+        known = [index for index, numbers in enumerate(constants) if numbers is not None and numbers.size == 1]
         if len(known) != 1:
             return None
         operand = 1 - known[0]
@@ -144,7 +144,7 @@ def _is_changed(function: func.FuncOp) -> bool:
         if source is None or producer(source.operands[0], "tfl.pseudo_qconst") is not None:
             continue
         terminator.operands[index] = source.operands[0]
-        if not any(True for _ in value.uses):
+        if not is_used(source):
             source.operation.erase()
         changed = True
     return changed

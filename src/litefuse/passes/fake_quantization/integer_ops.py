@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from litefuse.ir.call_graph import functions, nested_operations
+from litefuse.ir.call_graph import defined_functions, nested_operations
 from litefuse.ir.constants import CONSTANTS, pseudo_constant
 from litefuse.ir.locations import node_text
 from litefuse.ir.mlir import func, ir, producer
@@ -72,15 +72,12 @@ class IntegerOps:
 
     def run(self, module: ir.Module) -> bool:
         modified = False
-        for function in functions(module).values():
-            if function.is_external:
-                continue
+        for function in defined_functions(module):
             _merge_pairs(list(nested_operations(function.entry_block)))
             for op in list(nested_operations(function.entry_block)):
                 modified = merge_factor(op) or modified
-            for op in [
-                operation for operation in nested_operations(function.entry_block) if operation.name == "tfl.quantize"
-            ][::-1]:
+            quantizing = [op for op in nested_operations(function.entry_block) if op.name == "tfl.quantize"]
+            for op in reversed(quantizing):
                 modified = True
                 move_up(op)
             for op in list(nested_operations(function.entry_block)):
@@ -230,8 +227,7 @@ def _result_of(op: ir.OpView) -> Uniform:
         return result
     if op.name in _CLIPPING:
         return _uniform(op.operands[0])
-    others = {use.owner.name for use in op.results[0].uses}
-    if "tfl.quantize" in others:
+    if any(use.owner.name == "tfl.quantize" for use in op.results[0].uses):
         raise NotCovered("its result is used without fake quantization, too")
     raise NotCovered("its result has no fake quantization")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy.typing as npt
 from litefuse.ir.call_graph import attributes_of
 from litefuse.ir.importer.constants import loaded_attribute
 from litefuse.ir.mlir import ir, producer
+from litefuse.ir.ops.numbers import FUNCTIONS, FUNCTIONS_OF_FLOAT64
 
 __all__ = ["known_value"]
 
@@ -19,24 +21,13 @@ Array = npt.NDArray[Any]
 
 _LONGEST = 48
 _MOVING = frozenset({"tf.Identity", "tf.StopGradient"})
+_FUNCTIONS: Mapping[str, Callable[..., Any]] = {**FUNCTIONS, **FUNCTIONS_OF_FLOAT64}
 _ELEMENTWISE: Mapping[str, Callable[..., Any]] = {
-    "tf.Abs": np.abs,
-    "tf.AddV2": np.add,
-    "tf.Ceil": np.ceil,
-    "tf.Exp": np.exp,
-    "tf.Floor": np.floor,
-    "tf.Log": np.log,
-    "tf.Maximum": np.maximum,
-    "tf.Minimum": np.minimum,
-    "tf.Mul": np.multiply,
-    "tf.Neg": np.negative,
-    "tf.Pow": np.power,
-    "tf.RealDiv": np.divide,
-    "tf.Round": np.rint,
-    "tf.Sqrt": np.sqrt,
-    "tf.Square": np.square,
-    "tf.Sub": np.subtract,
-    "tf.Tanh": np.tanh,
+    f"tf.{name}": _FUNCTIONS[name]
+    for name in (
+        *("Abs", "AddV2", "Ceil", "Exp", "Floor", "Log", "Maximum", "Minimum", "Mul", "Neg", "Pow", "RealDiv"),
+        *("Round", "Sqrt", "Square", "Sub", "Tanh"),
+    )
 }
 _REDUCING: Mapping[str, Callable[..., Any]] = {
     "tf.Max": np.max,
@@ -64,11 +55,9 @@ def _known(value: ir.Value, known: dict[ir.Value, Array | None], length: int) ->
         elif owner is not None and length:
             operands = [_known(operand, known, length - 1) for operand in owner.operands]
             given = [operand for operand in operands if operand is not None and operand.size]
-            if given and len(given) == len(operands) and _size(value) <= max(each.size for each in given):
-                try:
+            if given and len(given) == len(operands) and _size(value) <= max(operand.size for operand in given):
+                with suppress(IndexError, ValueError):  # operands that do not fit: shape inference says so
                     known[value] = _computed(owner, given)
-                except (IndexError, ValueError):  # operands that do not fit: shape inference says so
-                    known[value] = None
     return known[value]
 
 

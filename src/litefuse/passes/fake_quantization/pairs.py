@@ -74,30 +74,24 @@ class PairFakeQuantization:
 
     def run(self, module: ir.Module) -> bool:
         before = self.found.pairs
-        for op in [
-            operation
-            for operation in all_operations(module)
-            if operation.name in _GRIDS or operation.name in _ROUNDINGS
-        ]:
+        for op in [op for op in all_operations(module) if op.name in _GRIDS or op.name in _ROUNDINGS]:
             grid = _GRIDS.get(op.name)
             if grid is not None:
                 self._pair(op, lambda op=op, grid=grid: Rounding(op.operands[0], grid(op)))
-            else:
-                rounding = rounding_of(op)
-                if rounding is not None:
-                    self._pair(rounding.last, lambda rounding=rounding: rounding.rounding)
+            elif (rounding := rounding_of(op)) is not None:
+                self._pair(rounding.last, lambda rounding=rounding: rounding.rounding)
         return self.found.pairs > before
 
     def _pair(self, op: ir.OpView, rounding: Callable[[], Rounding]) -> None:
         try:
-            found = rounding()
-            kind = ir.ShapedType(found.value.type)
+            rounded, grid = rounding()
+            kind = ir.ShapedType(rounded.type)
             if not isinstance(kind.element_type, ir.F32Type):
                 raise NotCovered(f"it is of {kind.element_type}, not of float32")
-            constant = _constant(found.value)
+            constant = _constant(rounded)
             op = op if constant is None else _reshaped(op)
             with ir.InsertionPoint(op), op.location:
-                value = _activation_pair(*found) if constant is None else _constant_pair(constant, found.grid, op)
+                value = _activation_pair(rounded, grid) if constant is None else _constant_pair(constant, grid, op)
         except NotCovered as reason:
             self.found.left.append((node_text(op), str(reason)))
             return
@@ -151,7 +145,7 @@ def _reshaped(op: ir.OpView) -> ir.OpView:
     users = [use.owner for use in op.results[0].uses]
     if len(users) != 1 or users[0].name != "tf.Reshape":
         return op
-    before, after = (ir.ShapedType(each.results[0].type) for each in (op, users[0]))
+    before, after = ir.ShapedType(op.results[0].type), ir.ShapedType(users[0].results[0].type)
     if not (before.has_static_shape and after.has_static_shape and before.rank):
         return op
     return op if _last_axis(tuple(after.shape), before.shape[-1]) is None else users[0]
@@ -159,7 +153,7 @@ def _reshaped(op: ir.OpView) -> ir.OpView:
 
 def _last_axis(shape: tuple[int, ...], size: int) -> int | None:
     """Returns the last axis that is not of one element, if it has this size."""
-    axes = [axis for axis, each in enumerate(shape) if each != 1] or [len(shape) - 1]
+    axes = [axis for axis, length in enumerate(shape) if length != 1] or [len(shape) - 1]
     return axes[-1] if shape and shape[axes[-1]] == size else None
 
 
@@ -181,7 +175,7 @@ def _has_scaled_input(product: ir.OpView) -> bool:
     """
     binary = producer(without_copies(product.operands[0]), "tf.AddV2", "tf.Mul", "tf.RealDiv", "tf.Sub")
     return binary is not None and any(
-        (found := _constant(operand)) is not None and found.size == 1 for operand in binary.operands
+        (constant := _constant(operand)) is not None and constant.size == 1 for operand in binary.operands
     )
 
 
@@ -281,7 +275,7 @@ class CheckPairs:
 
     def run(self, module: ir.Module) -> bool:
         modified = False
-        for op in [operation for operation in all_operations(module) if operation.name == "tfl.quantize"]:
+        for op in [op for op in all_operations(module) if op.name == "tfl.quantize"]:
             if is_on_grid(op) is not False:
                 continue
             for use in list(op.results[0].uses):

@@ -207,7 +207,7 @@ def _step(op: ir.OpView | ir.Operation, operands: ir.OpOperandList, source: ir.V
         return _Step(value, first)
     if op.name == "tf.RealDiv":
         return None if (first == 0).any() else _Step(value, 1 / first)
-    if any(each.size > 1 for each in given):
+    if any(constant.size > 1 for constant in given):
         return None
     if op.name == "tf.ClipByValue":
         return _Step(value, np.ones(()), float(given[0]), float(given[1]))

@@ -58,7 +58,7 @@ def merge_factor(op: ir.OpView) -> bool:
         if op.name == "tfl.mul":
             if not factor.all():
                 return False
-            scales = tuple(float(each) for each in np.broadcast_to(uniform.scales, channels) * np.abs(factor))
+            scales = tuple(float(scale) for scale in np.broadcast_to(uniform.scales, channels) * np.abs(factor))
             shape = [-1 if index == axis else 1 for index in range(weights.integers.ndim)]
             integers = weights.integers * np.sign(factor).astype(np.int64).reshape(shape)
             if integers.max() > 127:
