@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Protocol, TypeAlias
 
@@ -53,15 +54,16 @@ class Deferred:
         return self.load()(*self._options, **self._named).run(module)
 
 
-def deferred(name: str, path: str, *ops: str) -> type[Deferred]:
-    """Returns a class in the place of a pass's own.
+def deferred(path: str, *ops: str) -> type[Deferred]:
+    """Returns a class in the place of a pass's own; the pass ``LowerCase`` has the name ``lower-case``.
 
     Args:
-        name: The pass's name.
-        path: Its module in ``litefuse``, and its class.
+        path: The pass's module in ``litefuse``, and its class.
         ops: How the names of ops begin without which it changes nothing; none: it is imported in any case.
     """
-    return type(path.rpartition(":")[2], (Deferred,), {"name": name, "path": path, "ops": ops})
+    own = path.rpartition(":")[2]
+    name = re.sub(r"(?<!^)(?=[A-Z])", "-", own).lower()
+    return type(own, (Deferred,), {"name": name, "path": path, "ops": ops})
 
 
 def visit_ops(module: ir.Module, visitors: Mapping[str, Visitor], *, nested: bool = True) -> bool:
