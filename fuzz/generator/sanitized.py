@@ -9,10 +9,9 @@ from pathlib import Path
 
 from fuzz.build import BUILD
 from litefuse.errors import KernelError
-from litefuse.kernels.generator.body import Body
+from litefuse.kernels.generator.body import Body, body_model, composite_model
+from litefuse.kernels.generator.generate import probing_shapes
 from litefuse.kernels.generator.kernel import kernel_source
-from litefuse.kernels.generator.models import body_model, composite_model
-from litefuse.kernels.generator.probes import probing_shapes
 from litefuse.kernels.generator.project import OPTIONS, registry_source
 from litefuse.kernels.generator.trial import TrialJob, run_trial
 from litefuse.litert.cpp.compiler import build_library, find_compiler

@@ -12,8 +12,8 @@ from ai_edge_litert.interpreter import Interpreter, load_delegate
 
 import litefuse
 from litefuse.kernels.generator import chain_kernels, generate, project
+from litefuse.kernels.generator.model_trial import ModelTrial
 from litefuse.kernels.generator.trial import Trial
-from litefuse.kernels.generator.whole import WholeTrial
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from tests.every import every
 from tests.kernels.generator.builds import build_quickly
@@ -64,7 +64,7 @@ def untimed(monkeypatch: pytest.MonkeyPatch) -> None:
         found = in_worker(target, job._replace(is_timed=False), announce)
         return found._replace(kernel_seconds=1e-3, body_seconds=2e-3)
 
-    def whole(target: str, job: Any, announce: Any) -> WholeTrial:
+    def whole(target: str, job: Any, announce: Any) -> ModelTrial:
         found = whole_in_worker(target, job._replace(is_timed=False), announce)
         return found._replace(with_seconds=1e-3, without_seconds=2e-3)
 

@@ -60,7 +60,7 @@ def _of_composites(
     convert: Callable[[ConversionJob], Report],
     on_step: Callable[[str], None],
 ) -> tuple[Report, Generated]:
-    from litefuse.kernels.generator.calls import known_shapes
+    from litefuse.kernels.generator.called_shapes import known_shapes
     from litefuse.kernels.generator.generate import generate_kernels
 
     folder.mkdir()

@@ -18,9 +18,9 @@ from litefuse.kernels.generator.body import read_signatures
 from litefuse.kernels.generator.chain_kernels import generate_chains
 from litefuse.kernels.generator.chains import Chain, find_chains
 from litefuse.kernels.generator.graph import RULES
+from litefuse.kernels.generator.model_trial import ModelTrial, ModelTrialJob, run_model_trial
 from litefuse.kernels.generator.outlining import outline
 from litefuse.kernels.generator.trial import Trial
-from litefuse.kernels.generator.whole import WholeJob, WholeTrial, run_whole
 from litefuse.litert.inputs.graph import Model
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime.native_library import native_library
@@ -337,7 +337,7 @@ def untimed(monkeypatch: pytest.MonkeyPatch, *answers: Any) -> None:
         found = in_worker(target, job._replace(is_timed=False), announce)
         return found._replace(kernel_seconds=1e-3, body_seconds=2e-3)
 
-    def whole(target: str, job: Any, announce: Any) -> WholeTrial:
+    def whole(target: str, job: Any, announce: Any) -> ModelTrial:
         if not given:
             found = whole_in_worker(target, job._replace(is_timed=False), announce)
             return found._replace(with_seconds=1e-3, without_seconds=2e-3)
@@ -375,7 +375,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_model_that_is_not_faster_stays_byte_for_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "m.tflite"
     path.write_bytes(around_a_product())
-    slow = [WholeTrial(2e-3, 1e-3), EngineCrashError("it died", death="SIGSEGV", step="time-model")]
+    slow = [ModelTrial(2e-3, 1e-3), EngineCrashError("it died", death="SIGSEGV", step="time-model")]
     untimed(monkeypatch, *slow)
     quick(monkeypatch)
     reports = generate_chains(path, tmp_path / "kernels", model="m.tflite")
@@ -390,7 +390,7 @@ def test_a_model_that_is_not_faster_stays_byte_for_byte(tmp_path: Path, monkeypa
 def test_the_chain_that_gains_least_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "m.tflite"
     path.write_bytes(around_a_product())
-    untimed(monkeypatch, WholeTrial(2e-3, 1e-3, "the model does not compute the same"), WholeTrial(1e-3, 2e-3))
+    untimed(monkeypatch, ModelTrial(2e-3, 1e-3, "the model does not compute the same"), ModelTrial(1e-3, 2e-3))
     quick(monkeypatch)
     reports = generate_chains(path, tmp_path / "kernels", model="m.tflite")
     assert sorted((each.kernel is None, each.reason) for each in reports) == [
@@ -409,7 +409,7 @@ def test_a_model_that_computes_something_else_is_noticed(tmp_path: Path) -> None
         g = Writer()
         path.write_bytes(g.file(g.op("MUL", g.op("TANH", g.x()), g.constant(factor))))
     for outlined, expected in zip(paths, (None, "the model does not compute the same with the kernels"), strict=True):
-        problem = run_whole(WholeJob(paths[0], outlined, library, None, is_timed=False)).problem
+        problem = run_model_trial(ModelTrialJob(paths[0], outlined, library, None, is_timed=False)).problem
         assert (problem is None) if expected is None else str(problem).startswith(expected)
 
 

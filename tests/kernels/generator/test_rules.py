@@ -12,9 +12,8 @@ import numpy.typing as npt
 import pytest
 from ai_edge_litert.interpreter import Interpreter, OpResolverType, load_delegate
 
-from litefuse.kernels.generator.body import Body, read_bodies
+from litefuse.kernels.generator.body import Body, body_model, composite_model, read_bodies
 from litefuse.kernels.generator.kernel import kernel_source
-from litefuse.kernels.generator.models import body_model, composite_model
 from litefuse.kernels.generator.project import build_kernels, identifiers
 from litefuse.litert.results.difference import difference
 from tests.every import every

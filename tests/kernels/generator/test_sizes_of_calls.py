@@ -12,7 +12,7 @@ import pytest
 from litefuse.errors import InterpreterError, LimitError, LitefuseError
 from litefuse.kernels.generator import generate
 from litefuse.kernels.generator.body import read_bodies
-from litefuse.kernels.generator.calls import CallsJob, known_shapes, shapes_of_calls
+from litefuse.kernels.generator.called_shapes import CallsJob, known_shapes, shapes_of_calls
 from litefuse.kernels.generator.generate import generate_kernels
 from litefuse.kernels.generator.graph import NotGenerated
 from litefuse.kernels.generator.kernel import kernel_source

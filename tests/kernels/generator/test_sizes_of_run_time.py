@@ -14,10 +14,9 @@ from pathlib import Path
 import numpy as np
 from ai_edge_litert.interpreter import Interpreter, load_delegate
 
-from litefuse.kernels.generator.body import read_bodies
+from litefuse.kernels.generator.body import body_model, composite_model, read_bodies
+from litefuse.kernels.generator.generate import probing_shapes
 from litefuse.kernels.generator.kernel import kernel_source
-from litefuse.kernels.generator.models import body_model, composite_model
-from litefuse.kernels.generator.probes import probing_shapes
 from litefuse.kernels.generator.project import registry_source
 from litefuse.litert.cpp.sanitized import sanitizer_environment
 from tests.kernels.generator.bodies import BodyWriter, file_of

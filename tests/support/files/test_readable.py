@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import litefuse
 import litefuse.tools.demo
 from litefuse.errors import InterpreterError, LitefuseError
-from litefuse.kernels.generator.litert_model import read_calls
+from litefuse.kernels.generator.op_calls import read_calls
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.metadata.description import Finish
 from litefuse.litert.runtime.inputs import load_arrays

@@ -8,8 +8,7 @@ import pytest
 from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.errors import InterpreterError
-from litefuse.kernels.generator.call import Call
-from litefuse.kernels.generator.litert_model import bind_constants, one_op_model, read_calls
+from litefuse.kernels.generator.op_calls import Call, bind_constants, one_op_model, read_calls
 from litefuse.litert.runtime.interpreter import Interpreter
 from tests.litert.runtime.kernels import Scale
 from tests.litert.runtime.models import unary

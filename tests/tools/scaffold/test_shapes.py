@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from litefuse.ir.ops.dims import Shape
-from litefuse.kernels.generator.call import Call, CallTensor
+from litefuse.kernels.generator.op_calls import Call, CallTensor
 from litefuse.tools.scaffold.shapes import Size, output_sizes, whole_input
 
 

@@ -10,20 +10,20 @@ from typing import cast
 
 from litefuse.errors import EngineCrashError, LitefuseError
 from litefuse.kernels.generator.body import read_bodies, read_signatures
-from litefuse.kernels.generator.calls import known_shapes
+from litefuse.kernels.generator.called_shapes import known_shapes
 from litefuse.kernels.generator.chains import Chain, find_chains
 from litefuse.kernels.generator.generate import Generated, generate_kernels, microseconds
 from litefuse.kernels.generator.kernel import kernel_source
+from litefuse.kernels.generator.model_trial import ModelTrial, ModelTrialJob
 from litefuse.kernels.generator.outlining import outline
 from litefuse.kernels.generator.project import identifiers, write_project
-from litefuse.kernels.generator.whole import WholeJob, WholeTrial
 from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.support.processes.process import run_in_worker
 from litefuse.support.report.entries import ChainReport, KernelReport
 
 __all__ = ["generate_chains"]
 
-_TARGET = "litefuse.kernels.generator.whole:run_whole"
+_TARGET = "litefuse.kernels.generator.model_trial:run_model_trial"
 # So many different chains are tried: each takes a few seconds.
 _MOST_CHAINS = 8
 # The model as a whole is measured so often.
@@ -129,7 +129,7 @@ class _Choice:
                 break
             outline(self.path, self.outlined, [chain for name in self.names for chain in self.chains[name]])
             trial = self._trial()
-            if isinstance(trial, WholeTrial) and trial.problem is None and trial.with_seconds < trial.without_seconds:
+            if isinstance(trial, ModelTrial) and trial.problem is None and trial.with_seconds < trial.without_seconds:
                 return declined
             reason = trial if isinstance(trial, str) else _reason(trial)
             declined[self.names.pop()] = reason
@@ -137,18 +137,18 @@ class _Choice:
         self.names.clear()
         return declined
 
-    def _trial(self) -> WholeTrial | str:
+    def _trial(self) -> ModelTrial | str:
         assert self.made.library is not None
-        job = WholeJob(self.path, self.outlined, self.made.library, self.library)
+        job = ModelTrialJob(self.path, self.outlined, self.made.library, self.library)
         try:
-            return cast("WholeTrial", run_in_worker(_TARGET, job, self.on_step))
+            return cast("ModelTrial", run_in_worker(_TARGET, job, self.on_step))
         except EngineCrashError as crash:
             return f"the process that ran the model died: {crash.death}"
         except LitefuseError as failure:
             return f"the model could not be run: {failure.message}"
 
 
-def _reason(trial: WholeTrial) -> str:
+def _reason(trial: ModelTrial) -> str:
     if trial.problem is not None:
         return trial.problem
     return (

@@ -185,7 +185,7 @@ class Emitter(Loops):
     def _computed(self, node: Computed, position: Position) -> Scalar:
         if node in self.plan.kept and not self.is_filling(node):
             return self.kept(node, position, range(self.plan.kept[node], len(node.shape)))
-        if node.is_dear and (axes := self._repeated(node, position)) is not None and not self.is_filling(node):
+        if node.is_costly and (axes := self._repeated(node, position)) is not None and not self.is_filling(node):
             return self.kept(node, position, axes)
         self._count(node, position)
         found = [self.at(arg, self._in_operand(arg, node.shape, position)) for arg in node.args]
@@ -210,7 +210,7 @@ class Emitter(Loops):
             raise Again
 
     def _repeated(self, node: Computed, position: Position) -> list[int] | None:
-        """Returns the axes of the array for a dear tensor that would be computed again and again; None if it is not."""
+        """Returns the axes of the array for a costly tensor that would be computed again and again; None if it is not."""
         loops = {loop for index in position for loop in index.loops}
         deepest = max((loop.level for loop in loops), default=0)
         around = [scope.variable for scope in self.stack[1 : deepest + 1] if scope.variable is not None]

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import cast
 
 from litefuse.errors import EngineCrashError, LimitError, LitefuseError
-from litefuse.kernels.generator.body import Body, read_bodies
-from litefuse.kernels.generator.calls import CalledShapes
-from litefuse.kernels.generator.graph import NotGenerated
+from litefuse.kernels.generator.body import Body, body_model, composite_model, read_bodies
+from litefuse.kernels.generator.called_shapes import CalledShapes
+from litefuse.kernels.generator.graph import Graph, NotGenerated
 from litefuse.kernels.generator.kernel import kernel_source
-from litefuse.kernels.generator.models import body_model, composite_model
-from litefuse.kernels.generator.probes import probing_shapes
 from litefuse.kernels.generator.project import build_kernels, identifiers, write_project
+from litefuse.kernels.generator.sizes import Size, Sizes
 from litefuse.kernels.generator.trial import Trial, TrialJob
 from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.support.processes.limits import ProcessLimits, process_limits, processes_limited
@@ -24,7 +23,7 @@ from litefuse.support.processes.process import run_in_worker
 from litefuse.support.progress.stages import Step
 from litefuse.support.report.entries import KernelReport
 
-__all__ = ["Generated", "generate_kernels"]
+__all__ = ["Generated", "generate_kernels", "probing_shapes"]
 
 _TARGET = "litefuse.kernels.generator.trial:run_trial"
 # A trial takes a second or two. A kernel that takes longer is not worth the wait.
@@ -186,3 +185,66 @@ def _judged(trials: _Trials, bodies: list[Body], *, always: bool) -> KernelRepor
 
 def microseconds(seconds: float) -> str:
     return f"{seconds * 1e6:,.3g} µs" if seconds < 1e-3 else f"{seconds * 1e6:,.0f} µs"
+
+
+# So many calls are drawn for them. Models are not called with empty dimensions.
+_MOST_PROBES = 16
+_USUAL_SIZES = range(1, 70)
+# A call of larger inputs takes too long.
+_LARGEST_SIZE = 4096
+_MOST_TRIED = 4000
+
+
+def probing_shapes(body: Body) -> list[dict[str, tuple[int, ...]]]:
+    """Returns shapes of a body's inputs, of which the sizes compare differently with one another and with numbers.
+
+    Args:
+        body: A body that a kernel is generated for.
+
+    Returns:
+        The shapes by ``x`` and the input's place; none for a body without open sizes.
+    """
+    sizes = Graph.of(body).sizes
+    seen: set[tuple[Size, Size, int]] = set()
+    shapes: list[dict[str, tuple[int, ...]]] = []
+    for number, given in enumerate(_assignments(sizes)):
+        if len(shapes) == _MOST_PROBES or number == _MOST_TRIED:
+            break
+        values = sizes.values(given)
+        if values is None:
+            continue
+        new = {(left, right, _sign(left.value(values), right.value(values))) for left, right in sizes.compared}
+        if not new <= seen:
+            seen |= new
+            shapes.append(_probing_shapes(body, given))
+    return shapes
+
+
+def _sign(left: int, right: int) -> int:
+    return (left > right) - (left < right)
+
+
+def _assignments(sizes: Sizes) -> Iterator[dict[str, int]]:
+    """Yields sizes of the inputs: all the same, or all but one; the usual ones, and those near the body's numbers."""
+    names = sizes.open
+    if not names or not sizes.compared:
+        return
+    numbers = {abs(size.factor) for definition in sizes.definitions.values() for size in definition.operands}
+    numbers |= {abs(size.factor) for pair in sizes.compared for size in pair}
+    near = {number + more for number in numbers for more in (-1, 0, 1)} | {2 * number + 1 for number in numbers}
+    tried = [*_USUAL_SIZES, *sorted({each for each in near if _USUAL_SIZES.stop <= each <= _LARGEST_SIZE})]
+    for size in tried:
+        yield dict.fromkeys(names, size)
+    for name in names if len(names) > 1 else ():
+        for size in tried:
+            yield {**dict.fromkeys(names, 3), name: size}
+
+
+def _probing_shapes(body: Body, given: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+    return {
+        f"x{place}": tuple(
+            size if size is not None else given[f"x{place}_dim{axis}"]
+            for axis, size in enumerate(body.tensors[index].shape)
+        )
+        for place, index in enumerate(body.inputs)
+    }

@@ -410,13 +410,15 @@ class Graph:
         args: Sequence[Node],
         text: Callable[[Sequence[str]], str],
         *,
-        dear: bool = False,
+        costly: bool = False,
         label: str = "value",
         shape: tuple[Size, ...] | None = None,
     ) -> Computed:
         shape = self.broadcast(*args) if shape is None else shape
         self.require_tensor(shape)
-        return Computed(dtype, shape, args=tuple(args), text=text, is_dear=dear, label=label, number=self.next_number())
+        return Computed(
+            dtype, shape, args=tuple(args), text=text, is_costly=costly, label=label, number=self.next_number()
+        )
 
     def moved(self, source: Node, shape: Sequence[Size], place: Callable[[Any, Position], Position]) -> Moved:
         self.require_tensor(shape)

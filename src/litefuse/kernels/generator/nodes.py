@@ -105,12 +105,12 @@ class Computed(Node):
     Attributes:
         args: The operands.
         text: Returns the C++ expression from those of the operands.
-        is_dear: Whether it takes much more time than a load, so that it is not computed more often than needed.
+        is_costly: Whether it takes much more time than a load, so that it is not computed more often than needed.
     """
 
     args: tuple[Node, ...] = ()
     text: Callable[[Sequence[str]], str] = lambda texts: texts[0]
-    is_dear: bool = False
+    is_costly: bool = False
 
     @property
     def operands(self) -> tuple[Node, ...]:

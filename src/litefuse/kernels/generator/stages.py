@@ -119,7 +119,7 @@ def _reachable(nodes: Iterable[Node]) -> list[Node]:
 
 
 def _shared(outputs: Sequence[Node]) -> tuple[set[Node], dict[Node, int]]:
-    """Returns the dear tensors that reductions need and something else as well.
+    """Returns the costly tensors that reductions need and something else as well.
 
     Returns:
         Those of which rows are needed at a time, by reductions of rows; and those of which more is needed, each with
@@ -138,7 +138,7 @@ def _shared(outputs: Sequence[Node]) -> tuple[set[Node], dict[Node, int]]:
     rows: set[Node] = set()
     more: dict[Node, int] = {}
     for node, found in regions.items():
-        if not isinstance(node, Computed) or not node.is_dear or len(found) < 2 or not node.shape:
+        if not isinstance(node, Computed) or not node.is_costly or len(found) < 2 or not node.shape:
             continue
         firsts = [_first_axis(region, node) for region in found if region is not None]
         last = len(node.shape) - 1

@@ -11,8 +11,7 @@ from typing import Any
 from litefuse.conversion.verify.against_original import verify_model
 from litefuse.conversion.verify.verification import Verdict, Verification, worst_verdict
 from litefuse.errors import KernelError, LitefuseError, ModelCrashError
-from litefuse.kernels.generator.call import Call
-from litefuse.kernels.generator.litert_model import bind_constants, one_op_model, with_signature
+from litefuse.kernels.generator.op_calls import Call, bind_constants, one_op_model, with_signature
 from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.support.processes.process import run_alone
 from litefuse.support.report.json_form import json_form

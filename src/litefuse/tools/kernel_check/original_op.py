@@ -11,7 +11,7 @@ import numpy as np
 
 from litefuse.conversion.verify.original import load_tensorflow
 from litefuse.errors import LitefuseError
-from litefuse.kernels.generator.call import Call, CallTensor
+from litefuse.kernels.generator.op_calls import Call, CallTensor
 
 __all__ = ["SAVE", "OriginalOp", "save_original"]
 

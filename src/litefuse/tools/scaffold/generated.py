@@ -9,7 +9,7 @@ from typing import cast
 
 from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.kernels.generator.body import read_bodies
-from litefuse.kernels.generator.calls import CalledShapes, CallsJob, known_shapes
+from litefuse.kernels.generator.called_shapes import CalledShapes, CallsJob, known_shapes
 from litefuse.kernels.generator.generate import Generated, generate_kernels
 from litefuse.litert.cpp.folders import check_empty, new_folder
 from litefuse.litert.runtime.model_content import check_model
@@ -64,7 +64,8 @@ def generate_for(
     called: CalledShapes
     if batch is not None or shapes:
         job = CallsJob(content, str(model), batch, shapes or {})
-        called = cast("CalledShapes", run_in_worker("litefuse.kernels.generator.calls:shapes_of_calls", job, on_step))
+        target = "litefuse.kernels.generator.called_shapes:shapes_of_calls"
+        called = cast("CalledShapes", run_in_worker(target, job, on_step))
     else:
         called = known_shapes(content, str(model), on_step)
     there = folder.is_dir()

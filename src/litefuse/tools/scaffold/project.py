@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from litefuse.errors import LitefuseError
-from litefuse.kernels.generator.call import Call
-from litefuse.kernels.generator.litert_model import bind_constants, one_op_model, read_calls
+from litefuse.kernels.generator.op_calls import Call, bind_constants, one_op_model, read_calls
 from litefuse.litert.cpp.folders import copy_kit, filled, new_folder
 from litefuse.support.files.whole_file import write_new
 from litefuse.tools.scaffold.cpp_kernel import cpp_kernel, cpp_types, known_types

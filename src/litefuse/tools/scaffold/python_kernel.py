@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from litefuse.kernels.generator.call import Call, CallTensor
+from litefuse.kernels.generator.op_calls import Call, CallTensor
 from litefuse.tools.scaffold.shapes import Size, output_sizes, whole_input
 
 __all__ = ["UNWRITTEN", "class_name", "python_kernel", "tensor_names", "types_seen"]

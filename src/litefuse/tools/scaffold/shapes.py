@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from litefuse.kernels.generator.call import Call
+from litefuse.kernels.generator.op_calls import Call
 
 __all__ = ["Size", "output_sizes", "whole_input"]
 

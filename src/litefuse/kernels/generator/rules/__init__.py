@@ -5,11 +5,10 @@ from litefuse.kernels.generator.rules import (
     elementwise,
     images,
     movement,
-    products,
     reductions,
     reshapes,
     sizes,
     slices,
 )
 
-__all__ = ["control_flow", "elementwise", "images", "movement", "products", "reductions", "reshapes", "sizes", "slices"]
+__all__ = ["control_flow", "elementwise", "images", "movement", "reductions", "reshapes", "sizes", "slices"]

@@ -85,13 +85,13 @@ def _arithmetic(graph: Graph, op: BodyOp) -> Node:
     dtype = left.dtype
     needs(op, dtype, (*_REAL, *_WHOLE, "COMPLEX64") if op.name != "DIV" else (*_REAL, *_WHOLE))
     sign, name = _ARITHMETIC[op.name]
-    dear = op.name == "DIV"
+    costly = op.name == "DIV"
     if dtype in (*_REAL, "COMPLEX64"):
-        made = graph.computed(dtype, [left, right], lambda texts: f"({texts[0]} {sign} {texts[1]})", dear=dear)
+        made = graph.computed(dtype, [left, right], lambda texts: f"({texts[0]} {sign} {texts[1]})", costly=costly)
     else:
         if op.name == "DIV":
             _check_divisor(graph, right)
-        made = graph.computed(dtype, [left, right], _function(name, dtype), dear=dear)
+        made = graph.computed(dtype, [left, right], _function(name, dtype), costly=costly)
     return activated(graph, op, made)
 
 
@@ -110,7 +110,7 @@ def _floor(graph: Graph, op: BodyOp) -> Node:
     if dtype != "FLOAT32" or op.name == "FLOOR_DIV":
         _check_divisor(graph, right)
     return graph.computed(
-        dtype, [left, right], _function("FloorDivide" if op.name == "FLOOR_DIV" else "FloorMod", dtype), dear=True
+        dtype, [left, right], _function("FloorDivide" if op.name == "FLOOR_DIV" else "FloorMod", dtype), costly=True
     )
 
 
@@ -152,9 +152,9 @@ def _math(graph: Graph, op: BodyOp) -> Node:
     needs(op, source.dtype, _REAL)
     name = _MATH.get(op.name, "Round")
     if op.name == "TANH" and (argument := _argument_of_softplus(source)) is not None:
-        return graph.computed(source.dtype, [argument], lambda texts: f"math::TanhOfSoftplus({texts[0]})", dear=True)
-    dear = op.name not in ("FLOOR", "CEIL", "ROUND")
-    return graph.computed(source.dtype, [source], lambda texts: f"math::{name}({texts[0]})", dear=dear)
+        return graph.computed(source.dtype, [argument], lambda texts: f"math::TanhOfSoftplus({texts[0]})", costly=True)
+    costly = op.name not in ("FLOOR", "CEIL", "ROUND")
+    return graph.computed(source.dtype, [source], lambda texts: f"math::{name}({texts[0]})", costly=costly)
 
 
 def _argument_of_softplus(node: Node) -> Node | None:
@@ -213,14 +213,14 @@ def _power(graph: Graph, op: BodyOp) -> Node:
         if right.text.startswith("2"):
             return graph.computed(dtype, [square, right], lambda texts: texts[0])
         return graph.computed(dtype, [square, left, right], lambda texts: f"({texts[0]} * {texts[1]})")
-    return graph.computed(dtype, [left, right], _function("Power", dtype), dear=True)
+    return graph.computed(dtype, [left, right], _function("Power", dtype), costly=True)
 
 
 @rule("ATAN2", takes="xx")
 def _angle(graph: Graph, op: BodyOp) -> Node:
     left, right = (graph.node(index) for index in op.inputs)
     needs(op, left.dtype, _REAL)
-    return graph.computed(left.dtype, [left, right], lambda texts: f"std::atan2({texts[0]}, {texts[1]})", dear=True)
+    return graph.computed(left.dtype, [left, right], lambda texts: f"std::atan2({texts[0]}, {texts[1]})", costly=True)
 
 
 @rule("RIGHT_SHIFT", "BITWISE_XOR", takes="xx")
@@ -316,7 +316,7 @@ def _elu(graph: Graph, op: BodyOp) -> Node:
     source = graph.node(op.inputs[0])
     needs(op, source.dtype, ("FLOAT32",))
     return graph.computed(
-        source.dtype, [source, source], lambda t: f"({t[0]} < 0 ? math::Expm1({t[0]}) : {t[0]})", dear=True
+        source.dtype, [source, source], lambda t: f"({t[0]} < 0 ? math::Expm1({t[0]}) : {t[0]})", costly=True
     )
 
 
@@ -336,7 +336,7 @@ def _gelu(graph: Graph, op: BodyOp) -> Node:
     source = graph.node(op.inputs[0])
     needs(op, source.dtype, ("FLOAT32",))
     name = "GeluTanh" if op.options.approximate else "Gelu"
-    return graph.computed(source.dtype, [source], lambda texts: f"math::{name}({texts[0]})", dear=True)
+    return graph.computed(source.dtype, [source], lambda texts: f"math::{name}({texts[0]})", costly=True)
 
 
 @rule("REAL", "IMAG", takes="c", gives="f")
@@ -351,7 +351,7 @@ def _magnitude(graph: Graph, op: BodyOp) -> Node:
         "FLOAT32",
         [graph.node(op.inputs[0])],
         lambda texts: f"math::Hypot(std::real({texts[0]}), std::imag({texts[0]}))",
-        dear=True,
+        costly=True,
     )
 
 

@@ -84,7 +84,7 @@ def _blended(graph: Graph, op: BodyOp, source: Node, axis: int, target: Size) ->
             return f"((static_cast<float>({texts[0]}) + 0.5f) * {scale} - 0.5f)"
         return f"(static_cast<float>({texts[0]}) * {scale})"
 
-    at = graph.computed("FLOAT32", [counted], where, label="at", dear=True)
+    at = graph.computed("FLOAT32", [counted], where, label="at", costly=True)
     lower = graph.computed("INT32", [at], lambda t: f"Within(std::floor({t[0]}), {size})", label="lower")
     upper = graph.computed("INT32", [at], lambda t: f"Within(std::floor({t[0]}) + 1.0f, {size})", label="upper")
     part = graph.computed("FLOAT32", [at, lower], lambda t: f"({t[0]} - static_cast<float>({t[1]}))", label="part")

@@ -1,17 +1,17 @@
-"""Reader of an op's calls in a ``.tflite`` file, and writer of models of one call."""
+"""Calls of ops in LiteRT models: read from a file, and as models of one call."""
 
 from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import copy, deepcopy
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from litefuse.errors import InterpreterError
-from litefuse.kernels.generator.call import Call, CallTensor, Scales
-from litefuse.kernels.generator.models import subgraph_references
+from litefuse.kernels.generator.body import subgraph_references
 from litefuse.litert.runtime.model_content import check_model
 from litefuse.litert.runtime.model_tables import DTYPE_NUMBERS, IDENTIFIER
 from litefuse.litert.runtime.options import decode_map
@@ -24,8 +24,71 @@ from litefuse.litert.runtime.schema_objects import (
     objects_of,
     op_name,
 )
+from litefuse.support.report.sections import shape_text
 
-__all__ = ["bind_constants", "one_op_model", "read_calls", "with_signature"]
+__all__ = ["Call", "CallTensor", "Scales", "bind_constants", "one_op_model", "read_calls", "with_signature"]
+
+
+class Scales(NamedTuple):
+    """How real numbers became the integers of a tensor.
+
+    Attributes:
+        scales: One, or one for each slice along the axis.
+        zero_points: Likewise.
+        axis: The axis.
+    """
+
+    scales: tuple[float, ...]
+    zero_points: tuple[int, ...]
+    axis: int
+
+
+@dataclass(frozen=True)
+class CallTensor:
+    """An input or output of an op.
+
+    Attributes:
+        name: Its name, a valid identifier.
+        dtype: Its dtype, such as ``float32``.
+        shape: Its shape; None for an unknown dimension, or instead of the tuple for an unknown rank.
+        data: Its value as bytes if it is a constant of the model; it does not distinguish calls.
+        scales: Its scales and zero points if it is quantized, which do not distinguish calls either.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int | None, ...] | None
+    data: bytes | None = None
+    scales: Scales | None = None
+
+    def __str__(self) -> str:
+        return f"{self.dtype} {shape_text(self.shape)}"
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of an op in a model.
+
+    Attributes:
+        inputs: Its inputs; None for an optional one that is absent.
+        outputs: Its outputs.
+        options: Its decoded options; None when they have another format.
+        raw_options: The options as they are in the file.
+        reference: A model that computes the op's outputs, from its body; None when there is none.
+    """
+
+    inputs: tuple[CallTensor | None, ...]
+    outputs: tuple[CallTensor, ...]
+    options: Mapping[str, Any] | None
+    raw_options: bytes
+    reference: bytes | None = None
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """The types and options that distinguish this call from others of the same op."""
+        types = [[tensor and (tensor.dtype, tensor.shape) for tensor in each] for each in (self.inputs, self.outputs)]
+        return str(types), self.raw_options
+
 
 # Weights beyond this size become inputs of the one-op model.
 _LARGEST_CONSTANT = 1 << 20

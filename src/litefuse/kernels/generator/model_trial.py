@@ -13,7 +13,7 @@ from litefuse.kernels.generator.trial import timed_in_turn
 from litefuse.litert.inputs.model_inputs import LEVELS, Manner, ModelInputs
 from litefuse.litert.results.difference import difference
 
-__all__ = ["WholeJob", "WholeTrial", "run_whole"]
+__all__ = ["ModelTrial", "ModelTrialJob", "run_model_trial"]
 
 # Later ops may enlarge the difference that a kernel is allowed.
 _TOLERANCE = 1e-4
@@ -26,7 +26,7 @@ _LEAST_GAIN = 0.02
 _MOST_LOSS = 0.1
 
 
-class WholeJob(NamedTuple):
+class ModelTrialJob(NamedTuple):
     """Files to compare and measure.
 
     Attributes:
@@ -44,7 +44,7 @@ class WholeJob(NamedTuple):
     is_timed: bool = True
 
 
-class WholeTrial(NamedTuple):
+class ModelTrial(NamedTuple):
     """How the model with kernels compares with the one without.
 
     Attributes:
@@ -90,7 +90,7 @@ class _Caller:
         return {output["name"]: self._interpreter.get_tensor(output["index"]) for output in outputs}
 
 
-def run_whole(job: WholeJob, announce: Callable[[str], None] = lambda _: None) -> WholeTrial:
+def run_model_trial(job: ModelTrialJob, announce: Callable[[str], None] = lambda _: None) -> ModelTrial:
     """Runs both on the same inputs, compares the results, and measures."""
     announce("time-model")
     others = [] if job.library is None else [job.library]
@@ -98,22 +98,22 @@ def run_whole(job: WholeJob, announce: Callable[[str], None] = lambda _: None) -
     try:
         plain, outlined = _Caller(job.plain, others), _Caller(job.outlined, [*others, job.kernels])
     except (RuntimeError, ValueError) as error:
-        return WholeTrial(problem=f"LiteRT does not load the model: {_line(error)}")
+        return ModelTrial(problem=f"LiteRT does not load the model: {_line(error)}")
     seconds = [0.0, 0.0]
     for key in inputs.signatures:
         problem = _prepared(inputs, key, outlined, plain)
         if problem is not None:
-            return WholeTrial(problem=problem)
+            return ModelTrial(problem=problem)
         if not job.is_timed:
             continue
         found = timed_in_turn(outlined.call, plain.call, _SECONDS / len(inputs.signatures))
         seconds = [total + each for total, each in zip(seconds, found, strict=True)]
         if found[0] > found[1] * (1 + _MOST_LOSS):
             times = f"{found[0] * 1e6:,.0f} µs, without {found[1] * 1e6:,.0f} µs"
-            return WholeTrial(problem=f"the signature {key!r} takes longer with the kernels: {times}")
+            return ModelTrial(problem=f"the signature {key!r} takes longer with the kernels: {times}")
     if not job.is_timed:
-        return WholeTrial()
-    trial = WholeTrial(seconds[0], seconds[1])
+        return ModelTrial()
+    trial = ModelTrial(seconds[0], seconds[1])
     if trial.without_seconds * (1 - _LEAST_GAIN) <= trial.with_seconds < trial.without_seconds:
         return trial._replace(problem="the model as a whole gains less than can be measured")
     return trial
