@@ -66,7 +66,7 @@ class Conv2dBiasRelu(Fusion):
             random.normal(0, (rows * columns * channels) ** -0.5, [weight or 0 for weight in weights]).astype(
                 np.float32
             ),
-            random.normal(0, 1, [each or 0 for each in bias]).astype(np.float32),
+            random.normal(0, 1, [extent or 0 for extent in bias]).astype(np.float32),
         ]
 
 
@@ -99,12 +99,12 @@ class FullyConnectedBiasRelu(Fusion):
     ) -> Sequence[npt.NDArray[Any]] | None:
         x, weights, bias = (kind.sizes for kind in composite.arg_types)
         inputs = weights[0] or 0
-        shape = [*(each or size for each in x[:-1]), inputs]
+        shape = [*(extent or size for extent in x[:-1]), inputs]
         # Sums of about 4, of either sign: some are clipped at 0, and some at the upper limit of relu6.
         return [
             random.normal(0, 4, shape).astype(np.float32),
             random.normal(0, inputs**-0.5, [weight or 0 for weight in weights]).astype(np.float32),
-            random.normal(0, 1, [each or 0 for each in bias]).astype(np.float32),
+            random.normal(0, 1, [extent or 0 for extent in bias]).astype(np.float32),
         ]
 
 
@@ -144,7 +144,7 @@ def _attribute_problem(attributes: Mapping[str, Any]) -> str | None:
         return f"it needs the attribute padding, SAME or VALID; it has {dict(attributes)}"
     for name in ("strides", "dilations"):
         value = attributes.get(name, [1, 1])
-        if not isinstance(value, list) or len(value) != 2 or any(type(each) is not int or each < 1 for each in value):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+        if not isinstance(value, list) or len(value) != 2 or any(type(size) is not int or size < 1 for size in value):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
             return f"the attribute {name} is {value!r}; it is a list of two positive ints (rows, columns)"
     return None
 

@@ -77,7 +77,7 @@ class BidirectionalLstm(Fusion):
         time_major = _is_time_major(composite)
         inputs, *others = (kind.sizes for kind in composite.arg_types)
         batches = [inputs[1 if time_major else 0], *(shape[0] for shape in others[6:])]
-        batch = next((each for each in batches if each), size)
+        batch = next((known for known in batches if known), size)
         steps = inputs[0 if time_major else 1] or size
         features = others[0][0] or 0
         shapes = [
@@ -89,7 +89,7 @@ class BidirectionalLstm(Fusion):
         weights = [max(1, shape[0] or 0) ** -0.5 if len(shape) == 2 else 1.0 for shape in others[:6]]
         scales = [1.0, *weights, *[10.0] * 4]
         return [
-            random.normal(0, scale, [each or 0 for each in shape]).astype(np.float32)
+            random.normal(0, scale, [extent or 0 for extent in shape]).astype(np.float32)
             for shape, scale in zip(shapes, scales, strict=False)
         ]
 

@@ -195,8 +195,8 @@ class Builder:
     def last(self, value: ir.Value, axis: int, *, keep: bool = False) -> ir.Value:
         """Emits STRIDED_SLICE: the last position along an axis (not negative), which is dropped or kept (``keep``)."""
         shape, element = _shape(value)
-        index = [-1 if each == axis else 0 for each in range(len(shape))]
-        all_but = sum(1 << each for each in range(len(shape)) if each != axis)
+        index = [-1 if place == axis else 0 for place in range(len(shape))]
+        all_but = sum(1 << place for place in range(len(shape)) if place != axis)
         end = [0] * len(shape)
         operands = [value, *(self.constant(np.array(part, np.int32)) for part in (index, end, [1] * len(shape)))]
         masks = {
@@ -209,7 +209,7 @@ class Builder:
         int32 = ir.IntegerType.get_signless(32)
         attributes: dict[str, ir.Attribute] = {name: ir.IntegerAttr.get(int32, mask) for name, mask in masks.items()}
         # There is at least one element along the axis, which the shape rule cannot know.
-        result = [1 if each == axis else size for each, size in enumerate(shape) if keep or each != axis]
+        result = [1 if place == axis else size for place, size in enumerate(shape) if keep or place != axis]
         return self._typed(
             "tfl.strided_slice", operands, result, element, {**attributes, "offset": ir.BoolAttr.get(False)}
         )

@@ -128,7 +128,7 @@ def _result_problem(results: Sequence[TensorType], attributes: Mapping[str, Any]
     for index, (name, kind, shape) in enumerate(zip(_RESULTS, results, shapes, strict=True)):
         fits = kind.shape in {None, ()} or (
             kind.rank == len(shape)
-            and all(found in {size, None} for found, size in zip(kind.shape or (), shape, strict=True))
+            and all(actual in {size, None} for actual, size in zip(kind.shape or (), shape, strict=True))
         )
         if kind.dtype != "float32" or not fits:
             return f"result {index} ({name}) is {kind}, that of TFLite_Detection_PostProcess {_float32(shape)}"

@@ -172,8 +172,8 @@ def own_fusions() -> Mapping[str, OwnClass]:
 
 
 def _own_module(name: str) -> str | None:
-    found = own_fusions().get(name)
-    return None if found is None else found.module
+    own_class = own_fusions().get(name)
+    return None if own_class is None else own_class.module
 
 
 def _registered_fusion(name: str) -> type[Fusion] | None:
@@ -213,8 +213,8 @@ def find_fusion(name: str, *, by_prefix: bool = False) -> Fusion | None:
 def registered_fusions() -> Mapping[str, type[Fusion]]:
     """Returns the fusions by name, sorted by name."""
     load_plug_ins()
-    found = {name: _registered_fusion(name) for name in sorted({*own_fusions(), *_installed, *_registered})}
-    return {name: cls for name, cls in found.items() if cls is not None}
+    classes = {name: _registered_fusion(name) for name in sorted({*own_fusions(), *_installed, *_registered})}
+    return {name: cls for name, cls in classes.items() if cls is not None}
 
 
 def called_fusions() -> Mapping[str, type[Fusion]]:

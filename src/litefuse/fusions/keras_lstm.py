@@ -105,7 +105,7 @@ def random_layer_inputs(
     features, units = kernel[0] or 0, recurrent[0] or 0
 
     def normal(shape: Sequence[int | None], scale: float) -> npt.NDArray[Any]:
-        return random.normal(0, scale, [each or 0 for each in shape]).astype(np.float32)
+        return random.normal(0, scale, [extent or 0 for extent in shape]).astype(np.float32)
 
     # Scaled by the number of weights, so that the gates do not saturate.
     return [

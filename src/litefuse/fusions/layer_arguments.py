@@ -75,11 +75,11 @@ def argument_problem(composite: Composite, expected: Sequence[Argument], op: str
         op: The op that is to replace it, for messages.
     """
     kinds, results = composite.arg_types, composite.result_tensor_types
-    states = sum(1 for each in expected if not each.is_weight) - 1
+    states = sum(1 for argument in expected if not argument.is_weight) - 1
     if len(kinds) != len(expected) or len(results) != 1 + states:
         return (
             f"it has {len(kinds)} arguments and {len(results)} results, not {len(expected)} "
-            f"({', '.join(each.name for each in expected)}) and {1 + states}"
+            f"({', '.join(argument.name for argument in expected)}) and {1 + states}"
         )
     for argument, kind in zip(expected, kinds, strict=True):
         if kind.dtype != "float32" or kind.rank != len(argument.shape):
@@ -87,7 +87,7 @@ def argument_problem(composite: Composite, expected: Sequence[Argument], op: str
         if argument.is_weight and (None in kind.sizes or 0 in kind.sizes):
             return f"{argument.name} is {kind}; the weights' sizes must be known, and not 0"
         if any(None not in pair and pair[0] != pair[1] for pair in zip(argument.shape, kind.sizes, strict=True)):
-            shown = ", ".join("?" if each is None else str(each) for each in argument.shape)
+            shown = ", ".join("?" if extent is None else str(extent) for extent in argument.shape)
             return f"{argument.name} is {kind}, which does not fit the other arguments; it should be [{shown}]"
     return None
 
@@ -109,20 +109,20 @@ def random_arguments(
         scales: Standard deviations of some arguments by name. Others have 1, and kernels one that keeps products small.
     """
     inputs, *states = (kind.sizes for kind in composite.arg_types[: 1 + _states(expected)])
-    batch = next((each for each in (inputs[1], *(state[0] for state in states)) if each is not None), unknown)
+    batch = next((known for known in (inputs[1], *(state[0] for state in states)) if known is not None), unknown)
     values: list[npt.NDArray[Any]] = []
     for position, (argument, kind) in enumerate(zip(expected, composite.arg_types, strict=True)):
         shape = [wanted if given is None else given for given, wanted in zip(kind.sizes, argument.shape, strict=True)]
         if not argument.is_weight:
             shape[1 if position == 0 else 0] = batch
-        sizes = [unknown if each is None else each for each in shape]
+        sizes = [unknown if extent is None else extent for extent in shape]
         kernel = 1 / max(1, sizes[0]) ** 0.5 if argument.is_weight and len(sizes) == 2 else 1.0
         values.append(random.normal(0, scales.get(argument.name, kernel), sizes).astype(np.float32))
     return values
 
 
 def _states(expected: Sequence[Argument]) -> int:
-    return sum(1 for each in expected if not each.is_weight) - 1
+    return sum(1 for argument in expected if not argument.is_weight) - 1
 
 
 def loop_is_faster(composite: str, units: int, steps: int | None, batch: int | None) -> bool:

@@ -102,7 +102,7 @@ class LstmCellSimple(Fusion):
         values = [
             random.normal(0, 1, (x.sizes[0] or size, rows - n_out)),
             random.normal(0, (rows - n_out) ** -0.5, (rows, columns)),
-            *(random.normal(0, 1, [each or size for each in kind.sizes]) for kind in others),
+            *(random.normal(0, 1, [extent or size for extent in kind.sizes]) for kind in others),
         ]
         return [value.astype(np.float32) for value in values]
 

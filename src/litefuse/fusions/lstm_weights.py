@@ -22,7 +22,7 @@ def layer_weights(composite: Composite, b: Builder) -> LstmWeights:
     """Returns the weights of an ``lstm_loop``."""
     attributes = composite.attributes
     arguments = layer_arguments(composite)
-    given = {each.name: value for each, value in zip(arguments, composite.args, strict=True)}
+    given = {argument.name: value for argument, value in zip(arguments, composite.args, strict=True)}
     outputs, units = arguments[1].shape[1], arguments[2].shape[1]
     assert outputs is not None
     assert units is not None

@@ -40,18 +40,18 @@ class NonMaxSuppression(Fusion):
     """
 
     def verify(self, composite: Composite) -> str | None:
-        found = composite.arg_types
-        if len(found) < len(_ARGUMENTS):
+        kinds = composite.arg_types
+        if len(kinds) < len(_ARGUMENTS):
             return (
-                f"it has {len(found)} arguments, not {', '.join(name for name, _, _ in _ARGUMENTS)} "
+                f"it has {len(kinds)} arguments, not {', '.join(name for name, _, _ in _ARGUMENTS)} "
                 "and any that follow these"
             )
         if len(composite.result_types) != 2:
             return f"it has {len(composite.result_types)} results, not 2 (indices, count)"
-        for (name, dtype, rank), kind in zip(_ARGUMENTS, found, strict=False):
+        for (name, dtype, rank), kind in zip(_ARGUMENTS, kinds, strict=False):
             if kind.dtype != dtype or kind.rank != rank:
                 return f"{name} is {kind}; NON_MAX_SUPPRESSION_V4 takes {dtype} of rank {rank}{_batches(name, kind)}"
-        boxes, scores = found[:2]
+        boxes, scores = kinds[:2]
         assert boxes.shape is not None
         assert scores.shape is not None
         if boxes.shape[1] not in {4, None}:

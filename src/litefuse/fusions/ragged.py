@@ -37,8 +37,8 @@ def splits_problem(name: str, splits: TensorType, dtypes: Sequence[str], rows: i
     """Returns why a type cannot be that of row splits of this many rows; None for any number."""
     if splits.dtype not in dtypes or splits.shape is None or len(splits.shape) != 1 or splits.shape[0] == 0:
         return f"{name} is {splits}; row splits are {' or '.join(dtypes)} of rank 1, with one element or more"
-    found = row_count(splits)
-    if found is not None and rows is not None and found != rows:
+    count = row_count(splits)
+    if count is not None and rows is not None and count != rows:
         return f"{name} is {splits}; the row splits of {rows} rows are {splits.dtype}[{rows + 1}]"
     return None
 

@@ -46,7 +46,7 @@ class RnnLoop(Fusion):
     def rewrite(self, composite: Composite, b: Builder) -> Sequence[ir.Value]:
         from litefuse.ir.mlir import ir
 
-        given = {each.name: value for each, value in zip(_arguments(composite), composite.args, strict=True)}
+        given = {argument.name: value for argument, value in zip(_arguments(composite), composite.args, strict=True)}
         inputs, h = composite.args[:2]
         units = _units(composite)
         kernel, recurrent = given["the kernel"], given.get("the recurrent kernel")

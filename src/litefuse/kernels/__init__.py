@@ -22,7 +22,7 @@ __all__ = ["PACK", "PYTHON_ONLY", "native_library"]
 
 def __getattr__(name: str) -> type[CustomOp]:
     if name == "PYTHON_ONLY":  # its type is declared above
-        value: Any = frozenset(op for op, each in kernel_classes().items() if not each.keywords.get("native"))
+        value: Any = frozenset(op for op, class_ in kernel_classes().items() if not class_.keywords.get("native"))
     else:
         class_ = next((class_ for class_ in kernel_classes().values() if class_.name == name), None)
         if class_ is None:

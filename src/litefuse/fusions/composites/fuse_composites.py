@@ -65,21 +65,21 @@ class FuseComposites:
         replacer = Replacer(self.check, self.find, self.forms, check_custom_ops=self.check_custom_ops)
         calls = _calls(by_symbol)
         callers = _callers(by_symbol)
-        found: dict[str, Outcome] = {}
+        outcomes: dict[str, Outcome] = {}
         for symbol, annotation in annotated.items():
             function = by_symbol[symbol]
             outcome = Outcome(annotation.name, original_name(function), calls[symbol], "inlined")
             inner = self._chosen_within(symbol, by_symbol, annotated)
             if inner is None:
-                found[symbol] = replacer.replace(module, function, annotation, outcome)
+                outcomes[symbol] = replacer.replace(module, function, annotation, outcome)
             else:
-                found[symbol] = outcome._replace(reason=f"it holds {inner!r}, whose form was chosen to be custom")
+                outcomes[symbol] = outcome._replace(reason=f"it holds {inner!r}, whose form was chosen to be custom")
             remove_annotation(function)
         remaining = _calls(by_symbol)
-        for symbol, outcome in found.items():
+        for symbol, outcome in outcomes.items():
             told = outcome
             if calls[symbol] and not remaining[symbol]:  # all its callers were fused, with it inside
-                around = max(_around(symbol, callers, found), key=_checked_least, default=outcome)
+                around = max(_around(symbol, callers, outcomes), key=_checked_least, default=outcome)
                 told = outcome._replace(
                     kind="fused",
                     fused_into="the composite around it",

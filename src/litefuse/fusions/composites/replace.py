@@ -245,8 +245,8 @@ def _fitting(given: Sequence[Any], types: Sequence[TensorType], where: str) -> l
         if kind.dtype in _NUMPY:
             fits = fits and np.can_cast(array.dtype, kind.dtype, "same_kind")
         if not fits:
-            found = f"{array.dtype} {list(array.shape)}"
-            raise FusionError(f"check_inputs gave {found} for argument {index}, which is {kind}", where=where)
+            actual = f"{array.dtype} {list(array.shape)}"
+            raise FusionError(f"check_inputs gave {actual} for argument {index}, which is {kind}", where=where)
         if kind.dtype in _NUMPY:
             arrays[index] = array.astype(kind.dtype)
     return arrays
@@ -314,14 +314,14 @@ def _result_mismatch(results: Sequence[ir.Value], expected: Sequence[ir.Type]) -
     if len(results) != len(expected):
         return f"the replacement has {len(results)} results, the composite {len(expected)}"
     for index, (value, kind) in enumerate(zip(results, expected, strict=True)):
-        found, wanted = tensor_type_of(value), tensor_type_of(kind)
-        ranks_differ = None not in (found.shape, wanted.shape) and found.rank != wanted.rank
+        actual, wanted = tensor_type_of(value), tensor_type_of(kind)
+        ranks_differ = None not in (actual.shape, wanted.shape) and actual.rank != wanted.rank
         sizes_differ = not ranks_differ and any(
             None not in sizes and sizes[0] != sizes[1]
-            for sizes in zip(found.shape or (), wanted.shape or (), strict=False)
+            for sizes in zip(actual.shape or (), wanted.shape or (), strict=False)
         )
-        if found.dtype != wanted.dtype or ranks_differ or sizes_differ:
-            return f"result {index} of the replacement is {found}, the composite's {wanted}"
+        if actual.dtype != wanted.dtype or ranks_differ or sizes_differ:
+            return f"result {index} of the replacement is {actual}, the composite's {wanted}"
     return None
 
 

@@ -34,7 +34,7 @@ class FormulaSearch:
         arguments: The formula's arguments.
         numbers: The attributes that are constant numbers of the model.
         results: The formula's results.
-        found: The names of the nodes where it was found.
+        places: The names of the nodes where it was found.
         closest: The number of matching parts and a description of the nearest miss; None if there is none.
     """
 
@@ -42,7 +42,7 @@ class FormulaSearch:
     arguments: tuple[Variable, ...]
     numbers: Mapping[str, Variable]
     results: tuple[Pattern, ...]
-    found: list[str]
+    places: list[str]
     closest: tuple[int, str] | None = None
 
     def outline_all(self, module: ir.Module, function: func.FuncOp) -> bool:
@@ -70,14 +70,14 @@ class FormulaSearch:
             return False
         attributes = {
             **self.recognizer.attributes,
-            **{name: _number(matched, each) for name, each in self.numbers.items()},
+            **{name: _number(matched, variable) for name, variable in self.numbers.items()},
         }
         arguments = [matched[argument] for argument in self.arguments]
         reason = self._reason([tensor_type_of(argument) for argument in arguments], attributes)
         if reason is not None:
             self._remember(len(matched), f"{value_name(value)}: {reason}")
             return False
-        self.found.append(value_name(value))
+        self.places.append(value_name(value))
         outline_ops(
             module, function, self.recognizer.name, attributes, arguments, [matched[result] for result in self.results]
         )
@@ -116,7 +116,7 @@ def formula_search(recognizer: Recognizer) -> FormulaSearch:
             f"the recognizer's formula failed: {what_was_raised(error)}", where=_where(recognizer)
         ) from error
     given = list(cast("Sequence[Any]", made)) if isinstance(made, (list, tuple)) else [made]
-    results = tuple(each for each in given if isinstance(each, Pattern))
+    results = tuple(result for result in given if isinstance(result, Pattern))
     if not results or len(results) < len(given):
         raise FusionError(f"the formula gives {made!r}, which is not a pattern", where=_where(recognizer))
     if isinstance(results[0], Variable):

@@ -87,19 +87,19 @@ class Mismatch:
 
     Attributes:
         matched: How many parts of the formula matched.
-        found: The value that did not.
+        value: The value that did not.
         expected: What was expected; its text describes it, and is made only if it is read: most attempts fail.
     """
 
     matched: int
-    found: ir.Value
+    value: ir.Value
     expected: Pattern | str
 
     def __str__(self) -> str:
-        owner = self.found.owner
+        owner = self.value.owner
         block = isinstance(owner, ir.Block)
-        found = f"argument {ir.BlockArgument(self.found).arg_number}" if block else node(owner)
-        return f"{found} is not {self.expected}"
+        shown = f"argument {ir.BlockArgument(self.value).arg_number}" if block else node(owner)
+        return f"{shown} is not {self.expected}"
 
 
 def match(
@@ -123,10 +123,10 @@ def match(
         The value of each part of the formula; or where the attempt that got furthest ended.
     """
     matcher = _Matcher(can_be)
-    for found in matcher.match_all(formula, values, Match(known or {})):
-        if accept(found):
-            return found
-        matcher.closest = Mismatch(len(found), values[0], "computed from parts that go together")
+    for matched in matcher.match_all(formula, values, Match(known or {})):
+        if accept(matched):
+            return matched
+        matcher.closest = Mismatch(len(matched), values[0], "computed from parts that go together")
     assert matcher.closest is not None
     return matcher.closest
 
@@ -154,8 +154,8 @@ class _Matcher:
         if not patterns:
             yield bound
             return
-        for found in self._match(patterns[0], source(values[0]), bound):
-            yield from self.match_all(patterns[1:], values[1:], found)
+        for matched in self._match(patterns[0], source(values[0]), bound):
+            yield from self.match_all(patterns[1:], values[1:], matched)
 
     def _match(self, pattern: Pattern, value: ir.Value, bound: Match) -> Iterator[Match]:
         if pattern in bound.values:
@@ -192,14 +192,14 @@ class _Matcher:
                 yield from self._match(pattern.whole, source(whole), including)
                 return
             case PlacedPart():
-                found = False
+                is_placed = False
                 known = bound.places.get(pattern.place)
                 for index in range(pattern.count) if known is None else (known,):
                     whole = part_of(value, index, index + 1, pattern.count)
                     if whole is not None:
-                        found, places = True, {**bound.places, pattern.place: index}
+                        is_placed, places = True, {**bound.places, pattern.place: index}
                         yield from self._match(pattern.whole, source(whole), replace(including, places=places))
-                if found:
+                if is_placed:
                     return
             case Row() if (whole := row_of(value, pattern.index, pattern.count)) is not None:
                 yield from self._match(pattern.whole, source(whole), including)
@@ -228,8 +228,8 @@ class _Matcher:
             yield bound
             return
         for index, value in enumerate(values):
-            for found in self._match(patterns[0], value, bound):
-                yield from self._match_in_any_order(patterns[1:], [*values[:index], *values[index + 1 :]], found)
+            for matched in self._match(patterns[0], value, bound):
+                yield from self._match_in_any_order(patterns[1:], [*values[:index], *values[index + 1 :]], matched)
 
     def _match_applied(self, pattern: Applied, value: ir.Value, bound: Match) -> Iterator[Match]:
         known = bound.functions.get(pattern.function)
@@ -269,8 +269,8 @@ def _is_transposition(op: ir.OpView) -> bool:
 
 
 def _is_number(value: ir.Value, number: float) -> bool:
-    found = constant_number(value)
-    return found is not None and math.isclose(found, number, rel_tol=1e-6)
+    constant = constant_number(value)
+    return constant is not None and math.isclose(constant, number, rel_tol=1e-6)
 
 
 def _different_attribute(op: ir.OpView, pattern: Op) -> str | None:
@@ -280,8 +280,8 @@ def _different_attribute(op: ir.OpView, pattern: Op) -> str | None:
         wanted = {"transpose_a": False, "transpose_b": False} | wanted
     for name, value in wanted.items():
         own = _ADJOINT[name] if op.name == "tf.BatchMatMulV2" and name in _ADJOINT else name
-        found = attribute_value(op.attributes[own]) if own in op.attributes else False
-        if found != value:
+        actual = attribute_value(op.attributes[own]) if own in op.attributes else False
+        if actual != value:
             return "without transposition" if name.startswith("transpose") and not value else f"with {name}={value!r}"
     return None
 

@@ -46,7 +46,7 @@ class RecognizeComposites:
     functions are left alone: their annotation already says what they are.
 
     Attributes:
-        found: Filled with one entry for each loop.
+        recognitions: Filled with one entry for each loop.
         form: The layers to make composites of: those that are faster as one op, all or none.
         forms: The forms of composites: layers whose composite is named there become one in any case.
         recognizers: Formulas of further recognizers, for code without loops.
@@ -55,7 +55,7 @@ class RecognizeComposites:
     """
 
     name: ClassVar[str] = "recognize-composites"
-    found: list[Recognition]
+    recognitions: list[Recognition]
     form: RnnForm = "auto"
     forms: CompositeForms = field(default_factory=CompositeForms)
     recognizers: Sequence[Recognizer] = ()
@@ -70,15 +70,17 @@ class RecognizeComposites:
             # Most models have no layers, and do not need the formulas.
             from litefuse.fusions.recognizers.recurrent.layers import LayerSearch
 
-            modified |= LayerSearch(self.found, self.form, self.forms, self.lacking).outline_all(module, function)
+            modified |= LayerSearch(self.recognitions, self.form, self.forms, self.lacking).outline_all(
+                module, function
+            )
         if self.recognizers:
             from litefuse.fusions.recognizers.formulas import formula_search
 
             for search in map(formula_search, self.recognizers):
                 for function in _unannotated(functions(module)):
                     modified |= search.outline_all(module, function)
-                closest = None if search.found or search.closest is None else search.closest[1]
-                self.tried.append((search.recognizer.name, len(search.found), closest))
+                closest = None if search.places or search.closest is None else search.closest[1]
+                self.tried.append((search.recognizer.name, len(search.places), closest))
         return modified
 
 
@@ -88,10 +90,10 @@ def _may_have_layers(function: func.FuncOp) -> bool:
 
 def _unannotated(by_symbol: Mapping[str, func.FuncOp]) -> list[func.FuncOp]:
     """Returns the functions that are called outside of any composite."""
-    found = [symbol for symbol, function in by_symbol.items() if is_public(function)]
-    for symbol in found:  # grows
+    symbols = [symbol for symbol, function in by_symbol.items() if is_public(function)]
+    for symbol in symbols:  # grows
         for op in operations(by_symbol[symbol]):
             for callee in callees(op):
-                if callee in by_symbol and callee not in found and read_annotation(by_symbol[callee]) is None:
-                    found.append(callee)
-    return [by_symbol[symbol] for symbol in found]
+                if callee in by_symbol and callee not in symbols and read_annotation(by_symbol[callee]) is None:
+                    symbols.append(callee)
+    return [by_symbol[symbol] for symbol in symbols]

@@ -124,8 +124,8 @@ def _check(target: Any) -> None:
 def registered_recognizers() -> list[Recognizer]:
     """Returns all recognizers, in the order in which they are tried: those of the running program come first."""
     load_plug_ins()
-    found = {**_registered, **{key: value for key, value in _installed.items() if key not in _registered}}
-    return [_instance(name, target) for name, target in found.values()]
+    targets = {**_registered, **{key: value for key, value in _installed.items() if key not in _registered}}
+    return [_instance(name, target) for name, target in targets.values()]
 
 
 def _instance(name: str, target: type[Recognizer] | Formula) -> Recognizer:

@@ -85,7 +85,7 @@ def region_of(
     Raises:
         NotRecognized: They need other values too.
     """
-    found: set[int] = set()
+    positions: set[int] = set()
     seen = set(given)
     waiting = list(results)
     while waiting:
@@ -96,9 +96,9 @@ def region_of(
         owner = value.owner
         if isinstance(owner, ir.Block):
             raise NotRecognized("it takes something that the formula does not")
-        found.add(order[value])
+        positions.add(order[value])
         waiting += owner.operands
-    return Region(ops, order, frozenset(found))
+    return Region(ops, order, frozenset(positions))
 
 
 def outline_ops(

@@ -35,7 +35,7 @@ def row_of(value: ir.Value, index: int, count: int) -> ir.Value | None:
     """Returns the matrix of ``count`` rows of which this is a row, as a vector or as a matrix of one row."""
     owner = value.owner
     if not isinstance(owner, ir.Block) and owner.name in {"tf.Reshape", "tf.Squeeze"}:
-        before, after = (ir.ShapedType(each.type) for each in (owner.operands[0], value))
+        before, after = (ir.ShapedType(tensor.type) for tensor in (owner.operands[0], value))
         if not before.has_static_shape or not after.has_static_shape or list(before.shape) != [1, *after.shape]:
             return None
         value = source(owner.operands[0])

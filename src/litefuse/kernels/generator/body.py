@@ -171,7 +171,7 @@ class _Reader:
         self._tensors: dict[int, list[BodyTensor]] = {}
 
     def bodies(self) -> dict[str, list[Body]]:
-        found: dict[str, dict[int, Body]] = {}
+        bodies: dict[str, dict[int, Body]] = {}
         for graph in self._model.subgraphs:
             for operator in graph.operators or ():
                 if self._name(operator) == "STABLEHLO_COMPOSITE" and operator.builtinOptions2 is not None:
@@ -179,21 +179,21 @@ class _Reader:
                     name = bytes(options.name).decode() if isinstance(options.name, bytes) else str(options.name)
                     index = int(options.decompositionSubgraphIndex)
                     attributes = bytes_of(options.compositeAttributes)
-                    if index not in found.setdefault(name, {}) and 0 <= index < len(self._model.subgraphs):
+                    if index not in bodies.setdefault(name, {}) and 0 <= index < len(self._model.subgraphs):
                         self._left = most = min(_MOST_OPS, self._total)
-                        found[name][index] = self._body(name, attributes, index)
+                        bodies[name][index] = self._body(name, attributes, index)
                         self._total -= most - max(self._left, 0)
-        return {name: list(each.values()) for name, each in found.items()}
+        return {name: list(by_graph.values()) for name, by_graph in bodies.items()}
 
     def signatures(self) -> list[Body]:
         numbers = {int(signature.subgraphIndex) for signature in self._model.signatureDefs or ()} or {0}
-        found: list[Body] = []
+        bodies: list[Body] = []
         for index in sorted(numbers):
             graph = self._model.subgraphs[index]
-            inputs, outputs = (tuple(_list(each)) for each in (graph.inputs, graph.outputs))
+            inputs, outputs = (tuple(_list(indices)) for indices in (graph.inputs, graph.outputs))
             ops = tuple(map(self._op, graph.operators or ()))
-            found.append(Body("", b"", tuple(map(self._tensor, graph.tensors)), inputs, outputs, ops, index))
-        return found
+            bodies.append(Body("", b"", tuple(map(self._tensor, graph.tensors)), inputs, outputs, ops, index))
+        return bodies
 
     def _name(self, operator: Any) -> str:
         code = self._model.operatorCodes[operator.opcodeIndex]
@@ -257,7 +257,7 @@ class _Reader:
 
     def _op(self, operator: Any) -> BodyOp:
         options = operator.builtinOptions if operator.builtinOptions is not None else operator.builtinOptions2
-        inputs, outputs = (tuple(map(int, _list(each))) for each in (operator.inputs, operator.outputs))
+        inputs, outputs = (tuple(map(int, _list(indices))) for indices in (operator.inputs, operator.outputs))
         return BodyOp(self._name(operator), inputs, outputs, options)
 
     def _tensor(self, tensor: Any) -> BodyTensor:
@@ -331,7 +331,7 @@ def _reached(model: Any, root: int) -> list[int]:
     order = [root]
     for index in order:
         for operator in model.subgraphs[index].operators or ():
-            order += [found for _, _, found in subgraph_references(operator) if found not in order]
+            order += [callee for _, _, callee in subgraph_references(operator) if callee not in order]
     return order
 
 
@@ -355,14 +355,14 @@ def _of_graphs(model: Any, order: list[int]) -> bytes:
             for holder, field, index in list(subgraph_references(operator)):
                 if id(holder) not in changed:
                     setattr(holder, field, order.index(index))
-            changed |= {id(each) for each in (operator.builtinOptions, operator.builtinOptions2)}
+            changed |= {id(options) for options in (operator.builtinOptions, operator.builtinOptions2)}
     used = {tensor.buffer for graph in graphs for tensor in graph.tensors}
     buffers: list[Any] = [made("Buffer")]
     places: dict[int, int] = {0: 0}
     for index in sorted(used - {0}):
         places[index] = len(buffers)
         buffers.append(model.buffers[index])
-    for tensor in {id(each): each for graph in graphs for each in graph.tensors}.values():
+    for tensor in {id(tensor): tensor for graph in graphs for tensor in graph.tensors}.values():
         tensor.buffer = places[tensor.buffer]
     model.subgraphs, model.buffers = graphs, buffers
     model.signatureDefs, model.metadata, model.metadataBuffer = [], [], None

@@ -100,9 +100,9 @@ def shapes_of_calls(job: CallsJob, announce: Callable[[str], None] = lambda _: N
         except (RuntimeError, ValueError) as error:
             message = f"the model does not run with these sizes: {' '.join(str(error).split())}"
             raise InterpreterError(message, where=job.where) from None
-        for name, found in _operands(interpreter, graphs):
-            if _elements(found) > _elements(called.get(name, {})) or name not in called:
-                called[name] = found
+        for name, operands in _operands(interpreter, graphs):
+            if _elements(operands) > _elements(called.get(name, {})) or name not in called:
+                called[name] = operands
     return called
 
 

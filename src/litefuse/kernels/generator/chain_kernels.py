@@ -67,12 +67,12 @@ def generate_chains(
         by_name.setdefault(chain.name, []).append(chain)
     beyond = list(by_name)[_MOST_CHAINS:]
     declined = dict.fromkeys(beyond, f"{_MOST_CHAINS} chains are tried, those with more ops that XNNPACK leaves first")
-    tried = {name: each for name, each in by_name.items() if name not in declined}
+    tried = {name: alike for name, alike in by_name.items() if name not in declined}
     if not tried:
         return ()
     with make_temporary_folder(path.parent) as work:
         outlined = Path(work, "outlined.tflite")
-        outline(path, outlined, [chain for each in tried.values() for chain in each])
+        outline(path, outlined, [chain for alike in tried.values() for chain in alike])
         kernels = Path(work, "kernels")
         kernels.mkdir()
         with_chains = outlined.read_bytes()
@@ -89,8 +89,8 @@ def generate_chains(
                 _write(outlined, folder, model, names)
             outlined.replace(path)
     return tuple(
-        _report(name, each, None if name in declined else made.kernels[name], declined.get(name))
-        for name, each in by_name.items()
+        _report(name, alike, None if name in declined else made.kernels[name], declined.get(name))
+        for name, alike in by_name.items()
     )
 
 

@@ -76,18 +76,18 @@ def find_chains(graphs: Sequence[Body], taken: Collection[str] = ()) -> list[Cha
         graphs: The graphs of the signatures.
         taken: The names of composites that there are.
     """
-    found = [chain for graph in graphs for chain in _Groups(graph).chains()]
-    found.sort(key=lambda each: (-each.left_by_xnnpack, -len(each.ops)))
+    chains = [chain for graph in graphs for chain in _Groups(graph).chains()]
+    chains.sort(key=lambda chain: (-chain.left_by_xnnpack, -len(chain.ops)))
     names: dict[object, str] = {}
     number = 0
-    for chain in found:
+    for chain in chains:
         key = _content(chain)
         if key not in names:
             number += 1
             while f"litefuse.chain.{number}" in taken:
                 number += 1
             names[key] = f"litefuse.chain.{number}"
-    return [replace(chain, name=names[_content(chain)]) for chain in found]
+    return [replace(chain, name=names[_content(chain)]) for chain in chains]
 
 
 def needs_of(graph: Body) -> list[set[int]]:
@@ -154,10 +154,10 @@ class _Groups:
 
     def _place(self, place: int) -> None:
         """Puts an op into the groups whose results it takes, all or one of them, or into one of its own."""
-        near = {self._group[each] for each in self._needs[place] if each in self._group}
+        near = {self._group[need] for need in self._needs[place] if need in self._group}
         one_by_one = [(group,) for group in sorted(near, key=lambda group: (-len(group), group))]
         for groups in (tuple(near), *one_by_one, ()):
-            members = tuple(sorted({place, *(each for group in groups for each in group)}))
+            members = tuple(sorted({place, *(member for group in groups for member in group)}))
             if len(members) <= _MOST_OPS and self._is_convex(members) and self._generated(members) is not None:
                 self._group |= dict.fromkeys(members, members)
                 return
@@ -165,7 +165,7 @@ class _Groups:
     def _is_convex(self, members: tuple[int, ...]) -> bool:
         """Whether nothing that they need from outside needs one of them."""
         inside, seen = set(members), set[int]()
-        waiting = [each for place in members for each in self._needs[place] if each not in inside]
+        waiting = [need for place in members for need in self._needs[place] if need not in inside]
         while waiting:
             place = waiting.pop()
             if place in inside:
@@ -173,7 +173,7 @@ class _Groups:
             if place not in seen:
                 peers = self._group.get(place, (place,))
                 seen.update(peers)
-                waiting += [each for peer in peers for each in self._needs[peer] if each not in seen]
+                waiting += [need for peer in peers for need in self._needs[peer] if need not in seen]
         return True
 
     def _generated(self, members: tuple[int, ...]) -> Graph | None:
@@ -232,10 +232,10 @@ def _content(chain: Chain) -> object:
         options = "" if op.options is None else repr(cast("dict[str, Any]", vars(op.options)))
         wiring.append((op.name, options, *map(number, (*op.inputs, -1, *op.outputs))))
     ends = (tuple(map(number, chain.inputs)), tuple(map(number, chain.outputs)))
-    found: list[object] = []
+    contents: list[object] = []
     for index in numbers:
         if index >= 0:
             own = tensors[index]
             value = own.value.tobytes() if own.value is not None and index not in chain.inputs else None
-            found.append((own.dtype, own.shape, own.scale, own.zero_point, own.is_quantized, value))
-    return tuple(wiring), ends, tuple(found)
+            contents.append((own.dtype, own.shape, own.scale, own.zero_point, own.is_quantized, value))
+    return tuple(wiring), ends, tuple(contents)

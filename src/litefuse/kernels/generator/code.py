@@ -92,5 +92,5 @@ def numbers_in(item: Item | Scope) -> Iterator[int]:
         for scope in (item.then, item.otherwise):
             yield from numbers_in(scope)
     else:
-        for each in item.items:
-            yield from numbers_in(each)
+        for inner in item.items:
+            yield from numbers_in(inner)

@@ -111,9 +111,9 @@ class Emitter(Loops):
         key = (node, position)
         for scope in reversed(self.stack):
             if key in scope.values:
-                found = scope.values[key]
-                assert isinstance(found, Scalar)
-                return found
+                known = scope.values[key]
+                assert isinstance(known, Scalar)
+                return known
         match node:
             case Literal():
                 return Scalar(node.text, 0, is_plain=True)
@@ -153,9 +153,9 @@ class Emitter(Loops):
 
     def value(self, node: Node, position: Position, level: int | None = None) -> str:
         """Returns an element for a statement in the current scope, or at a level."""
-        found = self.at(node, position)
+        element = self.at(node, position)
         deepest = self.depth if level is None else level
-        return self.hoisted(node, found, deepest)
+        return self.hoisted(node, element, deepest)
 
     def hoisted(self, node: Node, found: Scalar, level: int) -> str:
         """Returns an element for an expression at a level; computed before the loops that it does not depend on."""
@@ -175,12 +175,12 @@ class Emitter(Loops):
         scope.values[found.text] = made
         return made
 
-    def _remembered(self, node: Node, position: Position, found: Scalar) -> Scalar:
+    def _remembered(self, node: Node, position: Position, element: Scalar) -> Scalar:
         """Names an element that is needed several times, or whose expression is long."""
-        if not found.is_plain and (self.uses.get(node, 0) > 1 or len(found.text) > _LONGEST):
-            found = self.named(node, found)
-        self.scope_of(found.level).values[node, position] = found
-        return found
+        if not element.is_plain and (self.uses.get(node, 0) > 1 or len(element.text) > _LONGEST):
+            element = self.named(node, element)
+        self.scope_of(element.level).values[node, position] = element
+        return element
 
     def _computed(self, node: Computed, position: Position) -> Scalar:
         if node in self.plan.kept and not self.is_filling(node):
@@ -188,9 +188,9 @@ class Emitter(Loops):
         if node.is_costly and (axes := self._repeated(node, position)) is not None and not self.is_filling(node):
             return self.kept(node, position, axes)
         self._count(node, position)
-        found = [self.at(arg, self._in_operand(arg, node.shape, position)) for arg in node.args]
-        level = max((each.level for each in found), default=0)
-        texts = [self.hoisted(arg, each, level) for arg, each in zip(node.args, found, strict=True)]
+        elements = [self.at(arg, self._in_operand(arg, node.shape, position)) for arg in node.args]
+        level = max((element.level for element in elements), default=0)
+        texts = [self.hoisted(arg, element, level) for arg, element in zip(node.args, elements, strict=True)]
         return self._remembered(node, position, Scalar(node.text(texts), level, is_plain=False))
 
     def _in_operand(self, node: Node, whole: Sequence[Size], position: Position) -> Position:
@@ -210,7 +210,7 @@ class Emitter(Loops):
             raise Again
 
     def _repeated(self, node: Computed, position: Position) -> list[int] | None:
-        """Returns the axes of the array for a costly tensor that would be computed again and again; None if it is not."""
+        """Returns the axes of the array for a costly tensor that would be computed again and again; None if not."""
         loops = {loop for index in position for loop in index.loops}
         deepest = max((loop.level for loop in loops), default=0)
         around = [scope.variable for scope in self.stack[1 : deepest + 1] if scope.variable is not None]
@@ -232,8 +232,8 @@ class Emitter(Loops):
 
     def _picked(self, node: Picked, position: Position) -> Scalar:
         where, place = node.place(self, position)
-        found = self.at(node.indices, where)
-        picked = self.integer("pick", f"static_cast<int64_t>({found.text})", found.level, _loops(where))
+        element = self.at(node.indices, where)
+        picked = self.integer("pick", f"static_cast<int64_t>({element.text})", element.level, _loops(where))
         return self.at(node.source, place(picked))
 
     def _joined(self, node: Joined, position: Position) -> Scalar:
@@ -280,9 +280,9 @@ class Emitter(Loops):
     def of_array(self, node: Node, position: Position, must: Iterable[int], fill: Fill) -> Scalar:
         """Returns an element of a tensor, of which an array along some axes is computed before; see ``_array``."""
         name, axes, level = self._array(node, position, must, fill)
-        found = self.element(name, [node.shape[axis] for axis in axes], [position[axis] for axis in axes])
+        element = self.element(name, [node.shape[axis] for axis in axes], [position[axis] for axis in axes])
         # Where the index does not vary, the array still does.
-        return found._replace(level=max(found.level, level))
+        return element._replace(level=max(element.level, level))
 
     def _fill(self, node: Node, name: str, axes: Sequence[int], fixed: Position) -> None:
         def element(found: Sequence[Index]) -> None:
@@ -309,9 +309,9 @@ class Emitter(Loops):
         fixed = tuple(Index() if axis in axes else index for axis, index in enumerate(position))
         scope = self.stack[level]
         key = ("array", node, tuple(axes), fixed)
-        for each in self.stack[: level + 1]:
-            if key in each.values:
-                return str(each.values[key]), axes, each.level
+        for around in self.stack[: level + 1]:
+            if key in around.values:
+                return str(around.values[key]), axes, around.level
         with self.at_level(level):
             name = self.new_name(node.label)
             self.types[name] = node.cpp_type
@@ -330,15 +330,17 @@ class Emitter(Loops):
         """Returns the level at which an array is computed, and its axes."""
         levels = [{loop.level for loop in index.loops} for index in position]
         axes = {axis for axis in must if node.shape[axis] != ONE}
-        level = max((each for axis in levels for each in axis), default=0)
-        level = min((each - 1 for axis in axes for each in levels[axis]), default=level)
+        level = max((depth for axis in levels for depth in axis), default=0)
+        level = min((depth - 1 for axis in axes for depth in levels[axis]), default=level)
         while True:
-            fixed = {each for axis, found in enumerate(levels) if axis not in axes for each in found}
-            missing = [each.level for each in self.stack[1 : level + 1] if each.variable and each.level not in fixed]
-            further = {axis for axis, found in enumerate(levels) if any(each > level for each in found)} - axes
+            fixed = {depth for axis, depths in enumerate(levels) if axis not in axes for depth in depths}
+            missing = [
+                scope.level for scope in self.stack[1 : level + 1] if scope.variable and scope.level not in fixed
+            ]
+            further = {axis for axis, depths in enumerate(levels) if any(depth > level for depth in depths)} - axes
             if not missing and not further:
                 break
-            level = min([level, *(each - 1 for each in missing)])
+            level = min([level, *(depth - 1 for depth in missing)])
             axes |= further
         while level < len(self.stack) - 1 and any(scope.is_branch for scope in self.stack[level + 1 :]):
             level += 1  # what is only computed sometimes is not computed before

@@ -77,7 +77,7 @@ def generate_kernels(
     """
     on_step("generate")
     bodies = read_bodies(content, model)
-    chosen = [name for name in bodies if names is None or any(fnmatchcase(name, each) for each in names)]
+    chosen = [name for name in bodies if names is None or any(fnmatchcase(name, pattern) for pattern in names)]
     declined: dict[str, str] = {}
     sources: dict[str, str] = {}
     classes = identifiers(chosen)
@@ -232,7 +232,7 @@ def _assignments(sizes: Sizes) -> Iterator[dict[str, int]]:
     numbers = {abs(size.factor) for definition in sizes.definitions.values() for size in definition.operands}
     numbers |= {abs(size.factor) for pair in sizes.compared for size in pair}
     near = {number + more for number in numbers for more in (-1, 0, 1)} | {2 * number + 1 for number in numbers}
-    tried = [*_USUAL_SIZES, *sorted({each for each in near if _USUAL_SIZES.stop <= each <= _LARGEST_SIZE})]
+    tried = [*_USUAL_SIZES, *sorted({size for size in near if _USUAL_SIZES.stop <= size <= _LARGEST_SIZE})]
     for size in tried:
         yield dict.fromkeys(names, size)
     for name in names if len(names) > 1 else ():

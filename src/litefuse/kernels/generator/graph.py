@@ -90,7 +90,7 @@ def literal(value: Any, dtype: str) -> str:
         if math.isinf(real):
             return f"{'-' if real < 0 else ''}std::numeric_limits<{kind}>::infinity()"
         text = str(np.float32(value)) if dtype == "FLOAT32" else repr(real)
-        text = text if any(each in text for each in ".e") else f"{text}.0"
+        text = text if any(letter in text for letter in ".e") else f"{text}.0"
         return f"{text}f" if dtype == "FLOAT32" else text
     if dtype == "INT32" and int(value) > -(1 << 31):
         return str(int(value))
@@ -165,14 +165,14 @@ class Graph:
         self.inputs.append(made)
 
     def _apply(self, op: BodyOp) -> None:
-        found = RULES.get(op.name)
-        if found is None:
+        apply = RULES.get(op.name)
+        if apply is None:
             raise NotGenerated(f"no rule for {op.name}")
         self._applied += 1
         if self._applied > _MOST_OPS:
             raise NotGenerated(f"the body takes more than {_MOST_OPS:,} ops")
         op = in_form(op, FORMS[op.name], self.body.tensors)
-        made = found(self, op)
+        made = apply(self, op)
         nodes = [made] if isinstance(made, Node) else list(made)
         if len(nodes) != len(op.outputs):
             raise NotGenerated(f"{op.name} has {len(op.outputs)} results")
@@ -250,7 +250,7 @@ class Graph:
 
         if values.ndim == 0:
             return one(values.item())
-        parts = tuple(one(each) for each in values.ravel())
+        parts = tuple(one(size) for size in values.ravel())
         if values.ndim > 1 or not parts:
             raise NotGenerated("sizes are used as a tensor of another rank than 0 and 1")
         return Joined(dtype, (number(len(parts)),), axis=0, parts=parts, label="sizes", number=self.next_number())
@@ -261,10 +261,10 @@ class Graph:
         Raises:
             NotGenerated: It depends on values of the inputs.
         """
-        found = self.maybe_integers(index)
-        if found is None:
+        sizes = self.maybe_integers(index)
+        if sizes is None:
             raise NotGenerated(f"{what} depends on the values of inputs")
-        return found
+        return sizes
 
     def maybe_integers(self, index: int) -> npt.NDArray[Any] | None:
         if index in self._integers:
@@ -272,12 +272,12 @@ class Graph:
         value = self.body.tensors[index].value if index >= 0 else None
         if value is None or value.dtype.kind not in "iub" or value.size > _MOST_SIZES:
             return None
-        numbers = [int(cast("int", each)) for each in value.ravel()]
-        if any(abs(each) > _LARGEST_SIZE for each in numbers):
+        numbers = [int(cast("int", element)) for element in value.ravel()]
+        if any(abs(integer) > _LARGEST_SIZE for integer in numbers):
             return None
         made = np.empty(value.shape, object)
-        for place, each in enumerate(numbers):
-            made.flat[place] = number(each)
+        for place, integer in enumerate(numbers):
+            made.flat[place] = number(integer)
         self._integers[index] = made
         return made
 
@@ -308,9 +308,9 @@ class Graph:
         Raises:
             NotGenerated: It is none.
         """
-        found = [size.known for size in self.integers(index, what).ravel()]
-        known = [value for value in found if value is not None]
-        if len(known) != len(found):
+        sizes = [size.known for size in self.integers(index, what).ravel()]
+        known = [value for value in sizes if value is not None]
+        if len(known) != len(sizes):
             raise NotGenerated(f"{what} depends on the sizes of inputs")
         return known
 
@@ -320,10 +320,10 @@ class Graph:
         Raises:
             NotGenerated: It depends on values of the inputs, or there are more or fewer.
         """
-        found: list[Size] = self.integers(index, what).ravel().tolist()
-        if len(found) != count:
-            raise NotGenerated(f"{what} has {len(found)} numbers, not {count}")
-        return found
+        sizes: list[Size] = self.integers(index, what).ravel().tolist()
+        if len(sizes) != count:
+            raise NotGenerated(f"{what} has {len(sizes)} numbers, not {count}")
+        return sizes
 
     def axis_of(self, index: int, rank: int) -> int:
         """Returns an axis that is a constant operand.
@@ -331,10 +331,10 @@ class Graph:
         Raises:
             NotGenerated: It is none.
         """
-        found = self.numbers(index, "the axis")
-        if len(found) != 1:
-            raise NotGenerated(f"the axis is {found}")
-        return self.axis(found[0], rank)
+        axes = self.numbers(index, "the axis")
+        if len(axes) != 1:
+            raise NotGenerated(f"the axis is {axes}")
+        return self.axis(axes[0], rank)
 
     def of_rank(self, index: int, least: int, most: int | None = None) -> Node:
         """Returns a tensor.
@@ -442,7 +442,7 @@ class Graph:
         sizes = iter(source.shape)
         shape = [ONE if axis in axes else next(sizes) for axis in range(rank)]
         return self.moved(
-            source, shape, lambda _, position: tuple(each for axis, each in enumerate(position) if axis not in axes)
+            source, shape, lambda _, position: tuple(index for axis, index in enumerate(position) if axis not in axes)
         )
 
     def constant(self, value: float, dtype: str) -> Literal:

@@ -52,8 +52,8 @@ class Index:
     @property
     def loops(self) -> frozenset[Variable]:
         """The loop variables that it depends upon."""
-        found = [variable.below if variable.key is None else (variable,) for variable, _ in self.terms]
-        return frozenset(each for group in found for each in group)
+        groups = [variable.below if variable.key is None else (variable,) for variable, _ in self.terms]
+        return frozenset(variable for group in groups for variable in group)
 
     @property
     def level(self) -> int:

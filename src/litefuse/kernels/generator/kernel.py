@@ -51,7 +51,7 @@ def kernel_source(name: str, bodies: Sequence[Body], identifier: str, source: st
     """
     forms: dict[tuple[object, ...], str] = {}
     for body in sorted(bodies, key=_openness):
-        text = _form(body, several=len({each.key for each in bodies}) > 1)
+        text = _form(body, several=len({other.key for other in bodies}) > 1)
         if forms.setdefault(body.key, text) != text:
             raise NotGenerated("bodies of the same attributes, types and shapes differ")
     texts = list(forms.values())
@@ -67,7 +67,7 @@ def kernel_source(name: str, bodies: Sequence[Body], identifier: str, source: st
 
 def _in_comment(name: str) -> str:
     """Returns a name from a file as it may stand in a comment: a newline in it would end that, and begin code."""
-    return "".join(each if each.isprintable() else " " for each in name)
+    return "".join(letter if letter.isprintable() else " " for letter in name)
 
 
 def _openness(body: Body) -> int:
@@ -120,11 +120,11 @@ def _form(body: Body, *, several: bool) -> str:
     calls: list[str] = []
     stages: list[Stage] = []
     for place, check in enumerate(graph.checks):
-        found = stage([(check.node, "found")], graph.sizes, f"check_{place + 1}_")
-        stages.append(found)
+        loops = stage([(check.node, "found")], graph.sizes, f"check_{place + 1}_")
+        stages.append(loops)
         name = f"@CLASS@Check{place + 1}"
-        functions.append(_function(graph, found, name, [("bool", "found")]))
-        arguments = _arguments(graph, found, [("bool", "found", "&found")])
+        functions.append(_function(graph, loops, name, [("bool", "found")]))
+        arguments = _arguments(graph, loops, [("bool", "found", "&found")])
         checks += [
             "    {",
             "      bool found = false;",
@@ -135,13 +135,13 @@ def _form(body: Body, *, several: bool) -> str:
     groups = _groups(graph.outputs)
     for place, group in enumerate(groups):
         outputs = [(node, f"y{index}") for index, node in group]
-        found = stage(outputs, graph.sizes, f"part{place + 1}_" if len(groups) > 1 else "")
-        stages.append(found)
+        loops = stage(outputs, graph.sizes, f"part{place + 1}_" if len(groups) > 1 else "")
+        stages.append(loops)
         name = f"@CLASS@Loops{place + 1}" if len(groups) > 1 else "@CLASS@Loops"
         pointers = [(node.cpp_type, f"y{index}") for index, node in group]
-        functions.append(_function(graph, found, name, pointers))
+        functions.append(_function(graph, loops, name, pointers))
         given = [(kind, own, f"node.output({own[1:]}).mutable_data<{kind}>()") for kind, own in pointers]
-        calls.append(f"    if ({_is_there(found.shape)}) {name}({_arguments(graph, found, given)});")
+        calls.append(f"    if ({_is_there(loops.shape)}) {name}({_arguments(graph, loops, given)});")
     constants = [_constant(name, value, node) for name, (node, value) in graph.constants.items() if _used(name, stages)]
     lines = [*constants, *functions, _class(body, graph, stages, [*checks, *calls], several=several)]
     text = "\n".join(lines)
@@ -156,7 +156,7 @@ def _renumbered(text: str, names: Sequence[str]) -> str:
 
 
 def _used(name: str, stages: Sequence[Stage]) -> bool:
-    return any(re.search(rf"\b{name}\b", line) for found in stages for line in found.lines)
+    return any(re.search(rf"\b{name}\b", line) for loops in stages for line in loops.lines)
 
 
 def _is_there(shape: Sequence[Size]) -> str:
@@ -173,43 +173,43 @@ def _groups(outputs: Sequence[Node]) -> list[list[tuple[int, Node]]]:
     return list(groups.values())
 
 
-def _parameters(graph: Graph, found: Stage, outputs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+def _parameters(graph: Graph, loops: Stage, outputs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """Returns the types and names of a function's parameters."""
-    words = {word for line in found.lines for word in re.findall(r"\w+", line)}
+    words = {word for line in loops.lines for word in re.findall(r"\w+", line)}
     inputs = [(f"const {node.cpp_type}* LITEFUSE_RESTRICT", node.name) for node in graph.inputs if node.name in words]
     results = [(f"{kind}* LITEFUSE_RESTRICT", name) for kind, name in outputs]
-    arrays = [(f"{array.cpp_type}* LITEFUSE_RESTRICT", array.name) for array in found.arrays]
-    return [*inputs, *results, *arrays, *(("int64_t", name) for name in found.sizes)]
+    arrays = [(f"{array.cpp_type}* LITEFUSE_RESTRICT", array.name) for array in loops.arrays]
+    return [*inputs, *results, *arrays, *(("int64_t", name) for name in loops.sizes)]
 
 
-def _function(graph: Graph, found: Stage, name: str, outputs: Sequence[tuple[str, str]]) -> str:
-    parameters = _parameters(graph, found, outputs)
+def _function(graph: Graph, loops: Stage, name: str, outputs: Sequence[tuple[str, str]]) -> str:
+    parameters = _parameters(graph, loops, outputs)
     declared = ", ".join(f"{kind} {own}" for kind, own in parameters)
     names = ", ".join(own for _, own in parameters)
-    body = "\n".join(found.lines)
+    body = "\n".join(loops.lines)
     return f"LITEFUSE_LOOP({name}, ({declared}),\n              ({names})) {{\n{body}\n}}\n"
 
 
-def _arguments(graph: Graph, found: Stage, outputs: Sequence[tuple[str, str, str]]) -> str:
+def _arguments(graph: Graph, loops: Stage, outputs: Sequence[tuple[str, str, str]]) -> str:
     given = {own: text for _, own, text in outputs}
     given |= {node.name: f"node.input({place}).data<{node.cpp_type}>()" for place, node in enumerate(graph.inputs)}
-    given |= {array.name: f"{array.name}_.get()" for array in found.arrays}
-    given |= {name: f"{name}_" for name in found.sizes}
-    return ", ".join(given[own] for _, own in _parameters(graph, found, [(kind, own) for kind, own, _ in outputs]))
+    given |= {array.name: f"{array.name}_.get()" for array in loops.arrays}
+    given |= {name: f"{name}_" for name in loops.sizes}
+    return ", ".join(given[own] for _, own in _parameters(graph, loops, [(kind, own) for kind, own, _ in outputs]))
 
 
 def _constant(name: str, value: npt.NDArray[Any], node: Node) -> str:
     dtype = node.dtype
     lines: list[str] = []
     line = ""
-    for each in value.ravel():
-        piece = f"{literal(each, dtype)}, "
+    for element in value.ravel():
+        piece = f"{literal(element, dtype)}, "
         if len(line) + len(piece) > 110:
             lines.append(line.rstrip())
             line = ""
         line += piece
     lines.append(line.rstrip())
-    body = "\n".join(f"    {each}" for each in lines)
+    body = "\n".join(f"    {text}" for text in lines)
     return f"const {CPP_TYPES[dtype]} {name}[] = {{\n{body}\n}};\n"
 
 
@@ -241,19 +241,19 @@ def _class(body: Body, graph: Graph, stages: Sequence[Stage], invoke: Sequence[s
     for place, node in enumerate(graph.outputs):
         kind = f"{{{_TFLITE_TYPES[node.dtype]}}}"
         prepare.append(f'    if (!node.CheckType("output {place}", node.output({place}), {kind})) return false;')
-    for each in sizes.order:
-        if each in sizes.requirements:
-            message = sizes.requirements[each].message.replace('"', "'").replace("%", "%%")
-            prepare.append(f'    LITEFUSE_REQUIRE(node, {_exact(each)}, "{message}");')
-        elif sizes.definitions[each].operands:
-            text = _exact(sizes.definitions[each].text)
-            prepare.append(f'    LITEFUSE_REQUIRE(node, Exact({text}).To(&{each}_), "{_BEYOND}");')
+    for entry in sizes.order:
+        if entry in sizes.requirements:
+            message = sizes.requirements[entry].message.replace('"', "'").replace("%", "%%")
+            prepare.append(f'    LITEFUSE_REQUIRE(node, {_exact(entry)}, "{message}");')
+        elif sizes.definitions[entry].operands:
+            text = _exact(sizes.definitions[entry].text)
+            prepare.append(f'    LITEFUSE_REQUIRE(node, Exact({text}).To(&{entry}_), "{_BEYOND}");')
         else:
-            prepare.append(f"    {each}_ = {sizes.definitions[each].text};")
+            prepare.append(f"    {entry}_ = {sizes.definitions[entry].text};")
     for place, node in enumerate(graph.outputs):
         shape = ", ".join(f"Dimension({_exact(str(size))})" for size in node.shape)
         prepare.append(f"    if (!node.Resize({place}, {{{shape}}})) return false;")
-    arrays = [array for found in stages for array in found.arrays]
+    arrays = [array for loops in stages for array in loops.arrays]
     for array in arrays:
         factors = ", ".join([str(array.size.factor), *(f"{name}_" for name in array.size.names)])
         prepare += [

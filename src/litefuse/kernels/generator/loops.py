@@ -95,13 +95,13 @@ class Loops:
             in_order: Whether the iterations depend on one another.
         """
 
-        def nested(number: int, found: tuple[Index, ...]) -> Accumulation | None:
+        def nested(number: int, indices: tuple[Index, ...]) -> Accumulation | None:
             if number == len(extents):
-                return body(found)
+                return body(indices)
             key, extent = extents[number][0], self.sizes.canonical(extents[number][1])
             if extent == ONE:
-                return nested(number + 1, (*found, Index()))
-            return self._axis(key, extent, lambda index: nested(number + 1, (*found, index)), in_order=in_order)
+                return nested(number + 1, (*indices, Index()))
+            return self._axis(key, extent, lambda index: nested(number + 1, (*indices, index)), in_order=in_order)
 
         made = nested(0, ())
         if made is not None:  # no loop was needed

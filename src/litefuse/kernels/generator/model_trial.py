@@ -106,10 +106,10 @@ def run_model_trial(job: ModelTrialJob, announce: Callable[[str], None] = lambda
             return ModelTrial(problem=problem)
         if not job.is_timed:
             continue
-        found = timed_in_turn(outlined.call, plain.call, _SECONDS / len(inputs.signatures))
-        seconds = [total + each for total, each in zip(seconds, found, strict=True)]
-        if found[0] > found[1] * (1 + _MOST_LOSS):
-            times = f"{found[0] * 1e6:,.0f} µs, without {found[1] * 1e6:,.0f} µs"
+        measured = timed_in_turn(outlined.call, plain.call, _SECONDS / len(inputs.signatures))
+        seconds = [total + more for total, more in zip(seconds, measured, strict=True)]
+        if measured[0] > measured[1] * (1 + _MOST_LOSS):
+            times = f"{measured[0] * 1e6:,.0f} µs, without {measured[1] * 1e6:,.0f} µs"
             return ModelTrial(problem=f"the signature {key!r} takes longer with the kernels: {times}")
     if not job.is_timed:
         return ModelTrial()
@@ -134,10 +134,10 @@ def _prepared(inputs: ModelInputs, key: str, outlined: _Caller, plain: _Caller) 
                 continue
             try:
                 outlined.set(key, arrays)
-                found = [outlined.call(), outlined.call()]
+                results = [outlined.call(), outlined.call()]
             except (RuntimeError, ValueError) as error:
                 return f"the model refuses with the kernels what it takes without: {_line(error)}"
-            for one, other in zip(found, expected, strict=True):
+            for one, other in zip(results, expected, strict=True):
                 for name, right in other.items():
                     away = difference(one[name], right)
                     if not away.error <= _TOLERANCE:

@@ -86,7 +86,9 @@ class Call:
     @property
     def key(self) -> tuple[object, ...]:
         """The types and options that distinguish this call from others of the same op."""
-        types = [[tensor and (tensor.dtype, tensor.shape) for tensor in each] for each in (self.inputs, self.outputs)]
+        types = [
+            [tensor and (tensor.dtype, tensor.shape) for tensor in tensors] for tensors in (self.inputs, self.outputs)
+        ]
         return str(types), self.raw_options
 
 

@@ -109,16 +109,16 @@ def _arranged(graph: Body, chains: Sequence[Chain]) -> list[tuple[int, Chain | N
         return place if chain is None or place in chain.stays else ends[chain]
 
     wanted: dict[int, set[int]] = {}
-    for place, each in enumerate(needs):
+    for place, needed in enumerate(needs):
         if place not in chain_of or place in chain_of[place].stays:
-            wanted[place] = {node_of(need) for need in each}
+            wanted[place] = {node_of(need) for need in needed}
     for chain, end in ends.items():
         wanted[end] = {node_of(need) for place in chain.ops for need in needs[place] if need not in chain.ops}
     readers: dict[int, list[int]] = {}
-    for place, each in wanted.items():
-        for need in each:
+    for place, needed in wanted.items():
+        for need in needed:
             readers.setdefault(need, []).append(place)
-    ready = sorted(place for place, each in wanted.items() if not each)
+    ready = sorted(place for place, needed in wanted.items() if not needed)
     order: list[tuple[int, Chain | None]] = []
     at = {end: chain for chain, end in ends.items()}
     while ready:

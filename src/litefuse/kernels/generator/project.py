@@ -30,7 +30,7 @@ def library_name() -> str:
 
 def identifiers(names: list[str]) -> dict[str, str]:
     """Returns a class's name for each composite, no two of which are the same."""
-    found: dict[str, str] = {}
+    classes: dict[str, str] = {}
     taken: set[str] = set()
     for name in names:
         own, count = class_name(name), 1
@@ -38,8 +38,8 @@ def identifiers(names: list[str]) -> dict[str, str]:
             count += 1
             own = f"{class_name(name)}{count}"
         taken.add(own.lower())
-        found[name] = own
-    return found
+        classes[name] = own
+    return classes
 
 
 def build_kernels(

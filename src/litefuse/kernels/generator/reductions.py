@@ -76,9 +76,9 @@ def reduced(emitter: Emitter, node: Reduction | ArgumentReduction | Running, pos
     scope = emitter.scope_of(level)
     with emitter.at_level(scope.level):
         name = _total(emitter, node, position)
-    found = Scalar(name, scope.level, is_plain=True)
-    scope.values[node, position] = found
-    return found
+    result = Scalar(name, scope.level, is_plain=True)
+    scope.values[node, position] = result
+    return result
 
 
 def _source_position(node: Reduction, position: Position, found: dict[int, Index]) -> Position:
@@ -175,7 +175,7 @@ def _rows(emitter: Emitter, node: Reduction, name: str, axes: Sequence[int], fix
         emitter.stack[-1].items.append(_KINDS[node.kind].step(to, value))
 
     def finish(found: Sequence[Index]) -> None:
-        to, value = (emitter.element(each, shape, found).text for each in (name, sums))
+        to, value = (emitter.element(array, shape, found).text for array in (name, sums))
         emitter.stack[-1].items.append(f"{to} = {_final(node, value)};")
 
     order = sorted([*free, *node.axes])
@@ -317,6 +317,6 @@ def _argument(emitter: Emitter, node: ArgumentReduction, position: Position) -> 
             ]
 
         emitter.loops([(("argument", node.number), node.source.shape[node.axis])], element, in_order=True)
-    found = Scalar(name, scope.level, is_plain=True)
-    scope.values[node, position] = found
-    return found
+    result = Scalar(name, scope.level, is_plain=True)
+    scope.values[node, position] = result
+    return result

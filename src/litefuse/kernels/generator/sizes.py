@@ -133,14 +133,14 @@ class Sizes:
 
     def values(self, given: Mapping[str, int]) -> dict[str, int] | None:
         """Returns what all named sizes are where those of the inputs are given; None where one cannot be computed."""
-        found = dict(given)
+        known = dict(given)
         for name, definition in self.definitions.items():
             if definition.operands:
-                made = definition.compute([operand.value(found) for operand in definition.operands])
+                made = definition.compute([operand.value(known) for operand in definition.operands])
                 if made is None:
                     return None
-                found[name] = made
-        return found
+                known[name] = made
+        return known
 
     def bounds(self, size: Size) -> tuple[int, int]:
         """Returns the least and the largest that a size can be."""

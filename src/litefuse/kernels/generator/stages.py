@@ -61,10 +61,10 @@ def stage(outputs: Sequence[tuple[Node, str]], sizes: Sizes, prefix: str) -> Sta
     for _ in range(_MOST_ATTEMPTS):
         emitter = Emitter(sizes, plan, reduced=reduced, uses=uses)
 
-        def element(found: Sequence[Index], emitter: Emitter = emitter) -> None:
+        def element(position: Sequence[Index], emitter: Emitter = emitter) -> None:
             for node, name in outputs:
-                value = emitter.value(node, tuple(found))
-                to = emitter.element(name, shape, found).text
+                value = emitter.value(node, tuple(position))
+                to = emitter.element(name, shape, position).text
                 emitter.stack[-1].items.append(f"{to} = {_bare(value)};")
 
         try:
@@ -92,7 +92,7 @@ def replace_name(array: Array, name: str) -> Array:
 
 
 def _renamed(line: str, names: dict[str, str]) -> str:
-    return re.sub(r"\w+", lambda found: names.get(found[0], found[0]), line) if names else line
+    return re.sub(r"\w+", lambda match: names.get(match[0], match[0]), line) if names else line
 
 
 def _bare(text: str) -> str:
@@ -108,14 +108,14 @@ def _bare(text: str) -> str:
 
 
 def _reachable(nodes: Iterable[Node]) -> list[Node]:
-    found: dict[Node, None] = {}
+    reachable: dict[Node, None] = {}
     waiting = [*nodes]
     while waiting:
         node = waiting.pop()
-        if node not in found:
-            found[node] = None
+        if node not in reachable:
+            reachable[node] = None
             waiting += node.operands
-    return list(found)
+    return list(reachable)
 
 
 def _shared(outputs: Sequence[Node]) -> tuple[set[Node], dict[Node, int]]:
@@ -137,14 +137,14 @@ def _shared(outputs: Sequence[Node]) -> tuple[set[Node], dict[Node, int]]:
 
     rows: set[Node] = set()
     more: dict[Node, int] = {}
-    for node, found in regions.items():
-        if not isinstance(node, Computed) or not node.is_costly or len(found) < 2 or not node.shape:
+    for node, within in regions.items():
+        if not isinstance(node, Computed) or not node.is_costly or len(within) < 2 or not node.shape:
             continue
-        firsts = [_first_axis(region, node) for region in found if region is not None]
+        firsts = [_first_axis(region, node) for region in within if region is not None]
         last = len(node.shape) - 1
         if None in firsts or node.shape[last] == ONE:
             continue
-        first = min(each for each in firsts if each is not None)
+        first = min(axis for axis in firsts if axis is not None)
         if first == last:
             rows.add(node)
         else:

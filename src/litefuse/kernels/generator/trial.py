@@ -158,7 +158,7 @@ def _compared(job: TrialJob, inputs: ModelInputs, kernel: _Runner, body: _Runner
     refusal = ""
     usual = [inputs.shapes(key, batch=batch, size=size) for batch, size in _SIZES]
     given = [*usual, *job.shapes]
-    others = ((usual[1], each) for each in OTHER_NUMBERS)
+    others = ((usual[1], other) for other in OTHER_NUMBERS)
     # Differences of tiny and equal numbers are all rounding, of which the largest value says nothing.
     kinds = [kind for kind in kinds_of(job.body) if kind.manner.scale >= 1 and not kind.manner.constant]
     kinds = [kind for kind in kinds if not kind.undefined]
@@ -194,8 +194,8 @@ def _compared(job: TrialJob, inputs: ModelInputs, kernel: _Runner, body: _Runner
         if extra >= len(OTHER_NUMBERS) and not all(map(_is_finite, expected)):
             continue  # numbers beyond what the body is for
         ran += 1
-        for number, (found, right) in enumerate(zip(made, expected, strict=True)):
-            away = _difference(found, right, quantized=number in quantized)
+        for number, (value, right) in enumerate(zip(made, expected, strict=True)):
+            away = _difference(value, right, quantized=number in quantized)
             if not away.error <= TOLERANCE:
                 what = away.problem or f"it differs by {away.error:.2g}"
                 return Trial(away.error, f"the kernel does not compute what the body computes: output {number}: {what}")
@@ -234,9 +234,9 @@ def _is_finite(value: npt.NDArray[Any]) -> bool:
 def _moved(results: list[list[npt.NDArray[Any]]]) -> bool:
     """Whether every result took several values."""
     return all(
-        any((array != array.flat[0]).any() for array in each if array.size)
-        or len({array.flat[0].tobytes() for array in each if array.size}) > 1
-        for each in zip(*results, strict=True)
+        any((array != array.flat[0]).any() for array in values if array.size)
+        or len({array.flat[0].tobytes() for array in values if array.size}) > 1
+        for values in zip(*results, strict=True)
     )
 
 
@@ -283,11 +283,11 @@ def timed_in_turn(one: Callable[[], object], other: Callable[[], object], second
         started = time.perf_counter()
         call()
         counts.append(max(1, int(seconds / _ROUNDS / max(time.perf_counter() - started, 1e-6))))
-    found: tuple[list[float], list[float]] = ([], [])
+    measured: tuple[list[float], list[float]] = ([], [])
     for _ in range(_ROUNDS):
-        for call, count, times in zip((one, other), counts, found, strict=True):
+        for call, count, times in zip((one, other), counts, measured, strict=True):
             started = time.perf_counter()
             for _ in range(count):
                 call()
             times.append((time.perf_counter() - started) / count)
-    return median(found[0]), median(found[1])
+    return median(measured[0]), median(measured[1])

@@ -64,23 +64,23 @@ class Writer:
 
     def _spread(self, loop: Loop, indent: int) -> None:
         """Writes a loop, and before it the values of groups that it is to have for each channel."""
-        for each in spread_groups(loop, self.positions, self.filled):
-            self.types = {**self.types, each.name: each.cpp_type}
-            self._line(f"{each.cpp_type} {each.name}[{each.channels}];", indent)
-            group, member, size = each.group, each.member, each.members
-            self._line(f"for (int64_t {group} = 0; {group} < {each.channels // size}; ++{group}) {{", indent)
+        for spread in spread_groups(loop, self.positions, self.filled):
+            self.types = {**self.types, spread.name: spread.cpp_type}
+            self._line(f"{spread.cpp_type} {spread.name}[{spread.channels}];", indent)
+            group, member, size = spread.group, spread.member, spread.members
+            self._line(f"for (int64_t {group} = 0; {group} < {spread.channels // size}; ++{group}) {{", indent)
             self._line(f"for (int64_t {member} = 0; {member} < {size}; ++{member}) {{", indent + 1)
-            self._line(f"{each.name}[{group} * {size} + {member}] = {each.element};", indent + 2)
+            self._line(f"{spread.name}[{group} * {size} + {member}] = {spread.element};", indent + 2)
             self._line("}", indent + 1)
             self._line("}", indent)
         self._loop(loop, indent)
 
     def _loop(self, loop: Loop, indent: int) -> None:
         inner = not any(isinstance(item, (Loop, Branch)) for item in loop.body.items)
-        name, found = loop.variable.name, loop.accumulation
-        if found is None and self._short_rows(loop, indent):
+        name, accumulation = loop.variable.name, loop.accumulation
+        if accumulation is None and self._short_rows(loop, indent):
             return
-        if found is None:
+        if accumulation is None:
             short = loop.end.known is not None and loop.end.known <= _UNROLLED
             if inner and not loop.in_order and not short:
                 self._line("#pragma omp simd", indent)
@@ -90,7 +90,7 @@ class Writer:
             return
         begin, end = str(loop.begin), str(loop.end)
         count = loop.end.known
-        split = found.is_split and (count is None or count > _PARTIAL)
+        split = accumulation.is_split and (count is None or count > _PARTIAL)
         if split:
             self._line(f"for (int64_t part = {begin}; part < {end}; part += {_PARTIAL}) {{", indent)
             indent += 1
@@ -99,41 +99,41 @@ class Writer:
         else:
             self._line("{", indent)
             indent += 1
-        self._line(f"{found.cpp_type} total = {found.start};", indent)
-        if inner and (count is None or count >= 2 * _LANES) and found.clause in ("+", "max", "min"):
-            self._lanes(loop, found, (begin, end), indent)
+        self._line(f"{accumulation.cpp_type} total = {accumulation.start};", indent)
+        if inner and (count is None or count >= 2 * _LANES) and accumulation.clause in ("+", "max", "min"):
+            self._lanes(loop, accumulation, (begin, end), indent)
         else:
             if inner:
-                self._line(f"#pragma omp simd reduction({found.clause} : total)", indent)
+                self._line(f"#pragma omp simd reduction({accumulation.clause} : total)", indent)
             self._line(f"for (int64_t {name} = {begin}; {name} < {end}; ++{name}) {{", indent)
-            self._step(loop, found, "total", indent + 1)
+            self._step(loop, accumulation, "total", indent + 1)
             self._line("}", indent)
-        self._line(found.step(found.target, "total"), indent)
+        self._line(accumulation.step(accumulation.target, "total"), indent)
         self._line("}", indent - 1)
 
-    def _step(self, loop: Loop, found: Accumulation, target: str, indent: int) -> None:
+    def _step(self, loop: Loop, accumulation: Accumulation, target: str, indent: int) -> None:
         self.write(loop.body, indent)
-        self._line(self.filled(found.step(target, found.value)), indent)
+        self._line(self.filled(accumulation.step(target, accumulation.value)), indent)
 
-    def _lanes(self, loop: Loop, found: Accumulation, bounds: tuple[str, str], indent: int) -> None:
+    def _lanes(self, loop: Loop, accumulation: Accumulation, bounds: tuple[str, str], indent: int) -> None:
         """Writes a loop that combines elements in several partial results at once, and then these."""
         begin, end = bounds
         name = loop.variable.name
-        self._line(f"{found.cpp_type} lanes[{_LANES}];", indent)
-        self._line(f"for (auto& lane : lanes) lane = {found.start};", indent)
+        self._line(f"{accumulation.cpp_type} lanes[{_LANES}];", indent)
+        self._line(f"for (auto& lane : lanes) lane = {accumulation.start};", indent)
         self._line(f"int64_t next = {begin};", indent)
         self._line(f"for (; next + {_LANES} <= {end}; next += {_LANES}) {{", indent)
         self._line("#pragma omp simd", indent + 1)
         self._line(f"for (int64_t lane = 0; lane < {_LANES}; ++lane) {{", indent + 1)
         self._line(f"const int64_t {name} = next + lane;", indent + 2)
-        self._step(loop, found, "lanes[lane]", indent + 2)
+        self._step(loop, accumulation, "lanes[lane]", indent + 2)
         self._line("}", indent + 1)
         self._line("}", indent)
-        self._line(f"#pragma omp simd reduction({found.clause} : total)", indent)
+        self._line(f"#pragma omp simd reduction({accumulation.clause} : total)", indent)
         self._line(f"for (int64_t {name} = next; {name} < {end}; ++{name}) {{", indent)
-        self._step(loop, found, "total", indent + 1)
+        self._step(loop, accumulation, "total", indent + 1)
         self._line("}", indent)
-        self._line(f"for (const auto lane : lanes) {found.step('total', 'lane')}", indent)
+        self._line(f"for (const auto lane : lanes) {accumulation.step('total', 'lane')}", indent)
 
     def _short_rows(self, loop: Loop, indent: int) -> bool:
         """Writes a loop over short rows, in which some operands are the same in each, as one over many elements."""
@@ -204,10 +204,10 @@ class Writer:
             if not whole or loop.in_order or outer.is_written or own.is_written or inner.end == ONE:
                 loop.body.items[0] = inner
                 return loop
-            found = [self.positions[number] for number in set(numbers_in(inner))]
+            positions = [self.positions[number] for number in set(numbers_in(inner))]
             if any(
                 dict(position.terms).get(outer, ZERO) != dict(position.terms).get(own, ZERO) * inner.end
-                for position in found
+                for position in positions
             ):
                 loop.body.items[0] = inner
                 return loop
@@ -287,25 +287,25 @@ def spread_groups(loop: Loop, positions: list[Index], filled: Callable[[str], st
         _factor(positions[number], outer) != _factor(positions[number], own) * row.end for number in inside
     ):
         return []
-    found: list[Spread] = []
+    spreads: list[Spread] = []
     for item in lifted:
         match = _LIFTED.fullmatch(item) if isinstance(item, str) else None
         position = positions[int(match[4])] if match is not None else Index()
         if match is None or loop.variable in position.variables or own in position.variables:
             return []
         element = filled(f"{match[3]}[\x01{match[4]}\x02]")
-        found.append(Spread(match[1], f"{match[2]}s", outer.name, own.name, size, count * size, element))
+        spreads.append(Spread(match[1], f"{match[2]}s", outer.name, own.name, size, count * size, element))
     for number in inside:
         positions[number] = positions[number].without([outer])
     positions.append(Index(((own, ONE),)))
     channel = f"\x01{len(positions) - 1}\x02"
-    for each in found:
-        single = rf"\b{each.name.removesuffix('s')}\b"
-        statements = [re.sub(single, lambda _, each=each: f"{each.name}[{channel}]", item) for item in statements]
+    for spread in spreads:
+        single = rf"\b{spread.name.removesuffix('s')}\b"
+        statements = [re.sub(single, lambda _, spread=spread: f"{spread.name}[{channel}]", item) for item in statements]
     row.end = own.extent = Size(count * size)
     row.body.items[:] = statements
     loop.body.items[:] = [row, *behind]
-    return found
+    return spreads
 
 
 def _whole(loop: Loop) -> int:

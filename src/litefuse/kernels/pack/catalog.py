@@ -64,8 +64,8 @@ def available_kernels() -> list[AvailableKernel]:
     Registered kernels take precedence over the pack's, the pack's native form over its numpy form, and both over the
     entry points of installed packages.
     """
-    found = [*_registered(), *_native(), *_pack(), *_installed()]
-    return sorted(found, key=lambda each: each.op)  # stable: the order of search stays
+    kernels = [*_registered(), *_native(), *_pack(), *_installed()]
+    return sorted(kernels, key=lambda kernel: kernel.op)  # stable: the order of search stays
 
 
 def _registered() -> Iterator[AvailableKernel]:
@@ -126,10 +126,10 @@ def kernel_section(kernels: Sequence[AvailableKernel]) -> Section:
     judgements: list[Judgement] = []
     seen: set[str] = set()
     for (op, origin), group in groups.items():
-        forms = [each.form for each in group]
+        forms = [kernel.form for kernel in group]
         languages = ", ".join(dict.fromkeys(_LANGUAGES.get(form, "") for form in forms))
         runs = "" if "broken" in forms else "apps, Python" if "native" in forms else "Python"
-        text = "; ".join(dict.fromkeys(each.dtype_text for each in group))
+        text = "; ".join(dict.fromkeys(kernel.dtype_text for kernel in group))
         if op in seen:
             text += "; another goes before it"
         rows.append((op, languages, runs, *([origin] if has_others else []), text))

@@ -47,8 +47,8 @@ def refusal(op: str, dtypes: Sequence[str], attributes: Mapping[str, Any]) -> st
         The reason; empty if LiteRT has the op for other dtypes and a better reason is known elsewhere; None if the
         kernel supports it.
     """
-    found = kernel_classes()[op]
-    if not found.keywords.get("limited"):
+    class_ = kernel_classes()[op]
+    if not class_.keywords.get("limited"):
         return None
-    kernel: type[LimitedKernel] = found.load()
+    kernel: type[LimitedKernel] = class_.load()
     return kernel.refusal(dtypes, attributes)

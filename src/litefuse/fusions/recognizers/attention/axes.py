@@ -35,10 +35,10 @@ class Axes:
 
     def resolved(self, word: Word) -> Word:
         """Returns the atoms of an axis, with the parts of those that were split."""
-        found: list[int] = []
+        atoms: list[int] = []
         for atom in word:
-            found += self.resolved(self.parts[atom]) if atom in self.parts else [atom]
-        return tuple(found)
+            atoms += self.resolved(self.parts[atom]) if atom in self.parts else [atom]
+        return tuple(atoms)
 
     def reshaped(self, words: Sequence[Word], shape: Shape) -> list[Word] | None:
         """Returns the axes after a reshape; None if they cannot be told.
@@ -89,7 +89,7 @@ class Axes:
             if there % size if there is not None else len(atoms) > 1:
                 return None
             rest = None if there is None else there // size
-            parts = [self.atom(each) for each in ((rest, size) if last else (size, rest))]
+            parts = [self.atom(part) for part in ((rest, size) if last else (size, rest))]
             self.parts[atoms[at]] = parts[0], parts[1]
             atoms[at] = parts[0] if last else parts[1]
             taken.append(parts[1] if last else parts[0])

@@ -142,7 +142,7 @@ def read_attention(found: Softmax, result: ir.Value) -> Reading:
                 scores.scale *= scores.cap
             return _with_values(scores, operands, found.axis, result)
         except NotAttention as mismatch:
-            closest = max(closest, mismatch, key=lambda each: each.matched)
+            closest = max(closest, mismatch, key=lambda reason: reason.matched)
     raise closest
 
 
@@ -179,7 +179,7 @@ def _with_values(scores: Scores, operands: list[Tensor], axis: int, result: ir.V
             try:
                 return _joined(scores, operands, axis, weights, read, position, product.results[0])
             except NotAttention as mismatch:
-                closest = max(closest, mismatch, key=lambda each: each.matched)
+                closest = max(closest, mismatch, key=lambda reason: reason.matched)
     raise closest
 
 
@@ -202,8 +202,8 @@ def _uses(scores: Scores, weights: _Weights, depth: int) -> Iterator[tuple[_Weig
             yield weights, op
         after = op.results[0]
         if source(after) == weights.value:  # forwards it
-            for found, product in _uses(scores, _Weights(after, weights.words, weights.zeroed), depth - 1):
-                yield _Weights(source(found.value), found.words, found.zeroed), product
+            for behind, product in _uses(scores, _Weights(after, weights.words, weights.zeroed), depth - 1):
+                yield _Weights(source(behind.value), behind.words, behind.zeroed), product
             continue
         zeroed = scores.zeroed_by(op, weights.value)
         if zeroed is not None:

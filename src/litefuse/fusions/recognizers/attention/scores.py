@@ -98,7 +98,7 @@ def _positions(op: ir.OpView) -> tuple[int, ...]:
     if op.name == "tf.Mul":
         return (1,) if number(op.operands[0]) is not None else (0,)
     if op.name in _SELECTS:
-        return tuple(each for each in (1, 2) if (number(op.operands[3 - each]) or 0) <= NEGLIGIBLE)
+        return tuple(place for place in (1, 2) if (number(op.operands[3 - place]) or 0) <= NEGLIGIBLE)
     return ()
 
 
@@ -109,13 +109,13 @@ def obstacle(value: ir.Value, depth: int = _DEPTH) -> str | None:
         return None
     positions = _positions(owner)
     for position in positions:
-        found = obstacle(source(owner.operands[position]), depth - 1)
-        if found is not None:
-            return found
+        reason = obstacle(source(owner.operands[position]), depth - 1)
+        if reason is not None:
+            return reason
     if positions or not _has_product(value, 4):
         return None
     if owner.name in _SELECTS:
-        numbers = [given for each in (1, 2) if (given := number(owner.operands[each])) is not None]
+        numbers = [given for place in (1, 2) if (given := number(owner.operands[place])) is not None]
         return f"masked scores are {numbers[0]:g}, which does not mask them" if numbers else "the scores are selected"
     return f"{owner.name.removeprefix('tf.')} stands between the scores and the softmax"
 
@@ -224,5 +224,5 @@ class Scores:
         if op.name not in _SELECTS or source(op.operands[1]) != value or number(op.operands[2]) != 0:
             return None
         condition = source(op.operands[0])
-        found = [place for place, mask in enumerate(self.masks) if mask.kind == "keep" and same(mask.value, condition)]
-        return found[0] if found else None
+        places = [place for place, mask in enumerate(self.masks) if mask.kind == "keep" and same(mask.value, condition)]
+        return places[0] if places else None

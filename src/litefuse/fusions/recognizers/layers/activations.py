@@ -115,14 +115,14 @@ def _activated(graph: Graph, entry: _Formula, x: ir.Value, anchor: ir.Value) -> 
     atoms = algebra.forms.numbers_of(expected)
 
     def is_part(value: ir.Value) -> bool:
-        found = algebra.of(value)
-        return found is not None and all(number in atoms for monomial in found for number, _ in monomial)
+        expression = algebra.of(value)
+        return expression is not None and all(number in atoms for monomial in expression for number, _ in monomial)
 
     for value in successors(anchor, 6, is_part):
         if graph.kind(value).shape != algebra.kind.shape:
             continue
-        found = algebra.of(value)
-        if found is not None and algebra.forms.equal(found, expected):
+        expression = algebra.of(value)
+        if expression is not None and algebra.forms.equal(expression, expected):
             try:
                 graph.region([x], [value])
             except NotRecognized:
@@ -159,10 +159,10 @@ def _near(graph: Graph, entry: _Formula, operand: ir.Value, anchor: ir.Value) ->
         variable = Variable("x")
         expected = expression_of(entry.formula(variable), {variable: algebra.forms.value(x)}, algebra.forms)
         for value in successors(anchor, 4, lambda _: True):
-            found = algebra.of(value)
-            if found is None or len(found) != len(expected):
+            expression = algebra.of(value)
+            if expression is None or len(expression) != len(expected):
                 continue
-            if algebra.forms.equal(found, expected):
+            if algebra.forms.equal(expression, expected):
                 return NearMiss(GELU, where(value), "its constants are others", 2)
     return None
 

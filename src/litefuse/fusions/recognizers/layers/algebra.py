@@ -236,7 +236,7 @@ class Algebra:
     def _not_negative(self, one: Expression, other: Expression) -> Expression | None:
         """Returns a variance that is kept from being less than 0 by rounding."""
         made = one if other == {} else other if one == {} else None
-        if made is None or len(made) != 2 or {round(each, 6) for each in made.values()} != {1.0, -1.0}:
+        if made is None or len(made) != 2 or {round(coefficient, 6) for coefficient in made.values()} != {1.0, -1.0}:
             return None
         atoms = [self.forms.atoms[number] for monomial in made for number, _ in monomial]
         return made if all(atom.name == "mean" for atom in atoms) else None
@@ -288,8 +288,8 @@ def ancestors(value: ir.Value, steps: int) -> Iterator[ir.Value]:
     level = [value]
     for _ in range(steps):
         below: list[ir.Value] = []
-        for each in level:
-            op = each.owner
+        for reached in level:
+            op = reached.owner
             if isinstance(op, ir.Block):
                 continue
             if op.name in _SELECTIONS:
@@ -321,8 +321,8 @@ def successors(value: ir.Value, steps: int, follow: Callable[[ir.Value], bool]) 
     level = [value]
     for _ in range(steps):
         above: list[ir.Value] = []
-        for each in level:
-            for use in each.uses:
+        for reached in level:
+            for use in reached.uses:
                 op = use.owner
                 if op.name not in _ARITHMETIC and op.name not in FORWARDED and not _adds_axes(op):
                     continue

@@ -33,18 +33,18 @@ class Attention:
     def find(self, graph: Graph) -> Iterator[NamedLayer | NearMiss]:
         results: set[ir.Value] = set()
         for op in graph.named("tf.Softmax", "tf.RealDiv"):
-            found = softmax(op)
-            if found is None:
+            candidate = softmax(op)
+            if candidate is None:
                 continue
             result = op.results[0]
             try:
-                layer = _named(graph, found, result, results)
+                layer = _named(graph, candidate, result, results)
                 results.update(layer.results)
                 yield layer
             except NotAttention as reason:
                 if not is_between_products(result):
                     continue
-                text = str(reason) if reason.matched > 1 else obstacle(found.argument)
+                text = str(reason) if reason.matched > 1 else obstacle(candidate.argument)
                 if text is not None:
                     yield NearMiss(_KIND, where(result), text, reason.matched)
 

@@ -124,8 +124,8 @@ class Expressions:
         """Returns the mean over some axes, kept with size 1: what does not vary along them is a factor of it."""
         made: Expression = {}
         for monomial, coefficient in argument.items():
-            fixed = tuple(each for each in monomial if self._is_fixed(each[0], axes))
-            rest = tuple(each for each in monomial if each not in fixed)
+            fixed = tuple(factor for factor in monomial if self._is_fixed(factor[0], axes))
+            rest = tuple(factor for factor in monomial if factor not in fixed)
             if rest:
                 inner = self.atom(Atom("mean", axes=axes, argument={rest: 1.0}))
                 fixed = _product(fixed, ((inner, 1.0),))

@@ -23,9 +23,9 @@ class FusedBatchNorms:
 
     def find(self, graph: Graph) -> Iterator[NamedLayer | NearMiss]:
         for op in graph.named("tf.FusedBatchNormV3"):
-            found = _found(graph, op)
-            if found is not None:
-                yield found
+            layer = _found(graph, op)
+            if layer is not None:
+                yield layer
 
 
 def _found(graph: Graph, op: ir.OpView) -> NamedLayer | NearMiss | None:
@@ -45,7 +45,7 @@ def _found(graph: Graph, op: ir.OpView) -> NamedLayer | NearMiss | None:
     if _filled(op.operands[1]) != 1 or _filled(op.operands[2]) != 0:
         return NearMiss(LAYER, where(back), "the batch normalization that computes it has a scale or an offset", 2)
     result, scale, offset = scaled(graph, x, back)
-    parameters = [each for each in (scale, offset) if each is not None]
+    parameters = [parameter for parameter in (scale, offset) if parameter is not None]
     if (offset is not None and scale is None) or any(
         graph.kind(parameter).sizes != (size,) for parameter in parameters
     ):

@@ -79,7 +79,7 @@ class Graph:
     def sizes(self, given: Sequence[ir.Value], results: Sequence[ir.Value]) -> list[ir.Value]:
         """Returns the sizes that values are computed with, but that are not computed from the given ones."""
         known = dict.fromkeys(given, True)
-        found: list[ir.Value] = []
+        sizes: list[ir.Value] = []
         waiting = [*results]
         seen = {*waiting, *given}
         while waiting:
@@ -91,10 +91,10 @@ class Graph:
                 kind = self.kind(value)
                 is_size = kind.dtype in {"int32", "int64"} and kind.rank in {0, 1}
                 if is_size and not _is_closed(value, known, _LONGEST):
-                    found.append(value)
+                    sizes.append(value)
                 else:
                     waiting.append(value)
-        return found
+        return sizes
 
 
 def _is_closed(value: ir.Value, known: dict[ir.Value, bool], steps: int) -> bool:

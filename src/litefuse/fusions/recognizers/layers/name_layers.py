@@ -29,7 +29,7 @@ class NameLayers:
     definition, in the runtime.
 
     Attributes:
-        found: Filled with one entry for each layer.
+        layers: Filled with one entry for each layer.
         missed: Filled with what is nearly a layer.
         wanted: Whether layers become composites of a name.
         compare: Compares the ops of a layer with its definition; None for no comparison.
@@ -37,7 +37,7 @@ class NameLayers:
     """
 
     name: ClassVar[str] = "name-layers"
-    found: list[Layer]
+    layers: list[Layer]
     missed: list[NearMiss]
     wanted: Callable[[str], bool] = lambda _: False
     compare: Compare | None = None
@@ -53,11 +53,11 @@ class NameLayers:
         ]
         anchors = frozenset[str]().union(*(entry.anchors for entry in self.entries))
         # Most models have none of some kinds, and do not need the code that finds them.
-        with_anchors = [each for each in searched if any(op.name in anchors for op in operations(each))]
+        with_anchors = [function for function in searched if any(op.name in anchors for op in operations(function))]
         if not with_anchors:
             return False
         from litefuse.fusions.recognizers.layers.naming import LayerSearch
 
-        search = LayerSearch(self.entries, self.found, self.missed, self.wanted, self.compare)
+        search = LayerSearch(self.entries, self.layers, self.missed, self.wanted, self.compare)
         outlined = [search.name_all(module, function) for function in with_anchors]
         return any(outlined)

@@ -44,14 +44,14 @@ class LayerSearch:
 
     Attributes:
         entries: What finds the layers, in this order.
-        found: Filled with one entry for each layer.
+        layers: Filled with one entry for each layer.
         missed: Filled with what is nearly a layer.
         wanted: Whether layers become composites of a name.
         compare: Compares the ops of a layer with its definition; None for no comparison.
     """
 
     entries: Collection[FinderEntry]
-    found: list[Layer]
+    layers: list[Layer]
     missed: list[NearMiss]
     wanted: Callable[[str], bool]
     compare: Compare | None
@@ -60,8 +60,8 @@ class LayerSearch:
     def name_all(self, module: ir.Module, function: func.FuncOp) -> bool:
         """Finds the layers of a function; returns whether it outlined some."""
         graph = Graph(function)
-        layers = sorted(self._layers(graph), key=lambda each: each[0])
-        found = [
+        layers = sorted(self._layers(graph), key=lambda pair: pair[0])
+        outcomes = [
             Layer(layer.name, layer.kind, layer.place, value_name(layer.results[0]), _core(layer), note=layer.note)
             for _, layer in layers
         ]
@@ -70,9 +70,9 @@ class LayerSearch:
         for index, (_, layer) in reversed([*enumerate(layers)]):
             if self.wanted(layer.name):
                 problem = layer.problem or self._outline(module, function, layer)
-                found[index] = replace(found[index], outlined=problem is None, problem=problem)
+                outcomes[index] = replace(outcomes[index], outlined=problem is None, problem=problem)
                 modified = True
-        self.found.extend(found)
+        self.layers.extend(outcomes)
         return modified
 
     def _layers(self, graph: Graph) -> Iterator[tuple[int, NamedLayer]]:
@@ -82,21 +82,21 @@ class LayerSearch:
         for entry in self.entries:
             if entry.anchors.isdisjoint(graph.by_name):
                 continue
-            for found in _finder(entry).find(graph):
-                if isinstance(found, NearMiss):
-                    self.missed.append(found)
+            for candidate in _finder(entry).find(graph):
+                if isinstance(candidate, NearMiss):
+                    self.missed.append(candidate)
                     continue
                 try:
-                    region = graph.region(found.arguments, found.results)
+                    region = graph.region(candidate.arguments, candidate.results)
                 except NotRecognized as reason:
-                    self.missed.append(NearMiss(found.kind, found.place, str(reason), 3))
+                    self.missed.append(NearMiss(candidate.kind, candidate.place, str(reason), 3))
                     continue
                 # Layers may share what they compute, such as the statistics of one input.
-                own = {graph.order[result] for result in found.results}
+                own = {graph.order[result] for result in candidate.results}
                 if own.isdisjoint(parts) and results.isdisjoint(region.inside):
                     parts |= region.inside
                     results |= own
-                    yield region.last, found
+                    yield region.last, candidate
 
     def _outline(self, module: ir.Module, function: func.FuncOp, layer: NamedLayer) -> str | None:
         """Outlines a layer; returns why not, if it does not compute what its name says."""

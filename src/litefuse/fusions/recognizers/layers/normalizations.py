@@ -94,11 +94,11 @@ def _find(graph: Graph, root: ir.Value) -> Iterator[NamedLayer | NearMiss]:
             if divisor.mean is not None:
                 break
     # What is centered before the squares are taken is a layer normalization of what it was before.
-    for divisor in sorted(divisors, key=lambda each: each.mean is None):
-        found = _normalized(graph, divisor, root)
-        if found:
-            for each in found:
-                yield replace(_named(graph, divisor, each), core=root)
+    for divisor in sorted(divisors, key=lambda divisor: divisor.mean is None):
+        results = _normalized(graph, divisor, root)
+        if results:
+            for result in results:
+                yield replace(_named(graph, divisor, result), core=root)
             return
         kind = RMS if divisor.mean is None else LAYER
         without = "" if divisor.epsilon else ", without an epsilon,"
@@ -126,22 +126,22 @@ def _divisor(graph: Graph, x: ir.Value, value: ir.Value) -> _Divisor | NearMiss 
     """Returns a divisor of x, if a value is the variance of x, or the mean of its squares, plus a number."""
     algebra = Algebra(x, Expressions(precision(graph.kind(x))), graph.kinds)
     forms = algebra.forms
-    found = algebra.of(value, aligned=False)
-    if found is None:
+    expression = algebra.of(value, aligned=False)
+    if expression is None:
         return None
     own = forms.value(x)
-    axes = {atom.axes for atom in forms.atoms_of(found) if atom.name == "mean"}
+    axes = {atom.axes for atom in forms.atoms_of(expression) if atom.name == "mean"}
     if len(axes) != 1:
         return None
     (over,) = axes
-    epsilon = found.get((), 0.0)
-    rest = {monomial: coefficient for monomial, coefficient in found.items() if monomial}
+    epsilon = expression.get((), 0.0)
+    rest = {monomial: coefficient for monomial, coefficient in expression.items() if monomial}
     squares = forms.mean(forms.power(own, 2.0), over)
     mean = forms.mean(own, over)
     variance = forms.add(squares, forms.power(mean, 2.0), -1.0)
     for expected, kind in ((variance, LAYER), (squares, RMS)):
         if forms.equal(rest, expected):
-            root = forms.atom(Atom("power", argument=found))
+            root = forms.atom(Atom("power", argument=expression))
             ((((number, _),), _),) = mean.items()
             return _Divisor(algebra, root, number if kind == LAYER else None, over, epsilon)
         factors = forms.factor_between(rest, expected)
@@ -171,7 +171,7 @@ def _normalized(graph: Graph, divisor: _Divisor, root: ir.Value) -> list[_Normal
                     return False
         return expression is not None
 
-    found: list[_Normalized] = []
+    normalized: list[_Normalized] = []
     for value in successors(root, 10, is_part):
         # What is copied or cast may have other users, which are users of the layer.
         if graph.kind(value).shape != shape or _is_copy(value):
@@ -186,13 +186,13 @@ def _normalized(graph: Graph, divisor: _Divisor, root: ir.Value) -> list[_Normal
         made = _Normalized(value, *weights)
         try:
             given = (algebra.x, _behind_reshape(algebra.x), made.scale, made.offset)
-            region = graph.region([each for each in given if each is not None], [value])
+            region = graph.region([parameter for parameter in given if parameter is not None], [value])
         except NotRecognized:
             continue
         # Of what is a part of another, only the whole.
-        found = [each for each in found if graph.order[each.result] not in region.inside]
-        found.append(made)
-    return found
+        normalized = [other for other in normalized if graph.order[other.result] not in region.inside]
+        normalized.append(made)
+    return normalized
 
 
 def _is_copy(value: ir.Value) -> bool:
@@ -232,16 +232,16 @@ def _parameters(
     algebra: Algebra, scale: Expression, offset: Expression
 ) -> tuple[ir.Value | None, ir.Value | None] | None:
     """Returns the weights that are equal to expressions, or None for 1 and 0; None if one is not a weight."""
-    found: list[ir.Value | None] = []
+    parameters: list[ir.Value | None] = []
     for expression, neutral in ((scale, 1.0), (offset, 0.0)):
         if algebra.forms.equal(expression, algebra.forms.number(neutral)):
-            found.append(None)
+            parameters.append(None)
             continue
         weights = [value for value in algebra.known_as(expression) if algebra.is_parameter(value)]
         if not weights or expression.keys() == {()}:  # a number is what comes next in the model
             return None
-        found.append(min(weights, key=lambda value: abs((algebra.kind_of(value).rank or 0) - 1)))
-    return found[0], found[1]
+        parameters.append(min(weights, key=lambda value: abs((algebra.kind_of(value).rank or 0) - 1)))
+    return parameters[0], parameters[1]
 
 
 # From here on: names.
@@ -252,7 +252,7 @@ def _named(graph: Graph, divisor: _Divisor, found: _Normalized) -> NamedLayer:
     kind = tensor_type_of(x)
     rank = len(kind.sizes)
     sizes = [kind.sizes[axis] for axis in divisor.axes]
-    parameters = [each for each in (found.scale, found.offset) if each is not None]
+    parameters = [parameter for parameter in (found.scale, found.offset) if parameter is not None]
     vectors = frozenset(range(1, 1 + len(parameters)))
     last = divisor.axes == (rank - 1,)
     fits = all(_size(parameter) == sizes[0] for parameter in parameters) if last else False
@@ -299,7 +299,7 @@ def _grouped(graph: Graph, divisor: _Divisor, found: _Normalized) -> NamedLayer 
             result, scale, offset = scaled(graph, source, result)
     else:
         return None
-    parameters = [each for each in (scale, offset) if each is not None]
+    parameters = [parameter for parameter in (scale, offset) if parameter is not None]
     if (
         groups is None
         or (offset is not None and scale is None)
@@ -344,7 +344,7 @@ def scaled(graph: Graph, x: ir.Value, result: ir.Value) -> tuple[ir.Value, ir.Va
         if expression is None or tensor_type_of(value).shape != tensor_type_of(result).shape:
             continue
         scale = {
-            tuple(each for each in monomial if each != own[0]): coefficient
+            tuple(factor for factor in monomial if factor != own[0]): coefficient
             for monomial, coefficient in expression.items()
             if own[0] in monomial
         }
@@ -354,7 +354,7 @@ def scaled(graph: Graph, x: ir.Value, result: ir.Value) -> tuple[ir.Value, ir.Va
             continue
         made = value, *weights
         try:
-            graph.region([each for each in (x, *made[1:]) if each is not None], [value])
+            graph.region([operand for operand in (x, *made[1:]) if operand is not None], [value])
         except NotRecognized:
             continue
         best = made

@@ -42,13 +42,13 @@ class RotaryEmbeddings:
 
     def find(self, graph: Graph) -> Iterator[NamedLayer | NearMiss]:
         for op in graph.named(*_ADDITIONS):
-            found = _rotated(op)
-            if found is not None:
-                yield found
+            layer = _rotated(op)
+            if layer is not None:
+                yield layer
         for op in graph.named("tf.ConcatV2", "tf.Pack"):
-            found = _joined(op)
-            if found is not None:
-                yield found
+            layer = _joined(op)
+            if layer is not None:
+                yield layer
 
 
 def _rotated(op: ir.OpView) -> NamedLayer | NearMiss | None:
@@ -99,7 +99,7 @@ def _joined(op: ir.OpView) -> NamedLayer | NearMiss | None:
 
 
 def _named(x: ir.Value, cos: ir.Value, sin: ir.Value, result: ir.Value, pairs: Pairs) -> NamedLayer | NearMiss:
-    angles = [each.owner.name for each in map(_plain, (cos, sin)) if not isinstance(each.owner, ir.Block)]
+    angles = [angle.owner.name for angle in map(_plain, (cos, sin)) if not isinstance(angle.owner, ir.Block)]
     if ("tf.Cos" in angles or "tf.Sin" in angles) and angles != ["tf.Cos", "tf.Sin"]:
         return NearMiss(ROTARY, where(result), "it multiplies with other functions than cosine and sine", 3)
     half = tensor_type_of(cos).sizes[-1:] != tensor_type_of(x).sizes[-1:]

@@ -137,17 +137,19 @@ def _loop(module: ir.Module, op: ir.OpView, operands: Sequence[ir.Value]) -> lis
         row = create_value("tf.GatherV2", row_type, [x_, step, int32_constant(0)])
         values = lstm.step(row, h_, c_, weights_)
         written = [
-            create_value("tf.TensorListSetItem", array, [each, step, values[name]], element)
-            for each, name in zip(arrays, names, strict=True)
+            create_value("tf.TensorListSetItem", array, [items, step, values[name]], element)
+            for items, name in zip(arrays, names, strict=True)
         ]
         following = _op("AddV2", scalar, step, int32_constant(1))
         func.ReturnOp([following, last, *written, values["h"], values["cs"], x_, *weights_])
-    symbols = {role: ir.FlatSymbolRefAttr.get(function_symbol(each)) for role, each in (("body", body), ("cond", cond))}
+    symbols = {
+        role: ir.FlatSymbolRefAttr.get(function_symbol(function)) for role, function in (("body", body), ("cond", cond))
+    }
     attributes: dict[str, ir.Attribute] = {**symbols, "is_stateless": ir.BoolAttr.get(True)}
     made = ir.Operation.create("tf.While", types, variables, attributes)
-    for each in last_states:
-        each.results[0].replace_all_uses_with(made.results[3 + len(names)])
-        each.operation.erase()
+    for read in last_states:
+        read.results[0].replace_all_uses_with(made.results[3 + len(names)])
+        read.operation.erase()
     outputs: dict[str, ir.Value] = {}
     for name, written in zip(names, list(made.results)[2:], strict=False):
         kind = op.results[_RESULTS.index(name)].type

@@ -133,7 +133,7 @@ def _chain(value: ir.Value, cell: Cell) -> list[Step]:
 
 def _step_before(step: Step) -> Step | None:
     known = dict(zip(step.variables, step.weights, strict=True))
-    return next((each for each in _steps(step.cell, step.states, known) if each.is_like(step)), None)
+    return next((before for before in _steps(step.cell, step.states, known) if before.is_like(step)), None)
 
 
 def _steps(cell: Cell, results: Sequence[ir.Value], known: Mapping[Variable, ir.Value] | None = None) -> Iterator[Step]:
@@ -146,7 +146,7 @@ def _steps(cell: Cell, results: Sequence[ir.Value], known: Mapping[Variable, ir.
             return is_constant(value) or isinstance(value.owner, ir.Block)
         return _is_matrix(value)
 
-    for found in matches(cell.results[: len(results)], results, can_be=can_be):
-        step = read_step(cell, found)
+    for matched in matches(cell.results[: len(results)], results, can_be=can_be):
+        step = read_step(cell, matched)
         if step is not None:
             yield step

@@ -241,7 +241,7 @@ class _Gru:
 
         def gate(letter: str) -> Pattern:
             terms = [matmul(self.x, kernels[letter]), matmul(self.h, recurrents[letter])]
-            added = [each[letter] for each in (biases, biases_of_h) if each]
+            added = [of_gates[letter] for of_gates in (biases, biases_of_h) if of_gates]
             return self.gate(_with_some(terms, [added[:count] for count in range(len(added) + 1)]))
 
         r = gate("r")

@@ -76,11 +76,11 @@ def recognize_loop(loop: StepLoop, cells: Iterable[Cell]) -> LoopLayer:
                 positions = (h, *rest)
                 if len(positions) != len(loop.states):
                     continue
-                found = _match(loop, cell, positions)
-                if isinstance(found, LoopLayer):
-                    return found
-                if best is None or found.matched > best[0].matched:
-                    best = found, cell
+                outcome = _match(loop, cell, positions)
+                if isinstance(outcome, LoopLayer):
+                    return outcome
+                if best is None or outcome.matched > best[0].matched:
+                    best = outcome, cell
     if best is None:
         raise NotRecognized(f"no recurrent layer that is known has {len(loop.states)} states")
     raise NotRecognized(str(best[0]), described(best[1], masked=loop.masked))

@@ -32,8 +32,8 @@ def _while(graph: Graph, op: BodyOp) -> list[Node]:
 
 
 def _goes_on(graph: Graph, op: BodyOp, values: list[Value]) -> bool:
-    ((_, found),) = graph.computed_part(op.parts[0], values)
-    known = None if found is None or found.size != 1 else found.item().known
+    ((_, integers),) = graph.computed_part(op.parts[0], values)
+    known = None if integers is None or integers.size != 1 else integers.item().known
     if known is None:
         raise NotGenerated("how often a loop is run depends on the inputs")
     return bool(known)

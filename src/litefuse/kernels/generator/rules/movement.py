@@ -107,8 +107,8 @@ def _pad(graph: Graph, op: BodyOp) -> Node:
 
 def _amounts(graph: Graph, index: int, rank: int) -> list[tuple[Size, Size]]:
     """Returns how much is put before and behind along each axis."""
-    found = graph.sizes_of(index, "the padding", 2 * rank)
-    return [*zip(found[::2], found[1::2], strict=True)]
+    sizes = graph.sizes_of(index, "the padding", 2 * rank)
+    return [*zip(sizes[::2], sizes[1::2], strict=True)]
 
 
 @rule("MIRROR_PAD", takes="xi", options="MirrorPadOptions")

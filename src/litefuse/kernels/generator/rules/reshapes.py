@@ -22,17 +22,17 @@ def reshaped(graph: Graph, node: Node, shape: Sequence[Size]) -> Node:
     groups = _groups(graph, node.shape, shape)
 
     def place(loops: IndexArithmetic, position: Position) -> Position:
-        found = [Index()] * len(node.shape)
+        indices = [Index()] * len(node.shape)
         for sources, targets in groups:
             flat, stride = Index(), ONE
             for axis in reversed(targets):
                 flat = flat.plus(position[axis].times(stride), loops.sizes)
                 stride = stride * shape[axis]
             for axis in reversed(sources[1:]):
-                flat, found[axis] = loops.divided(flat, node.shape[axis])
+                flat, indices[axis] = loops.divided(flat, node.shape[axis])
             if sources:
-                found[sources[0]] = flat
-        return tuple(found)
+                indices[sources[0]] = flat
+        return tuple(indices)
 
     return graph.moved(node, shape, place)
 

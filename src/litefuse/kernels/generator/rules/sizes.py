@@ -44,17 +44,17 @@ def folded(graph: Graph, op: BodyOp) -> Node | None:
         graph.tensor(index).dtype not in _INTEGERS for index in op.inputs
     ):
         return None
-    found = [graph.maybe_integers(index) for index in op.inputs]
-    values = [each for each in found if each is not None]
-    if len(values) < len(found) or not values:
+    operands = [graph.maybe_integers(index) for index in op.inputs]
+    values = [operand for operand in operands if operand is not None]
+    if len(values) < len(operands) or not values:
         return None
     dtypes = {graph.tensor(index).dtype for index in op.inputs}
     if op.name == "CAST":
         made = values[0]
         if graph.tensor(op.outputs[0]).dtype == "BOOL" and "BOOL" not in dtypes:
             made = np.empty(values[0].shape, object)
-            for place, each in enumerate(values[0].ravel()):
-                made.flat[place] = graph.sizes.compare("!=", each, ZERO, lambda a, b: a != b)
+            for place, size in enumerate(values[0].ravel()):
+                made.flat[place] = graph.sizes.compare("!=", size, ZERO, lambda a, b: a != b)
         graph.set_integers(op.outputs[0], made)
         return graph.node(op.outputs[0])
     if op.name not in _BINARY or any(value.ndim > 1 for value in values):
@@ -86,9 +86,9 @@ def moved_integers(
         sources: The places of the operands whose elements are moved.
         compute: Returns the result from their arrays.
     """
-    found = [graph.maybe_integers(op.inputs[place]) for place in sources]
-    values = [each for each in found if each is not None]
-    if len(values) < len(found) or graph.tensor(op.outputs[0]).dtype not in _INTEGERS:
+    operands = [graph.maybe_integers(op.inputs[place]) for place in sources]
+    values = [operand for operand in operands if operand is not None]
+    if len(values) < len(operands) or graph.tensor(op.outputs[0]).dtype not in _INTEGERS:
         return None
     made = compute(values)
     result: npt.NDArray[Any] = np.empty((), object)

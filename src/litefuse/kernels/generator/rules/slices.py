@@ -48,7 +48,7 @@ def _require_inside(graph: Graph, begin: Size, step: int, size: Size, whole: Siz
         return
     last = sizes.add(begin, sizes.subtract(size, ONE) * number(step))
     if None not in (begin.known, size.known, whole.known):
-        if size.known and not all(0 <= each.value({}) < whole.value({}) for each in (begin, last)):
+        if size.known and not all(0 <= index.value({}) < whole.value({}) for index in (begin, last)):
             raise NotGenerated(outside)
         return
     inside = " && ".join(f"{fromkey} >= 0 && {fromkey} < {whole}" for fromkey in dict.fromkeys((begin, last)))
@@ -74,8 +74,8 @@ def _slice(graph: Graph, op: BodyOp) -> Node:
     begins = graph.sizes_of(op.inputs[1], "the begin of a slice", rank)
     sizes = graph.sizes_of(op.inputs[2], "the size of a slice", rank)
     rests = (graph.sizes.subtract(whole, begin) for begin, whole in zip(begins, source.shape, strict=True))
-    found = [_up_to(graph, size, rest) for size, rest in zip(sizes, rests, strict=True)]
-    return sliced(graph, source, begins, [1] * rank, found)
+    lengths = [_up_to(graph, size, rest) for size, rest in zip(sizes, rests, strict=True)]
+    return sliced(graph, source, begins, [1] * rank, lengths)
 
 
 def _up_to(graph: Graph, size: Size, rest: Size) -> Size:
@@ -174,14 +174,14 @@ def _split_v(graph: Graph, op: BodyOp) -> list[Node]:
 
 
 def _cut(graph: Graph, source: Node, axis: int, sizes: Sequence[Size]) -> list[Node]:
-    start, found = ZERO, list[Node]()
+    start, parts = ZERO, list[Node]()
     for size in sizes:
-        shape = [size if own == axis else each for own, each in enumerate(source.shape)]
+        shape = [size if own == axis else other for own, other in enumerate(source.shape)]
         begins = [start if own == axis else ZERO for own in range(len(shape))]
-        found.append(sliced(graph, source, begins, [1] * len(shape), shape))
+        parts.append(sliced(graph, source, begins, [1] * len(shape), shape))
         start = graph.sizes.add(start, size)
     graph.sizes.same(start, source.shape[axis], "the parts of a split are not all of it")
-    return found
+    return parts
 
 
 @rule("REVERSE_V2", takes="xi")

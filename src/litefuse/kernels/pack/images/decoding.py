@@ -57,14 +57,14 @@ class _Decoder(CustomOp):
         Raises:
             KernelError: It is damaged, too large, or of a form that is not supported.
         """
-        found = next((name for start, name in _FORMATS.items() if contents.startswith(start)), None)
-        if found not in self.formats:
-            kind = f"a {found}" if found else "of an unknown format"
+        form = next((name for start, name in _FORMATS.items() if contents.startswith(start)), None)
+        if form not in self.formats:
+            kind = f"a {form}" if form else "of an unknown format"
             raise KernelError(f"the image is {kind}; {self.op_name} decodes {' and '.join(self.formats)} here")
         wanted = _DTYPES[dtype]
-        if found == "PNG":
+        if form == "PNG":
             return _converted(_png(contents, channels, deep=wanted != np.uint8), wanted, 257, 65535)
-        pixels = _bmp(contents, channels) if found == "BMP" else _jpeg(contents, channels, ratio)
+        pixels = _bmp(contents, channels) if form == "BMP" else _jpeg(contents, channels, ratio)
         return _converted(pixels, wanted, 256, 255)
 
 

@@ -87,9 +87,9 @@ class _First:
         crop = np.array(self._crop[::-1]) - 1
         to_relative = np.array([[2 / crop[0], 0, -1], [0, 2 / crop[1], -1], [0, 0, 1]])
         to_absolute = np.array([[image[0] / 2, 0, image[0] / 2], [0, image[1] / 2, image[1] / 2], [0, 0, 1]])
-        found = to_absolute @ rotation @ np.diag([*size, 1]) @ to_relative
+        product = to_absolute @ rotation @ np.diag([*size, 1]) @ to_relative
         matrix = np.zeros((4, 4))
-        matrix[:3, :2], matrix[:2, 3], matrix[2, 2], matrix[3, 3] = found[:, :2], found[:2, 2], found[2, 2], 1
+        matrix[:3, :2], matrix[:2, 3], matrix[2, 2], matrix[3, 3] = product[:, :2], product[:2, 2], product[2, 2], 1
         return matrix
 
 

@@ -266,7 +266,7 @@ class TransformTensorBilinear(CustomOp):
         inside = (x >= 0) & (x <= cols - 1) & (y >= 0) & (y <= rows - 1)
         if not inside.any():
             return np.zeros((*x.shape, depth), np.float32)
-        x, y = (np.where(inside, each, 0).astype(np.float64) for each in (x, y))
+        x, y = (np.where(inside, places, 0).astype(np.float64) for places in (x, y))
         left, top = np.floor(x).astype(np.int64), np.floor(y).astype(np.int64)
         right, bottom = np.minimum(left + 1, cols - 1), np.minimum(top + 1, rows - 1)
         across, down = (x - left)[..., np.newaxis], (y - top)[..., np.newaxis]

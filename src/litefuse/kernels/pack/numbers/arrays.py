@@ -184,7 +184,7 @@ class Roll(CustomOp):
     def invoke(self, inputs: Arrays, outputs: Outputs) -> None:
         values, shift, axis = inputs
         axes: list[int] = axis.reshape(-1).tolist()
-        if not all(-values.ndim <= each < values.ndim for each in axes):
+        if not all(-values.ndim <= dimension < values.ndim for dimension in axes):
             raise KernelError(f"axis must be from {-values.ndim} to {values.ndim - 1} for this input, not {axes}")
         outputs[0][...] = np.roll(values, shift.reshape(-1).tolist(), axes)
 

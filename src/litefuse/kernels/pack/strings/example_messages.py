@@ -47,14 +47,14 @@ def features_of(data: bytes, wanted: AbstractSet[bytes]) -> dict[bytes, Feature]
     Raises:
         KernelError: It is not an Example.
     """
-    found: dict[bytes, bytes] = {}
+    payloads: dict[bytes, bytes] = {}
     try:
         for features in _messages(data, 1):
             for entry in _messages(features, 1):
                 name = b"".join(_messages(entry, 1)[-1:])
                 if name in wanted:
-                    found[name] = b"".join(_messages(entry, 2))
-        return {name: _feature(payload) for name, payload in found.items()}
+                    payloads[name] = b"".join(_messages(entry, 2))
+        return {name: _feature(payload) for name, payload in payloads.items()}
     except _Damaged:
         raise KernelError(f"a string of {len(data)} bytes is no tf.train.Example") from None
 

@@ -70,15 +70,16 @@ class _Parser(CustomOp):
         rank = len(shape) + 1
         return [
             *(TensorSpec(None, np.int64) for _ in plan.sparse),
-            *(TensorSpec(None, _DTYPES[each]) for each in plan.sparse),
+            *(TensorSpec(None, _DTYPES[dtype]) for dtype in plan.sparse),
             *(TensorSpec([rank], np.int64) for _ in plan.sparse),
             *(
                 TensorSpec(
-                    None if None in each.shape else [*shape, *(size or 0 for size in each.shape)], _DTYPES[each.dtype]
+                    None if None in feature.shape else [*shape, *(size or 0 for size in feature.shape)],
+                    _DTYPES[feature.dtype],
                 )
-                for each in plan.dense
+                for feature in plan.dense
             ),
-            *(TensorSpec(None, _DTYPES[each]) for each in plan.ragged),
+            *(TensorSpec(None, _DTYPES[dtype]) for dtype in plan.ragged),
             *(TensorSpec([shape[0] + 1] if shape else None, split) for split in plan.splits),
         ]
 
@@ -96,11 +97,11 @@ class _Parser(CustomOp):
                 or one without a default is missing.
         """
         plan = self._plan
-        for what, found, expected in zip(
+        for what, names, expected in zip(
             ("sparse", "dense", "ragged"), keys, (plan.sparse, plan.dense, plan.ragged), strict=True
         ):
-            if len(found) != len(expected):
-                raise KernelError(f"there are {len(found)} {what}_keys, and dtypes of {len(expected)}")
+            if len(names) != len(expected):
+                raise KernelError(f"there are {len(names)} {what}_keys, and dtypes of {len(expected)}")
         wanted = {*keys.sparse, *keys.dense, *keys.ragged}
         examples = [features_of(one, wanted) for one in serialized.ravel().tolist()]
 
@@ -109,18 +110,18 @@ class _Parser(CustomOp):
 
         scalar = serialized.ndim == 0
         filled: list[npt.NDArray[Any]] = []
-        sparse = [rows(*each) for each in zip(keys.sparse, plan.sparse, strict=True)]
-        filled += [_indices(each, scalar=scalar) for each in sparse]
-        filled += [_joined(each, dtype) for each, dtype in zip(sparse, plan.sparse, strict=True)]
-        filled += [_dense_shape(each, scalar=scalar) for each in sparse]
+        sparse = [rows(*feature) for feature in zip(keys.sparse, plan.sparse, strict=True)]
+        filled += [_indices(values, scalar=scalar) for values in sparse]
+        filled += [_joined(values, dtype) for values, dtype in zip(sparse, plan.sparse, strict=True)]
+        filled += [_dense_shape(values, scalar=scalar) for values in sparse]
         for key, wanted_dense, default in zip(keys.dense, plan.dense, defaults, strict=True):
-            found = [example.get(key) for example in examples]
-            present = [each is not None and each.dtype != "" for each in found]
-            values = [_values(each, key, wanted_dense.dtype) for each in found]
+            features = [example.get(key) for example in examples]
+            present = [feature is not None and feature.dtype != "" for feature in features]
+            values = [_values(feature, key, wanted_dense.dtype) for feature in features]
             filled.append(_dense(key, values, present, wanted_dense, default, scalar=scalar))
-        ragged = [rows(*each) for each in zip(keys.ragged, plan.ragged, strict=True)]
-        filled += [_joined(each, dtype) for each, dtype in zip(ragged, plan.ragged, strict=True)]
-        filled += [_row_splits(each, dtype, scalar=scalar) for each, dtype in zip(ragged, plan.splits, strict=True)]
+        ragged = [rows(*feature) for feature in zip(keys.ragged, plan.ragged, strict=True)]
+        filled += [_joined(values, dtype) for values, dtype in zip(ragged, plan.ragged, strict=True)]
+        filled += [_row_splits(values, dtype, scalar=scalar) for values, dtype in zip(ragged, plan.splits, strict=True)]
         for place, value in enumerate(filled):
             outputs[place] = value
 
@@ -240,9 +241,9 @@ def _plan(
     if any(split not in _SPLITS for split in splits):
         raise KernelError("row splits must be int32 or int64")
     return _Plan(
-        [_NAMES[each] for each in sparse],
-        [_Dense(_NAMES[each], _shape(shape)) for each, shape in zip(dense, shapes, strict=True)],
-        [_NAMES[each] for each in ragged],
+        [_NAMES[dtype] for dtype in sparse],
+        [_Dense(_NAMES[dtype], _shape(shape)) for dtype, shape in zip(dense, shapes, strict=True)],
+        [_NAMES[dtype] for dtype in ragged],
         [_SPLITS[split] for split in splits],
     )
 
@@ -268,8 +269,8 @@ def _joined(rows: _Rows, dtype: str) -> npt.NDArray[Any]:
 
 def _indices(rows: _Rows, *, scalar: bool) -> npt.NDArray[Any]:
     places = [(row, place) for row, values in enumerate(rows) for place in range(len(values))]
-    found = np.array(places, np.int64).reshape(-1, 2)
-    return found[:, 1:] if scalar else found
+    indices = np.array(places, np.int64).reshape(-1, 2)
+    return indices[:, 1:] if scalar else indices
 
 
 def _dense_shape(rows: _Rows, *, scalar: bool) -> npt.NDArray[Any]:
@@ -300,7 +301,7 @@ def _dense(
         filled = [rows[place] if there else missing for place, there in enumerate(present)]
         stacked = np.array(_joined(filled, wanted.dtype), _DTYPES[wanted.dtype])
         return stacked.reshape(inner if scalar else [len(rows), *inner])
-    if stride == 0 or any(len(each) % stride for each in rows):
+    if stride == 0 or any(len(values) % stride for values in rows):
         raise KernelError(f"the number of values of the feature {name!r} is no multiple of {stride}")
     most = max(map(len, rows), default=0) // stride
     if scalar:

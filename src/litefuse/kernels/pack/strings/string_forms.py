@@ -215,6 +215,8 @@ def _folded_character(character: str) -> str:
     before, text = "", character
     while text != before:
         before = text
-        kept = "".join(each for each in unicodedata.normalize("NFD", text) if ord(each) not in _IGNORED)
-        text = "".join(each for each in unicodedata.normalize("NFKC", kept.casefold()) if ord(each) not in _IGNORED)
+        kept = "".join(letter for letter in unicodedata.normalize("NFD", text) if ord(letter) not in _IGNORED)
+        text = "".join(
+            letter for letter in unicodedata.normalize("NFKC", kept.casefold()) if ord(letter) not in _IGNORED
+        )
     return text

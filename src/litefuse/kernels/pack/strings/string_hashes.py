@@ -68,7 +68,7 @@ class StringToHashBucketStrong(_Buckets):
         """Hashes each distinct string once."""
         if len(key) != 2:
             raise KernelError(f"key must be two numbers, not {len(key)}")
-        first, second = (each & _MASK for each in key)
+        first, second = (half & _MASK for half in key)
         self._invoke(inputs[0], outputs, num_buckets, lambda one: _siphash(one, first, second))
 
 
@@ -243,7 +243,7 @@ class SparseCross(CustomOp):
         counts = [*(int(shape[0]) for shape in inputs[2 * N : 3 * N]), *(len(dense) for dense in inputs[3 * N :])]
         if len(set(counts)) > 1:
             raise KernelError(f"columns must have as many rows, not {', '.join(map(str, counts))}")
-        columns: list[_Rows] = [_sparse_rows(*each) for each in sparse]
+        columns: list[_Rows] = [_sparse_rows(*column) for column in sparse]
         for dense in inputs[3 * N :]:
             rows: list[list[Any]] = dense.tolist()
             columns.append(dict(enumerate(rows)))
@@ -257,7 +257,7 @@ class SparseCross(CustomOp):
                 crossed[row] = [_hashed(combination, hash_key & _MASK) % modulus for combination in combinations]
             else:
                 crossed[row] = [_BETWEEN.join(map(_text, combination)) for combination in combinations]
-        places = [(row, place) for row, each in crossed.items() for place in range(len(each))]
+        places = [(row, place) for row, values in crossed.items() for place in range(len(values))]
         flat = list(itertools.chain.from_iterable(crossed.values()))
         outputs[0] = np.array(places, np.int64).reshape(-1, 2)
         outputs[1] = np.array(flat, np.int64) if hashed_output else string_array(flat)

@@ -127,9 +127,9 @@ def encoded(text: str) -> bytes:
 
 def string_array(strings: Iterable[bytes], shape: Sequence[int] | None = None) -> npt.NDArray[Any]:
     """Returns strings as an array, of rank 1 unless a shape is given."""
-    found = list(strings)
-    array = np.empty(len(found), STRING)
-    array[:] = found
+    values = list(strings)
+    array = np.empty(len(values), STRING)
+    array[:] = values
     return array if shape is None else array.reshape(tuple(shape))
 
 

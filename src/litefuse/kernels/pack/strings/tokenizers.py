@@ -79,7 +79,7 @@ class WhitespaceTokenizer(CustomOp):
     def invoke(self, inputs: Arrays, outputs: Outputs) -> None:
         (text,) = inputs
         tokens = [[token for token in _TOKEN_SEPARATOR.split(one) if token] for one in text.ravel().tolist()]
-        outputs[0] = np.array([token for each in tokens for token in each], STRING)
+        outputs[0] = np.array([token for words in tokens for token in words], STRING)
         for axis in range(text.ndim):
             counts = list(map(len, tokens)) if axis == text.ndim - 1 else text.shape[axis + 1]
             splits = outputs[axis + 1]
@@ -183,9 +183,9 @@ def _ragged(
     texts: Sequence[bytes], spans: Sequence[Sequence[_Span]], dtype: npt.DTypeLike
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
     """Returns the tokens of all strings, their row splits, and where they begin and end."""
-    tokens = string_array(one[start:end] for one, found in zip(texts, spans, strict=True) for start, end in found)
+    tokens = string_array(one[start:end] for one, own in zip(texts, spans, strict=True) for start, end in own)
     splits = np.concatenate([[0], np.cumsum([len(span) for span in spans], dtype=np.int64)])
-    places = np.array([span for found in spans for span in found], dtype).reshape(-1, 2)
+    places = np.array([span for own in spans for span in own], dtype).reshape(-1, 2)
     return tokens, splits, places[:, 0], places[:, 1]
 
 
@@ -313,13 +313,13 @@ class WordpieceTokenizeWithOffsets(CustomOp):
                 token = word if unknown is None else unknown
                 pieces.append([(token, 0, len(token))])
                 continue
-            found = _pieces(
+            split = _pieces(
                 word, known, suffix, max_chars_per_token, unknown=unknown, split_unknown=split_unknown_characters
             )
-            pieces.append([(word if unknown is None else unknown, 0, len(word))] if found is None else found)
+            pieces.append([(word if unknown is None else unknown, 0, len(word))] if split is None else split)
         counts = [len(piece) for piece in pieces]
-        places = np.array([piece[1:] for each in pieces for piece in each], np.int64).reshape(-1, 2)
-        outputs[0] = string_array(piece for each in pieces for piece, _, _ in each)
+        places = np.array([piece[1:] for of_word in pieces for piece in of_word], np.int64).reshape(-1, 2)
+        outputs[0] = string_array(piece for of_word in pieces for piece, _, _ in of_word)
         outputs[1][...] = [0, *itertools.accumulate(counts)] if output_row_partition_type == "row_splits" else counts
         outputs[2] = places[:, 0]
         outputs[3] = places[:, 1]

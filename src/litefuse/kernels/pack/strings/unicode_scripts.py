@@ -84,9 +84,9 @@ class UnicodeScriptTokenizeWithOffsets(CustomOp):
         tokens: list[npt.NDArray[Any]] = []
         counts: list[int] = []
         for start, end in itertools.pairwise(splits.tolist()):
-            found = _tokens(kinds[start:end], kept[start:end])
-            tokens.append(found)
-            counts.append(len(found))
+            of_string = _tokens(kinds[start:end], kept[start:end])
+            tokens.append(of_string)
+            counts.append(len(of_string))
         spans = np.concatenate([np.zeros((0, 3), np.int64), *tokens])
         outputs[0] = values[kept]
         outputs[1] = np.concatenate([[0], np.cumsum(spans[:, 2])]).astype(splits.dtype)
@@ -98,13 +98,13 @@ class UnicodeScriptTokenizeWithOffsets(CustomOp):
 
 def _tokens(kinds: npt.NDArray[Any], kept: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Returns where each token of a string begins and ends, and how many characters it keeps: ``[n, 3]``."""
-    found: list[tuple[int, int, int]] = []
+    tokens: list[tuple[int, int, int]] = []
     edges = [0, *(np.flatnonzero(kinds[1:] != kinds[:-1]) + 1).tolist(), len(kinds)]
     for start, end in itertools.pairwise(edges):
         places = np.flatnonzero(kept[start:end])
         if len(places):
-            found.append((start + int(places[0]), start + int(places[-1]) + 1, len(places)))
-    return np.array(found, np.int64).reshape(-1, 3)
+            tokens.append((start + int(places[0]), start + int(places[-1]) + 1, len(places)))
+    return np.array(tokens, np.int64).reshape(-1, 3)
 
 
 def _scripts(characters: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -279,7 +279,7 @@ class UnicodeTranscode(_OfEncoding):
         (text,) = inputs
 
         def transcoded(one: bytes) -> bytes:
-            found = _handled(one, input_encoding, errors, replacement_char, controls=replace_control_characters)
-            return "".join(chr(code) for code, _ in found).encode(_ENCODINGS[output_encoding])
+            handled = _handled(one, input_encoding, errors, replacement_char, controls=replace_control_characters)
+            return "".join(chr(code) for code, _ in handled).encode(_ENCODINGS[output_encoding])
 
         outputs[0] = string_array(map(transcoded, text.ravel().tolist()), text.shape)
