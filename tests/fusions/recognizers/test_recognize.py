@@ -10,7 +10,8 @@ import pytest
 from litefuse.conversion.verify.self_check import self_check
 from litefuse.fusions.composites.fuse_composites import FuseComposites
 from litefuse.fusions.composites.outcome import CheckResult, Outcome
-from litefuse.fusions.recognizers.recognize import Recognition, RecognizeComposites
+from litefuse.fusions.recognizers.recognize import RecognizeComposites
+from litefuse.fusions.recognizers.recognizer import Recognition
 from litefuse.ir.call_graph import functions, operations
 from litefuse.ir.engine.lowering import run_mlir_passes
 from litefuse.ir.mlir import ir, mlir_context

@@ -12,7 +12,8 @@ from litefuse.errors import GraphError
 from litefuse.fusions.composites.fuse_composites import FuseComposites
 from litefuse.fusions.composites.outcome import Check, Outcome
 from litefuse.fusions.recognizers import registered_recognizers
-from litefuse.fusions.recognizers.recognize import Recognition, RecognizeComposites
+from litefuse.fusions.recognizers.recognize import RecognizeComposites
+from litefuse.fusions.recognizers.recognizer import Recognition
 from litefuse.ir.engine.lowering import run_mlir_passes
 from litefuse.ir.importer import ImportedModule
 from litefuse.ir.mlir import ir

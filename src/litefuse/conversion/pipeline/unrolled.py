@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from litefuse.fusions.recognizers.recognize import HOISTED
+from litefuse.fusions.recognizers.recognizer import HOISTED
 from litefuse.support import report as reports
 
 if TYPE_CHECKING:

@@ -9,11 +9,10 @@ from typing import Any, cast
 
 from litefuse.errors import FusionError
 from litefuse.fusions.recognizers.matching import ADDITIONS, PRODUCTS, Match, Mismatch, match
-from litefuse.fusions.recognizers.outline import value_name
 from litefuse.fusions.recognizers.pattern import OneOf, Op, Pattern, Product, Sum, Variable
 from litefuse.fusions.recognizers.recognizer import Recognizer
 from litefuse.fusions.recognizers.recurrent.cells import number
-from litefuse.fusions.recognizers.regions import outline_ops
+from litefuse.fusions.recognizers.regions import outline_ops, value_name
 from litefuse.ir.defining_ops import constant_number
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.types import tensor_type_of

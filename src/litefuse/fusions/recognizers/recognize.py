@@ -4,33 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
-from litefuse.fusions.recognizers.recognizer import Recognizer
+from litefuse.fusions.recognizers.recognizer import Recognition, Recognizer
 from litefuse.ir.annotations import read_annotation
 from litefuse.ir.call_graph import callees, functions, is_public, operations
 from litefuse.ir.defining_ops import products_of_shared_weights
 from litefuse.ir.mlir import func, ir
 from litefuse.support.options.forms import CompositeForms, RnnForm
 
-__all__ = ["HOISTED", "Recognition", "RecognizeComposites"]
-
-#: What a reason says of a layer that stays a loop.
-HOISTED = "; a loop with its input projection hoisted"
-
-
-class Recognition(NamedTuple):
-    """The outcome for one loop.
-
-    Attributes:
-        layer: The layer's name, from the loop's node.
-        name: The annotation that it got; None if it was not recognized.
-        reason: Why it was not recognized, or why it was left unchanged.
-    """
-
-    layer: str
-    name: str | None
-    reason: str | None = None
+__all__ = ["RecognizeComposites"]
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import pickle
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias, TypeVar, cast
 
 from litefuse.errors import FusionError
 from litefuse.fusions.fusion import called_fusions, is_loading, load_plug_ins, take_fusions
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from litefuse.ir.types import TensorType
 
 __all__ = [
+    "HOISTED",
     "Formula",
+    "Recognition",
     "Recognizer",
     "called_recognizers",
     "pickle_registered",
@@ -25,7 +27,24 @@ __all__ = [
     "unpickle_registered",
 ]
 
+#: What a reason says of a layer that stays a loop.
+HOISTED = "; a loop with its input projection hoisted"
+
 Formula: TypeAlias = "Callable[..., Pattern | Sequence[Pattern]]"
+
+
+class Recognition(NamedTuple):
+    """The outcome for one loop.
+
+    Attributes:
+        layer: The layer's name, from the loop's node.
+        name: The annotation that it got; None if it was not recognized.
+        reason: Why it was not recognized, or why it was left unchanged.
+    """
+
+    layer: str
+    name: str | None
+    reason: str | None = None
 
 
 class Recognizer:

@@ -6,12 +6,31 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from litefuse.fusions.recognizers.outline import empty_composite, value_name
-from litefuse.fusions.recognizers.recurrent.loops import NotRecognized
-from litefuse.ir.call_graph import create_call, function_symbol, update_function_type
+from litefuse.ir.annotations import annotate
+from litefuse.ir.call_graph import ORIGINAL_NAME, create_call, free_symbol, function_symbol, update_function_type
+from litefuse.ir.locations import node_name
 from litefuse.ir.mlir import func, ir
 
-__all__ = ["Region", "outline_ops", "region_between", "region_of"]
+__all__ = ["NotRecognized", "Region", "empty_composite", "outline_ops", "region_between", "region_of", "value_name"]
+
+
+class NotRecognized(Exception):  # noqa: N818  not an error: the loop stays a loop
+    """Something is not of the expected kind; the text says why.
+
+    Attributes:
+        kind: The expected kind.
+    """
+
+    def __init__(self, reason: str, kind: str = "a recurrent layer") -> None:
+        super().__init__(reason)
+        self.kind = kind
+
+
+def value_name(value: ir.Value) -> str:
+    """Returns the name of the node that computes a value."""
+    owner = value.owner
+    assert not isinstance(owner, ir.Block)
+    return node_name(owner.location) or owner.name
 
 
 @dataclass(frozen=True)
@@ -99,6 +118,28 @@ def region_of(
         positions.add(order[value])
         waiting += owner.operands
     return Region(ops, order, frozenset(positions))
+
+
+def empty_composite(
+    module: ir.Module, place: str, name: str, attributes: Mapping[str, Any], types: Sequence[ir.Type]
+) -> func.FuncOp:
+    """Creates an annotated function without ops.
+
+    Args:
+        module: The module to add it to.
+        place: The name of the layer or node that it is outlined from.
+        name: The composite's name.
+        attributes: Its attributes.
+        types: The types of its arguments.
+    """
+    with ir.InsertionPoint(module.body):
+        function = func.FuncOp(
+            free_symbol(module, f"{place}.{name}"), ir.FunctionType.get(list(types), []), visibility="private"
+        )
+    annotate(function, name, attributes)
+    function.attributes[ORIGINAL_NAME] = ir.StringAttr.get(place)
+    function.add_entry_block()
+    return function
 
 
 def outline_ops(

@@ -11,7 +11,7 @@ from litefuse.fusions.recognizers.layers.expressions import Expressions
 from litefuse.fusions.recognizers.layers.formula import expression_of
 from litefuse.fusions.recognizers.layers.layer import Graph, NamedLayer, NearMiss, Reference, where
 from litefuse.fusions.recognizers.pattern import Pattern, Variable, erf, sigmoid, tanh
-from litefuse.fusions.recognizers.recurrent.loops import NotRecognized
+from litefuse.fusions.recognizers.regions import NotRecognized
 from litefuse.ir.builder import Builder
 from litefuse.ir.defining_ops import source
 from litefuse.ir.mlir import ir

@@ -10,9 +10,7 @@ from litefuse.fusions.recognizers.attention.reading import Softmax, is_between_p
 from litefuse.fusions.recognizers.attention.roles import outermost, roles_of
 from litefuse.fusions.recognizers.attention.scores import NotAttention, obstacle
 from litefuse.fusions.recognizers.layers.layer import Emission, Graph, NamedLayer, NearMiss, Reference, where
-from litefuse.fusions.recognizers.outline import empty_composite
-from litefuse.fusions.recognizers.recurrent.loops import NotRecognized
-from litefuse.fusions.recognizers.regions import region_of
+from litefuse.fusions.recognizers.regions import NotRecognized, empty_composite, region_of
 from litefuse.ir.builder import Builder
 from litefuse.ir.call_graph import create_call, function_symbol, update_function_type
 from litefuse.ir.mlir import func, ir

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
-from litefuse.fusions.recognizers.recurrent.loops import NotRecognized
-from litefuse.fusions.recognizers.regions import Region, region_of
+from litefuse.fusions.recognizers.regions import NotRecognized, Region, region_of
 from litefuse.ir.builder import Builder
 from litefuse.ir.locations import node_name
 from litefuse.ir.mlir import func, ir

@@ -18,9 +18,7 @@ from litefuse.fusions.recognizers.layers.layer import (
     NearMiss,
     Reference,
 )
-from litefuse.fusions.recognizers.outline import value_name
-from litefuse.fusions.recognizers.recurrent.loops import NotRecognized
-from litefuse.fusions.recognizers.regions import outline_ops, region_between
+from litefuse.fusions.recognizers.regions import NotRecognized, outline_ops, region_between, value_name
 from litefuse.ir.annotations import remove_annotation
 from litefuse.ir.builder import Builder
 from litefuse.ir.call_graph import function_symbol, update_function_type

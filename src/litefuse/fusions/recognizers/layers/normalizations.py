@@ -18,7 +18,7 @@ from litefuse.fusions.recognizers.layers.algebra import (
 from litefuse.fusions.recognizers.layers.expressions import Atom, Expression, Expressions
 from litefuse.fusions.recognizers.layers.layer import Graph, NamedLayer, NearMiss, where
 from litefuse.fusions.recognizers.layers.normalization_definitions import group_norm, layer_norm, rms_norm
-from litefuse.fusions.recognizers.recurrent.loops import NotRecognized
+from litefuse.fusions.recognizers.regions import NotRecognized
 from litefuse.ir.mlir import ir
 from litefuse.ir.types import tensor_type_of
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from litefuse.fusions.recognizers.outline import first_size
+from litefuse.fusions.recognizers.recurrent.outlining import first_size
 from litefuse.ir.attributes import attribute_value
 from litefuse.ir.call_graph import free_symbol, function_symbol, functions
 from litefuse.ir.constants import int32_constant, integer_constant, tensor_constant, without_copies

@@ -9,7 +9,8 @@ from typing import NamedTuple
 from litefuse.fusions.recognizers.matching import Match, Mismatch, match
 from litefuse.fusions.recognizers.pattern import Pattern, Variable
 from litefuse.fusions.recognizers.recurrent.cells import Cell, Step, read_step
-from litefuse.fusions.recognizers.recurrent.loops import NotRecognized, StepLoop
+from litefuse.fusions.recognizers.recurrent.loops import StepLoop
+from litefuse.fusions.recognizers.regions import NotRecognized
 from litefuse.ir.mlir import ir
 
 __all__ = ["LoopLayer", "described", "recognize_loop"]

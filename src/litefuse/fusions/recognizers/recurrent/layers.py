@@ -6,15 +6,16 @@ from collections.abc import Collection
 
 from litefuse.fusions.fusion import find_fusion
 from litefuse.fusions.layer_arguments import loop_is_faster, unrolled_is_faster
-from litefuse.fusions.recognizers.outline import outline_loop
-from litefuse.fusions.recognizers.recognize import HOISTED, Recognition
+from litefuse.fusions.recognizers.recognizer import HOISTED, Recognition
 from litefuse.fusions.recognizers.recurrent.cells import Step, simple_rnn_cells
 from litefuse.fusions.recognizers.recurrent.chains import Chain, find_chains
 from litefuse.fusions.recognizers.recurrent.gru import gru_cells
 from litefuse.fusions.recognizers.recurrent.layer import LoopLayer, described, recognize_loop
-from litefuse.fusions.recognizers.recurrent.loops import NotRecognized, read_loop
+from litefuse.fusions.recognizers.recurrent.loops import read_loop
 from litefuse.fusions.recognizers.recurrent.lstm import lstm_cells
 from litefuse.fusions.recognizers.recurrent.outline_chain import chain_name, outline_chain
+from litefuse.fusions.recognizers.recurrent.outlining import outline_loop
+from litefuse.fusions.recognizers.regions import NotRecognized
 from litefuse.ir.call_graph import functions, operations
 from litefuse.ir.locations import layer_name
 from litefuse.ir.mlir import func, ir

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from litefuse.fusions.recognizers.recurrent.masks import unmasked
+from litefuse.fusions.recognizers.regions import NotRecognized
 from litefuse.ir.call_graph import callees, is_call, operations, terminator_of
 from litefuse.ir.constants import integer_constant
 from litefuse.ir.defining_ops import source
@@ -16,19 +17,7 @@ from litefuse.passes.tensor_lists.item_reads import Reading, position_of, readin
 from litefuse.passes.tensor_lists.list_groups import resizes
 from litefuse.passes.tensor_lists.sizes import Sizes, Unknown
 
-__all__ = ["NotRecognized", "StepLoop", "read_loop"]
-
-
-class NotRecognized(Exception):  # noqa: N818  not an error: the loop stays a loop
-    """Something is not of the expected kind; the text says why.
-
-    Attributes:
-        kind: The expected kind.
-    """
-
-    def __init__(self, reason: str, kind: str = "a recurrent layer") -> None:
-        super().__init__(reason)
-        self.kind = kind
+__all__ = ["StepLoop", "read_loop"]
 
 
 class StepLoop(NamedTuple):

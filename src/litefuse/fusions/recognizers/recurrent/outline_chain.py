@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from litefuse.fusions.recognizers.outline import empty_composite, value_name
 from litefuse.fusions.recognizers.recurrent.chains import Chain
-from litefuse.fusions.recognizers.recurrent.loops import NotRecognized
-from litefuse.fusions.recognizers.regions import Region, region_between
+from litefuse.fusions.recognizers.regions import NotRecognized, Region, empty_composite, region_between, value_name
 from litefuse.ir.call_graph import create_call, function_symbol, update_function_type
 from litefuse.ir.constants import int32_constant
 from litefuse.ir.defining_ops import source

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from litefuse.fusions.recognizers.recurrent.layer import LoopLayer
-from litefuse.fusions.recognizers.recurrent.loops import NotRecognized, StepLoop
-from litefuse.ir.annotations import annotate
+from litefuse.fusions.recognizers.recurrent.loops import StepLoop
+from litefuse.fusions.recognizers.regions import NotRecognized, empty_composite
 from litefuse.ir.call_graph import (
     ORIGINAL_NAME,
     attributes_of,
@@ -20,19 +19,12 @@ from litefuse.ir.call_graph import (
 )
 from litefuse.ir.constants import int32_constant
 from litefuse.ir.defining_ops import is_constant
-from litefuse.ir.locations import layer_name, node_name
+from litefuse.ir.locations import layer_name
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.op_creation import create_value
 from litefuse.ir.types import is_variant
 
-__all__ = ["empty_composite", "first_size", "outline_loop", "value_name"]
-
-
-def value_name(value: ir.Value) -> str:
-    """Returns the name of the node that computes a value."""
-    owner = value.owner
-    assert not isinstance(owner, ir.Block)
-    return node_name(owner.location) or owner.name
+__all__ = ["first_size", "outline_loop"]
 
 
 def outline_loop(module: ir.Module, layer: LoopLayer) -> func.FuncOp:
@@ -195,28 +187,6 @@ def _with_constants_as_arguments(
 
 def _results(function: func.FuncOp) -> list[ir.Value]:
     return [result for op in function.entry_block.operations for result in op.results]
-
-
-def empty_composite(
-    module: ir.Module, place: str, name: str, attributes: Mapping[str, Any], types: Sequence[ir.Type]
-) -> func.FuncOp:
-    """Creates an annotated function without ops.
-
-    Args:
-        module: The module to add it to.
-        place: The name of the layer or node that it is outlined from.
-        name: The composite's name.
-        attributes: Its attributes.
-        types: The types of its arguments.
-    """
-    with ir.InsertionPoint(module.body):
-        function = func.FuncOp(
-            free_symbol(module, f"{place}.{name}"), ir.FunctionType.get(list(types), []), visibility="private"
-        )
-    annotate(function, name, attributes)
-    function.attributes[ORIGINAL_NAME] = ir.StringAttr.get(place)
-    function.add_entry_block()
-    return function
 
 
 def _argument_number(value: ir.Value) -> int | None:
