@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from litefuse.fusions.fusion import find_fusion
-from litefuse.fusions.ragged import random_ragged
+from litefuse.fusions.tftext import random_ragged
 from litefuse.ir.mlir import ir, mlir_context
 from litefuse.ir.types import TensorType
 from tests.fusions.fusing import reason

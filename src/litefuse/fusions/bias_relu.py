@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from litefuse.fusions.fusion import Fusion, fusion
+from litefuse.fusions.fusion import Fusion, Inputs, fusion
 
 if TYPE_CHECKING:
     from litefuse.fusions.builder import Builder
@@ -52,9 +51,7 @@ class Conv2dBiasRelu(Fusion):
             activation=_activation(composite),
         )
 
-    def check_inputs(
-        self, composite: Composite, size: int, random: np.random.Generator
-    ) -> Sequence[npt.NDArray[Any]] | None:
+    def check_inputs(self, composite: Composite, size: int, random: np.random.Generator) -> Inputs | None:
         x, weights, bias = (kind.sizes for kind in composite.arg_types)
         rows, columns, channels, _ = (weight or 0 for weight in weights)
         dilations = _pair(composite.attributes, "dilations")
@@ -94,9 +91,7 @@ class FullyConnectedBiasRelu(Fusion):
         x, weights, bias = composite.args
         return b.fully_connected(x, b.transpose(weights, (1, 0)), bias, activation=_activation(composite))
 
-    def check_inputs(
-        self, composite: Composite, size: int, random: np.random.Generator
-    ) -> Sequence[npt.NDArray[Any]] | None:
+    def check_inputs(self, composite: Composite, size: int, random: np.random.Generator) -> Inputs | None:
         x, weights, bias = (kind.sizes for kind in composite.arg_types)
         inputs = weights[0] or 0
         shape = [*(extent or size for extent in x[:-1]), inputs]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from litefuse.fusions.fusion import Fusion, fusion
+from litefuse.fusions.fusion import Fusion, Inputs, fusion
 
 if TYPE_CHECKING:
     from litefuse.fusions.builder import Builder
@@ -71,9 +70,7 @@ class BidirectionalLstm(Fusion):
         outputs = bidirectional_sequence_lstm(b, x, directions[0], directions[1], states, time_major=time_major)
         return outputs if len(composite.result_types) == 2 else [b.concatenation(outputs, 2)]
 
-    def check_inputs(
-        self, composite: Composite, size: int, random: np.random.Generator
-    ) -> Sequence[npt.NDArray[Any]] | None:
+    def check_inputs(self, composite: Composite, size: int, random: np.random.Generator) -> Inputs | None:
         time_major = _is_time_major(composite)
         inputs, *others = (kind.sizes for kind in composite.arg_types)
         batches = [inputs[1 if time_major else 0], *(shape[0] for shape in others[6:])]

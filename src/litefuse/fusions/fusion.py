@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 
 from litefuse.errors import FusionError
 from litefuse.support.plug_ins.entry_points import find_plug_ins, what_was_raised
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Fusion",
+    "Inputs",
     "called_fusions",
     "find_fusion",
     "fusion",
@@ -30,6 +31,9 @@ __all__ = [
     "registered_fusions",
     "take_fusions",
 ]
+
+#: Arrays for the arguments of a composite.
+Inputs: TypeAlias = "Sequence[npt.NDArray[Any]]"
 
 _ENTRY_POINTS = ("litefuse.fusions", "litefuse.recognizers")  # a module may be in both
 
@@ -98,9 +102,7 @@ class Fusion:
         del composite
         return None
 
-    def check_inputs(
-        self, composite: Composite, size: int, random: np.random.Generator
-    ) -> Sequence[npt.NDArray[Any]] | None:
+    def check_inputs(self, composite: Composite, size: int, random: np.random.Generator) -> Inputs | None:
         """Returns inputs for the self-check of a composite that is defined only for some values of its arguments.
 
         Args:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.fusions.fusion import Fusion, fusion
+from litefuse.fusions.fusion import Fusion, Inputs, fusion
 from litefuse.fusions.layer_arguments import loop_is_faster
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from litefuse.ir.mlir import ir
     from litefuse.ir.types import TensorType
 
-__all__ = ["KerasLstm", "random_layer_inputs"]
+__all__ = ["KerasLstm"]
 
 # name and rank
 _ARGUMENTS = (
@@ -82,13 +82,11 @@ class KerasLstm(Fusion):
         count = "an unknown number of" if steps is None else steps
         return f"an LSTM of {units} units over {count} steps: the loop is faster than the fused op"
 
-    def check_inputs(
-        self, composite: Composite, size: int, random: np.random.Generator
-    ) -> Sequence[npt.NDArray[Any]] | None:
-        return random_layer_inputs(composite.arg_types, size, random, time_major=composite.attributes["time_major"])
+    def check_inputs(self, composite: Composite, size: int, random: np.random.Generator) -> Inputs | None:
+        return _random_layer_inputs(composite.arg_types, size, random, time_major=composite.attributes["time_major"])
 
 
-def random_layer_inputs(
+def _random_layer_inputs(
     kinds: Sequence[TensorType], size: int, random: np.random.Generator, *, time_major: bool
 ) -> list[npt.NDArray[Any]]:
     """Draws inputs, h, c, kernel, recurrent kernel and optional bias so that they exercise all parts of the layer.

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from litefuse.fusions.fusion import Fusion, fusion
+from litefuse.fusions.fusion import Fusion, Inputs, fusion
 
 if TYPE_CHECKING:
     from litefuse.fusions.builder import Builder
@@ -90,9 +89,7 @@ class LstmCellSimple(Fusion):
         h, c = (b.state(b.zeros(x, 0, [size])) for size in (n_out, n_cell))
         return lstm(b, x, weights, h, c, cell_clip=_CELL_CLIP)
 
-    def check_inputs(
-        self, composite: Composite, size: int, random: np.random.Generator
-    ) -> Sequence[npt.NDArray[Any]] | None:
+    def check_inputs(self, composite: Composite, size: int, random: np.random.Generator) -> Inputs | None:
         x, weight, *others = composite.arg_types
         rows, columns = _sizes(weight)
         n_out = _sizes(others[1])[1]

@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.fusions.fusion import Fusion, fusion
-from litefuse.fusions.ragged import (
-    INDICES,
-    random_ragged,
-    random_strings,
-    row_count,
-    splits_problem,
-    values_problem,
-)
+from litefuse.fusions.fusion import Fusion, Inputs, fusion
 
 if TYPE_CHECKING:
     from litefuse.fusions.builder import Builder
@@ -25,7 +17,76 @@ if TYPE_CHECKING:
     from litefuse.ir.mlir import ir
     from litefuse.ir.types import TensorType
 
-__all__ = ["Ngrams", "SgnnProjection", "WhitespaceTokenizer"]
+__all__ = [
+    "INDICES",
+    "Ngrams",
+    "SgnnProjection",
+    "WhitespaceTokenizer",
+    "random_ragged",
+]
+
+#: The dtypes of row splits.
+INDICES = ("int64", "int32")
+
+
+def _values_problem(name: str, values: TensorType, *, result: bool = False) -> str | None:
+    """Returns why a type cannot be that of the values of a ragged tensor of strings.
+
+    Args:
+        name: Their name in the message.
+        values: Their type.
+        result: Whether they are a result of an op, so that their number depends on the elements of its inputs.
+    """
+    if values.dtype != "string" or values.shape is None or len(values.shape) != 1:
+        return f"{name} is {values}; the values of a ragged tensor of strings are string[?]"
+    if result and values.shape != (None,):
+        return f"{name} is {values}; how many strings there are depends on what is in the arguments"
+    return None
+
+
+def _splits_problem(name: str, splits: TensorType, dtypes: Sequence[str], rows: int | None = None) -> str | None:
+    """Returns why a type cannot be that of row splits of this many rows; None for any number."""
+    if splits.dtype not in dtypes or splits.shape is None or len(splits.shape) != 1 or splits.shape[0] == 0:
+        return f"{name} is {splits}; row splits are {' or '.join(dtypes)} of rank 1, with one element or more"
+    count = _row_count(splits)
+    if count is not None and rows is not None and count != rows:
+        return f"{name} is {splits}; the row splits of {rows} rows are {splits.dtype}[{rows + 1}]"
+    return None
+
+
+def _row_count(splits: TensorType) -> int | None:
+    """Returns the number of rows that row splits have, if known."""
+    return None if not splits.shape or splits.shape[0] is None else splits.shape[0] - 1
+
+
+def _random_strings(shape: Sequence[int], random: np.random.Generator, letters: str = "abc") -> npt.NDArray[Any]:
+    """Draws strings of up to eight of the letters."""
+    strings = ["".join(random.choice(list(letters), random.integers(9))).encode() for _ in range(math.prod(shape))]
+    # The interpreter accepts a scalar string only as an array of numpy's bytes type.
+    return np.array(strings, object).reshape(shape) if shape else np.array(strings[0])
+
+
+def random_ragged(kinds: Sequence[TensorType], size: int, random: np.random.Generator) -> list[npt.NDArray[Any]] | None:
+    """Draws values and their row splits, the outermost first; None if the types allow none.
+
+    Args:
+        kinds: The types of the values and the row splits.
+        size: The number of rows if unknown, and the least number of additional values.
+        random: The source of the values.
+    """
+    values, *splits = kinds
+    sizes = [*map(_row_count, splits), values.shape[0] if values.shape else None]
+    count = size if sizes[0] is None else sizes[0]
+    parts: list[npt.NDArray[Any]] = []
+    for kind, known in zip(splits, sizes[1:], strict=True):
+        total = known if known is not None else count + size if count else 0
+        if total and not count:
+            return None
+        places = np.sort(random.integers(0, total, max(count - 1, 0), endpoint=True))
+        parts.append(np.array([0, *places, total][: count + 1], kind.dtype))
+        count = total
+    return [_random_strings([count], random), *parts]
+
 
 _NGRAMS_ATTRIBUTES = ("axis", "reduction_type", "string_separator", "width")
 _SGNN_ATTRIBUTES = ("buckets", "hash_seed")
@@ -53,22 +114,20 @@ class WhitespaceTokenizer(Fusion):
             return f"it has {len(composite.result_types)} results, not {expected}: the tokens of {text}, and row splits"
         tokens, *splits = composite.result_tensor_types
         problem = _attributes_problem("WhitespaceTokenizer", composite.attributes, ()) or (
-            values_problem("result 0", tokens, result=True)
+            _values_problem("result 0", tokens, result=True)
         )
         for index, kind in enumerate(splits, start=1):
             rows = _product(text.shape[:index])
-            problem = problem or splits_problem(f"result {index}", kind, ("int64",), rows)
+            problem = problem or _splits_problem(f"result {index}", kind, ("int64",), rows)
         return problem
 
     def rewrite(self, composite: Composite, b: Builder) -> Sequence[ir.Value]:
         return b.custom("tftext:WhitespaceTokenizer", composite.args, composite.result_types, b"")
 
-    def check_inputs(
-        self, composite: Composite, size: int, random: np.random.Generator
-    ) -> Sequence[npt.NDArray[Any]] | None:
+    def check_inputs(self, composite: Composite, size: int, random: np.random.Generator) -> Inputs | None:
         (text,) = composite.arg_types
         assert text.shape is not None
-        return [random_strings([size if one is None else one for one in text.shape], random, "ab \t\u3000")]
+        return [_random_strings([size if one is None else one for one in text.shape], random, "ab \t\u3000")]
 
 
 @fusion("tftext:Ngrams")
@@ -97,12 +156,12 @@ class Ngrams(Fusion):
         result, *result_splits = composite.result_tensor_types
         if not splits:
             return _dense_ngrams_problem(values, result, composite.attributes["width"])
-        problem = values_problem("argument 0", values) or values_problem("result 0", result, result=True)
+        problem = _values_problem("argument 0", values) or _values_problem("result 0", result, result=True)
         for index, (given, kept) in enumerate(zip(splits, result_splits, strict=True), start=1):
             problem = (
                 problem
-                or splits_problem(f"argument {index}", given, INDICES)
-                or splits_problem(f"result {index}", kept, (given.dtype,), row_count(given))
+                or _splits_problem(f"argument {index}", given, INDICES)
+                or _splits_problem(f"result {index}", kept, (given.dtype,), _row_count(given))
             )
         return problem
 
@@ -110,9 +169,7 @@ class Ngrams(Fusion):
         options = {name: composite.attributes[name] for name in _NGRAMS_ATTRIBUTES}
         return b.custom("tftext:Ngrams", composite.args, composite.result_types, options)
 
-    def check_inputs(
-        self, composite: Composite, size: int, random: np.random.Generator
-    ) -> Sequence[npt.NDArray[Any]] | None:
+    def check_inputs(self, composite: Composite, size: int, random: np.random.Generator) -> Inputs | None:
         values, *splits = composite.arg_types
         if splits:
             return random_ragged(composite.arg_types, size, random)
@@ -120,7 +177,7 @@ class Ngrams(Fusion):
         shape = [size if one is None else one for one in (values.shape or (None,))]
         if values.shape is None or values.shape[-1] is None:
             shape[-1] += min(int(composite.attributes["width"]), 8)
-        return [random_strings(shape, random)]
+        return [_random_strings(shape, random)]
 
 
 @fusion("tftext:custom:SgnnProjection")
@@ -144,12 +201,12 @@ class SgnnProjection(Fusion):
         (result,) = composite.result_tensor_types
         problem = (
             _sgnn_attributes_problem(composite.attributes)
-            or values_problem("argument 0", values)
-            or splits_problem("argument 1", splits, INDICES)
+            or _values_problem("argument 0", values)
+            or _splits_problem("argument 1", splits, INDICES)
         )
         if problem is not None:
             return problem
-        expected = (row_count(splits), len(composite.attributes["hash_seed"]))
+        expected = (_row_count(splits), len(composite.attributes["hash_seed"]))
         if result.dtype not in _FLOATS or result.shape is None or not _agree(result.shape, expected):
             return f"the result is {result}, that of SgnnProjection {type(result)('float32', expected)}"
         return None
@@ -162,9 +219,7 @@ class SgnnProjection(Fusion):
             return projected
         return b.op("tfl.cast", projected, [wanted])
 
-    def check_inputs(
-        self, composite: Composite, size: int, random: np.random.Generator
-    ) -> Sequence[npt.NDArray[Any]] | None:
+    def check_inputs(self, composite: Composite, size: int, random: np.random.Generator) -> Inputs | None:
         return random_ragged(composite.arg_types, size, random)
 
 

@@ -12,20 +12,21 @@ from litefuse.errors import FusionError, LitefuseError
 from litefuse.fusions.builder import Builder
 from litefuse.fusions.composite import Composite
 from litefuse.fusions.composites.outcome import Check, CheckResult, CheckTerms, InputsOfSize, Outcome
-from litefuse.fusions.composites.placeholders import is_placeholder
 from litefuse.fusions.fusable_op import FusableOp, KeptComposite
 from litefuse.fusions.fusion import Fusion
 from litefuse.ir.annotations import Annotation, remove_annotation
 from litefuse.ir.attributes import AUXILIARY, COMPOSITE
-from litefuse.ir.call_graph import function_symbol, operations
+from litefuse.ir.call_graph import function_symbol, operations, terminator_of
+from litefuse.ir.defining_ops import source
 from litefuse.ir.mlir import func, ir
+from litefuse.ir.purity import is_pure
 from litefuse.ir.types import TensorType, tensor_type_of
 from litefuse.litert.runtime.custom_op import has_kernel
 from litefuse.litert.runtime.known_custom_ops import RESOLVED_OPS
 from litefuse.support.options.forms import CompositeForm, CompositeForms
 from litefuse.support.plug_ins.entry_points import what_was_raised
 
-__all__ = ["Replacer"]
+__all__ = ["Replacer", "is_placeholder"]
 
 
 class Replacer:
@@ -349,3 +350,36 @@ def _swap_bodies(function: func.FuncOp, replacement: func.FuncOp) -> None:
         block.append(op)
     function.attributes["function_type"] = replacement.attributes["function_type"]
     replacement.operation.erase()
+
+
+# Ops that take nothing but the shape of their operands.
+_OF_SHAPES = frozenset({"tf.OnesLike", "tf.Rank", "tf.Shape", "tf.ShapeN", "tf.Size", "tf.ZerosLike"})
+
+
+def is_placeholder(body: func.FuncOp) -> bool:
+    """Whether the body of a composite computes nothing.
+
+    Each of its results is an argument as it is, or depends on constants and shapes alone, as ``tf.zeros`` does. What
+    reads a variable, draws random numbers or calls a function computes something.
+    """
+    return all(
+        isinstance(source(value).owner, ir.Block) or not _is_computed(value)
+        for value in terminator_of(body.entry_block).operands
+    )
+
+
+def _is_computed(result: ir.Value) -> bool:
+    """Whether a value depends on anything but constants and shapes."""
+    waiting, seen = [result], set[ir.Value]()
+    while waiting:
+        value = waiting.pop()
+        op = value.owner
+        if isinstance(op, ir.Block):  # it is an argument
+            return True
+        if value in seen or op.name in _OF_SHAPES:
+            continue
+        if not is_pure(op.name) or len(op.regions):
+            return True
+        seen.add(value)
+        waiting += op.operands
+    return False

@@ -14,7 +14,7 @@ from litefuse.litert.cpp.folders import copy_kit, filled
 from litefuse.support.files.whole_file import write_new
 from litefuse.support.processes.limits import process_limits
 
-__all__ = ["OPTIONS", "build_kernels", "identifiers", "library_name", "registry_source", "write_project"]
+__all__ = ["OPTIONS", "build_kernels", "identifiers", "registry_source", "write_project"]
 
 #: The compiler's options for generated loops: those of loops, and the pragmas that vectorize sums.
 OPTIONS = ("-fopenmp-simd", *LOOP_OPTIONS)
@@ -22,7 +22,7 @@ OPTIONS = ("-fopenmp-simd", *LOOP_OPTIONS)
 _TEMPLATES = Path(__file__).with_name("templates")
 
 
-def library_name() -> str:
+def _library_name() -> str:
     """Returns the name of the library on this system."""
     names = {"darwin": "libgenerated_kernels.dylib", "win32": "generated_kernels.dll"}
     return names.get(sys.platform, "libgenerated_kernels.so")
@@ -62,7 +62,7 @@ def build_kernels(
         LitefuseError: No C++ compiler found.
     """
     paths = _write_sources(folder, sources)
-    library = folder / library_name()
+    library = folder / _library_name()
     limits = process_limits()
     limits.check_time("compile")
     try:

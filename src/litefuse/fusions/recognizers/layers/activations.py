@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from litefuse.fusions.recognizers.layers.algebra import Algebra, ancestors, is_parameter, precision, successors
-from litefuse.fusions.recognizers.layers.expressions import Expressions
-from litefuse.fusions.recognizers.layers.formula import expression_of
+from litefuse.fusions.recognizers.layers.expressions import Expressions, expression_of
 from litefuse.fusions.recognizers.layers.layer import Graph, NamedLayer, NearMiss, Reference, where
 from litefuse.fusions.recognizers.pattern import Pattern, Variable, erf, sigmoid, tanh
 from litefuse.fusions.recognizers.regions import NotRecognized

@@ -17,7 +17,7 @@ from litefuse.ir.defining_ops import constant_number, is_constant, source
 from litefuse.ir.mlir import ir
 from litefuse.ir.types import TensorType, tensor_type_of
 
-__all__ = ["FORWARDED", "Algebra", "ancestors", "is_parameter", "precision", "reduced_axes", "successors"]
+__all__ = ["FORWARDED", "Algebra", "ancestors", "is_parameter", "precision", "successors"]
 
 #: The ops that change at most dtype, rank or repetition of a value.
 FORWARDED = frozenset(
@@ -217,7 +217,7 @@ class Algebra:
         return _Computed(inner.expression) if fits else None
 
     def _reduced(self, op: ir.Operation | ir.OpView, depth: int) -> _Computed | None:
-        axes = reduced_axes(op)
+        axes = _reduced_axes(op)
         inner = self._of(op.operands[0], depth + 1)
         if axes is None or inner.dropped or self.kind_of(op.operands[0]).rank != self.kind.rank:
             return None
@@ -273,7 +273,7 @@ def _without_leading_ones(kind: TensorType) -> tuple[int | None, ...]:
     return sizes[first:]
 
 
-def reduced_axes(op: ir.Operation | ir.OpView) -> tuple[int, ...] | None:
+def _reduced_axes(op: ir.Operation | ir.OpView) -> tuple[int, ...] | None:
     """Returns the axes of a reduction, in order and from the first; None if they are not known."""
     rank = tensor_type_of(op.operands[0]).rank
     axes = integer_constant(op.operands[1])

@@ -25,7 +25,7 @@ class FinderEntry(NamedTuple):
 FINDERS = (
     FinderEntry("rotary", "RotaryEmbeddings", frozenset({"tf.ConcatV2", "tf.Pack"})),
     FinderEntry("normalizations", "Normalizations", frozenset({"tf.Rsqrt", "tf.Sqrt", "tf.Pow"})),
-    FinderEntry("fused_batch_norms", "FusedBatchNorms", frozenset({"tf.FusedBatchNormV3"})),
+    FinderEntry("normalizations", "FusedBatchNorms", frozenset({"tf.FusedBatchNormV3"})),
     FinderEntry("activations", "Activations", frozenset({"tf.Erf", "tf.Erfc", "tf.Tanh", "tf.Sigmoid", "tf.Exp"})),
     FinderEntry("attention", "Attention", frozenset({"tf.Softmax", "tf.Exp"})),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,12 +17,14 @@ from litefuse.fusions.recognizers.layers.algebra import (
 )
 from litefuse.fusions.recognizers.layers.expressions import Atom, Expression, Expressions
 from litefuse.fusions.recognizers.layers.layer import Graph, NamedLayer, NearMiss, where
-from litefuse.fusions.recognizers.layers.normalization_definitions import group_norm, layer_norm, rms_norm
 from litefuse.fusions.recognizers.regions import NotRecognized
+from litefuse.ir.attributes import attribute_value
+from litefuse.ir.builder import Builder
+from litefuse.ir.defining_ops import constant_number, source
 from litefuse.ir.mlir import ir
 from litefuse.ir.types import tensor_type_of
 
-__all__ = ["GROUP", "LAYER", "Normalizations", "scaled"]
+__all__ = ["GROUP", "LAYER", "FusedBatchNorms", "Normalizations", "group_norm", "layer_norm", "rms_norm", "scaled"]
 
 LAYER, GROUP, RMS = "layer normalization", "group normalization", "RMS normalization"
 
@@ -359,3 +361,113 @@ def scaled(graph: Graph, x: ir.Value, result: ir.Value) -> tuple[ir.Value, ir.Va
             continue
         best = made
     return best
+
+
+class FusedBatchNorms:
+    """Finds batch normalizations of one sample, whose channels are all vectors of x::
+
+    y, ... = FusedBatchNormV3(reshape(x, [1, n, d, 1]), ones, zeros, data_format=NCHW, is_training)
+    reshape(y, shape(x)) * scale + offset
+    """
+
+    def find(self, graph: Graph) -> Iterator[NamedLayer | NearMiss]:
+        for op in graph.named("tf.FusedBatchNormV3"):
+            layer = _found_batch_norm(graph, op)
+            if layer is not None:
+                yield layer
+
+
+def _found_batch_norm(graph: Graph, op: ir.OpView) -> NamedLayer | NearMiss | None:
+    image = op.operands[0]
+    reshape = image.owner
+    if isinstance(reshape, ir.Block) or reshape.name != "tf.Reshape":
+        return None
+    if not attribute_value(op.attributes["is_training"]) or attribute_value(op.attributes["data_format"]) != "NCHW":
+        return None
+    x = reshape.operands[0]
+    kind = graph.kind(x)
+    size = kind.sizes[-1] if kind.sizes else None
+    back = _back_in_shape(graph, op.results[0], x)
+    vectors = graph.kind(image).sizes
+    if back is None or size is None or len(vectors) != 4 or (vectors[0], *vectors[2:]) != (1, size, 1):
+        return None
+    if _filled(op.operands[1]) != 1 or _filled(op.operands[2]) != 0:
+        return NearMiss(LAYER, where(back), "the batch normalization that computes it has a scale or an offset", 2)
+    result, scale, offset = scaled(graph, x, back)
+    parameters = [parameter for parameter in (scale, offset) if parameter is not None]
+    if (offset is not None and scale is None) or any(
+        graph.kind(parameter).sizes != (size,) for parameter in parameters
+    ):
+        result, parameters = back, []
+    if len(kind.sizes) > 4:
+        attributes = {"epsilon": attribute_value(op.attributes["epsilon"]), "axes": [len(kind.sizes) - 1]}
+        return NamedLayer("litefuse.layer_norm", LAYER, (x, *parameters), [result], attributes)
+    attributes = {
+        "epsilon": attribute_value(op.attributes["epsilon"]),
+        "num_groups": 1,
+        "channel_axis": len(kind.sizes) - 1,
+        "sub_type": 1,
+    }
+    return NamedLayer("odml.group_norm", LAYER, (x, *parameters), [result], attributes, layer_norm, core=op.results[0])
+
+
+def _back_in_shape(graph: Graph, value: ir.Value, x: ir.Value) -> ir.Value | None:
+    for use in value.uses:
+        op = use.owner
+        if op.name == "tf.Reshape" and graph.kind(op.results[0]).shape == graph.kind(x).shape:
+            return op.results[0]
+    return None
+
+
+def _filled(value: ir.Value) -> float | None:
+    """Returns the number that all elements of a value are."""
+    op = source(value).owner
+    if not isinstance(op, ir.Block) and op.name == "tf.Fill":
+        return constant_number(op.operands[1])
+    return constant_number(value)
+
+
+def _mean(b: Builder, x: ir.Value, axes: Sequence[int]) -> ir.Value:
+    kind = tensor_type_of(x)
+    shape = [1 if axis in axes else size for axis, size in enumerate(kind.sizes)]
+    return b.op("Mean", [x, b.constant(list(axes), "int32")], shape, kind.dtype, keep_dims=True)
+
+
+def _inverse_root(b: Builder, value: ir.Value, epsilon: float) -> ir.Value:
+    return b.unary("Rsqrt", b.binary("AddV2", value, epsilon))
+
+
+def rms_norm(b: Builder, arguments: Sequence[ir.Value], attributes: Mapping[str, Any]) -> list[ir.Value]:
+    """Builds RMS normalization over the last axis: ``odml.rms_norm``."""
+    x, *scale = arguments
+    axis = len(tensor_type_of(x).sizes) - 1
+    y = b.binary("Mul", x, _inverse_root(b, _mean(b, b.binary("Mul", x, x), [axis]), attributes["epsilon"]))
+    return [b.binary("Mul", y, scale[0]) if scale else y]
+
+
+def layer_norm(b: Builder, arguments: Sequence[ir.Value], attributes: Mapping[str, Any]) -> list[ir.Value]:
+    """Builds layer normalization over the last axis: ``odml.group_norm`` with ``sub_type`` 1."""
+    axis = len(tensor_type_of(arguments[0]).sizes) - 1
+    return [_affine(b, _standardized(b, arguments[0], [axis], attributes["epsilon"]), arguments[1:])]
+
+
+def group_norm(b: Builder, arguments: Sequence[ir.Value], attributes: Mapping[str, Any]) -> list[ir.Value]:
+    """Builds group normalization, channels last: ``odml.group_norm`` with ``sub_type`` 0."""
+    x = arguments[0]
+    sizes = tensor_type_of(x).sizes
+    groups, channels = attributes["num_groups"], sizes[-1] or 0
+    whole = b.sizes(x)
+    split = b.reshape(x, [*whole[:-1], groups, channels // groups])
+    axes = [*range(1, len(sizes) - 1), len(sizes)]
+    y = b.reshape(_standardized(b, split, axes, attributes["epsilon"]), whole)
+    return [_affine(b, y, arguments[1:])]
+
+
+def _standardized(b: Builder, x: ir.Value, axes: Sequence[int], epsilon: float) -> ir.Value:
+    centered = b.binary("Sub", x, _mean(b, x, axes))
+    return b.binary("Mul", centered, _inverse_root(b, _mean(b, b.binary("Mul", centered, centered), axes), epsilon))
+
+
+def _affine(b: Builder, x: ir.Value, parameters: Sequence[ir.Value]) -> ir.Value:
+    y = b.binary("Mul", x, parameters[0]) if parameters else x
+    return b.binary("AddV2", y, parameters[1]) if len(parameters) > 1 else y

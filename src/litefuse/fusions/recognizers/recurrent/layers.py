@@ -13,8 +13,7 @@ from litefuse.fusions.recognizers.recurrent.gru import gru_cells
 from litefuse.fusions.recognizers.recurrent.layer import LoopLayer, described, recognize_loop
 from litefuse.fusions.recognizers.recurrent.loops import read_loop
 from litefuse.fusions.recognizers.recurrent.lstm import lstm_cells
-from litefuse.fusions.recognizers.recurrent.outline_chain import chain_name, outline_chain
-from litefuse.fusions.recognizers.recurrent.outlining import outline_loop
+from litefuse.fusions.recognizers.recurrent.outlining import chain_name, outline_chain, outline_loop
 from litefuse.fusions.recognizers.regions import NotRecognized
 from litefuse.ir.call_graph import functions, operations
 from litefuse.ir.locations import layer_name

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from litefuse.fusions.recognizers.recurrent.masks import unmasked
 from litefuse.fusions.recognizers.regions import NotRecognized
 from litefuse.ir.call_graph import callees, is_call, operations, terminator_of
 from litefuse.ir.constants import integer_constant
-from litefuse.ir.defining_ops import source
+from litefuse.ir.defining_ops import is_constant, source
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.ops.dims import Dim
 from litefuse.ir.purity import has_side_effects
@@ -155,15 +154,15 @@ def _behind_masks(
     """Returns the states and the output in steps that no mask skips, and whether there is a mask."""
     if written is None:
         return {p: following[p] for p in changing}, None, False
-    outputs = unmasked(written, arguments)
-    states = {p: unmasked(following[p], [arguments[p]]) for p in changing}
+    outputs = _unmasked(written, arguments)
+    states = {p: _unmasked(following[p], [arguments[p]]) for p in changing}
     if outputs == written:
         return {p: following[p] for p in changing}, written, False
     # For skipped steps, Keras keeps the last output, or a zero, besides the state that is the same.
     spare = [
         p
         for p in changing
-        if unmasked(following[p], arguments) == outputs and all(_is_choice(use.owner) for use in arguments[p].uses)
+        if _unmasked(following[p], arguments) == outputs and all(_is_choice(use.owner) for use in arguments[p].uses)
     ]
     return {p: value for p, value in states.items() if p not in spare}, outputs, True
 
@@ -253,3 +252,50 @@ def _conjuncts(value: ir.Value) -> Iterator[ir.Value]:
         return
     for operand in owner.operands:
         yield from _conjuncts(source(operand))
+
+
+# Ops between a mask and the select op.
+_SHAPING = frozenset(
+    {"tf.BroadcastTo", "tf.ExpandDims", "tf.LogicalNot", "tf.Reshape", "tf.Squeeze", "tf.Tile", "tf.TensorListGetItem"}
+)
+_COMPARING = frozenset({"tf.Greater", "tf.GreaterEqual", "tf.Less", "tf.LessEqual"})
+_ZEROS = frozenset({"tf.Fill", "tf.ZerosLike"})
+
+
+def _unmasked(value: ir.Value, old: Sequence[ir.Value]) -> ir.Value:
+    """Returns a value in steps that are not skipped.
+
+    Args:
+        value: A value that may select between a new value and an old one, or zero.
+        old: The loop variables that may be the old value.
+
+    Returns:
+        The new value; ``value`` itself if it is not such a select.
+    """
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.name not in {"tf.Select", "tf.SelectV2"} or not _is_mask(owner.operands[0]):
+        return value
+    one, other = (source(operand) for operand in list(owner.operands)[1:])
+    for kept, new in ((one, other), (other, one)):
+        if (kept in old or _is_zero(kept)) and not _is_zero(new):
+            return new
+    return value
+
+
+def _is_mask(value: ir.Value) -> bool:
+    owner = source(value).owner
+    if isinstance(owner, ir.Block):
+        return False
+    return owner.name in _COMPARING or (owner.name in _SHAPING and _is_listed(owner))
+
+
+def _is_listed(op: ir.OpView) -> bool:
+    return op.name == "tf.TensorListGetItem" or _is_mask(op.operands[0])
+
+
+def _is_zero(value: ir.Value) -> bool:
+    """Whether a value is the same in every step, as zeros are."""
+    owner = value.owner
+    if isinstance(owner, ir.Block):
+        return False
+    return is_constant(value) or owner.name in _ZEROS

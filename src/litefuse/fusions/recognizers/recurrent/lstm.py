@@ -8,7 +8,7 @@ from functools import reduce
 from itertools import combinations
 from operator import add
 
-from litefuse.fusions.lstm_arguments import GATE_NAMES, usual_gates
+from litefuse.fusions.layer_arguments import GATE_NAMES, usual_gates
 from litefuse.fusions.recognizers.matching import Match
 from litefuse.fusions.recognizers.pattern import (
     Function,

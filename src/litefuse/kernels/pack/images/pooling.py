@@ -17,7 +17,7 @@ from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
 from litefuse.litert.runtime.outputs import Outputs
 
-__all__ = ["AvgPool3D", "MaxPool3D", "MaxPoolWithArgmax", "MaxPoolingWithArgmax2D", "Windows", "pooling_windows"]
+__all__ = ["AvgPool3D", "MaxPool3D", "MaxPoolWithArgmax", "MaxPoolingWithArgmax2D", "Windows"]
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Windows:
         return slice(first, end), slice(begin, begin + (end - first) * self.stride, self.stride)
 
 
-def pooling_windows(
+def _pooling_windows(
     shape: Sequence[int],
     axes: Sequence[int],
     *,
@@ -166,7 +166,7 @@ class MaxPoolWithArgmax(CustomOp):
             raise KernelError(f"input must be of real numbers, not {images.dtype}")
         if Targmax not in _INDEX_TYPES:
             raise KernelError(f"Targmax must be int32 or int64, not type number {Targmax!r}")
-        self._rows, self._cols = pooling_windows(images.shape, (1, 2), ksize=ksize, strides=strides, padding=padding)
+        self._rows, self._cols = _pooling_windows(images.shape, (1, 2), ksize=ksize, strides=strides, padding=padding)
         shape = (images.shape[0], self._rows.out, self._cols.out, images.shape[3])
         return [TensorSpec(shape, images.dtype), TensorSpec(shape, _INDEX_TYPES[Targmax])]
 
@@ -223,7 +223,7 @@ class MaxPoolingWithArgmax2D(CustomOp):
         check_pairs(pool_size=pool_size, strides=strides)
         if activation not in _LIMITS:
             raise KernelError(f"activation must be one of {', '.join(_LIMITS)}, not {activation!r}")
-        self._rows, self._cols = pooling_windows(
+        self._rows, self._cols = _pooling_windows(
             images.shape, (1, 2), ksize=[1, *pool_size, 1], strides=[1, *strides, 1], padding=padding
         )
         shape = (images.shape[0], self._rows.out, self._cols.out, images.shape[3])
@@ -264,7 +264,7 @@ class _Pool3D(CustomOp):
         if data_format not in {"NDHWC", "NCDHW", b"NDHWC", b"NCDHW"}:
             raise KernelError(f"data_format must be NDHWC or NCDHW, not {data_format!r}")
         self._axes = (1, 2, 3) if data_format in {"NDHWC", b"NDHWC"} else (2, 3, 4)
-        self._windows = pooling_windows(
+        self._windows = _pooling_windows(
             volumes.shape, self._axes, ksize=ksize, strides=strides, padding=padding, centered=True
         )
         shape = list(volumes.shape)
