@@ -58,11 +58,11 @@ inline bool ReadWindowOptions(Node& node, const Options& options, bool pooling, 
   } else {
     if (pooling) {
       LITEFUSE_REQUIRE(node, options.Get("pool_size", &read->pool_size) && options.Get("strides", &read->strides),
-                       "there are no options pool_size and strides that are lists of integers");
+                       "the options pool_size and strides must be lists of integers");
       options.Get("activation", &read->activation);
     } else {
       LITEFUSE_REQUIRE(node, options.Get("strides", &read->strides),
-                       "there is no option strides that is a list of integers");
+                       "the option strides must be a list of integers");
     }
     options.Get("padding", &read->padding);
   }

@@ -96,7 +96,7 @@ class DecodeRaw : public Decode {
       LITEFUSE_REQUIRE(node, each.size() == size, "all strings must have one length, not %zu and %zu bytes", size,
                        each.size());
     }
-    LITEFUSE_REQUIRE(node, size % width == 0, "%zu bytes are no whole number of %s", size,
+    LITEFUSE_REQUIRE(node, size % width == 0, "%zu bytes are not a whole number of %s", size,
                      litefuse::TypeName(node.output(0).type()));
     return Write(node, strings, size);
   }

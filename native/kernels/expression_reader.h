@@ -307,7 +307,7 @@ class Reader {
       const size_t before = at_;
       if (Peek() == '[' && Peek(1) == ':') {
         const int found = PosixClass(&group, &group_negated);
-        if (found < 0) return Fail("there is no such class in brackets");
+        if (found < 0) return Fail("unknown class in brackets");
         if (found > 0) {
           Join(std::move(group), group_negated, &ranges);
           continue;

@@ -81,7 +81,7 @@ class ExtractImagePatches : public litefuse::Kernel {
                           {"rates", &rows_.rate, &cols_.rate}};
     for (const Pair& pair : pairs) {
       std::vector<int32_t> values;
-      LITEFUSE_REQUIRE(node, options.Get(pair.name, &values), "there is no option %s that is a list of integers",
+      LITEFUSE_REQUIRE(node, options.Get(pair.name, &values), "the option %s must be a list of integers",
                        pair.name);
       LITEFUSE_REQUIRE(node, values.size() == 4 && values[0] == 1 && values[3] == 1 && values[1] > 0 && values[2] > 0,
                        "%s must be [1, rows, cols, 1] with positive numbers, not %s", pair.name,

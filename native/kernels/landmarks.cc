@@ -37,11 +37,11 @@ Point Turned(Point point, double angle) {
 }
 
 bool Require(Node& node, const Options& options, const char* name, double* value) {
-  return options.Get(name, value) || node.Fail("there is no option %s that is a number", name);
+  return options.Get(name, value) || node.Fail("the option %s must be a number", name);
 }
 
 bool Require(Node& node, const Options& options, const char* name, std::vector<int32_t>* values) {
-  return options.Get(name, values) || node.Fail("there is no option %s that is a list of integers", name);
+  return options.Get(name, values) || node.Fail("the option %s must be a list of integers", name);
 }
 
 class Landmarks2TransformMatrix : public litefuse::Kernel {
@@ -51,7 +51,7 @@ class Landmarks2TransformMatrix : public litefuse::Kernel {
     eyes_.resize(2);
     if (!Require(node, options, second_ ? "subset_idxs" : "subset", &subset_)) return false;
     LITEFUSE_REQUIRE(node, options.Get("left_rotation_idx", &eyes_[0]) && options.Get("right_rotation_idx", &eyes_[1]),
-                     "there are no options left_rotation_idx and right_rotation_idx that are integers");
+                     "the options left_rotation_idx and right_rotation_idx must be integers");
     if (second_) {
       if (!Require(node, options, "target_rotation_radians", &target_) ||
           !Require(node, options, "output_width", &size_.x) || !Require(node, options, "output_height", &size_.y) ||
@@ -95,7 +95,7 @@ class Landmarks2TransformMatrix : public litefuse::Kernel {
     LITEFUSE_REQUIRE(node, shape == expected, "the landmarks must be %s, not %s",
                      second_ ? "[1, landmarks, 3]" : "[1, 1, 1, 3 * landmarks]", litefuse::Text(shape).c_str());
     for (const auto* each : {&subset_, &eyes_}) {
-      LITEFUSE_REQUIRE(node, !each->empty(), "there is no index of a landmark");
+      LITEFUSE_REQUIRE(node, !each->empty(), "the indices of landmarks are missing");
       for (const int32_t index : *each) {
         LITEFUSE_REQUIRE(node, index >= 0 && index < count, "%d must be the index of one of %d landmarks", index,
                          count);

@@ -219,7 +219,7 @@ class MatrixSolve : public litefuse::Kernel {
     for (int64_t batch = 0; batch < count; ++batch) {
       LoadSquare(matrix + batch * n * n, n, adjoint_, &lu);
       bool odd;
-      LITEFUSE_REQUIRE(node, FactorLU(lu.data(), n, &rows, &odd), "a matrix is singular: there is no solution");
+      LITEFUSE_REQUIRE(node, FactorLU(lu.data(), n, &rows, &odd), "a matrix is singular: its system cannot be solved");
       // L * U * x is the right-hand side, its rows in the order of the pivots.
       for (int64_t row = 0; row < n; ++row) {
         const T* from = rhs + (batch * n + rows[static_cast<size_t>(row)]) * columns;

@@ -42,7 +42,7 @@ inline bool ReadWindows(Node& node, const Options& options, size_t rank, size_t 
                         bool* same) {
   for (const char* name : {"ksize", "strides"}) {
     std::vector<int32_t> values;
-    LITEFUSE_REQUIRE(node, options.Get(name, &values), "there is no option %s that is a list of integers", name);
+    LITEFUSE_REQUIRE(node, options.Get(name, &values), "the option %s must be a list of integers", name);
     bool valid = values.size() == rank;
     for (size_t axis = 0; valid && axis < rank; ++axis) {
       const bool pooled = axis >= first && axis < first + windows->size();

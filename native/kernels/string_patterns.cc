@@ -20,7 +20,7 @@ using litefuse::RegularExpression;
 
 bool ReadPattern(Node& node, const Options& options, RegularExpression* expression) {
   std::string pattern, error;
-  LITEFUSE_REQUIRE(node, options.Get("pattern", &pattern), "there is no option pattern");
+  LITEFUSE_REQUIRE(node, options.Get("pattern", &pattern), "the option pattern is missing");
   LITEFUSE_REQUIRE(node, expression->Read(pattern, &error), "%s, in the regular expression '%s'", error.c_str(),
                    pattern.c_str());
   return true;
@@ -30,7 +30,7 @@ class StaticRegexReplace : public litefuse::Kernel {
  public:
   bool Configure(Node& node, const Options& options) override {
     std::string rewrite;
-    LITEFUSE_REQUIRE(node, options.Get("rewrite", &rewrite), "there is no option rewrite");
+    LITEFUSE_REQUIRE(node, options.Get("rewrite", &rewrite), "the option rewrite is missing");
     options.Get("replace_global", &every_);
     for (size_t i = 0; i < rewrite.size(); ++i) {
       if (rewrite[i] != '\\') {

@@ -127,7 +127,7 @@ class StringToNumber : public litefuse::Kernel {
     T* to = node.output(0).mutable_data<T>();
     for (size_t i = 0; i < strings.size(); ++i) {
       const std::string text(Stripped(strings[i]));
-      LITEFUSE_REQUIRE(node, text.find('\0') == std::string::npos && Read(text, &to[i]), "'%s' is no number of %s",
+      LITEFUSE_REQUIRE(node, text.find('\0') == std::string::npos && Read(text, &to[i]), "'%s' is not a number of %s",
                        text.c_str(), litefuse::TypeName(node.output(0).type()));
     }
     return true;

@@ -159,7 +159,7 @@ TfLiteStatus Call(TfLiteContext* context, TfLiteNode* node, TfLiteStatus (*funct
 TfLiteStatus Prepare(TfLiteContext* context, TfLiteNode* node) {
   auto* claimed = static_cast<ClaimedNode*>(node->user_data);
   if (claimed == nullptr) {
-    context->ReportError(context, "litefuse: there is no memory for a kernel\n");
+    context->ReportError(context, "litefuse: not enough memory for a kernel\n");
     return kTfLiteError;
   }
   if (claimed->kernel->invoke == nullptr) {

@@ -186,7 +186,7 @@ bool Node::Resize(int output, const Shape& shape) {
     if (size < 0) return Fail("output %d would have a size of %d", output, size);
   }
   if (!IsAddressable(shape, this->output(output).type())) {
-    return Fail("output %d would be of the shape %s, for which there is no memory", output, Text(shape).c_str());
+    return Fail("output %d would be of the shape %s, which does not fit in memory", output, Text(shape).c_str());
   }
   // The runtime frees it.
   auto* dims = static_cast<TfLiteIntArray*>(std::malloc(sizeof(int) * (shape.size() + 1)));
@@ -300,7 +300,7 @@ TfLiteStatus Prepare(const char* op, TfLiteContext* context, TfLiteNode* node) {
   Node call(op, context, node);
   return Call(call, [&] {
     auto* state = static_cast<State*>(node->user_data);
-    if (state == nullptr) return call.Fail("there is no memory for the kernel");
+    if (state == nullptr) return call.Fail("not enough memory for the kernel");
     if (!call.CheckOutputs()) return false;
     if (!state->configured) {
       if (!state->kernel->Configure(call, state->options)) return false;

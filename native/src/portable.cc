@@ -222,7 +222,7 @@ class PresentedNode {
           tensor.data.raw = storage.memory.data();
           return true;
         },
-        [&](const char*) { return Refuse("there is no memory for a temporary tensor"); });
+        [&](const char*) { return Refuse("not enough memory for a temporary tensor"); });
   }
 
   // Of the runtime's function: adds tensors of no type, which the kernel makes its temporaries.
@@ -270,7 +270,7 @@ namespace {
 template <typename Function>
 bool Call(void* node, Host& host, Function function) {
   if (node == nullptr) {
-    host.Report("litefuse: there is no memory for a kernel, or no kernel\n");
+    host.Report("litefuse: not enough memory for a kernel, or no kernel\n");
     return false;
   }
   return Guarded([&] { return function(*static_cast<PresentedNode*>(node)); },

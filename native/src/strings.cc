@@ -22,7 +22,7 @@ bool ReadStrings(Node& node, const char* name, const Tensor& tensor, std::vector
   const size_t bytes = tensor.get()->bytes;
   if (data == nullptr || bytes == 0 || count == 0) return true;  // all are empty
   const size_t header = (static_cast<size_t>(count) + 2) * sizeof(int32_t);
-  LITEFUSE_REQUIRE(node, bytes >= header && IntegerAt(data, 0) == count, "%s is no tensor of %lld strings", name,
+  LITEFUSE_REQUIRE(node, bytes >= header && IntegerAt(data, 0) == count, "%s is not a tensor of %lld strings", name,
                    static_cast<long long>(count));
   for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
     const int64_t begin = IntegerAt(data, i + 1), end = IntegerAt(data, i + 2);

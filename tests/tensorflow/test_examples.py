@@ -167,13 +167,13 @@ def test_one_example(tensorflow: TensorFlow, name: str) -> None:
 @pytest.mark.parametrize(
     ("damaged", "message"),
     [
-        (FULL[:-3], "no tf.train.Example"),
-        (b"\xff" * 12, "no tf.train.Example"),
-        (b"\x0b\x0c", "no tf.train.Example"),
+        (FULL[:-3], "not a tf.train.Example"),
+        (b"\xff" * 12, "not a tf.train.Example"),
+        (b"\x0b\x0c", "not a tf.train.Example"),
         (example(("age", feature(1.0))), "'vec' is required, but not in example 1"),
         (example(("vec", feature(1, 2, 3))), "'vec' has 3 values in example 1, not 4"),
         (example(("vec", feature(b"1"))), "'vec' is of string, not int64"),
-        (example(("vec", feature(1, 2, 3, 4)), ("pairs", feature(1))), "'pairs' is no multiple of 2"),
+        (example(("vec", feature(1, 2, 3, 4)), ("pairs", feature(1))), "'pairs' is not a multiple of 2"),
         (example(("vec", feature(1, 2, 3, 4)), ("tags", feature(1))), "'tags' is of int64, not string"),
     ],
 )

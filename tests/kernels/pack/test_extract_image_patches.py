@@ -200,7 +200,7 @@ def test_missing_options_and_wrong_images() -> None:
 
 @pytest.mark.skipif("native" not in FORMS, reason="litefuse was installed without its native kernels")
 def test_missing_options_and_wrong_images_in_the_native_kernel() -> None:
-    with pytest.raises(KernelError, match="there is no option ksizes that is a list of integers"):
+    with pytest.raises(KernelError, match="the option ksizes must be a list of integers"):
         Interpreter(unary("ExtractImagePatches", shape=(1, 4, 4, 1))).allocate_tensors()
     with pytest.raises(KernelError, match="node 'y': images is of rank 2, not 4"):
         Interpreter(unary("ExtractImagePatches", Patches().options, shape=(4, 4))).allocate_tensors()

@@ -71,15 +71,15 @@ def test_one_op(
         ("StringStrip", [np.array([1])], {}, "input (must be of strings, not int64|is of int64, not of string)"),
         ("StringJoin", [strings(b"a"), strings(b"a", b"b")], {}, r"one shape or scalars, not [\[(]1,?[\])] and [\[(]2"),
         ("Substr", [strings(b"abc"), np.int32(4), np.int32(1)], {}, "pos must lie within its string, but 4 is outside"),
-        ("StringToNumber", [strings(b"1_0")], {"out_type": 0}, "'1_0' is no number of float32"),
-        ("DecodeRaw", [strings(b"abc")], {"out_type": 0}, "3 bytes are no whole number of float32"),
+        ("StringToNumber", [strings(b"1_0")], {"out_type": 0}, "'1_0' is not a number of float32"),
+        ("DecodeRaw", [strings(b"abc")], {"out_type": 0}, "3 bytes are not a whole number of float32"),
         ("DecodeRaw", [strings(b"abcd", b"")], {"out_type": 0}, "must have one length, not"),
         ("DecodePaddedRaw", [strings(b"a"), np.int32(6)], {"out_type": 0}, "positive multiple of 4, .*not 6"),
         ("AsString", [np.array([1])], {"precision": 2}, "do not belong to int64"),
         ("StaticRegexReplace", [strings(b"a")], {"pattern": "(", "rewrite": ""}, r"is not closed|missing \)"),
         ("StaticRegexReplace", [strings(b"a")], {"pattern": "a", "rewrite": r"\x"}, "behind a backslash stands"),
         ("ReduceJoin", [strings(b"a"), np.array([1], np.int32)], {}, "reduction_indices must be from -1 to 0, not 1"),
-        ("DecodeBase64", [strings(b"a")], {}, "is no Base64"),
+        ("DecodeBase64", [strings(b"a")], {}, "is not Base64"),
         ("Pack", [strings(b"a"), strings(b"a", b"b")], {}, "inputs must be of one shape"),
         ("StringToHashBucketFast", [strings(b"a")], {"num_buckets": 0}, "num_buckets must be positive"),
     ],
@@ -208,5 +208,5 @@ def test_a_damaged_tensor_of_strings_is_refused_in_cpp(header: list[int]) -> Non
     library = load_delegate(str(native_library()))
     interpreter = Interpreter(model_content=model(graph), experimental_delegates=[library])
     interpreter.allocate_tensors()
-    with pytest.raises(RuntimeError, match=r"input (is no tensor of 1 strings|has a string outside of its buffer)"):
+    with pytest.raises(RuntimeError, match=r"input (is not a tensor of 1 strings|has a string outside of its buffer)"):
         interpreter.invoke()

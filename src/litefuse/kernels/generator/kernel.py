@@ -259,9 +259,9 @@ def _class(body: Body, graph: Graph, stages: Sequence[Stage], invoke: Sequence[s
         prepare += [
             "    {",
             "      int64_t count = 0;",
-            f'      LITEFUSE_REQUIRE(node, litefuse::Multiply({{{factors}}}, &count), "there is no memory");',
+            f'      LITEFUSE_REQUIRE(node, litefuse::Multiply({{{factors}}}, &count), "not enough memory");',
             f"      {array.name}_.reset(new (std::nothrow) {array.cpp_type}[count > 0 ? count : 1]);",
-            f'      LITEFUSE_REQUIRE(node, {array.name}_ != nullptr, "there is no memory");',
+            f'      LITEFUSE_REQUIRE(node, {array.name}_ != nullptr, "not enough memory");',
             "    }",
         ]
     members = [f"  int64_t {name}_ = 0;" for name in sizes.definitions]

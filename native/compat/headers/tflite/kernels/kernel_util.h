@@ -26,7 +26,7 @@ inline TfLiteStatus TensorAtSafe(const TfLiteContext* context, const TfLiteIntAr
                                  const char* what, TfLiteTensor** tensor) {
   *tensor = TensorAt(context, indices, index);
   if (*tensor != nullptr) return kTfLiteOk;
-  TF_LITE_KERNEL_LOG(const_cast<TfLiteContext*>(context), "there is no %s %d", what, index);
+  TF_LITE_KERNEL_LOG(const_cast<TfLiteContext*>(context), "%s %d is missing", what, index);
   return kTfLiteError;
 }
 

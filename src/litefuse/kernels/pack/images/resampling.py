@@ -79,7 +79,7 @@ class CropAndResize(CustomOp):
         crop_rows, crop_cols = _sizes(crop_size)
         shape = (len(boxes), crop_rows, crop_cols, image.shape[3])
         if math.prod(shape) * np.dtype(np.float32).itemsize > sys.maxsize:
-            raise KernelError(f"the output would be of the shape {list(shape)}, for which there is no memory")
+            raise KernelError(f"the output would be of the shape {list(shape)}, which does not fit in memory")
         wrong = (box_ind < 0) | (box_ind >= len(image))
         if wrong.any():
             raise KernelError(f"box_ind holds {box_ind[wrong][0]}, and there are {len(image)} images")

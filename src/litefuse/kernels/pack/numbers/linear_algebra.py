@@ -87,7 +87,7 @@ class MatrixSolve(CustomOp):
         try:
             outputs[0][...] = np.linalg.solve(_adjoint(matrix) if adjoint else matrix, rhs)
         except np.linalg.LinAlgError as error:
-            raise KernelError("a matrix is singular: there is no solution") from error
+            raise KernelError("a matrix is singular: its system cannot be solved") from error
 
 
 @pack_kernel("MatrixDeterminant", native=True)

@@ -56,7 +56,7 @@ def features_of(data: bytes, wanted: AbstractSet[bytes]) -> dict[bytes, Feature]
                     payloads[name] = b"".join(_messages(entry, 2))
         return {name: _feature(payload) for name, payload in payloads.items()}
     except _Damaged:
-        raise KernelError(f"a string of {len(data)} bytes is no tf.train.Example") from None
+        raise KernelError(f"a string of {len(data)} bytes is not a tf.train.Example") from None
 
 
 def _feature(data: bytes) -> Feature:

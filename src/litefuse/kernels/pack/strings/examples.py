@@ -302,7 +302,7 @@ def _dense(
         stacked = np.array(_joined(filled, wanted.dtype), _DTYPES[wanted.dtype])
         return stacked.reshape(inner if scalar else [len(rows), *inner])
     if stride == 0 or any(len(values) % stride for values in rows):
-        raise KernelError(f"the number of values of the feature {name!r} is no multiple of {stride}")
+        raise KernelError(f"the number of values of the feature {name!r} is not a multiple of {stride}")
     most = max(map(len, rows), default=0) // stride
     if scalar:
         return rows[0].reshape([most, *inner])

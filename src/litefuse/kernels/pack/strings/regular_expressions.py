@@ -73,14 +73,14 @@ class Expression:
         None if it does not match. The expression has a group.
 
         Raises:
-            KernelError: The group is no part of the match.
+            KernelError: The group is not part of the match.
         """
         match = self._pattern.search(text)
         if match is None:
             return None
         begin, end = match.span(1)
         if begin < 0:
-            raise KernelError("the first group of the regular expression is no part of its match")
+            raise KernelError("the first group of the regular expression is not part of its match")
         return (begin, end), match.end()
 
     def replaced(self, rewrite: bytes, text: bytes, *, every: bool) -> bytes:

@@ -132,7 +132,7 @@ class DecodeBase64(OfEachString):
 def _base64_decoded(text: bytes) -> bytes:
     letters = text.rstrip(b"=")
     if not _ENCODED.fullmatch(text) or len(letters) % 4 == 1 or (text != letters and len(text) % 4):
-        raise KernelError(f"{text!r} is no Base64 in the alphabet for file names and addresses")
+        raise KernelError(f"{text!r} is not Base64 in the alphabet for file names and addresses")
     return base64.urlsafe_b64decode(letters + b"=" * (-len(letters) % 4))
 
 

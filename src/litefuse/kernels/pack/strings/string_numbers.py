@@ -68,7 +68,7 @@ def _integer(data: bytes, dtype: np.dtype[Any]) -> int:
         number = int(text)
         if np.iinfo(dtype).min <= number <= np.iinfo(dtype).max:
             return number
-    raise KernelError(f"{data!r} is no number of {dtype}")
+    raise KernelError(f"{data!r} is not a number of {dtype}")
 
 
 def _float(data: bytes, dtype: np.dtype[Any]) -> float:
@@ -82,7 +82,7 @@ def _float(data: bytes, dtype: np.dtype[Any]) -> float:
             return float("-inf" if text[0] == "-" else "inf")
     matched = _NO_NUMBER.fullmatch(text)
     if matched is None:
-        raise KernelError(f"{data!r} is no number of {dtype}")
+        raise KernelError(f"{data!r} is not a number of {dtype}")
     return float(matched[1] + matched[2][:3])
 
 
@@ -257,7 +257,7 @@ class DecodeRaw(CustomOp):
         if len(lengths) > 1:
             raise KernelError(f"all strings must have one length, not {', '.join(map(str, lengths))} bytes")
         if lengths and lengths[0] % dtype.itemsize:
-            raise KernelError(f"{lengths[0]} bytes are no whole number of {dtype}")
+            raise KernelError(f"{lengths[0]} bytes are not a whole number of {dtype}")
         outputs[0] = _numbers(rows, text.shape, dtype, little_endian=little_endian)
 
 

@@ -88,7 +88,7 @@ def _handled(data: bytes, encoding: str, errors: str, replacement: int, *, contr
         if code is not None and not wrong:
             yield code, at
         elif errors == "strict" and wrong:
-            raise KernelError(f"{data!r} is no text of {encoding} at byte {at}")
+            raise KernelError(f"{data!r} is not valid {encoding} at byte {at}")
         elif errors == "replace":
             yield replacement, at
 
@@ -231,7 +231,7 @@ class UnicodeEncode(CustomOp):
             if _is_character(code):
                 return chr(code)
             if errors == "strict":
-                raise KernelError(f"{code} is no character")
+                raise KernelError(f"{code} is not a character")
             return chr(replacement_char) if errors == "replace" else ""
 
         outputs[0] = string_array(
