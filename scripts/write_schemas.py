@@ -31,8 +31,7 @@ from litefuse.support.report import Report
 from litefuse.tools.batch_runs.outcome import BatchResult, Outcome
 from litefuse.tools.benchmarking.measurement import Benchmark, Measurement
 from litefuse.tools.cli.run_job import RunFacts
-from litefuse.tools.documents.document import Head
-from litefuse.tools.documents.failure import Failure, details_of
+from litefuse.tools.documents.document import Failure, Head, details_of
 from litefuse.tools.documents.schema import FOLDER, VERSIONS, address, file_name
 from litefuse.tools.environment.finding import Diagnosis
 from litefuse.tools.kernel_check.check import CheckedCall

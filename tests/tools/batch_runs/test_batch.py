@@ -21,6 +21,7 @@ from click.testing import CliRunner
 import litefuse
 from litefuse.errors import LitefuseError
 from litefuse.tools.batch_runs.backend import RunnerPool
+from litefuse.tools.batch_runs.batch_sections import save_junit, save_page
 from litefuse.tools.batch_runs.entry import Entry
 from litefuse.tools.batch_runs.outcome import BatchResult, Outcome, Status, StepOutcome
 from litefuse.tools.batch_runs.records import (
@@ -31,7 +32,6 @@ from litefuse.tools.batch_runs.records import (
     versions_here,
     write_record,
 )
-from litefuse.tools.batch_runs.sections import save_junit, save_page
 from litefuse.tools.batch_runs.task import Task
 from litefuse.tools.cli.app import app
 from tests.frontends.saved_model.frozen_graph import write_dense

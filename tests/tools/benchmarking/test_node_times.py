@@ -16,7 +16,7 @@ from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.transfer import kernel_by_value
 from litefuse.tools.benchmarking.clocks import NativeClock, PythonClock, Reading, new_clock
 from litefuse.tools.benchmarking.file_ops import ops_of_file
-from litefuse.tools.benchmarking.job import ModelJob, NodeCalls
+from litefuse.tools.benchmarking.jobs import ModelJob, NodeCalls
 from litefuse.tools.benchmarking.node_calls import NodeJob, time_nodes
 from litefuse.tools.benchmarking.node_times import undisturbed
 from litefuse.tools.benchmarking.op_times import Alone, needs_alone, op_times

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from litefuse.tools.benchmarking.file_ops import FileOps, ops_of_file
-from litefuse.tools.benchmarking.job import ProfiledNode
+from litefuse.tools.benchmarking.jobs import ProfiledNode
 from litefuse.tools.benchmarking.op_times import Alone, op_times
 from litefuse.tools.benchmarking.operators_alone import OpAlone
 from tests.tools.benchmarking.models import composed, loop

@@ -11,6 +11,7 @@ import pytest
 
 from litefuse.support.report.sections import time_text
 from litefuse.support.report.text import sections_text
+from litefuse.tools.benchmarking.benchmark_sections import benchmark_sections
 from litefuse.tools.benchmarking.measurement import (
     Benchmark,
     Input,
@@ -21,7 +22,6 @@ from litefuse.tools.benchmarking.measurement import (
     Partition,
     Ratio,
 )
-from litefuse.tools.benchmarking.sections import benchmark_sections
 from tests.every import every
 from tests.tools.benchmarking.models import activated, composed, loop
 from tests.tools.cli.test_cli import refused, run

@@ -34,7 +34,7 @@ COMMANDS = {
     "kernels build": (["kernels", "build", "a.cc", "-o", "out"], "litefuse.litert.cpp.kernel_library.build_kernels"),
     "kernels generate": (
         ["kernels", "generate", "model", "-o", "out"],
-        "litefuse.tools.scaffold.generated.generate_for",
+        "litefuse.tools.scaffold.kernel_folders.generate_for",
     ),
     "run": (["run", "model"], "litefuse.support.processes.process.run_model"),
 }
@@ -44,7 +44,7 @@ OWN = {"on_step", "progress", "temporary_folder"}
 
 #: Options that are for the command itself.
 SHOWN = {
-    "as_json",
+    "json",
     "html",
     "junit",
     "output",

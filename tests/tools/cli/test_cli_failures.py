@@ -13,7 +13,7 @@ from litefuse.errors import LitefuseError, MissingKernelError, UnsupportedOp, Un
 from litefuse.tools.cli.app import app
 from litefuse.tools.cli.failures import ExitCode
 from litefuse.tools.demo import SAVED_MODEL
-from litefuse.tools.documents.failure import Failure
+from litefuse.tools.documents.document import Failure
 
 
 def run(*arguments: str | Path) -> tuple[int, str, str]:

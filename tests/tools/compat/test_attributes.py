@@ -17,7 +17,7 @@ from litefuse.errors import LitefuseError, SettingError, SignatureError
 from litefuse.frontends.saved_model import DataType, TensorSpec
 from litefuse.support.options.names_elsewhere import name_elsewhere
 from litefuse.tools.compat import OpsSet, Optimize, RepresentativeDataset, TargetSpec, TFLiteConverter, lite, v1
-from litefuse.tools.compat.opened import OpenedModel
+from litefuse.tools.compat.opened_model import OpenedModel
 from litefuse.tools.compat.quantizing import quantization_of
 from litefuse.tools.compat.samples import dataset_of
 from litefuse.tools.compat.settings import MAPPED, NEEDLESS, NEEDLESS_1, REFUSED, REFUSED_1

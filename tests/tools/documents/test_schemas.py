@@ -17,8 +17,7 @@ import litefuse
 from litefuse import errors
 from litefuse.tools.cli.app import app
 from litefuse.tools.demo import SAVED_MODEL
-from litefuse.tools.documents.document import document
-from litefuse.tools.documents.failure import Failure
+from litefuse.tools.documents.document import Failure, document
 from litefuse.tools.documents.schema import COMMANDS, FOLDER, VERSIONS, address, file_name, schema_text
 from tests.every import every
 from tests.tools.documents.reading import is_described, printed, validator_of

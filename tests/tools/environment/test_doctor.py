@@ -20,9 +20,8 @@ from litefuse.tools.cli.app import app
 from litefuse.tools.environment import software
 from litefuse.tools.environment.doctor import CHECKS, diagnose, diagnosis_sections
 from litefuse.tools.environment.finding import Area, Diagnosis, Finding
-from litefuse.tools.environment.machine import version_of, versions
+from litefuse.tools.environment.machine import memory_limit, resources, version_of, versions
 from litefuse.tools.environment.packages import DEVELOPERS, EXTRAS, conflicts, dependencies, extras
-from litefuse.tools.environment.resources import memory_limit, resources
 from tests.tools.documents.reading import printed
 
 if sys.version_info >= (3, 11):

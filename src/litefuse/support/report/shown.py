@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from litefuse.support.report.sections import Section
@@ -25,7 +25,7 @@ class ShownInNotebooks:
     The function takes the value, perhaps options, and returns a list of sections, or one.
     """
 
-    _sections_by: ClassVar[str]
+    _sections_by = ""
 
     def _repr_html_(self) -> str:
         from litefuse.support.report.html import sections_html

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
+from litefuse.support.report.shown import Shown
+
 __all__ = ["KEPT", "BatchResult", "Outcome", "Status", "StepOutcome"]
 
 Status: TypeAlias = Literal[
@@ -103,7 +105,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class BatchResult:
+class BatchResult(Shown):
     """Outcome of a batch.
 
     Attributes:
@@ -115,6 +117,8 @@ class BatchResult:
     output: str
     outcomes: tuple[Outcome, ...]
     seconds: float = 0.0
+
+    _sections_by = "litefuse.tools.batch_runs.batch_sections:batch_sections"
 
     @property
     def ok(self) -> bool:
@@ -131,15 +135,3 @@ class BatchResult:
         """Returns dictionaries and lists for ``json.dumps``."""
         models = [outcome.to_json() for outcome in self.outcomes]
         return {"ok": self.ok, "output": self.output, "counts": self.counts, "seconds": self.seconds, "models": models}
-
-    def __str__(self) -> str:
-        from litefuse.support.report.text import sections_text
-        from litefuse.tools.batch_runs.sections import batch_sections
-
-        return sections_text(batch_sections(self))
-
-    def _repr_html_(self) -> str:
-        from litefuse.support.report.html import sections_html
-        from litefuse.tools.batch_runs.sections import batch_sections
-
-        return sections_html(batch_sections(self))

@@ -1,14 +1,14 @@
 """Measures LiteRT models: how long calls take, and which ops, layers and kernels take the time.
 
-``benchmark``    what ``litefuse.benchmark`` does
-``subject``      a model that is measured: starts the processes, and puts together what they find
-``measurement``  the result, as data
-``sections``     the result as a report
+``benchmark``           what ``litefuse.benchmark`` does
+``subject``             a model that is measured: starts the processes, and puts together what they find
+``measurement``         the result, as data
+``benchmark_sections``  the result as a report
 
 The processes of a model, each of which answers one question:
 
-``job``              the questions and answers
-``opened``           the model, its kernels and the inputs of its calls
+``jobs``             the questions and answers
+``opened_model``     the model, its kernels and the inputs of its calls
 ``calls``            how long loading and calls take, and how long calls of two models in turn
 ``node_calls``       how long each node takes that the runtime runs
 ``operators_alone``  which operators XNNPACK makes of each op

@@ -19,7 +19,7 @@ from litefuse.support.processes.limits import ProcessLimits, process_limits, pro
 from litefuse.support.progress.show import shown_progress
 from litefuse.support.result import ConversionResult
 from litefuse.tools.benchmarking.calls import PAIR
-from litefuse.tools.benchmarking.job import ModelJob, PairJob
+from litefuse.tools.benchmarking.jobs import ModelJob, PairJob
 from litefuse.tools.benchmarking.measurement import Benchmark, Ratio
 from litefuse.tools.benchmarking.subject import Subject
 from litefuse.tools.environment.machine import cores, processor, versions

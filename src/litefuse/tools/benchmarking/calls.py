@@ -12,9 +12,9 @@ from typing import Any
 import numpy.typing as npt
 
 from litefuse.litert.runtime.process_memory import working_set
-from litefuse.tools.benchmarking.job import Arrays, CallTimes, ModelJob, PairJob
+from litefuse.tools.benchmarking.jobs import Arrays, CallTimes, ModelJob, PairJob
 from litefuse.tools.benchmarking.measurement import Input, Memory
-from litefuse.tools.benchmarking.opened import OpenedModel, import_kernels, inputs_of
+from litefuse.tools.benchmarking.opened_model import OpenedModel, import_kernels, inputs_of
 
 __all__ = ["CALLS", "PAIR", "call_in_turn", "call_model", "warm_up"]
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from litefuse.support.report.json_form import json_form
+from litefuse.support.report.shown import Shown
 
 __all__ = ["Benchmark", "Input", "Latency", "Measurement", "Memory", "OpTime", "Operator", "Partition", "Ratio"]
 
@@ -272,7 +273,7 @@ class Ratio:
 
 
 @dataclass(frozen=True)
-class Benchmark:
+class Benchmark(Shown):
     """The result of a benchmark.
 
     Attributes:
@@ -291,6 +292,8 @@ class Benchmark:
     cores: int = 0
     versions: Mapping[str, str] = field(default_factory=dict[str, str])
 
+    _sections_by = "litefuse.tools.benchmarking.benchmark_sections:benchmark_sections"
+
     @property
     def ratio(self) -> float | None:
         """How many times as fast as the other model the model is, in its first signature; None without another one."""
@@ -307,15 +310,3 @@ class Benchmark:
             "cores": self.cores,
             "versions": dict(self.versions),
         }
-
-    def __str__(self) -> str:
-        from litefuse.support.report.text import sections_text
-        from litefuse.tools.benchmarking.sections import benchmark_sections
-
-        return sections_text(benchmark_sections(self))
-
-    def _repr_html_(self) -> str:
-        from litefuse.support.report.html import sections_html
-        from litefuse.tools.benchmarking.sections import benchmark_sections
-
-        return sections_html(benchmark_sections(self))

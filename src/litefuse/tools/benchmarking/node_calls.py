@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from litefuse.tools.benchmarking.calls import warm_up
 from litefuse.tools.benchmarking.file_ops import ops_of_file
-from litefuse.tools.benchmarking.job import Arrays, ModelJob, NodeCalls, ProfiledNode
+from litefuse.tools.benchmarking.jobs import Arrays, ModelJob, NodeCalls, ProfiledNode
 from litefuse.tools.benchmarking.node_times import NodeClock, NodeTime, TimedCall, undisturbed
 from litefuse.tools.benchmarking.nodes import Node, NodeObserver, arena_bytes
-from litefuse.tools.benchmarking.opened import OpenedModel, import_kernels, inputs_of
+from litefuse.tools.benchmarking.opened_model import OpenedModel, import_kernels, inputs_of
 from litefuse.tools.benchmarking.operator_profiler import OperatorProfiler
 
 __all__ = ["NODES", "XNNPACK", "NodeJob", "kernel_of", "time_nodes"]

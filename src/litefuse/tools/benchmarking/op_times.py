@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from litefuse.support.report.sections import count_of
 from litefuse.tools.benchmarking.file_ops import FileOps
-from litefuse.tools.benchmarking.job import ProfiledNode
+from litefuse.tools.benchmarking.jobs import ProfiledNode
 from litefuse.tools.benchmarking.measurement import Operator, OpTime, Partition
 from litefuse.tools.benchmarking.node_calls import XNNPACK
 from litefuse.tools.benchmarking.operators import assigned

@@ -20,10 +20,10 @@ import numpy as np
 from litefuse.litert.runtime import abi
 from litefuse.tools.benchmarking.calls import warm_up
 from litefuse.tools.benchmarking.file_ops import FileOp, FileOps, ops_of_file
-from litefuse.tools.benchmarking.job import ModelJob
+from litefuse.tools.benchmarking.jobs import ModelJob
 from litefuse.tools.benchmarking.node_times import NodeClock, TimedCall, undisturbed
 from litefuse.tools.benchmarking.nodes import Node, NodeObserver
-from litefuse.tools.benchmarking.opened import OpenedModel, import_kernels, inputs_of
+from litefuse.tools.benchmarking.opened_model import OpenedModel, import_kernels, inputs_of
 from litefuse.tools.benchmarking.operator_profiler import OperatorProfiler
 
 __all__ = ["ALONE", "AloneJob", "OpAlone", "operators_alone"]

@@ -17,7 +17,7 @@ from litefuse.support.report.sections import count_of, time_text
 from litefuse.support.result import ConversionResult
 from litefuse.tools.benchmarking.calls import CALLS
 from litefuse.tools.benchmarking.file_ops import FileOps, checked_ops
-from litefuse.tools.benchmarking.job import CallTimes, ModelJob, NodeCalls
+from litefuse.tools.benchmarking.jobs import CallTimes, ModelJob, NodeCalls
 from litefuse.tools.benchmarking.measurement import Latency, Measurement
 from litefuse.tools.benchmarking.node_calls import NODES, NodeJob
 from litefuse.tools.benchmarking.op_times import Alone, needs_alone, op_times

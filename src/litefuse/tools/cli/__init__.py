@@ -58,7 +58,7 @@ def _run(arguments: list[str]) -> None:
 
 def _print_interrupted(error: Interrupted) -> None:
     from litefuse.tools.cli.json_output import JsonOutput
-    from litefuse.tools.documents.failure import Failure
+    from litefuse.tools.documents.document import Failure
 
     try:
         JsonOutput().print(Failure("Interrupted", f"it was interrupted by {error.signal}"), error.number, digests=False)

@@ -19,39 +19,39 @@ from litefuse.version import __version__
 
 __all__ = ["app"]
 
-# Each is in the module of its name.
-_COMMANDS = (
-    "batch",
-    "benchmark",
-    "cache",
-    "check",
-    "convert",
-    "demo",
-    "diff",
-    "doctor",
-    "export-micro",
-    "fusions",
-    "inspect",
-    "kernels",
-    "quantize",
-    "report",
-    "run",
-    "schema",
-    "show",
-    "verify",
-)
+# The module of each command here.
+_MODULES = {
+    "batch": "batch",
+    "benchmark": "benchmark",
+    "cache": "installation",
+    "check": "check",
+    "convert": "convert",
+    "demo": "installation",
+    "diff": "inspect",
+    "doctor": "installation",
+    "export-micro": "export_micro",
+    "fusions": "installation",
+    "inspect": "inspect",
+    "kernels": "kernels",
+    "quantize": "quantize",
+    "report": "report",
+    "run": "run",
+    "schema": "installation",
+    "show": "show",
+    "verify": "verify",
+}
 
 
 class _Group(click.Group):
     """Converts litefuse's errors to a message, an exit code and, with ``--json``, a document."""
 
     def list_commands(self, ctx: click.Context | None) -> list[str]:  # noqa: ARG002  click's signature
-        return list(_COMMANDS)
+        return list(_MODULES)
 
     def get_command(self, ctx: click.Context | None, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        if cmd_name in _COMMANDS and cmd_name not in self.commands:
-            name = cmd_name.replace("-", "_")
-            command: click.Command = getattr(importlib.import_module(f"litefuse.tools.cli.{name}"), name)
+        if cmd_name in _MODULES and cmd_name not in self.commands:
+            module = importlib.import_module(f"litefuse.tools.cli.{_MODULES[cmd_name]}")
+            command: click.Command = getattr(module, cmd_name.replace("-", "_"))
             log_options(command)
             self.add_command(command)
         return self.commands.get(cmd_name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +9,8 @@ import click
 
 from litefuse.support.options.forms import QUANTIZATIONS
 from litefuse.tools.cli.failures import ExitCode
-from litefuse.tools.cli.json_output import json_option, print_json, wrote
-from litefuse.tools.cli.output import check_writable, print_sections
+from litefuse.tools.cli.json_output import json_option, wrote
+from litefuse.tools.cli.output import check_writable, print_result
 from litefuse.tools.cli.parameters import OUTPUT, PATH, TARGET, process_limit_options
 
 __all__ = ["batch"]
@@ -71,7 +70,6 @@ def batch(
     again: bool,
     html: Path | None,
     junit: Path | None,
-    as_json: bool,
     quiet: bool,
 ) -> None:
     """Convert, verify, check and quantize many models.
@@ -92,9 +90,9 @@ def batch(
         if page is not None:
             check_writable(page, what, reads=(models,), option=option)
 
+    from litefuse.tools.batch_runs.batch_sections import batch_sections, check_junit, save_junit, save_page
     from litefuse.tools.batch_runs.outcome import BatchResult
     from litefuse.tools.batch_runs.run import batch as run
-    from litefuse.tools.batch_runs.sections import batch_sections, check_junit, save_junit, save_page
 
     if junit is not None:
         check_junit()
@@ -118,14 +116,8 @@ def batch(
         save_page(result, html)
     if junit is not None:
         save_junit(result, junit)
-    code = _exit_code(result)
-    if as_json:
-        wrote(html, junit)
-        print_json(result.to_json(), code)
-    elif not quiet:
-        print_sections(batch_sections(result))
-    sys.stdout.flush()
-    raise click.exceptions.Exit(code)
+    wrote(html, junit)
+    print_result(result.to_json, lambda: batch_sections(result), _exit_code(result), quiet=quiet)
 
 
 def _exit_code(result: Any) -> ExitCode:

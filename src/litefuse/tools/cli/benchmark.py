@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from litefuse.tools.cli.given import given_options
-from litefuse.tools.cli.json_output import json_option, print_json, wrote
-from litefuse.tools.cli.output import HTML, check_page, print_sections, progress
+from litefuse.tools.cli.json_output import json_option
+from litefuse.tools.cli.output import HTML, check_page, print_result, progress, save_page
 from litefuse.tools.cli.parameters import KERNELS, PATH, OptionalValueCommand, parse_shape, process_limit_options
 
 __all__ = ["benchmark"]
@@ -68,17 +68,11 @@ def benchmark(
     inputs: Path | None,
     random: int | None,
     shape: tuple[str, ...],
-    threads: int,
-    calls: int,
-    seconds: float,
-    warm_up: int,
     top: int | None,
     no_xnnpack: bool,
     kernels: tuple[str, ...],
-    timeout: float | None,
-    memory: int | None,
     html: Path | None,
-    as_json: bool,
+    **options: Any,
 ) -> None:
     """Measure how long a LiteRT model takes, and which ops take the time.
 
@@ -99,33 +93,22 @@ def benchmark(
 
     from litefuse.litert.runtime.inputs import load_arrays
     from litefuse.tools.benchmarking.benchmark import benchmark as measure
-    from litefuse.tools.benchmarking.sections import benchmark_sections
+    from litefuse.tools.benchmarking.benchmark_sections import benchmark_sections
 
+    # Other options are arguments of the same names.
     with progress(f"Measuring {model}") as show:
-        found = measure(
+        measured = measure(
             model,
             other,
             signatures=signature or None,
             inputs=None if inputs is None else load_arrays(inputs),
             shapes=shapes,
             seed=random or 0,
-            threads=threads,
-            calls=calls,
-            seconds=seconds,
-            warm_up=warm_up,
             ops=top != 0,
             xnnpack=not no_xnnpack,
             kernel_modules=kernels,
-            timeout=timeout,
-            memory=memory,
             on_step=show,
+            **options,
         )
-    if html is not None:
-        from litefuse.tools.page.saving import save_report
-
-        save_report(html, model, benchmark=found, options=given_options())
-        wrote(html)
-    if as_json:
-        print_json(found.to_json())
-    else:
-        print_sections(benchmark_sections(found, top))
+    save_page(html, model, benchmark=measured)
+    print_result(measured.to_json, lambda: benchmark_sections(measured, top))

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from litefuse.tools.cli.failures import ExitCode
-from litefuse.tools.cli.given import given_options
-from litefuse.tools.cli.json_output import json_option, print_json, wrote
-from litefuse.tools.cli.output import HTML, check_page, print_sections, progress
+from litefuse.tools.cli.json_output import json_option
+from litefuse.tools.cli.output import HTML, check_page, print_result, progress, save_page
 from litefuse.tools.cli.parameters import KERNELS, MEMORY, PATH, SECONDS, TARGET, TOLERANCE, parse_shape
 
 if TYPE_CHECKING:
@@ -49,7 +48,6 @@ def check(
     memory: int | None,
     kernels: tuple[str, ...],
     html: Path | None,
-    as_json: bool,
 ) -> None:
     """Check whether targets can run a LiteRT file.
 
@@ -70,7 +68,7 @@ def check(
     from litefuse.conversion.verify.targets.sections import target_sections
 
     with progress(f"Checking {model}") as on_step:
-        found = check_model(
+        checked = check_model(
             model,
             targets or None,
             shapes=shapes,
@@ -81,25 +79,18 @@ def check(
             kernel_modules=kernels,
             on_step=on_step,
         )
-    if html is not None:
-        from litefuse.tools.page.saving import save_report
-
-        save_report(html, model, check=found, options=given_options())
-        wrote(html)
-    code = _exit_code(found, require_accelerated=require_accelerated)
-    if as_json:
-        print_json(found.to_json(), code)
-    else:
-        print_sections(target_sections(found))
-    raise click.exceptions.Exit(code)
+    save_page(html, model, check=checked)
+    code = _exit_code(checked, require_accelerated=require_accelerated)
+    print_result(checked.to_json, lambda: target_sections(checked), code)
 
 
-def _exit_code(found: TargetCheck, *, require_accelerated: bool) -> ExitCode:
-    verdicts = {report.verdict for report in found.reports}
+def _exit_code(checked: TargetCheck, *, require_accelerated: bool) -> ExitCode:
+    verdicts = {report.verdict for report in checked.reports}
     if "differs" in verdicts:
         return ExitCode.FAILED
-    if require_accelerated and any(report.refused for report in found.reports):
+    if require_accelerated and any(report.refused for report in checked.reports):
         return ExitCode.NOT_ACCELERATED
     if "refused" in verdicts:
         return ExitCode.FAILED
-    return ExitCode.DONE if found.ok and not any(report.table for report in found.reports) else ExitCode.INCONCLUSIVE
+    is_proven = checked.ok and not any(report.table for report in checked.reports)
+    return ExitCode.DONE if is_proven else ExitCode.INCONCLUSIVE

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 from click.shell_completion import CompletionItem
 
-from litefuse.support.options.forms import FORMS, QUANTIZATIONS, RNN_FORMS, CompositeForm, Quantization, RnnForm
+from litefuse.support.options.forms import FORMS, QUANTIZATIONS, RNN_FORMS, CompositeForm
 from litefuse.support.options.limits import MAX_CONSTANT_BYTES, MAX_OPS
-from litefuse.support.options.quantization import Granularity, Rotation, WeightBits
-from litefuse.tools.cli.given import given_options
-from litefuse.tools.cli.json_output import json_option, print_json, wrote
-from litefuse.tools.cli.output import HTML, attempted, check_page, check_writable, print_sections, progress
+from litefuse.tools.cli.json_output import json_option, wrote
+from litefuse.tools.cli.output import HTML, attempted, check_page, check_writable, print_result, progress, save_page
 from litefuse.tools.cli.parameters import (
     ALL,
     MIN_RUNTIME,
@@ -32,6 +30,7 @@ from litefuse.tools.cli.parameters import (
 from litefuse.tools.cli.quantization_options import integer_io, quantization_option_group
 
 if TYPE_CHECKING:
+    from litefuse.support.report.sections import Section
     from litefuse.support.result import ConversionResult
     from litefuse.tools.benchmarking.measurement import Benchmark
 
@@ -243,51 +242,27 @@ def convert(
     input_arrays: str | None,
     output_arrays: str | None,
     shapes: tuple[str, ...],
-    batch: int | None,
     allow_custom_ops: str | None,
-    builtins_only: bool,
-    narrow: bool,
-    widen: bool,
     composites: tuple[str, ...],
-    generate_kernels: bool,
-    rnn: RnnForm,
     targets: tuple[str, ...],
-    quantize: Quantization | None,
     representative_dataset: Path | None,
-    preprocess: str | None,
     quantized_io: str | None,
-    require_integer: bool,
-    quantization_layers: bool,
-    weight_bits: WeightBits,
-    granularity: Granularity,
-    rotate: Rotation | None,
-    min_weight_elements: int | None,
-    keep_float: tuple[str, ...],
-    keep_float_ops: tuple[str, ...],
     recipe: Path | None,
-    max_error: float | None,
-    min_runtime: str | None,
     metadata: Path | None,
     renames: tuple[str, ...],
     require_fused: str | None,
-    require_accelerated: bool,
     check_fusions: str,
     no_check_fusions: bool,
-    check_custom_ops: bool,
-    check_file: bool,
-    check: bool,
     plug_ins: tuple[str, ...],
-    max_ops: int,
-    max_constant_bytes: int,
     timeout: float | None,
     memory: int | None,
     dump_ir: Path | None,
     after: tuple[str, ...],
     in_process: bool,
     html: Path | None,
-    as_json: bool,
     quiet: bool,
     timings: bool,
+    **options: Any,
 ) -> None:
     """Convert a SavedModel or a Keras file to LiteRT.
 
@@ -312,7 +287,7 @@ def convert(
 
     load_kernels(plug_ins)
 
-    # A debugger in conversion code has the terminal to itself.
+    # Other options are arguments of the same names. A debugger in conversion code has the terminal to itself.
     with progress(f"Converting {model}", quiet=quiet or in_process) as on_step:
         result = convert_model(
             model,
@@ -321,40 +296,16 @@ def convert(
             input_arrays=split_names(input_arrays),
             output_arrays=split_names(output_arrays),
             shapes=dict(map(_shape, shapes)),
-            batch=batch,
             allow_custom_ops=_all_or_names(allow_custom_ops, "--allow-custom-ops"),
-            builtins_only=builtins_only,
-            narrow=narrow,
-            widen=widen,
             composites=_forms(composites),
-            generate_kernels=generate_kernels,
-            rnn=rnn,
             target=targets,
-            quantize=quantize,
             representative_dataset=representative_dataset,
-            preprocess=preprocess,
             quantized_io=integer_io(quantized_io),
-            require_integer=require_integer,
-            quantization_layers=quantization_layers,
-            weight_bits=weight_bits,
-            granularity=granularity,
-            rotate=rotate,
-            min_weight_elements=min_weight_elements,
-            keep_float=keep_float,
-            keep_float_ops=keep_float_ops,
             recipe=recipe,
-            max_error=max_error,
-            min_runtime=min_runtime,
             metadata=metadata,
             rename=parse_renames(renames),
             require_fused=_all_or_names(require_fused, "--require-fused"),
-            require_accelerated=require_accelerated,
             check_fusions=not no_check_fusions and _is_thorough(check_fusions),
-            check_custom_ops=check_custom_ops,
-            check_file=check_file,
-            check=check,
-            max_ops=max_ops,
-            max_constant_bytes=max_constant_bytes,
             timeout=timeout,
             memory=memory,
             in_process=in_process,
@@ -362,6 +313,7 @@ def convert(
             dump_ir_after=after,
             temporary_folder=path.parent,
             on_step=on_step,
+            **options,
         )
         result.save(path, copy=False)
         wrote(path, result.kernels)
@@ -369,16 +321,15 @@ def convert(
             arrays = split_names(input_arrays), split_names(output_arrays)
             limits = timeout, memory
             _write_page(html, result, model, split_names(tags), arrays, plug_ins, limits, on_step)
-            wrote(html)
-    if as_json:
-        print_json(result.report.to_json())
-    elif not quiet:
+
+    def sections() -> list[Section]:
         from litefuse.support.report.conversion_sections import report_sections
 
-        sections = report_sections(
+        return report_sections(
             result.report, timings=timings, written=str(path), original=str(model), kernels=str(result.kernels or "")
         )
-        print_sections(sections)
+
+    print_result(result.report.to_json, sections, quiet=quiet)
 
 
 def _write_page(
@@ -391,8 +342,6 @@ def _write_page(
     limits: tuple[float | None, int | None],
     on_step: Callable[[str], None],
 ) -> None:
-    from litefuse.tools.page.saving import save_report
-
     def measured() -> Benchmark:
         from litefuse.tools.benchmarking.benchmark import benchmark
 
@@ -400,7 +349,7 @@ def _write_page(
         return benchmark(result.path, kernel_modules=kernels, timeout=limits[0], memory=limits[1])
 
     notes: list[str] = []
-    save_report(
+    save_page(
         html,
         result,
         model,
@@ -409,7 +358,6 @@ def _write_page(
         input_arrays=arrays[0],
         output_arrays=arrays[1],
         signatures=result.report.signatures,
-        options=given_options(),
         notes=notes,
         on_step=on_step,
     )

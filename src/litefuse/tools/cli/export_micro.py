@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from litefuse.tools.cli.json_output import json_option, print_json, wrote
-from litefuse.tools.cli.output import print_sections, progress
+from litefuse.tools.cli.json_output import json_option, wrote
+from litefuse.tools.cli.output import print_result, progress
 from litefuse.tools.cli.parameters import OUTPUT, PATH, SECONDS, parse_size
 
 __all__ = ["export_micro"]
@@ -31,9 +31,7 @@ __all__ = ["export_micro"]
 @click.option("--random", type=click.IntRange(min=0), default=0, metavar="SEED", help="The seed of drawn inputs (0).")
 @click.option("--timeout", type=SECONDS, metavar="SECONDS", help="How long tflite-micro may take (300).")
 @json_option("Print what was written as JSON.")
-def export_micro(
-    model: Path, output: Path | None, arena_size: int | None, random: int, timeout: float | None, as_json: bool
-) -> None:
+def export_micro(model: Path, output: Path | None, arena_size: int | None, random: int, timeout: float | None) -> None:
     """Write an application that runs a LiteRT model on a microcontroller.
 
     The application is in C++, for tflite-micro: the model as an array, the arena size that tflite-micro measured, an op
@@ -50,9 +48,6 @@ def export_micro(
     with progress(f"Exporting {model}") as on_step:
         made = write_application(model, folder, arena_size=arena_size, seed=random, timeout=timeout, on_step=on_step)
     wrote(made.folder)
-    if as_json:
-        print_json(made.to_json())
-        return
     rows = [
         ("ops", f"{count_of(len(made.ops), 'kind')}: {', '.join(made.ops)}"),
         (
@@ -62,9 +57,10 @@ def export_micro(
         ("compared calls", str(made.calls)),
         *[("note", note) for note in made.notes],
     ]
-    print_sections(
-        [
+    print_result(
+        made.to_json,
+        lambda: [
             Section(f"Written to {made.folder}: {count_of(len(made.files), 'file')}", [(file,) for file in made.files]),
             Section(f"Application {made.name}", rows, note="README.md there tells how it is built."),
-        ]
+        ],
     )

@@ -17,7 +17,7 @@ from litefuse.tools.cli.output import OutputError
 from litefuse.tools.cli.signals_and_streams import Interrupted
 
 if TYPE_CHECKING:
-    from litefuse.tools.documents.failure import Failure
+    from litefuse.tools.documents.document import Failure
 
 __all__ = ["VERDICT_CODES", "ExitCode", "failures", "output_errors", "usage_failure"]
 
@@ -110,7 +110,7 @@ def output_errors() -> Generator[None]:
 
 def usage_failure(error: click.UsageError) -> Failure:
     """Returns wrong usage as data."""
-    from litefuse.tools.documents.failure import Failure
+    from litefuse.tools.documents.document import Failure
 
     command = error.ctx.command_path if error.ctx is not None else "litefuse"
     return Failure(type(error).__name__, error.format_message(), hint=f"See {command} --help.")
@@ -128,7 +128,7 @@ def _print_message(error: LitefuseError | MemoryError, *, debug: bool) -> None:
 
 
 def _print_document(output: JsonOutput, error: BaseException, code: int, *, digests: bool = True) -> None:
-    from litefuse.tools.documents.failure import Failure
+    from litefuse.tools.documents.document import Failure
 
     if isinstance(error, KeyboardInterrupt):
         failure = Failure("Interrupted", "it was interrupted by SIGINT")

@@ -1,4 +1,4 @@
-"""``litefuse inspect``."""
+"""``litefuse inspect`` and ``litefuse diff``, which look into models without running them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
-from litefuse.tools.cli.json_output import json_option, print_json
-from litefuse.tools.cli.output import print_sections, progress
+from litefuse.tools.cli.failures import ExitCode
+from litefuse.tools.cli.json_output import json_option
+from litefuse.tools.cli.output import print_result, progress
 from litefuse.tools.cli.parameters import PATH, TAGS, process_limit_options, split_names
 
-__all__ = ["inspect"]
+__all__ = ["diff", "inspect"]
 
 
 @click.command
@@ -33,7 +34,6 @@ def inspect(
     everything: bool,
     timeout: float | None,
     memory: int | None,
-    as_json: bool,
 ) -> None:
     """Show what a model contains.
 
@@ -50,11 +50,8 @@ def inspect(
         from litefuse.litert.inspection.sections import litert_model_sections
 
         litert_facts = inspect_litert_model(model)
-        if as_json:
-            print_json(litert_facts.to_json())
-        else:
-            lists = [name for name, asked in (("ops", ops), ("tensors", tensors), ("sizes", sizes)) if asked]
-            print_sections(litert_model_sections(litert_facts, lists, everything=everything))
+        lists = [name for name, asked in (("ops", ops), ("tensors", tensors), ("sizes", sizes)) if asked]
+        print_result(litert_facts.to_json, lambda: litert_model_sections(litert_facts, lists, everything=everything))
         return
     for option, asked in (("--tensors", tensors), ("--sizes", sizes)):
         if asked:
@@ -91,13 +88,34 @@ def inspect(
         job = InspectionJob(folder, chosen, nodes=ops)
         worker: SavedModelFacts = run_in_worker("litefuse.tools.saved_models.inspection:inspect_model", job, on_step)
     facts = replace(worker, source=source.name)
-    if as_json:
-        print_json(facts.to_json())
-    else:
-        print_sections(saved_model_sections(facts, everything=everything))
+    print_result(facts.to_json, lambda: saved_model_sections(facts, everything=everything))
 
 
 def _begins_as_litert_model(path: Path) -> bool:
     from litefuse.litert.inspection.litert_model import is_litert_model
 
     return is_litert_model(path)
+
+
+@click.command
+@click.argument("before", type=PATH, metavar="A.tflite")
+@click.argument("after", type=PATH, metavar="B.tflite")
+@click.option("--all", "everything", is_flag=True, help="Shorten no list and no name.")
+@json_option("Print the differences as JSON.")
+def diff(before: Path, after: Path, everything: bool) -> None:
+    """Compare two LiteRT files without running them.
+
+    Shows what another converter version or option changed: ops that were added, removed or moved, and their options;
+    dtypes, shapes and scales of tensors; signatures; weights, number by number, quantized ones dequantized; metadata;
+    sizes. The order of ops and tensors within the files does not count.
+
+    The exit code is 0 if the files differ in layout at most, 1 if they differ otherwise, and 4 if one of them cannot be
+    read.
+    """
+    from litefuse.litert.differences.compare import diff as differences_of
+    from litefuse.litert.differences.sections import diff_sections
+
+    with progress(f"Comparing {before} with {after}"):
+        difference = differences_of(before, after)
+    code = ExitCode.FAILED if difference.verdict == "differs" else ExitCode.DONE
+    print_result(difference.to_json, lambda: diff_sections(difference, everything=everything), code)

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 
-from litefuse.tools.cli.given import command_name, given_parameters, named_files
+from litefuse.tools.cli.arguments import command_name, given_parameters, named_files
 from litefuse.tools.cli.uploads import upload_outputs, value_with_names
 
 if TYPE_CHECKING:
-    from litefuse.tools.documents.failure import Failure
+    from litefuse.tools.documents.document import Failure
 
-__all__ = ["JsonOutput", "json_option", "print_json", "wrote"]
+__all__ = ["JsonOutput", "json_option", "wrote"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _OUTPUT = "litefuse.json_output"
@@ -116,17 +116,7 @@ def json_option(help_text: str) -> Callable[[_Command], _Command]:
             JsonOutput.of(context).ask(context)
         return value
 
-    return click.option("--json", "as_json", is_flag=True, is_eager=True, callback=keep, help=help_text)
-
-
-def print_json(found: Mapping[str, Any], exit_code: int = 0) -> None:
-    """Prints the document of the running command.
-
-    Args:
-        found: What it found, as dictionaries and lists.
-        exit_code: The exit code that it is about to have.
-    """
-    JsonOutput.of(click.get_current_context()).print(found, exit_code)
+    return click.option("--json", is_flag=True, is_eager=True, expose_value=False, callback=keep, help=help_text)
 
 
 def wrote(*paths: Path | None) -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from litefuse.tools.cli.json_output import json_option, print_json
+from litefuse.tools.cli.json_output import json_option
 from litefuse.tools.cli.kernels_build import build
 from litefuse.tools.cli.kernels_test import test
-from litefuse.tools.cli.output import print_sections, progress
+from litefuse.tools.cli.output import print_result, print_sections, progress
 from litefuse.tools.cli.parameters import OUTPUT, PATH, parse_shape, process_limit_options, split_names
 
 __all__ = ["kernels"]
@@ -33,7 +33,7 @@ for _command in (build, test):
     help="Python code that registers kernels, or a library of native kernels; may be repeated.",
 )
 @json_option("Print the list as JSON.")
-def list_kernels(sources: tuple[str, ...], as_json: bool) -> None:
+def list_kernels(sources: tuple[str, ...]) -> None:
     """List the available kernels.
 
     Shows the languages that each is written in, where it runs, and its dtypes. If an op has several, the first is used.
@@ -42,11 +42,8 @@ def list_kernels(sources: tuple[str, ...], as_json: bool) -> None:
     from litefuse.litert.runtime.loading import load_kernels
 
     load_kernels(sources)
-    found = available_kernels()
-    if as_json:
-        print_json({"kernels": [each.to_json() for each in found]})
-        return
-    print_sections([kernel_section(found)])
+    available = available_kernels()
+    print_result(lambda: {"kernels": [kernel.to_json() for kernel in available]}, lambda: [kernel_section(available)])
 
 
 @kernels.command("new")
@@ -126,7 +123,7 @@ def generate(
     """
     from litefuse.support.processes.limits import ProcessLimits, processes_limited
     from litefuse.support.report.sections import Section
-    from litefuse.tools.scaffold.generated import generate_for
+    from litefuse.tools.scaffold.kernel_folders import generate_for
 
     shapes = dict(parse_shape(text) for text in shape)
     limits = ProcessLimits(timeout, memory)
@@ -162,7 +159,7 @@ def export_kernels(folder: Path) -> None:
     delegate.
     """
     from litefuse.support.report.sections import Section
-    from litefuse.tools.scaffold.sources import export_pack
+    from litefuse.tools.scaffold.kernel_folders import export_pack
 
     files = export_pack(folder)
     print_sections([Section(f"Written to {folder}: {len(files)} files", note="README.md tells how an app uses them.")])

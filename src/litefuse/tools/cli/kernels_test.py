@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from litefuse.tools.cli.failures import VERDICT_CODES
-from litefuse.tools.cli.json_output import json_option, print_json, wrote
-from litefuse.tools.cli.output import print_sections, progress
+from litefuse.tools.cli.json_output import json_option, wrote
+from litefuse.tools.cli.output import print_result, progress
 from litefuse.tools.cli.parameters import PATH, PLACE, split_names
 
 if TYPE_CHECKING:
@@ -48,7 +48,6 @@ def test(
     random: int,
     save: Path | None,
     tags: str | None,
-    as_json: bool,
 ) -> None:
     """Compare kernels with the composites or ops that they implement.
 
@@ -68,7 +67,7 @@ def test(
     The exit code is 0 if all results are equal, 1 if one differs or a kernel crashes, and 3 if a result is unknown.
     """
     from litefuse.tools.kernel_check.check import check_kernels, worst
-    from litefuse.tools.kernel_check.sections import check_sections
+    from litefuse.tools.kernel_check.kernel_check_sections import check_sections
 
     with progress(f"Testing {library}") as on_step:
         checked = check_kernels(
@@ -77,11 +76,11 @@ def test(
     saved = [] if save is None else _save(save, checked)
     wrote(*saved)
     verdict = worst(checked)
-    if as_json:
-        print_json({"verdict": verdict, "calls": [each.to_json() for each in checked]}, VERDICT_CODES[verdict])
-    else:
-        print_sections(check_sections(str(library), checked, tolerance, [*map(str, saved[::3])]))
-    raise click.exceptions.Exit(VERDICT_CODES[verdict])
+    print_result(
+        lambda: {"verdict": verdict, "calls": [call.to_json() for call in checked]},
+        lambda: check_sections(str(library), checked, tolerance, [*map(str, saved[::3])]),
+        VERDICT_CODES[verdict],
+    )
 
 
 def _save(folder: Path, checked: Sequence[CheckedCall]) -> list[Path]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from litefuse.errors import LitefuseError
 from litefuse.support.cloud.names import name_of
+from litefuse.tools.cli.arguments import given_options
+from litefuse.tools.cli.json_output import JsonOutput, wrote
 from litefuse.tools.cli.parameters import OUTPUT
 from litefuse.tools.cli.uploads import section_with_names, upload_outputs
 
@@ -26,8 +28,10 @@ __all__ = [
     "attempted",
     "check_page",
     "check_writable",
+    "print_result",
     "print_sections",
     "progress",
+    "save_page",
 ]
 
 #: The key of a context's ``meta`` for what the options of logging say, by their names.
@@ -116,6 +120,48 @@ def print_sections(sections: Iterable[Section]) -> None:
         from litefuse.support.report.text import sections_text
 
         click.echo(sections_text(sections))
+
+
+def print_result(
+    to_json: Callable[[], Mapping[str, Any]],
+    sections: Callable[[], Iterable[Section]],
+    code: int = 0,
+    *,
+    quiet: bool = False,
+) -> None:
+    """Prints the result of the running command: as a document with ``--json``, and as sections without.
+
+    Args:
+        to_json: Returns the result as dictionaries and lists.
+        sections: Returns it as sections.
+        code: The exit code, with which the command ends unless it is 0.
+        quiet: Whether to print only documents.
+    """
+    output = JsonOutput.of(click.get_current_context())
+    if output.is_asked_for:
+        output.print(to_json(), code)
+    elif not quiet:
+        print_sections(sections())
+    sys.stdout.flush()
+    if code:
+        raise click.exceptions.Exit(code)
+
+
+def save_page(html: Path | None, model: Any, original: object = None, **facts: Any) -> None:
+    """Writes the page that ``--html`` asks for, with the options that were given.
+
+    Args:
+        html: The page; None for none.
+        model: The model that it is about.
+        original: What that was converted from.
+        **facts: Other arguments of :func:`litefuse.save_report`.
+    """
+    if html is None:
+        return
+    from litefuse.tools.page.saving import save_report
+
+    save_report(html, model, original, options=given_options(), **facts)
+    wrote(html)
 
 
 @contextmanager

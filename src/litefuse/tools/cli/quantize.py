@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from litefuse.support.options.forms import QUANTIZATIONS, Quantization
-from litefuse.support.options.quantization import Granularity, Rotation, WeightBits
-from litefuse.tools.cli.json_output import json_option, print_json, wrote
-from litefuse.tools.cli.output import check_writable, print_sections, progress
+from litefuse.tools.cli.json_output import json_option, wrote
+from litefuse.tools.cli.output import check_writable, print_result, progress
 from litefuse.tools.cli.parameters import (
     KERNELS,
     MIN_RUNTIME,
@@ -21,6 +21,9 @@ from litefuse.tools.cli.parameters import (
     process_limit_options,
 )
 from litefuse.tools.cli.quantization_options import integer_io, quantization_option_group
+
+if TYPE_CHECKING:
+    from litefuse.support.report.sections import Section
 
 __all__ = ["quantize"]
 
@@ -65,27 +68,13 @@ def quantize(
     output: Path,
     form: Quantization | None,
     representative_dataset: Path | None,
-    preprocess: str | None,
     quantized_io: str | None,
-    require_integer: bool,
-    quantization_layers: bool,
-    weight_bits: WeightBits,
-    granularity: Granularity,
-    rotate: Rotation | None,
-    min_weight_elements: int | None,
-    keep_float: tuple[str, ...],
-    keep_float_ops: tuple[str, ...],
     recipe: Path | None,
-    max_error: float | None,
-    min_runtime: str | None,
     metadata: Path | None,
     renames: tuple[str, ...],
-    check_file: bool,
     kernels: tuple[str, ...],
-    timeout: float | None,
-    memory: int | None,
-    as_json: bool,
     quiet: bool,
+    **options: Any,
 ) -> None:
     """Quantize a LiteRT model from any converter.
 
@@ -98,37 +87,26 @@ def quantize(
     from litefuse.litert.runtime.loading import load_kernels
 
     load_kernels(kernels)
+    # Other options are arguments of the same names.
     with progress(f"Quantizing {model}", quiet=quiet) as on_step:
         result = quantize_model(
             model,
             form,
             representative_dataset=representative_dataset,
-            preprocess=preprocess,
             quantized_io=integer_io(quantized_io),
-            require_integer=require_integer,
-            quantization_layers=quantization_layers,
-            weight_bits=weight_bits,
-            granularity=granularity,
-            rotate=rotate,
-            min_weight_elements=min_weight_elements,
-            keep_float=keep_float,
-            keep_float_ops=keep_float_ops,
             recipe=recipe,
-            max_error=max_error,
-            min_runtime=min_runtime,
             metadata=metadata,
             rename=parse_renames(renames),
-            check_file=check_file,
-            timeout=timeout,
-            memory=memory,
             temporary_folder=output.parent,
             on_step=on_step,
+            **options,
         )
         result.save(output, copy=False)
         wrote(output)
-    if as_json:
-        print_json(result.report.to_json())
-    elif not quiet:
+
+    def sections() -> list[Section]:
         from litefuse.support.report.conversion_sections import report_sections
 
-        print_sections(report_sections(result.report, written=str(output), original=str(model)))
+        return report_sections(result.report, written=str(output), original=str(model))
+
+    print_result(result.report.to_json, sections, quiet=quiet)

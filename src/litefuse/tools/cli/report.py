@@ -9,8 +9,7 @@ import click
 
 from litefuse.support.cloud.names import with_names
 from litefuse.support.report.printable import printable
-from litefuse.tools.cli.given import given_options
-from litefuse.tools.cli.output import attempted, check_page, progress
+from litefuse.tools.cli.output import attempted, check_page, progress, save_page
 from litefuse.tools.cli.parameters import (
     ALLOW_SIDE_EFFECTS,
     KERNELS,
@@ -88,7 +87,6 @@ def report(
     shapes = dict(parse_shape(each) for each in shape)
 
     from litefuse.support.processes.limits import ProcessLimits, processes_limited
-    from litefuse.tools.page.saving import save_report
 
     notes: list[str] = []
     chosen = split_names(tags)
@@ -124,7 +122,7 @@ def report(
         verification = attempted("Not verified", compared, notes) if verify and original is not None else None
         benchmark = attempted("The time was not measured", measured, notes) if time else None
         check = attempted("Not checked for targets", checked, notes) if targets else None
-        save_report(
+        save_page(
             page,
             model,
             original,
@@ -132,7 +130,6 @@ def report(
             check=check,
             benchmark=benchmark,
             tags=chosen,
-            options=given_options(),
             notes=notes,
             on_step=on_step,
         )

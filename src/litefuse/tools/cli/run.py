@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from litefuse.errors import InterpreterError
-from litefuse.tools.cli.json_output import json_option, print_json, wrote
-from litefuse.tools.cli.output import check_writable, print_sections
+from litefuse.tools.cli.json_output import json_option, wrote
+from litefuse.tools.cli.output import check_writable, print_result
 from litefuse.tools.cli.parameters import KERNELS, OUTPUT, PATH, parse_shape
 
 __all__ = ["run"]
@@ -53,7 +53,6 @@ def run(
     kernels: tuple[str, ...],
     output: Path | None,
     repeat: int,
-    as_json: bool,
 ) -> None:
     """Run a LiteRT model.
 
@@ -72,19 +71,16 @@ def run(
     from litefuse.tools.cli.run_job import RunJob, RunResult
 
     job = RunJob(model, signature, inputs, random or 0, shapes, kernels, output, None, repeat)
-    found: RunResult
+    result: RunResult
     if output is None:
-        found = run_model(_RUNNER, job, str(model))
+        result = run_model(_RUNNER, job, str(model))
     else:
         # The process may die while it writes the outputs.
         try:
             with whole_file(output) as partial:
-                found = run_model(_RUNNER, job._replace(partial=partial), str(model))
+                result = run_model(_RUNNER, job._replace(partial=partial), str(model))
         except OSError as error:
             reason = f"the outputs cannot be written: {error.strerror or error}"
             raise InterpreterError(reason, where=str(output)) from error
         wrote(output)
-    if as_json:
-        print_json(json_form(found.facts))
-    else:
-        print_sections(found.sections)
+    print_result(lambda: json_form(result.facts), lambda: result.sections)

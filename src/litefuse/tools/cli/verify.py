@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from litefuse.tools.cli.failures import VERDICT_CODES
-from litefuse.tools.cli.given import given_options
-from litefuse.tools.cli.json_output import json_option, print_json, wrote
-from litefuse.tools.cli.output import HTML, check_page, print_sections, progress
+from litefuse.tools.cli.json_output import json_option
+from litefuse.tools.cli.output import HTML, check_page, print_result, progress, save_page
 from litefuse.tools.cli.parameters import (
     ALLOW_SIDE_EFFECTS,
     KERNELS,
@@ -65,18 +65,15 @@ def verify(
     inputs: Path | None,
     expected: Path | None,
     representative_dataset: Path | None,
-    preprocess: str | None,
     random: int | None,
     shape: tuple[str, ...],
-    calls: int,
     tolerance: float | None,
     coverage: float,
     tags: str | None,
     kernels: tuple[str, ...],
-    allow_side_effects: bool,
     layers: bool,
     html: Path | None,
-    as_json: bool,
+    **options: Any,
 ) -> None:
     """Compare a LiteRT model with its original.
 
@@ -113,6 +110,7 @@ def verify(
     from litefuse.conversion.verify.sections import verification_sections
     from litefuse.litert.runtime.inputs import load_arrays
 
+    # Other options are arguments of the same names.
     with progress(f"Verifying {model}") as on_step:
         verification = verify_model(
             model,
@@ -121,33 +119,16 @@ def verify(
             inputs=None if inputs is None else load_arrays(inputs),
             expected=None if expected is None else load_arrays(expected),
             representative_dataset=representative_dataset,
-            preprocess=preprocess,
             shapes=shapes,
             seed=random or 0,
-            calls=calls,
             tolerance=tolerance,
             coverage_seconds=coverage,
             tags=split_names(tags),
             kernel_modules=kernels,
-            allow_side_effects=allow_side_effects,
             layers=layers,
             on_step=on_step,
+            **options,
         )
-    if html is not None:
-        from litefuse.tools.page.saving import save_report
-
-        save_report(
-            html,
-            model,
-            original,
-            verification=verification,
-            tags=split_names(tags),
-            options=given_options(),
-        )
-        wrote(html)
+    save_page(html, model, original, verification=verification, tags=split_names(tags))
     code = VERDICT_CODES[verification.verdict]
-    if as_json:
-        print_json(verification.to_json(), code)
-    else:
-        print_sections(verification_sections(verification))
-    raise click.exceptions.Exit(code)
+    print_result(verification.to_json, lambda: verification_sections(verification), code)

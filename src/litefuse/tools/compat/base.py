@@ -14,7 +14,7 @@ from litefuse.errors import QuantizationError, SettingError, UnsupportedOpsError
 from litefuse.frontends.keras_file import is_keras_file
 from litefuse.frontends.source_of import source_of
 from litefuse.support.files.temporary import make_temporary_folder
-from litefuse.tools.compat.opened import open_model
+from litefuse.tools.compat.opened_model import open_model
 from litefuse.tools.compat.quantizing import quantization_of
 from litefuse.tools.compat.samples import dataset_of
 from litefuse.tools.compat.settings import MAPPED, NEEDLESS, REFUSED, refuse_changed, unknown_setting

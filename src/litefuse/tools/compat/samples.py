@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from litefuse.errors import SettingError
 from litefuse.frontends.saved_model import TensorSpec
-from litefuse.tools.compat.opened import OpenedModel
+from litefuse.tools.compat.opened_model import OpenedModel
 
 __all__ = ["dataset_of"]
 

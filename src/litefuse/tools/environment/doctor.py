@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from litefuse.support.report.sections import Judgement, Section, count_of
 from litefuse.tools.environment.finding import Area, Diagnosis, Finding, State
+from litefuse.tools.environment.machine import resources, system
 from litefuse.tools.environment.packages import conflicts, dependencies, extras
-from litefuse.tools.environment.resources import resources, system
 from litefuse.tools.environment.software import compiler, engine, native_kernels, plug_ins, runtime
 
 __all__ = ["CHECKS", "diagnose", "diagnosis_sections"]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from litefuse.support.report.json_form import json_form
+from litefuse.support.report.shown import Shown
 
 __all__ = ["Area", "Diagnosis", "Finding", "State"]
 
@@ -45,7 +46,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Diagnosis:
+class Diagnosis(Shown):
     """Everything that was found.
 
     Attributes:
@@ -59,6 +60,8 @@ class Diagnosis:
     can_convert: bool
     can_run: bool
     seconds: float
+
+    _sections_by = "litefuse.tools.environment.doctor:diagnosis_sections"
 
     @classmethod
     def of(cls, findings: Iterable[Finding], seconds: float) -> Diagnosis:
@@ -75,9 +78,3 @@ class Diagnosis:
     def to_json(self) -> dict[str, Any]:
         """Returns dictionaries and lists for ``json.dumps``."""
         return {"ok": self.ok, **json_form(self)}
-
-    def __str__(self) -> str:
-        from litefuse.support.report.text import sections_text
-        from litefuse.tools.environment.doctor import diagnosis_sections
-
-        return sections_text(diagnosis_sections(self))

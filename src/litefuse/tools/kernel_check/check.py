@@ -15,6 +15,7 @@ from litefuse.kernels.generator.op_calls import Call, bind_constants, one_op_mod
 from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.support.processes.process import run_alone
 from litefuse.support.report.json_form import json_form
+from litefuse.support.report.shown import ShownInNotebooks
 from litefuse.tools.kernel_check.library import names_in_library
 from litefuse.tools.kernel_check.original_op import SAVE, OriginalOp
 from litefuse.tools.scaffold.project import read_ops
@@ -23,7 +24,7 @@ __all__ = ["CheckedCall", "check_kernels", "worst"]
 
 
 @dataclass(frozen=True)
-class CheckedCall:
+class CheckedCall(ShownInNotebooks):
     """A call of an op, computed by its kernel and by what it stands for.
 
     Attributes:
@@ -43,6 +44,8 @@ class CheckedCall:
     problem: str = ""
     crashed: bool = False
     model: bytes = field(default=b"", repr=False)
+
+    _sections_by = "litefuse.tools.kernel_check.kernel_check_sections:call_section"
 
     @property
     def verdict(self) -> Verdict:
@@ -71,12 +74,6 @@ class CheckedCall:
             "difference": self.difference,
             "verification": compared,
         }
-
-    def _repr_html_(self) -> str:
-        from litefuse.support.report.html import sections_html
-        from litefuse.tools.kernel_check.sections import call_section
-
-        return sections_html([call_section(self)])
 
 
 def check_kernels(

@@ -135,7 +135,7 @@ def _sections(content: Content) -> Iterator[tuple[str, str, str]]:
     yield "layers", "Layers", tables.layers_table(content)
     yield "size", "Size", _size(content)
     if content.benchmark is not None:
-        from litefuse.tools.benchmarking.sections import benchmark_sections
+        from litefuse.tools.benchmarking.benchmark_sections import benchmark_sections
 
         told = sections_html(benchmark_sections(content.benchmark), style=False)
         yield (

@@ -25,14 +25,11 @@ def command_name(context: click.Context) -> str:
 
 
 def given_parameters(context: click.Context) -> dict[str, Any]:
-    """Returns what the user gave to a command, by the names that ``--help`` has: arguments and options, as parsed.
-
-    ``--json`` itself is left out.
-    """
+    """Returns what the user gave to a command, by the names that ``--help`` has: arguments and options, as parsed."""
     parameters: dict[str, Any] = {}
     for parameter in context.command.params:
         name = parameter.name or ""
-        if name == "as_json" or name not in context.params or context.get_parameter_source(name) not in _GIVEN:
+        if name not in context.params or context.get_parameter_source(name) not in _GIVEN:
             continue
         shown = max(parameter.opts, key=len) if isinstance(parameter, click.Option) else name
         parameters[shown] = context.params[name]

@@ -17,7 +17,7 @@ from litefuse.litert.runtime.prepared_call import PreparedCall
 from litefuse.litert.runtime.scales import quantized
 from litefuse.litert.runtime.transfer import unpickle_kernels
 from litefuse.support.plug_ins.entry_points import what_was_raised
-from litefuse.tools.benchmarking.job import Arrays, ModelJob
+from litefuse.tools.benchmarking.jobs import Arrays, ModelJob
 
 __all__ = ["OpenedModel", "import_kernels", "inputs_of"]
 

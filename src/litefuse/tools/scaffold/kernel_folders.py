@@ -1,4 +1,4 @@
-"""Kernels for the composites of a file, or of a model that is converted for that, in a new folder."""
+"""Folders of kernels in C++: those generated for the composites of a model, and the sources of the pack."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.kernels.generator.body import read_bodies
 from litefuse.kernels.generator.called_shapes import CalledShapes, CallsJob, known_shapes
 from litefuse.kernels.generator.generate import Generated, generate_kernels
-from litefuse.litert.cpp.folders import check_empty, new_folder
+from litefuse.litert.cpp.folders import check_empty, copy_folder, new_folder
+from litefuse.litert.cpp.sources import native_sources
 from litefuse.litert.runtime.model_content import check_model
 from litefuse.support.files.whole_file import write_new
 from litefuse.support.processes.limits import process_limits
 from litefuse.support.processes.process import run_in_worker
 from litefuse.tools.scaffold.saved_model import has_to_be_converted
 
-__all__ = ["generate_for"]
+__all__ = ["export_pack", "generate_for"]
 
 
 def generate_for(
@@ -95,3 +96,23 @@ def _content(model: Path, tags: Collection[str] | None, on_step: Callable[[str],
         return model.read_bytes(), False
     except OSError as error:
         raise InterpreterError(f"the file cannot be read: {error.strerror or error}", where=str(model)) from error
+
+
+def export_pack(target: Path) -> list[Path]:
+    """Copies the pack's sources into a new folder, with a README about how to use them in an app.
+
+    Returns:
+        The files, relative to the folder.
+
+    Raises:
+        LitefuseError: The folder is not empty or cannot be written.
+    """
+    sources = native_sources()
+    kernels = sorted(path.stem for path in (sources / "kernels").glob("*.cc"))
+    readme = Path(__file__).with_name("templates") / "export_readme.md"
+    text = readme.read_text("utf-8").replace("@KERNELS@", "\n".join(f"- `kernels/{name}.cc`" for name in kernels))
+    with new_folder(target):
+        copy_folder(sources, target)
+        (target / "README.md").rename(target / "KERNELS.md")
+        write_new(target / "README.md", text.encode())
+    return sorted(path.relative_to(target) for path in target.rglob("*") if path.is_file())
