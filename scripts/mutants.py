@@ -24,7 +24,7 @@ from subprocess import DEVNULL
 from typing import Any, NamedTuple
 
 import litefuse
-from litefuse.litert.runtime.native_library import native_library
+from litefuse.litert.runtime.kernel_pack import native_library
 
 ROOT = Path(__file__).parents[1]
 SOURCES = ROOT / "src" / "litefuse"

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from benchmarks.architectures.catalog import ARCHITECTURES, Architecture
 from tests.tensorflow.test_keras_applications import images, settle
 
-from litefuse.litert.inputs.movement import movement
+from litefuse.litert.results.difference import movement
 
 __all__ = ["make"]
 

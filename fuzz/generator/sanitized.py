@@ -14,8 +14,7 @@ from litefuse.kernels.generator.generate import probing_shapes
 from litefuse.kernels.generator.kernel import kernel_source
 from litefuse.kernels.generator.project import OPTIONS, registry_source
 from litefuse.kernels.generator.trial import TrialJob, run_trial
-from litefuse.litert.cpp.compiler import build_library, find_compiler
-from litefuse.litert.cpp.sources import native_sources
+from litefuse.litert.cpp.compiler import build_library, find_compiler, native_sources
 
 __all__ = ["problem_of", "sanitized_kit"]
 

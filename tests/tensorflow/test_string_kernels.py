@@ -10,9 +10,8 @@ import pytest
 
 from litefuse.errors import KernelError
 from litefuse.kernels import PACK
-from litefuse.litert.runtime.custom_op import TensorSpec
+from litefuse.litert.runtime.custom_op import TensorSpec, is_beyond_native
 from litefuse.litert.runtime.options import Parameters
-from litefuse.litert.runtime.partly_native import is_beyond_native
 from tests.kernels.pack import one_op
 
 if TYPE_CHECKING:

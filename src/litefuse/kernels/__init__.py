@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from litefuse.litert.runtime.kernel_pack import PACK, kernel_classes
-from litefuse.litert.runtime.native_library import native_library
+from litefuse.litert.runtime.custom_op import PACK
+from litefuse.litert.runtime.kernel_pack import kernel_classes, native_library
 
 if TYPE_CHECKING:
     from litefuse.litert.runtime.custom_op import CustomOp

@@ -14,7 +14,7 @@ import litefuse
 from litefuse.conversion.verify.original import Arrays, Call, RefusedCallError
 from litefuse.conversion.verify.reference import Reference
 from litefuse.errors import LitefuseError, ModelCrashError
-from litefuse.litert.inputs.tables import Tables
+from litefuse.litert.inputs.model_inputs import Tables
 from tests.litert.runtime.models import Graph, model
 
 NONE = Tables()

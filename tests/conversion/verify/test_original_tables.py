@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from litefuse.conversion.verify.original_tables import original_tables
-from litefuse.litert.inputs.tables import Tables
+from litefuse.litert.inputs.model_inputs import Tables
 from tests.frontends.saved_model.model_writer import write
 
 

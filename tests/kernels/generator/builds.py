@@ -9,8 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from litefuse.litert.cpp.compiler import build_library, find_compiler
-from litefuse.litert.cpp.sources import native_sources
+from litefuse.litert.cpp.compiler import build_library, find_compiler, native_sources
 
 __all__ = ["build_quickly"]
 

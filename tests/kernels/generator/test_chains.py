@@ -23,7 +23,7 @@ from litefuse.kernels.generator.outlining import outline
 from litefuse.kernels.generator.trial import Trial
 from litefuse.litert.inputs.graph import Model
 from litefuse.litert.inspection.litert_model import inspect_litert_model
-from litefuse.litert.runtime.native_library import native_library
+from litefuse.litert.runtime.kernel_pack import native_library
 from tests.kernels.generator.builds import build_quickly
 from tests.litert.runtime.models import Graph, model
 from tests.litert.targets.models import buffers_behind

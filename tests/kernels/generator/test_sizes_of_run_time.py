@@ -18,7 +18,7 @@ from litefuse.kernels.generator.body import body_model, composite_model, read_bo
 from litefuse.kernels.generator.generate import probing_shapes
 from litefuse.kernels.generator.kernel import kernel_source
 from litefuse.kernels.generator.project import registry_source
-from litefuse.litert.cpp.sanitized import sanitizer_environment
+from litefuse.litert.cpp.compiler import sanitizer_environment
 from tests.kernels.generator.bodies import BodyWriter, file_of
 from tests.kernels.generator.builds import build_quickly
 

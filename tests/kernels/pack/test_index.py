@@ -14,10 +14,9 @@ import pytest
 import litefuse.kernels
 from litefuse.kernels import PACK, PYTHON_ONLY
 from litefuse.kernels.pack.supported import LimitedKernel
-from litefuse.litert.runtime.custom_op import CustomOp, kernels_by_name
+from litefuse.litert.runtime.custom_op import CustomOp, PartlyNativeKernel, kernels_by_name
 from litefuse.litert.runtime.kernel_pack import kernel_classes, pack_kernel
 from litefuse.litert.runtime.outputs import Outputs
-from litefuse.litert.runtime.partly_native import PartlyNativeKernel
 from tests.every import every
 from tests.support.plug_ins.subclasses import own_subclasses
 

@@ -13,7 +13,7 @@ from litefuse.kernels import PYTHON_ONLY, native_library
 from litefuse.kernels.pack.strings import regular_expressions
 from litefuse.kernels.pack.strings.regular_expressions import expression
 from litefuse.kernels.pack.supported import refusal
-from litefuse.litert.runtime.partly_native import is_beyond_native
+from litefuse.litert.runtime.custom_op import is_beyond_native
 from tests.every import every
 from tests.kernels.pack.one_op import FORMS, run
 from tests.litert.runtime.models import Graph, model

@@ -21,8 +21,8 @@ from ai_edge_litert import schema_py_generated as schema
 from flatbuffers import flexbuffers
 
 import litefuse
+from litefuse.litert.cpp.compiler import native_sources
 from litefuse.litert.cpp.kernel_library import build_kernels
-from litefuse.litert.cpp.sources import native_sources
 from tests.litert.runtime.models import Graph, model
 from tests.tools.cli.test_cli import run
 

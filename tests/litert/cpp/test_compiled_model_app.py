@@ -9,8 +9,7 @@ import numpy as np
 
 import litefuse
 from litefuse.kernels import native_library
-from litefuse.litert.cpp.compiler import find_compiler
-from litefuse.litert.cpp.sources import native_sources
+from litefuse.litert.cpp.compiler import find_compiler, native_sources
 from litefuse.litert.runtime import litert_library
 from tests.litert.runtime.models import Graph, model
 

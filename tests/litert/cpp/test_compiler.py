@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 
 from litefuse.errors import KernelError, LitefuseError
-from litefuse.litert.cpp.compiler import build_library, find_compiler
-from litefuse.litert.cpp.sources import native_sources
+from litefuse.litert.cpp.compiler import build_library, find_compiler, native_sources
 from litefuse.litert.runtime.native import NativeKernels
 from tests.litert.cpp import compile_once
 

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 from flatbuffers import flexbuffers
 
-from litefuse.litert.cpp.compiler import find_compiler
-from litefuse.litert.cpp.sources import native_sources
+from litefuse.litert.cpp.compiler import find_compiler, native_sources
 from litefuse.litert.cpp.tflite_headers import tflite_headers
 from tests.litert.cpp.kernel_calls import multiplied, quantized_multiplier
 

@@ -11,8 +11,8 @@ import pytest
 
 from litefuse.errors import KernelError, LitefuseError
 from litefuse.litert.cpp import kernel_library
+from litefuse.litert.cpp.compiler import sanitizer_environment
 from litefuse.litert.cpp.kernel_library import build_kernels
-from litefuse.litert.cpp.sanitized import sanitizer_environment
 from litefuse.litert.runtime.native import NativeKernels
 from tests.litert.cpp import kernel_calls
 

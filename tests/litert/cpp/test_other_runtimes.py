@@ -17,8 +17,7 @@ import pytest
 from flatbuffers import flexbuffers
 
 from litefuse.kernels.pack.images.extract_image_patches import ExtractImagePatches
-from litefuse.litert.cpp.compiler import build_library
-from litefuse.litert.cpp.sources import native_sources
+from litefuse.litert.cpp.compiler import build_library, native_sources
 from litefuse.litert.runtime.tensors import NUMBERS
 
 DATA = Path(__file__).parent / "data" / "runtimes"

@@ -12,8 +12,7 @@ from ai_edge_litert import schema_py_generated as schema
 
 import litefuse
 from litefuse.conversion.verify.targets.target_check import TargetReport
-from litefuse.litert.export.edited_file import complete_file, edit_file
-from litefuse.litert.export.refused_by_micro import PLAN
+from litefuse.litert.export.edited_file import PLAN, complete_file, edit_file
 from litefuse.litert.runtime.interpreter import Interpreter
 from tests.litert.runtime.models import Graph, model
 

@@ -16,7 +16,7 @@ from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.kernels.generator.op_calls import read_calls
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.metadata.description import Finish
-from litefuse.litert.runtime.inputs import load_arrays
+from litefuse.litert.runtime.input_specs import load_arrays
 from litefuse.support.files.readable import check_file, check_there, is_there
 from litefuse.support.options.quantization import quantization_options
 from litefuse.tools.batch_runs.models_file import read_models_file

@@ -15,7 +15,7 @@ import pytest
 
 from litefuse.kernels import PACK, native_library
 from litefuse.kernels.pack.catalog import AvailableKernel, available_kernels, kernel_section
-from litefuse.litert.cpp.sources import native_sources
+from litefuse.litert.cpp.compiler import native_sources
 from litefuse.litert.runtime import custom_op
 from litefuse.support.plug_ins.entry_points import PlugIn, take_plug_ins
 from tests.every import every

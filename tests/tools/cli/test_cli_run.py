@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from litefuse.errors import InterpreterError
-from litefuse.litert.runtime.inputs import load_arrays
+from litefuse.litert.runtime.input_specs import load_arrays
 from litefuse.tools.cli.execution import save_outputs
 from litefuse.tools.demo import SAVED_MODEL
 from tests.every import every

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from litefuse.errors import KernelError, LitefuseError
-from litefuse.litert.cpp.compiler import build_library
-from litefuse.litert.cpp.sanitized import is_sanitized
+from litefuse.litert.cpp.compiler import build_library, is_sanitized
 from litefuse.litert.runtime.native import NativeKernels
 from litefuse.tools.documents.schema import address
 from litefuse.tools.kernel_check.check import check_kernels, worst

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from litefuse.conversion.quantization.lazy_calls import Inputs, LazyCalls
 from litefuse.errors import InterpreterError
-from litefuse.litert.runtime.inputs import InputSpec, fitting, load_arrays
+from litefuse.litert.runtime.input_specs import InputSpec, fitting, load_arrays
 from litefuse.support.files.readable import check_file
 
 __all__ = ["calls_of_archive", "mapped_arrays"]

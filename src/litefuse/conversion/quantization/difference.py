@@ -18,7 +18,7 @@ from litefuse.conversion.quantization.lazy_calls import Calls
 from litefuse.conversion.quantization.refusals import not_run
 from litefuse.errors import LitefuseError
 from litefuse.litert.inputs.model_inputs import LEVELS, OTHER_NUMBERS, Manner, ModelInputs
-from litefuse.litert.inputs.movement import movement
+from litefuse.litert.results.difference import movement
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.scales import dequantized, quantized
 from litefuse.support.report.quantized import (

@@ -14,7 +14,7 @@ from litefuse.conversion.quantization.dataset import Samples
 from litefuse.conversion.quantization.lazy_calls import Calls, Inputs, LazyCalls
 from litefuse.conversion.quantization.recorded import RecordedSamples, Sample
 from litefuse.errors import InterpreterError
-from litefuse.litert.runtime.inputs import InputSpec, fit_inputs, fitting, input_specs
+from litefuse.litert.runtime.input_specs import InputSpec, fit_inputs, fitting, input_specs
 from litefuse.litert.runtime.interpreter import Interpreter
 
 __all__ = ["WHERE", "Calls", "calls_by_specs", "calls_of"]

@@ -15,7 +15,7 @@ from litefuse.conversion.verify.steps import may_have_steps
 from litefuse.errors import InterpreterError
 from litefuse.fusions.composites.outcome import CheckResult, CheckTerms
 from litefuse.litert.inputs.kinds import Kind, kinds_of
-from litefuse.litert.results.elements import Elements, elements
+from litefuse.litert.results.difference import Elements, elements
 
 if TYPE_CHECKING:
     from litefuse.conversion.verify.rounding import Rounding

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from litefuse.conversion.verify.original import Arrays, Call
 from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.litert.runtime.custom_op import CustomOp
-from litefuse.litert.runtime.inputs import InputSpec, input_specs
+from litefuse.litert.runtime.input_specs import InputSpec, input_specs
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.scales import dequantized, is_quantized, quantized
 

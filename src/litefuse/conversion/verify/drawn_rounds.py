@@ -21,9 +21,8 @@ from litefuse.conversion.verify.original import Arrays, Call
 from litefuse.errors import LitefuseError
 from litefuse.litert.inputs.drawer import Drawer
 from litefuse.litert.inputs.kinds import Kind
-from litefuse.litert.inputs.model_inputs import LEVELS, OTHER_NUMBERS, Manner, ModelInputs
-from litefuse.litert.inputs.tables import Tables
-from litefuse.litert.runtime.inputs import no_input
+from litefuse.litert.inputs.model_inputs import LEVELS, OTHER_NUMBERS, Manner, ModelInputs, Tables
+from litefuse.litert.runtime.input_specs import no_input
 from litefuse.support.files.temporary import make_temporary_folder
 
 __all__ = ["DrawnRounds", "Kinds", "Plan", "drawn_rounds"]

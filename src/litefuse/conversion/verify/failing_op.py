@@ -8,7 +8,7 @@ from typing import Any
 
 from litefuse.conversion.verify.file_check import FileCheckJob
 from litefuse.errors import EngineCrashError, LitefuseError
-from litefuse.litert.runtime.operators import OpPlace, op_at
+from litefuse.litert.runtime.failed_op import OpPlace, op_at
 from litefuse.litert.runtime.schema_objects import flatbuffer_of, made, objects_of
 from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.support.processes.process import run_alone

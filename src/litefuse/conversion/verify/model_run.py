@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, cast
 
 from litefuse.conversion.verify.model_process import MODEL, ModelCalls, ModelJob
-from litefuse.litert.cpp.sanitized import is_sanitized, sanitizer_environment
+from litefuse.litert.cpp.compiler import is_sanitized, sanitizer_environment
 from litefuse.support.processes.process import run_model
 
 __all__ = ["run_job", "run_with_kernels"]

@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.conversion.verify.original import Arrays, Call
-from litefuse.litert.inputs.movement import movement
-from litefuse.litert.results.elements import elements
+from litefuse.litert.results.difference import elements, movement
 
 __all__ = ["Movement", "movements", "unmoved"]
 

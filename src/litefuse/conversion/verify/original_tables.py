@@ -12,7 +12,7 @@ from litefuse.frontends.saved_model import Constant, SavedModel, Variable, load
 from litefuse.frontends.saved_model.messages import NodeDef, TensorProto
 from litefuse.frontends.saved_model.tensor_proto import tensor_value
 from litefuse.litert.inputs.kinds import FEW, MOST_CONSTANTS, few_numbers
-from litefuse.litert.inputs.tables import Tables
+from litefuse.litert.inputs.model_inputs import Tables
 
 __all__ = ["original_tables"]
 

@@ -20,8 +20,7 @@ from litefuse.conversion.verify.renamed import Names
 from litefuse.conversion.verify.side_effects import refuse_side_effects
 from litefuse.errors import EngineCrashError, InterpreterError, LitefuseError
 from litefuse.frontends.source_of import source_of
-from litefuse.litert.inputs.model_inputs import ModelInputs
-from litefuse.litert.inputs.tables import Tables
+from litefuse.litert.inputs.model_inputs import ModelInputs, Tables
 from litefuse.litert.inspection.litert_model import is_litert_model
 from litefuse.litert.runtime.model_content import check, path_and_content
 from litefuse.litert.runtime.model_tables import IDENTIFIER

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from litefuse.litert.inputs.graph import Model
-from litefuse.litert.inputs.movement import movement
+from litefuse.litert.results.difference import movement
 
 if TYPE_CHECKING:
     from litefuse.conversion.verify.inputs import Arguments

@@ -22,7 +22,7 @@ from litefuse.support.plug_ins.entry_points import take_plug_ins
 from litefuse.support.processes.limits import extra_memory
 
 if TYPE_CHECKING:
-    from litefuse.litert.runtime.operators import OpPlace
+    from litefuse.litert.runtime.failed_op import OpPlace
 
 __all__ = ["check_job", "check_written_file"]
 
@@ -152,7 +152,7 @@ def _refusal(path: Path, error: Exception, *, xnnpack: bool) -> FileCheckError |
     Raises:
         _Unfit: It may take inputs of other values.
     """
-    from litefuse.litert.runtime.operators import failed_op
+    from litefuse.litert.runtime.failed_op import failed_op
 
     who, step, place = "LiteRT", "run", None
     if xnnpack:

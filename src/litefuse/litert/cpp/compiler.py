@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import shlex
 import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from importlib import resources
 from pathlib import Path
 
 from litefuse.errors import KernelError, LitefuseError
-from litefuse.litert.cpp.sources import native_sources
 from litefuse.litert.cpp.watched import run_watched
 from litefuse.support.files.temporary import make_temporary_folder
 
-__all__ = ["LOOP_OPTIONS", "build_library", "find_compiler", "preprocessed"]
+__all__ = [
+    "LOOP_OPTIONS",
+    "build_library",
+    "can_load",
+    "find_compiler",
+    "is_sanitized",
+    "native_sources",
+    "preprocessed",
+    "sanitizer_environment",
+]
 
 # For kernels whose loops are to become vector instructions (litefuse/vector_math.h). They change no result;
 # contractions of multiplications and additions would, where it is rounded to an integer, by one.
@@ -28,6 +38,28 @@ _INSTALL_ON_WINDOWS = (
     "Microsoft's compiler does not compile these sources. Install g++ or clang++ of MinGW-w64, or Zig, or name one by "
     "--compiler or CXX: pip install ziglang brings Zig, whose command is python -m ziglang c++."
 )
+# Libraries that were built with the address sanitizer load only into processes that were started for that.
+# What GCC's libraries need, and what those of other compilers call.
+_MARKS = (b"\0libasan.so", b"\0__asan_init\0")
+_RUNTIME = "libasan"
+
+
+def native_sources() -> Path:
+    """Returns the folder ``native`` with the kernel pack's sources, in the installed package or else the checkout.
+
+    Raises:
+        LitefuseError: No such folder.
+    """
+    installed = Path(str(resources.files("litefuse").joinpath("native")))
+    checkout = Path(__file__).parents[4] / "native"
+    for folder in (installed, checkout):
+        if (folder / "include" / "litefuse" / "kernel.h").is_file():
+            return folder
+    raise LitefuseError(
+        "this installation of litefuse has no C++ sources",
+        where=str(installed),
+        hint="Install litefuse from its sources or a litefuse wheel: pip install --force-reinstall litefuse.",
+    )
 
 
 def find_compiler(chosen: str | None = None) -> list[str]:
@@ -147,3 +179,34 @@ def _run(command: Sequence[str], folder: str, timeout: float = _SECONDS) -> subp
         return run_watched(command, environment, timeout)
     except subprocess.TimeoutExpired as error:
         raise LitefuseError(f"the compiler did not end within {timeout:.3g} s", where=command[0]) from error
+
+
+def is_sanitized(library: str | os.PathLike[str]) -> bool:
+    """Whether a library was built with the address sanitizer; False if it cannot be read."""
+    try:
+        with Path(library).open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            return any(content.find(mark) >= 0 for mark in _MARKS)
+    except (OSError, ValueError):  # an empty file cannot be mapped
+        return False
+
+
+def can_load() -> bool:
+    """Whether this process was started with the sanitizer's library; otherwise, loading such a library ends it."""
+    return _RUNTIME in os.environ.get("LD_PRELOAD", "")
+
+
+def sanitizer_environment(compiler: str | None = None) -> dict[str, str]:
+    """Returns the environment variables with which a process has to be started to load such a library.
+
+    Args:
+        compiler: The compiler that built it; see ``find_compiler``.
+
+    Raises:
+        LitefuseError: No C++ compiler found that has the sanitizer's library.
+    """
+    ask = [*find_compiler(compiler), "-print-file-name="]
+    found = [
+        subprocess.run([*ask[:-1], ask[-1] + name], capture_output=True, text=True, check=False).stdout.strip()
+        for name in ("libasan.so", "libstdc++.so")
+    ]
+    return {"LD_PRELOAD": " ".join(found), "ASAN_OPTIONS": "detect_leaks=0"}

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from litefuse.errors import LitefuseError
-from litefuse.litert.cpp.sources import native_sources
+from litefuse.litert.cpp.compiler import native_sources
 from litefuse.support.files.whole_file import write_new
 
 __all__ = ["check_empty", "copy_folder", "copy_kit", "filled", "new_folder"]

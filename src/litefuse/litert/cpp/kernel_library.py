@@ -9,9 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from litefuse.errors import KernelError, LitefuseError
-from litefuse.litert.cpp.compiler import build_library, preprocessed
+from litefuse.litert.cpp.compiler import build_library, preprocessed, sanitizer_environment
 from litefuse.litert.cpp.registrations import RegisteringFunction, RegistrationsInSource, find_registrations
-from litefuse.litert.cpp.sanitized import sanitizer_environment
 from litefuse.litert.cpp.tflite_headers import TfliteHeaders, explained, tflite_headers
 from litefuse.support.files.readable import check_file, check_there
 from litefuse.support.files.temporary import make_temporary_folder

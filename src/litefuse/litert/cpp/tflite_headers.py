@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from litefuse.errors import KernelError, LitefuseError
-from litefuse.litert.cpp.sources import native_sources
+from litefuse.litert.cpp.compiler import native_sources
 
 __all__ = ["TfliteHeaders", "explained", "tflite_headers"]
 

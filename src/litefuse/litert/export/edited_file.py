@@ -11,11 +11,10 @@ import numpy.typing as npt
 
 from litefuse.litert.export.buffers import MAX_FLATBUFFER, append_buffers
 from litefuse.litert.export.op_codes import LARGEST_BYTE, MIN_RUNTIME, MIN_RUNTIME_BYTES, correct_op_codes
-from litefuse.litert.export.refused_by_micro import refuse_first_scales
 from litefuse.litert.runtime.flatbuffer import mapped, release
-from litefuse.litert.runtime.schema_objects import add_metadata, flatbuffer_of, objects_of, op_code, op_name
+from litefuse.litert.runtime.schema_objects import add_metadata, flatbuffer_of, objects_of, op_code, op_name, op_names
 
-__all__ = ["Edit", "complete_file", "edit_file"]
+__all__ = ["PLAN", "Edit", "complete_file", "edit_file", "refuse_first_scales"]
 
 #: Changes a model, an object of the schema, and says whether it did.
 Edit: TypeAlias = Callable[[Any], bool]
@@ -23,6 +22,12 @@ Edit: TypeAlias = Callable[[Any], bool]
 # Smaller buffers are written with the tables.
 _LARGE_BYTES = 1 << 10
 _BLOCK_BYTES = 1 << 24
+#: The metadata in which tflite-micro, and nobody else, looks for the places of tensors in its memory.
+PLAN = "OfflineMemoryAllocation"
+# Its version, its subgraph, and the number of tensors, by which offsets would follow.
+_NO_TENSORS = np.zeros(3, np.int32)
+# The kernels that take the first scale of a constant for all of its channels, and its position.
+_FIRST_SCALE = {"DEQUANTIZE": 0, "EMBEDDING_LOOKUP": 1}
 
 
 def edit_file(path: Path, *changes: Edit, max_flatbuffer: int = MAX_FLATBUFFER) -> bool:
@@ -97,3 +102,29 @@ def _write(model: Any, path: Path, max_flatbuffer: int) -> None:
     correct_op_codes(path)
     if large:
         append_buffers(path, large, max_flatbuffer=max_flatbuffer)
+
+
+def refuse_first_scales(model: Any) -> None:
+    """Gives a model a plan of tflite-micro's memory that has no tensors, if that would take a scale for another one.
+
+    tflite-micro looks at no versions of ops, but refuses a plan that is not of as many tensors as the model has, before
+    it runs anything. A model that has a plan keeps it.
+
+    Args:
+        model: The model, an object of the schema.
+    """
+    if _has_channels(model):
+        add_metadata(model, PLAN, np.frombuffer(_NO_TENSORS.tobytes(), np.uint8))
+
+
+def _has_channels(model: Any) -> bool:
+    """Whether an operand has several scales of which tflite-micro takes the first one."""
+    kinds = op_names(model)
+    for graph in model.subgraphs:
+        for op in graph.operators or ():
+            position = _FIRST_SCALE.get(kinds[int(op.opcodeIndex)])
+            if position is not None and position < len(op.inputs):
+                parameters = graph.tensors[op.inputs[position]].quantization
+                if parameters is not None and parameters.scale is not None and len(parameters.scale) > 1:
+                    return True
+    return False

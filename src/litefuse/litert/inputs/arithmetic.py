@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.litert.inputs.flow import Place, Results, Trace
-from litefuse.litert.inputs.numbers import distinct
+from litefuse.litert.inputs.random_values import distinct
 from litefuse.litert.inputs.uses import Image, Limits, Mask, Range
 
 __all__ = ["MOST_COLUMNS", "arithmetic", "clip", "floor_div", "modulo", "power", "quantize"]

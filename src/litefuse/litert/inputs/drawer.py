@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import InterpreterError
-from litefuse.litert.inputs.deck import Deck, shuffled
-from litefuse.litert.inputs.numbers import normal, uniform, whole
+from litefuse.litert.inputs.random_values import Deck, normal, shuffled, uniform, whole
 from litefuse.litert.inputs.texts import Texts
 from litefuse.litert.inputs.uses import (
     Box,

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from litefuse.litert.inputs.drawer import Manner
 from litefuse.litert.inputs.graph import Model
-from litefuse.litert.inputs.numbers import distinct
+from litefuse.litert.inputs.random_values import distinct
 
 __all__ = [
     "FEW",

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,11 +17,38 @@ from litefuse.litert.inputs.flow import Flow, Trace, Value
 from litefuse.litert.inputs.graph import Model, Signature
 from litefuse.litert.inputs.kinds import asks_for_nan, numbers_of
 from litefuse.litert.inputs.rules import rule_of
-from litefuse.litert.inputs.tables import Tables
 from litefuse.litert.inputs.uses import Box, Domain, Rows, Use, Words
 from litefuse.litert.runtime.flatbuffer import content_of
 
-__all__ = ["LEVELS", "OTHER_NUMBERS", "Manner", "ModelInputs"]
+__all__ = ["LEVELS", "OTHER_NUMBERS", "Manner", "ModelInputs", "Tables"]
+
+
+class Tables(NamedTuple):
+    """The tables of a model.
+
+    Attributes:
+        keys: The keys of each hash table.
+        shapes: The shapes of constants and variables.
+        numbers: The numbers among its constants that are not weights.
+        asks_for_nan: Whether it tells NaN or infinities from numbers.
+    """
+
+    keys: tuple[tuple[bytes | int, ...], ...] = ()
+    shapes: frozenset[tuple[int, ...]] = frozenset()
+    numbers: tuple[float, ...] = ()
+    asks_for_nan: bool = False
+
+    def more_keys(self, known: tuple[bytes | int, ...]) -> tuple[bytes | int, ...]:
+        """Returns further keys of the tables that have some of the known keys; of all tables where none has."""
+        own = set(known)
+        alike = [each for each in self.keys if not own.isdisjoint(each)] or self.keys
+        return tuple(dict.fromkeys(key for each in alike for key in each if key not in own))
+
+    def more_rows(self, count: int, row: tuple[int, ...]) -> int:
+        """Returns the row count of a table with more than ``count`` such rows; 0 if none has, or one has as many."""
+        if (count, *row) in self.shapes:
+            return 0
+        return max((shape[0] for shape in self.shapes if shape[1:] == row and shape[0] > count), default=0)
 
 
 class ModelInputs:

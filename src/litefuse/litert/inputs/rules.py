@@ -12,7 +12,7 @@ from litefuse.litert.inputs.arithmetic import MOST_COLUMNS, arithmetic, clip, fl
 from litefuse.litert.inputs.flow import Place, Results, Rule, Trace
 from litefuse.litert.inputs.graph import Op, Tensor
 from litefuse.litert.inputs.images import blocks, resized
-from litefuse.litert.inputs.numbers import distinct
+from litefuse.litert.inputs.random_values import distinct
 from litefuse.litert.inputs.uses import Count, Limits, Mask, Near, Padding, Rows, Small, Sorted, Use, Whole, Words
 
 __all__ = ["rule_of"]

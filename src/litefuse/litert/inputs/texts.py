@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.litert.inputs.deck import Deck
+from litefuse.litert.inputs.random_values import Deck
 from litefuse.litert.inputs.uses import Domain, Expression, Numerals, Text, Words
 
 __all__ = ["Texts", "eight_letters"]

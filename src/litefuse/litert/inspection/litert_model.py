@@ -30,9 +30,9 @@ from litefuse.litert.metadata.associated_files import pack_of
 from litefuse.litert.metadata.finish import model_metadata
 from litefuse.litert.runtime import model_tables as fields
 from litefuse.litert.runtime.flatbuffer import Table, content_of, root
+from litefuse.litert.runtime.known_custom_ops import ops_that_run_in_litert
 from litefuse.litert.runtime.model_content import check_model
 from litefuse.litert.runtime.model_tables import IDENTIFIER, OpCode, custom_options, dtype_name, sizes_of
-from litefuse.litert.runtime.operators import ops_that_run_in_litert
 from litefuse.litert.runtime.soundness import check_soundness
 
 __all__ = ["facts_of", "inspect_litert_model", "is_litert_model"]

@@ -1,4 +1,4 @@
-"""The difference between the outputs of two models."""
+"""The difference between the outputs of two models, or of two calls of one."""
 
 from __future__ import annotations
 
@@ -8,14 +8,94 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.litert.inputs.kinds import Kind
-from litefuse.litert.inputs.movement import movement
-from litefuse.litert.results.elements import elements
 
-__all__ = ["Difference", "difference", "difference_of_elements", "kind_of"]
+__all__ = ["Difference", "Elements", "difference", "difference_of_elements", "elements", "kind_of", "movement"]
 
 # An element may be off by as much as one of this part of the first quartile, whatever it is: sums of many numbers that
 # cancel out are rounded so. Further from 0, a fault of the allowed error shows in the elements beside it as well.
 _OF_OTHERS = 0.1
+# Less than this is 0: kernels flush what is below the smallest normal number.
+_NOTHING = 2.0**-100
+
+
+def movement(before: npt.NDArray[Any], after: npt.NDArray[Any]) -> float:
+    """Returns how far an output is from that of another call; a comparison of one that does not move says nothing.
+
+    Of real and complex numbers, the largest difference, relative to the largest finite value; of other values, the
+    share that differs; infinite if the shapes differ, or the non-finite values.
+    """
+    if before.shape != after.shape:
+        return float("inf")
+    if not before.size:
+        return 0.0
+    if before.dtype.kind not in "fcV" or after.dtype.kind not in "fcV":
+        return float(np.count_nonzero(before != after) / before.size)
+    wide = np.complex128 if before.dtype.kind == "c" else np.float64
+    one, other = before.astype(wide), after.astype(wide)
+    finite = np.isfinite(one)
+    if not np.array_equal(one[~finite], other[~np.isfinite(other)], equal_nan=True) or not np.array_equal(
+        finite, np.isfinite(other)
+    ):
+        return float("inf")
+    one, other = one[finite], other[finite]
+    largest = float(np.abs(one).max()) if one.size else 0.0
+    return float(np.abs(one - other).max()) / (largest or 1.0) if one.size else 0.0
+
+
+class Elements(NamedTuple):
+    """How a result differs from the expected one.
+
+    Attributes:
+        error: The largest error of an element where both are numbers; infinite if only the expected one is.
+        place: The element with this error, and its values.
+        undefined: The first element that differs where the expected one is NaN or infinite; empty if there is none.
+    """
+
+    error: float
+    place: str = ""
+    undefined: str = ""
+
+
+def elements(found: npt.NDArray[Any], expected: npt.NDArray[Any], spread: npt.NDArray[Any] | float = 0.0) -> Elements:
+    """Compares two results of the same dtype and shape.
+
+    An error is relative to the element, or to what the operations behind it were relative to, where that is more.
+
+    Args:
+        found: The result.
+        expected: The expected one; what is neither real nor complex is to be equal.
+        spread: See ``Rounding.spread``, for each element or all.
+    """
+    if not expected.size:
+        return Elements(0.0)
+    if expected.dtype.kind not in "fcV":
+        errors = np.where((found != expected) & (np.asarray(spread) == 0), np.inf, 0.0)
+        return Elements(float(errors.max()), _place(found, expected, errors))
+    with np.errstate(all="ignore"):
+        wide = np.complex128 if expected.dtype.kind == "c" else np.float64
+        one, other = found.astype(wide), expected.astype(wide)
+        same = (one == other) | (np.isnan(one) & np.isnan(other))
+        errors = np.abs(one - other) / np.maximum(np.maximum(np.abs(other), spread), _NOTHING)
+    defined = np.isfinite(other)
+    errors = np.where(defined & np.isfinite(one), errors, np.inf)
+    errors = np.where(same | np.isinf(spread), 0.0, errors)
+    undefined = np.where(defined, 0.0, errors > 0)
+    errors = np.where(defined, errors, 0.0)
+    return Elements(
+        float(errors.max()),
+        _place(found, expected, errors) if errors.any() else "",
+        _place(found, expected, undefined) if undefined.any() else "",
+    )
+
+
+def _place(found: npt.NDArray[Any], expected: npt.NDArray[Any], errors: npt.NDArray[Any]) -> str:
+    place = np.unravel_index(int(errors.argmax()), errors.shape)
+    at = f" at {[int(axis) for axis in place]}" if place else ""
+    return f"{_shown(found[place])} for {_shown(expected[place])}{at}"
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.7g}" if isinstance(value, np.floating) else str(value)
 
 
 class Difference(NamedTuple):

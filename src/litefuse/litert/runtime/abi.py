@@ -11,9 +11,12 @@ from __future__ import annotations
 import ctypes
 from ctypes import c_bool, c_char_p, c_float, c_int, c_int32, c_int64, c_size_t, c_uint64, c_void_p
 from enum import IntEnum, IntFlag
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from litefuse.litert.runtime.process_memory import c_library
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
 
 __all__ = [
     "AFFINE_QUANTIZATION",
@@ -40,6 +43,7 @@ __all__ = [
     "TfLiteType",
     "address_of",
     "free",
+    "guarded",
     "int_array",
     "owned_int_array",
     "read_float_array",
@@ -286,7 +290,7 @@ class StablehloCompositeParams(ctypes.Structure):
 
 _libc = c_library()
 
-# Called by the runtime. Each takes only the context, because all else is bound to it (see ``callbacks``); the further
+# Called by the runtime. Each takes only the context, because all else is bound to it (see ``guarded``); the further
 # arguments that the runtime passes stay unread in their registers, which the calling conventions of the 64-bit
 # platforms allow.
 CALLBACK = ctypes.CFUNCTYPE(c_int, c_void_p)
@@ -341,3 +345,32 @@ def owned_int_array(*values: int) -> int:
 def free(address: int) -> None:
     """Frees memory of C's allocator."""
     _libc.free(address)
+
+
+def guarded(function: Callable[[int], int], failed: Callable[[BaseException], int]) -> Callable[[int], int]:
+    """Makes a C callback of a function that lets no exception escape, not even interrupts.
+
+    ctypes prints and drops an exception that leaves a callback, and the caller in C reads an uninitialized result. A
+    ``try`` in the callback's body is not enough: Python handles signals when a function is entered, before its first
+    statement, and after a long op in C an interrupt is pending exactly then. A suspended generator is already inside
+    its ``try`` when it is resumed, so the callback is the ``send`` of one, which takes one argument.
+
+    Args:
+        function: The callback.
+        failed: Handles whatever it raises, and returns a result in its place.
+    """
+    generator = _guard(function, failed)
+    next(generator)
+    return generator.send
+
+
+def _guard(function: Callable[[int], int], failed: Callable[[BaseException], int]) -> Generator[int, int, None]:
+    result = 0
+    while True:
+        try:
+            argument = yield result
+            result = function(argument)
+        except GeneratorExit:
+            return
+        except BaseException as error:  # noqa: BLE001 - a callback must not raise
+            result = failed(error)

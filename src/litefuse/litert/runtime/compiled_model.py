@@ -15,6 +15,7 @@ import numpy.typing as npt
 from litefuse.errors import InterpreterError
 from litefuse.litert.runtime import litert_library as litert
 from litefuse.litert.runtime.custom_op import CustomOp
+from litefuse.litert.runtime.input_specs import InputSpec, signature_section
 from litefuse.litert.runtime.kernel_delegates import kernel_delegates, missing_kernels
 from litefuse.litert.runtime.litert_accelerator import Accelerator
 from litefuse.litert.runtime.model_content import check, path_and_content
@@ -132,16 +133,12 @@ class CompiledModel:
         self.close()
 
     def _repr_html_(self) -> str:
-        from litefuse.litert.runtime.signature_sections import ShownTensor, signature_section
         from litefuse.support.report.html import sections_html
         from litefuse.support.report.sections import Section
 
         sections = [Section(self._where, note="" if self._compiled else "It is closed.")]
         for signature in self.signatures.values():
-            inputs, outputs = (
-                [ShownTensor(name, dtype, shape) for name, shape, dtype in part]
-                for part in (signature.inputs, signature.outputs)
-            )
+            inputs, outputs = ([(tensor.name, _spec(tensor)) for tensor in side] for side in signature[1:])
             sections.append(signature_section(f"Signature {signature.key}", inputs, outputs))
         return sections_html(sections)
 
@@ -268,6 +265,10 @@ class CompiledModel:
         return ModelSignature(
             _text("LiteRtGetSignatureKey", signature), _details("Input", signature), _details("Output", signature)
         )
+
+
+def _spec(tensor: TensorDetails) -> InputSpec:
+    return InputSpec(tensor.name, tensor.dtype, tuple(None if size < 0 else size for size in tensor.shape))
 
 
 def _details(side: str, signature: c_void_p) -> tuple[TensorDetails, ...]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from litefuse.errors import KernelError
-from litefuse.litert.runtime.kernel_pack import PACK
+from litefuse.litert.runtime.kernel_pack import kernel_classes
 from litefuse.support.plug_ins.entry_points import PlugIn, find_plug_ins, what_was_raised
 
 if TYPE_CHECKING:
@@ -20,15 +21,17 @@ if TYPE_CHECKING:
     from litefuse.litert.runtime.scales import QuantizationParameters
 
 __all__ = [
+    "PACK",
     "CustomOp",
+    "PartlyNativeKernel",
     "TensorSpec",
     "custom_op",
     "find_kernel",
     "has_kernel",
     "installed_kernels",
+    "is_beyond_native",
     "is_registered",
     "kernel_beyond_native",
-    "kernel_of_pack",
     "kernels_by_name",
     "registered_kernels",
     "registered_libraries",
@@ -154,6 +157,32 @@ class CustomOp:
         raise NotImplementedError
 
 
+class PartlyNativeKernel(CustomOp):
+    """Base class of the pack's kernels whose C++ form does not support all attributes."""
+
+    @classmethod
+    @abstractmethod
+    def is_beyond_native(cls, attributes: Mapping[str, Any]) -> bool:
+        """Whether the C++ kernel does not support an op with these attributes."""
+
+
+class _Pack(Mapping[str, "type[CustomOp]"]):
+    def __getitem__(self, op: str) -> type[CustomOp]:
+        return kernel_classes()[op].load()
+
+    def __contains__(self, op: object) -> bool:
+        return op in kernel_classes()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(kernel_classes())
+
+    def __len__(self) -> int:
+        return len(kernel_classes())
+
+
+PACK: Mapping[str, type[CustomOp]] = _Pack()
+"""The pack's kernels by the names of their ops. One that is registered with ``custom_op`` takes precedence."""
+
 Kernel = TypeVar("Kernel", bound=CustomOp)
 
 _registered: dict[str, type[CustomOp]] = {}
@@ -278,7 +307,7 @@ def find_kernel(name: str, *, without: Container[str] = (), with_pack: bool = Tr
     if kernel is None and name in without:
         return None
     if kernel is None and with_pack:
-        kernel = kernel_of_pack(name)
+        kernel = PACK.get(name)
     if kernel is None and (plug_in := installed_kernels().get(name)) is not None:
         kernel = _load(plug_in)
     return kernel
@@ -289,11 +318,6 @@ def has_kernel(name: str) -> bool:
     return name in _registered or name in PACK or name in installed_kernels()
 
 
-def kernel_of_pack(name: str) -> type[CustomOp] | None:
-    """Returns the pack's kernel of the custom op ``name`` in Python, or None."""
-    return PACK.get(name)
-
-
 def kernel_beyond_native(name: str, options: bytes) -> type[CustomOp] | None:
     """The pack's kernel in Python, where that in C++ does not take an op with these options; else None.
 
@@ -301,14 +325,22 @@ def kernel_beyond_native(name: str, options: bytes) -> type[CustomOp] | None:
         name: The op's name; a native kernel runs it.
         options: The node's ``custom_options``.
     """
-    # Here and not at the top: its classes are subclasses of CustomOp.
-    from litefuse.litert.runtime.partly_native import is_beyond_native, is_partly_native
-
-    if not is_partly_native(name):
+    if not _is_partly_native(name):
         return None
     from litefuse.litert.runtime.options import decode_map
 
     return find_kernel(name) if is_beyond_native(name, decode_map(options) or {}) else None
+
+
+def is_beyond_native(op: str, attributes: Mapping[str, Any]) -> bool:
+    """Whether the C++ kernel of an op, which must exist, does not support it with these attributes."""
+    kernel = PACK[op] if _is_partly_native(op) else None
+    return kernel is not None and issubclass(kernel, PartlyNativeKernel) and kernel.is_beyond_native(attributes)
+
+
+def _is_partly_native(op: str) -> bool:
+    class_ = kernel_classes().get(op)
+    return class_ is not None and class_.keywords.get("native") == "partly"
 
 
 def _load(plug_in: PlugIn) -> type[CustomOp]:

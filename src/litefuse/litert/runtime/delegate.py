@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, TypeVar, cast, overload
 
 from litefuse.errors import InterpreterError, KernelError, LitefuseError
 from litefuse.litert.runtime import abi
-from litefuse.litert.runtime.callbacks import guarded
+from litefuse.litert.runtime.abi import guarded
 from litefuse.litert.runtime.custom_op import (
+    PACK,
     CustomOp,
     find_kernel,
     kernel_beyond_native,
-    kernel_of_pack,
     kernels_by_name,
 )
 from litefuse.litert.runtime.known_custom_ops import XNNPACK_OPS
@@ -232,7 +232,7 @@ class Delegate:
         XNNPACK has kernels under the same names as the pack. The pack's forms of a kernel take the same nodes: a native
         one is tried in its place.
         """
-        own = kernel_of_pack(name)
+        own = PACK.get(name)
         if own is None or not (native or kernel is own):
             return False
         try:

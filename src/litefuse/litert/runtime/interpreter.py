@@ -11,10 +11,10 @@ import numpy as np
 from ai_edge_litert import interpreter as litert
 
 from litefuse.errors import InterpreterError, KernelError
+from litefuse.litert.runtime.bindings import PreparedCall, ReadingBinding, StepsOfRuntime, read_tensor
+from litefuse.litert.runtime.custom_op import CustomOp
+from litefuse.litert.runtime.kernel_delegates import missing_kernels
 from litefuse.litert.runtime.model_content import check, path_and_content
-from litefuse.litert.runtime.prepared_call import PreparedCall
-from litefuse.litert.runtime.reading import ReadingBinding, read_tensor
-from litefuse.litert.runtime.steps import StepsOfRuntime
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -146,7 +146,7 @@ class Interpreter(litert.Interpreter):
         return SignatureRunner(self, signature_key, lambda run: self._kernels.run(run, self._explain_running))
 
     def _repr_html_(self) -> str:
-        from litefuse.litert.runtime.signature_sections import interpreter_sections
+        from litefuse.litert.runtime.input_specs import interpreter_sections
         from litefuse.support.report.html import sections_html
         from litefuse.support.report.sections import Section
 
@@ -204,7 +204,6 @@ class Interpreter(litert.Interpreter):
         # Another delegate may run one of them: an op that is invoked has a kernel.
         if not any(f"({name}) failed to prepare" in text for name in unresolved):
             return InterpreterError(text.strip(), where=self._where) if isinstance(error, UnicodeDecodeError) else error
-        from litefuse.litert.runtime.kernel_delegates import missing_kernels
 
         return missing_kernels(unresolved, self._where, self._kernel_delegates.names if self._kernel_delegates else ())
 
@@ -251,7 +250,7 @@ class SignatureRunner(litert.SignatureRunner):
             given = {name: _with_strings(value) for name, value in inputs.items()}
             return self._guard(lambda: super(SignatureRunner, self).__call__(**given))
         except Exception as error:
-            from litefuse.litert.runtime.inputs import misfits
+            from litefuse.litert.runtime.input_specs import misfits
 
             # A kernel's exception has a note; the inputs are not to blame for it.
             runtimes = type(error) in {AttributeError, RuntimeError, ValueError} and not hasattr(error, "__notes__")

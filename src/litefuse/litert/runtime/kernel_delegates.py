@@ -15,8 +15,8 @@ from litefuse.litert.runtime.custom_op import (
     registered_libraries,
 )
 from litefuse.litert.runtime.delegate import Delegate
+from litefuse.litert.runtime.kernel_pack import native_library
 from litefuse.litert.runtime.native import NativeKernels, pack
-from litefuse.litert.runtime.native_library import native_library
 
 __all__ = ["KernelDelegates", "kernel_delegates", "missing_kernels"]
 

@@ -1,22 +1,29 @@
 """Index of the pack's kernels: the classes of ``litefuse.kernels.pack`` that are decorated with ``pack_kernel``.
 
-It is built from their source, without importing their modules.
+It is built from their source, without importing their modules. The kernels in C++ are in a library.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Literal, TypeVar
+import importlib.util
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import ClassVar, Literal, Protocol, TypeVar
 
 from litefuse.support.plug_ins.own_classes import OwnClass, own_classes
 
-if TYPE_CHECKING:
-    from litefuse.litert.runtime.custom_op import CustomOp
+__all__ = ["kernel_classes", "native_library", "pack_kernel"]
 
-__all__ = ["PACK", "kernel_classes", "pack_kernel"]
 
-_Kernel = TypeVar("_Kernel", bound="CustomOp")
+class _OfOneOp(Protocol):
+    op_name: ClassVar[str]
+
+
+_Kernel = TypeVar("_Kernel", bound=_OfOneOp)
+_NAMES = {"darwin": "liblitefuse_kernels.dylib", "win32": "litefuse_kernels.dll"}
 
 
 def pack_kernel(
@@ -44,23 +51,24 @@ def pack_kernel(
 @functools.cache
 def kernel_classes() -> Mapping[str, OwnClass]:
     """Returns the decorated classes by the names of their ops."""
-    found = own_classes("litefuse.kernels.pack", "pack_kernel")
-    return {each.arguments[0]: each for each in sorted(found, key=lambda each: each.name)}
+    kernels = own_classes("litefuse.kernels.pack", "pack_kernel")
+    return {kernel.arguments[0]: kernel for kernel in sorted(kernels, key=lambda kernel: kernel.name)}
 
 
-class _Pack(Mapping[str, "type[CustomOp]"]):
-    def __getitem__(self, op: str) -> type[CustomOp]:
-        return kernel_classes()[op].load()
+@functools.cache
+def native_library() -> Path | None:
+    """The shared library with the pack's native kernels; None where litefuse was installed without a C++ compiler.
 
-    def __contains__(self, op: object) -> bool:
-        return op in kernel_classes()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(kernel_classes())
-
-    def __len__(self) -> int:
-        return len(kernel_classes())
-
-
-PACK: Mapping[str, type[CustomOp]] = _Pack()
-"""The kernels by the names of their ops. A kernel that is registered with ``custom_op`` takes precedence."""
+    It has no dependencies, and can be given to ``ai_edge_litert.interpreter.load_delegate`` as well. The environment
+    variable ``LITEFUSE_KERNELS_LIBRARY`` names another build of it; empty, it stands for none.
+    """
+    chosen = os.environ.get("LITEFUSE_KERNELS_LIBRARY")
+    if chosen is not None:
+        return Path(chosen) if chosen else None
+    # It lies beside the kernels in Python, none of which is imported to look; an editable install has it in another
+    # folder than the sources.
+    spec = importlib.util.find_spec("litefuse.kernels")
+    folders = [] if spec is None else list(spec.submodule_search_locations or ())
+    name = _NAMES.get(sys.platform, "liblitefuse_kernels.so")
+    paths = (Path(folder, name) for folder in folders)
+    return next((path for path in paths if path.is_file()), None)

@@ -8,8 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
-__all__ = ["READERS_OF_OPTIONS", "RESOLVED_OPS", "XNNPACK_OPS", "by_kernel", "runs_in_litert"]
+from litefuse.litert.runtime import model_tables as fields
+from litefuse.litert.runtime.flatbuffer import content_of, root
+from litefuse.litert.runtime.model_tables import TENSOR_TYPES, OpCode
+
+__all__ = ["READERS_OF_OPTIONS", "RESOLVED_OPS", "XNNPACK_OPS", "by_kernel", "ops_that_run_in_litert", "runs_in_litert"]
 
 READERS_OF_OPTIONS = frozenset({"AudioSpectrogram", "Mfcc", "NumericVerify", "TFLite_Detection_PostProcess"})
 """Those whose kernels read their options as a flexbuffer without a check."""
@@ -36,13 +41,32 @@ def runs_in_litert(op: str, dtypes: Iterable[str]) -> bool:
     return op in RESOLVED_OPS or (op in XNNPACK_OPS and {*dtypes} == {"float32"})
 
 
+def ops_that_run_in_litert(content: Any) -> frozenset[str]:
+    """Returns the custom ops of a model that LiteRT's interpreter runs without another's kernel, in all their nodes.
+
+    Args:
+        content: The content of the ``.tflite`` file: bytes or a memory map.
+    """
+    model = root(content)
+    codes = [OpCode.read(code) for code in model.tables(fields.OPERATOR_CODES)]
+    found: dict[str, bool] = {}
+    for graph in model.tables(fields.SUBGRAPHS) if any(code.custom for code in codes) else ():
+        tensors = graph.tables(fields.TENSORS)
+        for operator in graph.tables(fields.OPERATORS):
+            name = codes[operator.number(fields.OPCODE, "I")].custom
+            if not name:
+                continue
+            values = (*operator.numbers(fields.OP_INPUTS), *operator.numbers(fields.OP_OUTPUTS))
+            types = [tensors[index].number(fields.TYPE, "b") for index in values if index >= 0]
+            runs = runs_in_litert(name, (TENSOR_TYPES.get(kind, "").lower() for kind in types))
+            found[name] = runs and found.get(name, True)
+    return frozenset(name for name, runs in found.items() if runs)
+
+
 def by_kernel(custom_ops: Sequence[str], path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Returns those of a file's custom ops that need kernels, and those that LiteRT runs by itself."""
     if not custom_ops:
         return (), ()
-    from litefuse.litert.runtime.flatbuffer import content_of  # few models have custom ops
-    from litefuse.litert.runtime.operators import ops_that_run_in_litert
-
     with content_of(path) as content:
         own = ops_that_run_in_litert(content)
     return tuple(name for name in custom_ops if name not in own), tuple(name for name in custom_ops if name in own)

@@ -19,7 +19,7 @@ from flatbuffers import flexbuffers
 
 from litefuse.errors import InterpreterError
 from litefuse.litert.runtime import abi
-from litefuse.litert.runtime.callbacks import guarded
+from litefuse.litert.runtime.abi import guarded
 from litefuse.litert.runtime.process_memory import library_of, read_memory
 
 __all__ = ["Layout", "check_layout", "probe_model"]

@@ -11,9 +11,9 @@ from pathlib import Path
 from ai_edge_litert import interpreter as litert
 
 from litefuse.errors import KernelError
-from litefuse.litert.cpp.sanitized import can_load, is_sanitized, sanitizer_environment
+from litefuse.litert.cpp.compiler import can_load, is_sanitized, sanitizer_environment
+from litefuse.litert.runtime.kernel_pack import native_library
 from litefuse.litert.runtime.layout import check_layout
-from litefuse.litert.runtime.native_library import native_library
 from litefuse.support.files.readable import check_file
 from litefuse.support.logs.events import silent_by_default
 

@@ -7,16 +7,31 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from litefuse.errors import LitefuseError
+from litefuse.litert.targets.question import Answer, Question, Refusal
 from litefuse.litert.targets.target import Hint, Target
 from litefuse.support.options.names import listed_names
-from litefuse.support.plug_ins.entry_points import find_plug_ins, what_was_raised
+from litefuse.support.plug_ins.entry_points import find_plug_ins, take_plug_ins, what_was_raised
 from litefuse.support.target_traits import TargetTraits, stricter
 
-__all__ = ["OWN", "Hint", "Target", "TargetTraits", "chosen_targets", "find_target", "target_names", "traits_of"]
+__all__ = [
+    "ASK",
+    "OWN",
+    "Hint",
+    "Target",
+    "TargetTraits",
+    "ask",
+    "chosen_targets",
+    "find_target",
+    "target_names",
+    "traits_of",
+]
+
+#: The function to run in the process that asks the software of a target.
+ASK = "litefuse.litert.targets:ask"
 
 #: litefuse's own targets: the module and the class of each.
 OWN = {
-    "cpu": ("cpu", "Cpu"),
+    "cpu": ("litert", "Cpu"),
     "litert": ("litert", "LiteRT"),
     "gpu": ("gpu", "Gpu"),
     "micro": ("micro", "Micro"),
@@ -77,6 +92,23 @@ def traits_of(name: str | Sequence[str]) -> TargetTraits:
     """
     names = [name] if isinstance(name, str) else name
     return stricter([find_target(each).traits for each in names])
+
+
+def ask(question: Question, announce: Callable[[str], None]) -> Answer:
+    """Asks the software, in a process of its own: it may crash, and much of it writes to the streams.
+
+    Raises:
+        LitefuseError: No such target here, or its software does not answer.
+    """
+    take_plug_ins(question.plug_ins)
+    target = find_target(question.target)
+    try:
+        return target.ask(question, announce)
+    except LitefuseError:
+        raise
+    except (Exception, SystemExit) as error:  # noqa: BLE001  whatever the software raises
+        refusal = Refusal("", f"its software fails: {what_was_raised(error)}")
+        return Answer(target.traits.runtime, takes=False, refusals=(refusal,))
 
 
 def _loaded(name: str, load: Callable[[], Any], package: str) -> Target:

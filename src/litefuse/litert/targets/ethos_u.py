@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from litefuse.errors import LitefuseError
-from litefuse.litert.targets.ethos_u_ops import ETHOS_U_OPS
-from litefuse.litert.targets.logged import logged
 from litefuse.litert.targets.micro import Micro
 from litefuse.litert.targets.question import Answer, Question, Refusal
-from litefuse.litert.targets.target import Hint, Target, installed, not_installed
+from litefuse.litert.targets.table import Limits, OpTable
+from litefuse.litert.targets.target import Hint, Target, installed, logged, not_installed
 
-__all__ = ["EthosU"]
+__all__ = ["ETHOS_U_OPS", "EthosU"]
 
 _PACKAGE = "ethos-u-vela"
 # As Vela names them: the generation of the NPU, and the MACs in a cycle.
@@ -40,6 +39,27 @@ _INVALID = re.compile(
 _DYNAMIC = re.compile(r"^Tensor '[^\n]*' has a dynamic signature", re.MULTILINE)
 
 _QUANTIZE = "--quantize int8 --quantized-io and --representative-dataset"
+
+# Of Vela 5.2, ``vela --supported-ops-report``: its ops for Ethos-U55 and Ethos-U65, and the dtypes and constant sizes
+# that hold for all of them. Limits on single ops, such as on strides, are not in it.
+_ANY = """
+    ABS ADD ARG_MAX AVERAGE_POOL_2D BATCH_MATMUL CONCATENATION CONV_2D DEPTHWISE_CONV_2D ELU EXP EXPAND_DIMS
+    FULLY_CONNECTED GELU HARD_SWISH LEAKY_RELU LOG LOGISTIC MAXIMUM MAX_POOL_2D MEAN MINIMUM MIRROR_PAD MUL NEG PACK
+    PAD PADV2 PRELU QUANTIZE REDUCE_MAX REDUCE_MIN RELU RELU6 RELU_0_TO_1 RELU_N1_TO_1 RESIZE_BILINEAR
+    RESIZE_NEAREST_NEIGHBOR REVERSE_V2 RSQRT SOFTMAX SPLIT SPLIT_V SQUARED_DIFFERENCE SQUEEZE SUB SUM TANH TILE
+    TRANSPOSE TRANSPOSE_CONV UNIDIRECTIONAL_SEQUENCE_LSTM UNPACK
+"""
+
+ETHOS_U_OPS = OpTable(
+    "Vela 5.2's report on supported ops, for Ethos-U55",
+    ops={
+        **{name: Limits() for name in _ANY.split()},
+        "RESHAPE": Limits(constant=(1,)),
+        "STRIDED_SLICE": Limits(constant=(1, 2, 3)),
+        "SLICE": Limits(constant=(1, 2)),
+    },
+    every=Limits(dtypes=frozenset({"int8", "uint8", "int16", "int32"})),
+)
 
 
 class EthosU(Target):

@@ -1,17 +1,16 @@
-"""LiteRT's ``CompiledModel`` on the CPU, its current interface."""
+"""LiteRT on the CPU: its interpreter, and ``CompiledModel``, its current interface."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 
-from litefuse.litert.targets.logged import logged
 from litefuse.litert.targets.question import Answer, Question, Refusal
 from litefuse.litert.targets.table import OpTable
-from litefuse.litert.targets.target import Hint, Target
+from litefuse.litert.targets.target import Hint, Target, installed, logged
 from litefuse.support.target_traits import TargetTraits
 
-__all__ = ["VARIABLES", "LiteRT", "reported_errors"]
+__all__ = ["VARIABLES", "Cpu", "LiteRT", "reported_errors"]
 
 _ACCELERATORS = "CPU"
 
@@ -23,6 +22,18 @@ _NO_KERNEL = re.compile(r"Didn't find op for builtin opcode '(?P<op>\w+)' versio
 
 #: Why a file with variable tensors is refused.
 VARIABLES = "CompiledModel loads no file with variable tensors, in which recurrent ops keep their state"
+
+
+class Cpu(Target):
+    """The stock interpreter, whose numbers those of all other targets are compared with."""
+
+    name = "cpu"
+    traits = TargetTraits("LiteRT")
+    table = OpTable("LiteRT's schema", runs_own=True)
+
+    def ask(self, question: Question, announce: Callable[[str], None]) -> Answer:
+        del question, announce
+        return Answer(installed("LiteRT", "ai-edge-litert"), not_run="the others are compared with it")
 
 
 class LiteRT(Target):

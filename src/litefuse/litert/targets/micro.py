@@ -12,15 +12,13 @@ from typing import Any
 import numpy as np
 
 from litefuse.errors import LitefuseError
-from litefuse.litert.targets.logged import logged
-from litefuse.litert.targets.micro_ops import MICRO_OPS
 from litefuse.litert.targets.question import Answer, Arrays, Question, Refusal, TargetCall
-from litefuse.litert.targets.table import CUSTOM, refused_by_table
-from litefuse.litert.targets.target import Hint, Target, installed, not_installed
+from litefuse.litert.targets.table import CUSTOM, Limits, OpTable, refused_by_table
+from litefuse.litert.targets.target import Hint, Target, installed, logged, not_installed
 from litefuse.support.options.limits import parsed_bytes
 from litefuse.support.target_traits import TargetTraits
 
-__all__ = ["Micro"]
+__all__ = ["MICRO_OPS", "Micro"]
 
 _PACKAGE = "tflite-micro"
 _RUNTIME = "tflite_micro.python.tflite_micro.runtime"
@@ -31,7 +29,7 @@ _NO_ROOM = re.compile(r"[Ff]ailed to (?:allocate|resize|reserve)[^\n]*|Arena siz
 _CUSTOM = re.compile(
     r"Didn't find op for (?:custom op|custom opcode)[^\n']*'?(?P<op>[^\n']*)|custom op '(?P<other>[^']*)'"
 )
-# What it says of the plan by which ``export.refused_by_micro`` has it refuse a file, and what that means.
+# What it says of the plan by which ``export.edited_file`` has it refuse a file, and what that means.
 _NO_PLAN = "Nbr of offline buffer offsets (0)"
 _FIRST_SCALE = "constants have a scale for each channel, but tflite-micro would use the first for all"
 # What says nothing by itself: where in the source, and what failed because of it.
@@ -42,6 +40,32 @@ _SOURCE = re.compile(r"^\S+\.(?:cc|h)(?::\d+)?:? +")
 _FIRST_ARENA, _LARGEST_ARENA, _STEP = 1 << 14, 1 << 28, 16
 
 _QUANTIZE = "convert with --quantize int8 --quantized-io and --representative-dataset"
+
+# Measured by loading a model of each op of LiteRT's schema (tflite-micro 0.dev20260101 and later, 2026-11): an op that
+# it lacks is looked up, and reported, before anything else.
+_ANY = """
+    ABS ADD ADD_N ARG_MAX ARG_MIN ASSIGN_VARIABLE AVERAGE_POOL_2D BATCH_MATMUL BATCH_TO_SPACE_ND BROADCAST_ARGS
+    CALL_ONCE CAST CEIL CONCATENATION CONV_2D COS CUMSUM DEPTHWISE_CONV_2D DEPTH_TO_SPACE DEQUANTIZE DIV
+    DYNAMIC_UPDATE_SLICE ELU EMBEDDING_LOOKUP EQUAL EXP EXPAND_DIMS FLOOR FLOOR_DIV FLOOR_MOD FULLY_CONNECTED GATHER
+    GATHER_ND GREATER GREATER_EQUAL HARD_SWISH IF L2_NORMALIZATION L2_POOL_2D LEAKY_RELU LESS LESS_EQUAL LOG
+    LOGICAL_AND LOGICAL_NOT LOGICAL_OR LOGISTIC LOG_SOFTMAX MAXIMUM MAX_POOL_2D MEAN MINIMUM MIRROR_PAD MUL NEG
+    NOT_EQUAL PACK PAD PADV2 PRELU QUANTIZE READ_VARIABLE REDUCE_ALL REDUCE_MAX REDUCE_MIN RELU RELU6
+    RESIZE_BILINEAR RESIZE_NEAREST_NEIGHBOR REVERSE_V2 ROUND RSQRT SELECT_V2 SHAPE SIN SLICE SOFTMAX
+    SPACE_TO_BATCH_ND SPACE_TO_DEPTH SPLIT SPLIT_V SQRT SQUARE SQUARED_DIFFERENCE SQUEEZE STRIDED_SLICE SUB SUM SVDF
+    TANH TRANSPOSE TRANSPOSE_CONV UNIDIRECTIONAL_SEQUENCE_LSTM UNPACK VAR_HANDLE WHILE ZEROS_LIKE
+"""
+
+MICRO_OPS = OpTable(
+    "tflite-micro's Python package, 2026-11",
+    ops={
+        **{name: Limits() for name in _ANY.split()},
+        # Sizes of results are planned before the first call.
+        "RESHAPE": Limits(constant=(1,)),
+        "FILL": Limits(constant=(0,)),
+        "BROADCAST_TO": Limits(constant=(1,)),
+    },
+    custom=frozenset({"TFLite_Detection_PostProcess"}),
+)
 
 
 class Micro(Target):

@@ -10,14 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from litefuse.litert.targets.logged import logged
-from litefuse.litert.targets.openvino_ops import OPENVINO_OPS
 from litefuse.litert.targets.question import Answer, Arrays, Question, Refusal, TargetCall
-from litefuse.litert.targets.table import refused_by_table
-from litefuse.litert.targets.target import Hint, Target, installed, not_installed
+from litefuse.litert.targets.table import Limits, OpTable, refused_by_table
+from litefuse.litert.targets.target import Hint, Target, installed, logged, not_installed
 from litefuse.support.target_traits import TargetTraits
 
-__all__ = ["OpenVINO"]
+__all__ = ["OPENVINO_OPS", "OpenVINO"]
 
 _PACKAGE = "openvino"
 # On the CPU, with floats as they are, and activations not rounded where weights are integers.
@@ -25,6 +23,23 @@ _DEVICE, _OPTIONS = "CPU", {"EXECUTION_MODE_HINT": "ACCURACY"}
 
 _NO_OP = re.compile(r"No translator found for (?P<op>\S+) node")
 _BEHIND = "weights are stored behind the flatbuffer, where OpenVINO does not look"
+
+# The ops of its frontend for LiteRT files, measured by loading a model of each op of LiteRT's schema (OpenVINO 2026.4):
+# one that it lacks is reported before anything else.
+_ANY = """
+    ABS ADD ADD_N ARG_MAX ARG_MIN AVERAGE_POOL_2D BATCH_MATMUL BATCH_TO_SPACE_ND BROADCAST_ARGS BROADCAST_TO CAST
+    CEIL COMPLEX_ABS CONCATENATION CONV_2D CONV_3D COS CUMSUM DENSIFY DEPTHWISE_CONV_2D DEPTH_TO_SPACE DEQUANTIZE
+    DIV ELU EMBEDDING_LOOKUP EQUAL EXP EXPAND_DIMS FILL FLOOR FLOOR_DIV FLOOR_MOD FULLY_CONNECTED GATHER GATHER_ND
+    GELU GREATER GREATER_EQUAL HARD_SWISH L2_NORMALIZATION LEAKY_RELU LESS LESS_EQUAL LOG LOGICAL_AND LOGICAL_NOT
+    LOGICAL_OR LOGISTIC LOG_SOFTMAX MATRIX_DIAG MAXIMUM MAX_POOL_2D MEAN MINIMUM MIRROR_PAD MUL NEG NOT_EQUAL
+    ONE_HOT PACK PAD PADV2 POW PRELU QUANTIZE RANGE RANK REDUCE_ALL REDUCE_ANY REDUCE_MAX REDUCE_MIN REDUCE_PROD
+    RELU RELU6 RELU_0_TO_1 RESHAPE RESIZE_BILINEAR RESIZE_NEAREST_NEIGHBOR REVERSE_SEQUENCE REVERSE_V2 RFFT2D ROUND
+    RSQRT SCATTER_ND SEGMENT_SUM SELECT SELECT_V2 SHAPE SIGN SIN SLICE SOFTMAX SPACE_TO_BATCH_ND SPACE_TO_DEPTH
+    SPLIT SPLIT_V SQRT SQUARE SQUARED_DIFFERENCE SQUEEZE STABLEHLO_COMPOSITE STRIDED_SLICE SUB SUM TANH TILE TOPK_V2
+    TRANSPOSE TRANSPOSE_CONV UNIQUE UNPACK WHERE WHILE ZEROS_LIKE
+"""
+
+OPENVINO_OPS = OpTable("OpenVINO 2026.4", ops={name: Limits() for name in _ANY.split()})
 
 
 class OpenVINO(Target):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 from litefuse.errors import LitefuseError
@@ -11,7 +15,7 @@ from litefuse.litert.targets.question import Answer, Question, Refusal
 from litefuse.litert.targets.table import OpTable
 from litefuse.support.target_traits import TargetTraits
 
-__all__ = ["Hint", "Target", "installed", "not_installed"]
+__all__ = ["Hint", "Target", "installed", "logged", "not_installed"]
 
 
 def installed(software: str, package: str) -> str:
@@ -95,3 +99,26 @@ class Target:
         """Returns the refused ops that the output of its software names."""
         del log
         return ()
+
+
+@contextmanager
+def logged(path: str) -> Generator[Path]:
+    """Sends the standard streams of this process to a file, which is empty at first, during the context.
+
+    Native libraries write to the streams' numbers, so these are what is redirected.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    kept = [os.dup(number) for number in (1, 2)]
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
+    try:
+        for number in (1, 2):
+            os.dup2(file, number)
+        yield Path(path)
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        for number, old in zip((1, 2), kept, strict=True):
+            os.dup2(old, number)
+            os.close(old)
+        os.close(file)

@@ -176,7 +176,7 @@ def _refusal_of_runtime(op: str, attributes: Mapping[str, Any]) -> str | None:
 
 def _is_python_only(op: ir.OpView, name: str) -> bool:
     from litefuse.kernels import PYTHON_ONLY
-    from litefuse.litert.runtime.partly_native import is_beyond_native
+    from litefuse.litert.runtime.custom_op import is_beyond_native
 
     return name in PYTHON_ONLY or is_beyond_native(name, _attributes(op))
 

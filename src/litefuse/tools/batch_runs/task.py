@@ -150,7 +150,7 @@ class _Work:
         options = dict(given)
         original = options.pop("original", self._entry.path)
         if (inputs := options.pop("inputs", None)) is not None:
-            from litefuse.litert.runtime.inputs import load_arrays
+            from litefuse.litert.runtime.input_specs import load_arrays
 
             options["inputs"] = load_arrays(Path(local(inputs)))
         found: Verification = verify_model(result, original, **options)

@@ -15,7 +15,7 @@ from ctypes import c_double, c_int, c_int32, c_int64, c_size_t, c_void_p
 from typing import Any, NamedTuple, Protocol
 
 from litefuse.litert.runtime import abi
-from litefuse.litert.runtime.native_library import native_library
+from litefuse.litert.runtime.kernel_pack import native_library
 from litefuse.litert.runtime.process_memory import c_library
 
 __all__ = ["Clock", "NativeClock", "PythonClock", "Reading", "new_clock"]

@@ -9,11 +9,11 @@ from typing import Any
 
 from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.litert.inputs.model_inputs import Manner, ModelInputs
+from litefuse.litert.runtime.bindings import PreparedCall
 from litefuse.litert.runtime.custom_op import CustomOp
-from litefuse.litert.runtime.inputs import fit_inputs, input_specs, no_input
+from litefuse.litert.runtime.input_specs import fit_inputs, input_specs, no_input
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.loading import load_kernels
-from litefuse.litert.runtime.prepared_call import PreparedCall
 from litefuse.litert.runtime.scales import quantized
 from litefuse.litert.runtime.transfer import unpickle_kernels
 from litefuse.support.plug_ins.entry_points import what_was_raised

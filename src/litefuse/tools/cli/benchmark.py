@@ -91,7 +91,7 @@ def benchmark(
     check_page(html, (model, other, inputs))
     shapes = dict(parse_shape(each) for each in shape)
 
-    from litefuse.litert.runtime.inputs import load_arrays
+    from litefuse.litert.runtime.input_specs import load_arrays
     from litefuse.tools.benchmarking.benchmark import benchmark as measure
     from litefuse.tools.benchmarking.benchmark_sections import benchmark_sections
 

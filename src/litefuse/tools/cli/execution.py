@@ -20,10 +20,9 @@ import numpy.typing as npt
 
 from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.litert.inputs.model_inputs import LEVELS, Manner, ModelInputs
-from litefuse.litert.runtime.inputs import InputSpec, input_specs, load_inputs, no_input
+from litefuse.litert.runtime.input_specs import InputSpec, input_specs, load_inputs, no_input, stored_strings
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.loading import load_kernels
-from litefuse.litert.runtime.npz_strings import stored_strings
 from litefuse.support.plug_ins.entry_points import what_was_raised
 from litefuse.support.report.sections import Section, count_of
 from litefuse.tools.cli.run_job import ArraySummary, RunFacts, RunJob, RunResult

@@ -108,7 +108,7 @@ def verify(
 
     from litefuse.conversion.verify.against_original import verify_model
     from litefuse.conversion.verify.sections import verification_sections
-    from litefuse.litert.runtime.inputs import load_arrays
+    from litefuse.litert.runtime.input_specs import load_arrays
 
     # Other options are arguments of the same names.
     with progress(f"Verifying {model}") as on_step:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from litefuse.errors import KernelError
-from litefuse.litert.cpp.sanitized import is_sanitized, sanitizer_environment
+from litefuse.litert.cpp.compiler import is_sanitized, sanitizer_environment
 from litefuse.litert.runtime.native import NativeKernels
 from litefuse.support.files.readable import check_file
 from litefuse.support.processes.process import run_alone

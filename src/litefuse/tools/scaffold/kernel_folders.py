@@ -11,8 +11,8 @@ from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.kernels.generator.body import read_bodies
 from litefuse.kernels.generator.called_shapes import CalledShapes, CallsJob, known_shapes
 from litefuse.kernels.generator.generate import Generated, generate_kernels
+from litefuse.litert.cpp.compiler import native_sources
 from litefuse.litert.cpp.folders import check_empty, copy_folder, new_folder
-from litefuse.litert.cpp.sources import native_sources
 from litefuse.litert.runtime.model_content import check_model
 from litefuse.support.files.whole_file import write_new
 from litefuse.support.processes.limits import process_limits

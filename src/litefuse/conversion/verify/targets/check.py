@@ -22,8 +22,7 @@ from litefuse.litert.inputs.graph import Model
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.litert.runtime.transfer import registered_by_value
-from litefuse.litert.targets import Target, find_target, target_names
-from litefuse.litert.targets.asking import ASK
+from litefuse.litert.targets import ASK, Target, find_target, target_names
 from litefuse.litert.targets.question import Answer, Question, Refusal, TargetCall
 from litefuse.litert.targets.table import refused_by_table
 from litefuse.support.files.temporary import make_temporary_folder

@@ -21,10 +21,9 @@ from litefuse.kernels.pack.strings.strings import (
     string_array,
 )
 from litefuse.kernels.pack.supported import Arrays, LimitedKernel
-from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
+from litefuse.litert.runtime.custom_op import CustomOp, PartlyNativeKernel, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
 from litefuse.litert.runtime.outputs import Outputs
-from litefuse.litert.runtime.partly_native import PartlyNativeKernel
 from litefuse.litert.runtime.tensors import STRING
 
 __all__ = [

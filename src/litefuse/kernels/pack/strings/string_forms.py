@@ -14,10 +14,9 @@ import numpy.typing as npt
 from litefuse.errors import KernelError
 from litefuse.kernels.pack.strings.strings import OfEachString, as_bytes, decoded, encoded, string_array
 from litefuse.kernels.pack.supported import Arrays
-from litefuse.litert.runtime.custom_op import TensorSpec
+from litefuse.litert.runtime.custom_op import PartlyNativeKernel, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
 from litefuse.litert.runtime.outputs import Outputs
-from litefuse.litert.runtime.partly_native import PartlyNativeKernel
 
 __all__ = ["CaseFoldUTF8", "DecodeBase64", "EncodeBase64", "NormalizeUTF8", "StringLower", "StringStrip", "StringUpper"]
 

@@ -1,8 +1,12 @@
-"""The inputs of a model: their types, and arrays for them from files."""
+"""The types of a model's inputs and outputs, and arrays for them from ``.npz`` files.
+
+Such files can hold arrays of objects only as pickles. Numpy pads an array of bytes with NULs, and drops those at the
+end of an element: if there are such strings, a second array has the lengths of all.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,27 +15,35 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import InterpreterError
-from litefuse.litert.runtime.npz_strings import restored_strings
 from litefuse.support.files.readable import check_file
+from litefuse.support.report.sections import Section
 
 if TYPE_CHECKING:
-    from litefuse.litert.runtime.interpreter import Interpreter
+    from ai_edge_litert.interpreter import Interpreter
 
 __all__ = [
     "InputSpec",
     "fit_inputs",
     "fitting",
     "input_specs",
+    "interpreter_sections",
     "load_arrays",
     "load_inputs",
     "misfits",
     "no_input",
+    "restored_strings",
+    "signature_section",
+    "stored_strings",
 ]
+
+_NO_VALUES = "no numbers or strings"
+# The suffix of the array of lengths, after the name of the strings; no input or output has such a name.
+_LENGTHS = " (lengths)"
 
 
 @dataclass(frozen=True)
 class InputSpec:
-    """The dtype and shape of an input.
+    """The dtype and shape of an input, or of an output.
 
     Attributes:
         name: Its name.
@@ -70,11 +82,41 @@ def input_specs(interpreter: Interpreter, signature: str | None) -> list[InputSp
         details = {detail["name"]: detail for detail in interpreter.get_input_details()}
     else:
         details = interpreter.get_signature_runner(signature).get_input_details()
-    return _specs(details)
+    return [_spec(name, detail) for name, detail in details.items()]
 
 
-def _specs(details: Mapping[str, Mapping[str, Any]]) -> list[InputSpec]:
-    return [_spec(name, each) for name, each in details.items()]
+def interpreter_sections(interpreter: Interpreter) -> list[Section]:
+    """Returns the sections with the signatures of an interpreter's model; its inputs and outputs if it has none."""
+    sections: list[Section] = []
+    for key, names in interpreter.get_signature_list().items():
+        try:
+            runner = interpreter.get_signature_runner(key)
+            details = runner.get_input_details(), runner.get_output_details()
+            inputs, outputs = ([(name, _type(detail)) for name, detail in side.items()] for side in details)
+        except ValueError:  # the runtime has no numpy dtype for a tensor
+            inputs, outputs = ([(name, _NO_VALUES) for name in names[role]] for role in ("inputs", "outputs"))
+        sections.append(signature_section(f"Signature {key}", inputs, outputs))
+    if not sections:
+        try:
+            listed = interpreter.get_input_details(), interpreter.get_output_details()
+        except ValueError:
+            return []
+        inputs, outputs = ([(detail["name"], _type(detail)) for detail in side] for side in listed)
+        sections.append(signature_section("Inputs and outputs", inputs, outputs))
+    return sections
+
+
+def _type(detail: Mapping[str, Any]) -> str:
+    # Strings are bytes here; handles of variables and tables are objects.
+    return _NO_VALUES if np.dtype(detail["dtype"]).kind == "O" else str(_spec("", detail))
+
+
+def signature_section(
+    title: str, inputs: Iterable[tuple[str, object]], outputs: Iterable[tuple[str, object]]
+) -> Section:
+    """Returns the section with the inputs and outputs of a signature: their names, and what shows their types."""
+    sides = (("in", inputs), ("out", outputs))
+    return Section(title, [(role, name, str(shown)) for role, side in sides for name, shown in side])
 
 
 def misfits(details: Mapping[str, Mapping[str, Any]], given: Mapping[str, Any]) -> list[str]:
@@ -84,19 +126,19 @@ def misfits(details: Mapping[str, Mapping[str, Any]], given: Mapping[str, Any]) 
         details: The runtime's details of the signature's inputs.
         given: The inputs of the call.
     """
-    specs = {spec.name: spec for spec in _specs(details)}
+    specs = {name: _spec(name, detail) for name, detail in details.items()}
     unknown = sorted(given.keys() - specs.keys())
-    found = [no_input(unknown, [*specs.values()]).message] if unknown else []
+    problems = [no_input(unknown, [*specs.values()]).message] if unknown else []
     for name, spec in specs.items():
         if name not in given:
-            found.append(f"the input {name!r} ({spec}) is missing")
+            problems.append(f"the input {name!r} ({spec}) is missing")
         elif isinstance(given[name], (np.ndarray, np.generic)):
             array: npt.NDArray[Any] = np.asarray(given[name])
             if not spec.accepts(array.shape) or not spec.is_of(array.dtype):
-                found.append(f"the input {name!r} is {array.dtype} {list(array.shape)}; the model takes {spec}")
+                problems.append(f"the input {name!r} is {array.dtype} {list(array.shape)}; the model takes {spec}")
         else:
-            found.append(f"the input {name!r} is a {type(given[name]).__name__}; the model takes an array {spec}")
-    return found
+            problems.append(f"the input {name!r} is a {type(given[name]).__name__}; the model takes an array {spec}")
+    return problems
 
 
 def _spec(name: str, detail: Mapping[str, Any]) -> InputSpec:
@@ -191,3 +233,34 @@ def no_input(names: Sequence[str], specs: Sequence[InputSpec], where: str = "") 
     return InterpreterError(
         f"the model has no input {', '.join(map(repr, names))}", where=where, hint=f"The inputs are: {there}."
     )
+
+
+def stored_strings(name: str, strings: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
+    """Returns the arrays by name that store an array of ``bytes`` and ``str`` (written as UTF-8)."""
+    elements = [each.encode() if isinstance(each, str) else bytes(each) for each in strings.reshape(-1).tolist()]
+    stored: dict[str, npt.NDArray[Any]] = {name: np.array(elements, np.bytes_).reshape(strings.shape)}
+    if any(element.endswith(b"\0") for element in elements):
+        stored[name + _LENGTHS] = np.array([len(element) for element in elements], np.int32).reshape(strings.shape)
+    return stored
+
+
+def restored_strings(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
+    """Returns the arrays of a file, with strings that have lengths restored to arrays of ``bytes``.
+
+    Raises:
+        ValueError: A length is less than that of its string.
+    """
+    restored = dict(arrays)
+    for name, strings in arrays.items():
+        lengths = arrays.get(name + _LENGTHS)
+        if lengths is None or strings.dtype.kind != "S" or lengths.shape != strings.shape:
+            continue
+        too_short, too_long = lengths < np.char.str_len(strings), lengths > strings.itemsize
+        if lengths.dtype.kind not in "iu" or np.any(too_short | too_long):
+            raise ValueError(f"the lengths of the strings {name!r} are not theirs")
+        padded: npt.NDArray[Any] = np.empty(strings.size, object)
+        pairs = zip(strings.reshape(-1).tolist(), lengths.reshape(-1).tolist(), strict=True)
+        padded[:] = [each.ljust(length, b"\0") for each, length in pairs]
+        restored[name] = padded.reshape(strings.shape)
+        del restored[name + _LENGTHS]
+    return restored

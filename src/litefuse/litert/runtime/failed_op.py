@@ -1,4 +1,4 @@
-"""Finds ops of a model: the one that the runtime names in a message, and custom ops that the runtime has."""
+"""Finds the op of a model that the runtime names in a message."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 
 from litefuse.litert.runtime import model_tables as fields
 from litefuse.litert.runtime.flatbuffer import Table, root
-from litefuse.litert.runtime.known_custom_ops import runs_in_litert
 from litefuse.litert.runtime.model_tables import TENSOR_TYPES, OpCode, sizes_of
 
-__all__ = ["FailedOp", "OpPlace", "failed_op", "op_at", "ops_that_run_in_litert"]
+__all__ = ["FailedOp", "OpPlace", "failed_op", "op_at"]
 
 # The runtime's reports of nodes that fail, the innermost first.
 _FAILURE = re.compile(r"Node number (?P<number>\d+) \((?P<op>[^)\n]*)\) failed to (?P<step>prepare|invoke)")
@@ -93,28 +92,6 @@ def failed_op(content: Any, message: str) -> FailedOp | None:
             if place is not None and place.op == failure["op"]:
                 return FailedOp(place, failure["step"], subgraph, position)
     return None
-
-
-def ops_that_run_in_litert(content: Any) -> frozenset[str]:
-    """Returns the custom ops of a model that LiteRT's interpreter runs without another's kernel, in all their nodes.
-
-    Args:
-        content: The content of the ``.tflite`` file: bytes or a memory map.
-    """
-    model = root(content)
-    codes = [OpCode.read(code) for code in model.tables(fields.OPERATOR_CODES)]
-    found: dict[str, bool] = {}
-    for graph in model.tables(fields.SUBGRAPHS) if any(code.custom for code in codes) else ():
-        tensors = graph.tables(fields.TENSORS)
-        for operator in graph.tables(fields.OPERATORS):
-            name = codes[operator.number(fields.OPCODE, "I")].custom
-            if not name:
-                continue
-            values = (*operator.numbers(fields.OP_INPUTS), *operator.numbers(fields.OP_OUTPUTS))
-            types = [tensors[index].number(fields.TYPE, "b") for index in values if index >= 0]
-            runs = runs_in_litert(name, (TENSOR_TYPES.get(kind, "").lower() for kind in types))
-            found[name] = runs and found.get(name, True)
-    return frozenset(name for name, runs in found.items() if runs)
 
 
 def _type(tensor: Table) -> str:
