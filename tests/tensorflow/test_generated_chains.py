@@ -12,8 +12,7 @@ from ai_edge_litert.interpreter import Interpreter, load_delegate
 
 import litefuse
 from litefuse.kernels.generator import chain_kernels, generate, project
-from litefuse.kernels.generator.model_trial import ModelTrial
-from litefuse.kernels.generator.trial import Trial
+from litefuse.kernels.generator.trial import ModelTrial, Trial
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from tests.every import every
 from tests.kernels.generator.builds import build_quickly

@@ -137,11 +137,7 @@ class Builder:
         return self.op("tfl.custom", operands, result_types, custom_op_attributes(name, data))
 
     def composite(
-        self,
-        name: str,
-        operands: Sequence[ir.Value],
-        result_types: Sequence[ir.Type],
-        attributes: Mapping[str, Any],
+        self, name: str, operands: Sequence[ir.Value], result_types: Sequence[ir.Type], attributes: Mapping[str, Any]
     ) -> list[ir.Value]:
         """Emits STABLEHLO_COMPOSITE: a named op with the body, which the runtime runs unless a kernel claims the op.
 

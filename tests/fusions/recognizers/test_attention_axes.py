@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from litefuse.fusions.recognizers.attention.axes import Axes
-from litefuse.fusions.recognizers.attention.contractions import contraction
+from litefuse.fusions.recognizers.attention.axes import Axes, contraction
 from litefuse.ir.call_graph import functions, operations
 from litefuse.ir.mlir import ir, mlir_context
 

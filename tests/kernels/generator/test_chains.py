@@ -16,11 +16,9 @@ from litefuse.errors import EngineCrashError
 from litefuse.kernels.generator import chain_kernels, chains, generate, project
 from litefuse.kernels.generator.body import read_signatures
 from litefuse.kernels.generator.chain_kernels import generate_chains
-from litefuse.kernels.generator.chains import Chain, find_chains
+from litefuse.kernels.generator.chains import Chain, find_chains, outline
 from litefuse.kernels.generator.graph import RULES
-from litefuse.kernels.generator.model_trial import ModelTrial, ModelTrialJob, run_model_trial
-from litefuse.kernels.generator.outlining import outline
-from litefuse.kernels.generator.trial import Trial
+from litefuse.kernels.generator.trial import ModelTrial, ModelTrialJob, Trial, run_model_trial
 from litefuse.litert.inputs.graph import Model
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime.kernel_pack import native_library

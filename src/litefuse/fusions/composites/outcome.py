@@ -57,11 +57,7 @@ class Check(Protocol):
     """Compares a composite with its replacement, see ``litefuse.conversion.verify.self_check``."""
 
     def __call__(
-        self,
-        module: ir.Module,
-        composite: func.FuncOp,
-        replacement: func.FuncOp,
-        terms: CheckTerms,
+        self, module: ir.Module, composite: func.FuncOp, replacement: func.FuncOp, terms: CheckTerms
     ) -> CheckResult: ...
 
 

@@ -95,12 +95,7 @@ class Replacer:
         return outcome._replace(kind="fused", fused_into=named, **seen)
 
     def _compared(
-        self,
-        module: ir.Module,
-        function: func.FuncOp,
-        replacement: func.FuncOp,
-        fusion: Fusion,
-        composite: Composite,
+        self, module: ir.Module, function: func.FuncOp, replacement: func.FuncOp, fusion: Fusion, composite: Composite
     ) -> CheckResult:
         """Compares a composite with its replacement, or says why it does not."""
         if self._check is None:

@@ -11,19 +11,18 @@ from typing import cast
 from litefuse.errors import EngineCrashError, LitefuseError
 from litefuse.kernels.generator.body import read_bodies, read_signatures
 from litefuse.kernels.generator.called_shapes import known_shapes
-from litefuse.kernels.generator.chains import Chain, find_chains
+from litefuse.kernels.generator.chains import Chain, find_chains, outline
 from litefuse.kernels.generator.generate import Generated, generate_kernels, microseconds
 from litefuse.kernels.generator.kernel import kernel_source
-from litefuse.kernels.generator.model_trial import ModelTrial, ModelTrialJob
-from litefuse.kernels.generator.outlining import outline
 from litefuse.kernels.generator.project import identifiers, write_project
+from litefuse.kernels.generator.trial import ModelTrial, ModelTrialJob
 from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.support.processes.process import run_in_worker
 from litefuse.support.report.entries import ChainReport, KernelReport
 
 __all__ = ["generate_chains"]
 
-_TARGET = "litefuse.kernels.generator.model_trial:run_model_trial"
+_TARGET = "litefuse.kernels.generator.trial:run_model_trial"
 # So many different chains are tried: each takes a few seconds.
 _MOST_CHAINS = 8
 # The model as a whole is measured so often.

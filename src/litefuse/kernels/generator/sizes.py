@@ -256,12 +256,7 @@ class Sizes:
         return self.add(left, Size(-right.factor, right.names))
 
     def _binary(
-        self,
-        name: str,
-        left: Size,
-        right: Size,
-        compute: Callable[[int, int], int | None],
-        bounds: tuple[int, int],
+        self, name: str, left: Size, right: Size, compute: Callable[[int, int], int | None], bounds: tuple[int, int]
     ) -> Size:
         if left.known is not None and right.known is not None:
             made = compute(left.known, right.known)

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from litefuse.fusions.recognizers.attention.axes import Axes, Word
-from litefuse.fusions.recognizers.attention.contractions import Contraction, contraction
+from litefuse.fusions.recognizers.attention.axes import Axes, Contraction, Word, contraction
 from litefuse.fusions.recognizers.attention.scores import NotAttention, Scores, moved, scores_behind
 from litefuse.ir.constants import integer_constant
 from litefuse.ir.defining_ops import source

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
-from litefuse.fusions.recognizers.attention.axes import Axes, Word
-from litefuse.fusions.recognizers.attention.contractions import contraction
+from litefuse.fusions.recognizers.attention.axes import Axes, Word, contraction
 from litefuse.fusions.recognizers.matching import ADDITIONS
 from litefuse.ir.constants import integer_constant
 from litefuse.ir.defining_ops import constant_number, same, source

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from litefuse.fusions.recognizers.layers.algebra import FORWARDED
 from litefuse.fusions.recognizers.layers.layer import Graph, NamedLayer, NearMiss, where
-from litefuse.fusions.recognizers.slices import part_of
+from litefuse.fusions.recognizers.matching import part_of
 from litefuse.ir.attributes import attribute_value
 from litefuse.ir.builder import Builder
 from litefuse.ir.constants import integer_constant

@@ -10,8 +10,7 @@ from litefuse.fusions.recognizers.recognizer import HOISTED, Recognition
 from litefuse.fusions.recognizers.recurrent.cells import Step, simple_rnn_cells
 from litefuse.fusions.recognizers.recurrent.chains import Chain, find_chains
 from litefuse.fusions.recognizers.recurrent.gru import gru_cells
-from litefuse.fusions.recognizers.recurrent.layer import LoopLayer, described, recognize_loop
-from litefuse.fusions.recognizers.recurrent.loops import read_loop
+from litefuse.fusions.recognizers.recurrent.loops import LoopLayer, described, read_loop, recognize_loop
 from litefuse.fusions.recognizers.recurrent.lstm import lstm_cells
 from litefuse.fusions.recognizers.recurrent.outlining import chain_name, outline_chain, outline_loop
 from litefuse.fusions.recognizers.regions import NotRecognized

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from litefuse.fusions.recognizers.recurrent.chains import Chain
-from litefuse.fusions.recognizers.recurrent.layer import LoopLayer
-from litefuse.fusions.recognizers.recurrent.loops import StepLoop
+from litefuse.fusions.recognizers.recurrent.loops import LoopLayer, StepLoop
 from litefuse.fusions.recognizers.regions import NotRecognized, Region, empty_composite, region_between, value_name
 from litefuse.ir.call_graph import (
     ORIGINAL_NAME,

@@ -1,7 +1,6 @@
 """The rules of ops: what an element of a result is, by the elements of the operands. One module for each family."""
 
 from litefuse.kernels.generator.rules import (
-    control_flow,
     elementwise,
     images,
     movement,
@@ -11,4 +10,4 @@ from litefuse.kernels.generator.rules import (
     slices,
 )
 
-__all__ = ["control_flow", "elementwise", "images", "movement", "reductions", "reshapes", "sizes", "slices"]
+__all__ = ["elementwise", "images", "movement", "reductions", "reshapes", "sizes", "slices"]

@@ -42,13 +42,7 @@ class Convolution2DTransposeBias(CustomOp):
         return transpose_conv_options(data) or super().decode_options(data)
 
     def prepare(
-        self,
-        images: TensorSpec,
-        weights: TensorSpec,
-        bias: TensorSpec,
-        *,
-        padding: str | bytes,
-        strides: Sequence[int],
+        self, images: TensorSpec, weights: TensorSpec, bias: TensorSpec, *, padding: str | bytes, strides: Sequence[int]
     ) -> TensorSpec:
         for name, spec, rank in (("input", images, 4), ("weights", weights, 4), ("bias", bias, 1)):
             if spec.shape is None or len(spec.shape) != rank or spec.dtype != np.float32:

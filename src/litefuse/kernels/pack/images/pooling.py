@@ -158,7 +158,7 @@ class MaxPoolWithArgmax(CustomOp):
         ksize: Sequence[int],
         strides: Sequence[int],
         padding: str | bytes,
-        Targmax: int = 4,  # noqa: N803 - the attribute's name
+        Targmax: int = 4,
     ) -> list[TensorSpec]:
         if images.shape is None or len(images.shape) != 4:
             raise KernelError(f"input must be [batch, rows, cols, depth], not {images.shape}")

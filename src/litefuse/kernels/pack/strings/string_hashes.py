@@ -214,7 +214,7 @@ class SparseCross(CustomOp):
 
     dtypes = ("string", "int64")
 
-    def prepare(self, *inputs: TensorSpec, N: int, hashed_output: bool) -> list[TensorSpec]:  # noqa: N803
+    def prepare(self, *inputs: TensorSpec, N: int, hashed_output: bool) -> list[TensorSpec]:
         """Checks the inputs; the number of combinations is known only at run time."""
         values = [*inputs[N : 2 * N], *inputs[3 * N :]]
         if not values:
@@ -229,14 +229,7 @@ class SparseCross(CustomOp):
         return [TensorSpec(None, np.int64), TensorSpec(None, kind), TensorSpec([2], np.int64)]
 
     def invoke(
-        self,
-        inputs: Arrays,
-        outputs: Outputs,
-        *,
-        N: int,  # noqa: N803
-        hashed_output: bool,
-        num_buckets: int = 0,
-        hash_key: int = 0,
+        self, inputs: Arrays, outputs: Outputs, *, N: int, hashed_output: bool, num_buckets: int = 0, hash_key: int = 0
     ) -> None:
         """Combines the features row by row."""
         sparse = zip(inputs[:N], inputs[N : 2 * N], inputs[2 * N : 3 * N], strict=True)

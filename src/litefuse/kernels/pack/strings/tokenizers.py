@@ -269,11 +269,7 @@ class WordpieceTokenizeWithOffsets(CustomOp):
         self._vocabulary: AbstractSet[bytes] | None = None
 
     def prepare(
-        self,
-        words: TensorSpec,
-        vocabulary: TensorSpec,
-        *,
-        output_row_partition_type: str = "row_lengths",
+        self, words: TensorSpec, vocabulary: TensorSpec, *, output_row_partition_type: str = "row_lengths"
     ) -> list[TensorSpec]:
         """Returns the number of row lengths; that of pieces is known only at run time."""
         if output_row_partition_type not in ("row_lengths", "row_splits"):
@@ -326,13 +322,7 @@ class WordpieceTokenizeWithOffsets(CustomOp):
 
 
 def _pieces(
-    word: bytes,
-    vocabulary: AbstractSet[bytes],
-    suffix: bytes,
-    most: int,
-    *,
-    unknown: bytes | None,
-    split_unknown: bool,
+    word: bytes, vocabulary: AbstractSet[bytes], suffix: bytes, most: int, *, unknown: bytes | None, split_unknown: bool
 ) -> list[_Piece] | None:
     """Returns a word's pieces; None if there are none for a part of it.
 

@@ -130,7 +130,7 @@ class UnicodeDecode(_OfEncoding):
         input_encoding: str,
         errors: str = "replace",
         replacement_char: int = 0xFFFD,
-        Tsplits: int = 4,  # noqa: N803
+        Tsplits: int = 4,
     ) -> list[TensorSpec]:
         """Returns the number of row splits; that of characters is known only once they are decoded."""
         _check(errors, replacement_char, input_encoding, ENCODINGS)
@@ -164,7 +164,7 @@ class UnicodeDecodeWithOffsets(UnicodeDecode):
         input_encoding: str,
         errors: str = "replace",
         replacement_char: int = 0xFFFD,
-        Tsplits: int = 4,  # noqa: N803
+        Tsplits: int = 4,
     ) -> list[TensorSpec]:
         """Returns the outputs of ``UnicodeDecode``, and the offsets."""
         specs = super().prepare(
