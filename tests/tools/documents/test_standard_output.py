@@ -320,7 +320,7 @@ def test_what_is_written_before_a_failure_is_in_the_document(monkeypatch: pytest
         raise MemoryError
 
     monkeypatch.setattr("litefuse.tools.cli.convert._write_page", fail)
-    monkeypatch.setattr("litefuse.tools.page.writing.check_possible", lambda: None)
+    monkeypatch.setattr("litefuse.tools.page.saving.check_possible", lambda: None)
     model = tmp_path / "m.tflite"
     found = printed("convert", SAVED_MODEL, "-o", model, "--html", tmp_path / "page.html")
     assert (found["error"]["type"], found["exit_code"]) == ("MemoryError", 1)

@@ -11,7 +11,7 @@ from litefuse.support.options.forms import QUANTIZATIONS
 from litefuse.tools.cli.failures import ExitCode
 from litefuse.tools.cli.json_output import json_option, wrote
 from litefuse.tools.cli.output import check_writable, print_result
-from litefuse.tools.cli.parameters import OUTPUT, PATH, TARGET, process_limit_options
+from litefuse.tools.cli.parameters import OUTPUT, PATH, QUIET, TARGET, process_limit_options
 
 __all__ = ["batch"]
 
@@ -55,7 +55,7 @@ __all__ = ["batch"]
     "--junit", type=OUTPUT, metavar="FILE.xml", help="Also write the outcomes as JUnit XML. Requires litefuse[junit]."
 )
 @json_option("Print the table as JSON to standard output, errors included, and nothing else.")
-@click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
+@QUIET
 def batch(
     models: Path,
     output: str | None,

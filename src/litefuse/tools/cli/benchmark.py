@@ -9,7 +9,17 @@ import click
 
 from litefuse.tools.cli.json_output import json_option
 from litefuse.tools.cli.output import HTML, check_page, print_result, progress, save_page
-from litefuse.tools.cli.parameters import KERNELS, PATH, OptionalValueCommand, parse_shape, process_limit_options
+from litefuse.tools.cli.parameters import (
+    INPUTS,
+    KERNELS,
+    PATH,
+    RANDOM,
+    SIGNATURES,
+    OptionalValueCommand,
+    check_given_or_drawn,
+    parse_shapes,
+    process_limit_options,
+)
 
 __all__ = ["benchmark"]
 
@@ -26,11 +36,9 @@ def _parse_top(_context: click.Context, _parameter: click.Parameter, value: str)
 @click.command(cls=OptionalValueCommand)
 @click.argument("model", type=PATH, metavar="MODEL.tflite")
 @click.argument("other", type=PATH, required=False, metavar="[OTHER.tflite]")
-@click.option("--signature", multiple=True, metavar="KEY", help="A signature to call; may be repeated. Default: all.")
-@click.option("--inputs", type=PATH, metavar="FILE.npz", help="The inputs, by their names in the signature.")
-@click.option(
-    "--random", type=click.IntRange(min=0), metavar="SEED", help="Use random inputs from this seed. Default: 0."
-)
+@SIGNATURES
+@INPUTS
+@RANDOM
 @click.option(
     "--shape",
     multiple=True,
@@ -86,10 +94,9 @@ def benchmark(
     Custom ops use the Python and native kernels of litefuse, of installed plug-ins and of --kernels. Everything runs in
     child processes.
     """
-    if inputs is not None and (random is not None or shape):
-        raise click.BadParameter("--inputs excludes --random and --shape")
+    check_given_or_drawn(inputs, random, shape)
     check_page(html, (model, other, inputs))
-    shapes = dict(parse_shape(each) for each in shape)
+    shapes = parse_shapes(shape)
 
     from litefuse.litert.runtime.input_specs import load_arrays
     from litefuse.tools.benchmarking.benchmark import benchmark as measure

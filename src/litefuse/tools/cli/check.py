@@ -10,7 +10,7 @@ import click
 from litefuse.tools.cli.failures import ExitCode
 from litefuse.tools.cli.json_output import json_option
 from litefuse.tools.cli.output import HTML, check_page, print_result, progress, save_page
-from litefuse.tools.cli.parameters import KERNELS, MEMORY, PATH, SECONDS, TARGET, TOLERANCE, parse_shape
+from litefuse.tools.cli.parameters import KERNELS, MEMORY, PATH, SECONDS, SEED, SHAPES, TARGET, TOLERANCE, parse_shapes
 
 if TYPE_CHECKING:
     from litefuse.conversion.verify.targets.target_check import TargetCheck
@@ -29,8 +29,8 @@ __all__ = ["check"]
     "this accelerator. Default: all whose software is installed.",
 )
 @click.option("--require-accelerated", is_flag=True, help="Fail if a target refuses an op.")
-@click.option("--random", type=click.IntRange(min=0), default=0, metavar="SEED", help="The seed of drawn inputs (0).")
-@click.option("--shape", multiple=True, metavar="NAME=1,2,3", help="The shape of a drawn input; may be repeated.")
+@SEED
+@SHAPES
 @TOLERANCE
 @click.option("--timeout", type=SECONDS, metavar="SECONDS", help="How long each target's software may take (300).")
 @MEMORY
@@ -62,7 +62,7 @@ def check(
     unknown, 4 if the file cannot be checked, and, with --require-accelerated, 5 if a target refuses an op.
     """
     check_page(html, (model,))
-    shapes = dict(parse_shape(each) for each in shape)
+    shapes = parse_shapes(shape)
 
     from litefuse.conversion.verify.targets.check import check as check_model
     from litefuse.conversion.verify.targets.sections import target_sections

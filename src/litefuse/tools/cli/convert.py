@@ -15,9 +15,11 @@ from litefuse.tools.cli.json_output import json_option, wrote
 from litefuse.tools.cli.output import HTML, attempted, check_page, check_writable, print_result, progress, save_page
 from litefuse.tools.cli.parameters import (
     ALL,
+    CHECK_FILE,
     MIN_RUNTIME,
     OUTPUT,
     PATH,
+    QUIET,
     TARGET,
     OptionalValueCommand,
     beginning,
@@ -180,11 +182,7 @@ def _complete_composites(_context: click.Context, _parameter: click.Parameter, i
     help="Compare kernels of composites even with bodies that look like placeholders.",
 )
 @file_options
-@click.option(
-    "--check-file/--no-check-file",
-    default=True,
-    help="Call each signature of the file in LiteRT, and keep the file only if it runs.",
-)
+@CHECK_FILE
 @click.option(
     "--check/--no-check",
     default=True,
@@ -232,7 +230,7 @@ def _complete_composites(_context: click.Context, _parameter: click.Parameter, i
 @click.option("--in-process", is_flag=True, help="Convert in this process, so that breakpoint() works in plug-ins.")
 @HTML
 @json_option("Print the report as JSON to standard output, errors included, and nothing else.")
-@click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
+@QUIET
 @click.option("--timings", is_flag=True, help="Print the time of every step.")
 def convert(
     model: Path,

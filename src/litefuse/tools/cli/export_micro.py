@@ -8,7 +8,7 @@ import click
 
 from litefuse.tools.cli.json_output import json_option, wrote
 from litefuse.tools.cli.output import print_result, progress
-from litefuse.tools.cli.parameters import OUTPUT, PATH, SECONDS, parse_size
+from litefuse.tools.cli.parameters import OUTPUT, PATH, SECONDS, SEED, parse_size
 
 __all__ = ["export_micro"]
 
@@ -28,7 +28,7 @@ __all__ = ["export_micro"]
     metavar="BYTES",
     help="The memory for tensors, such as 64K. Default: what the model needs, and an eighth more.",
 )
-@click.option("--random", type=click.IntRange(min=0), default=0, metavar="SEED", help="The seed of drawn inputs (0).")
+@SEED
 @click.option("--timeout", type=SECONDS, metavar="SECONDS", help="How long tflite-micro may take (300).")
 @json_option("Print what was written as JSON.")
 def export_micro(model: Path, output: Path | None, arena_size: int | None, random: int, timeout: float | None) -> None:

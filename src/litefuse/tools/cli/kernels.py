@@ -10,7 +10,7 @@ from litefuse.tools.cli.json_output import json_option
 from litefuse.tools.cli.kernels_build import build
 from litefuse.tools.cli.kernels_test import test
 from litefuse.tools.cli.output import print_result, print_sections, progress
-from litefuse.tools.cli.parameters import OUTPUT, PATH, parse_shape, process_limit_options, split_names
+from litefuse.tools.cli.parameters import OUTPUT, PATH, TAGS, parse_shapes, process_limit_options, split_names
 
 __all__ = ["kernels"]
 
@@ -57,7 +57,7 @@ def list_kernels(sources: tuple[str, ...]) -> None:
     help="The model that has the op: a .tflite file, a SavedModel's folder, a Keras file or a frozen graph.",
 )
 @click.option("--to", type=OUTPUT, metavar="DIR", help="The folder to write. Default: the op's name, in snake case.")
-@click.option("--tags", metavar="A,B", help="The tags of a SavedModel's graph. Default: serve.")
+@TAGS
 def new_kernel(name: str, model: Path, to: Path | None, tags: str | None) -> None:
     """Write the skeleton of a kernel for an op of a model.
 
@@ -84,7 +84,7 @@ def new_kernel(name: str, model: Path, to: Path | None, tags: str | None) -> Non
 @click.argument("model", type=PATH)
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--output", "-o", type=OUTPUT, required=True, metavar="DIR", help="The folder to write: new or empty.")
-@click.option("--tags", metavar="A,B", help="The tags of a SavedModel's graph. Default: serve.")
+@TAGS
 @click.option("--always", is_flag=True, help="Also keep kernels that are not faster than their bodies.")
 @click.option(
     "--batch",
@@ -125,7 +125,7 @@ def generate(
     from litefuse.support.report.sections import Section
     from litefuse.tools.scaffold.kernel_folders import generate_for
 
-    shapes = dict(parse_shape(text) for text in shape)
+    shapes = parse_shapes(shape)
     limits = ProcessLimits(timeout, memory)
     with progress(f"Generating kernels for {model}") as on_step, processes_limited(limits):
         found, files = generate_for(

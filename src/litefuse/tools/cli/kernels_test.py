@@ -12,7 +12,7 @@ import click
 from litefuse.tools.cli.failures import VERDICT_CODES
 from litefuse.tools.cli.json_output import json_option, wrote
 from litefuse.tools.cli.output import print_result, progress
-from litefuse.tools.cli.parameters import PATH, PLACE, split_names
+from litefuse.tools.cli.parameters import PATH, PLACE, TAGS, split_names
 
 if TYPE_CHECKING:
     from litefuse.tools.kernel_check.check import CheckedCall
@@ -38,7 +38,7 @@ __all__ = ["test"]
     metavar="DIR",
     help="Save the calls that differ to this folder: for each a model, its inputs and the expected outputs.",
 )
-@click.option("--tags", metavar="A,B", help="The tags of a SavedModel's graph. Default: serve.")
+@TAGS
 @json_option("Print the comparison as JSON.")
 def test(
     library: Path,

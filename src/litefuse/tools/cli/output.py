@@ -201,7 +201,7 @@ def check_page(html: Path | None, reads: Iterable[Path | None], option: str = "-
     """
     if html is None:
         return
-    from litefuse.tools.page.writing import check_possible
+    from litefuse.tools.page.saving import check_possible
 
     check_writable(html, "the page", reads=tuple(filter(None, reads)), option=option)
     check_possible()

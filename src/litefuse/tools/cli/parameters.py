@@ -12,6 +12,8 @@ from click.shell_completion import CompletionItem
 __all__ = [
     "ALL",
     "ALLOW_SIDE_EFFECTS",
+    "CHECK_FILE",
+    "INPUTS",
     "KERNELS",
     "MEMORY",
     "MIN_RUNTIME",
@@ -19,16 +21,22 @@ __all__ = [
     "OUTPUT",
     "PATH",
     "PLACE",
+    "QUIET",
+    "RANDOM",
     "SECONDS",
+    "SEED",
+    "SHAPES",
+    "SIGNATURES",
     "TAGS",
     "TARGET",
     "TOLERANCE",
     "TOLERANCE_OR_QUANTIZATION",
     "OptionalValueCommand",
     "beginning",
+    "check_given_or_drawn",
     "file_options",
     "parse_renames",
-    "parse_shape",
+    "parse_shapes",
     "parse_size",
     "process_limit_options",
     "split_names",
@@ -150,6 +158,30 @@ KERNELS = click.option(
 )
 
 
+# What models are called with.
+SIGNATURES = click.option(
+    "--signature", multiple=True, metavar="KEY", help="A signature to call; may be repeated. Default: all."
+)
+INPUTS = click.option("--inputs", type=PATH, metavar="FILE.npz", help="The inputs, by their names in the signature.")
+RANDOM = click.option(
+    "--random", type=click.IntRange(min=0), metavar="SEED", help="Use random inputs from this seed. Default: 0."
+)
+SEED = click.option(
+    "--random", type=click.IntRange(min=0), default=0, metavar="SEED", help="The seed of drawn inputs (0)."
+)
+SHAPES = click.option(
+    "--shape", multiple=True, metavar="NAME=1,2,3", help="The shape of a drawn input; may be repeated."
+)
+
+# What becomes of a written file, and what is printed.
+CHECK_FILE = click.option(
+    "--check-file/--no-check-file",
+    default=True,
+    help="Call each signature of the file in LiteRT, and keep the file only if it runs.",
+)
+QUIET = click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
+
+
 # Options of commands that compare.
 TOLERANCE = click.option(
     "--tolerance",
@@ -245,8 +277,18 @@ def split_names(names: str | None) -> list[str] | None:
     return None if names is None else [name.strip() for name in names.split(",") if name.strip()]
 
 
-def parse_shape(text: str) -> tuple[str, tuple[int, ...]]:
-    """Parses an input's name and shape from ``NAME=1,2,3``."""
+def parse_shapes(texts: Iterable[str]) -> dict[str, tuple[int, ...]]:
+    """Parses shapes of inputs by their names, each from ``NAME=1,2,3``."""
+    return dict(map(_shape, texts))
+
+
+def check_given_or_drawn(inputs: Path | None, random: int | None, shape: Iterable[str]) -> None:
+    """Refuses inputs from a file together with options for drawn ones."""
+    if inputs is not None and (random is not None or shape):
+        raise click.BadParameter("--inputs excludes --random and --shape")
+
+
+def _shape(text: str) -> tuple[str, tuple[int, ...]]:
     name, equals, sizes = text.rpartition("=")
     try:
         shape = tuple(int(size) for size in sizes.split(",")) if sizes else ()

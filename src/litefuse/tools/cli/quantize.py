@@ -11,10 +11,12 @@ from litefuse.support.options.forms import QUANTIZATIONS, Quantization
 from litefuse.tools.cli.json_output import json_option, wrote
 from litefuse.tools.cli.output import check_writable, print_result, progress
 from litefuse.tools.cli.parameters import (
+    CHECK_FILE,
     KERNELS,
     MIN_RUNTIME,
     OUTPUT,
     PATH,
+    QUIET,
     OptionalValueCommand,
     file_options,
     parse_renames,
@@ -54,15 +56,11 @@ __all__ = ["quantize"]
 )
 @MIN_RUNTIME
 @file_options
-@click.option(
-    "--check-file/--no-check-file",
-    default=True,
-    help="Call each signature of the file in LiteRT, and keep the file only if it runs.",
-)
+@CHECK_FILE
 @KERNELS
 @process_limit_options
 @json_option("Print the report as JSON to standard output, errors included, and nothing else.")
-@click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
+@QUIET
 def quantize(
     model: Path,
     output: Path,

@@ -15,10 +15,11 @@ from litefuse.tools.cli.parameters import (
     KERNELS,
     OUTPUT,
     PATH,
+    SHAPES,
     TAGS,
     TARGET,
     TOLERANCE_OR_QUANTIZATION,
-    parse_shape,
+    parse_shapes,
     process_limit_options,
     split_names,
 )
@@ -46,7 +47,7 @@ __all__ = ["report"]
 @click.option(
     "--target", "targets", type=TARGET, multiple=True, help="Check the file for a target, as litefuse check does."
 )
-@click.option("--shape", multiple=True, metavar="NAME=1,2,3", help="The shape of a drawn input; may be repeated.")
+@SHAPES
 @TOLERANCE_OR_QUANTIZATION
 @TAGS
 @KERNELS
@@ -84,7 +85,7 @@ def report(
         from litefuse.support.files.readable import check_there
 
         check_there(original)
-    shapes = dict(parse_shape(each) for each in shape)
+    shapes = parse_shapes(shape)
 
     from litefuse.support.processes.limits import ProcessLimits, processes_limited
 

@@ -9,7 +9,7 @@ import click
 from litefuse.errors import InterpreterError
 from litefuse.tools.cli.json_output import json_option, wrote
 from litefuse.tools.cli.output import check_writable, print_result
-from litefuse.tools.cli.parameters import KERNELS, OUTPUT, PATH, parse_shape
+from litefuse.tools.cli.parameters import INPUTS, KERNELS, OUTPUT, PATH, check_given_or_drawn, parse_shapes
 
 __all__ = ["run"]
 
@@ -19,7 +19,7 @@ _RUNNER = "litefuse.tools.cli.execution:run_job"
 @click.command
 @click.argument("model", type=PATH, metavar="MODEL.tflite")
 @click.option("--signature", metavar="KEY", help="The signature to run. Default: the only one.")
-@click.option("--inputs", type=PATH, metavar="FILE.npz", help="The inputs, by their names in the signature.")
+@INPUTS
 @click.option(
     "--random",
     type=click.IntRange(min=0),
@@ -59,11 +59,10 @@ def run(
     Custom ops use the Python kernels of litefuse, of installed plug-ins and of --kernels. The model runs in a child
     process, so that a crash of a kernel or the runtime is reported as an error.
     """
-    if inputs is not None and (random is not None or shape):
-        raise click.BadParameter("--inputs excludes --random and --shape")
+    check_given_or_drawn(inputs, random, shape)
     if output is not None:
         check_writable(output, "the outputs", reads=[model])
-    shapes = dict(parse_shape(each) for each in shape)
+    shapes = parse_shapes(shape)
 
     from litefuse.support.files.whole_file import whole_file
     from litefuse.support.processes.process import run_model

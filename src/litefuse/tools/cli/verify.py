@@ -12,11 +12,15 @@ from litefuse.tools.cli.json_output import json_option
 from litefuse.tools.cli.output import HTML, check_page, print_result, progress, save_page
 from litefuse.tools.cli.parameters import (
     ALLOW_SIDE_EFFECTS,
+    INPUTS,
     KERNELS,
     PATH,
+    RANDOM,
+    SIGNATURES,
     TAGS,
     TOLERANCE_OR_QUANTIZATION,
-    parse_shape,
+    check_given_or_drawn,
+    parse_shapes,
     split_names,
 )
 from litefuse.tools.cli.quantization_options import PREPROCESS, representative_dataset_option
@@ -27,16 +31,14 @@ __all__ = ["verify"]
 @click.command
 @click.argument("model", type=PATH, metavar="MODEL.tflite")
 @click.argument("original", type=PATH, required=False)
-@click.option("--signature", multiple=True, metavar="KEY", help="A signature to call; may be repeated. Default: all.")
-@click.option("--inputs", type=PATH, metavar="FILE.npz", help="The inputs, by their names in the signature.")
+@SIGNATURES
+@INPUTS
 @click.option(
     "--expected", type=PATH, metavar="FILE.npz", help="The expected outputs for --inputs, in place of ORIGINAL."
 )
 @representative_dataset_option("Samples to call both with, in place of --inputs")
 @PREPROCESS
-@click.option(
-    "--random", type=click.IntRange(min=0), metavar="SEED", help="Use random inputs from this seed. Default: 0."
-)
+@RANDOM
 @click.option(
     "--shape",
     multiple=True,
@@ -93,8 +95,7 @@ def verify(
     """
     if (original is None) == (expected is None):
         raise click.UsageError("Give either ORIGINAL or --expected.")
-    if inputs is not None and (random is not None or shape):
-        raise click.BadParameter("--inputs excludes --random and --shape")
+    check_given_or_drawn(inputs, random, shape)
     if expected is not None and inputs is None:
         raise click.BadParameter("--expected needs --inputs")
     if expected is not None and layers:
@@ -104,7 +105,7 @@ def verify(
     if representative_dataset is not None and (inputs is not None or random is not None or shape):
         raise click.BadParameter("--representative-dataset excludes --inputs, --random and --shape")
     check_page(html, (model, original, inputs, expected, representative_dataset))
-    shapes = dict(parse_shape(each) for each in shape)
+    shapes = parse_shapes(shape)
 
     from litefuse.conversion.verify.against_original import verify_model
     from litefuse.conversion.verify.sections import verification_sections

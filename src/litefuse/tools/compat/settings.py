@@ -9,7 +9,7 @@ from litefuse.errors import SettingError
 from litefuse.support.options.names import closest
 from litefuse.support.options.names_elsewhere import name_elsewhere
 
-__all__ = ["MAPPED", "MAPPED_1", "NEEDLESS", "NEEDLESS_1", "REFUSED", "REFUSED_1", "refuse_changed", "unknown_setting"]
+__all__ = ["MAPPED", "NEEDLESS", "NEEDLESS_1", "REFUSED", "REFUSED_1", "refuse_changed", "unknown_setting"]
 
 #: Attributes that :func:`litefuse.convert` has an argument for; those of collections begin as new ones.
 MAPPED: Mapping[str, Any] = {
@@ -73,8 +73,7 @@ REFUSED: Mapping[str, Any] = {
     "_experimental_variable_quantization": False,
 }
 
-#: The attributes of TensorFlow 1 besides, in the same three kinds.
-MAPPED_1: Mapping[str, Any] = {}
+#: The attributes of TensorFlow 1 besides, of the latter two kinds.
 NEEDLESS_1: Mapping[str, Any] = {"drop_control_dependency": True, "change_concat_input_ranges": False}
 REFUSED_1: Mapping[str, Any] = {
     "conversion_summary_dir": None,

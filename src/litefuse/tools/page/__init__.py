@@ -7,9 +7,8 @@
 ``links``        which nodes of the original each op of the file computes
 ``folding``      a graph as views of layers, each of which opens
 ``layout``       places of boxes and ways of edges
-``anchors``      addresses of layers in a page
 ``treemap``      areas by bytes
 ``tables``       what can be read without a script
 ``document``     the HTML, with ``page.css`` and the scripts ``nodes.js``, ``pane.js`` and ``page.js``
-``writing``      reads, measures and writes what a command asks for
+``saving``       reads the models, and writes the page
 """

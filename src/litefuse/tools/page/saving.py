@@ -2,30 +2,60 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from litefuse.conversion.verify.reference import is_litert, path_of
 from litefuse.errors import LitefuseError
 from litefuse.frontends.source_of import source_of
+from litefuse.litert.metadata.names import original_names
+from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.support.cloud.names import name_of
 from litefuse.support.cloud.paths import local, saved_to
+from litefuse.support.files.digest import file_digest
+from litefuse.support.files.temporary import make_temporary_folder
+from litefuse.support.files.whole_file import whole_file
 from litefuse.support.options.names import listed_names
+from litefuse.support.processes.process import run_in_worker
 from litefuse.support.progress.show import shown_progress
 from litefuse.support.result import ConversionResult
-from litefuse.tools.page.converted import read_converted
+from litefuse.tools.environment.machine import versions
+from litefuse.tools.page.content import Content
+from litefuse.tools.page.converted import Converted, Place, read_converted
+from litefuse.tools.page.document import document
 from litefuse.tools.page.graph import Model
-from litefuse.tools.page.writing import Findings, check_possible, read_graphs, write_page
+from litefuse.tools.page.links import links
+from litefuse.tools.page.original import OriginalJob
 
 if TYPE_CHECKING:
     from litefuse.conversion.verify.targets.target_check import TargetCheck
     from litefuse.conversion.verify.verification import Verification
     from litefuse.tools.benchmarking.measurement import Benchmark
 
-__all__ = ["save_report"]
+__all__ = ["check_possible", "save_report"]
+
+# The packages of the extra by their modules: for places of boxes, and for areas.
+_REQUIRED = {"fast_sugiyama": "fast-sugiyama", "squarify": "squarify"}
+
+
+def check_possible() -> None:
+    """Checks before the work that a page can be made.
+
+    Raises:
+        LitefuseError: A package is missing.
+    """
+    for name, package in _REQUIRED.items():
+        try:
+            importlib.import_module(name)
+        except ImportError as error:
+            raise LitefuseError(
+                f"a page needs the package {package}, which cannot be imported: {error}",
+                hint="Install the extra: pip install 'litefuse[report]'. It needs Python 3.11 or newer.",
+            ) from error
 
 
 def save_report(
@@ -80,15 +110,8 @@ def save_report(
     check_possible()
     _check_findings(verification, check, benchmark)
     original = local(original)
-    found = Findings(
-        verification=verification,
-        check=check,
-        benchmark=benchmark,
-        options=tuple((options or {}).items()),
-        notes=tuple(notes),
-    )
+    report = model.report if isinstance(model, ConversionResult) else None
     if isinstance(model, ConversionResult):
-        found = replace(found, report=model.report)
         if original is None and Path(model.report.source).exists():
             original = model.report.source
         file, title = model.path, model.report.source
@@ -105,9 +128,10 @@ def save_report(
         shown_progress(f"Reporting on {title}", show=progress, also=on_step) as announce,
     ):
         _check_target(path, file, original)
+        graphs: Model | None = None
         if original is not None:
             announce("read")
-            graphs = _of_file(original) or read_graphs(
+            graphs = _of_file(original) or _read_graphs(
                 original,
                 tags=listed_names(tags, "tags"),
                 inputs=listed_names(input_arrays, "input_arrays"),
@@ -115,9 +139,26 @@ def save_report(
                 signatures=listed_names(signatures, "signatures"),
                 on_step=announce,
             )
-            found = replace(found, original=graphs, original_name=_name_of(original))
+        original_name = "" if original is None else _name_of(original)
         announce("write")
-        write_page(path, file, found)
+        converted = read_converted(file)
+        if graphs is not None and not graphs.graphs:
+            graphs, notes = None, (*notes, "The original has no signature that could be shown.")
+        content = Content(
+            converted=converted,
+            links={} if graphs is None else _links(graphs, converted, file),
+            sha256=_digest(file),
+            original=graphs,
+            original_name=original_name,
+            report=report,
+            verification=verification,
+            check=check,
+            benchmark=benchmark,
+            options=tuple((options or {}).items()),
+            versions=tuple(versions().items()),
+            notes=tuple(notes),
+        )
+        _write(path, document(content))
     return Path(target)
 
 
@@ -162,3 +203,50 @@ def _of_file(original: object) -> Model | None:
 def _name_of(original: object) -> str:
     path = path_of(original)
     return source_of(original).name if path is None else name_of(path)
+
+
+def _read_graphs(
+    model: object,
+    *,
+    tags: Iterable[str] | None = None,
+    inputs: Iterable[str] | None = None,
+    outputs: Iterable[str] | None = None,
+    signatures: Iterable[str] | None = None,
+    on_step: Callable[[str], None] = lambda _: None,
+) -> Model:
+    """Reads the graphs of a TensorFlow model, in a process of their own; the arguments are those of an OriginalJob."""
+    source = source_of(model)
+    with ExitStack() as stack:
+        temporary = stack.enter_context(make_temporary_folder())
+        folder = source.folder(Path(temporary, "saved_model"))
+        stack.enter_context(source.opened(folder, on_step))
+        job = OriginalJob(folder, _tuple(tags), _tuple(inputs), _tuple(outputs), _tuple(signatures))
+        worker: Model = run_in_worker("litefuse.tools.page.original:read_original", job, on_step)
+        return worker
+
+
+def _links(original: Model, converted: Converted, file: Path) -> Mapping[Place, tuple[Place, ...]]:
+    with content_of(file) as data:
+        renamed = original_names(data)
+    return links(original, converted.model, renamed)
+
+
+def _write(target: Path, text: str) -> None:
+    """Writes the page, whole or not at all."""
+    try:
+        with whole_file(target) as partial:
+            # Names may have halves of surrogate pairs, which UTF-8 lacks.
+            partial.write_text(text, encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise LitefuseError(f"the page cannot be written: {error.strerror or error}", where=str(target)) from error
+
+
+def _digest(model: Path) -> str:
+    try:
+        return file_digest(model)
+    except OSError as error:
+        raise LitefuseError(f"the file cannot be read: {error.strerror or error}", where=str(model)) from error
+
+
+def _tuple(values: Iterable[Any] | None) -> tuple[Any, ...] | None:
+    return None if values is None else tuple(values)

@@ -28,39 +28,12 @@ _TYPES = {
 # Names that options of a model may have, but fields in C++ cannot.
 _KEYWORDS = frozenset(
     {
-        *(
-            "alignas",
-            "auto",
-            "bool",
-            "break",
-            "case",
-            "catch",
-            "char",
-            "class",
-            "const",
-            "continue",
-            "default",
-            "delete",
-        ),
-        *(
-            "do",
-            "double",
-            "else",
-            "enum",
-            "explicit",
-            "export",
-            "extern",
-            "false",
-            "float",
-            "for",
-            "friend",
-            "goto",
-            "if",
-        ),
-        *("inline", "int", "long", "mutable", "namespace", "new", "operator", "private", "protected", "public"),
-        *("register", "return", "short", "signed", "sizeof", "static", "struct", "switch", "template", "this", "throw"),
-        *("true", "try", "typedef", "typename", "union", "unsigned", "using", "virtual", "void", "volatile", "while"),
-        *("and", "or", "not", "xor", "asm", "concept", "requires", "NULL"),
+        *("alignas", "auto", "bool", "break", "case", "catch", "char", "class", "const", "continue", "default"),
+        *("delete", "do", "double", "else", "enum", "explicit", "export", "extern", "false", "float", "for"),
+        *("friend", "goto", "if", "inline", "int", "long", "mutable", "namespace", "new", "operator", "private"),
+        *("protected", "public", "register", "return", "short", "signed", "sizeof", "static", "struct", "switch"),
+        *("template", "this", "throw", "true", "try", "typedef", "typename", "union", "unsigned", "using", "virtual"),
+        *("void", "volatile", "while", "and", "or", "not", "xor", "asm", "concept", "requires", "NULL"),
     }
 )
 
