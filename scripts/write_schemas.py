@@ -26,7 +26,8 @@ from litefuse.conversion.verify.targets.target_check import TargetCheck, TargetR
 from litefuse.conversion.verify.verification import OutputVerdict, Verdict, Verification
 from litefuse.kernels.pack.catalog import AvailableKernel
 from litefuse.litert.differences.model_diff import ModelDiff
-from litefuse.litert.inspection.facts import LiteRTModelFacts, SavedModelFacts
+from litefuse.litert.inspection.litert_model_facts import LiteRTModelFacts
+from litefuse.litert.inspection.saved_model_facts import SavedModelFacts
 from litefuse.support.report import Report
 from litefuse.tools.batch_runs.outcome import BatchResult, Outcome
 from litefuse.tools.benchmarking.measurement import Benchmark, Measurement

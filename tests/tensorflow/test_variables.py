@@ -10,7 +10,7 @@ import pytest
 
 import litefuse
 from litefuse.errors import ConversionError, UnsupportedOpsError
-from litefuse.litert.inspection.facts import InspectionJob, SavedModelFacts
+from litefuse.litert.inspection.saved_model_facts import InspectionJob, SavedModelFacts
 from litefuse.support.processes.process import run_in_worker
 from tests.tensorflow.checking import check, check_calls, normal, op_counts
 

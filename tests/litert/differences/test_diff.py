@@ -15,8 +15,8 @@ from click.testing import CliRunner
 import litefuse
 from litefuse.errors import InterpreterError
 from litefuse.litert.differences.alignment import moved
-from litefuse.litert.differences.model_diff import NameChange, OperatorChange, SizeChange, ValueChange
-from litefuse.litert.differences.sections import answer
+from litefuse.litert.differences.changes import NameChange, OperatorChange, SizeChange, ValueChange
+from litefuse.litert.differences.model_diff import answer
 from litefuse.tools.cli.app import app
 from tests.litert.differences.edited import edited
 from tests.litert.runtime.models import Graph, model

@@ -13,7 +13,7 @@ from ai_edge_litert import schema_py_generated as schema
 
 import litefuse
 from litefuse.litert.differences import weights as module
-from litefuse.litert.differences.model_diff import WeightChange
+from litefuse.litert.differences.changes import WeightChange
 from tests.litert.differences.edited import edited
 from tests.litert.runtime.models import Graph, model
 

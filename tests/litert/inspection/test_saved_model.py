@@ -6,8 +6,8 @@ import pytest
 
 from litefuse.errors import SavedModelError
 from litefuse.frontends.saved_model.messages import AttrValue, FunctionDef, NameAttrList, NodeDef, OpDef
-from litefuse.litert.inspection.facts import InspectionJob, SavedModelFacts, TensorFacts
-from litefuse.litert.inspection.sections import saved_model_sections
+from litefuse.litert.inspection.facts import TensorFacts
+from litefuse.litert.inspection.saved_model_facts import InspectionJob, SavedModelFacts, saved_model_sections
 from litefuse.support.processes.process import run_in_worker
 from litefuse.support.report.text import sections_text
 from litefuse.tools.demo import SAVED_MODEL

@@ -15,7 +15,7 @@ from litert_quantizer.quantizer import Quantizer
 
 from litefuse.litert.inspection.facts import QuantizationFacts, StoredTensor
 from litefuse.litert.inspection.litert_model import inspect_litert_model
-from litefuse.litert.inspection.sections import litert_model_sections
+from litefuse.litert.inspection.litert_model_facts import litert_model_sections
 from litefuse.support.report.text import sections_text
 from litefuse.tools.cli.app import app
 from tests.conversion.quantization.models import dense

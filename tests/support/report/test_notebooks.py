@@ -19,9 +19,12 @@ from litefuse.fusions.composites.fuse_composites import FuseComposites
 from litefuse.fusions.fusion import Fusion
 from litefuse.ir.mlir import ir, mlir_context
 from litefuse.kernels.generator.op_calls import Call
+from litefuse.litert.differences.changes import ComparedFile, OperatorChange, ValueChange
 from litefuse.litert.differences.model_diff import ComparedFile, ModelDiff, OperatorChange, ValueChange
-from litefuse.litert.inspection.facts import LiteRTModelFacts, SavedModelFacts, SignatureFacts, TensorFacts
+from litefuse.litert.inspection.facts import SignatureFacts, TensorFacts
 from litefuse.litert.inspection.litert_model import inspect_litert_model
+from litefuse.litert.inspection.litert_model_facts import LiteRTModelFacts
+from litefuse.litert.inspection.saved_model_facts import SavedModelFacts
 from litefuse.support.report import CompositeReport, OutputDifference, QuantizationReport, Report
 from litefuse.tools.benchmarking.measurement import Benchmark, Input, Latency, Measurement, Memory, OpTime
 from litefuse.tools.kernel_check.check import CheckedCall

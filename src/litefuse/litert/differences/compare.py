@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from litefuse.errors import InterpreterError
-from litefuse.litert.differences.model_diff import ModelDiff, SizeChange, ValueChange
+from litefuse.litert.differences.changes import SizeChange, ValueChange
+from litefuse.litert.differences.model_diff import ModelDiff
 from litefuse.litert.differences.side import Side
 from litefuse.litert.differences.subgraphs import SubgraphComparison, changed_values
 from litefuse.litert.inspection.facts import FileSizes, SignatureFacts, SubgraphFacts, TensorFacts

@@ -1,172 +1,44 @@
-"""Differences between two LiteRT files as plain data."""
+"""Differences between two LiteRT files: as plain data, and as a report whose first line is the answer."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from itertools import repeat
+from typing import Any, Literal, cast
 
+from litefuse.litert.differences.changes import (
+    Category,
+    ComparedFile,
+    NameChange,
+    OperatorChange,
+    SizeChange,
+    TensorChange,
+    ValueChange,
+    WeightChange,
+)
 from litefuse.support.report.json_form import json_form
+from litefuse.support.report.printable import one_line, shortened
+from litefuse.support.report.sections import Judgement, Section, count_of, shape_text
 
-__all__ = [
-    "Category",
-    "Change",
-    "ComparedFile",
-    "ModelDiff",
-    "NameChange",
-    "OperatorChange",
-    "SizeChange",
-    "TensorChange",
-    "ValueChange",
-    "WeightChange",
-]
+__all__ = ["ModelDiff", "answer", "diff_sections"]
 
-Category: TypeAlias = Literal[
-    "signatures", "operators", "tensors", "weights", "order", "names", "metadata", "properties"
-]
-"""Kinds of difference between two files. The first four are about what they compute."""
-
-Change: TypeAlias = Literal["added", "removed", "changed"]
-
-
-@dataclass(frozen=True)
-class ComparedFile:
-    """One of the files.
-
-    Attributes:
-        name: Its name.
-        size: Its size in bytes.
-        sha256: The SHA-256 of its bytes, in hexadecimal.
-    """
-
-    name: str
-    size: int
-    sha256: str
-
-
-@dataclass(frozen=True)
-class ValueChange:
-    """A value that differs.
-
-    Attributes:
-        what: The value, such as ``padding`` or ``input x: shape``.
-        before: The value in the first file, as JSON has it; None where it has none.
-        after: The value in the second file.
-    """
-
-    what: str
-    before: Any
-    after: Any
-
-
-@dataclass(frozen=True)
-class OperatorChange:
-    """An operator that is not the same in both.
-
-    Attributes:
-        change: ``added``: only the second file has it; ``removed``: only the first; ``changed``: see ``values``;
-            ``moved``: it is run in another order.
-        name: Its name in the schema, or a custom op's own; the name of a composite.
-        layer: The layer that it is from; may be empty.
-        result: The name of its first result; empty if it has none.
-        place_before: Subgraph and index in the first file; None if it is added.
-        place_after: Those in the second file; None if it is removed.
-        values: The values that differ: ``op``, ``version``, the names of options, ``input 0``, ``inputs``, ``outputs``.
-    """
-
-    change: Literal["added", "removed", "changed", "moved"]
-    name: str
-    layer: str
-    result: str
-    place_before: tuple[int, int] | None = None
-    place_after: tuple[int, int] | None = None
-    values: tuple[ValueChange, ...] = ()
-
-
-@dataclass(frozen=True)
-class TensorChange:
-    """A tensor that is not the same in both.
-
-    Attributes:
-        change: ``added``, ``removed`` or ``changed``.
-        name: Its name, in the first file if it is in both.
-        layer: The layer that it is from; may be empty.
-        place_before: Subgraph and index in the first file; None if it is added.
-        place_after: Those in the second file; None if it is removed.
-        size: The bytes of its value, in the second file if it is in both; 0 if it is not a constant.
-        values: The values that differ: ``dtype``, ``shape``, ``quantization``, ``is_variable``, ``is_constant``.
-    """
-
-    change: Change
-    name: str
-    layer: str
-    place_before: tuple[int, int] | None = None
-    place_after: tuple[int, int] | None = None
-    size: int = 0
-    values: tuple[ValueChange, ...] = ()
-
-
-@dataclass(frozen=True)
-class WeightChange:
-    """A constant whose numbers differ. Quantized ones are compared as the real numbers that they stand for.
-
-    Attributes:
-        name: Its name in the first file.
-        layer: The layer that it is from; may be empty.
-        dtype_before: Its dtype in the first file.
-        dtype_after: Its dtype in the second file.
-        elements: The number of its elements.
-        differing: How many of them differ; None if they cannot be compared.
-        max_difference: The largest difference; None if they cannot be compared, or are not numbers.
-        relative: The largest difference divided by the largest magnitude in the first file; None as above.
-        problem: Why they cannot be compared one by one; else empty.
-        before: Its numbers in the first file, if there are few: axes, sizes and the like; else None.
-        after: Those in the second file.
-    """
-
-    name: str
-    layer: str
-    dtype_before: str
-    dtype_after: str
-    elements: int
-    differing: int | None
-    max_difference: float | None = None
-    relative: float | None = None
-    problem: str = ""
-    before: tuple[Any, ...] | None = None
-    after: tuple[Any, ...] | None = None
-
-
-@dataclass(frozen=True)
-class NameChange:
-    """A tensor that has another name, and is the same otherwise.
-
-    Attributes:
-        before: Its name in the first file.
-        after: Its name in the second file.
-    """
-
-    before: str
-    after: str
-
-
-@dataclass(frozen=True)
-class SizeChange:
-    """A part of the file that takes more or fewer bytes.
-
-    Attributes:
-        part: ``layer``, ``metadata``, ``unread`` (buffers that nothing reads), ``files`` (associated files) or
-            ``structure`` (the rest).
-        layer: The layer.
-        dtype: The dtype of its constants.
-        before: The bytes in the first file.
-        after: The bytes in the second file.
-    """
-
-    part: str
-    layer: str
-    dtype: str
-    before: int
-    after: int
+_COLUMNS = 80
+_LISTED = 20
+_PLACES = 3
+_SIGNS = {"added": "+", "removed": "-", "changed": "~", "moved": ">"}
+_JUDGEMENTS: Mapping[str, Judgement] = {"added": "good", "removed": "bad", "changed": "warn", "moved": "unclear"}
+_NAMES: Mapping[Category, str] = {
+    "signatures": "signatures",
+    "operators": "ops",
+    "tensors": "tensors",
+    "weights": "weights",
+    "order": "the order of ops",
+    "names": "names of tensors",
+    "metadata": "metadata",
+    "properties": "other values",
+}
 
 
 @dataclass(frozen=True)
@@ -238,13 +110,295 @@ class ModelDiff:
         }
 
     def __str__(self) -> str:
-        from litefuse.litert.differences.sections import diff_sections
         from litefuse.support.report.text import sections_text
 
         return sections_text(diff_sections(self))
 
     def _repr_html_(self) -> str:
-        from litefuse.litert.differences.sections import diff_sections
         from litefuse.support.report.html import sections_html
 
         return sections_html(diff_sections(self))
+
+
+def answer(difference: ModelDiff) -> str:
+    """Returns the answer in a line."""
+    if difference.verdict == "identical":
+        return "Identical: the same bytes"
+    if difference.verdict == "same":
+        return "The same computation in another layout: nothing else differs"
+    said = "The same computation; differs in" if difference.same_computation else "Differs in"
+    line = f"{said} {', '.join(_category(category, difference) for category in difference.categories)}"
+    if len(line) <= _COLUMNS:
+        return line
+    names = [_NAMES[category] for category in difference.categories]
+    line = f"{said} {', '.join(names)}"
+    return line if len(line) <= _COLUMNS else f"{said} {', '.join(names[:4])} and {len(names) - 4} more"
+
+
+def diff_sections(difference: ModelDiff, *, everything: bool = False) -> list[Section]:
+    """Returns the sections.
+
+    Args:
+        difference: The differences.
+        everything: Whether to shorten no list and no name.
+    """
+    texts = _Texts(everything)
+    before, after = difference.before, difference.after
+    change = f" ({after.size - before.size:+,})" if after.size != before.size else ""
+    head = [
+        ("before", texts.fit(before.name, 66)),
+        ("", f"{count_of(before.size, 'byte')}, SHA-256 {before.sha256[:32]}..."),
+        ("after", texts.fit(after.name, 66)),
+        ("", f"{count_of(after.size, 'byte')}{change}, SHA-256 {after.sha256[:32]}..."),
+    ]
+    sections = [Section(answer(difference), head)]
+    if difference.signatures:
+        sections.append(_values("Signatures", difference.signatures, texts))
+    if difference.op_counts:
+        rows = [(count.what, f"{count.before:,}", "->", f"{count.after:,}") for count in difference.op_counts]
+        sections.append(Section("Numbers of ops", texts.listed(rows), right=frozenset({1, 3}), note=texts.left(rows)))
+    sections += _operator_sections(difference.operators, texts)
+    sections += _tensor_sections(difference.tensors, texts)
+    if difference.weights:
+        sections += _weight_sections(difference, texts)
+    if difference.names:
+        rows = [row for name in difference.names for row in _pair("", name.before, name.after, texts)]
+        title = f"Other names: {count_of(len(difference.names), 'tensor')}"
+        sections.append(Section(title, texts.listed(rows, 2 * _LISTED), note=texts.left(rows, 2 * _LISTED)))
+    if difference.metadata:
+        sections.append(_values("Metadata", difference.metadata, texts))
+    if difference.properties:
+        sections.append(_values("Other values", difference.properties, texts))
+    if difference.sizes:
+        sections.append(_size_section(difference, texts))
+    return sections
+
+
+class _Texts:
+    """How long lists and names may be.
+
+    Attributes:
+        everything: Whether they may be of any length.
+        width: How many columns a line may have, without what is in front of it.
+    """
+
+    def __init__(self, everything: bool, width: int = _COLUMNS - 2) -> None:
+        self.everything = everything
+        self.width = width
+
+    def fit(self, text: str, width: int) -> str:
+        text = one_line(text)
+        return text if self.everything else shortened(text, width)
+
+    def listed(self, rows: Sequence[Any], count: int = _LISTED) -> Sequence[Any]:
+        return rows if self.everything else rows[:count]
+
+    def left(self, rows: Sequence[Any], count: int = _LISTED) -> str:
+        left = 0 if self.everything else max(len(rows) - count, 0)
+        return f"and {count_of(left, 'line')} more; --all lists them" if left else ""
+
+
+def _category(category: Category, difference: ModelDiff) -> str:
+    if category == "operators":
+        kinds = [operator.change for operator in difference.operators]
+        counts = [f"{kinds.count(kind):,} {kind}" for kind in ("added", "removed", "changed") if kind in kinds]
+        return f"ops ({', '.join(counts)})"
+    if category == "tensors":
+        return f"tensors ({len(difference.tensors):,})"
+    if category == "weights":
+        largest = max((weight.relative for weight in difference.weights if weight.relative is not None), default=0.0)
+        by = f" by up to {largest:.1g}" if largest else ""
+        return f"weights ({len(difference.weights):,} of {len(difference.weights) + difference.same_weights:,}{by})"
+    count = f" ({len(difference.names):,})" if category == "names" else ""
+    return f"{_NAMES[category]}{count}"
+
+
+def _values(title: str, values: Sequence[ValueChange], texts: _Texts) -> Section:
+    rows = [row for value in values for row in _pair(value.what, value.before, value.after, texts)]
+    return Section(title, texts.listed(rows, 2 * _LISTED), note=texts.left(rows, 2 * _LISTED))
+
+
+def _pair(what: str, before: Any, after: Any, texts: _Texts) -> Iterable[tuple[str, ...]]:
+    """Returns what differs on one line if it fits, else on two or three."""
+    one, other = _text(before), _text(after)
+    prefix = f"{one_line(what)}: " if what else ""
+    line = f"{prefix}{one} -> {other}"
+    if len(line) <= texts.width:
+        return [(line,)]
+    indent = "  " if what else ""
+    room = texts.width - len(indent) - 3
+    return [
+        *([(texts.fit(what, texts.width),)] if what else []),
+        (f"{indent}   {texts.fit(one, room)}",),
+        (f"{indent}-> {texts.fit(other, room)}",),
+    ]
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, dict) and "scales" in value:
+        return _scales(cast("dict[str, Any]", value))
+    if isinstance(value, list) and all(each is None or type(each) is int for each in cast("list[Any]", value)):
+        return shape_text(cast("list[int | None]", value))
+    return one_line(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+
+
+def _scales(value: Mapping[str, Any]) -> str:
+    """Describes the scales of a tensor."""
+
+    def number(key: str) -> str:
+        found = value.get(key, 0)
+        return f"{found:.6g}" if isinstance(found, (int, float)) else f"{found[0]:.6g} to {found[1]:.6g}"
+
+    zeros = number("zero_point").replace("0 to 0", "0")
+    text = f"scale {number('scale')}, zero point {zeros}"
+    if value["scales"] == 1:
+        return text
+    where = f"for blocks of {value['block']}" if "block" in value else f"along axis {value['axis']}"
+    differing = f", {value['differing']:,} of them others" if "differing" in value else ""
+    return f"{value['scales']:,} scales {where}: {text.removeprefix('scale ')}{differing}"
+
+
+def _operator_sections(operators: Sequence[OperatorChange], texts: _Texts) -> list[Section]:
+    if not operators:
+        return []
+    rows: list[tuple[str, ...]] = []
+    judgements: list[Judgement] = []
+    groups = _groups(operators)
+    for group in texts.listed(groups, 2 * _LISTED):
+        each = group[0]
+        place = " -> ".join(_place(place) for place in (each.place_before, each.place_after) if place is not None)
+        if len(group) > 1:
+            place = f"{len(group):,} of them: {place}, ..."
+        room = _COLUMNS - 8 - len(place)
+        rows.append((_SIGNS[each.change], f"{texts.fit(each.name, room)} {place}"))
+        wheres = [where for one in group if (where := one.layer or one.result)]
+        shown = wheres if texts.everything else wheres[:_PLACES]
+        rows += [("", f"  in {texts.fit(where, _COLUMNS - 12)}") for where in shown]
+        if len(shown) < len(wheres):
+            rows.append(("", f"  and {len(wheres) - len(shown):,} more"))
+        for value in each.values:
+            rows += [("", f"  {row[0]}") for row in _pair(value.what, value.before, value.after, _narrow(texts))]
+        judgements.extend(repeat(_JUDGEMENTS[each.change], len(rows) - len(judgements)))
+    kinds = [operator.change for operator in operators]
+    counts = ", ".join(f"{kinds.count(kind):,} {kind}" for kind in _SIGNS if kind in kinds)
+    left = sum(map(len, groups[2 * _LISTED :]))
+    note = f"and {count_of(left, 'op')} more; --all lists them" if left and not texts.everything else ""
+    return [Section(f"Ops: {counts}", rows, judgements=judgements, note=note)]
+
+
+def _groups(operators: Sequence[OperatorChange]) -> list[list[OperatorChange]]:
+    """Returns the operators, those that only moved last, and those of one kind with the same change together."""
+    groups: dict[Any, list[OperatorChange]] = {}
+    for index, each in enumerate(operators):
+        key = (each.change, each.name, repr(each.values)) if each.values else index
+        groups.setdefault(key, []).append(each)
+    return sorted(groups.values(), key=lambda group: group[0].change == "moved")
+
+
+def _narrow(texts: _Texts) -> _Texts:
+    """Returns the lengths of lines below a sign and an indent."""
+    return _Texts(texts.everything, _COLUMNS - 7)
+
+
+def _place(place: tuple[int, int]) -> str:
+    graph, index = place
+    return f"#{index}" if not graph else f"#{index} of subgraph {graph}"
+
+
+def _tensor_sections(tensors: Sequence[TensorChange], texts: _Texts) -> list[Section]:
+    if not tensors:
+        return []
+    # Tensors of operators that only one file has are many, and say less than those that changed.
+    ordered = sorted(tensors, key=lambda tensor: (tensor.change != "changed", -tensor.size))
+    rows: list[tuple[str, ...]] = []
+    judgements: list[Judgement] = []
+    for each in texts.listed(ordered):
+        size = f", {count_of(each.size, 'byte')}" if each.size else ""
+        rows.append((_SIGNS[each.change], f"{texts.fit(each.name or '(no name)', _COLUMNS - 8 - len(size))}{size}"))
+        for value in each.values:
+            rows += [("", f"  {row[0]}") for row in _pair(value.what, value.before, value.after, _narrow(texts))]
+        judgements.extend(repeat(_JUDGEMENTS[each.change], len(rows) - len(judgements)))
+    kinds = [tensor.change for tensor in tensors]
+    counts = ", ".join(f"{kinds.count(kind):,} {kind}" for kind in ("added", "removed", "changed") if kind in kinds)
+    note = texts.left(ordered).replace("line", "tensor")
+    return [Section(f"Tensors: {counts}", rows, judgements=judgements, note=note)]
+
+
+def _weight_sections(difference: ModelDiff, texts: _Texts) -> list[Section]:
+    small = [weight for weight in difference.weights if _is_small(weight)]
+    compared = [weight for weight in difference.weights if not weight.problem and not _is_small(weight)]
+    others = [weight for weight in difference.weights if weight.problem and not _is_small(weight)]
+    total = len(difference.weights) + difference.same_weights
+    sections: list[Section] = []
+    if compared:
+        retyped = any(each.dtype_before != each.dtype_after for each in texts.listed(compared))
+        rows = [_weight_row(each, texts, 20 if retyped else 30) for each in compared]
+        note = texts.left(rows).replace("line", "constant")
+        sections.append(
+            Section(
+                f"Weights: {len(compared):,} of {total:,} differ",
+                texts.listed(rows),
+                headings=("constant of", "dtype", "differing", "largest", "relative"),
+                right=frozenset({2, 3, 4}),
+                note=note or "relative: the largest difference by the largest magnitude before",
+            )
+        )
+    if small:
+        pairs = [
+            _pair(_constant(each, texts), list(each.before or ()), list(each.after or ()), texts) for each in small
+        ]
+        lines = [row for rows in pairs for row in rows]
+        title = f"Small constants: {len(small):,} of {total:,} differ"
+        sections.append(Section(title, texts.listed(lines, 2 * _LISTED), note=texts.left(lines, 2 * _LISTED)))
+    if others:
+        lines = [(texts.fit(f"{other.name or '(no name)'}: {other.problem}", texts.width),) for other in others]
+        title = f"Weights that cannot be compared: {len(others):,} of {total:,}"
+        sections.append(Section(title, texts.listed(lines), note=texts.left(lines).replace("line", "constant")))
+    return sections
+
+
+def _is_small(weight: WeightChange) -> bool:
+    """Whether a constant is of a few integers, which say more than their difference."""
+    values = (*(weight.before or ()), *(weight.after or ()))
+    return weight.before is not None and weight.after is not None and all(isinstance(value, int) for value in values)
+
+
+def _constant(weight: WeightChange, texts: _Texts) -> str:
+    return texts.fit(weight.layer or weight.name or "(no name)", 40)
+
+
+def _weight_row(weight: WeightChange, texts: _Texts, width: int) -> tuple[str, ...]:
+    dtype = weight.dtype_before
+    if weight.dtype_after != dtype:
+        dtype += f" -> {weight.dtype_after}"
+    return (
+        texts.fit(weight.layer or weight.name or "(no name)", width),
+        dtype,
+        f"{weight.differing:,}/{weight.elements:,}",
+        "" if weight.max_difference is None else f"{weight.max_difference:.2g}",
+        "" if weight.relative is None else f"{weight.relative:.2g}",
+    )
+
+
+def _size_section(difference: ModelDiff, texts: _Texts) -> Section:
+    names = {"metadata": "(metadata)", "unread": "(buffers that nothing reads)", "files": "(associated files)"}
+    names["structure"] = "(structure: ops, tensors, names)"
+    rows = [
+        (
+            texts.fit(size.layer or names.get(size.part, "(no layer)"), 32),
+            size.dtype,
+            f"{size.before:,}",
+            f"{size.after:,}",
+            f"{size.after - size.before:+,}",
+        )
+        for size in difference.sizes
+    ]
+    return Section(
+        "Bytes",
+        texts.listed(rows),
+        headings=("layer", "dtype", "before", "after", "change"),
+        right=frozenset({2, 3, 4}),
+        note=texts.left(rows),
+    )

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import InterpreterError
-from litefuse.litert.differences.model_diff import ComparedFile
+from litefuse.litert.differences.changes import ComparedFile
 from litefuse.litert.inspection.facts import OperatorFacts, StoredTensor
 from litefuse.litert.inspection.litert_model import facts_of
 from litefuse.litert.metadata.associated_files import pack_of

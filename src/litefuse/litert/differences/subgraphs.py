@@ -9,8 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from litefuse.litert.differences.alignment import aligned, moved
-from litefuse.litert.differences.fingerprints import Fingerprints, own_options
-from litefuse.litert.differences.model_diff import (
+from litefuse.litert.differences.changes import (
     Change,
     NameChange,
     OperatorChange,
@@ -18,6 +17,7 @@ from litefuse.litert.differences.model_diff import (
     ValueChange,
     WeightChange,
 )
+from litefuse.litert.differences.fingerprints import Fingerprints, own_options
 from litefuse.litert.differences.side import Side, TensorScales
 from litefuse.litert.differences.weights import compare_constants
 from litefuse.litert.inspection.facts import OperatorFacts, StoredTensor

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import LitefuseError
-from litefuse.litert.differences.model_diff import WeightChange
+from litefuse.litert.differences.changes import WeightChange
 from litefuse.litert.differences.side import Side, TensorScales
 from litefuse.litert.inspection.facts import StoredTensor
 from litefuse.litert.runtime.tensors import decode_strings

@@ -1,48 +1,23 @@
-"""Findings of an inspection as plain data, which can be sent between processes and written as JSON."""
+"""Parts of models, as an inspection finds them: plain data, which can be sent between processes and written as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal
 
-from litefuse.support.report.json_form import json_form
-
 __all__ = [
-    "AnnotatedFunction",
     "CustomOperator",
     "FileFacts",
     "FileSizes",
-    "InspectionJob",
     "LayerSize",
-    "LiteRTModelFacts",
-    "NodeFacts",
     "OperatorFacts",
     "QuantizationFacts",
-    "ResourceFacts",
-    "SavedModelFacts",
     "SignatureFacts",
     "StoredTensor",
     "SubgraphFacts",
     "TensorFacts",
-    "VariableFacts",
 ]
-
-
-@dataclass(frozen=True)
-class InspectionJob:
-    """A request to inspect a SavedModel.
-
-    Attributes:
-        source: The SavedModel's folder.
-        tags: The tags of the meta graph; None means the one for serving.
-        nodes: Whether to list the nodes of functions.
-    """
-
-    source: Path
-    tags: tuple[str, ...] | None = None
-    nodes: bool = False
 
 
 @dataclass(frozen=True)
@@ -85,64 +60,6 @@ class SignatureFacts:
 
 
 @dataclass(frozen=True)
-class AnnotatedFunction:
-    """A function that is annotated as a composite.
-
-    Attributes:
-        name: The composite's name, from the annotation.
-        attributes: The annotation's attributes.
-        function: The function's name.
-        call_sites: The nodes that call it, as ``function/node``; empty when no signature reaches it.
-        outcome: Its outcome in a conversion, as in the report; ``unknown`` when it was not analyzed.
-        fused_into: The op that it is fused into.
-        reason: Why it is not fused.
-    """
-
-    name: str
-    attributes: Mapping[str, Any]
-    function: str
-    call_sites: tuple[str, ...]
-    outcome: Literal["fused", "inlined", "unknown"] = "unknown"
-    fused_into: str | None = None
-    reason: str | None = None
-
-
-@dataclass(frozen=True)
-class VariableFacts:
-    """A variable.
-
-    Attributes:
-        name: Its path in the SavedModel's objects.
-        dtype: Its dtype.
-        shape: Its declared shape.
-        size: The bytes of its value; None when its shape is unknown.
-        verdict: ``frozen``: only read, it becomes a constant; ``mutable``: it keeps its state; ``unused``: no signature
-            uses it; ``unknown``: it was not analyzed.
-        writer: For a mutable variable, the first op that writes it.
-    """
-
-    name: str
-    dtype: str
-    shape: tuple[int | None, ...] | None
-    size: int | None
-    verdict: Literal["frozen", "mutable", "unused", "unknown"]
-    writer: str | None = None
-
-
-@dataclass(frozen=True)
-class ResourceFacts:
-    """A resource other than a variable or a file, such as a hash table.
-
-    Attributes:
-        name: Its path in the SavedModel's objects.
-        kind: Its class, such as ``tf.StaticHashTable``, or its kind if it has no class.
-    """
-
-    name: str
-    kind: str
-
-
-@dataclass(frozen=True)
 class FileFacts:
     """An asset.
 
@@ -153,68 +70,6 @@ class FileFacts:
 
     name: str
     size: int | None
-
-
-@dataclass(frozen=True)
-class NodeFacts:
-    """A node of a function.
-
-    Attributes:
-        function: The function.
-        name: Its name.
-        op: Its op; for a call of a function, the function's name may be the op.
-    """
-
-    function: str
-    name: str
-    op: str
-
-
-@dataclass(frozen=True)
-class SavedModelFacts:
-    """The contents of a SavedModel.
-
-    Attributes:
-        source: Its folder.
-        tags: The tags of the meta graph.
-        tensorflow_version: The TensorFlow release that saved it.
-        signatures: The signatures that can be converted.
-        unusable_signatures: The reason why each of the others cannot.
-        function_count: The number of functions.
-        reached_function_count: The number of functions that the signatures reach.
-        annotated: The functions that are annotated as composites.
-        variables: The variables.
-        op_counts: The number of each op in the functions that the signatures reach.
-        assets: The assets.
-        resources: The other resources.
-        problem: The first problem that prevents a conversion, if one was found; verdicts are unknown then.
-        nodes: The nodes of the functions that the signatures reach, if they were asked for.
-    """
-
-    source: str
-    tags: tuple[str, ...]
-    tensorflow_version: str
-    signatures: tuple[SignatureFacts, ...]
-    unusable_signatures: Mapping[str, str]
-    function_count: int
-    reached_function_count: int
-    annotated: tuple[AnnotatedFunction, ...]
-    variables: tuple[VariableFacts, ...]
-    op_counts: Mapping[str, int]
-    assets: tuple[FileFacts, ...] = ()
-    resources: tuple[ResourceFacts, ...] = ()
-    problem: str | None = None
-    nodes: tuple[NodeFacts, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """Returns the facts as dictionaries and lists for ``json.dumps``; NaN and infinities are None."""
-        return json_form(self)
-
-    def _repr_html_(self) -> str:
-        from litefuse.litert.inspection.sections import saved_model_sections
-        from litefuse.support.report.html import sections_html
-
-        return sections_html(saved_model_sections(self))
 
 
 @dataclass(frozen=True)
@@ -377,52 +232,3 @@ class FileSizes:
     def total(self) -> int:
         """The size of the file."""
         return sum(layer.bytes for layer in self.layers) + self.metadata + self.unread + self.structure + self.files
-
-
-@dataclass(frozen=True)
-class LiteRTModelFacts:
-    """The contents of a LiteRT model.
-
-    Attributes:
-        source: The file.
-        size: Its size in bytes.
-        description: The description that its converter wrote.
-        signatures: Its signatures.
-        subgraphs: Its subgraphs.
-        op_counts: The number of each operator; custom ops by their names.
-        custom_operators: The custom ops and composites with their options.
-        metadata: The names of its metadata.
-        tensors: Its tensors, in the order of the file.
-        operators: Its operators, in the order of the file.
-        sizes: The bytes of its parts.
-        model_metadata: Its TensorFlow Lite Metadata, as JSON has it; None if it has none.
-        associated_files: The files in the archive behind the model, such as labels.
-        least_runtime: The first releases of LiteRT and of TensorFlow Lite that have all of its ops.
-        data_behind: Whether weights are stored behind the flatbuffer, where only LiteRT and TensorFlow Lite look.
-    """
-
-    source: str
-    size: int
-    description: str
-    signatures: tuple[SignatureFacts, ...]
-    subgraphs: tuple[SubgraphFacts, ...]
-    op_counts: Mapping[str, int]
-    custom_operators: tuple[CustomOperator, ...] = ()
-    metadata: tuple[str, ...] = field(default=())
-    tensors: tuple[StoredTensor, ...] = ()
-    operators: tuple[OperatorFacts, ...] = ()
-    sizes: FileSizes | None = None
-    model_metadata: Mapping[str, Any] | None = None
-    associated_files: tuple[FileFacts, ...] = ()
-    least_runtime: str = ""
-    data_behind: bool = False
-
-    def to_json(self) -> dict[str, Any]:
-        """Returns the facts as dictionaries and lists for ``json.dumps``; NaN and infinities are None."""
-        return json_form(self)
-
-    def _repr_html_(self) -> str:
-        from litefuse.litert.inspection.sections import litert_model_sections
-        from litefuse.support.report.html import sections_html
-
-        return sections_html(litert_model_sections(self))

@@ -1,4 +1,4 @@
-"""Sections that list all operators, all tensors, or the bytes of a LiteRT model, or the nodes of a SavedModel.
+"""Sections that list the parts of models: signatures, operators, tensors, bytes.
 
 Lines have 80 columns at most: long names lose their middle, unless everything is asked for.
 """
@@ -6,21 +6,32 @@ Lines have 80 columns at most: long names lose their middle, unless everything i
 from __future__ import annotations
 
 import textwrap
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from litefuse.litert.inspection.facts import (
-    LiteRTModelFacts,
-    NodeFacts,
+    FileSizes,
     OperatorFacts,
+    QuantizationFacts,
+    SignatureFacts,
     StoredTensor,
+    SubgraphFacts,
+    TensorFacts,
 )
-from litefuse.litert.inspection.tensor_sections import quantization_text
 from litefuse.support.report.printable import one_line, shortened
-from litefuse.support.report.sections import Section, count_of
+from litefuse.support.report.sections import Section, count_of, shape_text
 
-__all__ = ["node_sections", "operator_sections", "size_sections", "stored_tensor_sections"]
+__all__ = [
+    "attribute_text",
+    "operator_sections",
+    "quantization_text",
+    "signature_sections",
+    "size_sections",
+    "stored_tensor_sections",
+    "tensor_rows",
+    "tensor_sections",
+]
 
 _COLUMNS = 80
 _LISTED_LAYERS = 40
@@ -35,45 +46,90 @@ _USUAL_BY_KEY: Mapping[str, Any] = {
     **dict.fromkeys(("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"), 0),
     **dict.fromkeys(("cell_clip", "proj_clip"), 0.0),
 }
+# How many quantized tensors are listed, unless all are asked for.
+_LISTED_QUANTIZED = 12
 
 
-def operator_sections(facts: LiteRTModelFacts, *, everything: bool = False) -> list[Section]:
+def signature_sections(signatures: Sequence[SignatureFacts]) -> list[Section]:
+    """Returns a section for each signature with its inputs and outputs."""
+    if not signatures:
+        return [Section("Signatures: none")]
+    return [
+        Section(f"Signature {signature.key}", tensor_rows(signature.inputs, signature.outputs))
+        for signature in signatures
+    ]
+
+
+def tensor_rows(inputs: Sequence[TensorFacts], outputs: Sequence[TensorFacts]) -> list[tuple[str, ...]]:
+    """Returns the rows of a section with inputs and outputs: names and types."""
+    return [
+        (role, tensor.name, f"{tensor.dtype} {shape_text(tensor.shape)}{_scale_text(tensor)}")
+        for role, tensors in (("in", inputs), ("out", outputs))
+        for tensor in tensors
+    ]
+
+
+def _scale_text(tensor: TensorFacts) -> str:
+    return "" if tensor.scale is None else f", scale {tensor.scale:g}, zero point {tensor.zero_point}"
+
+
+def attribute_text(attributes: Mapping[str, Any]) -> str:
+    """Returns attributes or options as ``name=value``."""
+    return ", ".join(f"{name}={value!r}" for name, value in attributes.items())
+
+
+_Part = TypeVar("_Part", OperatorFacts, StoredTensor)
+
+
+def _by_subgraph(parts: Iterable[_Part]) -> Mapping[int, list[_Part]]:
+    groups: defaultdict[int, list[_Part]] = defaultdict(list)
+    for part in parts:
+        groups[part.subgraph].append(part)
+    return groups
+
+
+def operator_sections(
+    subgraphs: Sequence[SubgraphFacts],
+    operators: Iterable[OperatorFacts],
+    tensors: Iterable[StoredTensor],
+    *,
+    everything: bool = False,
+) -> list[Section]:
     """Returns a section for each subgraph with its operators: name, layer, types of operands and results, options.
 
     Args:
-        facts: The facts.
+        subgraphs: The model's subgraphs.
+        operators: Its operators.
+        tensors: Its tensors.
         everything: Whether names, operands and options are in full.
     """
-    tensors = {(tensor.subgraph, tensor.index): tensor for tensor in facts.tensors}
-    by_graph: defaultdict[int, list[OperatorFacts]] = defaultdict(list)
-    for operator in facts.operators:
-        by_graph[operator.subgraph].append(operator)
+    known = {(tensor.subgraph, tensor.index): tensor for tensor in tensors}
+    groups = _by_subgraph(operators)
     sections: list[Section] = []
-    for number, subgraph in enumerate(facts.subgraphs):
-        operators = by_graph[number]
-        lines = _Lines(len(str(len(operators))), everything)
-        for operator in operators:
-            lines.add(str(operator.index), _operator_lines(operator, tensors, lines))
-        sections.append(lines.section(f"Ops of {_graph_title(number, subgraph.name)}: {len(operators):,}"))
+    for number, subgraph in enumerate(subgraphs):
+        lines = _Lines(len(str(len(groups[number]))), everything)
+        for operator in groups[number]:
+            lines.add(str(operator.index), _operator_lines(operator, known, lines))
+        sections.append(lines.section(f"Ops of {_graph_title(number, subgraph.name)}: {len(groups[number]):,}"))
     return sections
 
 
-def stored_tensor_sections(facts: LiteRTModelFacts, *, everything: bool = False) -> list[Section]:
+def stored_tensor_sections(
+    subgraphs: Sequence[SubgraphFacts], tensors: Iterable[StoredTensor], *, everything: bool = False
+) -> list[Section]:
     """Returns a section for each subgraph with its tensors: name, type, role, bytes, scales and zero points.
 
     Args:
-        facts: The facts.
+        subgraphs: The model's subgraphs.
+        tensors: Its tensors.
         everything: Whether names are in full.
     """
-    by_graph: defaultdict[int, list[StoredTensor]] = defaultdict(list)
-    for tensor in facts.tensors:
-        by_graph[tensor.subgraph].append(tensor)
+    groups = _by_subgraph(tensors)
     sections: list[Section] = []
-    for number, subgraph in enumerate(facts.subgraphs):
-        tensors = by_graph[number]
+    for number, subgraph in enumerate(subgraphs):
         given = frozenset(subgraph.input_indices)
-        lines = _Lines(len(str(len(tensors))), everything)
-        for tensor in tensors:
+        lines = _Lines(len(str(len(groups[number]))), everything)
+        for tensor in groups[number]:
             size = f", {count_of(tensor.size, 'byte')}" if tensor.size else ""
             quantization = "" if tensor.quantization is None else f", {quantization_text(tensor.quantization)}"
             roles = (
@@ -86,18 +142,21 @@ def stored_tensor_sections(facts: LiteRTModelFacts, *, everything: bool = False)
                 str(tensor.index),
                 [lines.name(tensor.name), *lines.wrapped(f"{_type(tensor)}{''.join(roles)}{size}{quantization}")],
             )
-        sections.append(lines.section(f"Tensors of {_graph_title(number, subgraph.name)}: {len(tensors):,}"))
+        sections.append(lines.section(f"Tensors of {_graph_title(number, subgraph.name)}: {len(groups[number]):,}"))
     return sections
 
 
-def size_sections(facts: LiteRTModelFacts, *, everything: bool = False) -> list[Section]:
+def size_sections(
+    sizes: FileSizes | None, tensors: Iterable[StoredTensor], total: int, *, everything: bool = False
+) -> list[Section]:
     """Returns the bytes by layer and dtype, which add up to the file, and the largest tensors.
 
     Args:
-        facts: The facts.
+        sizes: The bytes of the model's parts.
+        tensors: Its tensors.
+        total: The bytes of the file.
         everything: Whether all layers and all constants are listed, with their whole names.
     """
-    sizes = facts.sizes
     if sizes is None:
         return []
     layers = sizes.layers if everything else sizes.layers[:_LISTED_LAYERS]
@@ -112,46 +171,25 @@ def size_sections(facts: LiteRTModelFacts, *, everything: bool = False) -> list[
         ("structure: ops, tensors, names", sizes.structure),
     ]
     rows += [(f"({name})", "", size) for name, size in parts if size]
-    constants = sorted((tensor for tensor in facts.tensors if tensor.size), key=lambda each: -each.size)
+    constants = sorted((tensor for tensor in tensors if tensor.size), key=lambda tensor: -tensor.size)
     shared = {(constant.buffer): constant for constant in reversed(constants)}  # one value counts once
     constants = [constant for constant in constants if shared[constant.buffer] is constant]
     listed = constants if everything else constants[:_LISTED_TENSORS]
     return [
         Section(
-            f"Bytes by layer and dtype: {facts.size:,}",
-            _sized([(name, dtype, size) for name, dtype, size in rows], facts.size, everything=everything),
+            f"Bytes by layer and dtype: {total:,}",
+            _sized(rows, total, everything=everything),
             headings=("layer", "dtype", "bytes", "share"),
             right=frozenset({2, 3}),
             note="--all lists them all" if left else "",
         ),
         Section(
             "Largest tensors" if len(listed) < len(constants) else f"Constants: {len(constants):,}",
-            _sized([(each.name, _type(each), each.size) for each in listed], facts.size, everything=everything),
+            _sized([(tensor.name, _type(tensor), tensor.size) for tensor in listed], total, everything=everything),
             headings=("tensor", "type", "bytes", "share"),
             right=frozenset({2, 3}),
         ),
     ]
-
-
-def node_sections(nodes: Iterable[NodeFacts], *, everything: bool = False) -> list[Section]:
-    """Returns a section for each function of a SavedModel with its nodes.
-
-    Args:
-        nodes: The nodes.
-        everything: Whether names are in full.
-    """
-    by_function: defaultdict[str, list[NodeFacts]] = defaultdict(list)
-    for node in nodes:
-        by_function[node.function].append(node)
-    sections: list[Section] = []
-    for function, found in by_function.items():
-        width = max(len(each.op) for each in found)
-        rows = [
-            (each.op, one_line(each.name) if everything else shortened(one_line(each.name), _COLUMNS - 4 - width))
-            for each in found
-        ]
-        sections.append(Section(f"Nodes of {one_line(function)}: {len(found):,}", rows))
-    return sections
 
 
 class _Lines:
@@ -189,13 +227,13 @@ class _Lines:
 
     def joined(self, items: Iterable[str]) -> list[str]:
         """Joins items with commas, on as few lines as they need; one that is longer than a line is broken."""
-        found: list[str] = []
+        texts: list[str] = []
         for item in items:
-            if found and len(found[-1]) + len(item) + 3 <= self._width:
-                found[-1] += f", {item}"
+            if texts and len(texts[-1]) + len(item) + 3 <= self._width:
+                texts[-1] += f", {item}"
             else:
-                found[-1:] = [*(f"{each}," for each in found[-1:]), item]
-        return [line for each in found for line in self.wrapped(each)]
+                texts[-1:] = [*(f"{text}," for text in texts[-1:]), item]
+        return [line for text in texts for line in self.wrapped(text)]
 
     def add(self, number: str, lines: Iterable[str]) -> None:
         """Adds an entry."""
@@ -207,7 +245,7 @@ class _Lines:
 
 def _is_usual(key: str, value: Any) -> bool:
     usual: list[Any] = [*_USUAL, *([_USUAL_BY_KEY[key]] if key in _USUAL_BY_KEY else [])]
-    return any(type(each) is type(value) and each == value for each in usual)
+    return any(type(other) is type(value) and other == value for other in usual)
 
 
 def _operator_lines(
@@ -219,8 +257,8 @@ def _operator_lines(
     yield title + (f"  {lines.name(operator.layer, room)}" if operator.layer else "")
 
     def types(indices: Sequence[int]) -> str:
-        found = [tensors.get((operator.subgraph, index)) for index in indices]
-        return lines.operands(["none" if each is None else _operand(each) for each in found]) or "nothing"
+        operands = [tensors.get((operator.subgraph, index)) for index in indices]
+        return lines.operands(["none" if tensor is None else _operand(tensor) for tensor in operands]) or "nothing"
 
     yield from lines.wrapped(f"{types(operator.inputs)} -> {types(operator.outputs)}")
     yield from lines.joined(lines.options(operator.options))
@@ -254,3 +292,71 @@ def _sized(rows: Sequence[tuple[str, str, int]], total: int, *, everything: bool
         return cells
     taken = 2 + sum(2 + max(5, *(len(cell[column]) for cell in cells)) for column in (1, 2, 3))
     return [cell._replace(name=shortened(cell.name, max(_COLUMNS - taken, 16))) for cell in cells]
+
+
+def tensor_sections(tensors: Sequence[StoredTensor], *, everything: bool = False) -> list[Section]:
+    """Returns the sections: the tensors of each dtype, and those that are quantized.
+
+    Args:
+        tensors: The tensors.
+        everything: Whether to list all quantized tensors.
+    """
+    if not tensors:
+        return []
+    counts = Counter(tensor.dtype for tensor in tensors)
+    sizes = Counter[str]()
+    for tensor in tensors:
+        sizes[tensor.dtype] += tensor.size
+    sections = [
+        Section(
+            f"Tensors: {len(tensors):,}",
+            [(f"{count:,}", dtype, f"{sizes[dtype]:,}") for dtype, count in counts.most_common()],
+            headings=("tensors", "dtype", "bytes of constants"),
+            right=frozenset({0, 2}),
+        )
+    ]
+    quantized = [(tensor, tensor.quantization) for tensor in tensors if tensor.quantization is not None]
+    if quantized:
+        listed = quantized if everything else quantized[:_LISTED_QUANTIZED]
+        left = len(quantized) - len(listed)
+        sections.append(
+            Section(
+                f"Quantized tensors: {len(quantized):,}",
+                [_quantized_row(*row) for row in listed],
+                headings=("tensor", "dtype", "scale", "zero point", "scales"),
+                note=f"and {count_of(left, 'tensor')} more; --all lists them" if left else "",
+            )
+        )
+    return sections
+
+
+def quantization_text(quantization: QuantizationFacts) -> str:
+    """Describes scales and zero points, such as ``scale 0.1 to 0.3, zero point 0 (48 scales, along axis 0)``."""
+    count = "" if quantization.count == 1 else f" (scales: {_scales(quantization)})"
+    return f"scale {_scale_range(quantization)}, zero point {_range(*map(str, quantization.zero_point))}{count}"
+
+
+def _quantized_row(tensor: StoredTensor, quantization: QuantizationFacts) -> tuple[str, ...]:
+    constant = ", constant" if tensor.size else ""
+    return (
+        tensor.name,
+        f"{tensor.dtype} {shape_text(tensor.shape)}{constant}",
+        _scale_range(quantization),
+        _range(*map(str, quantization.zero_point)),
+        _scales(quantization),
+    )
+
+
+def _scale_range(quantization: QuantizationFacts) -> str:
+    return _range(*(f"{scale:.6g}" for scale in quantization.scale))
+
+
+def _range(least: str, largest: str) -> str:
+    return least if least == largest else f"{least} to {largest}"
+
+
+def _scales(quantization: QuantizationFacts) -> str:
+    count = f"{quantization.count:,}"
+    if quantization.block is not None:
+        return f"{count}, one for each block of {quantization.block}"
+    return count if quantization.axis is None else f"{count}, along axis {quantization.axis}"

@@ -14,14 +14,8 @@ import numpy as np
 from litefuse.errors import InterpreterError
 from litefuse.litert.export.op_codes import runtime_of
 from litefuse.litert.inputs.graph import Model
-from litefuse.litert.inspection.facts import (
-    CustomOperator,
-    FileFacts,
-    LiteRTModelFacts,
-    SignatureFacts,
-    SubgraphFacts,
-    TensorFacts,
-)
+from litefuse.litert.inspection.facts import CustomOperator, FileFacts, SignatureFacts, SubgraphFacts, TensorFacts
+from litefuse.litert.inspection.litert_model_facts import LiteRTModelFacts
 from litefuse.litert.inspection.operator_options import known_options
 from litefuse.litert.inspection.operators import operators_of
 from litefuse.litert.inspection.sizes import file_sizes

@@ -47,7 +47,7 @@ def inspect(
 
     if is_there(model) and model.is_file() and (model.suffix == ".tflite" or _begins_as_litert_model(model)):
         from litefuse.litert.inspection.litert_model import inspect_litert_model
-        from litefuse.litert.inspection.sections import litert_model_sections
+        from litefuse.litert.inspection.litert_model_facts import litert_model_sections
 
         litert_facts = inspect_litert_model(model)
         lists = [name for name, asked in (("ops", ops), ("tensors", tensors), ("sizes", sizes)) if asked]
@@ -73,8 +73,7 @@ def inspect(
         prepare_worker("litefuse.tools.saved_models.inspection")
 
     from litefuse.frontends.source_of import source_of
-    from litefuse.litert.inspection.facts import InspectionJob, SavedModelFacts
-    from litefuse.litert.inspection.sections import saved_model_sections
+    from litefuse.litert.inspection.saved_model_facts import InspectionJob, SavedModelFacts, saved_model_sections
     from litefuse.support.files.temporary import make_temporary_folder
 
     chosen = None if tags is None else tuple(split_names(tags))
@@ -113,7 +112,7 @@ def diff(before: Path, after: Path, everything: bool) -> None:
     read.
     """
     from litefuse.litert.differences.compare import diff as differences_of
-    from litefuse.litert.differences.sections import diff_sections
+    from litefuse.litert.differences.model_diff import diff_sections
 
     with progress(f"Comparing {before} with {after}"):
         difference = differences_of(before, after)

@@ -152,7 +152,7 @@ def _sections(content: Content) -> Iterator[tuple[str, str, str]]:
 
         yield "targets", "Targets", sections_html(target_sections(content.check), style=False)
     if any(tensor.quantization is not None for tensor in content.converted.facts.tensors):
-        from litefuse.litert.inspection.tensor_sections import tensor_sections
+        from litefuse.litert.inspection.listings import tensor_sections
 
         told = sections_html(tensor_sections(content.converted.facts.tensors, everything=True)[1:], style=False)
         yield "quantization", "Quantization", f'<div class="scroll">{told}</div>'

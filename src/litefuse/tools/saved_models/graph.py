@@ -12,7 +12,7 @@ from litefuse.frontends.saved_model.dtypes import shape_from_proto
 from litefuse.frontends.saved_model.messages import AttrValue, FunctionDef, NodeDef
 from litefuse.frontends.saved_model.model import ANNOTATIONS
 from litefuse.frontends.saved_model.nodes import functions_in
-from litefuse.litert.inspection.facts import AnnotatedFunction, NodeFacts
+from litefuse.litert.inspection.saved_model_facts import AnnotatedFunction, NodeFacts
 
 __all__ = ["FunctionGraph", "attribute_value", "callees"]
 

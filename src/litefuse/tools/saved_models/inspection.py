@@ -12,14 +12,12 @@ from litefuse.errors import LitefuseError
 from litefuse.frontends.saved_model import Asset, SavedModel, TensorSpec, Variable, load
 from litefuse.ir.importer import import_saved_model
 from litefuse.ir.mlir import mlir_context
-from litefuse.litert.inspection.facts import (
+from litefuse.litert.inspection.facts import FileFacts, SignatureFacts, TensorFacts
+from litefuse.litert.inspection.saved_model_facts import (
     AnnotatedFunction,
-    FileFacts,
     InspectionJob,
     ResourceFacts,
     SavedModelFacts,
-    SignatureFacts,
-    TensorFacts,
     VariableFacts,
 )
 from litefuse.support.report import CompositeReport, VariableReport
