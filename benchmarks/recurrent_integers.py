@@ -27,8 +27,8 @@ import numpy.typing as npt
 from document import table
 
 import litefuse
-from litefuse.litert.inputs.graph import Model
 from litefuse.litert.runtime.interpreter import Interpreter
+from litefuse.litert.runtime.model_reader import Model
 from litefuse.litert.runtime.scales import dequantized, quantized
 
 sys.path.insert(0, str(Path(__file__).parents[1]))

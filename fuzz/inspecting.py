@@ -9,12 +9,12 @@ from pathlib import Path
 from litefuse.conversion.verify.targets.places import located
 from litefuse.litert.differences.compare import diff
 from litefuse.litert.export.signatures import sign_file
-from litefuse.litert.inputs.graph import Model
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.inspection.litert_model_facts import litert_model_sections
 from litefuse.litert.inspection.saved_model_facts import InspectionJob, saved_model_sections
 from litefuse.litert.metadata.description import Finish
 from litefuse.litert.metadata.finish import finish_file
+from litefuse.litert.runtime.model_reader import Model
 from litefuse.litert.targets import OWN, find_target
 from litefuse.litert.targets.table import refused_by_table
 from litefuse.support.processes.process import run_in_worker

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from litefuse.litert.inputs.graph import Model
+from litefuse.litert.runtime.model_reader import Model
 
 _WIDTH, _HEIGHT, _GAP = 150.0, 40.0, 30.0
 

@@ -13,8 +13,8 @@ from tests.tensorflow import saved_models
 from tests.tensorflow.process import TensorFlow
 
 import litefuse
-from litefuse.litert.inputs.graph import Model
 from litefuse.litert.runtime.flatbuffer import content_of
+from litefuse.litert.runtime.model_reader import Model
 from suites.cases import Call, Case, write_case
 from suites.readers import models
 

@@ -10,10 +10,10 @@ import pytest
 
 from litefuse.conversion.verify.failing_op import failing_op
 from litefuse.errors import InterpreterError
-from litefuse.litert.inputs.graph import Model
 from litefuse.litert.inspection.litert_model import facts_of
 from litefuse.litert.runtime.flatbuffer import root
 from litefuse.litert.runtime.interpreter import Interpreter
+from litefuse.litert.runtime.model_reader import Model
 from litefuse.litert.runtime.model_tables import BUFFERS, data_of
 from litefuse.litert.runtime.soundness import check_soundness
 from tests.every import every

@@ -13,9 +13,9 @@ import pytest
 
 import litefuse
 from litefuse.frontends.saved_model import load
-from litefuse.litert.inputs.graph import Model
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.inspection.saved_model_facts import InspectionJob, SavedModelFacts
+from litefuse.litert.runtime.model_reader import Model
 from litefuse.support.processes.process import run_in_worker
 from tests.tensorflow.checking import interpreter
 from tests.tensorflow.live_models import keras_of, randomize

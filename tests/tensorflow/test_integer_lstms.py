@@ -10,7 +10,7 @@ import pytest
 
 import litefuse
 from litefuse.errors import QuantizationError
-from litefuse.litert.inputs.graph import Model
+from litefuse.litert.runtime.model_reader import Model
 from litefuse.litert.runtime.scales import dequantized, quantized
 from litefuse.support.report import QuantizationReport
 from tests.in_part import in_part

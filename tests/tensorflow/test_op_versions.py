@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from litefuse.litert.export.op_versions import least_version
-from litefuse.litert.inputs.graph import Model
 from litefuse.litert.runtime import model_tables as fields
 from litefuse.litert.runtime.flatbuffer import root
+from litefuse.litert.runtime.model_reader import Model
 from litefuse.litert.runtime.model_tables import OpCode
 from tests.litert.differences.edited import edited
 from tests.tensorflow import keras_layers

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import litefuse
-from litefuse.litert.inputs.graph import Model
 from litefuse.litert.runtime.flatbuffer import content_of
+from litefuse.litert.runtime.model_reader import Model
 from litefuse.litert.runtime.scales import dequantized, quantized
 from litefuse.support.options.limits import MAX_REVERSED_ITEMS
 from tests.in_part import in_part

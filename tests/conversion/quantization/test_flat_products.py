@@ -10,8 +10,8 @@ import pytest
 import litefuse
 from litefuse.conversion.quantization.dataset import take_samples
 from litefuse.conversion.quantization.quantize import quantize_model
-from litefuse.litert.inputs.graph import Model
 from litefuse.litert.runtime.interpreter import Interpreter
+from litefuse.litert.runtime.model_reader import Model
 from litefuse.support.options.forms import Quantization
 from litefuse.support.options.quantization import quantization_options
 from tests.conversion.quantization.models import saved

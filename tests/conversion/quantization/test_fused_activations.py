@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import litefuse
-from litefuse.litert.inputs.graph import Model
 from litefuse.litert.runtime.interpreter import Interpreter
+from litefuse.litert.runtime.model_reader import Model
 from litefuse.support.options.forms import Quantization
 from tests.conversion.quantization.models import saved
 from tests.litert.runtime.models import Graph

@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pytest
 
 from litefuse.conversion.quantization.quantize import quantize_model
-from litefuse.litert.inputs.graph import Model
 from litefuse.litert.runtime.interpreter import Interpreter
+from litefuse.litert.runtime.model_reader import Model
 from tests.conversion.quantization.models import saved
 from tests.litert.runtime.models import Graph
 

@@ -18,8 +18,8 @@ from litefuse.conversion.quantization.prepared_tensors import read_once
 from litefuse.conversion.quantization.quantize import quantize_model
 from litefuse.conversion.quantization.samples import calls_of
 from litefuse.conversion.quantization.shared_ranges import share_ranges
-from litefuse.litert.inputs.graph import Model
 from litefuse.litert.runtime.interpreter import Interpreter
+from litefuse.litert.runtime.model_reader import Model
 from litefuse.support.options.forms import Quantization
 from litefuse.support.options.quantization import quantization_options
 from litefuse.support.report.quantized import OpKinds

@@ -15,12 +15,12 @@ from litefuse.conversion.quantization.dataset import take_samples
 from litefuse.conversion.quantization.quantize import quantize_model
 from litefuse.errors import KernelError
 from litefuse.kernels import PACK, native_library
-from litefuse.litert.inputs.graph import Model
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime import custom_op as registry
 from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.litert.runtime.interpreter import Interpreter
+from litefuse.litert.runtime.model_reader import Model
 from litefuse.support.options.quantization import QuantizationOptions
 from tests.conversion.quantization.models import saved
 from tests.litert.runtime.models import Graph

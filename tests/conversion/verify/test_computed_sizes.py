@@ -8,7 +8,7 @@ import pytest
 from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.conversion.verify.computed_sizes import values_decide
-from litefuse.litert.inputs.graph import Model
+from litefuse.litert.runtime.model_reader import Model
 from tests.litert.runtime.models import Graph, model
 
 #: Which operands of an op say how large something is, or have to fit sizes, and how many operands it has.

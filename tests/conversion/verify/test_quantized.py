@@ -15,7 +15,7 @@ from click.testing import CliRunner
 import litefuse
 from litefuse.conversion.verify.quantized.float_copy import FloatCopy, is_quantized_file
 from litefuse.errors import LitefuseError
-from litefuse.litert.differences.side import Side
+from litefuse.litert.differences.compared_model import ComparedModel
 from litefuse.tools.cli.app import app
 from litefuse.tools.page.saving import save_report
 from tests.litert.runtime.models import Graph, model
@@ -201,7 +201,7 @@ def test_samples_in_files_and_many_rows(tmp_path: Path) -> None:
 
 def test_the_copy_computes_what_the_file_says() -> None:
     content = form()
-    side = Side(content, "q")
+    side = ComparedModel(content, "q")
     (x,) = samples(9, 1)
     found = {
         name: np.array(litefuse.Interpreter(each).get_signature_runner("serve")(größe=x)["dense"])

@@ -19,9 +19,9 @@ from litefuse.kernels.generator.chain_kernels import generate_chains
 from litefuse.kernels.generator.chains import Chain, find_chains, outline
 from litefuse.kernels.generator.graph import RULES
 from litefuse.kernels.generator.trial import ModelTrial, ModelTrialJob, Trial, run_model_trial
-from litefuse.litert.inputs.graph import Model
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime.kernel_pack import native_library
+from litefuse.litert.runtime.model_reader import Model
 from tests.kernels.generator.builds import build_quickly
 from tests.litert.runtime.models import Graph, model
 from tests.litert.targets.models import buffers_behind

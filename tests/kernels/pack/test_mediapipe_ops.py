@@ -13,10 +13,10 @@ import pytest
 
 from litefuse.errors import KernelError, MissingKernelError
 from litefuse.kernels import PACK
-from litefuse.litert.inputs.graph import Model
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.known_custom_ops import RESOLVED_OPS
+from litefuse.litert.runtime.model_reader import Model
 from litefuse.litert.targets.litert import Cpu
 from litefuse.litert.targets.table import refused_by_table
 from tests.kernels.pack.one_op import FORMS, run

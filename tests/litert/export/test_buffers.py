@@ -10,8 +10,8 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.litert.export.buffers import append_buffers
-from litefuse.litert.inputs.graph import Model
 from litefuse.litert.runtime.interpreter import Interpreter
+from litefuse.litert.runtime.model_reader import Model
 from tests.litert.runtime.models import Graph, model
 
 

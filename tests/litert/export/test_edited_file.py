@@ -12,8 +12,8 @@ from ai_edge_litert.interpreter import Interpreter
 from flatbuffers import flexbuffers
 
 from litefuse.litert.export.edited_file import complete_file, edit_file
-from litefuse.litert.inputs.graph import Model
 from litefuse.litert.inspection.litert_model import facts_of
+from litefuse.litert.runtime.model_reader import Model
 from tests.litert.differences.edited import edited
 from tests.litert.runtime.models import Graph, model
 from tests.litert.targets.models import buffers_behind

@@ -15,7 +15,7 @@ from ai_edge_litert.interpreter import Interpreter
 from litefuse.litert.export.op_codes import correct_op_codes
 from litefuse.litert.export.op_versions import least_version
 from litefuse.litert.export.runtime_versions import Runtime, RuntimeLimit, first_runtime, least_runtime
-from litefuse.litert.inputs.graph import Model
+from litefuse.litert.runtime.model_reader import Model
 from tests.litert.differences.edited import edited
 from tests.litert.runtime.models import Graph, model
 

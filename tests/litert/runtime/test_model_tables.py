@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import flatbuffers
@@ -35,7 +36,7 @@ def test_numbers_are_those_of_the_names() -> None:
 @pytest.mark.parametrize(
     ("union", "callees"), [*zip((schema.BuiltinOptions, schema.BuiltinOptions2), CALLEES, strict=True)]
 )
-def test_the_fields_that_name_subgraphs_are_the_schema_s(union: type, callees: dict[int, dict[str, int]]) -> None:
+def test_the_fields_that_name_subgraphs_are_the_schema_s(union: type, callees: Mapping[int, Sequence[int]]) -> None:
     suffix, numbers = "SubgraphIndex", set[int]()
     for name, number in vars(union).items():
         options: Any = made(name) if hasattr(schema, f"{name}T") else None
@@ -45,8 +46,7 @@ def test_the_fields_that_name_subgraphs_are_the_schema_s(union: type, callees: d
             builder: Any = flatbuffers.Builder()
             builder.Finish(options.Pack(builder))
             table = root(builder.Output())
-            read = {role: table.number(field, "i") for role, field in callees[number].items()}
-            assert read == {field.removesuffix(suffix): index for index, field in enumerate(fields, 5)}, name
+            assert sorted(table.number(field, "i") for field in callees[number]) == [*range(5, 5 + len(fields))], name
             numbers.add(number)
     assert numbers == {*callees}
 

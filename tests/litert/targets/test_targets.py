@@ -12,7 +12,7 @@ import pytest
 
 import litefuse
 from litefuse.conversion.verify.targets.comparison import Comparison
-from litefuse.litert.inputs.graph import Model
+from litefuse.litert.runtime.model_reader import Model
 from litefuse.litert.targets import OWN, find_target, target_names, traits_of
 from litefuse.litert.targets.question import Refusal
 from litefuse.litert.targets.table import Limits, OpTable, refused_by_table

@@ -19,7 +19,6 @@ from litefuse.fusions.composites.fuse_composites import FuseComposites
 from litefuse.fusions.fusion import Fusion
 from litefuse.ir.mlir import ir, mlir_context
 from litefuse.kernels.generator.op_calls import Call
-from litefuse.litert.differences.changes import ComparedFile, OperatorChange, ValueChange
 from litefuse.litert.differences.model_diff import ComparedFile, ModelDiff, OperatorChange, ValueChange
 from litefuse.litert.inspection.facts import SignatureFacts, TensorFacts
 from litefuse.litert.inspection.litert_model import inspect_litert_model

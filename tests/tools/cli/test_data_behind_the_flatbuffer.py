@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from litefuse.litert.inputs.graph import Model
+from litefuse.litert.runtime.model_reader import Model
 from tests.litert.runtime.models import Graph, model
 from tests.litert.targets.models import buffers_behind, serving
 from tests.tools.cli.test_cli import run

@@ -13,7 +13,7 @@ import pytest
 
 import litefuse
 from litefuse.errors import InterpreterError
-from litefuse.litert.inputs.graph import Model
+from litefuse.litert.runtime.model_reader import Model
 from litefuse.litert.targets.micro import MICRO_OPS, Micro
 from litefuse.tools.scaffold.micro.cpp import byte_lines, kernel_function, number_lines, registration
 from litefuse.tools.scaffold.micro.export import program_name

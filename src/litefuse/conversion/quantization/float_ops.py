@@ -11,8 +11,8 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from litefuse.errors import QuantizationError
-from litefuse.litert.inputs.graph import Graph, Model, Op
 from litefuse.litert.runtime.flatbuffer import content_of
+from litefuse.litert.runtime.model_reader import Graph, Model, Op
 from litefuse.support.report.quantized import FloatOp, OpKinds
 from litefuse.support.report.sections import count_of
 

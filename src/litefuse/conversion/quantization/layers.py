@@ -14,9 +14,9 @@ import numpy.typing as npt
 from litefuse.conversion.quantization.difference import COMPARED_SAMPLES
 from litefuse.conversion.quantization.lazy_calls import Calls, Inputs
 from litefuse.errors import InterpreterError, LitefuseError
-from litefuse.litert.inputs.graph import Graph, Model, Op
 from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.litert.runtime.interpreter import Interpreter
+from litefuse.litert.runtime.model_reader import Graph, Model, Op
 from litefuse.litert.runtime.scales import dequantized, quantized
 from litefuse.support.report.quantized import LayerDifference
 

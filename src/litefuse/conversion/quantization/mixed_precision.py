@@ -19,8 +19,8 @@ from litefuse.conversion.quantization.sensitivity import Assignment, Layer, Sear
 from litefuse.conversion.quantization.shared_buffers import share_buffers
 from litefuse.errors import LitefuseError
 from litefuse.litert.export.edited_file import complete_file
-from litefuse.litert.inputs.graph import Model
 from litefuse.litert.runtime.flatbuffer import content_of
+from litefuse.litert.runtime.model_reader import Model
 from litefuse.support.report.quantized import CurvePoint, LayerForm, MixedPrecision
 
 __all__ = ["mix_precision"]

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from litefuse.conversion.quantization.recipe import ModelFacts
 from litefuse.errors import LitefuseError
-from litefuse.litert.inputs.graph import Graph, Model, Op
 from litefuse.litert.runtime.flatbuffer import content_of
+from litefuse.litert.runtime.model_reader import Graph, Model, Op
 from litefuse.support.options.quantization import QuantizationOptions
 
 __all__ = ["OTHER_NAMES", "check_named", "facts_of", "kept_results"]

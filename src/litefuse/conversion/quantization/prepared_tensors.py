@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.litert.inputs.graph import Graph, Model
 from litefuse.litert.runtime.flatbuffer import content_of
+from litefuse.litert.runtime.model_reader import Graph, Model
 
 __all__ = ["derived_of_constants", "ranges_of_prepared", "read_once"]
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from litefuse.conversion.quantization.model_facts import OTHER_NAMES
 from litefuse.errors import LitefuseError
-from litefuse.litert.inputs.graph import Model
 from litefuse.litert.runtime.flatbuffer import content_of
+from litefuse.litert.runtime.model_reader import Model
 
 __all__ = ["WatchedManager", "not_run", "refusal"]
 

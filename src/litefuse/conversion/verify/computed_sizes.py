@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from litefuse.litert.inputs.graph import Model, Op
+from litefuse.litert.runtime.model_reader import Model, Op
 
 __all__ = ["values_decide"]
 

@@ -19,13 +19,13 @@ from litefuse.conversion.verify.coverage import Coverage
 from litefuse.conversion.verify.drawn_rounds import Kinds, Plan, drawn_rounds
 from litefuse.conversion.verify.original import Arrays, Call
 from litefuse.errors import LitefuseError
-from litefuse.litert.inputs.graph import Model
 from litefuse.litert.inputs.kinds import keeps_state, kinds_of, work_of
 from litefuse.litert.inputs.model_inputs import ModelInputs, Tables
 from litefuse.litert.runtime.custom_op import CustomOp
 from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.litert.runtime.input_specs import InputSpec, fit_inputs
 from litefuse.litert.runtime.loading import load_kernels
+from litefuse.litert.runtime.model_reader import Model
 from litefuse.litert.runtime.transfer import unpickle_kernels
 
 __all__ = ["MODEL", "ModelCalls", "ModelJob", "call_model"]

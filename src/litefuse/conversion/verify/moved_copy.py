@@ -9,7 +9,7 @@ import numpy as np
 
 from litefuse.conversion.verify.moves import ARITHMETIC, MOVED, Move, kind_of_move
 from litefuse.ir.custom_options import encode_options
-from litefuse.litert.inputs.graph import Graph, Model, Op
+from litefuse.litert.runtime.model_reader import Graph, Model, Op
 from litefuse.litert.runtime.schema_objects import custom_code, flatbuffer_of, made, objects_of, tensor_like
 
 __all__ = ["moved_copy"]

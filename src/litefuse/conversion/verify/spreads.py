@@ -14,10 +14,10 @@ from litefuse.conversion.verify.model_run import run_job
 from litefuse.conversion.verify.original import Arrays, Call
 from litefuse.conversion.verify.reference import Outputs, Reference
 from litefuse.errors import LitefuseError
-from litefuse.litert.inputs.graph import Model
 from litefuse.litert.inputs.kinds import keeps_state
 from litefuse.litert.results.difference import difference, difference_of_elements
 from litefuse.litert.runtime.flatbuffer import content_of
+from litefuse.litert.runtime.model_reader import Model
 
 __all__ = ["spreads_of", "without_refused"]
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from litefuse.litert.inputs.graph import Model
 from litefuse.litert.results.difference import movement
+from litefuse.litert.runtime.model_reader import Model
 
 if TYPE_CHECKING:
     from litefuse.conversion.verify.inputs import Arguments

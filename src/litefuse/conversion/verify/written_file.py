@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from litefuse.conversion.verify.computed_sizes import values_decide
 from litefuse.conversion.verify.file_check import CHECK_FILE, KEEP, FileCall, FileCheckJob
 from litefuse.errors import FileCheckError, KernelError, LitefuseError, MissingKernelError
-from litefuse.litert.inputs.graph import Model
 from litefuse.litert.inputs.model_inputs import LEVELS, Manner, ModelInputs
 from litefuse.litert.runtime.flatbuffer import content_of, shared_files
+from litefuse.litert.runtime.model_reader import Model
 from litefuse.litert.runtime.transfer import unpickle_kernels
 from litefuse.support.plug_ins.entry_points import take_plug_ins
 from litefuse.support.processes.limits import extra_memory

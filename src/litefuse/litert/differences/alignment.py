@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 
+from litefuse.litert.differences.compared_model import ComparedModel
 from litefuse.litert.differences.fingerprints import Fingerprints
-from litefuse.litert.differences.side import Side
 from litefuse.litert.inspection.facts import OperatorFacts
 
 __all__ = ["aligned", "moved"]
@@ -22,7 +22,7 @@ _SEARCHED = 4_000_000
 
 
 def aligned(
-    a: Side, b: Side, graphs: tuple[int, int], fingerprints: tuple[Fingerprints, Fingerprints]
+    a: ComparedModel, b: ComparedModel, graphs: tuple[int, int], fingerprints: tuple[Fingerprints, Fingerprints]
 ) -> dict[int, int]:
     """Returns the pairs of operators: the indices in the second subgraph by those in the first.
 
@@ -62,21 +62,21 @@ def _keys(operators: Iterable[OperatorFacts], key: Callable[[OperatorFacts], Has
     return [key(operator) for operator in operators]
 
 
-def _kind(_: Side, operator: OperatorFacts) -> Hashable:
+def _kind(_: ComparedModel, operator: OperatorFacts) -> Hashable:
     return operator.name, operator.composite
 
 
-def _of_layer(_: Side, operator: OperatorFacts) -> Hashable:
+def _of_layer(_: ComparedModel, operator: OperatorFacts) -> Hashable:
     return operator.name, operator.composite, operator.layer
 
 
-def _typed(side: Side, operator: OperatorFacts) -> Hashable:
+def _typed(side: ComparedModel, operator: OperatorFacts) -> Hashable:
     tensors = side.tensors[operator.subgraph]
     types = tuple((tensors[output].dtype, tensors[output].shape) for output in operator.outputs if output >= 0)
     return operator.name, operator.composite, operator.layer, types
 
 
-def _named(side: Side, operator: OperatorFacts) -> Hashable | None:
+def _named(side: ComparedModel, operator: OperatorFacts) -> Hashable | None:
     name = side.result(operator)
     return (operator.name, operator.composite, name) if _OF_NODE.search(name) else None
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from litefuse.errors import InterpreterError
 from litefuse.litert.differences.changes import SizeChange, ValueChange
+from litefuse.litert.differences.compared_model import ComparedModel
 from litefuse.litert.differences.model_diff import ModelDiff
-from litefuse.litert.differences.side import Side
 from litefuse.litert.differences.subgraphs import SubgraphComparison, changed_values
 from litefuse.litert.inspection.facts import FileSizes, SignatureFacts, SubgraphFacts, TensorFacts
 from litefuse.litert.metadata.schema import METADATA_NAME
@@ -45,7 +45,7 @@ def diff(
     Raises:
         InterpreterError: One of them cannot be read, is not a LiteRT model, or is damaged.
     """
-    a, b = (Side.of(each.path if isinstance(each, ConversionResult) else each) for each in (before, after))
+    a, b = (ComparedModel.of(each.path if isinstance(each, ConversionResult) else each) for each in (before, after))
     try:
         return _compared(a, b)
     except InterpreterError:
@@ -58,7 +58,7 @@ def diff(
         ) from error
 
 
-def _compared(a: Side, b: Side) -> ModelDiff:
+def _compared(a: ComparedModel, b: ComparedModel) -> ModelDiff:
     if a.file.sha256 == b.file.sha256:
         return ModelDiff(a.file, b.file, same_weights=sum(tensor.is_constant for tensor in a.facts.tensors))
     graphs = SubgraphComparison(a, b)
@@ -185,7 +185,7 @@ def _type(tensor: TensorFacts) -> str:
     return f"{tensor.dtype} {shape_text(tensor.shape)}"
 
 
-def _metadata(a: Side, b: Side) -> Iterator[ValueChange]:
+def _metadata(a: ComparedModel, b: ComparedModel) -> Iterator[ValueChange]:
     """Yields the metadata that differs: that for apps and people entry by entry, and associated files by name."""
     ours, theirs = a.metadata(), b.metadata()
     for name in dict.fromkeys((*ours, *theirs)):
@@ -232,7 +232,7 @@ def _content(data: bytes | None) -> Any:
     return f"{len(data):,} bytes, SHA-256 {hashlib.sha256(data).hexdigest()}"
 
 
-def _properties(a: Side, b: Side, graphs: SubgraphComparison) -> Iterator[ValueChange]:
+def _properties(a: ComparedModel, b: ComparedModel, graphs: SubgraphComparison) -> Iterator[ValueChange]:
     yield from changed_values(
         "",
         {"description": a.facts.description, "schema version": a.version},

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from litefuse.litert.differences.side import Side
+from litefuse.litert.differences.compared_model import ComparedModel
 from litefuse.litert.inspection.facts import OperatorFacts, StoredTensor
 
 __all__ = ["Fingerprints", "own_options"]
@@ -34,7 +34,7 @@ class Fingerprints:
         side: The file.
     """
 
-    def __init__(self, side: Side) -> None:
+    def __init__(self, side: ComparedModel) -> None:
         self._side = side
         self._graphs: dict[int, tuple[bytes, tuple[bytes, ...]]] = {}
 

@@ -17,11 +17,12 @@ from litefuse.litert.differences.changes import (
     ValueChange,
     WeightChange,
 )
+from litefuse.litert.differences.compared_model import ComparedModel
 from litefuse.litert.differences.fingerprints import Fingerprints, own_options
-from litefuse.litert.differences.side import Side, TensorScales
 from litefuse.litert.differences.weights import compare_constants
 from litefuse.litert.inspection.facts import OperatorFacts, StoredTensor
 from litefuse.litert.inspection.layer_names import layer_of
+from litefuse.litert.runtime.model_reader import Scales, are_same_scales
 
 __all__ = ["SubgraphComparison"]
 
@@ -50,7 +51,7 @@ class SubgraphComparison:
         b: The second file.
     """
 
-    def __init__(self, a: Side, b: Side) -> None:
+    def __init__(self, a: ComparedModel, b: ComparedModel) -> None:
         self.operators: list[OperatorChange] = []
         self.tensors: list[TensorChange] = []
         self.weights: list[WeightChange] = []
@@ -93,7 +94,7 @@ class SubgraphComparison:
 
     def rest(self) -> None:
         """Reports the subgraphs that nothing paired: as operators that are added or removed."""
-        sides: list[tuple[Side, Change, set[int]]] = [
+        sides: list[tuple[ComparedModel, Change, set[int]]] = [
             (self._a, "removed", {*self.graphs}),
             (self._b, "added", {*self.graphs.values()}),
         ]
@@ -232,7 +233,7 @@ class SubgraphComparison:
         before |= {"is_variable": first.is_variable, "is_constant": first.is_constant}
         after |= {"is_variable": second.is_variable, "is_constant": second.is_constant}
         values = [*changed_values("", before, after)]
-        if not _are_same(scales, other_scales):
+        if not are_same_scales(scales, other_scales):
             described = _described(scales), _described(other_scales)
             if scales is not None and other_scales is not None and described[0] == described[1]:
                 differing = (scales.scales != other_scales.scales) | (scales.zeros != other_scales.zeros)
@@ -245,7 +246,7 @@ class SubgraphComparison:
         if first.name != second.name:
             self.names.append(NameChange(first.name, second.name))
 
-    def _only_tensors(self, side: Side, graph: int, indices: set[int], change: Change) -> None:
+    def _only_tensors(self, side: ComparedModel, graph: int, indices: set[int], change: Change) -> None:
         for each in side.tensors[graph]:
             if each.index in indices:
                 places = (_place(each), None) if change == "removed" else (None, _place(each))
@@ -278,7 +279,7 @@ def _is_equal(one: object, other: object) -> bool:
     return type(one) is type(other) and one == other
 
 
-def _title(side: Side, operator: OperatorFacts) -> tuple[str, str, str]:
+def _title(side: ComparedModel, operator: OperatorFacts) -> tuple[str, str, str]:
     return _shown(operator), operator.layer, side.result(operator)
 
 
@@ -286,7 +287,7 @@ def _shown(operator: OperatorFacts) -> str:
     return f"{operator.name} {operator.composite}" if operator.composite else operator.name
 
 
-def _only(side: Side, operator: OperatorFacts, change: Change) -> OperatorChange:
+def _only(side: ComparedModel, operator: OperatorFacts, change: Change) -> OperatorChange:
     place = operator.subgraph, operator.index
     return OperatorChange(change, *_title(side, operator), *((place, None) if change == "removed" else (None, place)))
 
@@ -295,7 +296,7 @@ def _name(tensors: Sequence[StoredTensor], index: int) -> str | None:
     return None if index < 0 else tensors[index].name or f"tensor {index}"
 
 
-def _producer(side: Side, graph: int, index: int) -> str:
+def _producer(side: ComparedModel, graph: int, index: int) -> str:
     found = side.producer(graph, index)
     name = _name(side.tensors[graph], index)
     return (
@@ -311,19 +312,13 @@ def _shape(tensor: StoredTensor) -> list[int | None]:
     return list(tensor.shape)
 
 
-def _are_same(one: TensorScales | None, other: TensorScales | None) -> bool:
-    return one is other if one is None or other is None else one.is_same(other)
-
-
-def _described(scales: TensorScales | None) -> dict[str, Any] | None:
+def _described(scales: Scales | None) -> dict[str, Any] | None:
     if scales is None:
         return None
-    found: dict[str, Any] = {"scales": len(scales.scales)}
+    described: dict[str, Any] = {"scales": len(scales.scales)}
     for name, values in (("scale", scales.scales), ("zero_point", scales.zeros)):
         if len(values):
-            found |= (
-                {name: float(values[0])} if len(values) == 1 else {name: [float(values.min()), float(values.max())]}
-            )
+            described[name] = float(values[0]) if len(values) == 1 else [float(values.min()), float(values.max())]
     if len(scales.scales) > 1:
-        found |= {"block": scales.block} if scales.block else {"axis": scales.axis}
-    return found
+        described |= {"block": scales.block} if scales.block else {"axis": scales.axis}
+    return described

@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from litefuse.errors import LitefuseError
 from litefuse.litert.differences.changes import WeightChange
-from litefuse.litert.differences.side import Side, TensorScales
+from litefuse.litert.differences.compared_model import ComparedModel
 from litefuse.litert.inspection.facts import StoredTensor
+from litefuse.litert.runtime.model_reader import Scales, are_same_scales
 from litefuse.litert.runtime.tensors import decode_strings
 
 __all__ = ["compare_constants", "real_numbers"]
@@ -37,7 +38,9 @@ _DTYPES: dict[str, np.dtype[Any]] = {
 _PACKED = {"int4": (4, True), "uint4": (4, False), "int2": (2, True)}
 
 
-def compare_constants(a: Side, b: Side, first: StoredTensor, second: StoredTensor, layer: str) -> WeightChange | None:
+def compare_constants(
+    a: ComparedModel, b: ComparedModel, first: StoredTensor, second: StoredTensor, layer: str
+) -> WeightChange | None:
     """Compares the values of two constants.
 
     Args:
@@ -52,7 +55,7 @@ def compare_constants(a: Side, b: Side, first: StoredTensor, second: StoredTenso
     """
     raw, other_raw = a.data(first.buffer), b.data(second.buffer)
     scales, other_scales = a.scales(first), b.scales(second)
-    is_same_kind = first.dtype == second.dtype and _are_same(scales, other_scales)
+    is_same_kind = first.dtype == second.dtype and are_same_scales(scales, other_scales)
     if is_same_kind and np.array_equal(raw, other_raw):
         return None
 
@@ -90,7 +93,9 @@ def compare_constants(a: Side, b: Side, first: StoredTensor, second: StoredTenso
     )
 
 
-def real_numbers(side: Side, tensor: StoredTensor) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]] | None:
+def real_numbers(
+    side: ComparedModel, tensor: StoredTensor
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]] | None:
     """Returns the real numbers that a constant stands for, and how far each is from the next one that it can stand for.
 
     Args:
@@ -116,10 +121,6 @@ def real_numbers(side: Side, tensor: StoredTensor) -> tuple[npt.NDArray[np.float
     shape = tuple(each or 0 for each in tensor.shape)
     steps = np.abs(values) * np.float32(short) if short is not None else numbers.steps()
     return values.reshape(shape), steps.reshape(shape)
-
-
-def _are_same(one: TensorScales | None, other: TensorScales | None) -> bool:
-    return one is other if one is None or other is None else one.is_same(other)
 
 
 def _ratio(difference: float, largest: float) -> float:
@@ -153,7 +154,7 @@ class _Numbers:
         ValueError: They cannot be read.
     """
 
-    def __init__(self, raw: npt.NDArray[np.uint8], tensor: StoredTensor, scales: TensorScales | None) -> None:
+    def __init__(self, raw: npt.NDArray[np.uint8], tensor: StoredTensor, scales: Scales | None) -> None:
         self.count = _elements(tensor)
         self._raw = raw
         self._bits, self._signed = _PACKED.get(tensor.dtype, (0, False))
@@ -210,7 +211,7 @@ class _Numbers:
         return np.where(values >= limit, values - 2 * limit, values) if self._signed else values
 
 
-def _along(tensor: StoredTensor, scales: TensorScales | None) -> tuple[int, int]:
+def _along(tensor: StoredTensor, scales: Scales | None) -> tuple[int, int]:
     """Returns how many neighbours have one scale, and after how many of such groups the scales begin again.
 
     Raises:

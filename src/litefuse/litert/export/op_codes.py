@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 from litefuse.errors import LitefuseError
 from litefuse.litert.export.op_versions import least_version
 from litefuse.litert.export.runtime_versions import Runtime, RuntimeLimit, first_runtime, least_runtime
-from litefuse.litert.inputs.graph import Model
 from litefuse.litert.runtime import model_tables as fields
 from litefuse.litert.runtime.flatbuffer import Table, content_of, root
+from litefuse.litert.runtime.model_reader import Model
 from litefuse.litert.runtime.model_tables import OpCode
 
 __all__ = [

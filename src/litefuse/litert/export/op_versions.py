@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TypeAlias
 
-from litefuse.litert.inputs.graph import Graph, Op
+from litefuse.litert.runtime.model_reader import Graph, Op
 
 __all__ = ["least_version"]
 

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy.typing as npt
 
-from litefuse.litert.inputs.graph import Graph, Model, Op, Tensor
 from litefuse.litert.inputs.uses import Box, Domain, Small, Use
+from litefuse.litert.runtime.model_reader import Graph, Model, Op, Tensor
 
 __all__ = ["Flow", "Place", "Results", "Rule", "Trace", "Value"]
 

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.litert.inputs.drawer import Manner
-from litefuse.litert.inputs.graph import Model
 from litefuse.litert.inputs.random_values import distinct
+from litefuse.litert.runtime.model_reader import Model
 
 __all__ = [
     "FEW",

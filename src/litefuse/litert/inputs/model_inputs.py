@@ -14,11 +14,11 @@ import numpy.typing as npt
 from litefuse.errors import InterpreterError
 from litefuse.litert.inputs.drawer import LEVELS, OTHER_NUMBERS, Drawer, Manner
 from litefuse.litert.inputs.flow import Flow, Trace, Value
-from litefuse.litert.inputs.graph import Model, Signature
 from litefuse.litert.inputs.kinds import asks_for_nan, numbers_of
 from litefuse.litert.inputs.rules import rule_of
 from litefuse.litert.inputs.uses import Box, Domain, Rows, Use, Words
-from litefuse.litert.runtime.flatbuffer import content_of
+from litefuse.litert.runtime.flatbuffer import content_of, damage_reported
+from litefuse.litert.runtime.model_reader import Model, Signature
 
 __all__ = ["LEVELS", "OTHER_NUMBERS", "Manner", "ModelInputs", "Tables"]
 
@@ -86,13 +86,9 @@ class ModelInputs:
         Raises:
             InterpreterError: The model is damaged.
         """
-        with content_of(file) as data:
-            try:
-                return cls(data)
-            except Exception as error:  # following the offsets of damaged data fails in many ways
-                where = "model content" if isinstance(file, bytes) else os.fspath(file)
-                hint = "Is it complete? Convert or download it again."
-                raise InterpreterError("the model is damaged", where=where, hint=hint) from error
+        where = "model content" if isinstance(file, bytes) else os.fspath(file)
+        with content_of(file) as data, damage_reported(where):
+            return cls(data)
 
     def shapes(
         self, signature: str, *, batch: int, size: int, given: Mapping[str, tuple[int, ...]] | None = None

@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from litefuse.litert.inputs.arithmetic import MOST_COLUMNS, arithmetic, clip, floor_div, modulo, power, quantize
 from litefuse.litert.inputs.flow import Place, Results, Rule, Trace
-from litefuse.litert.inputs.graph import Op, Tensor
 from litefuse.litert.inputs.images import blocks, resized
 from litefuse.litert.inputs.random_values import distinct
 from litefuse.litert.inputs.uses import Count, Limits, Mask, Near, Padding, Rows, Small, Sorted, Use, Whole, Words
+from litefuse.litert.runtime.model_reader import Op, Tensor
 
 __all__ = ["rule_of"]
 

@@ -2,37 +2,43 @@
 
 from __future__ import annotations
 
-import struct
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-import numpy as np
-
 from litefuse.errors import InterpreterError
 from litefuse.litert.export.op_codes import runtime_of
-from litefuse.litert.inputs.graph import Model
-from litefuse.litert.inspection.facts import CustomOperator, FileFacts, SignatureFacts, SubgraphFacts, TensorFacts
+from litefuse.litert.inspection.facts import (
+    CustomOperator,
+    FileFacts,
+    FileSizes,
+    LayerSize,
+    OperatorFacts,
+    QuantizationFacts,
+    SignatureFacts,
+    StoredTensor,
+    SubgraphFacts,
+    TensorFacts,
+)
+from litefuse.litert.inspection.layer_names import layer_of
 from litefuse.litert.inspection.litert_model_facts import LiteRTModelFacts
-from litefuse.litert.inspection.operator_options import known_options
-from litefuse.litert.inspection.operators import operators_of
-from litefuse.litert.inspection.sizes import file_sizes
-from litefuse.litert.inspection.tensors import stored_tensors
-from litefuse.litert.metadata.associated_files import pack_of
+from litefuse.litert.inspection.operator_options import known_options, shortest_float32
+from litefuse.litert.inspection.operators import operators_in
+from litefuse.litert.metadata.associated_files import Pack, pack_of
 from litefuse.litert.metadata.finish import model_metadata
 from litefuse.litert.runtime import model_tables as fields
-from litefuse.litert.runtime.flatbuffer import Table, content_of, root
+from litefuse.litert.runtime.flatbuffer import content_of, damage_reported
 from litefuse.litert.runtime.known_custom_ops import ops_that_run_in_litert
 from litefuse.litert.runtime.model_content import check_model
-from litefuse.litert.runtime.model_tables import IDENTIFIER, OpCode, custom_options, dtype_name, sizes_of
+from litefuse.litert.runtime.model_reader import Graph, Model, Scales
+from litefuse.litert.runtime.model_tables import IDENTIFIER, data_span
 from litefuse.litert.runtime.soundness import check_soundness
 
-__all__ = ["facts_of", "inspect_litert_model", "is_litert_model"]
+__all__ = ["facts_of", "inspect_litert_model", "is_litert_model", "stored_tensors"]
 
-# The fields of the table StableHLOCompositeOptions.
-_COMPOSITE_NAME, _COMPOSITE_ATTRIBUTES = 0, 2
+# The field of the table StableHLOCompositeOptions.
+_COMPOSITE_ATTRIBUTES = 2
 
 # One kind of custom operator: its kind, its name, its options.
 _OperatorKey: TypeAlias = tuple[Literal["custom", "composite"], str, bytes]
@@ -76,120 +82,158 @@ def facts_of(content: Any, source: str = "") -> LiteRTModelFacts:
         InterpreterError: The model is damaged.
     """
     check_soundness(content, source)
-    try:
-        return _Reader(content).facts(source)
-    except Exception as error:  # following the offsets of damaged data fails in many ways
-        raise InterpreterError(
-            "the model is damaged",
-            where=source,
-            hint="Is it complete? Convert or download it again.",
-        ) from error
+    with damage_reported(source):
+        return _facts(content, Model(content), source)
 
 
-@dataclass(frozen=True)
-class _Reader:
-    data: Any
-
-    def facts(self, source: str) -> LiteRTModelFacts:
-        model = root(self.data)
-        subgraphs = model.tables(fields.SUBGRAPHS)
-        tensors, operators = tuple(stored_tensors(self.data)), operators_of(self.data)
-        counts = Counter(operator.name for operator in operators)
-        is_plain = all(operator.kind == "builtin" for operator in operators)
-        custom: Counter[_OperatorKey] = Counter(() if is_plain else self._custom_operators())
-        pack = pack_of(self.data)
-        own = ops_that_run_in_litert(self.data) if custom else frozenset[str]()
-        return LiteRTModelFacts(
-            source=source,
-            size=len(self.data),
-            description=model.text(fields.DESCRIPTION),
-            signatures=tuple(_signature(table, subgraphs) for table in model.tables(fields.SIGNATURES)),
-            subgraphs=tuple(_subgraph(subgraph) for subgraph in subgraphs),
-            op_counts=dict(sorted(counts.items())),
-            custom_operators=tuple(
-                CustomOperator(
-                    name, kind, count, known_options(name, options), len(options), kind == "custom" and name in own
-                )
-                for (kind, name, options), count in sorted(custom.items())
-            ),
-            metadata=tuple(table.text(fields.METADATA_NAME) for table in model.tables(fields.METADATA)),
-            tensors=tensors,
-            operators=operators,
-            sizes=file_sizes(self.data, tensors, operators),
-            model_metadata=model_metadata(self.data),
-            associated_files=() if pack is None else tuple(FileFacts(*each) for each in pack.sizes.items()),
-            least_runtime=str(runtime_of(self.data)),
-            data_behind=Model(self.data).has_buffers_behind,
-        )
-
-    def _custom_operators(self) -> Iterator[_OperatorKey]:
-        """Yields the kind, the name and the options of each custom op and composite, as they are in the file."""
-        model = root(self.data)
-        codes = [OpCode.read(code) for code in model.tables(fields.OPERATOR_CODES)]
-        for graph in model.tables(fields.SUBGRAPHS):
-            for operator in graph.tables(fields.OPERATORS):
-                code = codes[operator.number(fields.OPCODE, "I")]
-                if code.name == "CUSTOM":
-                    yield "custom", code.custom, custom_options(operator)
-                elif code.name == "STABLEHLO_COMPOSITE":
-                    options = operator.table(fields.OPTIONS_2)
-                    if options is not None:
-                        yield "composite", options.text(_COMPOSITE_NAME), options.content(_COMPOSITE_ATTRIBUTES)
-
-
-def _tensor(tensors: Sequence[Table], index: int, name: str | None = None) -> TensorFacts:
-    tensor = tensors[index]
-    shape = sizes_of(tensor)
-    dtype = dtype_name(tensor.number(fields.TYPE, "b"))
-    scale, zero_point = _quantization(tensor.table(fields.QUANTIZATION))
-    known = shape if shape or tensor.number(fields.HAS_RANK, "B") else None
-    return TensorFacts(
-        tensor.text(fields.TENSOR_NAME) if name is None else name, dtype, known, scale, zero_point, index
+def _facts(content: Any, model: Model, source: str) -> LiteRTModelFacts:
+    tensors, operators = tuple(stored_tensors(model)), tuple(operators_in(model))
+    custom: Counter[_OperatorKey] = Counter(_custom_operators(model))
+    pack = pack_of(content)
+    own = ops_that_run_in_litert(content) if custom else frozenset[str]()
+    return LiteRTModelFacts(
+        source=source,
+        size=len(content),
+        description=model.table.text(fields.DESCRIPTION),
+        signatures=tuple(
+            SignatureFacts(
+                key,
+                *(
+                    tuple(_tensor(model.graphs[signature.graph], index, name) for name, index in named.items())
+                    for named in (signature.inputs, signature.outputs)
+                ),
+                subgraph=signature.graph,
+            )
+            for key, signature in model.signatures.items()
+        ),
+        subgraphs=tuple(
+            SubgraphFacts(
+                name=graph.name,
+                inputs=tuple(_tensor(graph, index) for index in graph.inputs),
+                outputs=tuple(_tensor(graph, index) for index in graph.outputs),
+                op_count=len(graph.operators),
+                input_indices=graph.inputs,
+                output_indices=graph.outputs,
+            )
+            for graph in model.graphs
+        ),
+        op_counts=dict(sorted(Counter(operator.name for operator in operators).items())),
+        custom_operators=tuple(
+            CustomOperator(
+                name, kind, count, known_options(name, options), len(options), kind == "custom" and name in own
+            )
+            for (kind, name, options), count in sorted(custom.items())
+        ),
+        metadata=tuple(name for name, _ in model.metadata),
+        tensors=tensors,
+        operators=operators,
+        sizes=_file_sizes(len(content), pack, model, tensors, operators),
+        model_metadata=model_metadata(content),
+        associated_files=() if pack is None else tuple(FileFacts(*file) for file in pack.sizes.items()),
+        least_runtime=str(runtime_of(content)),
+        data_behind=model.has_buffers_behind,
     )
 
 
-def _quantization(parameters: Table | None) -> tuple[float | None, int | None]:
-    """Returns scale and zero point of a per-tensor quantized tensor, which inputs and outputs are; else None."""
-    if parameters is None or parameters.length(fields.SCALE) != 1:
-        return None, None
-    (scale,) = struct.unpack_from("<f", parameters.data, parameters.vector(fields.SCALE))
-    zero_point = 0
-    if parameters.length(fields.ZERO_POINT):
-        (zero_point,) = struct.unpack_from("<q", parameters.data, parameters.vector(fields.ZERO_POINT))
-    # The shortest decimal that rounds to the same float32.
-    return float(str(np.float32(scale))), zero_point
+def _custom_operators(model: Model) -> Iterator[_OperatorKey]:
+    """Yields the kind, the name and the options of each custom op and composite, as they are in the file."""
+    for graph in model.graphs:
+        for op in graph.ops:
+            if op.custom:
+                yield "custom", op.name, op.custom_bytes
+            elif op.name == "STABLEHLO_COMPOSITE" and (options := op.table.table(fields.OPTIONS_2)) is not None:
+                yield "composite", op.composite, options.content(_COMPOSITE_ATTRIBUTES)
 
 
-def _subgraph(subgraph: Table) -> SubgraphFacts:
-    tensors = subgraph.tables(fields.TENSORS)
-    inputs, outputs = subgraph.numbers(fields.GRAPH_INPUTS), subgraph.numbers(fields.GRAPH_OUTPUTS)
-    return SubgraphFacts(
-        name=subgraph.text(fields.GRAPH_NAME),
-        inputs=tuple(_tensor(tensors, index) for index in inputs),
-        outputs=tuple(_tensor(tensors, index) for index in outputs),
-        op_count=subgraph.length(fields.OPERATORS),
-        input_indices=inputs,
-        output_indices=outputs,
+def _tensor(graph: Graph, index: int, name: str | None = None) -> TensorFacts:
+    tensor, scales = graph.tensor(index), graph.scales(index)
+    # Inputs and outputs have one scale or none.
+    scale, zero = (shortest_float32(scales[0]), tensor.zero) if len(scales) == 1 else (None, None)
+    shape = tensor.shape if tensor.ranked else None
+    return TensorFacts(tensor.name if name is None else name, graph.dtype_name(index), shape, scale, zero, index)
+
+
+def stored_tensors(model: Model) -> Iterator[StoredTensor]:
+    """Yields all tensors of a model."""
+    for number, graph in enumerate(model.graphs):
+        computed = {*graph.inputs, *(output for op in graph.ops for output in op.outputs)}
+        for index in range(graph.size):
+            tensor, size = graph.tensor(index), graph.stored_bytes(index)
+            is_empty = 0 in tensor.shape and index not in computed
+            yield StoredTensor(
+                subgraph=number,
+                name=tensor.name,
+                dtype=graph.dtype_name(index),
+                shape=tensor.shape,
+                size=size,
+                quantization=_quantization(graph.quantization(index)),
+                index=index,
+                buffer=graph.buffer(index),
+                is_constant=bool(size or graph.is_external(index) or is_empty),
+                is_variable=tensor.is_variable,
+            )
+
+
+def _quantization(scales: Scales | None) -> QuantizationFacts | None:
+    if scales is None:
+        return None
+    values, zeros = scales.scales, scales.zeros
+    return QuantizationFacts(
+        count=len(values),
+        scale=(shortest_float32(values.min()), shortest_float32(values.max())) if len(values) else (0.0, 0.0),
+        zero_point=(int(zeros.min()), int(zeros.max())) if len(zeros) else (0, 0),
+        axis=scales.axis if len(values) > 1 and not scales.block else None,
+        block=scales.block or None,
     )
 
 
-def _signature(signature: Table, subgraphs: Sequence[Table]) -> SignatureFacts:
-    number = signature.number(fields.SIGNATURE_GRAPH, "I")
-    tensors = subgraphs[number].tables(fields.TENSORS)
+def _file_sizes(
+    total: int, pack: Pack | None, model: Model, tensors: Sequence[StoredTensor], operators: Sequence[OperatorFacts]
+) -> FileSizes:
+    """Adds up the sizes of what is in a file.
 
-    def named(field: int, order: int) -> tuple[TensorFacts, ...]:
-        # In the file they are sorted by name; indices are those of the subgraph. Others come last.
-        indices = subgraphs[number].numbers(order)
-        places = {index: place for place, index in reversed([*enumerate(indices)])}
-        entries = [
-            (entry.number(fields.MAP_INDEX, "I"), entry.text(fields.MAP_NAME)) for entry in signature.tables(field)
-        ]
-        entries.sort(key=lambda entry: places.get(entry[0], len(places)))
-        return tuple(_tensor(tensors, *entry) for entry in entries)
+    The layer of a constant is that of its name, or else that of the first op that reads it.
+    """
+    spans = [(min(start, total), min(start + size, total)) for start, size in map(data_span, model.buffers)]
+    spans.append((total if pack is None else pack.start, total))
+    described = {buffer for _, buffer in model.metadata}
+    described.update(model.table.numbers(fields.METADATA_BUFFER))  # of files from before metadata had names
+    readers = _reading_layers(operators)
+    owners: dict[int, tuple[str, str]] = {}
+    for tensor in tensors:
+        if tensor.size and tensor.buffer not in owners:
+            layer = layer_of(tensor.name) or readers.get((tensor.subgraph, tensor.index), "")
+            owners[tensor.buffer] = layer, tensor.dtype
+    *sizes, files = _own_bytes(spans)
+    by_layer, metadata, unread = Counter[tuple[str, str]](), 0, 0
+    for buffer, size in enumerate(sizes):
+        if buffer in owners:
+            by_layer[owners[buffer]] += size
+        elif buffer in described:
+            metadata += size
+        else:
+            unread += size
+    ordered = sorted(by_layer.items(), key=lambda entry: (-entry[1], entry[0]))
+    layers = tuple(LayerSize(layer, dtype, size) for (layer, dtype), size in ordered)
+    return FileSizes(layers, metadata, unread, total - sum(sizes) - files, files)
 
-    return SignatureFacts(
-        key=signature.text(fields.SIGNATURE_KEY),
-        inputs=named(fields.SIGNATURE_INPUTS, fields.GRAPH_INPUTS),
-        outputs=named(fields.SIGNATURE_OUTPUTS, fields.GRAPH_OUTPUTS),
-        subgraph=number,
-    )
+
+def _reading_layers(operators: Iterable[OperatorFacts]) -> dict[tuple[int, int], str]:
+    """Returns the layers of the first ops that read tensors, by subgraph and index."""
+    layers: dict[tuple[int, int], str] = {}
+    for operator in operators:
+        for index in operator.inputs:
+            if operator.layer:
+                layers.setdefault((operator.subgraph, index), operator.layer)
+    return layers
+
+
+def _own_bytes(spans: Sequence[tuple[int, int]]) -> list[int]:
+    """Returns how many bytes of each span no span before it in the file has."""
+    sizes = [0] * len(spans)
+    end = 0
+    for index in sorted(range(len(spans)), key=lambda index: spans[index]):
+        start, stop = spans[index]
+        sizes[index] = max(stop - max(start, end), 0)
+        end = max(end, stop)
+    return sizes

@@ -20,7 +20,7 @@ from litefuse.litert.runtime.model_tables import names_of
 from litefuse.litert.runtime.options import decode_map
 from litefuse.litert.runtime.schema_objects import object_of
 
-__all__ = ["OptionsReader", "decoded_options", "known_options"]
+__all__ = ["OptionsReader", "decoded_options", "known_options", "shortest_float32"]
 
 # The enumerations of the options' fields; the schema's classes do not say them.
 _ENUMERATIONS = {
@@ -69,12 +69,11 @@ class OptionsReader:
     """Reads the options of builtin operators.
 
     Args:
-        content: The content of the ``.tflite`` file: bytes or a memory map.
+        left: How many values there may be: in a hostile file many operators share one vector as long as the file.
     """
 
-    def __init__(self, content: Any) -> None:
-        # In a hostile file many operators share one vector as long as the file.
-        self._left = len(content)
+    def __init__(self, left: int) -> None:
+        self._left = left
 
     def builtin(self, operator: Table) -> dict[str, Any]:
         """Returns the options of an operator, of both unions; empty if it has none.
@@ -85,12 +84,12 @@ class OptionsReader:
         Raises:
             ValueError: The options have more values than the file has bytes.
         """
-        found: dict[str, Any] = {}
+        options: dict[str, Any] = {}
         for second, field in enumerate((fields.OPTIONS_TYPE, fields.OPTIONS_2_TYPE)):
             kind, table = _kinds(bool(second)).get(operator.number(field, "B")), operator.table(field + 1)
             if kind is not None and table is not None:
-                found |= self._read(kind, table)
-        return found
+                options |= self._read(kind, table)
+        return options
 
     def _read(self, kind: _Kind, table: Table) -> dict[str, Any]:
         options = object_of(kind.name, table)
@@ -100,15 +99,14 @@ class OptionsReader:
         if isinstance(value, bytes):
             return value.decode("utf-8", "replace")
         if isinstance(value, (np.ndarray, list)):
-            found = cast("list[Any]", value)
-            self._left -= len(found)
+            vector = cast("list[Any]", value)
+            self._left -= len(vector)
             if self._left < 0:
                 raise ValueError("more options than bytes")
             if key in _MAPS:
-                return decoded_options("", np.asarray(found, np.uint8).tobytes())
-            values = np.asarray(found).tolist()
+                return decoded_options("", np.asarray(vector, np.uint8).tobytes())
             names = _names(key) if key == "precision_config" else {}
-            return [names.get(each, _plain(each)) for each in values]
+            return [names.get(item, _plain(item)) for item in np.asarray(vector).tolist()]
         if value is None:  # a vector that is not there, or a text
             return {} if key == "composite_attributes" else None
         return _names(key).get(value, _plain(value)) if type(value) is int else _plain(value)
@@ -151,9 +149,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return _plain(value.item())
     if isinstance(value, dict):
-        return {str(key): _plain(each) for key, each in cast("dict[Any, Any]", value).items()}
+        return {str(key): _plain(item) for key, item in cast("dict[Any, Any]", value).items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(each) for each in cast("list[Any]", value)]
+        return [_plain(item) for item in cast("list[Any]", value)]
     if isinstance(value, float):
         return _shortest(value) if math.isfinite(value) else str(value)
     return value if value is None or isinstance(value, (bool, int, str)) else str(value)
@@ -162,8 +160,12 @@ def _plain(value: Any) -> Any:
 def _shortest(value: float) -> float:
     """Returns the shortest decimal of a number that is a float32; others stay as they are."""
     with np.errstate(over="ignore"):
-        narrow = np.float32(value)
-    return float(str(narrow)) if float(narrow) == value else value
+        return shortest_float32(value) if float(np.float32(value)) == value else value
+
+
+def shortest_float32(value: float) -> float:
+    """Returns the shortest decimal that rounds to the same float32."""
+    return float(str(np.float32(value)))
 
 
 @functools.cache

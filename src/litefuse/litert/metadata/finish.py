@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from litefuse.litert.metadata.new_root import (
 from litefuse.litert.metadata.schema import METADATA_NAME
 from litefuse.litert.runtime import model_tables as fields
 from litefuse.litert.runtime.flatbuffer import Table, content_of, root
-from litefuse.litert.runtime.model_tables import data_of
+from litefuse.litert.runtime.model_reader import Model
 
 __all__ = ["finish_file", "model_metadata"]
 
@@ -110,12 +110,8 @@ def model_metadata(content: Any) -> dict[str, Any] | None:
     Args:
         content: The content of a valid ``.tflite`` file: bytes or a memory map.
     """
-    model = root(content)
-    buffers = model.tables(fields.BUFFERS)
-    for table in model.tables(fields.METADATA):
-        if table.text(fields.METADATA_NAME) == METADATA_NAME:
-            return decoded(data_of(buffers[table.number(fields.METADATA_CONTENT, "I")]))
-    return None
+    data = Model(content).metadata_content(METADATA_NAME)
+    return None if data is None else decoded(data)
 
 
 def _check_expansion(pack: Pack, where: str) -> None:
@@ -131,44 +127,33 @@ def _check_expansion(pack: Pack, where: str) -> None:
 
 def _check_counts(description: Description, content: Any) -> None:
     """Checks that metadata is for as many inputs and outputs as there are, and that files are those of tensors."""
-    graphs = root(content).tables(fields.SUBGRAPHS)
+    model = Model(content)
     described: Sequence[Any] = description.metadata.get("subgraph_metadata", [])
-    if len(described) > len(graphs):
+    if len(described) > len(model.graphs):
         raise MetadataError(
-            f"the metadata describes {len(described)} subgraphs, and the model has {len(graphs)}",
+            f"the metadata describes {len(described)} subgraphs, and the model has {len(model.graphs)}",
             where=description.where,
         )
-    for number, (graph, each) in enumerate(zip(graphs, described, strict=False)):
-        for role, number_of in (("input", fields.GRAPH_INPUTS), ("output", fields.GRAPH_OUTPUTS)):
-            entries, count = each.get(f"{role}_tensor_metadata"), graph.length(number_of)
+    for number, (graph, metadata) in enumerate(zip(model.graphs, described, strict=False)):
+        signatures = [signature for signature in model.signatures.values() if signature.graph == number]
+        for role, indices in (("input", graph.inputs), ("output", graph.outputs)):
+            entries, count = metadata.get(f"{role}_tensor_metadata"), len(indices)
             if entries is not None and len(entries) != count:
+                known = {index: name for names in signatures for name, index in getattr(names, f"{role}s").items()}
+                names = (known.get(index) or graph.tensor(index).name for index in indices)
                 raise MetadataError(
                     f"subgraph_metadata[{number}].{role}_tensor_metadata has {len(entries)} entries, and the model has "
                     f"{count} {role}{'' if count == 1 else 's'}",
                     where=description.where,
-                    hint=f"The names, in order: {', '.join(_names(content, number, number_of))}.",
+                    hint=f"The names, in order: {', '.join(names)}.",
                 )
-
-
-def _names(content: Any, graph: int, role: int) -> Iterator[str]:
-    """Yields the names of a subgraph's inputs or outputs: those of a signature, or else of the tensors."""
-    model = root(content)
-    known: dict[int, str] = {}
-    for each in model.tables(fields.SIGNATURES):
-        if each.number(fields.SIGNATURE_GRAPH, "I") == graph:
-            maps = each.tables(fields.SIGNATURE_INPUTS if role == fields.GRAPH_INPUTS else fields.SIGNATURE_OUTPUTS)
-            known |= {entry.number(fields.MAP_INDEX, "I"): entry.text(fields.MAP_NAME) for entry in maps}
-    table = model.tables(fields.SUBGRAPHS)[graph]
-    tensors = table.tables(fields.TENSORS)
-    for index in table.numbers(role):
-        yield known.get(index) or tensors[index].text(fields.TENSOR_NAME)
 
 
 def _new_root(content: Any, entries: Mapping[str, bytes], changes: Renaming) -> Block:
     model = root(content)
     buffers: list[Block | int] = [table.position for table in model.tables(fields.BUFFERS)]
     kept = [table for table in model.tables(fields.METADATA) if table.text(fields.METADATA_NAME) not in entries]
-    metadata: list[Block | int] = [each.position for each in kept]
+    metadata: list[Block | int] = [table.position for table in kept]
     for name, data in entries.items():
         metadata.append(Block.table(METADATA, {0: Block.text(name), 1: len(buffers)}))
         buffers.append(Block.table(BUFFER, {0: Block.blob(data)}))
@@ -191,13 +176,13 @@ def _renamed(model: Table, changes: Renaming) -> dict[int, Block | int]:
         for role, field in (("inputs", fields.SIGNATURE_INPUTS), ("outputs", fields.SIGNATURE_OUTPUTS)):
             names = changes.names.get((key, role), {})
             maps: list[Block | int] = []
-            for each in table.tables(field):
-                new = names.get(each.text(fields.MAP_NAME))
+            for entry in table.tables(field):
+                new = names.get(entry.text(fields.MAP_NAME))
                 if new is None:
-                    maps.append(each.position)
+                    maps.append(entry.position)
                     continue
-                maps.append(Block.changed(each, MAP, {fields.MAP_NAME: Block.text(new)}))
-                tensors.setdefault(graph, {}).setdefault(each.number(fields.MAP_INDEX, "I"), new)
+                maps.append(Block.changed(entry, MAP, {fields.MAP_NAME: Block.text(new)}))
+                tensors.setdefault(graph, {}).setdefault(entry.number(fields.MAP_INDEX, "I"), new)
             if names:
                 values[field] = Block.vector(maps)
         signatures.append(Block.changed(table, SIGNATURE, values) if values else table.position)
@@ -211,11 +196,11 @@ def _renamed(model: Table, changes: Renaming) -> dict[int, Block | int]:
 def _with_names(graph: Table, wanted: Mapping[int, str]) -> Block:
     """Returns a subgraph with other names of tensors, but for those that another tensor has."""
     tables = graph.tables(fields.TENSORS)
-    others = {each.text(fields.TENSOR_NAME) for index, each in enumerate(tables) if index not in wanted}
+    others = {tensor.text(fields.TENSOR_NAME) for index, tensor in enumerate(tables) if index not in wanted}
     tensors: list[Block | int] = [
-        Block.changed(each, TENSOR, {fields.TENSOR_NAME: Block.text(wanted[index])})
+        Block.changed(tensor, TENSOR, {fields.TENSOR_NAME: Block.text(wanted[index])})
         if index in wanted and wanted[index] not in others
-        else each.position
-        for index, each in enumerate(tables)
+        else tensor.position
+        for index, tensor in enumerate(tables)
     ]
     return Block.changed(graph, SUBGRAPH, {fields.TENSORS: Block.vector(tensors)})

@@ -10,7 +10,7 @@ from typing import Any, cast
 from litefuse.errors import MetadataError
 from litefuse.litert.runtime import model_tables as fields
 from litefuse.litert.runtime.flatbuffer import root
-from litefuse.litert.runtime.model_tables import data_of
+from litefuse.litert.runtime.model_reader import Model
 
 __all__ = ["NAMES", "Renaming", "original_names", "recorded", "renaming", "signature_names"]
 
@@ -42,7 +42,7 @@ def signature_names(content: Any) -> dict[str, dict[str, list[str]]]:
     """
     return {
         table.text(fields.SIGNATURE_KEY): {
-            role: [each.text(fields.MAP_NAME) for each in table.tables(number)] for role, number in _ROLES.items()
+            role: [entry.text(fields.MAP_NAME) for entry in table.tables(number)] for role, number in _ROLES.items()
         }
         for table in root(content).tables(fields.SIGNATURES)
     }
@@ -87,14 +87,10 @@ def original_names(content: Any) -> dict[str, dict[str, dict[str, str]]]:
         content: The content of the ``.tflite`` file: bytes or a memory map.
     """
     try:
-        model = root(content)
-        buffers = model.tables(fields.BUFFERS)
-        for table in model.tables(fields.METADATA):
-            if table.text(fields.METADATA_NAME) == NAMES:
-                return _read(json.loads(data_of(buffers[table.number(fields.METADATA_CONTENT, "I")])))
+        record = Model(content).metadata_content(NAMES)
+        return {} if record is None else _read(json.loads(record))
     except (ValueError, IndexError, RecursionError):  # somebody else's, or damaged
-        pass
-    return {}
+        return {}
 
 
 def recorded(changes: Renaming, before: Mapping[str, Mapping[str, Mapping[str, str]]]) -> bytes:

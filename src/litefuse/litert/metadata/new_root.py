@@ -10,14 +10,14 @@ from __future__ import annotations
 import mmap
 import shutil
 import struct
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from litefuse.errors import MetadataError
-from litefuse.litert.runtime import model_tables as fields
-from litefuse.litert.runtime.flatbuffer import Table, root
+from litefuse.litert.runtime.flatbuffer import Table
+from litefuse.litert.runtime.model_reader import Model
 from litefuse.litert.runtime.model_tables import IDENTIFIER
 
 __all__ = ["BUFFER", "MAP", "METADATA", "MODEL", "SIGNATURE", "SUBGRAPH", "TENSOR", "Block", "write_with_root"]
@@ -128,7 +128,7 @@ def write_with_root(source: Path, target: Path, end: int, change: Callable[[Any]
     """
     with source.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         front = _laid_out(change(content))
-        absolute = [*_absolute_places(content)]
+        offsets = Model(content).places_of_offsets()
         with target.open("wb") as written:
             written.write(front)
             file.seek(0)
@@ -139,11 +139,11 @@ def write_with_root(source: Path, target: Path, end: int, change: Callable[[Any]
                     break
                 written.write(block)
                 left -= len(block)
-    if absolute:
+    if offsets:
         with target.open("r+b") as written:
-            for place, value in absolute:
+            for place, offset in offsets.items():
                 written.seek(place + len(front))
-                written.write(struct.pack("<Q", value + len(front)))
+                written.write(struct.pack("<Q", offset + len(front)))
     shutil.copymode(source, target)
 
 
@@ -174,7 +174,7 @@ def _laid_out(new_root: Block) -> bytes:
 
 def _in_order(new_root: Block) -> list[Block]:
     """Returns a block and all that it leads to, each behind all that lead to it."""
-    found: list[Block] = []
+    blocks: list[Block] = []
     seen: set[int] = set()
 
     def visit(block: Block) -> None:
@@ -182,20 +182,7 @@ def _in_order(new_root: Block) -> list[Block]:
         for _, item in block.links:
             if isinstance(item, Block) and id(item) not in seen:
                 visit(item)
-        found.append(block)
+        blocks.append(block)
 
     visit(new_root)
-    return found[::-1]
-
-
-def _absolute_places(content: Any) -> Iterator[tuple[int, int]]:
-    """Yields the places of numbers that count from the start of the file, and the numbers."""
-    model = root(content)
-    for buffer in model.tables(fields.BUFFERS):
-        # An offset of 1 stands for a buffer without data.
-        if buffer.has(fields.OFFSET) and (offset := buffer.number(fields.OFFSET, "Q")) > 1:
-            yield buffer.place(fields.OFFSET), offset
-    for graph in model.tables(fields.SUBGRAPHS):
-        for operator in graph.tables(fields.OPERATORS):
-            if operator.number(fields.LARGE_OPTIONS_SIZE, "Q"):
-                yield operator.place(fields.LARGE_OPTIONS_OFFSET), operator.number(fields.LARGE_OPTIONS_OFFSET, "Q")
+    return blocks[::-1]

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from litefuse.litert.runtime import model_tables as fields
-from litefuse.litert.runtime.flatbuffer import Table, root
-from litefuse.litert.runtime.model_tables import TENSOR_TYPES, OpCode, sizes_of
+from litefuse.litert.runtime.model_reader import Graph, Model
 
 __all__ = ["FailedOp", "OpPlace", "failed_op", "op_at"]
 
@@ -43,18 +41,15 @@ def op_at(content: Any, subgraph: int, position: int) -> OpPlace | None:
         subgraph: The subgraph's index.
         position: The op's position in it.
     """
-    model = root(content)
-    graph = model.tables(fields.SUBGRAPHS)[subgraph]
-    operators, tensors = graph.tables(fields.OPERATORS), graph.tables(fields.TENSORS)
-    if position >= len(operators):
+    graph = Model(content).graphs[subgraph]
+    if position >= len(graph.ops):
         return None
-    operator = operators[position]
-    code = model.tables(fields.OPERATOR_CODES)[operator.number(fields.OPCODE, "I")]
+    op = graph.ops[position]
     return OpPlace(
-        OpCode.read(code).shown,
-        tuple(tensors[index].text(fields.TENSOR_NAME) for index in operator.numbers(fields.OP_OUTPUTS)),
-        tuple(_type(tensors[index]) if index >= 0 else "none" for index in operator.numbers(fields.OP_INPUTS)),
-        (graph.text(fields.GRAPH_NAME) or f"subgraph {subgraph}") if subgraph else "",
+        op.name,
+        tuple(graph.tensor(index).name for index in op.outputs),
+        tuple(_type(graph, index) if index >= 0 else "none" for index in op.inputs),
+        (graph.name or f"subgraph {subgraph}") if subgraph else "",
     )
 
 
@@ -84,7 +79,7 @@ def failed_op(content: Any, message: str) -> FailedOp | None:
     Returns:
         The op; None if the message names none of the model's ops.
     """
-    subgraphs = range(root(content).length(fields.SUBGRAPHS))
+    subgraphs = range(len(Model(content).graphs))
     for failure in _FAILURE.finditer(message):
         for subgraph in subgraphs:  # the message does not say which
             position = int(failure["number"])
@@ -94,6 +89,6 @@ def failed_op(content: Any, message: str) -> FailedOp | None:
     return None
 
 
-def _type(tensor: Table) -> str:
-    shape = ",".join("?" if size is None else str(size) for size in sizes_of(tensor))
-    return f"{TENSOR_TYPES.get(tensor.number(fields.TYPE, 'b'), 'unknown').lower()}[{shape}]"
+def _type(graph: Graph, index: int) -> str:
+    shape = ",".join("?" if size is None else str(size) for size in graph.tensor(index).shape)
+    return f"{graph.dtype_name(index)}[{shape}]"

@@ -15,7 +15,9 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, TypeAlias
 
-__all__ = ["Table", "content_of", "leave", "mapped", "release", "root", "shared_files"]
+from litefuse.errors import InterpreterError
+
+__all__ = ["Table", "content_of", "damage_reported", "damaged", "leave", "mapped", "release", "root", "shared_files"]
 
 _INT32 = struct.Struct("<i")
 _UINT16 = struct.Struct("<H")
@@ -199,6 +201,26 @@ def content_of(file: str | os.PathLike[str] | bytes) -> Generator[Any]:
     else:
         with _map(file) as data:
             yield data
+
+
+@contextmanager
+def damage_reported(where: str = "") -> Generator[None]:
+    """Has all that fails in the context be an error of a damaged model: following offsets fails in many ways.
+
+    Raises:
+        InterpreterError: The model is damaged.
+    """
+    try:
+        yield
+    except Exception as error:
+        raise damaged(where) from error
+
+
+def damaged(where: str, reason: str = "") -> InterpreterError:
+    """Returns the error of a damaged model."""
+    return InterpreterError(
+        f"the model is damaged{reason}", where=where, hint="Is it complete? Convert or download it again."
+    )
 
 
 def root(data: Any) -> Table:

@@ -10,9 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from litefuse.litert.runtime import model_tables as fields
-from litefuse.litert.runtime.flatbuffer import content_of, root
-from litefuse.litert.runtime.model_tables import TENSOR_TYPES, OpCode
+from litefuse.litert.runtime.flatbuffer import content_of
 
 __all__ = ["READERS_OF_OPTIONS", "RESOLVED_OPS", "XNNPACK_OPS", "by_kernel", "ops_that_run_in_litert", "runs_in_litert"]
 
@@ -47,20 +45,15 @@ def ops_that_run_in_litert(content: Any) -> frozenset[str]:
     Args:
         content: The content of the ``.tflite`` file: bytes or a memory map.
     """
-    model = root(content)
-    codes = [OpCode.read(code) for code in model.tables(fields.OPERATOR_CODES)]
-    found: dict[str, bool] = {}
-    for graph in model.tables(fields.SUBGRAPHS) if any(code.custom for code in codes) else ():
-        tensors = graph.tables(fields.TENSORS)
-        for operator in graph.tables(fields.OPERATORS):
-            name = codes[operator.number(fields.OPCODE, "I")].custom
-            if not name:
-                continue
-            values = (*operator.numbers(fields.OP_INPUTS), *operator.numbers(fields.OP_OUTPUTS))
-            types = [tensors[index].number(fields.TYPE, "b") for index in values if index >= 0]
-            runs = runs_in_litert(name, (TENSOR_TYPES.get(kind, "").lower() for kind in types))
-            found[name] = runs and found.get(name, True)
-    return frozenset(name for name, runs in found.items() if runs)
+    from litefuse.litert.runtime.model_reader import Model  # few models have custom ops
+
+    model, runs = Model(content), dict[str, bool]()
+    for graph in model.graphs if any(code.custom for code in model.codes) else ():
+        for op in graph.ops:
+            if op.custom:
+                dtypes = [graph.dtype_name(index) for index in (*op.inputs, *op.outputs) if index >= 0]
+                runs[op.name] = runs_in_litert(op.name, dtypes) and runs.get(op.name, True)
+    return frozenset(name for name, is_run in runs.items() if is_run)
 
 
 def by_kernel(custom_ops: Sequence[str], path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:

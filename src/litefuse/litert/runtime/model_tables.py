@@ -5,6 +5,7 @@ Source of the numbers: schema.fbs of LiteRT.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple, cast
 
 from litefuse.litert.runtime.flatbuffer import Table
@@ -12,6 +13,7 @@ from litefuse.litert.runtime.flatbuffer import Table
 __all__ = [
     "ACTIVATIONS",
     "BUILTIN_OPS",
+    "CALLEES",
     "DTYPE_NUMBERS",
     "IDENTIFIER",
     "OP_NUMBERS",
@@ -52,17 +54,12 @@ SIGNATURE_INPUTS, SIGNATURE_OUTPUTS, SIGNATURE_KEY, SIGNATURE_GRAPH = 0, 1, 2, 4
 MAP_NAME, MAP_INDEX = 0, 1
 # Metadata
 METADATA_NAME, METADATA_CONTENT = 0, 1
-# The fields of options, of either kind, that are the indices of subgraphs, by the numbers of the options' types.
-CALLEES = (
-    {92: {"then": 0, "else": 1}, 93: {"cond": 0, "body": 1}, 103: {"init": 0}},
-    {
-        6: {"body": 1},
-        7: {"updateComputation": 6},
-        13: {"body": 5},
-        14: {"comparator": 2},
-        15: {"cond": 0, "body": 1},
-        21: {"decomposition": 1},
-    },
+
+# The options that name subgraphs, by the number of their type in either union, and the fields in which they do.
+CALLEES: tuple[Mapping[int, tuple[int, ...]], ...] = (
+    {92: (1, 0), 93: (1, 0), 103: (0,)},  # If, While, CallOnce
+    # StableHLO's Reduce, Scatter, ReduceWindow, Sort, While and Composite
+    {6: (1,), 7: (6,), 13: (5,), 14: (2,), 15: (1, 0), 21: (1,)},
 )
 
 

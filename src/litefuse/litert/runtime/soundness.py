@@ -13,10 +13,9 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from litefuse.errors import InterpreterError
 from litefuse.litert.runtime import model_tables as fields
 from litefuse.litert.runtime.builtin_ops import INPUTS, OUTPUTS
-from litefuse.litert.runtime.flatbuffer import Table, root
+from litefuse.litert.runtime.flatbuffer import Table, damaged, root
 from litefuse.litert.runtime.known_custom_ops import READERS_OF_OPTIONS
 from litefuse.litert.runtime.model_tables import (
     CALLEES,
@@ -52,13 +51,12 @@ def check_soundness(content: Any, where: str) -> bool:
     """
     if content[4:8] != IDENTIFIER:
         return True
-    hint = "Is it complete? Convert or download it again."
     try:
         return _check_model(root(content))
     except _Unsound as reason:
-        raise InterpreterError(f"the model is damaged: {reason}", where=where, hint=hint) from None
+        raise damaged(where, f": {reason}") from None
     except Exception as error:  # following the offsets of damaged data fails in many ways
-        raise InterpreterError("the model is damaged", where=where, hint=hint) from error
+        raise damaged(where) from error
 
 
 def _check_model(model: Table) -> bool:
@@ -156,11 +154,8 @@ def _check_graph(graph: _Graph, graphs: Sequence[_Graph], codes: Sequence[OpCode
         _check_text(tensor, fields.TENSOR_NAME, f"the name of tensor {index} of {graph}")
     computed, present = set(graph.inputs), set[int]()
     for position, operator in enumerate(graph.operators):
-        inputs, outputs, code = (
-            operator.numbers(fields.OP_INPUTS),
-            operator.numbers(fields.OP_OUTPUTS),
-            operator.number(fields.OPCODE, "I"),
-        )
+        inputs, outputs = operator.numbers(fields.OP_INPUTS), operator.numbers(fields.OP_OUTPUTS)
+        code = operator.number(fields.OPCODE, "I")
         if code >= len(codes):
             raise _Unsound(f"op {position} of {graph} is of code {code}, which is missing")
         name = codes[code].name
@@ -182,10 +177,12 @@ def _check_graph(graph: _Graph, graphs: Sequence[_Graph], codes: Sequence[OpCode
         if not callees and name in {"CALL_ONCE", "IF", "WHILE"}:
             raise _Unsound(f"{who} does not say what it calls")
         _check_count(name, operator, inputs, outputs, who)
-        for role, number in callees:
+        for field, number in callees:
             if 0 <= number < len(graphs):
-                if name in {"IF", "WHILE"}:
-                    _check_call(graph, inputs if name == "WHILE" else inputs[1:], outputs, graphs[number], role, who)
+                if name == "WHILE":
+                    _check_call(graph, inputs, None if field == _CONDITION else outputs, graphs[number], who)
+                elif name == "IF":
+                    _check_call(graph, inputs[1:], outputs, graphs[number], who)
                 elif name == "STABLEHLO_COMPOSITE":
                     _check_decomposition(graph, outputs, graphs[number], who)
                 yield graphs[number]
@@ -240,6 +237,8 @@ def _check_types(graph: _Graph, name: str, inputs: Sequence[int], outputs: Seque
 # The op of files that Vela compiled, which LiteRT has no kernel for: some operands are memory for it to work in.
 _OF_VELA = "ethos-u"
 
+# The field of the options of WHILE that is its condition.
+_CONDITION = 0
 # The fields of options that are the number of an op's outputs or inputs.
 _COUNTS = {"PACK": 0, "SPLIT": 0, "SPLIT_V": 0, "UNPACK": 0}
 
@@ -254,12 +253,10 @@ def _check_count(name: str, operator: Table, inputs: Sequence[int], outputs: Seq
             raise _Unsound(f"{who} has {len(values)} {what}, but is of {said}")
 
 
-def _check_call(
-    graph: _Graph, inputs: Sequence[int], outputs: Sequence[int], callee: _Graph, role: str, who: str
-) -> None:
-    """Checks that the types that a condition or a loop passes and gets are those that a subgraph takes and returns."""
+def _check_call(graph: _Graph, inputs: Sequence[int], outputs: Sequence[int] | None, callee: _Graph, who: str) -> None:
+    """Checks that the types that an op passes and gets are those that a subgraph takes and returns; None: a Boolean."""
     passed, taken = graph.types(inputs), callee.types(callee.inputs)
-    gotten = [DTYPE_NUMBERS["bool"]] if role == "cond" else graph.types(outputs)
+    gotten = [DTYPE_NUMBERS["bool"]] if outputs is None else graph.types(outputs)
     returned = callee.types(callee.outputs)
     if (len(passed), len(gotten)) != (len(taken), len(returned)):
         raise _Unsound(
@@ -307,12 +304,10 @@ def _check_text(table: Table, field: int, what: str) -> None:
         raise _Unsound(f"{what} has a null character")
 
 
-def _callees(operator: Table) -> list[tuple[str, int]]:
+def _callees(operator: Table) -> list[tuple[int, int]]:
     """Returns the subgraphs that an op's options name: the field, and the index."""
-    callees: list[tuple[str, int]] = []
-    for field, by_type in zip((fields.OPTIONS_TYPE, fields.OPTIONS_2_TYPE), CALLEES, strict=True):
-        options = operator.table(field + 1)
-        if options is not None:
-            roles = by_type.get(operator.number(field, "B"), {})
-            callees += [(role, options.number(index, "i")) for role, index in roles.items()]
+    callees: list[tuple[int, int]] = []
+    for field, callers in zip((fields.OPTIONS_TYPE, fields.OPTIONS_2_TYPE), CALLEES, strict=True):
+        names, options = callers.get(operator.number(field, "B"), ()), operator.table(field + 1)
+        callees += [] if options is None else [(name, options.number(name, "i")) for name in names]
     return callees

@@ -113,7 +113,7 @@ class Micro(Target):
         return not_installed("tflite-micro", "tflite_micro", "micro")
 
     def ask(self, question: Question, announce: Callable[[str], None]) -> Answer:
-        from litefuse.litert.inputs.graph import Model
+        from litefuse.litert.runtime.model_reader import Model
 
         software = installed(_PACKAGE, _PACKAGE)
         content = Path(question.model).read_bytes()

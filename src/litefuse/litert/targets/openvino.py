@@ -65,7 +65,7 @@ class OpenVINO(Target):
         return not_installed("OpenVINO", "openvino", "openvino")
 
     def ask(self, question: Question, announce: Callable[[str], None]) -> Answer:
-        from litefuse.litert.inputs.graph import Model
+        from litefuse.litert.runtime.model_reader import Model
 
         software = installed("OpenVINO", _PACKAGE)
         model = Model(Path(question.model).read_bytes())

@@ -11,7 +11,7 @@ from litefuse.litert.runtime.known_custom_ops import runs_in_litert
 from litefuse.litert.targets.question import Refusal
 
 if TYPE_CHECKING:
-    from litefuse.litert.inputs.graph import Graph, Model, Op
+    from litefuse.litert.runtime.model_reader import Graph, Model, Op
 
 __all__ = ["CUSTOM", "Limits", "OpTable", "refused_by_table"]
 

@@ -6,10 +6,10 @@ import os
 from typing import NamedTuple
 
 from litefuse.errors import InterpreterError
-from litefuse.litert.inputs.graph import Graph, Model, Op, Tensor
 from litefuse.litert.inspection.operators import operators_of
 from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.litert.runtime.model_content import check, path_and_content
+from litefuse.litert.runtime.model_reader import Graph, Model, Op, Tensor
 
 __all__ = ["FileOp", "FileOps", "checked_ops", "ops_of_file"]
 

@@ -12,7 +12,7 @@ from litefuse.conversion.verify.model_run import run_with_kernels
 from litefuse.conversion.verify.reference import name_and_content
 from litefuse.errors import InterpreterError, LimitError, LitefuseError, MissingKernelError
 from litefuse.litert.inputs.drawer import LEVELS
-from litefuse.litert.inputs.graph import Tensor
+from litefuse.litert.runtime.model_reader import Tensor
 from litefuse.support.report.sections import count_of, time_text
 from litefuse.support.result import ConversionResult
 from litefuse.tools.benchmarking.calls import CALLS

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from litefuse.errors import InterpreterError
-from litefuse.litert.inputs.graph import Graph, Model
 from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.litert.runtime.model_content import check_model
+from litefuse.litert.runtime.model_reader import Graph, Model
 from litefuse.litert.runtime.model_tables import IDENTIFIER
 from litefuse.litert.runtime.soundness import check_soundness
 

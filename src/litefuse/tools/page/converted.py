@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from litefuse.errors import InterpreterError
-from litefuse.litert.inputs.graph import Model as FileModel
 from litefuse.litert.inspection.facts import OperatorFacts, StoredTensor
 from litefuse.litert.inspection.listings import quantization_text
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.inspection.litert_model_facts import LiteRTModelFacts
 from litefuse.litert.runtime.flatbuffer import content_of
+from litefuse.litert.runtime.model_reader import Model as FileModel
 from litefuse.support.report.sections import shape_text
 from litefuse.tools.page.graph import Entry, Graph, Mark, Model, Node
 

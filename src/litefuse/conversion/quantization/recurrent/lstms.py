@@ -28,8 +28,8 @@ from litefuse.conversion.quantization.recurrent.reference import InnerRanges
 from litefuse.conversion.quantization.recurrent.scales import LARGEST_CELL
 from litefuse.conversion.quantization.samples import Calls
 from litefuse.litert.export.editor import GraphEditor, editors_of
-from litefuse.litert.inputs.graph import Model
 from litefuse.litert.runtime.flatbuffer import content_of
+from litefuse.litert.runtime.model_reader import Model
 
 __all__ = ["FloatLayer", "LstmOps", "enclose_states"]
 

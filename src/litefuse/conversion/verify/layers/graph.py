@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from litefuse.errors import InterpreterError
-from litefuse.litert.inputs.graph import Model, Op, Tensor
 from litefuse.litert.runtime.flatbuffer import content_of
+from litefuse.litert.runtime.model_reader import Model, Op, Tensor
 
 __all__ = ["LayerGraph", "LayerTensor", "layer_graph"]
 

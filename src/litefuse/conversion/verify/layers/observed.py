@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from litefuse.errors import InterpreterError
-from litefuse.litert.inputs.graph import Model
 from litefuse.litert.runtime.flatbuffer import content_of
+from litefuse.litert.runtime.model_reader import Model
 
 __all__ = ["ObservedCopy"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.litert.differences.side import Side
+from litefuse.litert.differences.compared_model import ComparedModel
 from litefuse.litert.differences.weights import real_numbers
 from litefuse.litert.inspection.facts import StoredTensor
 
@@ -19,7 +19,7 @@ _STEPS = 1.5
 _FLOAT_ERROR = 1e-3
 
 
-def faulty_constants(side: Side, original: Side, signature: str) -> Iterator[tuple[int, float, str]]:
+def faulty_constants(side: ComparedModel, original: ComparedModel, signature: str) -> Iterator[tuple[int, float, str]]:
     """Finds ops with constants that are not those of the original, rounded.
 
     Ops are those of the main subgraph whose results have the same names in both, and are of the same kind.
@@ -50,11 +50,11 @@ def faulty_constants(side: Side, original: Side, signature: str) -> Iterator[tup
                 break
 
 
-def _graph(side: Side, signature: str) -> int | None:
+def _graph(side: ComparedModel, signature: str) -> int | None:
     return next((each.subgraph for each in side.facts.signatures if each.key == signature), None)
 
 
-def _off(side: Side, constant: StoredTensor, original: Side, wanted: StoredTensor) -> float:
+def _off(side: ComparedModel, constant: StoredTensor, original: ComparedModel, wanted: StoredTensor) -> float:
     """Returns how far a constant is off in the worst slice of one scale, in steps, as the root of the mean square."""
     if not (constant.is_constant and wanted.is_constant) or constant.shape != wanted.shape or wanted.dtype != "float32":
         return 0.0

@@ -14,11 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import LitefuseError
-from litefuse.litert.differences.side import Side
+from litefuse.litert.differences.compared_model import ComparedModel
 from litefuse.litert.differences.weights import real_numbers
 from litefuse.litert.inspection.facts import StoredTensor
-from litefuse.litert.inspection.tensors import stored_tensors
+from litefuse.litert.inspection.litert_model import stored_tensors
 from litefuse.litert.runtime.flatbuffer import content_of
+from litefuse.litert.runtime.model_reader import Model
 from litefuse.litert.runtime.model_tables import DTYPE_NUMBERS, OP_NUMBERS
 from litefuse.litert.runtime.schema_objects import flatbuffer_of, made, objects_of, op_names, tensor_like
 
@@ -62,7 +63,7 @@ class Steps(NamedTuple):
     high: float
 
 
-def steps_of(side: Side, graph: int) -> dict[int, Steps]:
+def steps_of(side: ComparedModel, graph: int) -> dict[int, Steps]:
     """Returns the steps of the quantized tensors of a subgraph that are computed or given, by their indices."""
     found: dict[int, Steps] = {}
     for tensor in side.tensors[graph]:
@@ -83,7 +84,7 @@ def is_quantized_file(model: str | bytes) -> bool:
     with content_of(model) as data:
         return any(
             each.quantization is not None or (each.is_constant and each.dtype in {"float16", "bfloat16"})
-            for each in stored_tensors(data)
+            for each in stored_tensors(Model(data))
         )
 
 
@@ -105,7 +106,7 @@ class _Parts(NamedTuple):
         weights: The constants that were quantized.
     """
 
-    side: Side
+    side: ComparedModel
     model: Any
     kinds: list[str]
     weights: dict[object, _Weights]
@@ -132,7 +133,7 @@ class FloatCopy:
 
     def __init__(
         self,
-        side: Side,
+        side: ComparedModel,
         graph: int,
         *,
         cuts: Collection[int] = (),

@@ -24,7 +24,7 @@ from litefuse.conversion.verify.model_process import ModelJob
 from litefuse.conversion.verify.original import Arrays, Call
 from litefuse.conversion.verify.quantized.constants import faulty_constants
 from litefuse.conversion.verify.quantized.float_copy import CUT, FloatCopy, steps_of
-from litefuse.litert.differences.side import Side
+from litefuse.litert.differences.compared_model import ComparedModel
 from litefuse.litert.results.difference import difference
 from litefuse.litert.runtime.custom_op import CustomOp
 from litefuse.litert.runtime.interpreter import Interpreter
@@ -123,7 +123,7 @@ def judge(job: JudgeJob, announce: Callable[[str], None]) -> Judged:
 class _Judging:
     def __init__(self, job: JudgeJob) -> None:
         self._job = job
-        self._side = Side.of(job.job.model)
+        self._side = ComparedModel.of(job.job.model)
         self._graph = job.observed.graph.subgraph
         self._stored = self._side.tensors[self._graph]
         self._steps = steps_of(self._side, self._graph)
@@ -193,7 +193,7 @@ class _Judging:
             found += self._narrow_ranges()
         if self._job.original is not None:
             key = self._job.calls[-1].signature
-            for index, excess, fault in faulty_constants(self._side, Side.of(self._job.original), key):
+            for index, excess, fault in faulty_constants(self._side, ComparedModel.of(self._job.original), key):
                 found.append((index, OpJudgement(excess, fault)))
         worst: dict[int, OpJudgement] = {}
         for index, judged in found:

@@ -18,9 +18,9 @@ from litefuse.conversion.verify.targets.target_check import TargetCheck, TargetR
 from litefuse.conversion.verify.verification import OutputVerdict
 from litefuse.errors import EngineCrashError, LimitError, LitefuseError
 from litefuse.litert.export.signatures import sign_file
-from litefuse.litert.inputs.graph import Model
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime.flatbuffer import content_of
+from litefuse.litert.runtime.model_reader import Model
 from litefuse.litert.runtime.transfer import registered_by_value
 from litefuse.litert.targets import ASK, Target, find_target, target_names
 from litefuse.litert.targets.question import Answer, Question, Refusal, TargetCall

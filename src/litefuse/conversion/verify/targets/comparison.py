@@ -13,8 +13,8 @@ from litefuse.conversion.verify.model_process import ModelCalls
 from litefuse.conversion.verify.movement import movements
 from litefuse.conversion.verify.original import Call
 from litefuse.conversion.verify.verification import OutputVerdict
-from litefuse.litert.inputs.graph import Model, Tensor
 from litefuse.litert.results.difference import Difference, difference
+from litefuse.litert.runtime.model_reader import Model, Tensor
 from litefuse.litert.targets.question import Arrays, TargetCall
 
 __all__ = ["Comparison"]

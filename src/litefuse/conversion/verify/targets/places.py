@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from litefuse.conversion.verify.targets.target_check import RefusedOps
-from litefuse.litert.inputs.graph import Model
+from litefuse.litert.runtime.model_reader import Model
 from litefuse.litert.targets import Hint
 from litefuse.litert.targets.question import Refusal
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.litert.inputs.graph import Model
+from litefuse.litert.runtime.model_reader import Model
 
 __all__ = [
     "KNOWN_CUSTOM_OPS",

@@ -16,10 +16,10 @@ from litefuse.conversion.verify.targets.target_check import RefusedOps, TargetRe
 from litefuse.errors import LitefuseError
 from litefuse.litert.cpp.folders import check_empty, new_folder
 from litefuse.litert.export.edited_file import complete_file
-from litefuse.litert.inputs.graph import Model, Signature
 from litefuse.litert.inputs.kinds import keeps_state
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime.flatbuffer import content_of
+from litefuse.litert.runtime.model_reader import Model, Signature
 from litefuse.litert.targets.micro import Micro
 from litefuse.litert.targets.question import Answer
 from litefuse.litert.targets.table import CUSTOM

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from litefuse.errors import LitefuseError
-from litefuse.litert.inputs.graph import Graph, Model, Signature
+from litefuse.litert.runtime.model_reader import Graph, Model, Signature
 
 __all__ = ["Port", "identifier", "main_signature", "ports"]
 

@@ -1,4 +1,4 @@
-"""The graphs of a LiteRT model, as far as the flow of values needs them.
+"""Reads LiteRT models: graphs, ops, tensors, signatures, metadata. What else is said of a file is a view of this.
 
 Fields are read by their numbers in the schema (schema.fbs); constants are read one by one, on demand.
 """
@@ -16,9 +16,20 @@ import numpy.typing as npt
 
 from litefuse.litert.runtime import model_tables as fields
 from litefuse.litert.runtime.flatbuffer import Table, root
-from litefuse.litert.runtime.model_tables import TENSOR_TYPES, OpCode, custom_options, data_of, data_span, sizes_of
+from litefuse.litert.runtime.model_tables import (
+    TENSOR_TYPES,
+    OpCode,
+    custom_options,
+    data_of,
+    data_span,
+    dtype_name,
+    sizes_of,
+)
 
-__all__ = ["Graph", "Model", "Op", "Signature", "Tensor"]
+__all__ = ["Graph", "Model", "Op", "Scales", "Signature", "Tensor", "are_same_scales"]
+
+# The type BlockwiseQuantization of the union QuantizationDetails.
+_BLOCKWISE = 2
 
 # The types that numpy has, or gets from ml_dtypes, by their names in the schema.
 _NUMPY_TYPES = frozenset(
@@ -60,10 +71,39 @@ class Tensor(NamedTuple):
     is_variable: bool = False
 
 
+class Scales(NamedTuple):
+    """How the integers of a tensor stand for real numbers.
+
+    Attributes:
+        scales: float64 of shape ``[n]``.
+        zeros: The zero points: int64 of the same shape.
+        axis: The axis along which each slice has a scale of its own.
+        block: How many neighbours in a row share a scale; 0 if scales are not for blocks.
+    """
+
+    scales: npt.NDArray[np.float64]
+    zeros: npt.NDArray[np.int64]
+    axis: int = 0
+    block: int = 0
+
+
+def are_same_scales(one: Scales | None, other: Scales | None) -> bool:
+    """Whether two tensors have the same scales, or none."""
+    if one is None or other is None:
+        return one is other
+    return (
+        (one.axis if len(one.scales) > 1 else 0) == (other.axis if len(other.scales) > 1 else 0)
+        and one.block == other.block
+        and np.array_equal(one.scales, other.scales, equal_nan=True)
+        and np.array_equal(one.zeros, other.zeros)
+    )
+
+
 class Op:
     """An op.
 
     Attributes:
+        table: Its table in the file.
         name: Its name in the schema; that of a custom op is its own.
         custom: Whether it is a custom op.
         version: Its version.
@@ -73,7 +113,7 @@ class Op:
     """
 
     def __init__(self, table: Table, name: str, *, custom: bool, version: int = 1) -> None:
-        self._table = table
+        self.table = table
         self.code = table.number(fields.OPCODE, "I")
         self.name = name
         self.custom = custom
@@ -83,17 +123,17 @@ class Op:
 
     def option(self, field: int, kind: str = "i", default: int = 0) -> int:
         """Returns a number of the builtin options, by its field number; ``kind`` as in the module ``struct``."""
-        options = self._table.table(fields.OPTIONS)
+        options = self.table.table(fields.OPTIONS)
         return default if options is None else options.number(field, kind, default)
 
     def text_option(self, field: int) -> str:
         """Returns a text of the builtin options."""
-        options = self._table.table(fields.OPTIONS)
+        options = self.table.table(fields.OPTIONS)
         return "" if options is None else options.text(field)
 
     def numbers_option(self, field: int) -> tuple[int, ...]:
         """Returns a vector of int32 of the builtin options."""
-        options = self._table.table(fields.OPTIONS)
+        options = self.table.table(fields.OPTIONS)
         return () if options is None else options.numbers(field)
 
     @property
@@ -101,12 +141,17 @@ class Op:
         """The options of a custom op, if they are a flexbuffer map."""
         from litefuse.litert.runtime.options import decode_map  # few models have such ops
 
-        return decode_map(custom_options(self._table)) or {}
+        return decode_map(self.custom_bytes) or {}
+
+    @property
+    def custom_bytes(self) -> bytes:
+        """The options of a custom op as they are in the file."""
+        return custom_options(self.table)
 
     @property
     def composite(self) -> str:
         """The name of the composite; empty if it is not a composite."""
-        options = self._table.table(fields.OPTIONS_2) if self.name == "STABLEHLO_COMPOSITE" else None
+        options = self.table.table(fields.OPTIONS_2) if self.name == "STABLEHLO_COMPOSITE" else None
         return "" if options is None else options.text(0)
 
     @property
@@ -117,7 +162,7 @@ class Op:
         if self.name in {"CALL_ONCE", "CALL"}:
             return (self.option(0),)
         if self.name == "STABLEHLO_COMPOSITE":
-            options = self._table.table(fields.OPTIONS_2)
+            options = self.table.table(fields.OPTIONS_2)
             return () if options is None else (options.number(1, "i"),)
         return ()
 
@@ -165,6 +210,10 @@ class Graph:
         number = self._tables[index].number(fields.TYPE, "b")
         return TENSOR_TYPES.get(number, str(number))
 
+    def dtype_name(self, index: int) -> str:
+        """Returns the name of a tensor's type as that of a dtype, such as ``int4``."""
+        return dtype_name(self._tables[index].number(fields.TYPE, "b"))
+
     def scales(self, index: int) -> tuple[float, ...]:
         """Returns the scales of a quantized tensor; one for each of its slices where it has several."""
         parameters = self._tables[index].table(fields.QUANTIZATION)
@@ -173,13 +222,41 @@ class Graph:
             return ()
         return struct.unpack_from(f"<{count}f", parameters.data, parameters.vector(fields.SCALE))
 
+    def quantization(self, index: int) -> Scales | None:
+        """Returns the scales of a tensor with its zero points; None if it is not quantized."""
+        parameters = self._tables[index].table(fields.QUANTIZATION)
+        if parameters is None:
+            return None
+        details = parameters.table(fields.QUANTIZATION_DETAILS + 1)
+        if parameters.number(fields.QUANTIZATION_DETAILS, "B") == _BLOCKWISE and details is not None:
+            scales = self._floats(details.number(0, "i"))
+            return Scales(scales, np.zeros(len(scales), np.int64), block=details.number(2, "i"))
+        if not parameters.length(fields.SCALE):
+            return None
+        scales = _vector(parameters, fields.SCALE, "<f4").astype(np.float64)
+        zeros = _vector(parameters, fields.ZERO_POINT, "<i8")
+        zeros = np.resize(zeros, len(scales)) if len(zeros) else np.zeros(len(scales), np.int64)
+        return Scales(scales, zeros, parameters.number(fields.QUANTIZED_DIMENSION, "i"))
+
+    def _floats(self, index: int) -> npt.NDArray[np.float64]:
+        """Returns the numbers of a constant of real numbers; none where it is of another type."""
+        data = self._model.data(self.buffer(index))
+        dtype = self.tensor(index).dtype
+        if dtype is None or dtype.name not in {"float16", "float32", "bfloat16"} or len(data) % dtype.itemsize:
+            return np.zeros(0)
+        return np.frombuffer(data, dtype).astype(np.float64)
+
     def is_sparse(self, index: int) -> bool:
         """Whether only those numbers of a constant are stored that are not 0."""
         return self._tables[index].has(fields.SPARSITY)
 
     def is_constant(self, index: int) -> bool:
         """Whether a tensor's value is in the file."""
-        return index >= 0 and self._model.has_data(self._tables[index].number(fields.BUFFER, "I"))
+        return index >= 0 and self.stored_bytes(index) > 0
+
+    def is_external(self, index: int) -> bool:
+        """Whether a tensor's value is in another file, which belongs to this one."""
+        return self._tables[index].number(fields.EXTERNAL_BUFFER, "I") > 0
 
     def buffer(self, index: int) -> int:
         """Returns the index of the buffer with a tensor's value; several tensors may have one."""
@@ -187,7 +264,7 @@ class Graph:
 
     def stored_bytes(self, index: int) -> int:
         """Returns how many bytes a tensor's value takes in the file."""
-        return self._model.data_size(self._tables[index].number(fields.BUFFER, "I"))
+        return self._model.data_span(self.buffer(index))[1]
 
     def is_quantized(self, index: int) -> bool:
         """Whether a tensor has scales, which those of blocks have in a tensor of their own."""
@@ -202,13 +279,13 @@ class Graph:
             return None
         kind = self.tensor(index)
         shape = tuple(size or 0 for size in kind.shape)
-        data = self._model.data(self._tables[index].number(fields.BUFFER, "I"))
+        data = self._model.data(self.buffer(index))
         if kind.dtype is None:
             return None
         if kind.dtype == object:
             return _strings(data, shape)
-        found = np.frombuffer(data, kind.dtype)
-        return found.reshape(shape) if found.size == np.prod(shape, dtype=np.int64) else None
+        values = np.frombuffer(data, kind.dtype)
+        return values.reshape(shape) if values.size == np.prod(shape, dtype=np.int64) else None
 
 
 class Signature(NamedTuple):
@@ -228,27 +305,47 @@ class Signature(NamedTuple):
 class Model:
     """A LiteRT model.
 
+    Attributes:
+        table: Its root table.
+        buffers: The tables of its buffers.
+        codes: Its op codes.
+        graphs: Its subgraphs.
+
     Args:
         content: The content of a valid file: bytes or a memory map.
     """
 
     def __init__(self, content: Any) -> None:
-        model = root(content)
-        self._buffers = model.tables(fields.BUFFERS)
-        self._codes = [OpCode.read(code) for code in model.tables(fields.OPERATOR_CODES)]
-        self.graphs = [Graph(self, table) for table in model.tables(fields.SUBGRAPHS)]
-        self.signatures = {
-            table.text(fields.SIGNATURE_KEY): self._signature(table) for table in model.tables(fields.SIGNATURES)
+        self.table = root(content)
+        self.buffers = self.table.tables(fields.BUFFERS)
+        self.codes = [OpCode.read(code) for code in self.table.tables(fields.OPERATOR_CODES)]
+        self.graphs = [Graph(self, table) for table in self.table.tables(fields.SUBGRAPHS)]
+
+    @cached_property
+    def signatures(self) -> dict[str, Signature]:
+        """Its signatures by their keys."""
+        return {
+            table.text(fields.SIGNATURE_KEY): self._signature(table) for table in self.table.tables(fields.SIGNATURES)
         }
+
+    @property
+    def metadata(self) -> list[tuple[str, int]]:
+        """The names of its metadata, and the buffers with their contents."""
+        tables = self.table.tables(fields.METADATA)
+        return [(table.text(fields.METADATA_NAME), table.number(fields.METADATA_CONTENT, "I")) for table in tables]
+
+    def metadata_content(self, name: str) -> bytes | None:
+        """Returns the content of the metadata of a name; None if there are none."""
+        return next((self.data(buffer) for other, buffer in self.metadata if other == name), None)
 
     @property
     def has_buffers_behind(self) -> bool:
         """Whether data of buffers is stored behind the flatbuffer."""
-        return any(not table.length(fields.DATA) and data_span(table)[1] for table in self._buffers)
+        return any(not table.length(fields.DATA) and data_span(table)[1] for table in self.buffers)
 
     def places_of_offsets(self) -> dict[int, int]:
         """Returns where the file says where data and options behind the flatbuffer are, and what it says there."""
-        behind = [(table, fields.OFFSET, fields.SIZE) for table in self._buffers]
+        behind = [(table, fields.OFFSET, fields.SIZE) for table in self.buffers]
         options = (fields.LARGE_OPTIONS_OFFSET, fields.LARGE_OPTIONS_SIZE)
         behind += [(table, *options) for graph in self.graphs for table in graph.operators]
         offsets = {
@@ -270,9 +367,12 @@ class Model:
         graph = self.graphs[number]
 
         def named(field: int, order: Sequence[int]) -> dict[str, int]:
-            found = {each.text(fields.MAP_NAME): each.number(fields.MAP_INDEX, "I") for each in table.tables(field)}
+            # In the file they are sorted by name; those that are none of the subgraph's come last.
+            entries = [
+                (entry.text(fields.MAP_NAME), entry.number(fields.MAP_INDEX, "I")) for entry in table.tables(field)
+            ]
             places = {index: place for place, index in reversed([*enumerate(order)])}
-            return dict(sorted(found.items(), key=lambda entry: places.get(entry[1], len(places))))
+            return dict(sorted(entries, key=lambda entry: places.get(entry[1], len(places))))
 
         return Signature(
             number, named(fields.SIGNATURE_INPUTS, graph.inputs), named(fields.SIGNATURE_OUTPUTS, graph.outputs)
@@ -280,20 +380,16 @@ class Model:
 
     def op(self, table: Table) -> Op:
         """Returns the op of a table."""
-        code = self._codes[table.number(fields.OPCODE, "I")]
+        code = self.codes[table.number(fields.OPCODE, "I")]
         return Op(table, code.shown, custom=code.name == "CUSTOM", version=code.version)
 
-    def has_data(self, buffer: int) -> bool:
-        """Whether a buffer has data."""
-        return self.data_size(buffer) > 0
-
-    def data_size(self, buffer: int) -> int:
-        """Returns the bytes of a buffer's data."""
-        return data_span(self._buffers[buffer])[1]
+    def data_span(self, buffer: int) -> tuple[int, int]:
+        """Returns where the data of a buffer begin in the file, inside or behind the flatbuffer, and how many bytes."""
+        return data_span(self.buffers[buffer])
 
     def data(self, buffer: int) -> bytes:
         """Returns a copy of the data of a buffer."""
-        return data_of(self._buffers[buffer])
+        return data_of(self.buffers[buffer])
 
 
 def _tensor(table: Table) -> Tensor:
@@ -314,20 +410,20 @@ def _quantization(parameters: Table | None) -> tuple[float, int]:
     """Returns scale and zero point of a tensor that has one of each; 0 if it has none, or several."""
     if parameters is None or parameters.length(fields.SCALE) != 1:
         return 0.0, 0
-    scale: float = struct.unpack("<f", _vector(parameters, fields.SCALE, 4))[0]
+    (scale,) = struct.unpack_from("<f", parameters.data, parameters.vector(fields.SCALE))
     if not parameters.length(fields.ZERO_POINT):
         return scale, 0
-    return scale, struct.unpack("<q", _vector(parameters, fields.ZERO_POINT, 8))[0]
+    return scale, struct.unpack_from("<q", parameters.data, parameters.vector(fields.ZERO_POINT))[0]
 
 
-def _vector(table: Table, field: int, size: int) -> bytes:
-    """Returns the first element of a vector of numbers of a size."""
-    start = table.vector(field)
-    return bytes(table.data[start : start + size])
+def _vector(table: Table, field: int, dtype: str) -> npt.NDArray[Any]:
+    """Returns a copy of a vector of numbers."""
+    start, count = table.vector(field), table.length(field)
+    return np.array(np.frombuffer(table.data, dtype, count, start)) if count else np.zeros(0, dtype)
 
 
 def _strings(data: bytes, shape: Sequence[int]) -> npt.NDArray[Any] | None:
     from litefuse.litert.runtime.tensors import decode_strings  # few models have any
 
-    found = decode_strings(data)
-    return found.reshape(shape) if found.size == np.prod(shape, dtype=np.int64) else None
+    strings = decode_strings(data)
+    return strings.reshape(shape) if strings.size == np.prod(shape, dtype=np.int64) else None

@@ -1,13 +1,12 @@
-"""One of two files that are compared."""
+"""One of two models that are compared."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
-import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
@@ -17,43 +16,17 @@ from litefuse.litert.inspection.facts import OperatorFacts, StoredTensor
 from litefuse.litert.inspection.litert_model import facts_of
 from litefuse.litert.metadata.associated_files import pack_of
 from litefuse.litert.runtime import model_tables as fields
-from litefuse.litert.runtime.flatbuffer import Table, mapped, root
+from litefuse.litert.runtime.flatbuffer import mapped
 from litefuse.litert.runtime.model_content import check_model
-from litefuse.litert.runtime.model_tables import IDENTIFIER, data_span
+from litefuse.litert.runtime.model_reader import Model, Scales
+from litefuse.litert.runtime.model_tables import IDENTIFIER
 from litefuse.litert.runtime.schema_objects import objects_of
 from litefuse.support.cloud.paths import local
 
-__all__ = ["Side", "TensorScales"]
-
-_BLOCKS = 2  # the type BlockwiseQuantization of the union QuantizationDetails
+__all__ = ["ComparedModel"]
 
 
-class TensorScales(NamedTuple):
-    """How the integers of a tensor stand for real numbers.
-
-    Attributes:
-        scales: float64 of shape ``[n]``.
-        zeros: The zero points, of the same shape.
-        axis: The axis along which each slice has a scale of its own.
-        block: How many neighbours in a row share a scale; 0 if scales are not for blocks.
-    """
-
-    scales: npt.NDArray[np.float64]
-    zeros: npt.NDArray[np.float64]
-    axis: int
-    block: int = 0
-
-    def is_same(self, other: TensorScales) -> bool:
-        """Whether another tensor's are the same."""
-        return (
-            (self.axis if len(self.scales) > 1 else 0) == (other.axis if len(other.scales) > 1 else 0)
-            and self.block == other.block
-            and np.array_equal(self.scales, other.scales, equal_nan=True)
-            and np.array_equal(self.zeros, other.zeros)
-        )
-
-
-class Side:
+class ComparedModel:
     """A file, with what its parts are compared by.
 
     Attributes:
@@ -85,13 +58,10 @@ class Side:
             self.operators[operator.subgraph].append(operator)
         for tensor in self.facts.tensors:
             self.tensors[tensor.subgraph].append(tensor)
-        model = root(content)
-        self._model = model
-        self._buffers = model.tables(fields.BUFFERS)
-        self._tables = [graph.tables(fields.TENSORS) for graph in model.tables(fields.SUBGRAPHS)]
+        self._model = Model(content)
 
     @classmethod
-    def of(cls, model: str | os.PathLike[str] | bytes) -> Side:
+    def of(cls, model: str | os.PathLike[str] | bytes) -> ComparedModel:
         """Reads a file, or the content of one.
 
         Raises:
@@ -124,12 +94,14 @@ class Side:
     def producer(self, graph: int, index: int) -> OperatorFacts | None:
         """Returns the operator that computes a tensor of a subgraph; None if none does."""
         if graph not in self._producers:
-            self._producers[graph] = {output: each for each in self.operators[graph] for output in each.outputs}
+            self._producers[graph] = {
+                output: operator for operator in self.operators[graph] for output in operator.outputs
+            }
         return self._producers[graph].get(index)
 
     def data(self, buffer: int) -> npt.NDArray[np.uint8]:
         """Returns the bytes of a buffer, which are not copied."""
-        start, size = data_span(self._buffers[buffer])
+        start, size = self._model.data_span(buffer)
         return np.frombuffer(self._content, np.uint8, size, start) if size else np.zeros(0, np.uint8)
 
     def objects(self) -> Any:
@@ -145,58 +117,24 @@ class Side:
 
     def is_sparse(self, tensor: StoredTensor) -> bool:
         """Whether the value of a tensor is stored without its zeros."""
-        return self._table(tensor).table(fields.SPARSITY) is not None
+        return self._model.graphs[tensor.subgraph].is_sparse(tensor.index)
 
-    def scales(self, tensor: StoredTensor) -> TensorScales | None:
+    def scales(self, tensor: StoredTensor) -> Scales | None:
         """Returns the scales of a tensor; None if it is not quantized."""
-        parameters = self._table(tensor).table(fields.QUANTIZATION)
-        if parameters is None:
-            return None
-        details = parameters.table(fields.QUANTIZATION_DETAILS + 1)
-        if parameters.number(fields.QUANTIZATION_DETAILS, "B") == _BLOCKS and details is not None:
-            scales = self._block_scales(tensor.subgraph, details.number(0, "i"))
-            return TensorScales(scales, np.zeros_like(scales), 0, details.number(2, "i"))
-        count = parameters.length(fields.SCALE)
-        if not count:
-            return None
-        scales = _vector(parameters, fields.SCALE, np.dtype("<f4")).astype(np.float64)
-        zeros = _vector(parameters, fields.ZERO_POINT, np.dtype("<i8")).astype(np.float64)
-        zeros = np.resize(zeros, count) if len(zeros) else np.zeros(count)
-        return TensorScales(scales, zeros, parameters.number(fields.QUANTIZED_DIMENSION, "i"))
-
-    def _block_scales(self, graph: int, index: int) -> npt.NDArray[np.float64]:
-        tensor = self.tensors[graph][index]
-        data = self.data(tensor.buffer)
-        dtype = {"float16": np.dtype("<f2"), "float32": np.dtype("<f4"), "bfloat16": np.dtype(ml_dtypes.bfloat16)}.get(
-            tensor.dtype
-        )
-        return np.zeros(0) if dtype is None or data.size % dtype.itemsize else data.view(dtype).astype(np.float64)
+        return self._model.graphs[tensor.subgraph].quantization(tensor.index)
 
     def metadata(self) -> Mapping[str, bytes]:
         """Returns the contents of the metadata by their names."""
-        return {
-            table.text(fields.METADATA_NAME): self.data(table.number(fields.METADATA_CONTENT, "I")).tobytes()
-            for table in self._model.tables(fields.METADATA)
-        }
+        return {name: self.data(buffer).tobytes() for name, buffer in self._model.metadata}
 
     def files(self) -> Mapping[str, str]:
         """Describes the associated files by their names."""
         pack = pack_of(self._content)
-        return (
-            {}
-            if pack is None
-            else {name: f"{size:,} bytes, CRC-32 {pack.sums[name]:08x}" for name, size in pack.sizes.items()}
-        )
+        if pack is None:
+            return {}
+        return {name: f"{size:,} bytes, CRC-32 {pack.sums[name]:08x}" for name, size in pack.sizes.items()}
 
     @property
     def version(self) -> int:
         """The version of the schema."""
-        return self._model.number(fields.VERSION, "I")
-
-    def _table(self, tensor: StoredTensor) -> Table:
-        return self._tables[tensor.subgraph][tensor.index]
-
-
-def _vector(table: Table, field: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    start, count = table.vector(field), table.length(field)
-    return np.frombuffer(table.data, dtype, count, start) if count else np.zeros(0, dtype)
+        return self._model.table.number(fields.VERSION, "I")
