@@ -66,21 +66,21 @@ class PairFakeQuantization:
     end by a minimum or by the ReLU that precedes it: saturation clips at the other.
 
     Attributes:
-        found: Counts the nodes.
+        nodes: Counts the nodes.
     """
 
-    found: NodesFound
+    nodes: NodesFound
     name: ClassVar[str] = "pair-fake-quantization"
 
     def run(self, module: ir.Module) -> bool:
-        before = self.found.pairs
+        before = self.nodes.pairs
         for op in [op for op in all_operations(module) if op.name in _GRIDS or op.name in _ROUNDINGS]:
             grid = _GRIDS.get(op.name)
             if grid is not None:
                 self._pair(op, lambda op=op, grid=grid: Rounding(op.operands[0], grid(op)))
             elif (rounding := rounding_of(op)) is not None:
                 self._pair(rounding.last, lambda rounding=rounding: rounding.rounding)
-        return self.found.pairs > before
+        return self.nodes.pairs > before
 
     def _pair(self, op: ir.OpView, rounding: Callable[[], Rounding]) -> None:
         try:
@@ -93,9 +93,9 @@ class PairFakeQuantization:
             with ir.InsertionPoint(op), op.location:
                 value = _activation_pair(rounded, grid) if constant is None else _constant_pair(constant, grid, op)
         except NotCovered as reason:
-            self.found.left.append((node_text(op), str(reason)))
+            self.nodes.left.append((node_text(op), str(reason)))
             return
-        self.found.pairs += 1
+        self.nodes.pairs += 1
         replace_op(op, [value])
 
 
@@ -267,10 +267,10 @@ class CheckPairs:
         %y = tfl.fully_connected(%q, %w)     -->   %y = tfl.fully_connected(tfl.dequantize(%q), %w)
 
     Attributes:
-        found: Gets a record of each pair that is left.
+        nodes: Gets a record of each pair that is left.
     """
 
-    found: NodesFound
+    nodes: NodesFound
     name: ClassVar[str] = "check-pairs"
 
     def run(self, module: ir.Module) -> bool:
@@ -282,7 +282,7 @@ class CheckPairs:
                 if use.owner.name == "tfl.dequantize":
                     use.owner.results[0].replace_all_uses_with(op.operands[0])
                     modified = True
-            self.found.left.append((node_text(op), "its weights were multiplied with what precedes or follows them"))
+            self.nodes.left.append((node_text(op), "its weights were multiplied with what precedes or follows them"))
         for op in all_operations(module):
             if op.name != "tfl.dequantize" and any(map(is_float32, op.results)):
                 modified = _dequantize_operands(op) or modified

@@ -116,7 +116,7 @@ def _is_swapped(value: ir.Value, user: ir.OpView | ir.Operation) -> bool:
     if owner.name == "tfl.reverse_v2":
         return integers(owner.operands[1]) in ([0], [1]) and _is_swapped(owner.operands[0], owner)
     joined = [*owner.operands]
-    return len(set(joined)) == len(joined) and all(_is_swapped(each, owner) for each in joined)
+    return len(set(joined)) == len(joined) and all(_is_swapped(operand, owner) for operand in joined)
 
 
 def _other_layout(value: ir.Value) -> ir.Value:

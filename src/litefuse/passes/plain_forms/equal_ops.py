@@ -50,8 +50,8 @@ def _axes(op: ir.OpView) -> list[int] | None:
     kind, axes = ir.ShapedType(op.operands[0].type), integers(op.operands[1])
     if axes is None or not kind.has_rank or not kind.has_static_shape or not isinstance(kind.element_type, ir.F32Type):
         return None
-    found = [axis for axis in (axis % kind.rank for axis in axes) if kind.shape[axis] > 1]
-    return found if all(kind.shape[axis] <= MAX_REVERSED_ITEMS for axis in found) else None
+    longer = [axis for axis in (axis % kind.rank for axis in axes) if kind.shape[axis] > 1]
+    return longer if all(kind.shape[axis] <= MAX_REVERSED_ITEMS for axis in longer) else None
 
 
 def _reversed(value: ir.Value, axis: int) -> ir.Value:
@@ -118,7 +118,7 @@ def _prelu(op: ir.OpView) -> ir.Value | None:
     elements = stored(alpha)
     if not is_float32(op.results[0]):
         return None
-    if elements is not None and all(0 < each <= 1 for each in np.array(elements).ravel().tolist()):
+    if elements is not None and all(0 < number <= 1 for number in np.array(elements).ravel().tolist()):
         return _maximum(value, arithmetic("tfl.mul", value, alpha, value.type), value.type)
     positive = create_value("tfl.relu", value.type, [value])
     negative = arithmetic("tfl.sub", value, positive, value.type)
@@ -148,11 +148,11 @@ def _opposite(value: ir.Value) -> ir.Value:
 def _reduce_max(op: ir.OpView) -> ir.Value | None:
     """Returns the maximum of a window of all places, of images and series in batches."""
     value, axes = op.operands
-    found = integers(axes)
-    if not is_float32(op.results[0]) or found is None or not is_fixed(value, op.results[0]):
+    reduced = integers(axes)
+    if not is_float32(op.results[0]) or reduced is None or not is_fixed(value, op.results[0]):
         return None
     shape = [*ir.RankedTensorType(value.type).shape]
-    places = sorted(axis % len(shape) for axis in found)
+    places = sorted(axis % len(shape) for axis in reduced)
     if places == [1] and len(shape) == 3:
         shape = [shape[0], shape[1], 1, shape[2]]
     elif places != [1, 2] or len(shape) != 4:

@@ -174,7 +174,7 @@ def _fully_connected(op: ir.OpView) -> _LowForm:
     value, weights, *rest = op.operands
     units, width = _shape(weights)
     rows = math.prod(_shape(value)) // width
-    operands: list[_LowOperand] = [(value, [rows, width]), *((each, None) for each in (weights, *rest))]
+    operands: list[_LowOperand] = [(value, [rows, width]), *((operand, None) for operand in (weights, *rest))]
     return _LowForm(operands, [[rows, units]])
 
 

@@ -190,8 +190,8 @@ def _frame(shapes: Sequence[Dims | None], axis: int, rank: int) -> tuple[int, ..
     if len(frames) != 1:
         return None
     (frame,) = frames
-    found = tuple(size for size in frame if size is not None)
-    return found if len(found) == len(frame) else None
+    whole = tuple(size for size in frame if size is not None)
+    return whole if len(whole) == len(frame) else None
 
 
 def _broadcast_shape(editor: Editor, values: Sequence[int]) -> Dims | None:

@@ -54,7 +54,7 @@ def _is_identity(editor: Editor, value: int, size: int) -> bool:
 
 def _is_zero(editor: Editor, value: int) -> bool:
     values = editor.values(value)
-    return values is not None and values.size > 0 and all(each == 0 for each in values.reshape(-1).tolist())
+    return values is not None and values.size > 0 and all(element == 0 for element in values.reshape(-1).tolist())
 
 
 def _is_ones(editor: Editor, value: int) -> bool:

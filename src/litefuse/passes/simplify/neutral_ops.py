@@ -176,9 +176,11 @@ def _reshape(editor: Editor, node: Node) -> int | None:
         return source
     if ASSERTS_SIZES in node.attributes:
         return None
-    found = _concatenated(editor, node) if not is_open(shape) else _concatenated(editor, node) or _ones(editor, node)
-    if found is not None:
-        return found
+    replacement = (
+        _concatenated(editor, node) if not is_open(shape) else _concatenated(editor, node) or _ones(editor, node)
+    )
+    if replacement is not None:
+        return replacement
     stated = editor.resolve(node.operands[1])
     sizes = [-1 if isinstance(size, Formula) else size for size in shape]
     if sizes.count(-1) > 1 or (-1 in sizes and 0 in sizes):
@@ -258,9 +260,9 @@ def new_axes(editor: Editor, node: Node) -> int | None:
         or any(stride != 1 for stride in elements(strides))
     ):
         return None
-    found = extents(Op(node.name, [], [], node.attributes), len(shape), strides.size)
-    added = [place for place, extent in enumerate(found) if extent.axis is None]
-    if any(extent.shrinks for extent in found) or shape != tuple(
+    taken = extents(Op(node.name, [], [], node.attributes), len(shape), strides.size)
+    added = [place for place, extent in enumerate(taken) if extent.axis is None]
+    if any(extent.shrinks for extent in taken) or shape != tuple(
         size for place, size in enumerate(result) if place not in added
     ):
         return None

@@ -259,12 +259,14 @@ def _computed_again(
     editor: Editor, node: Node, op: Node, shape: Sequence[Dim], operands: Sequence[_Emitted | None]
 ) -> _Emitted | None:
     """Returns what emits an op on other operands."""
-    found = [operand for operand in operands if operand is not None]
-    if len(found) < len(operands):
+    emitting = [operand for operand in operands if operand is not None]
+    if len(emitting) < len(operands):
         return None
 
     def emit() -> int:
         dtype = editor.tensor(op.results[0]).dtype
-        return editor.add(node, op.name, [each() for each in found], Tensor(dtype, tuple(shape)), op.attributes)
+        return editor.add(
+            node, op.name, [emit_operand() for emit_operand in emitting], Tensor(dtype, tuple(shape)), op.attributes
+        )
 
     return emit

@@ -186,9 +186,9 @@ def _replacement(editor: Editor, node: Node) -> int | None:
         for value in node.results:
             editor.refine(value)
     for replace in _REPLACEMENTS.get(node.name, ()):
-        found = replace(editor, node)
-        if found is not None:
-            return found
+        replacement = replace(editor, node)
+        if replacement is not None:
+            return replacement
     return None
 
 

@@ -38,9 +38,9 @@ def bound_slice(editor: Editor, node: Node) -> None:
         size = None if extent.axis is None else shape[extent.axis]
         if extent.entry is not None and isinstance(size, int) and not extent.shrinks:
             places[extent.entry], steps[extent.entry] = (-size - 1, size), (-size - 1, size + 1)
-    clamped = [_clamped(*each) for each in zip(numbers, (places, places, steps), strict=True)]
+    clamped = [_clamped(*limited) for limited in zip(numbers, (places, places, steps), strict=True)]
     dtypes = {editor.tensor(value).dtype for value in stated}
-    as_int32 = dtypes == {"i64"} and all(each is not None for each in clamped)
+    as_int32 = dtypes == {"i64"} and all(limited is not None for limited in clamped)
     for position, (old, new) in enumerate(zip(numbers, clamped, strict=True), start=1):
         if new is None or old is None or (elements(new) == elements(old) and not as_int32):
             continue

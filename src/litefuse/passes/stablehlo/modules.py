@@ -172,15 +172,15 @@ def unknown_call(target: str) -> GraphError:
 
 
 def _drop_assertions(module: ir.Module) -> None:
-    found: list[ir.Operation] = []
+    assertions: list[ir.Operation] = []
 
     def look(op: ir.Operation) -> ir.WalkResult:
         if op.name == "stablehlo.custom_call":
             target = ir.StringAttr(op.attributes["call_target_name"]).value
             if target in _ASSERTIONS and not list(op.results):
-                found.append(op)
+                assertions.append(op)
         return ir.WalkResult.ADVANCE
 
     module.operation.walk(look)
-    for op in found:
+    for op in assertions:
         op.erase()

@@ -133,12 +133,12 @@ class Translation:
 
     def number(self, value: ir.Value) -> float | None:
         """Returns the number that all elements of a value are; None if they differ or are unknown."""
-        found = self._values[value]
-        while found.spread is not None:
-            found = found.spread.small
-        if found.constant is not None:
-            return number_of(found.constant.get_splat_value())
-        numbers = known_numbers(found.elements)
+        translated = self._values[value]
+        while translated.spread is not None:
+            translated = translated.spread.small
+        if translated.constant is not None:
+            return number_of(translated.constant.get_splat_value())
+        numbers = known_numbers(translated.elements)
         if numbers is None:
             return repeated_number(value)
         different = set(numbers.reshape(-1).tolist())
@@ -176,8 +176,8 @@ class Translation:
         """Returns the sizes of a value; unknown ones are computed."""
         known = self.known_dims(value)
         if any(dim is None for dim in known):
-            found = self._values[value].spread
-            sizes = list(found.dims) if found is not None else self.b.sizes(self.value(value))
+            broadcast = self._values[value].spread
+            sizes = list(broadcast.dims) if broadcast is not None else self.b.sizes(self.value(value))
             known = [size if dim is None else dim for dim, size in zip(known, sizes, strict=True)]
             self._dims[value] = [*known]
         return cast("list[MixedSize]", known)

@@ -62,7 +62,7 @@ def _translate(module: ir.Module, op: ir.OpView) -> bool:
         translation = Translation(RULES, _Functions(module, inside, node), node)
         results = translation.block(body, _arguments(op, body, translation, where))
         values = [result.emit() for result in results]
-    kinds = [[tensor_type_of(value).dtype for value in each] for each in (values, op.results)]
+    kinds = [[tensor_type_of(value).dtype for value in outputs] for outputs in (values, op.results)]
     if kinds[0] != kinds[1]:
         given, taken = (", ".join(map(str, kind)) or "nothing" for kind in kinds)
         raise GraphError(f"the program returns {given} where the model takes {taken}", where=where)

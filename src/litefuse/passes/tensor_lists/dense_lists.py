@@ -156,16 +156,16 @@ def _work_out(web: Web, sizes: Sizes, first_turn: FirstTurn) -> list[tuple[ir.Op
         raise unsupported(first, "the number of dimensions of its items is not known")
     if None in web.item:
         refuse_varying_items(web, sizes)
-    found: list[tuple[ir.OpView, list[Dim]]] = []
+    formulas: list[tuple[ir.OpView, list[Dim]]] = []
     for op in creators:
         if op.name in _FROM_NOTHING:
             _sink(op)
             shape = [_item_size(op, axis, web, sizes, first_turn) for axis in range(len(web.item))]
-            found.append((op, [0 if size is None else size for size in shape]))
+            formulas.append((op, [0 if size is None else size for size in shape]))
             web.learn(tuple(size if isinstance(size, int) else None for size in shape), first)
     if not web.changes_length:
         web.length = _length(web, creators, sizes)
-    return found
+    return formulas
 
 
 def _length(web: Web, creators: Sequence[ir.OpView], sizes: Sizes) -> int | None:

@@ -84,10 +84,10 @@ class SameValues:
 
     def groups(self) -> list[list[ir.Value]]:
         """The groups, each with all of its values."""
-        found: dict[ir.Value, list[ir.Value]] = {}
+        members: dict[ir.Value, list[ir.Value]] = {}
         for value in list(self._leaders):
-            found.setdefault(self.leader(value), []).append(value)
-        return list(found.values())
+            members.setdefault(self.leader(value), []).append(value)
+        return list(members.values())
 
     def _handed_over(self, op: ir.OpView) -> Iterator[list[ir.Value]]:
         """For each variant what the call gives, what its functions get and return, and what it results in."""

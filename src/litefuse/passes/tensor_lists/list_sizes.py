@@ -194,19 +194,19 @@ def refuse_varying_items(web: Web, sizes: Sizes) -> None:
     Raises:
         ConversionError: Its items are such.
     """
-    found: dict[int, set[int]] = {}
+    by_axis: dict[int, set[int]] = {}
     for op in web.ops:
         if op.name not in _WRITERS or _WRITERS[op.name][1]:
             continue
         function = function_of(op)
         for axis, ends in _parts(op.operands[_WRITERS[op.name][0]]):
             if isinstance(ends.end, int) and isinstance(ends.begin, int | None) and ends.end >= (ends.begin or 0) >= 0:
-                found.setdefault(axis, set()).add(ends.end - (ends.begin or 0))
+                by_axis.setdefault(axis, set()).add(ends.end - (ends.begin or 0))
             elif _is_fixed(ends.begin) != _is_fixed(ends.end):
                 moving = ends.end if _is_fixed(ends.begin) else ends.begin
                 if isinstance(moving, ir.Value) and _changes(moving, function, sizes):
                     raise unsupported(op, f"dimension {axis} of its items changes from turn to turn")
-    for axis, lengths in found.items():
+    for axis, lengths in by_axis.items():
         if len(lengths) > 1:
             listed = ", ".join(map(str, sorted(lengths)))
             raise unsupported(web.ops[0], f"dimension {axis} of its items is of several sizes: {listed}")

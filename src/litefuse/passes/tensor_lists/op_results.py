@@ -109,18 +109,18 @@ class OpResults:
     def declared(self, value: ir.Value) -> Declared:
         """Returns the declared type of a value."""
         kind = value.type
-        found = self._declared.get(kind)
-        if found is None:
-            found = self._declared[kind] = declared_by(kind)
-        return found
+        declared = self._declared.get(kind)
+        if declared is None:
+            declared = self._declared[kind] = declared_by(kind)
+        return declared
 
     def size(self, value: ir.Value, axis: int) -> Dim | None:
         """Returns the size of a dimension of an op's result; None if the op's rule does not state it."""
         owner = value.owner
         if isinstance(owner, ir.Block):
             return None
-        found = self._results_of(owner)[ir.OpResult(value).result_number]
-        shape = None if found is None else found.shape
+        tensor = self._results_of(owner)[ir.OpResult(value).result_number]
+        shape = None if tensor is None else tensor.shape
         size = None if shape is None or axis >= len(shape) else shape[axis]
         # Of an operand of unknown rank, a rule gives sizes that have no name.
         named = size is not None and all(isinstance(name, (SizeOf, Number)) for name in unknowns(size))
@@ -132,10 +132,10 @@ class OpResults:
 
     def _results_of(self, op: ir.OpView) -> list[PartialTensor | None]:
         key = op.results[0]
-        found = self._results.get(key)
-        if found is None:
-            found = self._results[key] = self._by_rules(op)
-        return found
+        results = self._results.get(key)
+        if results is None:
+            results = self._results[key] = self._by_rules(op)
+        return results
 
     def _by_rules(self, op: ir.OpView) -> list[PartialTensor | None]:
         name = op.name.removeprefix("tf.")
@@ -150,8 +150,8 @@ class OpResults:
             return [None] * len(op.results)
 
     def _tensor(self, value: ir.Value) -> Tensor:
-        found = self._followed(value)
-        return Tensor(self.declared(value).dtype, self._declared_shape(value), found.values, found.numbers)
+        followed = self._followed(value)
+        return Tensor(self.declared(value).dtype, self._declared_shape(value), followed.values, followed.numbers)
 
     def _declared_shape(self, value: ir.Value) -> tuple[Dim, ...] | None:
         shape = self.declared(value).shape
@@ -160,16 +160,16 @@ class OpResults:
         return tuple(self.size_symbol(value, axis) if size is None else size for axis, size in enumerate(shape))
 
     def _followed(self, value: ir.Value) -> Elements:
-        found = self._elements.get(value)
-        if found is None:
+        followed = self._elements.get(value)
+        if followed is None:
             declared = self.declared(value)
             if not _may_be_small(declared):
                 return Elements()
-            found = self._by_producer(value, declared)
-            if found is None:
+            followed = self._by_producer(value, declared)
+            if followed is None:
                 return self._unknown_elements(value, declared.shape)
-            self._elements[value] = found
-        return found
+            self._elements[value] = followed
+        return followed
 
     def _by_producer(self, value: ir.Value, declared: Declared) -> Elements | None:
         """Returns what is known of a value's elements; None if the chain of ops to it is too long."""
@@ -185,12 +185,12 @@ class OpResults:
             return None
         self._depth += 1
         try:
-            found = self._results_of(owner)[ir.OpResult(value).result_number]
+            tensor = self._results_of(owner)[ir.OpResult(value).result_number]
         finally:
             self._depth -= 1
-        if found is not None and (found.values is not None or found.numbers is not None):
-            return Elements(found.values, found.numbers)
-        return self._unknown_elements(value, declared.shape if found is None else found.shape)
+        if tensor is not None and (tensor.values is not None or tensor.numbers is not None):
+            return Elements(tensor.values, tensor.numbers)
+        return self._unknown_elements(value, declared.shape if tensor is None else tensor.shape)
 
     def _unknown_elements(self, value: ir.Value, shape: PartialDims) -> Elements:
         sizes = None if shape is None else [size for size in shape if size is not None]
@@ -212,16 +212,18 @@ def _may_be_small(declared: Declared) -> bool:
     return len(sizes) == len(shape) and prod(sizes) <= MAX_ELEMENTS
 
 
-def _with_given_sizes(op: Op, found: list[PartialTensor | None]) -> list[PartialTensor | None]:
+def _with_given_sizes(op: Op, results: list[PartialTensor | None]) -> list[PartialTensor | None]:
     """Adds what follows for an op's results if its integer operands are sizes, as they must be."""
-    if op.name in _SIGNED or not any(each is None or each.shape is None or None in each.shape for each in found):
-        return found
+    if op.name in _SIGNED or not any(
+        result is None or result.shape is None or None in result.shape for result in results
+    ):
+        return results
     operands = list(map(_of_sizes, op.operands))
     if all(a is b for a, b in zip(operands, op.operands, strict=True)):
-        return found
+        return results
     return [
-        each if other is None else _with_shape(each, other.shape)
-        for each, other in zip(found, results_of(op._replace(operands=operands)), strict=True)
+        result if other is None else _with_shape(result, other.shape)
+        for result, other in zip(results, results_of(op._replace(operands=operands)), strict=True)
     ]
 
 
@@ -232,8 +234,8 @@ def _of_sizes(tensor: Tensor) -> Tensor:
     return tensor._replace(values=sizes)
 
 
-def _with_shape(found: PartialTensor | None, shape: PartialDims) -> PartialTensor:
-    return PartialTensor(shape, None) if found is None else found._replace(shape=meet(found.shape, shape))
+def _with_shape(tensor: PartialTensor | None, shape: PartialDims) -> PartialTensor:
+    return PartialTensor(shape, None) if tensor is None else tensor._replace(shape=meet(tensor.shape, shape))
 
 
 def emit(size: Dim, b: Builder) -> MixedSize:

@@ -76,7 +76,7 @@ def find_optionals(by_symbol: Mapping[str, func.FuncOp]) -> list[OptionalGroup]:
         for value in around:  # grows: lists in lists
             around += holders.get(value, ())
         group.values = members[leader]
-        group.lists = [value for each in around[1:] for value in members[each]]
+        group.lists = [value for member in around[1:] for value in members[member]]
         group.list_ops = [op for holder in holders.get(leader, ()) for op in ops_of_lists[holder]]
         _match(group)
         if group.kinds and not inside.intersection(around):
@@ -160,9 +160,9 @@ def _match(group: OptionalGroup) -> None:
             continue
         ops = group.kinds.pop(kind)
         if kind == _UNUSED:
-            same = [each for each in put if each[0] != "tensor"][:1]
+            same = [candidate for candidate in put if candidate[0] != "tensor"][:1]
         else:
-            same = [each for each in put if all(a in (b, None) for a, b in zip(kind, each, strict=True))]
+            same = [candidate for candidate in put if all(a in (b, None) for a, b in zip(kind, candidate, strict=True))]
         if len(same) != 1:
             raise unsupported(ops[0], "it is not known what is taken out of an optional")
         group.kinds[same[0]] += ops

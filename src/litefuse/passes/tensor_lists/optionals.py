@@ -87,7 +87,7 @@ def _type(group: OptionalGroup) -> TensorType:
 
 def _size_of_nothing(op: ir.OpView, group: OptionalGroup, kind: TensorType, sizes: Sizes) -> list[Dim]:
     """The size of what an optional would hold where it holds nothing, by values that are there."""
-    found: list[Dim] = []
+    dims: list[Dim] = []
     for axis, known in enumerate(kind.shape or ()):
         # LiteRT prepares a branch that is not taken, too: what is broadcast goes with everything, and what is in a list
         # gets the size of the others.
@@ -95,8 +95,8 @@ def _size_of_nothing(op: ir.OpView, group: OptionalGroup, kind: TensorType, size
         if known is None:
             with suppress(Unknown):
                 size = _size_elsewhere(group, axis, function_of(op), sizes)
-        found.append(size)
-    return found
+        dims.append(size)
+    return dims
 
 
 def _size_elsewhere(group: OptionalGroup, axis: int, function: func.FuncOp, sizes: Sizes) -> Dim:

@@ -90,11 +90,11 @@ class Sizes:
             Unknown: It is the size of a list, and cannot be told.
         """
         passed: list[tuple[ir.Value, int]] = []
-        found = self._known_size(value, axis)
-        while found is None:
+        dim = self._known_size(value, axis)
+        while dim is None:
             owner = value.owner
             if isinstance(owner, ir.Block):
-                found = self.symbol(value, axis)
+                dim = self.symbol(value, axis)
                 break
             if self._depth > _MAX_DEPTH:
                 if self._is_variant(value):
@@ -103,13 +103,13 @@ class Sizes:
             passed.append((value, axis))
             following = None if self._has_rule(owner) else self._as_operand(value, axis)
             if following is None:
-                found = self._computed(value, owner, axis)
+                dim = self._computed(value, owner, axis)
                 break
             value, axis = following
-            found = self._known_size(value, axis)
+            dim = self._known_size(value, axis)
         for place in passed:
-            self._known[place] = found
-        return found
+            self._known[place] = dim
+        return dim
 
     def number(self, value: ir.Value, index: int | None) -> Dim:
         """An integer scalar, or an element of an integer vector."""
@@ -245,8 +245,8 @@ class Sizes:
         owner = value.owner
         if not isinstance(owner, ir.Block) and owner.name in COPYING and self._is_variant(value):
             return owner.operands[0], axis
-        found = self._results.size(value, axis)
-        symbol = None if found is None else symbol_in(found)
+        formula = self._results.size(value, axis)
+        symbol = None if formula is None else symbol_in(formula)
         name = None if symbol is None else symbol.name
         return (name.value, name.axis) if isinstance(name, SizeOf) else None
 
@@ -255,13 +255,13 @@ class Sizes:
         rule = _call_size if is_call(op) else self.rules.get(op.name)
         self._depth += 1
         try:
-            found = None if rule is None else rule(self, op, ir.OpResult(value).result_number, axis)
-            if found is None and (formula := self._results.size(value, axis)) is not None:
-                found = self._resolved(formula)
+            dim = None if rule is None else rule(self, op, ir.OpResult(value).result_number, axis)
+            if dim is None and (formula := self._results.size(value, axis)) is not None:
+                dim = self._resolved(formula)
         finally:
             self._depth -= 1
         symbol = self.symbol(value, axis)
-        return symbol if found is None else self._named(symbol, found)
+        return symbol if dim is None else self._named(symbol, dim)
 
     def _resolved(self, formula: Dim) -> Dim:
         """A formula of sizes of any values by such that are as early as possible.
@@ -277,20 +277,20 @@ class Sizes:
                     sizes[name] = self.size(name.value, name.axis)
                 except _Circular:
                     circular.add(name)
-        found = substituted(formula, sizes)
+        resolved = substituted(formula, sizes)
         if not circular:
-            return found
-        left = [member for member in broadcast_members(found) if circular.isdisjoint(unknowns(member))]
+            return resolved
+        left = [member for member in broadcast_members(resolved) if circular.isdisjoint(unknowns(member))]
         if not left:
             raise _Circular("it depends on itself")
         return broadcast_all(*left)
 
-    def _named(self, symbol: Formula, found: Dim) -> Dim:
+    def _named(self, symbol: Formula, formula: Dim) -> Dim:
         """A formula, or the name of the value of which it is the size, for one that takes more to compute than that."""
-        if operators(found).isdisjoint(_CASES):
-            return found
+        if operators(formula).isdisjoint(_CASES):
+            return formula
         (name,) = unknowns(symbol)
-        self._definitions[name] = found
+        self._definitions[name] = formula
         return symbol
 
     def _list_elements(self, op: ir.OpView) -> Values | None:
@@ -304,10 +304,10 @@ def _call_size(sizes: Sizes, op: ir.OpView, result: int, axis: int) -> Dim | Non
         stays = sizes.stays(op, result, axis)
         return sizes.size(call_operands(op)[result], axis) if stays else None
     try:
-        found = _branch_sizes(sizes, op, result, axis)
+        branches = _branch_sizes(sizes, op, result, axis)
     except Unknown:
         return None
-    return found.pop() if len(found) == 1 else None
+    return branches.pop() if len(branches) == 1 else None
 
 
 def _branch_sizes(sizes: Sizes, op: ir.OpView, result: int, axis: int) -> set[Dim]:
@@ -316,12 +316,12 @@ def _branch_sizes(sizes: Sizes, op: ir.OpView, result: int, axis: int) -> set[Di
     Raises:
         Unknown: It depends on what one of them computes.
     """
-    found: set[Dim] = set()
+    dims: set[Dim] = set()
     for symbol in callees(op):
         returned = terminator_of(sizes.by_symbol[symbol].entry_block).operands[result]
         if producer(returned, NONE) is None:  # which nobody looks at
-            found.add(sizes.before(sizes.size(returned, axis), op))
-    return found
+            dims.add(sizes.before(sizes.size(returned, axis), op))
+    return dims
 
 
 def values_of(size: Dim) -> set[ir.Value]:
@@ -363,7 +363,7 @@ class FirstTurn:
             waiting += op.operands
         body = needed[0].operation.block if needed else None
         for op in list(body.operations) if body is not None else ():
-            if op.operation not in [each.operation for each in needed]:
+            if op.operation not in [wanted.operation for wanted in needed]:
                 continue
             copy = op.operation.clone(ip=ir.InsertionPoint(call))
             for position, operand in enumerate(op.operands):

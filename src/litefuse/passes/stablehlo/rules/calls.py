@@ -81,8 +81,8 @@ def _approximate_top_k(op: Any, t: Translation) -> Sequence[Result]:
         raise unknown_call("ApproxTopK")
     first = next(iter(t.functions.program(symbol).entry_block.operations))
     direction = t.direction(first)
-    found, places = top_k(t, t.value(values), int(options["top_k"]), upwards=direction.startswith("L"))
-    return [found, t.b.cast(places, t.dtype(positions))]
+    largest, places = top_k(t, t.value(values), int(options["top_k"]), upwards=direction.startswith("L"))
+    return [largest, t.b.cast(places, t.dtype(positions))]
 
 
 def _dictionary(op: Any, name: str) -> dict[str, Any]:
@@ -90,7 +90,7 @@ def _dictionary(op: Any, name: str) -> dict[str, Any]:
     if name not in op.attributes:
         return {}
     given = ir.DictAttr(op.attributes[name])
-    return {each.name: attribute_value(given[each.name]) for each in given}
+    return {entry.name: attribute_value(given[entry.name]) for entry in given}
 
 
 def _known(op: Any, t: Translation, name: str, attributes: dict[str, Any]) -> Sequence[Result] | None:

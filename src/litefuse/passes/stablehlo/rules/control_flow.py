@@ -125,8 +125,8 @@ def _used_from_outside(regions: Sequence[ir.Region], hoisted: Collection[ir.Oper
             used.update(dict.fromkeys(op.operands))
             inside.update(op.results)
             for region in op.regions:
-                for each in region.blocks:
-                    look(each)
+                for inner in region.blocks:
+                    look(inner)
 
     for region in regions:
         for block in region.blocks:
@@ -170,8 +170,8 @@ class _Loop:
             for i, (argument, result) in enumerate(zip(body.arguments, last.operands, strict=True))
             if argument == result
         ]
-        found = {i: t.lazy(op.operands[i]) for i in kept if i not in lists}
-        invariant = {i: value for i, value in found.items() if known_numbers(value.elements) is not None}
+        constants = {i: t.lazy(op.operands[i]) for i in kept if i not in lists}
+        invariant = {i: value for i, value in constants.items() if known_numbers(value.elements) is not None}
         changing = [i for i in range(len(op.operands)) if i not in invariant]
         return cls(t, op, hoisted, captures, scan, invariant, changing)
 
@@ -284,22 +284,22 @@ def _is_pure(op: ir.OpView) -> bool:
 def _unused(condition: func.FuncOp, body: func.FuncOp) -> list[int]:
     """Removes the arguments that are only forwarded; returns their positions."""
     *_, last = body.entry_block.operations
-    found = [
+    unused = [
         i
         for i, argument in enumerate(body.arguments)
         if [(use.owner, use.operand_number) for use in argument.uses] == [(last, i)]
         and not list(condition.entry_block.arguments[i].uses)
     ]
-    results = [value for i, value in enumerate(last.operands) if i not in found]
+    results = [value for i, value in enumerate(last.operands) if i not in unused]
     with ir.InsertionPoint(last), last.location:
         func.ReturnOp(results)
     last.operation.erase()
-    for i in reversed(found):
+    for i in reversed(unused):
         for function in (condition, body):
             function.entry_block.erase_argument(i)
     for function in (condition, body):
         update_function_type(function)
-    return found
+    return unused
 
 
 def _if(op: Any, t: Translation) -> list[Result]:

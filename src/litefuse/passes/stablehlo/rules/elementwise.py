@@ -152,10 +152,10 @@ def _select(op: Any, t: Translation) -> Result:
 
 def _clamp(op: Any, t: Translation) -> Result:
     low, value, high = op.operands
-    least, x, most = (t.elements(each) for each in (low, value, high))
+    least, x, most = (t.elements(limit) for limit in (low, value, high))
     if least is not None and x is not None and most is not None:
         shape = x.shape
-        limits = [np.broadcast_to(each, shape) for each in (least, most)]
+        limits = [np.broadcast_to(limit, shape) for limit in (least, most)]
         inside = [
             t.b.dims("Minimum", t.b.dims("Maximum", dim, start), end)
             for dim, start, end in zip(dims_of(x), dims_of(limits[0]), dims_of(limits[1]), strict=True)
@@ -176,9 +176,8 @@ def _convert(op: Any, t: Translation) -> Result:
             return elements_value(t.b, elements, dtype)
         numbers = known_numbers(elements)
         if numbers is not None:
-            return elements_value(
-                t.b, elements_of((int(each != 0) for each in numbers.reshape(-1).tolist()), numbers.shape), dtype
-            )
+            conditions = [int(integer != 0) for integer in numbers.reshape(-1).tolist()]
+            return elements_value(t.b, elements_of(conditions, numbers.shape), dtype)
     if t.dtype(operand) == dtype:
         return t.lazy(operand)
     number = t.number(operand) if dtype == "float32" and not t.shape(operand) else None
@@ -194,7 +193,9 @@ def _not(op: Any, t: Translation) -> Result:
     if t.dtype(op.operands[0]) == "bool":
         if numbers is not None:
             return elements_value(
-                t.b, elements_of((int(not each) for each in numbers.reshape(-1).tolist()), numbers.shape), "bool"
+                t.b,
+                elements_of((int(not condition) for condition in numbers.reshape(-1).tolist()), numbers.shape),
+                "bool",
             )
         return elementwise(t, op.operands, lambda x: t.b.unary("LogicalNot", x))
     return elementwise(t, op.operands, lambda x: t.b.unary("Invert", x))

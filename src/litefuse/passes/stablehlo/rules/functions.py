@@ -111,26 +111,26 @@ def _sources(root: ir.Value) -> Iterator[tuple[ir.Value, list[ir.OpView]]]:
 
 def _positions(root: ir.Value) -> dict[ir.Value, int]:
     """Returns the positions of the ops before a value that can be evaluated."""
-    found: dict[ir.Value, int] = {}
+    positions: dict[ir.Value, int] = {}
     waiting = [root]
     seen: set[ir.Value] = set()
-    while waiting and len(found) < _MOST:
+    while waiting and len(positions) < _MOST:
         value = waiting.pop()
         if value in seen or isinstance(value.owner, ir.Block):
             continue
         seen.add(value)
         name = value.owner.operation.name.removeprefix("stablehlo.")
         if name in _EVALUATED and len(value.owner.results) == 1:
-            found[value] = 0
+            positions[value] = 0
             waiting.extend(value.owner.operands)
     owner = root.owner
-    if isinstance(owner, ir.Block) or len(found) < _FEWEST:
+    if isinstance(owner, ir.Block) or len(positions) < _FEWEST:
         return {}
     for index, op in enumerate(owner.operation.block.operations):
-        found.update({result: index for result in op.results if result in found})
+        positions.update({result: index for result in op.results if result in positions})
         if op == owner:
             break
-    return found
+    return positions
 
 
 def _evaluated(t: Translation, root: ir.Value, source: ir.Value, ops: list[ir.OpView], inputs: _Array) -> _Array | None:

@@ -51,14 +51,14 @@ def _gathered(op: Any, t: Translation, window: Sequence[MixedSize]) -> Result:
         ("operand", shown[offsets.index(axis)]) if axis in offsets else ("batch", next(waiting)) for axis in range(rank)
     ]
     taken = _taken(t, value, positions)
-    found, has = _gather_nd(t, value, positions) if taken is None else taken
-    order = [has.index(each) for each in wanted if each in has]
-    rest = [each for each in has if each not in wanted]  # of size 1, to be dropped
-    found = t.b.transpose(found, [*order, *(has.index(each) for each in rest)])
+    gathered, has = _gather_nd(t, value, positions) if taken is None else taken
+    order = [has.index(origin) for origin in wanted if origin in has]
+    rest = [origin for origin in has if origin not in wanted]  # of size 1, to be dropped
+    gathered = t.b.transpose(gathered, [*order, *(has.index(origin) for origin in rest)])
     if len(order) == rank and not rest:
-        return found
-    dims = iter(t.b.sizes(found))
-    return t.b.reshape(found, [next(dims) if each in has else 1 for each in wanted])
+        return gathered
+    dims = iter(t.b.sizes(gathered))
+    return t.b.reshape(gathered, [next(dims) if origin in has else 1 for origin in wanted])
 
 
 def _of_elements(op: Any, t: Translation, positions: Positions) -> Result | None:
@@ -101,10 +101,10 @@ def _taken(t: Translation, value: ir.Value, positions: Positions) -> _Named | No
     shape, of_indices = b.shape(value), b.shape(indices)
     result = [*shape[:axis], *of_indices[count:], *shape[axis + 1 :]]
     operands = [value, indices, b.constant(axis, "int32")]
-    found = b.op("GatherV2", operands, result, b.dtype(value), batch_dims=count)
+    gathered = b.op("GatherV2", operands, result, b.dtype(value), batch_dims=count)
     has = [("batch", i) for i in range(count)] + [("operand", i) for i in range(count, axis)]
     has += [("batch", i) for i in range(count, len(of_indices))]
-    return found, has + [("operand", i) for i in range(axis + 1, len(shape))]
+    return gathered, has + [("operand", i) for i in range(axis + 1, len(shape))]
 
 
 def _gather_nd(t: Translation, value: ir.Value, positions: Positions) -> _Named:
@@ -113,9 +113,9 @@ def _gather_nd(t: Translation, value: ir.Value, positions: Positions) -> _Named:
     value = b.transpose(value, [*indexed, *others])
     vectors = positions.vectors(positions.clamped())
     shape = [*b.shape(vectors)[:-1], *b.shape(value)[len(indexed) :]]
-    found = b.op("GatherNd", [value, vectors], shape, b.dtype(value), bad_indices_policy="")
+    gathered = b.op("GatherNd", [value, vectors], shape, b.dtype(value), bad_indices_policy="")
     has = [("batch", i) for i in range(len(positions.batch()))]
-    return found, has + [("operand", axis) for axis in (*positions.wide, *others)]
+    return gathered, has + [("operand", axis) for axis in (*positions.wide, *others)]
 
 
 RULES: Rules = {"stablehlo.dynamic_gather": _dynamic_gather, "stablehlo.gather": _gather}

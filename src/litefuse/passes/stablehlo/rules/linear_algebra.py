@@ -198,9 +198,9 @@ def _singular_vectors(op: Any, t: Translation, options: Mapping[str, Any]) -> Se
         values = shaped(t, singular_values(t.b, matrices), outer)
         nobodys = [t.lazy(op.operands[0])] * 2  # the vectors, which are not requested
         return [t.lazy(op.operands[0]), values, *nobodys, _success(t, outer)]
-    found = singular_vectors(t.b, matrices, full=options["mode"] == ord("A"))
-    right = t.b.transpose(found.right, [0, 2, 1])
-    vectors = [shaped(t, each, outer) for each in (found.values, found.left, right)]
+    parts = singular_vectors(t.b, matrices, full=options["mode"] == ord("A"))
+    right = t.b.transpose(parts.right, [0, 2, 1])
+    vectors = [shaped(t, part, outer) for part in (parts.values, parts.left, right)]
     return [t.value(op.operands[0]), *vectors, _success(t, outer)]
 
 

@@ -84,8 +84,8 @@ class Positions:
         lasts = [self.last(axis) for axis in self.axes]
         if numbers is not None and all(isinstance(last, int) for last in lasts):
             return [
-                b.constant(np.clip(each, 0, cast("int", last)).astype(np.int32), "int32")
-                for each, last in zip(numbers, lasts, strict=True)
+                b.constant(np.clip(component, 0, cast("int", last)).astype(np.int32), "int32")
+                for component, last in zip(numbers, lasts, strict=True)
             ]
         return [
             b.binary("Maximum", b.binary("Minimum", start, b.scalar(last)), 0)
@@ -106,7 +106,7 @@ class Positions:
         for _, walking in self.batching:
             position = walking - (walking > self.vector_axis)
             components.append(self._count(position, dims))
-        return b.stack([b.broadcast(each, dims) for each in components], len(dims))
+        return b.stack([b.broadcast(value, dims) for value in components], len(dims))
 
     def _count(self, axis: int, dims: Sequence[MixedSize]) -> ir.Value:
         """Returns the numbers from 0 along one dimension."""

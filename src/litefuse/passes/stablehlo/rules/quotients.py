@@ -42,10 +42,10 @@ def _of_integers(op: Any, t: Translation, name: str, by_zero: Callable[[ir.Value
         if not guarded:
             return b.cast(b.binary(name, x, y), dtype)
         nothing = b.compare("Equal", y, 0)
-        found = b.binary(name, x, b.select(nothing, 1, y))
+        quotient = b.binary(name, x, b.select(nothing, 1, y))
         zero = by_zero(x)
         filler = zero if isinstance(zero, ir.Value) else b.constant(np.array(zero).astype(b.dtype(x)), b.dtype(x))
-        return b.cast(b.select(nothing, filler, found), dtype)
+        return b.cast(b.select(nothing, filler, quotient), dtype)
 
     return elementwise(t, op.operands, emit)
 

@@ -45,10 +45,10 @@ def emit_captures(t: Translation, block: ir.Block) -> None:
     for op in block.operations:
         for value in op.operands:
             if value not in inside:
-                found = t.lazy(value)
-                found.emit()
-                if found.spread is not None:
-                    found.spread.small.emit()
+                captured = t.lazy(value)
+                captured.emit()
+                if captured.spread is not None:
+                    captured.spread.small.emit()
         inside.update(op.results)
 
 
@@ -170,8 +170,8 @@ def _by_pairs(op: Any, t: Translation, axes: tuple[int, ...], block: ir.Block) -
             paddings: list[tuple[MixedSize, MixedSize]] = [(int(i == axis), 0) for i in range(len(b.shape(values[0])))]
             longer = [b.pad(value, paddings, start) for value, start in zip(values, starts, strict=True)]
             ends = [b.size(value, axis) for value in values]
-            found = running(t, longer, axis, block, starts)
-            values = [b.slice(value, axis, end, None) for value, end in zip(found, ends, strict=True)]
+            combinations = running(t, longer, axis, block, starts)
+            values = [b.slice(value, axis, end, None) for value, end in zip(combinations, ends, strict=True)]
             size = 1
         while size > 1:
             even = size - size % 2
@@ -184,7 +184,9 @@ def _by_pairs(op: Any, t: Translation, axes: tuple[int, ...], block: ir.Block) -
                 ]
             values, size = pairs, size // 2 + size % 2
         dims = [b.sizes(value) for value in values]
-        values = [b.reshape(value, [*each[:axis], *each[axis + 1 :]]) for value, each in zip(values, dims, strict=True)]
+        values = [
+            b.reshape(value, [*sizes[:axis], *sizes[axis + 1 :]]) for value, sizes in zip(values, dims, strict=True)
+        ]
     return list(combined(t, block, starts, values))
 
 
@@ -199,8 +201,8 @@ def _extremum(op: Any, t: Translation, axes: tuple[int, ...], block: ir.Block) -
     shape = [size for i, size in enumerate(b.shape(value)) if i != axis]
     index = "int64" if dtype == "int64" else "int32"
     name, reduction = ("ArgMax", "Max") if direction == "GT" else ("ArgMin", "Min")
-    found = b.op(name, [value, b.constant(axis, "int32")], shape, index)
-    return [Value(lambda: b.reduce(reduction, value, axis)), b.cast(found, dtype)]
+    place = b.op(name, [value, b.constant(axis, "int32")], shape, index)
+    return [Value(lambda: b.reduce(reduction, value, axis)), b.cast(place, dtype)]
 
 
 def _direction(t: Translation, block: ir.Block) -> str | None:

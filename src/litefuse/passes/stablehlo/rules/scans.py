@@ -240,11 +240,11 @@ def get_item(t: Translation, operand: ir.Value, listed: List) -> Result:
 
 def set_item(t: Translation, update: ir.Value, listed: List) -> Result:
     """Writes the item of this iteration, without its leading dimension of size 1; returns the list."""
-    found = t.lazy(update)
+    updating = t.lazy(update)
     shape = t.shape(update)[1:]
-    item = found.expanded
-    if item is None and found.spread is not None and t.b.shape(found.spread.small.emit()) == shape:
-        item = found.spread.small
-    value = t.b.reshape(found.emit(), t.dims(update)[1:]) if item is None else item.emit()
+    item = updating.expanded
+    if item is None and updating.spread is not None and t.b.shape(updating.spread.small.emit()) == shape:
+        item = updating.spread.small
+    value = t.b.reshape(updating.emit(), t.dims(update)[1:]) if item is None else item.emit()
     options = {"element_dtype": _element(_item_type(t, update))}
     return create_value("tf.TensorListSetItem", listed.handle.type, [listed.handle, listed.index, value], options)

@@ -102,7 +102,7 @@ def _written_one_by_one(elements: _Elements, block: ir.Block) -> ir.Value:
 
     def turn(index: ir.Value, values: Sequence[ir.Value]) -> Sequence[ir.Value]:
         (value,) = values
-        place, row, valid = (b.gather(each, b.expand(index, 0)) for each in (places, rows, within))
+        place, row, valid = (b.gather(tensor, b.expand(index, 0)) for tensor in (places, rows, within))
         old = _taken(t, value, place)
         (made,) = combined(t, block, [old], [row])
         ones: list[MixedSize] = [1] * len(others)
@@ -196,7 +196,9 @@ def _written(
             return _written_one_by_one(elements, block)
         name, new = "TensorScatterUpdate", _replaced(elements, block)
     if dtype == "complex64" and name in {"TensorScatterAdd", "TensorScatterUpdate"}:
-        parts = [[b.op(part, [each], b.shape(each), "float32") for each in (value, new)] for part in ("Real", "Imag")]
+        parts = [
+            [b.op(part, [tensor], b.shape(tensor), "float32") for tensor in (value, new)] for part in ("Real", "Imag")
+        ]
         made = [_by_tensorflow(t, name, _Elements(t, old, elements.vectors, one), within=within) for old, one in parts]
         return b.op("Complex", made, b.shape(value), dtype)
     if dtype == "bool" and name != "TensorScatterUpdate":
@@ -238,8 +240,8 @@ def _is_inside(positions: Positions) -> bool:
         return False
     lasts = [positions.last(axis) for axis in positions.axes]
     return all(
-        isinstance(last, int) and (not each.size or (each.min() >= 0 and each.max() <= last))
-        for each, last in zip(numbers, lasts, strict=True)
+        isinstance(last, int) and (not component.size or (component.min() >= 0 and component.max() <= last))
+        for component, last in zip(numbers, lasts, strict=True)
     )
 
 
@@ -249,8 +251,8 @@ def _updated(
     """Writes one window at a known position."""
     b, value = t.b, t.value(operand)
     begins = [0] * len(window)
-    for axis, each in zip(positions.axes, positions.numbers() or [], strict=True):
-        begins[axis] = int(each)
+    for axis, position in zip(positions.axes, positions.numbers() or [], strict=True):
+        begins[axis] = int(position)
     new = b.reshape(t.value(updates), window)
     return updated(t, value, new, b.constant(np.array(begins, np.int32), "int32"))
 

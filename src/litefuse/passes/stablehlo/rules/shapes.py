@@ -112,32 +112,32 @@ def _dynamic_broadcast_in_dim(op: Any, t: Translation) -> Result:
 
 def _repeated(op: Any, t: Translation, dims: Sequence[MixedSize]) -> Result:
     operand, axes = op.operands[0], [int(axis) for axis in op.broadcast_dimensions]
-    found, shape = t.lazy(operand), list(t.shape(operand))
+    value, shape = t.lazy(operand), list(t.shape(operand))
     if axes != sorted(axes):  # the dimensions are permuted as well
         order = sorted(range(len(axes)), key=axes.__getitem__)
-        found, shape, axes = Value(t.b.transpose(found.emit(), order)), [shape[i] for i in order], sorted(axes)
-    if found.elements is not None and _is_followed(t, op.results[0]):
-        arranged: Elements = found.elements.reshape(_placed(found.elements.shape, axes, len(dims)))
+        value, shape, axes = Value(t.b.transpose(value.emit(), order)), [shape[i] for i in order], sorted(axes)
+    if value.elements is not None and _is_followed(t, op.results[0]):
+        arranged: Elements = value.elements.reshape(_placed(value.elements.shape, axes, len(dims)))
         whole = cast("Elements", np.broadcast_to(arranged, cast("list[int]", list(dims))).copy())
         return elements_value(t.b, whole, t.dtype(operand))
-    if found.spread is not None and axes == list(range(len(dims) - len(axes), len(dims))):
-        return spread(t.b, found.spread.small, dims)  # a broadcast of a broadcast
+    if value.spread is not None and axes == list(range(len(dims) - len(axes), len(dims))):
+        return spread(t.b, value.spread.small, dims)  # a broadcast of a broadcast
     # JAX repeats dimensions that are known to be of size 1, never dynamic ones.
     sizes: list[MixedSize] = [dims[axis] if size is None else size for axis, size in zip(axes, shape, strict=True)]
     placed = _placed(sizes, axes, len(dims))
     # Leading dimensions of size 1 are left to broadcasting.
     aligned = axes == list(range(len(dims) - len(axes), len(dims)))
-    kept = _kept(t, found, placed)
-    small = kept or (found if aligned else _reshaped(t, found, placed[axes[0] :]))
+    kept = _kept(t, value, placed)
+    small = kept or (value if aligned else _reshaped(t, value, placed[axes[0] :]))
     if not all(_same(mine, whole) for mine, whole in zip(placed, dims, strict=True)):
         return spread(t.b, small, dims)
     if len(placed) == len(shape) or kept is not None:
         return small
-    return Value(lambda: t.b.reshape(found.emit(), placed), spread=Spread(small, tuple(dims)))
+    return Value(lambda: t.b.reshape(value.emit(), placed), spread=Spread(small, tuple(dims)))
 
 
-def _reshaped(t: Translation, found: Value, dims: Sequence[MixedSize]) -> Value:
-    return Value(lambda: t.b.reshape(found.emit(), dims))
+def _reshaped(t: Translation, value: Value, dims: Sequence[MixedSize]) -> Value:
+    return Value(lambda: t.b.reshape(value.emit(), dims))
 
 
 def _placed(sizes: Sequence[Any], axes: Sequence[int], rank: int) -> list[Any]:
@@ -152,9 +152,9 @@ def _same(a: MixedSize, b: MixedSize) -> bool:
     return isinstance(a, int) == isinstance(b, int) and a == b
 
 
-def _kept(t: Translation, found: Value, dims: Sequence[MixedSize]) -> Value | None:
+def _kept(t: Translation, value: Value, dims: Sequence[MixedSize]) -> Value | None:
     """Returns a reduction with keep_dims, if that has these sizes."""
-    reduction = found.reduction
+    reduction = value.reduction
     if reduction is None or reduction.keep_dims:
         return None
     shape = list(t.b.shape(reduction.operand))
@@ -179,26 +179,26 @@ def _is_unchanged(shape: Sequence[int | None], sizes: Sequence[int | None]) -> b
 
 def reshaped(t: Translation, operand: ir.Value, dims: Sequence[MixedSize], dtype: str) -> Result:
     """Returns the elements of a value of the program in another shape."""
-    found = t.lazy(operand)
-    if found.elements is not None and all(isinstance(dim, int) for dim in dims):
-        return elements_value(t.b, found.elements.reshape(cast("list[int]", list(dims))), dtype)
+    value = t.lazy(operand)
+    if value.elements is not None and all(isinstance(dim, int) for dim in dims):
+        return elements_value(t.b, value.elements.reshape(cast("list[int]", list(dims))), dtype)
     shape = t.shape(operand)
     sizes = t.b.known(dims)
     if _is_unchanged(shape, sizes):
-        return found
-    if found.expanded is not None and (sizes == list(shape[1:]) or _is_unchanged(shape[1:], sizes)):
-        return found.expanded
-    kept = _kept(t, found, dims)
+        return value
+    if value.expanded is not None and (sizes == list(shape[1:]) or _is_unchanged(shape[1:], sizes)):
+        return value.expanded
+    kept = _kept(t, value, dims)
     if kept is not None:
         return kept
-    if found.spread is not None and not t.b.shape(found.spread.small.emit()):
-        return spread(t.b, found.spread.small, dims)
+    if value.spread is not None and not t.b.shape(value.spread.small.emit()):
+        return spread(t.b, value.spread.small, dims)
     before = len(dims) - len(shape)
     if before > 0 and sizes[before:] == list(shape) and all(size == 1 for size in sizes[:before]):
         # Broadcasting adds leading dimensions of size 1 itself.
-        small = found if found.spread is None else found.spread.small
-        return Value(lambda: t.b.reshape(found.emit(), dims), spread=Spread(small, tuple(dims)))
-    return Value(lambda: t.b.reshape(found.emit(), dims))
+        small = value if value.spread is None else value.spread.small
+        return Value(lambda: t.b.reshape(value.emit(), dims), spread=Spread(small, tuple(dims)))
+    return Value(lambda: t.b.reshape(value.emit(), dims))
 
 
 def _reshape(op: Any, t: Translation) -> Result:
@@ -214,13 +214,13 @@ def _dynamic_reshape(op: Any, t: Translation) -> Result:
 
 def _transpose(op: Any, t: Translation) -> Result:
     permutation = [int(axis) for axis in op.permutation]
-    found = t.lazy(op.operands[0])
+    value = t.lazy(op.operands[0])
     if permutation == sorted(permutation):
-        return found
-    if found.elements is not None:
-        turned: Elements = np.transpose(found.elements, permutation)
+        return value
+    if value.elements is not None:
+        turned: Elements = np.transpose(value.elements, permutation)
         return elements_value(t.b, turned, t.dtype(op.operands[0]))
-    return t.b.transpose(found.emit(), permutation)
+    return t.b.transpose(value.emit(), permutation)
 
 
 def _get_dimension_size(op: Any, t: Translation) -> Result:
@@ -239,10 +239,10 @@ def _concatenate(op: Any, t: Translation) -> Result:
 
 def _reverse(op: Any, t: Translation) -> Result:
     axes = tuple(int(axis) for axis in op.attributes["dimensions"])
-    found = t.lazy(op.operands[0])
-    if found.elements is not None:
-        return elements_value(t.b, np.flip(found.elements, axes), t.dtype(op.operands[0]))
-    value = found.emit()
+    operand = t.lazy(op.operands[0])
+    if operand.elements is not None:
+        return elements_value(t.b, np.flip(operand.elements, axes), t.dtype(op.operands[0]))
+    value = operand.emit()
     return t.b.reverse(value, axes) if axes else value
 
 

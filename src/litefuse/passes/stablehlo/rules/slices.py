@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -14,7 +14,7 @@ from litefuse.passes.stablehlo.rules.scans import get_item, set_item
 from litefuse.passes.stablehlo.translation import Result, Rules, Translation
 from litefuse.passes.stablehlo.values import dims_of, elements_value, spread
 
-__all__ = ["RULES", "updated"]
+__all__ = ["RULES", "by_parts", "updated"]
 
 
 def _slice(op: Any, t: Translation) -> Result:
@@ -33,22 +33,22 @@ def _sliced(
     op: Any, t: Translation, begins: Sequence[MixedSize], ends: Sequence[MixedSize], strides: Sequence[int]
 ) -> Result:
     operand = op.operands[0]
-    found, shape = t.lazy(operand), t.known_dims(operand)
-    if found.listed is not None:
-        return get_item(t, operand, found.listed)
+    value, shape = t.lazy(operand), t.known_dims(operand)
+    if value.listed is not None:
+        return get_item(t, operand, value.listed)
     axes = list(zip(begins, ends, strides, strict=True))
-    if found.elements is not None and all(isinstance(n, int) for axis in axes for n in axis):
-        return elements_value(t.b, found.elements[tuple(slice(*axis) for axis in axes)], t.dtype(operand))
-    if found.spread is not None and not t.b.shape(found.spread.small.emit()):  # all elements are equal
+    if value.elements is not None and all(isinstance(n, int) for axis in axes for n in axis):
+        return elements_value(t.b, value.elements[tuple(slice(*axis) for axis in axes)], t.dtype(operand))
+    if value.spread is not None and not t.b.shape(value.spread.small.emit()):  # all elements are equal
         declared = t.shape(op.results[0])
         if None not in declared:
-            return spread(t.b, found.spread.small, cast("list[MixedSize]", list(declared)))
+            return spread(t.b, value.spread.small, cast("list[MixedSize]", list(declared)))
     cut: dict[int, tuple[MixedSize, MixedSize | None, int]] = {
         axis: (begin, end, stride)
         for axis, (begin, end, stride) in enumerate(axes)
         if not (_is(begin, 0) and _is(end, shape[axis]) and stride == 1)
     }
-    return t.b.slices(found.emit(), cut) if cut else found
+    return t.b.slices(value.emit(), cut) if cut else value
 
 
 def _is(dim: MixedSize, size: MixedSize | None) -> bool:
@@ -59,18 +59,18 @@ def _clamped_starts(
     t: Translation, starts: Sequence[ir.Value], sizes: Sequence[MixedSize], slice_sizes: Sequence[MixedSize]
 ) -> list[MixedSize]:
     """Returns the start of a slice in each dimension, moved so that it ends within the tensor, as StableHLO demands."""
-    found: list[MixedSize] = []
+    begins: list[MixedSize] = []
     for start, size, part in zip(starts, sizes, slice_sizes, strict=True):
         most = t.b.dims("Sub", size, part)
         elements = t.elements(start)
         dim = t.b.cast(t.value(start), "int32") if elements is None else dims_of(elements)[0]
         if isinstance(most, int) and most == 0:
-            found.append(0)
+            begins.append(0)
         elif isinstance(dim, int) and isinstance(most, ir.Value):
-            found.append(0 if dim <= 0 else t.b.dims("Minimum", dim, most))
+            begins.append(0 if dim <= 0 else t.b.dims("Minimum", dim, most))
         else:
-            found.append(t.b.dims("Maximum", t.b.dims("Minimum", dim, most), 0))
-    return found
+            begins.append(t.b.dims("Maximum", t.b.dims("Minimum", dim, most), 0))
+    return begins
 
 
 def _dynamic_slice(op: Any, t: Translation) -> Result:
@@ -113,8 +113,16 @@ def updated(t: Translation, value: ir.Value, new: ir.Value, begins: ir.Value) ->
     b, shape, dtype = t.b, t.b.shape(value), t.b.dtype(value)
     if dtype != "complex64":
         return b.op("XlaDynamicUpdateSlice", [value, new, begins], shape, dtype)
-    parts = [[b.op(name, [each], b.shape(each), "float32") for each in (value, new)] for name in ("Real", "Imag")]
-    return b.op("Complex", [updated(t, whole, part, begins) for whole, part in parts], shape, dtype)
+    return by_parts(t, value, new, lambda whole, part: updated(t, whole, part, begins))
+
+
+def by_parts(
+    t: Translation, value: ir.Value, new: ir.Value, write: Callable[[ir.Value, ir.Value], ir.Value]
+) -> ir.Value:
+    """Writes complex64 numbers into others: their real and their imaginary parts."""
+    b = t.b
+    parts = [[b.op(name, [tensor], b.shape(tensor), "float32") for tensor in (value, new)] for name in ("Real", "Imag")]
+    return b.op("Complex", [write(*pair) for pair in parts], b.shape(value), b.dtype(value))
 
 
 RULES: Rules = {

@@ -130,12 +130,12 @@ def _argument(value: ir.Value, arguments: Sequence[ir.Value]) -> tuple[int, str]
     """Returns the argument that a value is, or is a part of, through the selects that unify 0 and -0, and all NaNs."""
     part = ""
     while value not in arguments:
-        found = {name: operands_of(value, name) for name in ("imag", "real", "select")}
-        name = next((name for name, operands in found.items() if operands), None)
+        by_name = {name: operands_of(value, name) for name in ("imag", "real", "select")}
+        name = next((name for name, operands in by_name.items() if operands), None)
         if name is None:
             return None
         part = part if name == "select" else name.capitalize()
-        value = found[name][-1]
+        value = by_name[name][-1]
     return arguments.index(value), part
 
 

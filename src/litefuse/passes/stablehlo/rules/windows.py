@@ -85,8 +85,8 @@ class _Windows:
     @property
     def axes(self) -> list[int]:
         """The dimensions along which windows have several elements, a stride or padding."""
-        each = zip(self.sizes, self.strides, self.paddings, strict=True)
-        return [i for i, (size, stride, pair) in enumerate(each) if size != 1 or stride > 1 or not _is_zero(pair)]
+        windows = zip(self.sizes, self.strides, self.paddings, strict=True)
+        return [i for i, (size, stride, pair) in enumerate(windows) if size != 1 or stride > 1 or not _is_zero(pair)]
 
     @property
     def is_padded(self) -> bool:
@@ -157,8 +157,8 @@ def dynamic_reduce_window(op: Any, t: Translation) -> Sequence[Result]:
         flat = dims_of(amounts)
     pairs = tuple(zip(flat[::2], flat[1::2], strict=True))
     windows = _Windows(tuple(t.sizes(sizes)), by_axis, within, pairs)
-    found = _reduced(t, operands, windows, between, t.functions.program(symbol).entry_block)
-    return found if isinstance(found, list) else [found]
+    reduced = _reduced(t, operands, windows, between, t.functions.program(symbol).entry_block)
+    return reduced if isinstance(reduced, list) else [reduced]
 
 
 def _reduced(
@@ -177,16 +177,18 @@ def _reduced(
         if space > 1:
             values = [spaced(t, value, axis, space - 1, start) for value, start in zip(values, starts, strict=True)]
     reduction = _Reduction(operands[0], values, name, block, starts)
-    found = values if not windows.axes else _of_windows(t, reduction, windows)
+    reduced = values if not windows.axes else _of_windows(t, reduction, windows)
     if begin is not starts:
-        found = combined(t, block, begin, [each if isinstance(each, ir.Value) else each.emit() for each in found])
-    return list(found) if count > 1 else found[0]
+        reduced = combined(
+            t, block, begin, [result if isinstance(result, ir.Value) else result.emit() for result in reduced]
+        )
+    return list(reduced) if count > 1 else reduced[0]
 
 
 def _of_windows(t: Translation, reduction: _Reduction, windows: _Windows) -> Sequence[Result]:
-    found = _running(t, reduction, windows)
-    if found is not None:
-        return found
+    results = _running(t, reduction, windows)
+    if results is not None:
+        return results
     operand, values, name, block, starts = reduction
     if name in {"Sum", "Max", "Min"} and _is_pooling(t, values[0], windows):
         return [_pooled(t, operand, values[0], windows, name)]
@@ -280,20 +282,20 @@ def _combined(
         raise GraphError(
             f"windows of more than {_MOST_SLICES} elements are supported for poolings and running sums only"
         )
-    found = [b.pad(value, windows.paddings, start) for value, start in zip(values, starts, strict=True)]
+    combinations = [b.pad(value, windows.paddings, start) for value, start in zip(values, starts, strict=True)]
     # One dimension after the other, the last one first: a window is a product of intervals.
     for axis in reversed(windows.axes):
         stride, dilation = windows.strides[axis], windows.dilations[axis]
         extent = (counts[axis] - 1) * dilation
-        length = b.size(found[0], axis)
+        length = b.size(combinations[0], axis)
         parts: list[list[ir.Value]] = []
         for offset in range(0, extent + 1, dilation):
             end = b.dims("Sub", length, extent - offset)
-            parts.append([b.slice(value, axis, offset, end, stride) for value in found])
-        found = parts[0]
+            parts.append([b.slice(value, axis, offset, end, stride) for value in combinations])
+        combinations = parts[0]
         for part in parts[1:]:
-            found = combined(t, block, found, part)
-    return found
+            combinations = combined(t, block, combinations, part)
+    return combinations
 
 
 def _select_and_scatter(op: Any, t: Translation) -> Result:
