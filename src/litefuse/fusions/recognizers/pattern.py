@@ -283,44 +283,14 @@ def transposed(matrix: Pattern) -> Pattern:
     return Transposition(matrix)
 
 
-def sigmoid(a: Pattern) -> Pattern:
-    """Matches the logistic function of each element."""
-    return op("Sigmoid", a)
+def _of_each_element(name: str) -> Callable[[Pattern], Pattern]:
+    return lambda a: op(name, a)
 
 
-def tanh(a: Pattern) -> Pattern:
-    """Matches the hyperbolic tangent of each element."""
-    return op("Tanh", a)
-
-
-def relu(a: Pattern) -> Pattern:
-    """Matches each element, or 0 where it is less."""
-    return op("Relu", a)
-
-
-def erf(a: Pattern) -> Pattern:
-    """Matches the error function of each element."""
-    return op("Erf", a)
-
-
-def exp(a: Pattern) -> Pattern:
-    """Matches the exponential function of each element."""
-    return op("Exp", a)
-
-
-def sqrt(a: Pattern) -> Pattern:
-    """Matches the square root of each element."""
-    return op("Sqrt", a)
-
-
-def rsqrt(a: Pattern) -> Pattern:
-    """Matches 1 divided by the square root of each element."""
-    return op("Rsqrt", a)
-
-
-def square(a: Pattern) -> Pattern:
-    """Matches the square of each element."""
-    return op("Square", a)
+#: Match functions of each element: the logistic function, the hyperbolic tangent, the element or 0 where it is less,
+#: the error function, the exponential function, the square root, its inverse, and the square.
+sigmoid, tanh, relu, erf = map(_of_each_element, ("Sigmoid", "Tanh", "Relu", "Erf"))
+exp, sqrt, rsqrt, square = map(_of_each_element, ("Exp", "Sqrt", "Rsqrt", "Square"))
 
 
 def concat(values: Sequence[Pattern]) -> Pattern:
