@@ -8,7 +8,7 @@ from pathlib import Path
 
 from litefuse.conversion.verify.targets.places import located
 from litefuse.litert.differences.compare import diff
-from litefuse.litert.export.signatures import sign_file
+from litefuse.litert.export.edited_file import sign_file
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.inspection.litert_model_facts import litert_model_sections
 from litefuse.litert.inspection.saved_model_facts import InspectionJob, saved_model_sections

@@ -8,8 +8,7 @@ from typing import Any
 
 from litefuse.conversion.quantization.applying import read_model
 from litefuse.errors import LitefuseError
-from litefuse.litert.export.edited_file import edit_file
-from litefuse.litert.export.signatures import name_tensors, sign
+from litefuse.litert.export.edited_file import edit_file, name_tensors, sign
 from litefuse.litert.runtime.schema_objects import op_names, tensor_name
 
 __all__ = ["prepare_model"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from litefuse.errors import InterpreterError
 from litefuse.litert.differences.changes import SizeChange, ValueChange
@@ -16,9 +16,6 @@ from litefuse.litert.inspection.facts import FileSizes, SignatureFacts, Subgraph
 from litefuse.litert.metadata.schema import METADATA_NAME
 from litefuse.support.report.sections import shape_text
 from litefuse.support.result import ConversionResult
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 __all__ = ["diff"]
 
@@ -195,31 +192,11 @@ def _metadata(a: ComparedModel, b: ComparedModel) -> Iterator[ValueChange]:
             if known[0] is None or known[1] is None:
                 yield ValueChange(name, _content(before), _content(after))
             else:
-                yield from _entries(f"{name}: ", known[0], known[1])
+                yield from changed_values(f"{name}: ", known[0], known[1], into_lists=True)
     files, others = a.files(), b.files()
     for name in dict.fromkeys((*files, *others)):
         if files.get(name) != others.get(name):
             yield ValueChange(f"file {name}", files.get(name), others.get(name))
-
-
-def _entries(path: str, before: object, after: object) -> Iterator[ValueChange]:
-    """Yields the entries of two objects or lists that differ, by their paths."""
-    pairs = [_named(before), _named(after)]
-    if pairs[0] is None or pairs[1] is None or type(before) is not type(after):
-        if before != after:
-            yield ValueChange(path.removesuffix("."), before, after)
-        return
-    one, other = pairs[0], pairs[1]
-    for name in dict.fromkeys((*one, *other)):
-        yield from _entries(f"{path}{name}.", one.get(name), other.get(name))
-
-
-def _named(value: object) -> Mapping[str, object] | None:
-    if isinstance(value, Mapping):
-        return cast("Mapping[str, object]", value)
-    if isinstance(value, list):
-        return {str(index): each for index, each in enumerate(cast("list[object]", value))}
-    return None
 
 
 def _content(data: bytes | None) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from litefuse.litert.differences.alignment import aligned, moved
+from litefuse.litert.differences.alignment import Fingerprints, aligned, moved, own_options
 from litefuse.litert.differences.changes import (
     Change,
     NameChange,
@@ -18,7 +18,6 @@ from litefuse.litert.differences.changes import (
     WeightChange,
 )
 from litefuse.litert.differences.compared_model import ComparedModel
-from litefuse.litert.differences.fingerprints import Fingerprints, own_options
 from litefuse.litert.differences.weights import compare_constants
 from litefuse.litert.inspection.facts import OperatorFacts, StoredTensor
 from litefuse.litert.inspection.layer_names import layer_of
@@ -253,24 +252,29 @@ class SubgraphComparison:
                 self.tensors.append(TensorChange(change, each.name, layer_of(each.name), *places, size=each.size))
 
 
-def changed_values(prefix: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[ValueChange]:
+def changed_values(
+    prefix: str, before: Mapping[str, Any], after: Mapping[str, Any], *, into_lists: bool = False
+) -> Iterator[ValueChange]:
     """Yields the entries that differ, those of nested mappings by their paths.
 
     Args:
         prefix: The path of the mappings, which ends with a dot; or empty.
         before: The first mapping.
         after: The second mapping.
+        into_lists: Whether lists count as mappings, too, by their indices.
     """
     for key in dict.fromkeys((*before, *after)):
         one, other = before.get(key), after.get(key)
-        nested = _nested(one), _nested(other)
-        if nested[0] is not None and nested[1] is not None:
-            yield from changed_values(f"{prefix}{key}.", nested[0], nested[1])
+        nested = _nested(one, into_lists=into_lists), _nested(other, into_lists=into_lists)
+        if nested[0] is not None and nested[1] is not None and type(one) is type(other):
+            yield from changed_values(f"{prefix}{key}.", nested[0], nested[1], into_lists=into_lists)
         elif not _is_equal(one, other):
             yield ValueChange(f"{prefix}{key}", one, other)
 
 
-def _nested(value: object) -> Mapping[str, Any] | None:
+def _nested(value: object, *, into_lists: bool) -> Mapping[str, Any] | None:
+    if into_lists and isinstance(value, list):
+        return {str(index): item for index, item in enumerate(cast("list[object]", value))}
     return cast("Mapping[str, Any]", value) if isinstance(value, dict) else None
 
 

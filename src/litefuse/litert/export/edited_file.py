@@ -1,7 +1,11 @@
-"""The only writer of models that are the schema's objects: a file that other tools changed is completed by it."""
+"""The only writer of models that are the schema's objects: it edits files, and completes those of other tools.
+
+Files that lack signatures and names get them, without which inputs and outputs cannot be named.
+"""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -9,12 +13,32 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from litefuse.errors import InterpreterError
 from litefuse.litert.export.buffers import MAX_FLATBUFFER, append_buffers
 from litefuse.litert.export.op_codes import LARGEST_BYTE, MIN_RUNTIME, MIN_RUNTIME_BYTES, correct_op_codes
 from litefuse.litert.runtime.flatbuffer import mapped, release
-from litefuse.litert.runtime.schema_objects import add_metadata, flatbuffer_of, objects_of, op_code, op_name, op_names
+from litefuse.litert.runtime.schema_objects import (
+    add_metadata,
+    flatbuffer_of,
+    made,
+    objects_of,
+    op_code,
+    op_name,
+    op_names,
+    tensor_name,
+)
 
-__all__ = ["PLAN", "Edit", "complete_file", "edit_file", "refuse_first_scales"]
+__all__ = [
+    "PLAN",
+    "SIGNATURE",
+    "Edit",
+    "complete_file",
+    "edit_file",
+    "name_tensors",
+    "refuse_first_scales",
+    "sign",
+    "sign_file",
+]
 
 #: Changes a model, an object of the schema, and says whether it did.
 Edit: TypeAlias = Callable[[Any], bool]
@@ -28,6 +52,8 @@ PLAN = "OfflineMemoryAllocation"
 _NO_TENSORS = np.zeros(3, np.int32)
 # The kernels that take the first scale of a constant for all of its channels, and its position.
 _FIRST_SCALE = {"DEQUANTIZE": 0, "EMBEDDING_LOOKUP": 1}
+#: The signature that a model gets that has none.
+SIGNATURE = "serving_default"
 
 
 def edit_file(path: Path, *changes: Edit, max_flatbuffer: int = MAX_FLATBUFFER) -> bool:
@@ -128,3 +154,51 @@ def _has_channels(model: Any) -> bool:
                 if parameters is not None and parameters.scale is not None and len(parameters.scale) > 1:
                     return True
     return False
+
+
+def sign_file(path: Path) -> None:
+    """Gives the model in a file a signature if it has none, and a name to each tensor without one.
+
+    Raises:
+        InterpreterError: The file is damaged.
+    """
+    try:
+        edit_file(path, name_tensors, sign)
+    except OSError:
+        raise
+    except Exception as error:  # whatever the schema's classes raise
+        raise InterpreterError(f"the model cannot be read: {error}", where=str(path)) from error
+
+
+def name_tensors(model: Any) -> bool:
+    """Gives each tensor a name of its own; returns whether one was lacking."""
+    present = {tensor_name(each) for graph in model.subgraphs for each in graph.tensors if each.name}
+    taken, renamed = set[str](), False
+    for graph in model.subgraphs:
+        for tensor in graph.tensors:
+            name = tensor_name(tensor) if tensor.name else ""
+            if not name or name in taken:
+                base = name or "tensor"
+                name = next(new for n in itertools.count(2) if (new := f"{base}#{n}") not in present | taken)
+                tensor.name, renamed = name.encode(), True
+            taken.add(name)
+    return renamed
+
+
+def sign(model: Any) -> bool:
+    """Gives a model a signature if it has none; returns whether it had none.
+
+    It is one of the first subgraph, whose inputs and outputs have the names of the tensors.
+    """
+    if model.signatureDefs:
+        return False
+    graph = model.subgraphs[0]
+    signature = made("SignatureDef", signatureKey=SIGNATURE.encode(), subgraphIndex=0)
+    signature.inputs = [_entry(graph, index) for index in graph.inputs]
+    signature.outputs = [_entry(graph, index) for index in dict.fromkeys(graph.outputs)]
+    model.signatureDefs = [signature]
+    return True
+
+
+def _entry(graph: Any, index: int) -> Any:
+    return made("TensorMap", name=graph.tensors[index].name, tensorIndex=int(index))

@@ -13,7 +13,7 @@ from litefuse.litert.inputs.flow import Place, Results, Trace
 from litefuse.litert.inputs.random_values import distinct
 from litefuse.litert.inputs.uses import Image, Limits, Mask, Range
 
-__all__ = ["MOST_COLUMNS", "arithmetic", "clip", "floor_div", "modulo", "power", "quantize"]
+__all__ = ["MOST_COLUMNS", "arithmetic", "clip", "modulo", "power", "quantize"]
 
 #: More columns than this, each with a constant of its own, are not distinguished.
 MOST_COLUMNS = 64
@@ -110,12 +110,6 @@ def modulo(place: Place) -> Results:
     return [trace._replace(limited=True) for trace in place.traces()]
 
 
-def floor_div(place: Place) -> Results:
-    """Restricts the divisor of an integer quotient: it must not be 0."""
-    place.restrict(1, Limits(1, 9))
-    return ()
-
-
 def power(place: Place) -> Results:
     """Restricts the exponent of an integer power: it must not be negative."""
     dtype = place.kind(0).dtype
@@ -129,7 +123,7 @@ def quantize(place: Place) -> Results:
     made = place.result()
     if made.scale and made.dtype is not None and made.dtype.kind in "iu":
         limits = np.iinfo(made.dtype)
-        ends = [(int(each) - made.zero) * made.scale for each in (limits.min, limits.max)]
+        ends = [(int(limit) - made.zero) * made.scale for limit in (limits.min, limits.max)]
         for trace in place.traces():
             low, high = sorted((end - trace.offset) / trace.scale for end in ends)
             place.flow.note(trace, Range(low, high))

@@ -56,9 +56,15 @@ class Trace(NamedTuple):
         """Returns the trace of a part along one of the input's axes."""
         if axis is None:
             return self
-        base = next((each[1] for each in self.box if each[0] == axis), 0)
-        others = tuple(each for each in self.box if each[0] != axis)
+        base = next((cut[1] for cut in self.box if cut[0] == axis), 0)
+        others = tuple(cut for cut in self.box if cut[0] != axis)
         return self._replace(box=tuple(sorted((*others, (axis, base + start, base + stop)))))
+
+    def without(self, rank: int, gone: set[int]) -> tuple[int | None, ...] | None:
+        """Returns the axes of a result of which some axes of the tensor are gone; None if they are unknown."""
+        if self.axes is None or len(self.axes) != rank:
+            return None
+        return tuple(kept for axis, kept in enumerate(self.axes) if axis not in gone)
 
 
 class Value(NamedTuple):
@@ -102,6 +108,10 @@ class Place:
         """Returns the traces of an operand; none if it is omitted."""
         return self.values[operand].traces if operand < len(self.values) else ()
 
+    def traces_without_axes(self, operand: int = 0) -> list[Trace]:
+        """Returns the traces of an operand whose axes are not those of a result."""
+        return [trace._replace(axes=None) for trace in self.traces(operand)]
+
     def constant(self, operand: int) -> npt.NDArray[Any] | None:
         """Returns the value of a constant operand; None if it is not a constant."""
         return self.graph.constant(self.op.inputs[operand]) if operand < len(self.op.inputs) else None
@@ -122,6 +132,10 @@ class Place:
     def restrict(self, operand: int, use: Use) -> None:
         """Notes a use, which restricts the legal values, of the inputs that an operand holds or depends on."""
         self.use(operand, use)
+        self.restrict_roots(operand)
+
+    def restrict_roots(self, operand: int) -> None:
+        """Restricts the inputs that an operand depends on, but whose values it does not hold."""
         traced = {trace.input for trace in self.traces(operand)}
         for name in self.values[operand].roots - traced if operand < len(self.values) else ():
             self.flow.note_root(name, Small())

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.litert.inputs.arithmetic import MOST_COLUMNS, arithmetic, clip, floor_div, modulo, power, quantize
+from litefuse.litert.inputs.arithmetic import MOST_COLUMNS, arithmetic, clip, modulo, power, quantize
 from litefuse.litert.inputs.flow import Place, Results, Rule, Trace
-from litefuse.litert.inputs.images import blocks, resized
 from litefuse.litert.inputs.random_values import distinct
-from litefuse.litert.inputs.uses import Count, Limits, Mask, Near, Padding, Rows, Small, Sorted, Use, Whole, Words
-from litefuse.litert.runtime.model_reader import Op, Tensor
+from litefuse.litert.inputs.row_rules import embedding_lookup, gather, gather_nd, one_hot, scatter_nd, segments
+from litefuse.litert.inputs.uses import (
+    Count,
+    Image,
+    Limits,
+    Mask,
+    Near,
+    Padding,
+    Rows,
+    Small,
+    Use,
+    Whole,
+    Words,
+)
+from litefuse.litert.runtime.model_reader import Op
 
 __all__ = ["rule_of"]
 
@@ -60,7 +72,7 @@ def _reshaped(place: Place) -> Results:
         if not alike or trace.axes is None or len(trace.axes) != len(given):
             return trace._replace(axes=None)
         axes = trace.axes
-        return trace._replace(axes=tuple(axes[places[each]] if each in places else None for each in range(len(made))))
+        return trace._replace(axes=tuple(axes[places[axis]] if axis in places else None for axis in range(len(made))))
 
     return [moved(trace) for trace in place.traces()]
 
@@ -77,7 +89,7 @@ def _transpose(place: Place) -> Results:
     def moved(trace: Trace) -> Trace:
         if order is None or trace.axes is None or len(trace.axes) != order.size:
             return trace._replace(axes=None)
-        return trace._replace(axes=tuple(trace.axes[int(each)] for each in order.reshape(-1)))
+        return trace._replace(axes=tuple(trace.axes[int(axis)] for axis in order.reshape(-1)))
 
     return [moved(trace) for trace in place.traces()]
 
@@ -95,7 +107,7 @@ def _cast(place: Place) -> Results:
 def _without_axes(place: Place) -> Results:
     for operand in range(1, len(place.values)):
         place.restrict(operand, Small())
-    return [trace._replace(axes=None) for trace in place.traces()]
+    return place.traces_without_axes()
 
 
 def _joined(place: Place) -> Results:
@@ -126,15 +138,9 @@ def _unpack(place: Place) -> Results:
 
     def piece(trace: Trace, index: int) -> Trace:
         cut = trace.cut(trace.axis(along, rank), index, index + 1)
-        return cut._replace(axes=_dropped(trace.axes, rank, {along}))
+        return cut._replace(axes=trace.without(rank, {along}))
 
     return {index: [piece(trace, index) for trace in place.traces()] for index in range(len(place.op.outputs))}
-
-
-def _dropped(axes: tuple[int | None, ...] | None, rank: int, gone: set[int]) -> tuple[int | None, ...] | None:
-    if axes is None or len(axes) != rank:
-        return None
-    return tuple(each for axis, each in enumerate(axes) if axis not in gone)
 
 
 def _split(place: Place) -> Results:
@@ -167,7 +173,7 @@ def _slice(place: Place) -> Results:
     start, size = place.constant(1), place.constant(2)
     shape = place.kind(0).shape
     if start is None or size is None:
-        return [trace._replace(axes=None) for trace in place.traces()]
+        return place.traces_without_axes()
 
     def cut(trace: Trace) -> Trace:
         for axis, (first, length) in enumerate(zip(start.tolist(), size.tolist(), strict=True)):
@@ -196,11 +202,11 @@ def _strided_slice(place: Place) -> Results:
     masks = [option(field) for field in range(5)]  # begin, end, ellipsis, new axis, shrink
     shape = place.kind(0).shape
     if first is None or last is None or step is None or masks[2] or masks[3] or (step != 1).any():
-        return [trace._replace(axes=None) for trace in place.traces()]
+        return place.traces_without_axes()
     gone = {axis for axis in range(first.size) if masks[4] >> axis & 1}
 
     def cut(trace: Trace) -> Trace:
-        found = trace
+        part = trace
         for axis in range(first.size):
             size = shape[axis]
             begin, end = int(first[axis]), int(last[axis])
@@ -214,8 +220,8 @@ def _strided_slice(place: Place) -> Results:
                     continue
                 end = size + end if end < 0 and not masks[1] >> axis & 1 else size
             if begin or end != size:
-                found = found.cut(trace.axis(axis, len(shape)), begin, end)
-        return found._replace(axes=_dropped(trace.axes, len(shape), gone))
+                part = part.cut(trace.axis(axis, len(shape)), begin, end)
+        return part._replace(axes=trace.without(len(shape), gone))
 
     return [cut(trace) for trace in place.traces()]
 
@@ -260,142 +266,11 @@ def _first(trace: Trace) -> tuple[int]:
     return (round(-trace.offset / trace.scale),)
 
 
-def _note_rows(
-    place: Place,
-    operand: int,
-    table: str,
-    count: int | None,
-    *,
-    weighty: bool,
-    free: bool = False,
-    row: tuple[int, ...] | None = None,
-) -> None:
-    """Notes that an operand picks rows.
-
-    Args:
-        place: The op.
-        operand: The operand.
-        table: The name of the table that has the rows.
-        count: How many rows there are; None if that is dynamic.
-        weighty: Whether each row matters.
-        free: Whether numbers that pick no row are legal.
-        row: The shape of a row.
-    """
-    legal: dict[tuple[str, Any], tuple[Trace, int | None, int | None]] = {}
-    for trace in place.traces(operand):
-        if abs(trace.scale) != 1 or trace.offset != round(trace.offset):
-            place.flow.note(trace, Small())
-            continue
-        first = round(-trace.offset / trace.scale)
-        last = None if count is None else round((count - 1 - trace.offset) / trace.scale)
-        low, high = (first, last) if trace.scale > 0 else (last, first)
-        key, best = (trace.input, trace.box), trace
-        before = legal.get(key)
-        if before is not None:  # for example, where a negative number counts from the end
-            low = None if low is None or before[1] is None else min(low, before[1])
-            high = None if high is None or before[2] is None else max(high, before[2])
-            best = trace if trace.is_plain else before[0]
-        legal[key] = best, low, high
-    for trace, low, high in legal.values():
-        any_is = free or trace.limited
-        first = round(-trace.offset / trace.scale)
-        if trace.scale < 0 and count is not None:
-            first = first - count + 1
-        rows = Rows(table, count, first, None if any_is else low, None if any_is else high, weighty, row)
-        place.flow.note(trace, rows)
-    traced = {trace.input for trace in place.traces(operand)}
-    for name in place.values[operand].roots - traced:
-        place.flow.note_root(name, Small())
-
-
-def _row(table: Tensor) -> tuple[int, ...] | None:
-    sizes = tuple(size for size in table.shape[1:] if size is not None)
-    return sizes if len(sizes) == len(table.shape) - 1 else None
-
-
-def _gather(place: Place) -> Results:
-    table = place.kind(0)
-    axis = place.op.option(0)
-    count = table.shape[axis] if table.shape else None
-    _note_rows(place, 1, table.name, count, weighty=True, row=_row(table) if axis == 0 else None)
-    picked = place.constant(1)
-    rank = len(table.shape)
-
-    def piece(trace: Trace) -> Trace:
-        if picked is None or picked.size != 1:
-            return trace._replace(axes=None)
-        index = int(picked.reshape(-1)[0])
-        cut = trace.cut(trace.axis(axis, rank), index, index + 1)
-        return cut._replace(axes=_dropped(trace.axes, rank, {axis % rank}) if not picked.ndim else trace.axes)
-
-    return [piece(trace) for trace in place.traces(0)]
-
-
-def _embedding_lookup(place: Place) -> Results:
-    table = place.kind(1)
-    count = table.shape[0] if table.shape else None
-    _note_rows(place, 0, table.name, count, weighty=True, row=_row(table))
-    return ()
-
-
-def _coordinates(place: Place, operand: int, shape: Sequence[int | None], table: str, *, weighty: bool) -> None:
-    """Notes that each column of the operand picks along another axis."""
-    indices = place.kind(operand).shape
-    depth = indices[-1] if indices else 1
-    axes = list(shape[: depth or 1])
-    for trace in place.traces(operand):
-        column = trace.axis(-1, len(indices))
-        if abs(trace.scale) != 1:
-            place.flow.note(trace, Small())
-            continue
-        for number, size in enumerate(axes):
-            cut = trace.cut(column, number, number + 1) if len(axes) > 1 else trace
-            first = round(-trace.offset / trace.scale)
-            last = None if size is None else first + size - 1
-            only = Rows(table, size, first, first, last, weighty and len(axes) == 1)
-            place.flow.note(cut, only)
-    traced = {trace.input for trace in place.traces(operand)}
-    for name in place.values[operand].roots - traced:
-        place.flow.note_root(name, Small())
-
-
-def _gather_nd(place: Place) -> Results:
-    table = place.kind(0)
-    _coordinates(place, 1, table.shape, table.name, weighty=True)
-    return [trace._replace(axes=None) for trace in place.traces(0)]
-
-
-def _scatter_nd(place: Place) -> Results:
-    shape = place.constant(2)
-    place.restrict(2, Small())
-    sizes: list[int | None] = [*shape.tolist()] if shape is not None else [None] * 8
-    _coordinates(place, 0, sizes, "", weighty=False)
-    return [trace._replace(axes=None) for trace in place.traces(1)]
-
-
-def _one_hot(place: Place) -> Results:
-    depth = place.constant(1)
-    place.restrict(1, Limits(1, 9))
-    count = None if depth is None else int(depth.reshape(-1)[0])
-    _note_rows(place, 0, "", count, weighty=True, free=True)
-    return ()
-
-
-def _segments(place: Place) -> Results:
-    if place.op.name == "SEGMENT_SUM":
-        place.restrict(1, Sorted())
-        return ()
-    place.restrict(2, Limits(1, 9))
-    count = place.constant(2)
-    _note_rows(place, 1, "", None if count is None else int(count.reshape(-1)[0]), weighty=False)
-    return ()
-
-
 def _reverse_sequence(place: Place) -> Results:
     axis = place.op.option(0)
     shape = place.kind(0).shape
     place.restrict(1, Limits(0, shape[axis] if shape else None))
-    return [trace._replace(axes=None) for trace in place.traces(0)]
+    return place.traces_without_axes()
 
 
 def _find(place: Place) -> Results:
@@ -405,29 +280,24 @@ def _find(place: Place) -> Results:
     return ()
 
 
-def _small_operands(*operands: int, use: Use = Small()) -> Rule:  # noqa: B008  it is frozen
+def _restricted(uses: Mapping[int, Use]) -> Rule:
+    """Returns a rule that restricts operands by their positions."""
+
     def rule(place: Place) -> Results:
-        for operand in operands:
+        for operand, use in uses.items():
             place.restrict(operand, use)
         return ()
 
     return rule
 
 
-def _range(place: Place) -> Results:
-    for operand, limits in enumerate((Limits(0, 3), Limits(4, 9), Limits(1, 3))):
-        place.restrict(operand, limits)
-    return ()
+def _small_operands(*operands: int) -> Rule:
+    return _restricted(dict.fromkeys(operands, Small()))
 
 
 def _top_k(place: Place) -> Results:
     last = place.kind(0).shape[-1] if place.kind(0).shape else None
     place.restrict(1, Limits(1, last))
-    return ()
-
-
-def _shift(place: Place) -> Results:
-    place.restrict(1, Limits(0, 7))
     return ()
 
 
@@ -437,9 +307,29 @@ def _logical(place: Place) -> Results:
     return ()
 
 
-def _hands_on_second(place: Place) -> Results:
-    place.restrict(0, Small())
-    return ()
+def _blocks(place: Place) -> Results:
+    """Restricts blocks to those that fit any size, and paddings to what given blocks need."""
+    place.restrict(1, Limits(1, 1))
+    known, sizes = place.constant(1), place.kind(0).shape[1:-1]
+    if place.op.name == "BATCH_TO_SPACE_ND" or known is None or None in sizes:
+        place.restrict(2, Limits(0, 0))
+    else:
+        for trace in place.traces(2):
+            for axis, (block, size) in enumerate(zip(known.tolist(), sizes, strict=True)):
+                row = trace.cut(trace.axis(0, 2), axis, axis + 1)
+                for column, padding in enumerate((0, -(size or 0) % block)):
+                    place.flow.note(row.cut(trace.axis(1, 2), column, column + 1), Limits(padding, padding))
+    return place.traces_without_axes()
+
+
+def _resized(place: Place) -> Results:
+    """Restricts sizes, and notes that what looks like an image is one."""
+    place.restrict(1, Limits(1, 9))
+    shape = place.kind(0).shape
+    for trace in place.traces():
+        if trace.is_plain and len(shape) == 4 and shape[-1] in {1, 3, 4}:
+            place.flow.note(trace, Image())
+    return place.traces_without_axes()
 
 
 _RULES: dict[str, Rule] = {
@@ -452,7 +342,7 @@ _RULES: dict[str, Rule] = {
     "CAST": _cast,
     **dict.fromkeys(["TILE", "BROADCAST_TO", "PAD", "PADV2", "MIRROR_PAD"], _without_axes),
     **dict.fromkeys(["SPACE_TO_DEPTH", "DEPTH_TO_SPACE"], _without_axes),
-    **dict.fromkeys(["BATCH_TO_SPACE_ND", "SPACE_TO_BATCH_ND"], blocks),
+    **dict.fromkeys(["BATCH_TO_SPACE_ND", "SPACE_TO_BATCH_ND"], _blocks),
     **dict.fromkeys(["CONCATENATION", "PACK"], _joined),
     "UNPACK": _unpack,
     **dict.fromkeys(["SPLIT", "SPLIT_V"], _split),
@@ -461,31 +351,29 @@ _RULES: dict[str, Rule] = {
     **dict.fromkeys(["ADD", "SUB", "MUL", "DIV"], arithmetic),
     **dict.fromkeys(["MINIMUM", "MAXIMUM"], clip),
     "FLOOR_MOD": modulo,
-    "FLOOR_DIV": floor_div,
+    "FLOOR_DIV": _restricted({1: Limits(1, 9)}),
     "POW": power,
     **dict.fromkeys(["SELECT", "SELECT_V2"], _select),
     **dict.fromkeys(["EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL"], _compare),
-    "GATHER": _gather,
-    "EMBEDDING_LOOKUP": _embedding_lookup,
-    "GATHER_ND": _gather_nd,
-    "SCATTER_ND": _scatter_nd,
-    "ONE_HOT": _one_hot,
-    **dict.fromkeys(
-        ("SEGMENT_SUM", *(f"UNSORTED_SEGMENT_{each}" for each in ("SUM", "MAX", "MIN", "PROD"))), _segments
-    ),
+    "GATHER": gather,
+    "EMBEDDING_LOOKUP": embedding_lookup,
+    "GATHER_ND": gather_nd,
+    "SCATTER_ND": scatter_nd,
+    "ONE_HOT": one_hot,
+    **dict.fromkeys(("SEGMENT_SUM", *(f"UNSORTED_SEGMENT_{kind}" for kind in ("SUM", "MAX", "MIN", "PROD"))), segments),
     "REVERSE_SEQUENCE": _reverse_sequence,
-    **dict.fromkeys(["RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"], resized),
+    **dict.fromkeys(["RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"], _resized),
     "HASHTABLE_FIND": _find,
     "HASHTABLE_LOOKUP": _small_operands(0),
     "TOPK_V2": _top_k,
-    "RIGHT_SHIFT": _shift,
+    "RIGHT_SHIFT": _restricted({1: Limits(0, 7)}),
     **dict.fromkeys(["LOGICAL_AND", "LOGICAL_OR", "LOGICAL_NOT", "WHERE"], _logical),
-    "FILL": _hands_on_second,
-    "RANGE": _range,
+    "FILL": _small_operands(0),
+    "RANGE": _restricted({0: Limits(0, 3), 1: Limits(4, 9), 2: Limits(1, 3)}),
     "SPARSE_TO_DENSE": _small_operands(0, 1),
     "DYNAMIC_UPDATE_SLICE": _small_operands(2),
     **dict.fromkeys(["CUMSUM", "ARG_MAX", "ARG_MIN"], _small_operands(1)),
-    "BROADCAST_ARGS": _small_operands(0, 1, use=Limits(1, 1)),  # shapes that broadcast with any
+    "BROADCAST_ARGS": _restricted(dict.fromkeys((0, 1), Limits(1, 1))),  # shapes that broadcast with any
     **dict.fromkeys(["RANDOM_UNIFORM", "RANDOM_STANDARD_NORMAL", "MULTINOMIAL"], _small_operands(0)),
     **dict.fromkeys(
         ["SUM", "MEAN", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD", "REDUCE_ANY", "REDUCE_ALL"], _small_operands(1)

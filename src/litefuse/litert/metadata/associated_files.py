@@ -13,8 +13,9 @@ import shutil
 import stat
 import zipfile
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from litefuse.errors import MetadataError
 
@@ -55,17 +56,17 @@ def pack_of(content: Any) -> Pack | None:
         return None
     try:
         with zipfile.ZipFile(_Reader(content)) as archive:
-            found = archive.infolist()
-            if not found or len(found) > _MOST_FILES:
+            entries = archive.infolist()
+            if not entries or len(entries) > _MOST_FILES:
                 return None
-            start = min(each.header_offset for each in found)
+            start = min(entry.header_offset for entry in entries)
             if bytes(content[start : start + 4]) != b"PK\x03\x04":
                 return None
             return Pack(
                 start,
                 len(content) - start,
-                {each.filename: each.file_size for each in found},
-                {each.filename: each.CRC for each in found},
+                {entry.filename: entry.file_size for entry in entries},
+                {entry.filename: entry.CRC for entry in entries},
             )
     except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError, OverflowError, RuntimeError):
         return None
@@ -122,39 +123,16 @@ def append_files(path: Path, files: Mapping[str, Path | tuple[Path, str]]) -> No
         for name, source in files.items():
             entry = zipfile.ZipInfo(name, _TIME)
             entry.external_attr = 0o644 << 16
-            entry.file_size = _size_of(source)
-            with _opened(source) as data, archive.open(entry, "w") as target:
-                shutil.copyfileobj(data, target, _CHUNK)
-
-
-def _size_of(source: Path | tuple[Path, str]) -> int:
-    if isinstance(source, Path):
-        return source.stat().st_size
-    with zipfile.ZipFile(source[0]) as archive:
-        return archive.getinfo(source[1]).file_size
-
-
-def _opened(source: Path | tuple[Path, str]) -> Any:
-    if isinstance(source, Path):
-        return source.open("rb")
-    model, name = source
-    return _Member(model, name)
-
-
-class _Member(io.RawIOBase):
-    """A file in the archive of a model."""
-
-    def __init__(self, model: Path, name: str) -> None:
-        self._archive = zipfile.ZipFile(model)
-        self._file = self._archive.open(name)
-
-    def read(self, size: int = -1, /) -> bytes:
-        return self._file.read(size)
-
-    def close(self) -> None:
-        self._file.close()
-        self._archive.close()
-        super().close()
+            with ExitStack() as stack:
+                if isinstance(source, Path):
+                    data: IO[bytes] = stack.enter_context(source.open("rb"))
+                    entry.file_size = source.stat().st_size
+                else:
+                    model, member = source
+                    other = stack.enter_context(zipfile.ZipFile(model))
+                    data = stack.enter_context(other.open(member))
+                    entry.file_size = other.getinfo(member).file_size
+                shutil.copyfileobj(data, stack.enter_context(archive.open(entry, "w")), _CHUNK)
 
 
 class _Reader(io.RawIOBase):

@@ -43,19 +43,19 @@ class Table:
         size = _UINT16.unpack_from(data, vtable)[0]
         self._fields: tuple[int, ...] = struct.unpack_from(f"<{max(size // 2 - 2, 0)}H", data, vtable + 4)
 
-    def _place(self, field: int) -> int:
+    def place(self, field: int) -> int:
         """Returns the position of a field; 0 if it has its default value."""
         offset = self._fields[field] if field < len(self._fields) else 0
         return self.position + offset if offset else 0
 
-    def _target(self, field: int) -> int:
-        """Returns the start of what a field points to; 0 if it points to nothing."""
-        place = self._place(field)
+    def target(self, field: int) -> int:
+        """Returns the start of what a field points to, a table, a vector or a text; 0 if it points to nothing."""
+        place = self.place(field)
         return place + _UINT32.unpack_from(self.data, place)[0] if place else 0
 
     def number(self, field: int, kind: str, default: int = 0) -> int:
         """Reads a number; ``kind`` is its format in the module ``struct``, such as ``I`` for uint32."""
-        place = self._place(field)
+        place = self.place(field)
         return struct.unpack_from(f"<{kind}", self.data, place)[0] if place else default
 
     @property
@@ -65,34 +65,26 @@ class Table:
 
     def has(self, field: int) -> bool:
         """Whether a field is in the table."""
-        return bool(self._place(field))
-
-    def place(self, field: int) -> int:
-        """Returns the position of a field; 0 if it has its default value."""
-        return self._place(field)
-
-    def target(self, field: int) -> int:
-        """Returns the start of what a field points to, a table, a vector or a text; 0 if it points to nothing."""
-        return self._target(field)
+        return bool(self.place(field))
 
     def length(self, field: int) -> int:
         """Returns the length of a vector or a string; 0 if there is none."""
-        target = self._target(field)
+        target = self.target(field)
         return _UINT32.unpack_from(self.data, target)[0] if target else 0
 
     def numbers(self, field: int) -> tuple[int, ...]:
         """Reads a vector of int32."""
-        target = self._target(field)
+        target = self.target(field)
         return struct.unpack_from(f"<{self.length(field)}i", self.data, target + 4) if target else ()
 
     def vector(self, field: int) -> int:
         """Returns the start of the elements of a vector; 0 if there is none."""
-        target = self._target(field)
+        target = self.target(field)
         return target + 4 if target else 0
 
     def content(self, field: int) -> bytes:
         """Returns a copy of a vector of bytes."""
-        target = self._target(field)
+        target = self.target(field)
         return bytes(self.data[target + 4 : target + 4 + self.length(field)]) if target else b""
 
     def text(self, field: int) -> str:
@@ -100,19 +92,19 @@ class Table:
 
     def spans(self, field: int) -> list[tuple[int, int]]:
         """Returns where the texts of a vector begin, and how many bytes each has."""
-        target = self._target(field)
+        target = self.target(field)
         places = range(target + 4, target + 4 + 4 * self.length(field), 4)
         starts = [place + _UINT32.unpack_from(self.data, place)[0] for place in places]
         return [(start + 4, _UINT32.unpack_from(self.data, start)[0]) for start in starts]
 
     def table(self, field: int) -> Table | None:
         """Returns a table, or the value of a union; None if there is none."""
-        target = self._target(field)
+        target = self.target(field)
         return Table(self.data, target) if target else None
 
     def tables(self, field: int) -> list[Table]:
         """Returns a vector of tables."""
-        target = self._target(field)
+        target = self.target(field)
         if not target:
             return []
         offsets = struct.unpack_from(f"<{self.length(field)}I", self.data, target + 4)

@@ -131,11 +131,6 @@ class Op:
         options = self.table.table(fields.OPTIONS)
         return "" if options is None else options.text(field)
 
-    def numbers_option(self, field: int) -> tuple[int, ...]:
-        """Returns a vector of int32 of the builtin options."""
-        options = self.table.table(fields.OPTIONS)
-        return () if options is None else options.numbers(field)
-
     @property
     def custom_options(self) -> dict[str, Any]:
         """The options of a custom op, if they are a flexbuffer map."""

@@ -7,7 +7,6 @@ import itertools
 import math
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
@@ -44,23 +43,12 @@ STRING = np.dtype(object)
 MOST_STRINGS = 2**29 - 3
 """How many strings a tensor can hold: their offsets take four bytes each, and everything together less than 2 GiB."""
 
+
+_WITHOUT_DTYPE = {TfLiteType.RESOURCE, TfLiteType.VARIANT, TfLiteType.INT4}
 _DTYPES: dict[int, np.dtype[Any]] = {
-    TfLiteType.FLOAT32: np.dtype(np.float32),
-    TfLiteType.INT32: np.dtype(np.int32),
-    TfLiteType.UINT8: np.dtype(np.uint8),
-    TfLiteType.INT64: np.dtype(np.int64),
-    TfLiteType.STRING: STRING,
-    TfLiteType.BOOL: np.dtype(np.bool_),
-    TfLiteType.INT16: np.dtype(np.int16),
-    TfLiteType.COMPLEX64: np.dtype(np.complex64),
-    TfLiteType.INT8: np.dtype(np.int8),
-    TfLiteType.FLOAT16: np.dtype(np.float16),
-    TfLiteType.FLOAT64: np.dtype(np.float64),
-    TfLiteType.COMPLEX128: np.dtype(np.complex128),
-    TfLiteType.UINT64: np.dtype(np.uint64),
-    TfLiteType.UINT32: np.dtype(np.uint32),
-    TfLiteType.UINT16: np.dtype(np.uint16),
-    TfLiteType.BFLOAT16: np.dtype(ml_dtypes.bfloat16),
+    number: STRING if number == TfLiteType.STRING else np.dtype(number.name.lower())
+    for number in TfLiteType
+    if number not in _WITHOUT_DTYPE
 }
 
 

@@ -6,7 +6,7 @@ import os
 import pickle
 import sys
 from collections.abc import Generator, Iterable, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 from litefuse.errors import KernelError
@@ -21,18 +21,10 @@ def pickle_kernels() -> dict[str, bytes]:
 
     A kernel that cannot be sent is omitted: fused ops that need it are not checked, and the report says so.
     """
-    registered = registered_kernels()
-    if not registered:
-        return {}
-    from litefuse.support.plug_ins.by_value import pickle_by_value
-
     pickled: dict[str, bytes] = {}
-    for name, kernel in registered.items():
-        try:
-            with _by_value(kernel):
-                pickled[name] = pickle_by_value(kernel)
-        except Exception:  # noqa: BLE001  whatever its state raises
-            continue
+    for name, kernel in registered_kernels().items():
+        with suppress(KernelError):
+            pickled[name] = kernel_by_value(kernel)
     return pickled
 
 

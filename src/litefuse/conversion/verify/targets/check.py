@@ -17,7 +17,7 @@ from litefuse.conversion.verify.targets.places import located
 from litefuse.conversion.verify.targets.target_check import TargetCheck, TargetReport, TargetVerdict
 from litefuse.conversion.verify.verification import OutputVerdict
 from litefuse.errors import EngineCrashError, LimitError, LitefuseError
-from litefuse.litert.export.signatures import sign_file
+from litefuse.litert.export.edited_file import sign_file
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.litert.runtime.model_reader import Model
