@@ -127,7 +127,7 @@ def build_library(
     command += [
         *options,
         *map(str, sources),
-        *(str(path) for each in kit for path in sorted((native / "src").glob(each))),
+        *(str(path) for pattern in kit for path in sorted((native / "src").glob(pattern))),
     ]
     with make_temporary_folder(output.parent) as folder:
         made = Path(folder, output.name)
@@ -205,8 +205,8 @@ def sanitizer_environment(compiler: str | None = None) -> dict[str, str]:
         LitefuseError: No C++ compiler found that has the sanitizer's library.
     """
     ask = [*find_compiler(compiler), "-print-file-name="]
-    found = [
+    libraries = [
         subprocess.run([*ask[:-1], ask[-1] + name], capture_output=True, text=True, check=False).stdout.strip()
         for name in ("libasan.so", "libstdc++.so")
     ]
-    return {"LD_PRELOAD": " ".join(found), "ASAN_OPTIONS": "detect_leaks=0"}
+    return {"LD_PRELOAD": " ".join(libraries), "ASAN_OPTIONS": "detect_leaks=0"}

@@ -64,7 +64,7 @@ def new_folder(target: Path) -> Generator[None]:
 
 def filled(text: str, names: Mapping[str, str]) -> str:
     """Fills in the names of a template, ``@NAME@``."""
-    return re.sub(r"@([A-Z_]+)@", lambda found: names.get(found[1], found[0]), text)
+    return re.sub(r"@([A-Z_]+)@", lambda match: names.get(match[1], match[0]), text)
 
 
 def copy_kit(target: Path) -> None:

@@ -83,15 +83,18 @@ def build_kernels(
     flags = [*headers.options, "-w", *(("-O1",) if sanitize else ("-DNDEBUG",)), *options]
     try:
         texts = [preprocessed(file, includes=folders, options=flags, compiler=compiler) for file in files]
-        found = [find_registrations(text, _OwnFiles(file, headers)) for file, text in zip(files, texts, strict=True)]
-        explicit = _explicit(register or {}, found)
-        _check_names(found, explicit)
+        registered = [
+            find_registrations(text, _OwnFiles(file, headers)) for file, text in zip(files, texts, strict=True)
+        ]
+        explicit = _explicit(register or {}, registered)
+        _check_names(registered, explicit)
         if not explicit and not any(
-            each.fillers or each.resolvers or each.kit or any(f.op for f in each.getters) for each in found
+            source.fillers or source.resolvers or source.kit or any(getter.op for getter in source.getters)
+            for source in registered
         ):
-            raise _no_kernels(files, found)
+            raise _no_kernels(files, registered)
         with make_temporary_folder() as folder, whole_file(target) as library:
-            written = _write_sources(Path(folder), files, found, explicit)
+            written = _write_sources(Path(folder), files, registered, explicit)
             build_library(
                 library,
                 [*written, *headers.sources_for(texts)],
@@ -101,11 +104,11 @@ def build_kernels(
                 sanitize=sanitize,
                 kit=["*.cc"] if any("litefuse/options.h" in text for text in texts) else ["delegate.cc", "trial.cc"],
             )
-            names = _names_in_text(found, explicit)
+            names = _names_in_text(registered, explicit)
             if runs_here(library):
                 names = _names(library, compiler, sanitize=sanitize)
             if not names:
-                raise _no_kernels(files, found)
+                raise _no_kernels(files, registered)
     except KernelError as error:
         raise explained(error, headers, files) from error
     except OSError as error:
@@ -133,13 +136,13 @@ def _source(source: str | os.PathLike[str]) -> Path:
     return path
 
 
-def _explicit(register: Mapping[str, str], found: Sequence[RegistrationsInSource]) -> dict[str, str]:
+def _explicit(register: Mapping[str, str], registered: Sequence[RegistrationsInSource]) -> dict[str, str]:
     """Returns the functions that users named, with the names of their ops; those of AddCustom in the text as well."""
-    there = {each.path for source in found for each in source.getters}
+    there = {getter.path for source in registered for getter in source.getters}
     explicit: dict[str, str] = {}
-    for source in found:
+    for source in registered:
         for op, function in source.named:
-            matching = [each.path for each in source.getters if each.name == function]
+            matching = [getter.path for getter in source.getters if getter.name == function]
             if len(matching) == 1:
                 explicit[op] = matching[0]
     for op, given in register.items():
@@ -154,22 +157,22 @@ def _explicit(register: Mapping[str, str], found: Sequence[RegistrationsInSource
     return explicit
 
 
-def _check_names(found: Sequence[RegistrationsInSource], explicit: Mapping[str, str]) -> None:
+def _check_names(registered: Sequence[RegistrationsInSource], explicit: Mapping[str, str]) -> None:
     """Checks that no two functions are named after one op."""
     ops: dict[str, str] = {}
-    for each in (function for source in found for function in source.getters):
-        if not each.op or each.path in explicit.values() or each.op in explicit:
+    for getter in (function for source in registered for function in source.getters):
+        if not getter.op or getter.path in explicit.values() or getter.op in explicit:
             continue
-        other = ops.setdefault(each.op, each.path)
-        if other != each.path:
+        other = ops.setdefault(getter.op, getter.path)
+        if other != getter.path:
             raise KernelError(
-                f"{other}() and {each.path}() are named after one op",
-                hint=f"Name their ops: --register OP={other} --register OP={each.path}.",
+                f"{other}() and {getter.path}() are named after one op",
+                hint=f"Name their ops: --register OP={other} --register OP={getter.path}.",
             )
 
 
-def _no_kernels(files: Sequence[Path], found: Sequence[RegistrationsInSource]) -> KernelError:
-    getters = [each.path for source in found for each in source.getters]
+def _no_kernels(files: Sequence[Path], registered: Sequence[RegistrationsInSource]) -> KernelError:
+    getters = [getter.path for source in registered for getter in source.getters]
     hint = "A kernel has a function such as TfLiteRegistration* Register_MyOp(), or void RegisterMyOps("
     hint += "tflite::MutableOpResolver* resolver) calls AddCustom."
     if getters:
@@ -180,7 +183,7 @@ def _no_kernels(files: Sequence[Path], found: Sequence[RegistrationsInSource]) -
 def _write_sources(
     folder: Path,
     files: Sequence[Path],
-    found: Sequence[RegistrationsInSource],
+    registered: Sequence[RegistrationsInSource],
     explicit: Mapping[str, str],
 ) -> list[Path]:
     """Writes one source for each of the user's, which includes it, so that its static functions can be called too.
@@ -189,23 +192,23 @@ def _write_sources(
     """
     written: list[Path] = []
     declared, called = "", ""
-    for number, (file, registrations) in enumerate(zip(files, found, strict=True)):
-        own = {each.path: each for each in registrations.getters}
+    for number, (file, registrations) in enumerate(zip(files, registered, strict=True)):
+        own = {getter.path: getter for getter in registrations.getters}
         first, last = "", ""
         for op, path in explicit.items():
             if path in own:
                 first += f"  all.Add({_quoted(op)}, ::{path}());\n"
-        for each in registrations.fillers:
-            argument = "&resolver" if each.argument == "*" else "resolver"
+        for filler in registrations.fillers:
+            argument = "&resolver" if filler.argument == "*" else "resolver"
             first += (
-                f"  {{\n    {_RESOLVER} resolver;\n    ::{each.path}({argument});\n    all.AddAll(resolver);\n  }}\n"
+                f"  {{\n    {_RESOLVER} resolver;\n    ::{filler.path}({argument});\n    all.AddAll(resolver);\n  }}\n"
             )
         for path in registrations.resolvers:
             first += f"  all.AddResolver<::{path}>();\n"
         for op in registrations.kit:
             first += f"  all.Add({_quoted(op)}, ::litefuse_register_{op}());\n"
-        for each in _named_after_function(registrations.getters, explicit):
-            last += f"  all.AddFunction({_quoted(each.op)}, ::{each.path}());\n"
+        for getter in _named_after_function(registrations.getters, explicit):
+            last += f"  all.AddFunction({_quoted(getter.op)}, ::{getter.path}());\n"
         resolver = '#include "tflite/kernels/register.h"\n' if registrations.fillers else ""
         source = folder / f"kernels_{number}.cc"
         source.write_text(
@@ -232,7 +235,9 @@ def _write_sources(
 def _named_after_function(
     getters: Iterable[RegisteringFunction], explicit: Mapping[str, str]
 ) -> list[RegisteringFunction]:
-    return [each for each in getters if each.op and each.path not in explicit.values() and each.op not in explicit]
+    return [
+        getter for getter in getters if getter.op and getter.path not in explicit.values() and getter.op not in explicit
+    ]
 
 
 def _quoted(text: str) -> str:
@@ -259,11 +264,11 @@ def _machine(path: Path) -> bytes:
     return header[4:5] + header[18:20] if header.startswith(b"\x7fELF") else header[:8]
 
 
-def _names_in_text(found: Sequence[RegistrationsInSource], explicit: Mapping[str, str]) -> tuple[str, ...]:
+def _names_in_text(registered: Sequence[RegistrationsInSource], explicit: Mapping[str, str]) -> tuple[str, ...]:
     names = list(explicit)
-    for each in found:
-        names += [op for op, _ in each.named] if each.fillers or each.resolvers else []
-        names += [*each.kit, *(function.op for function in _named_after_function(each.getters, explicit))]
+    for source in registered:
+        names += [op for op, _ in source.named] if source.fillers or source.resolvers else []
+        names += [*source.kit, *(getter.op for getter in _named_after_function(source.getters, explicit))]
     return tuple(dict.fromkeys(names))
 
 

@@ -104,10 +104,10 @@ def find_registrations(preprocessed: str, is_own: Callable[[Path], bool]) -> Reg
         # Neither can be called by its name alone.
         if "template" in head.split(" ") or "operator" in head.split(" "):
             continue
-        found = _GETTER.search(head) or _TRAILING.search(head)
-        filler = None if found is not None else _FILLS.search(head)
-        if found is not None:
-            path = _joined(names, found["path"])
+        getter = _GETTER.search(head) or _TRAILING.search(head)
+        filler = None if getter is not None else _FILLS.search(head)
+        if getter is not None:
+            path = _joined(names, getter["path"])
             if path.startswith("litefuse_register_"):
                 kit.append(path.removeprefix("litefuse_register_"))
             else:
@@ -117,7 +117,7 @@ def find_registrations(preprocessed: str, is_own: Callable[[Path], bool]) -> Reg
             fillers.setdefault(path, RegisteringFunction(path, filler["how"]))
         elif (resolver := _RESOLVER.search(head)) is not None:
             resolvers.append(_joined(names, resolver["path"]))
-    named = [(_unquoted(each["text"]), each["function"] or "") for each in _ADD.finditer(" ".join(tokens))]
+    named = [(_unquoted(call["text"]), call["function"] or "") for call in _ADD.finditer(" ".join(tokens))]
     return RegistrationsInSource(
         tuple(getters.values()),
         tuple(fillers.values()),
@@ -137,8 +137,8 @@ def _tokens(preprocessed: str, is_own: Callable[[Path], bool]) -> Iterator[str]:
         if not known[name]:
             continue
         without_directives = re.sub(r"^\s*#.*$", "", text, flags=re.MULTILINE)
-        for found in _TOKEN.finditer(without_directives):
-            yield found[0]
+        for token in _TOKEN.finditer(without_directives):
+            yield token[0]
 
 
 def _definitions(tokens: list[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -150,7 +150,7 @@ def _definitions(tokens: list[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
         if token == "{":
             scope = _Scope("body") if inside else _scope_of(head)
             if scope.kind == "body" and not inside:
-                yield " ".join(head), tuple(name for each in scopes for name in each.names)
+                yield " ".join(head), tuple(name for around in scopes for name in around.names)
             scopes.append(scope)
             head = []
         elif token == "}":

@@ -93,11 +93,15 @@ def tflite_headers(checkout: Path | None = None) -> TfliteHeaders:
             where=str(checkout),
             hint="Name the folder of a checkout: one with tflite/core/c/common.h or tensorflow/lite/c/common.h in it.",
         )
-    found = tuple(root / definition for definition in _DEFINITIONS if (root / definition).is_file())
+    definitions = tuple(root / definition for definition in _DEFINITIONS if (root / definition).is_file())
     options = ("-DLITEFUSE_USE_TFLITE_HEADERS", "-ffunction-sections", "-Wl,--gc-sections")
     arithmetic = root / _ARITHMETIC
     return TfliteHeaders(
-        (resolver, folder, *more), found, options, own=False, arithmetic=arithmetic if arithmetic.is_file() else None
+        (resolver, folder, *more),
+        definitions,
+        options,
+        own=False,
+        arithmetic=arithmetic if arithmetic.is_file() else None,
     )
 
 
@@ -107,7 +111,7 @@ def explained(error: KernelError, headers: TfliteHeaders, files: Sequence[Path])
     unknown = [f"{space}::{name}" for name, space in dict.fromkeys(_UNKNOWN.findall(error.message))]
     hint = error.hint
     checkout = "a checkout of LiteRT (git clone https://github.com/google-ai-edge/LiteRT) by --tflite-headers DIR"
-    if any(each.startswith(("tflite/", "tensorflow/lite/")) for each in missing) and headers.own:
+    if any(header.startswith(("tflite/", "tensorflow/lite/")) for header in missing) and headers.own:
         hint = f"litefuse lacks {', '.join(missing)}. Give the original headers: {checkout}."
     elif missing and missing[0].startswith(("tflite/", "tensorflow/lite/")):
         hint = f"The checkout has no {missing[0]}: its names may begin with the other of tflite/ and tensorflow/lite/."

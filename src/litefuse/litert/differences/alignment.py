@@ -61,7 +61,7 @@ class Fingerprints:
             tensors = side.tensors[graph]
             for position, index in enumerate(side.inputs(graph)):
                 values[index] = _hash("input", position, self._type(tensors[index]))
-            found: list[bytes] = []
+            fingerprints: list[bytes] = []
             for operator in side.operators[graph]:
                 inputs = [self._value(tensors, values, index) for index in operator.inputs]
                 made = _hash(
@@ -72,11 +72,11 @@ class Fingerprints:
                     *inputs,
                     *(self._type(tensors[index]) for index in operator.outputs if index >= 0),
                 )
-                found.append(made)
+                fingerprints.append(made)
                 for position, index in enumerate(operator.outputs):
                     values[index] = _hash(made, position)
             outputs = [self._value(tensors, values, index) for index in side.outputs(graph)]
-            self._graphs[graph] = _hash(*outputs, *sorted(found)), tuple(found)
+            self._graphs[graph] = _hash(*outputs, *sorted(fingerprints)), tuple(fingerprints)
         return self._graphs[graph]
 
     def _value(self, tensors: list[StoredTensor], values: Mapping[int, bytes], index: int) -> bytes:
@@ -97,12 +97,12 @@ class Fingerprints:
 
 
 def _hash(*parts: Any) -> bytes:
-    found = hashlib.blake2b(digest_size=16)
+    digest = hashlib.blake2b(digest_size=16)
     for part in parts:
         data = part if isinstance(part, bytes) else repr(part).encode("utf-8", "surrogatepass")
-        found.update(len(data).to_bytes(8, "little"))
-        found.update(data)
-    return found.digest()
+        digest.update(len(data).to_bytes(8, "little"))
+        digest.update(data)
+    return digest.digest()
 
 
 def aligned(
@@ -124,17 +124,15 @@ def aligned(
     pairs = _Pairs(len(first), len(second))
     prints = fingerprints[0].operators(graphs[0]), fingerprints[1].operators(graphs[1])
     pairs.in_order(
-        [(each, a.result(operator)) for each, operator in zip(prints[0], first, strict=True)],
-        [(each, b.result(operator)) for each, operator in zip(prints[1], second, strict=True)],
+        [(print_, a.result(operator)) for print_, operator in zip(prints[0], first, strict=True)],
+        [(print_, b.result(operator)) for print_, operator in zip(prints[1], second, strict=True)],
     )
-    pairs.unique(_keys(first, lambda each: _named(a, each)), _keys(second, lambda each: _named(b, each)))
+    pairs.unique(_keys(first, lambda op: _named(a, op)), _keys(second, lambda op: _named(b, op)))
     pairs.in_order(*prints)
     for key in (_typed, _of_layer, _kind):
-        pairs.between(
-            _keys(first, lambda each, key=key: key(a, each)), _keys(second, lambda each, key=key: key(b, each))
-        )
-    pairs.unique(_keys(first, lambda each: a.result(each) or None), _keys(second, lambda each: b.result(each) or None))
-    return pairs.found
+        pairs.between(_keys(first, lambda op, key=key: key(a, op)), _keys(second, lambda op, key=key: key(b, op)))
+    pairs.unique(_keys(first, lambda op: a.result(op) or None), _keys(second, lambda op: b.result(op) or None))
+    return pairs.partners
 
 
 def moved(pairs: dict[int, int]) -> set[int]:
@@ -169,43 +167,43 @@ class _Pairs:
     """Pairs of positions in two sequences.
 
     Attributes:
-        found: The positions in the second sequence by those in the first.
+        partners: The positions in the second sequence by those in the first.
     """
 
     def __init__(self, first: int, second: int) -> None:
-        self.found: dict[int, int] = {}
+        self.partners: dict[int, int] = {}
         self._first = range(first)
         self._second = range(second)
 
     def _left(self) -> tuple[list[int], list[int]]:
-        taken = {*self.found.values()}
-        return [each for each in self._first if each not in self.found], [
-            each for each in self._second if each not in taken
+        taken = {*self.partners.values()}
+        return [position for position in self._first if position not in self.partners], [
+            position for position in self._second if position not in taken
         ]
 
     def in_order(self, first: Sequence[Hashable], second: Sequence[Hashable]) -> None:
         """Pairs positions of the same key, the first with the first, and so on."""
         left, right = self._left()
         places: defaultdict[Hashable, list[int]] = defaultdict(list)
-        for each in reversed(right):
-            places[second[each]].append(each)
-        for each in left:
-            if places[first[each]]:
-                self.found[each] = places[first[each]].pop()
+        for position in reversed(right):
+            places[second[position]].append(position)
+        for position in left:
+            if places[first[position]]:
+                self.partners[position] = places[first[position]].pop()
 
     def unique(self, first: Sequence[Hashable | None], second: Sequence[Hashable | None]) -> None:
         """Pairs positions of a key that is left once in each sequence, and not None."""
         left, right = self._left()
         ours, theirs = _once(left, first), _once(right, second)
-        self.found.update((ours[key], theirs[key]) for key in ours.keys() & theirs.keys() if key is not None)
+        self.partners.update((ours[key], theirs[key]) for key in ours.keys() & theirs.keys() if key is not None)
 
     def between(self, first: Sequence[Hashable], second: Sequence[Hashable]) -> None:
         """Pairs positions of the same key in the longest common sequences between the pairs that are in order."""
         left, right = self._left()
-        anchors = [(-1, -1), *_increasing(sorted(self.found.items())), (len(self._first), len(self._second))]
+        anchors = [(-1, -1), *_increasing(sorted(self.partners.items())), (len(self._first), len(self._second))]
         for (start, other_start), (end, other_end) in itertools.pairwise(anchors):
             ours, theirs = _inside(left, start, end), _inside(right, other_start, other_end)
-            self.found.update(_common(ours, theirs, first, second))
+            self.partners.update(_common(ours, theirs, first, second))
 
 
 def _inside(positions: Sequence[int], start: int, end: int) -> Sequence[int]:
@@ -217,10 +215,12 @@ def _common(
 ) -> Iterator[tuple[int, int]]:
     if len(ours) * len(theirs) > _SEARCHED:
         pairs = _Pairs(len(ours), len(theirs))
-        pairs.in_order([first[each] for each in ours], [second[each] for each in theirs])
-        yield from ((ours[one], theirs[other]) for one, other in pairs.found.items())
+        pairs.in_order([first[position] for position in ours], [second[position] for position in theirs])
+        yield from ((ours[one], theirs[other]) for one, other in pairs.partners.items())
         return
-    matcher = SequenceMatcher(None, [first[each] for each in ours], [second[each] for each in theirs], autojunk=False)
+    matcher = SequenceMatcher(
+        None, [first[position] for position in ours], [second[position] for position in theirs], autojunk=False
+    )
     for block in matcher.get_matching_blocks() if ours and theirs else ():
         for offset in range(block.size):
             yield ours[block.a + offset], theirs[block.b + offset]
@@ -230,7 +230,7 @@ def _once(positions: Iterable[int], keys: Sequence[Hashable | None]) -> dict[Has
     places: defaultdict[Hashable | None, list[int]] = defaultdict(list)
     for position in positions:
         places[keys[position]].append(position)
-    return {key: found[0] for key, found in places.items() if len(found) == 1}
+    return {key: listed[0] for key, listed in places.items() if len(listed) == 1}
 
 
 def _increasing(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -246,9 +246,9 @@ def _increasing(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
             places.append(place)
         else:
             ends[length], places[length] = number, place
-    found: list[tuple[int, int]] = []
+    increasing: list[tuple[int, int]] = []
     place = places[-1] if places else None
     while place is not None:
-        found.append(pairs[place])
+        increasing.append(pairs[place])
         place = before[place]
-    return found[::-1]
+    return increasing[::-1]

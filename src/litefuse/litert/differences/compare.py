@@ -42,7 +42,7 @@ def diff(
     Raises:
         InterpreterError: One of them cannot be read, is not a LiteRT model, or is damaged.
     """
-    a, b = (ComparedModel.of(each.path if isinstance(each, ConversionResult) else each) for each in (before, after))
+    a, b = (ComparedModel.of(model.path if isinstance(model, ConversionResult) else model) for model in (before, after))
     try:
         return _compared(a, b)
     except InterpreterError:
@@ -100,7 +100,9 @@ def _signatures(
 ) -> Iterator[ValueChange]:
     for key in dict.fromkeys((*ours, *theirs)):
         if key not in theirs or key not in ours:
-            yield ValueChange(f"signature {key}", *("there" if key in each else None for each in (ours, theirs)))
+            yield ValueChange(
+                f"signature {key}", *("there" if key in signatures else None for signatures in (ours, theirs))
+            )
             continue
         one, other = ours[key], theirs[key]
         prefix = f"{key}: " if len(ours) > 1 or len(theirs) > 1 else ""
@@ -122,25 +124,27 @@ def _values(
     partner: Callable[[int | None], int | None],
 ) -> Iterator[ValueChange]:
     """Yields what differs between inputs or outputs: names, order, types."""
-    one, other = ({each.name: each for each in side} for side in (ours, theirs))
+    one, other = ({tensor.name: tensor for tensor in side} for side in (ours, theirs))
     # The same tensor under a name that only one of the files has.
-    places = {each.index: each.name for each in theirs if each.name not in one and each.index is not None}
+    places = {tensor.index: tensor.name for tensor in theirs if tensor.name not in one and tensor.index is not None}
     renamed = {
-        each.name: places[found] for each in ours if each.name not in other and (found := partner(each.index)) in places
+        tensor.name: places[index]
+        for tensor in ours
+        if tensor.name not in other and (index := partner(tensor.index)) in places
     }
     taken = {*renamed.values()}
-    for name in dict.fromkeys((*one, *(each for each in other if each not in taken))):
+    for name in dict.fromkeys((*one, *(name for name in other if name not in taken))):
         new = renamed.get(name, name)
         if name not in one or new not in other:
-            before, after = (_type(each[name]) if name in each else None for each in (one, other))
+            before, after = (_type(side[name]) if name in side else None for side in (one, other))
             yield ValueChange(f"{role} {name}", before, after)
             continue
         if new != name:
             yield ValueChange(f"{role} {name}: name", name, new)
         yield from changed_values(f"{role} {name}: ", _facts(one[name]), _facts(other[new]))
     names = {new: name for name, new in renamed.items()}
-    common = [[each for each in one if each in other or each in renamed], [names.get(each, each) for each in other]]
-    common[1] = [each for each in common[1] if each in common[0]]
+    common = [[name for name in one if name in other or name in renamed], [names.get(name, name) for name in other]]
+    common[1] = [name for name in common[1] if name in common[0]]
     if common[0] != common[1]:
         yield ValueChange(f"order of {role}s", common[0], common[1])
 
@@ -230,8 +234,8 @@ def _counts(ours: Mapping[str, int], theirs: Mapping[str, int]) -> Iterator[Valu
 def _sizes(ours: FileSizes | None, theirs: FileSizes | None) -> list[SizeChange]:
     one, other = _parts(ours), _parts(theirs)
     keys = [fromkey for fromkey in dict.fromkeys((*one, *other)) if one.get(fromkey) != other.get(fromkey)]
-    found = [SizeChange(*key, one.get(key, 0), other.get(key, 0)) for key in keys]
-    return sorted(found, key=lambda each: -abs(each.after - each.before))
+    changes = [SizeChange(*key, one.get(key, 0), other.get(key, 0)) for key in keys]
+    return sorted(changes, key=lambda change: -abs(change.after - change.before))
 
 
 def _parts(sizes: FileSizes | None) -> dict[tuple[str, str, str], int]:

@@ -83,7 +83,7 @@ class ModelDiff:
     @property
     def categories(self) -> tuple[Category, ...]:
         """Kinds of difference between the two files."""
-        found: list[tuple[Category, bool]] = [
+        kinds: list[tuple[Category, bool]] = [
             ("signatures", bool(self.signatures)),
             ("operators", any(operator.change != "moved" for operator in self.operators)),
             ("tensors", bool(self.tensors)),
@@ -93,7 +93,7 @@ class ModelDiff:
             ("metadata", bool(self.metadata)),
             ("properties", bool(self.properties)),
         ]
-        return tuple(category for category, differs in found if differs)
+        return tuple(category for category, differs in kinds if differs)
 
     @property
     def same_computation(self) -> bool:
@@ -239,7 +239,7 @@ def _text(value: Any) -> str:
         return "none"
     if isinstance(value, dict) and "scales" in value:
         return _scales(cast("dict[str, Any]", value))
-    if isinstance(value, list) and all(each is None or type(each) is int for each in cast("list[Any]", value)):
+    if isinstance(value, list) and all(size is None or type(size) is int for size in cast("list[Any]", value)):
         return shape_text(cast("list[int | None]", value))
     return one_line(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
@@ -248,8 +248,8 @@ def _scales(value: Mapping[str, Any]) -> str:
     """Describes the scales of a tensor."""
 
     def number(key: str) -> str:
-        found = value.get(key, 0)
-        return f"{found:.6g}" if isinstance(found, (int, float)) else f"{found[0]:.6g} to {found[1]:.6g}"
+        shown = value.get(key, 0)
+        return f"{shown:.6g}" if isinstance(shown, (int, float)) else f"{shown[0]:.6g} to {shown[1]:.6g}"
 
     zeros = number("zero_point").replace("0 to 0", "0")
     text = f"scale {number('scale')}, zero point {zeros}"
@@ -267,20 +267,20 @@ def _operator_sections(operators: Sequence[OperatorChange], texts: _Texts) -> li
     judgements: list[Judgement] = []
     groups = _groups(operators)
     for group in texts.listed(groups, 2 * _LISTED):
-        each = group[0]
-        place = " -> ".join(_place(place) for place in (each.place_before, each.place_after) if place is not None)
+        first = group[0]
+        place = " -> ".join(_place(place) for place in (first.place_before, first.place_after) if place is not None)
         if len(group) > 1:
             place = f"{len(group):,} of them: {place}, ..."
         room = _COLUMNS - 8 - len(place)
-        rows.append((_SIGNS[each.change], f"{texts.fit(each.name, room)} {place}"))
+        rows.append((_SIGNS[first.change], f"{texts.fit(first.name, room)} {place}"))
         wheres = [where for one in group if (where := one.layer or one.result)]
         shown = wheres if texts.everything else wheres[:_PLACES]
         rows += [("", f"  in {texts.fit(where, _COLUMNS - 12)}") for where in shown]
         if len(shown) < len(wheres):
             rows.append(("", f"  and {len(wheres) - len(shown):,} more"))
-        for value in each.values:
+        for value in first.values:
             rows += [("", f"  {row[0]}") for row in _pair(value.what, value.before, value.after, _narrow(texts))]
-        judgements.extend(repeat(_JUDGEMENTS[each.change], len(rows) - len(judgements)))
+        judgements.extend(repeat(_JUDGEMENTS[first.change], len(rows) - len(judgements)))
     kinds = [operator.change for operator in operators]
     counts = ", ".join(f"{kinds.count(kind):,} {kind}" for kind in _SIGNS if kind in kinds)
     left = sum(map(len, groups[2 * _LISTED :]))
@@ -291,9 +291,9 @@ def _operator_sections(operators: Sequence[OperatorChange], texts: _Texts) -> li
 def _groups(operators: Sequence[OperatorChange]) -> list[list[OperatorChange]]:
     """Returns the operators, those that only moved last, and those of one kind with the same change together."""
     groups: dict[Any, list[OperatorChange]] = {}
-    for index, each in enumerate(operators):
-        key = (each.change, each.name, repr(each.values)) if each.values else index
-        groups.setdefault(key, []).append(each)
+    for index, operator in enumerate(operators):
+        key = (operator.change, operator.name, repr(operator.values)) if operator.values else index
+        groups.setdefault(key, []).append(operator)
     return sorted(groups.values(), key=lambda group: group[0].change == "moved")
 
 
@@ -314,12 +314,12 @@ def _tensor_sections(tensors: Sequence[TensorChange], texts: _Texts) -> list[Sec
     ordered = sorted(tensors, key=lambda tensor: (tensor.change != "changed", -tensor.size))
     rows: list[tuple[str, ...]] = []
     judgements: list[Judgement] = []
-    for each in texts.listed(ordered):
-        size = f", {count_of(each.size, 'byte')}" if each.size else ""
-        rows.append((_SIGNS[each.change], f"{texts.fit(each.name or '(no name)', _COLUMNS - 8 - len(size))}{size}"))
-        for value in each.values:
+    for tensor in texts.listed(ordered):
+        size = f", {count_of(tensor.size, 'byte')}" if tensor.size else ""
+        rows.append((_SIGNS[tensor.change], f"{texts.fit(tensor.name or '(no name)', _COLUMNS - 8 - len(size))}{size}"))
+        for value in tensor.values:
             rows += [("", f"  {row[0]}") for row in _pair(value.what, value.before, value.after, _narrow(texts))]
-        judgements.extend(repeat(_JUDGEMENTS[each.change], len(rows) - len(judgements)))
+        judgements.extend(repeat(_JUDGEMENTS[tensor.change], len(rows) - len(judgements)))
     kinds = [tensor.change for tensor in tensors]
     counts = ", ".join(f"{kinds.count(kind):,} {kind}" for kind in ("added", "removed", "changed") if kind in kinds)
     note = texts.left(ordered).replace("line", "tensor")
@@ -333,8 +333,8 @@ def _weight_sections(difference: ModelDiff, texts: _Texts) -> list[Section]:
     total = len(difference.weights) + difference.same_weights
     sections: list[Section] = []
     if compared:
-        retyped = any(each.dtype_before != each.dtype_after for each in texts.listed(compared))
-        rows = [_weight_row(each, texts, 20 if retyped else 30) for each in compared]
+        retyped = any(weight.dtype_before != weight.dtype_after for weight in texts.listed(compared))
+        rows = [_weight_row(weight, texts, 20 if retyped else 30) for weight in compared]
         note = texts.left(rows).replace("line", "constant")
         sections.append(
             Section(
@@ -347,7 +347,8 @@ def _weight_sections(difference: ModelDiff, texts: _Texts) -> list[Section]:
         )
     if small:
         pairs = [
-            _pair(_constant(each, texts), list(each.before or ()), list(each.after or ()), texts) for each in small
+            _pair(_constant(weight, texts), list(weight.before or ()), list(weight.after or ()), texts)
+            for weight in small
         ]
         lines = [row for rows in pairs for row in rows]
         title = f"Small constants: {len(small):,} of {total:,} differ"

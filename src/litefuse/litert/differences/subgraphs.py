@@ -100,8 +100,10 @@ class SubgraphComparison:
         for side, change, paired in sides:
             for graph in range(len(side.operators)):
                 if graph not in paired:
-                    self.operators += [_only(side, each, change) for each in side.operators[graph]]
-                    used = {index for each in side.operators[graph] for index in (*each.inputs, *each.outputs)}
+                    self.operators += [_only(side, operator, change) for operator in side.operators[graph]]
+                    used = {
+                        index for operator in side.operators[graph] for index in (*operator.inputs, *operator.outputs)
+                    }
                     self._only_tensors(side, graph, used, change)
 
     def _pair(self, first: int, second: int) -> bool:
@@ -139,7 +141,9 @@ class SubgraphComparison:
                     )
                 )
         taken = {*pairs.values()}
-        self.operators += [_only(b, each, "added") for each in b.operators[second] if each.index not in taken]
+        self.operators += [
+            _only(b, operator, "added") for operator in b.operators[second] if operator.index not in taken
+        ]
         self._compare_tensors(first, second, partners)
 
     def _order_that_counts(self, graph: int, pairs: dict[int, int]) -> set[int]:
@@ -199,31 +203,31 @@ class SubgraphComparison:
         key = (first.subgraph, first.index, second.subgraph, second.index)
         if key not in self._compared:
             layer = layer_of(first.name) or layer_of(second.name) or reader
-            found = self._compared[key] = compare_constants(self._a, self._b, first, second, layer)
-            if found is None:
+            change = self._compared[key] = compare_constants(self._a, self._b, first, second, layer)
+            if change is None:
                 self.same_weights += 1
             else:
-                self.weights.append(found)
+                self.weights.append(change)
         partners.setdefault(first.index, second.index)
         return True
 
     def _compare_tensors(self, first: int, second: int, partners: dict[int, int]) -> None:
         ours, theirs = self._a.tensors[first], self._b.tensors[second]
         taken = {*partners.values()}
-        by_name = {each.name: each.index for each in reversed(theirs) if each.index not in taken}
-        for each in ours:  # those that no operator reads or computes, such as memory for an LSTM to work in
+        by_name = {tensor.name: tensor.index for tensor in reversed(theirs) if tensor.index not in taken}
+        for tensor in ours:  # those that no operator reads or computes, such as memory for an LSTM to work in
             if (
-                each.index not in partners
-                and each.name in by_name
-                and each.is_constant == theirs[by_name[each.name]].is_constant
+                tensor.index not in partners
+                and tensor.name in by_name
+                and tensor.is_constant == theirs[by_name[tensor.name]].is_constant
             ):
-                partners[each.index] = by_name.pop(each.name)
+                partners[tensor.index] = by_name.pop(tensor.name)
         for index, partner in sorted(partners.items()):
             if index >= 0 and partner >= 0:
                 self._compare_tensor(ours[index], theirs[partner])
         taken = {*partners.values()}
-        self._only_tensors(self._a, first, {each.index for each in ours if each.index not in partners}, "removed")
-        self._only_tensors(self._b, second, {each.index for each in theirs if each.index not in taken}, "added")
+        self._only_tensors(self._a, first, {tensor.index for tensor in ours if tensor.index not in partners}, "removed")
+        self._only_tensors(self._b, second, {tensor.index for tensor in theirs if tensor.index not in taken}, "added")
 
     def _compare_tensor(self, first: StoredTensor, second: StoredTensor) -> None:
         scales, other_scales = self._a.scales(first), self._b.scales(second)
@@ -246,10 +250,10 @@ class SubgraphComparison:
             self.names.append(NameChange(first.name, second.name))
 
     def _only_tensors(self, side: ComparedModel, graph: int, indices: set[int], change: Change) -> None:
-        for each in side.tensors[graph]:
-            if each.index in indices:
-                places = (_place(each), None) if change == "removed" else (None, _place(each))
-                self.tensors.append(TensorChange(change, each.name, layer_of(each.name), *places, size=each.size))
+        for tensor in side.tensors[graph]:
+            if tensor.index in indices:
+                places = (_place(tensor), None) if change == "removed" else (None, _place(tensor))
+                self.tensors.append(TensorChange(change, tensor.name, layer_of(tensor.name), *places, size=tensor.size))
 
 
 def changed_values(
@@ -301,10 +305,12 @@ def _name(tensors: Sequence[StoredTensor], index: int) -> str | None:
 
 
 def _producer(side: ComparedModel, graph: int, index: int) -> str:
-    found = side.producer(graph, index)
+    producer = side.producer(graph, index)
     name = _name(side.tensors[graph], index)
     return (
-        f"{name}, of no op" if found is None else f"{_shown(found)} {found.index}, output {found.outputs.index(index)}"
+        f"{name}, of no op"
+        if producer is None
+        else f"{_shown(producer)} {producer.index}, output {producer.outputs.index(index)}"
     )
 
 

@@ -81,8 +81,8 @@ def compare_constants(
         return change(None, str(error))
     few = (ours.few(), theirs.few())
     if ours.count != theirs.count:
-        found = change(None, f"{theirs.count:,} numbers in place of {ours.count:,}")
-        return replace(found, before=few[0], after=few[1])
+        other_count = change(None, f"{theirs.count:,} numbers in place of {ours.count:,}")
+        return replace(other_count, before=few[0], after=few[1])
     difference = _Difference()
     for start in range(0, ours.count, _CHUNK):
         difference.add(ours.chunk(start), theirs.chunk(start))
@@ -118,7 +118,7 @@ def real_numbers(
     values = np.empty(numbers.count, np.float32)
     for start in range(0, numbers.count, _CHUNK):
         values[start : start + _CHUNK] = numbers.chunk(start)
-    shape = tuple(each or 0 for each in tensor.shape)
+    shape = tuple(size or 0 for size in tensor.shape)
     steps = np.abs(values) * np.float32(short) if short is not None else numbers.steps()
     return values.reshape(shape), steps.reshape(shape)
 
@@ -130,12 +130,12 @@ def _ratio(difference: float, largest: float) -> float:
 
 
 def _elements(tensor: StoredTensor) -> int:
-    return math.prod(each or 0 for each in tensor.shape)
+    return math.prod(size or 0 for size in tensor.shape)
 
 
 def _of_strings(raw: npt.NDArray[np.uint8], other_raw: npt.NDArray[np.uint8], change: Any) -> WeightChange | None:
     try:
-        ours, theirs = (decode_strings(each.tobytes()).ravel() for each in (raw, other_raw))
+        ours, theirs = (decode_strings(data.tobytes()).ravel() for data in (raw, other_raw))
     except (LitefuseError, ValueError):
         return change(None, "strings that are damaged")
     if ours.size != theirs.size:
@@ -226,7 +226,7 @@ def _along(tensor: StoredTensor, scales: Scales | None) -> tuple[int, int]:
         return scales.block, count
     if not 0 <= scales.axis < len(tensor.shape) or tensor.shape[scales.axis] != count:
         raise ValueError(f"{count:,} scales along axis {scales.axis} do not fit the shape")
-    return max(math.prod(each or 0 for each in tensor.shape[scales.axis + 1 :]), 1), count
+    return max(math.prod(size or 0 for size in tensor.shape[scales.axis + 1 :]), 1), count
 
 
 class _Difference:
@@ -249,7 +249,7 @@ class _Difference:
         if first.dtype.kind in "fc" and second.dtype.kind in "fc":
             differs &= ~(np.isnan(first) & np.isnan(second))
         self.differing += int(np.count_nonzero(differs))
-        real = [each.astype(np.float64) if each.dtype.kind in "iub" else each for each in (first, second)]
+        real = [numbers.astype(np.float64) if numbers.dtype.kind in "iub" else numbers for numbers in (first, second)]
         sizes = np.abs(real[0])
         self.magnitude = max(self.magnitude, float(sizes[np.isfinite(sizes)].max(initial=0.0)))
         if not differs.any():

@@ -172,7 +172,7 @@ def sign_file(path: Path) -> None:
 
 def name_tensors(model: Any) -> bool:
     """Gives each tensor a name of its own; returns whether one was lacking."""
-    present = {tensor_name(each) for graph in model.subgraphs for each in graph.tensors if each.name}
+    present = {tensor_name(tensor) for graph in model.subgraphs for tensor in graph.tensors if tensor.name}
     taken, renamed = set[str](), False
     for graph in model.subgraphs:
         for tensor in graph.tensors:

@@ -187,12 +187,12 @@ class GraphEditor:
         op.opcodeIndex = self._opcode(self.kind(op), version)
 
     def _place(self, op: Any) -> int:
-        return next(place for place, each in enumerate(self.ops) if each is op)
+        return next(place for place, other in enumerate(self.ops) if other is op)
 
     def _opcode(self, kind: str, version: int = 1) -> int:
         codes: list[Any] = self.model.operatorCodes
-        for index, each in enumerate(codes):
-            if op_name(each) == kind and each.version == version:
+        for index, code in enumerate(codes):
+            if op_name(code) == kind and code.version == version:
                 return index
         codes.append(made("OperatorCode", builtinCode=OP_NUMBERS[kind], version=version))
         return len(codes) - 1

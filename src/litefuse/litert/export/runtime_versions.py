@@ -295,7 +295,7 @@ class RuntimeLimit(NamedTuple):
 @functools.cache
 def _table() -> Mapping[tuple[str, int], Runtime]:
     """Returns the first releases by op and version."""
-    found: dict[tuple[str, int], Runtime] = {}
+    first: dict[tuple[str, int], Runtime] = {}
     for line in _RELEASES.split("\n"):
         op, *releases = line.split() or [""]
         for version, release in enumerate(releases, start=1):
@@ -303,8 +303,8 @@ def _table() -> Mapping[tuple[str, int], Runtime]:
                 tflite = _numbers(release)
                 later = [litert for major, minor, litert in _LITERT if tflite >= (major, minor)]
                 litert = _LITERT_OF.get((op, version), later[-1] if later else "1.0")
-                found[op, version] = Runtime(tflite, _numbers(litert))
-    return found
+                first[op, version] = Runtime(tflite, _numbers(litert))
+    return first
 
 
 def first_runtime(op: str, version: int) -> Runtime:

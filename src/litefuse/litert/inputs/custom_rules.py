@@ -48,7 +48,7 @@ def _wordpieces(place: Place) -> Results:
     vocabulary, suffix = place.constant(1), place.op.custom_options.get("suffix_indicator")
     if vocabulary is not None and isinstance(suffix, str):
         keys = tuple(
-            each for each in vocabulary.reshape(-1).tolist() if not suffix or not each.startswith(suffix.encode())
+            word for word in vocabulary.reshape(-1).tolist() if not suffix or not word.startswith(suffix.encode())
         )
         for trace in place.traces() if keys else ():
             place.flow.note(trace, Words(keys, trace.delimiter))

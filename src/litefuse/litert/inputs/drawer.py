@@ -90,7 +90,7 @@ class Drawer:
     @property
     def left(self) -> dict[str, int]:
         """How many of these have not been dealt, by the inputs that they belong to."""
-        left = {name: max((deck.left for deck in each.decks), default=0) for name, each in self._inputs.items()}
+        left = {name: max((deck.left for deck in input_.decks), default=0) for name, input_ in self._inputs.items()}
         return {name: count for name, count in left.items() if count}
 
     def settle(self, *, ran: bool) -> None:
@@ -342,13 +342,13 @@ def _normal_in(limits: Range, base: npt.NDArray[Any], scale: float) -> npt.NDArr
 def _parts(domain: Domain, random: Random) -> list[_Part]:
     """Returns the parts of an input, the whole first."""
     boxes = sorted({(), *(box for box, _ in domain.uses)}, key=lambda box: (len(box), box))
-    found: list[_Part] = []
+    parts: list[_Part] = []
     for box in boxes:
         uses = tuple(use for other, use in domain.uses if _contains(other, box))
-        found.append(_part(box, uses, domain, random))
-    if len(found) > 1 and not any(box == () for box, _ in domain.uses):
-        found[0] = found[0]._replace(deck=None)
-    return found if domain.uses else []
+        parts.append(_part(box, uses, domain, random))
+    if len(parts) > 1 and not any(box == () for box, _ in domain.uses):
+        parts[0] = parts[0]._replace(deck=None)
+    return parts if domain.uses else []
 
 
 def _part(box: Box, uses: tuple[Use, ...], domain: Domain, random: Random) -> _Part:
@@ -392,7 +392,7 @@ def _numbers(keys: Sequence[bytes | int]) -> list[int]:
 
 def _ends(part: _Part, low: int | None, high: int | None, *, beyond: bool) -> list[int]:
     """Returns values at boundaries: the ends of tables, the values next to them, and those next to constants."""
-    ends: list[int] = [each for each in (low, high) if each is not None]
+    ends: list[int] = [limit for limit in (low, high) if limit is not None]
     for use in part.uses:
         if isinstance(use, Rows) and use.count:
             ends += [use.first, use.first + use.count - 1]

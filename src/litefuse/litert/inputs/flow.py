@@ -160,7 +160,7 @@ class Flow:
     @cached_property
     def keys(self) -> dict[int, tuple[bytes | int, ...]]:
         """The keys of each table of the runtime, by its number."""
-        found: dict[int, tuple[bytes | int, ...]] = {}
+        keys_of: dict[int, tuple[bytes | int, ...]] = {}
         for graph in self.model.graphs:
             tables: dict[int, int] = {}
             for op in graph.ops:
@@ -169,8 +169,8 @@ class Flow:
                 elif op.name == "HASHTABLE_IMPORT" and op.inputs[0] in tables:
                     keys = graph.constant(op.inputs[1])
                     if keys is not None:
-                        found[tables[op.inputs[0]]] = tuple(keys.reshape(-1).tolist())
-        return found
+                        keys_of[tables[op.inputs[0]]] = tuple(keys.reshape(-1).tolist())
+        return keys_of
 
     def note(self, trace: Trace, use: Use) -> None:
         """Notes a use of an input."""

@@ -74,10 +74,16 @@ def kinds_of(content: Any, *, thorough: bool = False, numbers: Iterable[float] =
     """
     model = Model(content)
     constants = [*dict.fromkeys([*numbers, *numbers_of(model)])]
-    near = [each for number in constants for each in _around(number)]
+    near = [value for constant in constants for value in _around(constant)]
     if any(op.name in _ROUNDING for graph in model.graphs for op in graph.ops):
-        near += [each for number in constants if number for half in _HALVES for each in (half * number, half / number)]
-    near = tuple(each for each in dict.fromkeys(near) if abs(each) < 2 * _LARGE)
+        near += [
+            value
+            for constant in constants
+            if constant
+            for half in _HALVES
+            for value in (half * constant, half / constant)
+        ]
+    near = tuple(value for value in dict.fromkeys(near) if abs(value) < 2 * _LARGE)
     large = _large_size(model)
     scales = _scales(constants)
     kinds = [
@@ -135,16 +141,16 @@ def work_of(model: Model) -> Mapping[int, int]:
 
 def numbers_of(model: Model) -> list[float]:
     """Returns the numbers among a model's constants, without weights, in their order."""
-    found: dict[float, None] = {}
+    numbers: dict[float, None] = {}
     for graph in model.graphs:
         for op in graph.ops:
-            found.update(dict.fromkeys(_CLIPS.get(op.name, ())))
+            numbers.update(dict.fromkeys(_CLIPS.get(op.name, ())))
             for index in op.inputs:
                 sizes = graph.tensor(index).shape if index >= 0 else ()
                 if index < 0 or not graph.is_constant(index) or math.prod(size or 0 for size in sizes) > FEW:
                     continue
-                found.update(dict.fromkeys(few_numbers(graph.constant(index))))
-    return [*found][:MOST_CONSTANTS]
+                numbers.update(dict.fromkeys(few_numbers(graph.constant(index))))
+    return [*numbers][:MOST_CONSTANTS]
 
 
 def few_numbers(constant: npt.NDArray[Any] | None) -> list[float]:
@@ -179,9 +185,9 @@ def _around(number: float) -> Iterator[float]:
 
 def _scales(constants: list[float]) -> list[float]:
     """Returns the scales of numbers, or of their squares, that are below small constants and about large ones."""
-    small = [abs(each) for each in constants if 0 < abs(each) < _SMALL]
-    wanted = [scale for each in small for scale in (math.sqrt(each) / 4, each / 4)]
-    wanted += [2 * abs(each) for each in constants if abs(each) > 20]
+    small = [abs(constant) for constant in constants if 0 < abs(constant) < _SMALL]
+    wanted = [scale for constant in small for scale in (math.sqrt(constant) / 4, constant / 4)]
+    wanted += [2 * abs(constant) for constant in constants if abs(constant) > 20]
     scales: list[float] = []
     for scale in [*wanted, 1e-6]:
         if all(not 1 / 2 < scale / other < 2 for other in (*scales, 10, 200)):

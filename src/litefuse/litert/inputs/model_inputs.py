@@ -41,8 +41,8 @@ class Tables(NamedTuple):
     def more_keys(self, known: tuple[bytes | int, ...]) -> tuple[bytes | int, ...]:
         """Returns further keys of the tables that have some of the known keys; of all tables where none has."""
         own = set(known)
-        alike = [each for each in self.keys if not own.isdisjoint(each)] or self.keys
-        return tuple(dict.fromkeys(key for each in alike for key in each if key not in own))
+        alike = [keys for keys in self.keys if not own.isdisjoint(keys)] or self.keys
+        return tuple(dict.fromkeys(key for keys in alike for key in keys if key not in own))
 
     def more_rows(self, count: int, row: tuple[int, ...]) -> int:
         """Returns the row count of a table with more than ``count`` such rows; 0 if none has, or one has as many."""
@@ -68,9 +68,11 @@ class ModelInputs:
     def __init__(self, content: Any) -> None:
         model = Model(content)
         signatures = model.signatures or {"": _of_first_graph(model)}
-        self.signatures = {key: _domains(model, each) for key, each in signatures.items()}
-        self.unranked = {key: _unranked(model, each) for key, each in signatures.items()}
-        named = {_root(key, name): domain for key, each in self.signatures.items() for name, domain in each.items()}
+        self.signatures = {key: _domains(model, signature) for key, signature in signatures.items()}
+        self.unranked = {key: _unranked(model, signature) for key, signature in signatures.items()}
+        named = {
+            _root(key, name): domain for key, domains in self.signatures.items() for name, domain in domains.items()
+        }
         flow = Flow(model, named, rule_of)
         self.moving: dict[str, frozenset[str]] = {}
         for _ in range(2 if len(signatures) > 1 else 1):  # what one writes, another reads
@@ -104,20 +106,20 @@ class ModelInputs:
         Raises:
             InterpreterError: A shape does not fit its input.
         """
-        found: dict[str, tuple[int, ...]] = {}
+        shapes: dict[str, tuple[int, ...]] = {}
         for name, domain in self.signatures[signature].items():
             sizes = domain.shape
-            usual = tuple(each if each is not None else size if axis else batch for axis, each in enumerate(sizes))
-            found[name] = usual if given is None else given.get(name, usual)
+            usual = tuple(known if known is not None else size if axis else batch for axis, known in enumerate(sizes))
+            shapes[name] = usual if given is None else given.get(name, usual)
             if name in self.unranked[signature]:
                 continue
-            if len(found[name]) != len(sizes) or any(
-                each not in {None, one} for each, one in zip(sizes, found[name], strict=True)
+            if len(shapes[name]) != len(sizes) or any(
+                known not in {None, one} for known, one in zip(sizes, shapes[name], strict=True)
             ):
                 raise InterpreterError(
-                    f"the shape {list(found[name])} does not fit the input {name!r}, which is {domain}"
+                    f"the shape {list(shapes[name])} does not fit the input {name!r}, which is {domain}"
                 )
-        return found
+        return shapes
 
     def widen(self, tables: Tables) -> None:
         """Adds words to draw that another model, which is to compute the same, knows as well."""

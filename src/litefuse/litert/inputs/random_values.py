@@ -119,9 +119,9 @@ class Deck:
     def _at(self, places: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
         if isinstance(self._values, range):
             return places * self._values.step + self._values.start
-        found = np.empty(len(places), object)
-        found[:] = [self._values[place] for place in places.tolist()]
-        return found
+        dealt = np.empty(len(places), object)
+        dealt[:] = [self._values[place] for place in places.tolist()]
+        return dealt
 
 
 def shuffled(count: int, random: Random) -> npt.NDArray[np.int64]:

@@ -55,14 +55,14 @@ class Texts:
             known: Whether each is to be one word that the model knows, if it knows any, such that all words are dealt.
             plain: Whether they are to be single words in any case.
         """
-        found = np.empty(shape, object)
-        flat = found.reshape(-1)
+        strings = np.empty(shape, object)
+        flat = strings.reshape(-1)
         if known and self.deck is not None and self._numerals is None:
             flat[:] = self.deck.deal(flat.size)
         else:
             one = self._plain if plain else self._text
             flat[:] = [one() for _ in range(flat.size)]
-        return found
+        return strings
 
     def _plain(self) -> bytes:
         return eight_letters(self._random) if self._numerals is None else _numeral(self._numerals, self._random)

@@ -54,7 +54,7 @@ def layer_of(tensor_name: str) -> str:
     Returns:
         The names of the scopes, separated by slashes; empty if the name has none, such as ``arith.constant3``.
     """
-    nodes = [each.strip() for each in tensor_name.split(";") if each.strip()]
+    nodes = [node.strip() for node in tensor_name.split(";") if node.strip()]
     paths = [_path(node) for node in nodes]
     named = [(node, path) for node, path in zip(nodes, paths, strict=True) if path]
     core = next((path for node, path in named if _is_core(node)), None)
@@ -67,7 +67,7 @@ def _is_core(node: str) -> bool:
 
 
 def _path(node: str) -> str:
-    parts = [each for each in _RESULT.sub("", node).split("/") if each and not _CALL.fullmatch(each)]
+    parts = [part for part in _RESULT.sub("", node).split("/") if part and not _CALL.fullmatch(part)]
     if len(parts) < 2:
         return ""
     if not _MODULE.fullmatch(parts[-1]):

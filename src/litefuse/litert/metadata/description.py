@@ -50,14 +50,14 @@ class Description:
         else:
             path = Path(metadata)
             where, folder, entries = str(path), path.parent, _read(path)
-        found = checked(entries, where)
-        found["min_parser_version"] = parser_version(found)
+        table = checked(entries, where)
+        table["min_parser_version"] = parser_version(table)
         files: dict[str, Path] = {}
-        for file in associated_files_in(found):
+        for file in associated_files_in(table):
             if not file.get("name"):
                 raise MetadataError("an associated file has no name", where=where)
             files[file["name"]] = file_in(folder, file["name"], where)
-        return cls(found, files, where)
+        return cls(table, files, where)
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Finish:
         names = cast("object", rename)
         if names is not None and not (
             isinstance(names, Mapping)
-            and all(isinstance(each, str) for pair in cast("Mapping[object, object]", names).items() for each in pair)
+            and all(isinstance(name, str) for pair in cast("Mapping[object, object]", names).items() for name in pair)
         ):
             raise MetadataError(f"rename takes new names by the old ones, not {names!r}", hint="Pass {'old': 'new'}.")
         given = cast("object", metadata)
@@ -122,8 +122,8 @@ def _read(path: Path) -> object:
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Makes an object of its entries, of which JSON allows several with one name."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    entries = dict(pairs)
+    if len(entries) < len(pairs):
         names = [name for name, _ in pairs]
         raise ValueError(f"{next(name for name in names if names.count(name) > 1)!r} is there twice")
-    return found
+    return entries

@@ -80,7 +80,7 @@ def _write_value(builder: Any, table: Mapping[str, Any], field: Field) -> int:
     write = (
         builder.CreateString if field.kind == "string" else functools.partial(_write_table, builder, name=field.kind)
     )
-    places = [write(each) for each in value]
+    places = [write(item) for item in value]
     builder.StartVector(4, len(places), 4)
     for place in reversed(places):
         builder.PrependUOffsetTRelative(place)
@@ -113,19 +113,19 @@ class _Reader:
         if depth > _DEPTH:
             raise ValueError("too deep")
         self._take(1)
-        found: dict[str, Any] = {}
+        entries: dict[str, Any] = {}
         for slot, field in _slots(name):
-            value = self._value(table, slot, field, depth, found)
+            value = self._value(table, slot, field, depth, entries)
             if value is not None:
-                found[field.name] = value
-        return found
+                entries[field.name] = value
+        return entries
 
-    def _value(self, table: Table, slot: int, field: Field, depth: int, found: dict[str, Any]) -> Any:
+    def _value(self, table: Table, slot: int, field: Field, depth: int, entries: dict[str, Any]) -> Any:
         if field.kind in UNIONS:
             number, value = table.number(slot - 1, "B"), table.table(slot)
             if value is None or not 0 < number <= len(UNIONS[field.kind]):
                 return None
-            found[f"{field.name}_type"] = kind = UNIONS[field.kind][number - 1]
+            entries[f"{field.name}_type"] = kind = UNIONS[field.kind][number - 1]
             return self.table(value, kind, depth + 1)
         if field.is_vector:
             self._take(table.length(slot))
@@ -146,7 +146,7 @@ class _Reader:
 
     def _vector(self, table: Table, slot: int, field: Field, depth: int) -> list[Any]:
         if field.kind in TABLES:
-            return [self.table(each, field.kind, depth + 1) for each in table.tables(slot)]
+            return [self.table(item, field.kind, depth + 1) for item in table.tables(slot)]
         if field.kind == "string":
             spans = table.spans(slot)
             self._take(sum(length for _, length in spans))

@@ -36,9 +36,9 @@ def checked(metadata: object, where: str) -> dict[str, Any]:
 def associated_files_in(metadata: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yields all associated files that checked metadata names, wherever it does."""
     for key, value in metadata.items():
-        for each in cast("list[Any]", value if isinstance(value, list) else [value]):
-            if isinstance(each, dict):
-                entry = cast("dict[str, Any]", each)
+        for item in cast("list[Any]", value if isinstance(value, list) else [value]):
+            if isinstance(item, dict):
+                entry = cast("dict[str, Any]", item)
                 if key in {"associated_files", "vocab_file", "sentencePiece_model"}:
                     yield entry
                 yield from associated_files_in(entry)
@@ -50,7 +50,7 @@ def parser_version(metadata: Mapping[str, Any]) -> str:
 
 
 def _versions(table: Mapping[str, Any], name: str) -> Iterator[tuple[int, int, int]]:
-    fields = {each.name: each for each in TABLES[name]}
+    fields = {field.name: field for field in TABLES[name]}
     yield SINCE.get(name, (1, 0, 0))
     for key, value in table.items():
         if key not in fields:
@@ -58,11 +58,11 @@ def _versions(table: Mapping[str, Any], name: str) -> Iterator[tuple[int, int, i
         field = fields[key]
         yield SINCE.get(f"{name}.{key}", (1, 0, 0))
         kind = table[f"{key}_type"] if field.kind in UNIONS else field.kind
-        for each in value if field.is_vector else [value]:
+        for item in value if field.is_vector else [value]:
             if kind in TABLES:
-                yield from _versions(each, kind)
+                yield from _versions(item, kind)
             elif kind in ENUMERATIONS:
-                yield SINCE.get(f"{kind}.{each}", (1, 0, 0))
+                yield SINCE.get(f"{kind}.{item}", (1, 0, 0))
 
 
 def _table(value: object, name: str, path: str, where: str) -> dict[str, Any]:
@@ -70,18 +70,18 @@ def _table(value: object, name: str, path: str, where: str) -> dict[str, Any]:
         raise _error(f"{path or 'the metadata'} must be an object, not {_shown(value)}", where)
     given = cast("Mapping[Any, Any]", value)
     prefix = f"{path}." if path else ""
-    fields = {each.name: each for each in TABLES[name]}
-    types = {f"{each.name}_type": each for each in TABLES[name] if each.kind in UNIONS}
+    fields = {field.name: field for field in TABLES[name]}
+    types = {f"{field.name}_type": field for field in TABLES[name] if field.kind in UNIONS}
     unknown = [str(key) for key in given if key not in fields and key not in types]
     if unknown:
-        raise _unknown([f"{prefix}{each}" for each in unknown], unknown[0], [*fields, *types], name, where)
-    found: dict[str, Any] = {}
+        raise _unknown([f"{prefix}{key}" for key in unknown], unknown[0], [*fields, *types], name, where)
+    table: dict[str, Any] = {}
     for key, field in fields.items():
         if field.kind in UNIONS:
-            found |= _union(given, field, prefix, where)
+            table |= _union(given, field, prefix, where)
         elif given.get(key) is not None:
-            found[key] = _field(given[key], field, f"{prefix}{key}", where)
-    return found
+            table[key] = _field(given[key], field, f"{prefix}{key}", where)
+    return table
 
 
 def _union(given: Mapping[Any, Any], field: Field, prefix: str, where: str) -> dict[str, Any]:
@@ -101,8 +101,8 @@ def _field(value: object, field: Field, path: str, where: str) -> Any:
     if not isinstance(value, (list, tuple)):
         raise _error(f"{path} must be a list, not {_shown(value)}", where)
     return [
-        _value(each, field.kind, f"{path}[{index}]", where)
-        for index, each in enumerate(cast("Iterable[object]", value))
+        _value(item, field.kind, f"{path}[{index}]", where)
+        for index, item in enumerate(cast("Iterable[object]", value))
     ]
 
 

@@ -59,25 +59,25 @@ def renaming(rename: Mapping[str, str], signatures: Mapping[str, Mapping[str, li
     Raises:
         MetadataError: No such name, or two would have one name; the message lists the names.
     """
-    found: dict[tuple[str, str], dict[str, str]] = {(key, role): {} for key in signatures for role in _ROLES}
+    changed: dict[tuple[str, str], dict[str, str]] = {(key, role): {} for key in signatures for role in _ROLES}
     for old, new in rename.items():
         _check_name(new, where)
         places = [*_places(old, signatures)]
         if not places:
             raise MetadataError(f"unknown input or output {old!r}", where=where, hint=_listed(signatures))
         for key, role, name in places:
-            given = found[key, role]
+            given = changed[key, role]
             if given.get(name, new) != new:
                 raise MetadataError(f"{name!r} would get two names, {given[name]!r} and {new!r}", where=where)
             given[name] = new
-    for (key, role), changes in found.items():
-        names = [changes.get(each, each) for each in signatures[key][role]]
-        twice = [each for each in names if names.count(each) > 1]
+    for (key, role), changes in changed.items():
+        names = [changes.get(name, name) for name in signatures[key][role]]
+        twice = [name for name in names if names.count(name) > 1]
         if twice and changes:
             raise MetadataError(
                 f"two {role} of {key!r} would have the name {twice[0]!r}", where=where, hint=_listed(signatures)
             )
-    return Renaming({place: {a: b for a, b in changes.items() if a != b} for place, changes in found.items()})
+    return Renaming({place: {a: b for a, b in changes.items() if a != b} for place, changes in changed.items()})
 
 
 def original_names(content: Any) -> dict[str, dict[str, dict[str, str]]]:
@@ -113,12 +113,12 @@ def recorded(changes: Renaming, before: Mapping[str, Mapping[str, Mapping[str, s
 
 def _places(old: str, signatures: Mapping[str, Mapping[str, list[str]]]) -> Iterator[tuple[str, str, str]]:
     """Yields the signatures and roles of a name, which may begin with the key of a signature."""
-    found = [*_named(old, signatures, signatures)]
-    if not found and ":" in old:
+    places = [*_named(old, signatures, signatures)]
+    if not places and ":" in old:
         for key in signatures:
             if old.startswith(f"{key}:"):
-                found += _named(old[len(key) + 1 :], signatures, [key])
-    yield from found
+                places += _named(old[len(key) + 1 :], signatures, [key])
+    yield from places
 
 
 def _named(
@@ -147,14 +147,14 @@ def _listed(signatures: Mapping[str, Mapping[str, list[str]]]) -> str:
     )
 
 
-def _read(found: object) -> dict[str, dict[str, dict[str, str]]]:
+def _read(record: object) -> dict[str, dict[str, dict[str, str]]]:
     """Checks a record, which may be anything.
 
     Raises:
         ValueError: It is none.
     """
     made: dict[str, dict[str, dict[str, str]]] = {}
-    for key, roles in _entries(found):
+    for key, roles in _entries(record):
         for role, names in _entries(roles):
             for new, old in _entries(names):
                 if role not in _ROLES or not isinstance(old, str):

@@ -90,8 +90,8 @@ _FIELDS: Mapping[str, str] = {
 
 def _fields(text: str) -> tuple[Field, ...]:
     fields: list[Field] = []
-    for each in text.split():
-        name, _, kind = each.partition(":")
+    for entry in text.split():
+        name, _, kind = entry.partition(":")
         fields.append(Field(name, kind.strip("[]"), kind.startswith("[")))
     return tuple(fields)
 

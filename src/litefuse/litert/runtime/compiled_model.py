@@ -168,11 +168,11 @@ class CompiledModel:
         kernels = kernel_delegates(custom_ops)
         self._kernels = kernels.python
         try:
-            found = self._kernels.run(lambda: self._compile(path, hardware, kernels.delegates), self._explain)
+            signatures = self._kernels.run(lambda: self._compile(path, hardware, kernels.delegates), self._explain)
         except BaseException:
             self.close()
             raise
-        self.signatures: Mapping[str, ModelSignature] = {each.key: each for each in found}
+        self.signatures: Mapping[str, ModelSignature] = {signature.key: signature for signature in signatures}
 
     def _compile(self, path: str | None, hardware: int, delegates: Sequence[Any]) -> list[ModelSignature]:
         """Creates what LiteRT needs, and returns the signatures of the model."""
@@ -237,9 +237,9 @@ class CompiledModel:
         if extra := sorted(set(inputs) - {input_.name for input_ in chosen.inputs}):
             names = ", ".join(input_.name for input_ in chosen.inputs)
             raise InterpreterError(f"unknown input {extra[0]!r}", where=self._where, hint=f"The inputs are {names}.")
-        for each in (*chosen.inputs, *chosen.outputs):
-            if each.dtype == STRING:
-                raise InterpreterError(f"{each.name!r} has strings, which CompiledModel does not pass", hint=_HINT)
+        for tensor in (*chosen.inputs, *chosen.outputs):
+            if tensor.dtype == STRING:
+                raise InterpreterError(f"{tensor.name!r} has strings, which CompiledModel does not pass", hint=_HINT)
         return self._kernels.run(lambda: self._run(c_size_t(index), chosen, arrays), self._explain)
 
     def _run(
@@ -253,8 +253,8 @@ class CompiledModel:
                 for position, array in enumerate(arrays)
             ]
             taken = [
-                stack.enter_context(self._buffer("Output", signature, position, each.dtype, shape))
-                for position, (each, shape) in enumerate(zip(chosen.outputs, shapes, strict=True))
+                stack.enter_context(self._buffer("Output", signature, position, output.dtype, shape))
+                for position, (output, shape) in enumerate(zip(chosen.outputs, shapes, strict=True))
             ]
             for buffer, array in zip(given, arrays, strict=True):
                 _copy(buffer, array, _WRITE)
@@ -262,7 +262,7 @@ class CompiledModel:
             sizes = [c_size_t(len(part)) for part in (given, taken)]
             litert.call("LiteRtRunCompiledModel", self._compiled, signature, sizes[0], handles[0], sizes[1], handles[1])
             outputs = {
-                each.name: np.empty(shape, each.dtype) for each, shape in zip(chosen.outputs, shapes, strict=True)
+                output.name: np.empty(shape, output.dtype) for output, shape in zip(chosen.outputs, shapes, strict=True)
             }
             for buffer, array in zip(taken, outputs.values(), strict=True):
                 _copy(buffer, array, _READ)
@@ -348,8 +348,8 @@ def _details(side: str, signature: c_void_p) -> tuple[TensorDetails, ...]:
 
 
 def _dtype(name: str, number: int) -> np.dtype[Any]:
-    for dtype, each in NUMBERS.items():
-        if each == number:
+    for dtype, known in NUMBERS.items():
+        if known == number:
             return dtype
     raise InterpreterError(f"tensor {name!r} is of a type that numpy lacks, number {number} of LiteRtElementType")
 

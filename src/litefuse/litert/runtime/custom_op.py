@@ -244,7 +244,7 @@ def kernels_by_name(kernels: Iterable[type[CustomOp]]) -> dict[str, type[CustomO
             raise KernelError(f"the kernel does not define {' and '.join(missing)}", where=where)
         if unknown := {*kernel.quantized_dtypes} - {"int8", "int16"}:
             raise KernelError(f"quantized_dtypes are int8 and int16, not {', '.join(sorted(unknown))}", where=where)
-        if any(type(each) is not int or each < 0 for pair in kernel.same_scales.items() for each in pair):
+        if any(type(position) is not int or position < 0 for pair in kernel.same_scales.items() for position in pair):
             raise KernelError(
                 f"same_scales has positions of outputs and inputs, not {dict(kernel.same_scales)}", where=where
             )

@@ -191,10 +191,10 @@ class Delegate:
             assert node.value is not None
             assert registration.value is not None
             found_node = abi.TfLiteNode.from_address(node.value)
-            found = abi.TfLiteRegistration.from_address(registration.value)
-            match found.builtin_code:
+            operator = abi.TfLiteRegistration.from_address(registration.value)
+            match operator.builtin_code:
                 case abi.BuiltinOperator.CUSTOM:
-                    name = (found.custom_name or b"").decode("utf-8", "replace")
+                    name = (operator.custom_name or b"").decode("utf-8", "replace")
                     options = _bytes_at(found_node.custom_initial_data, found_node.custom_initial_data_size)
                 case abi.BuiltinOperator.STABLEHLO_COMPOSITE if found_node.builtin_data:
                     params = abi.StablehloCompositeParams.from_address(found_node.builtin_data)
@@ -212,9 +212,9 @@ class Delegate:
                 continue
             if kernel is not None:
                 yield index, _make_node(known, name, kernel, found_node, options)
-            elif found.builtin_code == abi.BuiltinOperator.CUSTOM and name not in self._native:
+            elif operator.builtin_code == abi.BuiltinOperator.CUSTOM and name not in self._native:
                 self.unclaimed[name] = None
-                if found.invoke == unresolved:
+                if operator.invoke == unresolved:
                     self.unresolved[name] = None
 
     def _is_left(
@@ -298,9 +298,9 @@ def _say_where(error: BaseException, where: str) -> None:
 
 
 def _alive(reference: weakref.ref[Delegate]) -> Delegate:
-    found = reference()
-    assert found is not None, "the delegate was dropped before its interpreter"
-    return found
+    alive = reference()
+    assert alive is not None, "the delegate was dropped before its interpreter"
+    return alive
 
 
 def _check(status: int) -> None:

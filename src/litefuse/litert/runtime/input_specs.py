@@ -212,18 +212,18 @@ def fitting(array: npt.NDArray[Any], spec: InputSpec, where: str) -> npt.NDArray
     Raises:
         InterpreterError: It does not fit; ``where`` tells where it is from.
     """
-    found = f"the input {spec.name!r} is {array.dtype} {list(array.shape)}; the model takes {spec}"
+    misfit = f"the input {spec.name!r} is {array.dtype} {list(array.shape)}; the model takes {spec}"
     if not spec.accepts(array.shape):
-        raise InterpreterError(found, where=where)
+        raise InterpreterError(misfit, where=where)
     if spec.dtype == object:
         if array.dtype.kind not in "OSU":
-            raise InterpreterError(found, where=where)
+            raise InterpreterError(misfit, where=where)
         return np.asarray(np.char.encode(array, "utf-8") if array.dtype.kind == "U" else array).astype(object)
     if array.dtype.kind not in "biufcV" or not np.can_cast(array.dtype, spec.dtype, "same_kind"):
-        raise InterpreterError(found, where=where)
+        raise InterpreterError(misfit, where=where)
     converted = array.astype(spec.dtype)
     if spec.dtype.kind in "iu" and not np.array_equal(converted, array):
-        raise InterpreterError(f"{found}, which cannot hold its values", where=where)
+        raise InterpreterError(f"{misfit}, which cannot hold its values", where=where)
     return converted
 
 
@@ -237,7 +237,9 @@ def no_input(names: Sequence[str], specs: Sequence[InputSpec], where: str = "") 
 
 def stored_strings(name: str, strings: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
     """Returns the arrays by name that store an array of ``bytes`` and ``str`` (written as UTF-8)."""
-    elements = [each.encode() if isinstance(each, str) else bytes(each) for each in strings.reshape(-1).tolist()]
+    elements = [
+        string.encode() if isinstance(string, str) else bytes(string) for string in strings.reshape(-1).tolist()
+    ]
     stored: dict[str, npt.NDArray[Any]] = {name: np.array(elements, np.bytes_).reshape(strings.shape)}
     if any(element.endswith(b"\0") for element in elements):
         stored[name + _LENGTHS] = np.array([len(element) for element in elements], np.int32).reshape(strings.shape)
@@ -260,7 +262,7 @@ def restored_strings(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.ND
             raise ValueError(f"the lengths of the strings {name!r} are not theirs")
         padded: npt.NDArray[Any] = np.empty(strings.size, object)
         pairs = zip(strings.reshape(-1).tolist(), lengths.reshape(-1).tolist(), strict=True)
-        padded[:] = [each.ljust(length, b"\0") for each, length in pairs]
+        padded[:] = [string.ljust(length, b"\0") for string, length in pairs]
         restored[name] = padded.reshape(strings.shape)
         del restored[name + _LENGTHS]
     return restored

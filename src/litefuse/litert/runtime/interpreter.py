@@ -169,7 +169,7 @@ class Interpreter(litert.Interpreter):
         else:
             subgraph = self._interpreter.GetSubgraphIndexFromSignature(signature_key)
             details = self.get_signature_runner(signature_key).get_input_details()
-            tensors = {name: each["index"] for name, each in details.items()}
+            tensors = {name: detail["index"] for name, detail in details.items()}
         given = {name: _with_strings(value) for name, value in inputs.items()}
         return PreparedCall(
             self._interpreter, subgraph, tensors, given, lambda run: self._kernels.run(run, self._explain_running)
@@ -254,10 +254,10 @@ class SignatureRunner(litert.SignatureRunner):
 
             # A kernel's exception has a note; the inputs are not to blame for it.
             runtimes = type(error) in {AttributeError, RuntimeError, ValueError} and not hasattr(error, "__notes__")
-            found = misfits(self.get_input_details(), inputs) if runtimes else []
-            if not found:
+            problems = misfits(self.get_input_details(), inputs) if runtimes else []
+            if not problems:
                 raise
-            raise type(error)("\n".join([str(error).rstrip(), *found])) from error
+            raise type(error)("\n".join([str(error).rstrip(), *problems])) from error
 
 
 def _message(error: Exception) -> str:

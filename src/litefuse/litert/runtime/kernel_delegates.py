@@ -37,13 +37,13 @@ class KernelDelegates(NamedTuple):
     def names_by_address(self) -> dict[int, str]:
         """Returns what each delegate's kernels are, by its address: ``Python``, ``litefuse`` or a library's file."""
         own = native_library()
-        found: dict[int, str] = {}
+        names: dict[int, str] = {}
         for delegate in self.delegates:
             name = "Python"
             if isinstance(delegate, NativeKernels):
                 name = "litefuse" if delegate.path == own else delegate.path.name
-            found[delegate._get_native_delegate_pointer()] = name  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  the runtime's protocol
-        return found
+            names[delegate._get_native_delegate_pointer()] = name  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  the runtime's protocol
+        return names
 
 
 def kernel_delegates(custom_ops: Iterable[type[CustomOp] | str | os.PathLike[str]] | None) -> KernelDelegates:

@@ -87,13 +87,13 @@ def check_layout() -> Layout:
 def _check() -> Layout:
     from ai_edge_litert.interpreter import Interpreter
 
-    found: list[Layout] = []
+    layouts: list[Layout] = []
     problems: list[BaseException] = []
 
     def look(context: int) -> int:
         # The delegate is offered every subgraph, and the composite's body is one.
-        if not found and not problems:
-            found.append(_examine(context))
+        if not layouts and not problems:
+            layouts.append(_examine(context))
         return abi.Status.OK
 
     def note(error: BaseException) -> int:
@@ -108,7 +108,7 @@ def _check() -> Layout:
     del interpreter
     if problems and not isinstance(problems[0], _MismatchError):
         raise problems[0]
-    if problems or not found:
+    if problems or not layouts:
         import importlib.metadata
 
         reason = str(problems[0]) if problems else "it does not call a delegate's Prepare"
@@ -117,7 +117,7 @@ def _check() -> Layout:
             f"its delegate interface is not the one that litefuse knows ({reason})",
             hint="Install a version of ai-edge-litert that litefuse was tested with, such as 2.3.0.",
         )
-    return found[0]
+    return layouts[0]
 
 
 class _Probe:
@@ -248,10 +248,10 @@ def _int_array(address: int) -> tuple[int, ...]:
 
 def _library_of(function: int) -> int:
     """Returns the base address of the shared library that holds the function."""
-    found = library_of(function)
-    if found is None:
+    library = library_of(function)
+    if library is None:
         raise _MismatchError(f"no function at {function:#x}")
-    return found
+    return library
 
 
 def _expect(actual: object, expected: object, what: str) -> None:

@@ -124,7 +124,7 @@ def library() -> ctypes.CDLL:
     """
     spec = importlib.util.find_spec("ai_edge_litert")
     folders = [] if spec is None else list(spec.submodule_search_locations or ())
-    path = next((found for folder in folders for name in _NAMES if (found := Path(folder, name)).is_file()), None)
+    path = next((file for folder in folders for name in _NAMES if (file := Path(folder, name)).is_file()), None)
     if path is None:
         raise InterpreterError(
             "the installed ai-edge-litert has no library for CompiledModel",
@@ -145,11 +145,11 @@ def call(function: str, *arguments: Any) -> None:
         InterpreterError: The library has no such function.
     """
     loaded = library()
-    found = getattr(loaded, function, None)
-    if found is None:
+    called = getattr(loaded, function, None)
+    if called is None:
         raise InterpreterError(f"the installed ai-edge-litert does not export {function}")
-    found.restype = c_int
-    status = found(*arguments)
+    called.restype = c_int
+    status = called(*arguments)
     if status:
         raise LiteRtError(f"{function} failed: {_STATUSES.get(status, f'status {status}')}", status)
 

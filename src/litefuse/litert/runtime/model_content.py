@@ -49,10 +49,10 @@ def check_model(path: str | os.PathLike[str]) -> Path:
         InterpreterError: No such file, it cannot be opened, or it is empty.
     """
     hint = "LiteRT takes a .tflite file, which litefuse.convert() makes of a SavedModel (litefuse convert)."
-    found = check_file(path, InterpreterError, folder=hint)
-    if found.stat().st_size == 0:
-        raise InterpreterError("the file is empty", where=str(found))
-    return found
+    checked = check_file(path, InterpreterError, folder=hint)
+    if checked.stat().st_size == 0:
+        raise InterpreterError("the file is empty", where=str(checked))
+    return checked
 
 
 def check(path: str | None, content: bytes | None, where: str) -> bool:

@@ -60,14 +60,14 @@ class _Decoder:
             return self.map(ref)
         if ref.IsVector:
             self._take(len(ref.AsVector))
-            return [self._value(each) for each in ref.AsVector]
+            return [self._value(item) for item in ref.AsVector]
         if ref.IsString:
             return _text(ref.AsStringBytes)
         if ref.IsTypedVector:
             vector = ref.AsTypedVector
             self._take(len(vector))
             if vector.ElementType is flexbuffers.Type.KEY:  # strings
-                return [_text(each.AsKeyBytes) for each in vector]
+                return [_text(item.AsKeyBytes) for item in vector]
         return ref.Value
 
     def _take(self, count: int) -> None:

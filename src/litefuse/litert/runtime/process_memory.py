@@ -84,8 +84,8 @@ def library_of(function: int) -> int | None:
     """Returns the base address of the shared library that holds a function; None if none does."""
     if sys.platform == "win32":
         pages = _Pages()
-        found = _kernel().VirtualQuery(function, ctypes.byref(pages), ctypes.sizeof(pages))
-        return pages.library if found and pages.kind == _OF_LIBRARY and pages.protection & _EXECUTABLE else None
+        size = _kernel().VirtualQuery(function, ctypes.byref(pages), ctypes.sizeof(pages))
+        return pages.library if size and pages.kind == _OF_LIBRARY and pages.protection & _EXECUTABLE else None
     info = _DlInfo()
     if not c_library().dladdr(c_void_p(function), ctypes.byref(info)):
         return None

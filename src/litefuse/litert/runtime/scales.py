@@ -38,12 +38,12 @@ class QuantizationParameters:
 
     def dequantize(self, integers: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
         """Returns the real numbers that integers stand for."""
-        scales, zeros = (self._along(each, integers.ndim) for each in (self.scales, self.zero_points))
+        scales, zeros = (self._along(values, integers.ndim) for values in (self.scales, self.zero_points))
         return (integers.astype(np.float32) - zeros.astype(np.float32)) * scales
 
     def quantize(self, reals: npt.NDArray[Any], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
         """Returns the nearest integers of a dtype; what is beyond its range becomes its limits, NaN the zero point."""
-        scales, zeros = (self._along(each, reals.ndim) for each in (self.scales, self.zero_points))
+        scales, zeros = (self._along(values, reals.ndim) for values in (self.scales, self.zero_points))
         with np.errstate(over="ignore"):
             return _integers(reals / scales, zeros, dtype)
 

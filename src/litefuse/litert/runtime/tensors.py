@@ -7,6 +7,7 @@ import itertools
 import math
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
@@ -43,14 +44,13 @@ STRING = np.dtype(object)
 MOST_STRINGS = 2**29 - 3
 """How many strings a tensor can hold: their offsets take four bytes each, and everything together less than 2 GiB."""
 
-
+_OTHER_NAMES: dict[TfLiteType, Any] = {TfLiteType.STRING: object, TfLiteType.BFLOAT16: ml_dtypes.bfloat16}
 _WITHOUT_DTYPE = {TfLiteType.RESOURCE, TfLiteType.VARIANT, TfLiteType.INT4}
 _DTYPES: dict[int, np.dtype[Any]] = {
-    number: STRING if number == TfLiteType.STRING else np.dtype(number.name.lower())
+    number: np.dtype(_OTHER_NAMES.get(number, number.name.lower()))
     for number in TfLiteType
     if number not in _WITHOUT_DTYPE
 }
-
 
 #: The numbers of ``TfLiteType`` by numpy dtypes.
 NUMBERS: dict[np.dtype[Any], int] = {dtype: number for number, dtype in _DTYPES.items()}
@@ -146,8 +146,8 @@ def read_strings(tensor: TfLiteTensor) -> npt.NDArray[Any]:
     shape = shape_of(tensor)
     strings: npt.NDArray[Any] = np.full(math.prod(shape), b"", STRING)
     if tensor.data and tensor.bytes:
-        found = decode_strings(ctypes.string_at(tensor.data, tensor.bytes))
-        strings[: found.size] = found
+        decoded = decode_strings(ctypes.string_at(tensor.data, tensor.bytes))
+        strings[: decoded.size] = decoded
     strings = np.reshape(strings, shape)
     strings.flags.writeable = False
     return strings

@@ -43,7 +43,7 @@ _GROUP = "litefuse.targets"
 
 def target_names() -> tuple[str, ...]:
     """Returns the names of all targets, those of plug-ins last."""
-    return (*OWN, *sorted({each.name for each in find_plug_ins(_GROUP)} - OWN.keys()))
+    return (*OWN, *sorted({plug_in.name for plug_in in find_plug_ins(_GROUP)} - OWN.keys()))
 
 
 def find_target(name: str) -> Target:
@@ -64,9 +64,9 @@ def _found(name: str) -> Target:
     if name in OWN:
         module, kind = OWN[name]
         return getattr(importlib.import_module(f"litefuse.litert.targets.{module}"), kind)()
-    for each in find_plug_ins(_GROUP):
-        if each.name == name:
-            return _loaded(name, each.load, each.package or each.value)
+    for plug_in in find_plug_ins(_GROUP):
+        if plug_in.name == name:
+            return _loaded(name, plug_in.load, plug_in.package or plug_in.value)
     raise LitefuseError(f"unknown target {name!r}", hint=f"Choose from {', '.join(target_names())}.")
 
 
@@ -91,7 +91,7 @@ def traits_of(name: str | Sequence[str]) -> TargetTraits:
         LitefuseError: There is none of such a name.
     """
     names = [name] if isinstance(name, str) else name
-    return stricter([find_target(each).traits for each in names])
+    return stricter([find_target(target).traits for target in names])
 
 
 def ask(question: Question, announce: Callable[[str], None]) -> Answer:

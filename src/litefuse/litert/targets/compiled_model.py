@@ -72,7 +72,7 @@ def _called(model: Any, call: TargetCall) -> Arrays:
 
 
 # The dtypes that the buffers of the Python interface know; they copy the bytes of others as well.
-_KNOWN = {np.dtype(each) for each in (np.float32, np.float16, np.int32, np.int8, np.uint8, np.bool_)}
+_KNOWN = {np.dtype(dtype) for dtype in (np.float32, np.float16, np.int32, np.int8, np.uint8, np.bool_)}
 
 
 def _as_known(value: npt.NDArray[Any]) -> npt.NDArray[Any]:

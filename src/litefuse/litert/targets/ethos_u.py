@@ -132,7 +132,7 @@ class EthosU(Target):
             )
             return Answer(software, takes=False, refusals=(Refusal("", why),))
         refused = self.refusals(text)
-        named = {name for each in refused for name in each.names}
+        named = {name for refusal in refused for name in refusal.names}
         left = [name for target, name in _layers(Path(made)) if target == "CPU" and name not in named]
         refused += tuple(Refusal("", "Vela leaves it to the CPU", (name,)) for name in dict.fromkeys(left))
         facts = [("compiled for", self.accelerator), *_facts(Path(made))]
@@ -143,7 +143,7 @@ class EthosU(Target):
         )
 
     def refusals(self, log: str) -> tuple[Refusal, ...]:
-        return tuple(Refusal(each["op"], _reason(each), (each["name"],)) for each in _WARNING.finditer(log))
+        return tuple(Refusal(warning["op"], _reason(warning), (warning["name"],)) for warning in _WARNING.finditer(log))
 
 
 def _reason(warning: re.Match[str]) -> str:

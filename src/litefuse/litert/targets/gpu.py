@@ -150,8 +150,8 @@ class Gpu(Target):
                 text = log.read_text(errors="replace")
                 if _NO_DRIVER.search(text):
                     return Answer(software(), unavailable=_DRIVER)
-                found = self.refusals(text) or (Refusal("", str(error).strip()),)
-                return Answer(software(), takes=False, refusals=found)
+                refused = self.refusals(text) or (Refusal("", str(error).strip()),)
+                return Answer(software(), takes=False, refusals=refused)
             accelerated = model.is_fully_accelerated()
             text = log.read_text(errors="replace")
             if _NO_DRIVER.search(text):
@@ -172,12 +172,12 @@ class Gpu(Target):
             return Answer(software(), refusals=refused, outputs=outputs, facts=facts)
 
     def refusals(self, log: str) -> tuple[Refusal, ...]:
-        found = list(reported_errors(log)) if not _COUNTS.search(log) else []
+        refused = list(reported_errors(log)) if not _COUNTS.search(log) else []
         for block in _REFUSED.finditer(log):
             for line in block["ops"].splitlines():
                 op, _, reason = line.partition(": ")
-                found.append(Refusal(op, _unsupported(reason.strip().rstrip("."))))
-        return tuple(dict.fromkeys(found))
+                refused.append(Refusal(op, _unsupported(reason.strip().rstrip("."))))
+        return tuple(dict.fromkeys(refused))
 
 
 def _unsupported(reason: str) -> str:
@@ -187,7 +187,7 @@ def _unsupported(reason: str) -> str:
 def _facts(log: str) -> tuple[tuple[str, str], ...]:
     """Returns the adapter, and how many ops run where; the accelerator counts them only where it refuses some."""
     adapter = _ADAPTER.search(log)
-    counts = [(int(each["gpu"]), int(each["cpu"])) for each in _COUNTS.finditer(log)]
+    counts = [(int(match["gpu"]), int(match["cpu"])) for match in _COUNTS.finditer(log)]
     facts = [] if adapter is None else [("GPU", adapter["name"].strip())]
     if counts:
         on_gpu, on_cpu = (sum(column) for column in zip(*counts, strict=True))

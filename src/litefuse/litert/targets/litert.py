@@ -63,8 +63,8 @@ class LiteRT(Target):
                 announce("run the model")
                 return Answer(software(), outputs=run_rounds(question, _ACCELERATORS, model))
             except (RuntimeError, ValueError) as error:
-                found = self.refusals(log.read_text(errors="replace"))
-                return Answer(software(), takes=False, refusals=found or (Refusal("", str(error).strip()),))
+                refused = self.refusals(log.read_text(errors="replace"))
+                return Answer(software(), takes=False, refusals=refused or (Refusal("", str(error).strip()),))
 
     def refusals(self, log: str) -> tuple[Refusal, ...]:
         return reported_errors(log)
@@ -72,8 +72,8 @@ class LiteRT(Target):
 
 def reported_errors(log: str) -> tuple[Refusal, ...]:
     """Returns the reasons for which LiteRT does not load a file, from what it prints."""
-    found = [Refusal("", VARIABLES)] if _VARIABLES.search(log) else []
-    found += [Refusal(each["op"].strip(), "it is a custom op") for each in _UNRESOLVED.finditer(log)]
-    found += [Refusal(each["op"], f"it has no version {each['version']}") for each in _NO_KERNEL.finditer(log)]
-    found += [Refusal(each["op"], each["reason"]) for each in _NODE.finditer(log)]
-    return tuple(dict.fromkeys(found))
+    refused = [Refusal("", VARIABLES)] if _VARIABLES.search(log) else []
+    refused += [Refusal(match["op"].strip(), "it is a custom op") for match in _UNRESOLVED.finditer(log)]
+    refused += [Refusal(match["op"], f"it has no version {match['version']}") for match in _NO_KERNEL.finditer(log)]
+    refused += [Refusal(match["op"], match["reason"]) for match in _NODE.finditer(log)]
+    return tuple(dict.fromkeys(refused))

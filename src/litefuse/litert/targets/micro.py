@@ -126,35 +126,35 @@ class Micro(Target):
         arena, problems = _smallest_arena(runtime, content, question.log)
         if arena is None:
             # It does not name them.
-            custom = tuple(each for each in refused_by_table(model, self.table) if each.reason == CUSTOM)
+            custom = tuple(refusal for refusal in refused_by_table(model, self.table) if refusal.reason == CUSTOM)
             return Answer(software, takes=False, refusals=custom or problems)
         facts = [("arena", f"{arena:,} bytes, on this {64 if _is_64_bit() else 32}-bit machine")]
         if self.memory is not None and arena > self.memory:
             why = f"it needs an arena of {arena:,} bytes, and there are {self.memory:,}"
             return Answer(software, takes=False, refusals=(Refusal("", why),), facts=tuple(facts), arena=arena)
         announce("run the model")
-        found: list[tuple[Arrays | None, ...]] = []
-        if left := [key for key, each in model.signatures.items() if each.graph]:
+        outputs: list[tuple[Arrays | None, ...]] = []
+        if left := [key for key, signature in model.signatures.items() if signature.graph]:
             facts.append(("not called", f"{', '.join(left)}: tflite-micro calls only the first subgraph"))
         with logged(question.log) as log:
             for calls in question.rounds:
                 try:
                     interpreter = runtime.Interpreter.from_bytes(content, arena_size=arena)
-                    found.append(tuple(_called(interpreter, model, call) for call in calls))
+                    outputs.append(tuple(_called(interpreter, model, call) for call in calls))
                 except (RuntimeError, ValueError) as error:
                     text = log.read_text(errors="replace")
                     problems = self.refusals(text) or (Refusal("", _told(text) or str(error)),)
                     return Answer(software, takes=False, refusals=problems, facts=tuple(facts), arena=arena)
-        return Answer(software, outputs=tuple(found), facts=tuple(facts), arena=arena)
+        return Answer(software, outputs=tuple(outputs), facts=tuple(facts), arena=arena)
 
     def refusals(self, log: str) -> tuple[Refusal, ...]:
-        found = [Refusal(each["op"], "no such op") for each in _NO_OP.finditer(log) if each["op"] != "CUSTOM"]
-        found += [Refusal(each["op"] or each["other"], CUSTOM) for each in _CUSTOM.finditer(log)]
-        found += [Refusal("", _FIRST_SCALE)] if _NO_PLAN in log else []
-        for each in _NODE.finditer(log):
-            why = _told(log[: each.start()])
-            found.append(Refusal(each["op"], why or f"it fails to {each['step']}"))
-        return tuple(dict.fromkeys(found))
+        refused = [Refusal(match["op"], "no such op") for match in _NO_OP.finditer(log) if match["op"] != "CUSTOM"]
+        refused += [Refusal(match["op"] or match["other"], CUSTOM) for match in _CUSTOM.finditer(log)]
+        refused += [Refusal("", _FIRST_SCALE)] if _NO_PLAN in log else []
+        for match in _NODE.finditer(log):
+            why = _told(log[: match.start()])
+            refused.append(Refusal(match["op"], why or f"it fails to {match['step']}"))
+        return tuple(dict.fromkeys(refused))
 
 
 def _told(log: str) -> str:

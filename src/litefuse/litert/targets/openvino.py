@@ -73,7 +73,7 @@ class OpenVINO(Target):
             return Answer(software, takes=False, refusals=(Refusal("", _BEHIND),))
         core: Any = importlib.import_module("openvino").Core()
         facts = [("device", str(core.get_property(_DEVICE, "FULL_DEVICE_NAME")))]
-        if left := [key for key, each in model.signatures.items() if each.graph]:
+        if left := [key for key, signature in model.signatures.items() if signature.graph]:
             facts.append(("not called", f"{', '.join(left)}: OpenVINO reads only the first subgraph"))
         outputs: list[tuple[Arrays | None, ...]] = []
         with logged(question.log):
@@ -85,16 +85,16 @@ class OpenVINO(Target):
                     request: Any = compiled.create_infer_request()
                     outputs.append(tuple(_called(request, model, call) for call in calls))
             except (RuntimeError, TypeError, ValueError) as error:
-                found = self.refusals(str(error))
+                refused = self.refusals(str(error))
                 # It names one op that it lacks, whatever the others are.
-                lacking = [Refusal(each.op, found[0].reason) for each in refused_by_table(model, self.table)]
-                more = tuple(dict.fromkeys(lacking)) if found[0].op else ()
-                return Answer(software, takes=False, refusals=tuple(dict.fromkeys((*found, *more))))
+                lacking = [Refusal(refusal.op, refused[0].reason) for refusal in refused_by_table(model, self.table)]
+                more = tuple(dict.fromkeys(lacking)) if refused[0].op else ()
+                return Answer(software, takes=False, refusals=tuple(dict.fromkeys((*refused, *more))))
         return Answer(software, outputs=tuple(outputs), facts=tuple(facts))
 
     def refusals(self, log: str) -> tuple[Refusal, ...]:
-        if found := [Refusal(each["op"], "no such op") for each in _NO_OP.finditer(log)]:
-            return tuple(found)
+        if refused := [Refusal(match["op"], "no such op") for match in _NO_OP.finditer(log)]:
+            return tuple(refused)
         told = [line.strip() for line in log.splitlines() if line.strip()]
         return (Refusal("", told[-1] if told else "it says nothing"),)
 

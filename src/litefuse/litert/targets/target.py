@@ -29,8 +29,8 @@ def not_installed(software: str, module: str, extra: str) -> str:
     """Returns that software is not installed, and which extra has it; empty if its module is found."""
     import importlib.util
 
-    found = importlib.util.find_spec(module) is not None
-    return "" if found else f"{software} is not installed: pip install 'litefuse[{extra}]'"
+    is_installed = importlib.util.find_spec(module) is not None
+    return "" if is_installed else f"{software} is not installed: pip install 'litefuse[{extra}]'"
 
 
 @dataclass(frozen=True)
