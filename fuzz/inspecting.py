@@ -16,7 +16,7 @@ from litefuse.litert.metadata.description import Finish
 from litefuse.litert.metadata.finish import finish_file
 from litefuse.litert.runtime.model_reader import Model
 from litefuse.litert.targets import OWN, find_target
-from litefuse.litert.targets.table import refused_by_table
+from litefuse.litert.targets.op_table import refused_by_table
 from litefuse.support.processes.process import run_in_worker
 from litefuse.support.report.text import sections_text
 from litefuse.tools.page.content import Content

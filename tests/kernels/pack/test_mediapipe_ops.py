@@ -18,7 +18,7 @@ from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.known_custom_ops import RESOLVED_OPS
 from litefuse.litert.runtime.model_reader import Model
 from litefuse.litert.targets.litert import Cpu
-from litefuse.litert.targets.table import refused_by_table
+from litefuse.litert.targets.op_table import refused_by_table
 from tests.kernels.pack.one_op import FORMS, run
 from tests.litert.runtime.models import Graph, model, unary
 

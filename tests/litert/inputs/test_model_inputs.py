@@ -12,7 +12,7 @@ import pytest
 
 from litefuse.errors import InterpreterError
 from litefuse.litert.inputs.model_inputs import LEVELS, Manner, ModelInputs
-from litefuse.litert.inputs.uses import Count, Image, Mask, Padding, Rows, Small, Words
+from litefuse.litert.inputs.uses import Count, Meaning, Padding, Rows, Words
 from litefuse.litert.runtime.interpreter import Interpreter
 from tests.every import every
 from tests.litert.runtime.models import Graph, model
@@ -268,7 +268,7 @@ def test_a_mask_of_integers() -> None:
     truth = graph.output("truth", [6, 9], np.bool_)
     graph.builtin("CAST", [x], [truth])
     inputs = runs(graph)
-    assert uses(inputs) == [Mask()]
+    assert uses(inputs) == [Meaning.MASK]
     assert {*np.concatenate([each["x"] for each in draws(inputs)]).reshape(-1).tolist()} == {0, 1}
 
 
@@ -297,7 +297,7 @@ def test_pixels(op: str, number: float, is_image: bool) -> None:
     x = graph.input("x", [1, 8, 8, 3])
     graph.builtin(op, [x, graph.tensor("n", [], value=number)], [graph.output("y", [1, 8, 8, 3])])
     inputs = runs(graph)
-    assert (Image() in uses(inputs)) == is_image
+    assert (Meaning.IMAGE in uses(inputs)) == is_image
     values = np.concatenate([each["x"] for each in draws(inputs)])
     assert (values.max() > 200) == is_image
     assert (values.min() >= 0) == is_image
@@ -308,7 +308,7 @@ def test_an_image_that_is_resized() -> None:
     x = graph.input("x", [1, 8, 8, 3])
     size = graph.tensor("size", [2], np.int32, value=[4, 4])
     graph.builtin("RESIZE_BILINEAR", [x, size], [graph.output("y", [1, 4, 4, 3])])
-    assert uses(runs(graph)) == [Image()]
+    assert uses(runs(graph)) == [Meaning.IMAGE]
 
 
 def words_of_table(keys: Sequence[Any], dtype: Any, default: Any) -> tuple[Graph, Graph]:
@@ -381,7 +381,7 @@ def test_what_decides_on_sizes_is_small() -> None:
     x = graph.input("x", [1], np.int32)
     graph.builtin("FILL", [x, graph.tensor("v", [], value=1.0)], [graph.output("y", [1], signature=[-1])])
     inputs = runs(graph)
-    assert uses(inputs) == [Small()]
+    assert uses(inputs) == [Meaning.SMALL]
     assert every(0 <= each["x"].item() < 10 for each in draws(inputs, 50))
 
 
@@ -394,7 +394,7 @@ def test_what_decides_how_often_a_loop_turns_is_small() -> None:
     one = body.tensor("one", [], np.int32, value=1)
     body.builtin("SUB", [body.input("i", [], np.int32), one], [body.output("j", [], np.int32)])
     inputs = runs(graph, condition, body)
-    assert Small() in uses(inputs)
+    assert Meaning.SMALL in uses(inputs)
     assert every(abs(each["x"].item()) < 10 for each in draws(inputs, 50))
 
 

@@ -14,8 +14,8 @@ import litefuse
 from litefuse.conversion.verify.targets.comparison import Comparison
 from litefuse.litert.runtime.model_reader import Model
 from litefuse.litert.targets import OWN, find_target, target_names, traits_of
+from litefuse.litert.targets.op_table import Limits, OpTable, refused_by_table
 from litefuse.litert.targets.question import Refusal
-from litefuse.litert.targets.table import Limits, OpTable, refused_by_table
 from litefuse.support.plug_ins.entry_points import take_plug_ins
 from litefuse.tools.demo import SAVED_MODEL
 from tests.litert.runtime.models import Graph
@@ -26,7 +26,7 @@ MINE = """
 import os, signal, time
 from litefuse.litert.targets.target import Target
 from litefuse.support.target_traits import TargetTraits
-from litefuse.litert.targets.table import OpTable
+from litefuse.litert.targets.op_table import OpTable
 from litefuse.litert.targets.question import Answer, Refusal
 
 class Mine(Target):

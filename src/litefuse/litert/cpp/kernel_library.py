@@ -181,10 +181,7 @@ def _no_kernels(files: Sequence[Path], registered: Sequence[RegistrationsInSourc
 
 
 def _write_sources(
-    folder: Path,
-    files: Sequence[Path],
-    registered: Sequence[RegistrationsInSource],
-    explicit: Mapping[str, str],
+    folder: Path, files: Sequence[Path], registered: Sequence[RegistrationsInSource], explicit: Mapping[str, str]
 ) -> list[Path]:
     """Writes one source for each of the user's, which includes it, so that its static functions can be called too.
 

@@ -118,10 +118,7 @@ def _partners(signature: SignatureFacts, graphs: SubgraphComparison) -> Callable
 
 
 def _values(
-    role: str,
-    ours: Sequence[TensorFacts],
-    theirs: Sequence[TensorFacts],
-    partner: Callable[[int | None], int | None],
+    role: str, ours: Sequence[TensorFacts], theirs: Sequence[TensorFacts], partner: Callable[[int | None], int | None]
 ) -> Iterator[ValueChange]:
     """Yields what differs between inputs or outputs: names, order, types."""
     one, other = ({tensor.name: tensor for tensor in side} for side in (ours, theirs))

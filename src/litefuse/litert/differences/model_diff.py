@@ -156,7 +156,7 @@ def diff_sections(difference: ModelDiff, *, everything: bool = False) -> list[Se
         sections.append(_values("Signatures", difference.signatures, texts))
     if difference.op_counts:
         rows = [(count.what, f"{count.before:,}", "->", f"{count.after:,}") for count in difference.op_counts]
-        sections.append(Section("Numbers of ops", texts.listed(rows), right=frozenset({1, 3}), note=texts.left(rows)))
+        sections.append(texts.section("Numbers of ops", rows, _LISTED, right=frozenset({1, 3})))
     sections += _operator_sections(difference.operators, texts)
     sections += _tensor_sections(difference.tensors, texts)
     if difference.weights:
@@ -164,7 +164,7 @@ def diff_sections(difference: ModelDiff, *, everything: bool = False) -> list[Se
     if difference.names:
         rows = [row for name in difference.names for row in _pair("", name.before, name.after, texts)]
         title = f"Other names: {count_of(len(difference.names), 'tensor')}"
-        sections.append(Section(title, texts.listed(rows, 2 * _LISTED), note=texts.left(rows, 2 * _LISTED)))
+        sections.append(texts.section(title, rows))
     if difference.metadata:
         sections.append(_values("Metadata", difference.metadata, texts))
     if difference.properties:
@@ -193,16 +193,18 @@ class _Texts:
     def listed(self, rows: Sequence[Any], count: int = _LISTED) -> Sequence[Any]:
         return rows if self.everything else rows[:count]
 
-    def left(self, rows: Sequence[Any], count: int = _LISTED) -> str:
+    def left(self, rows: Sequence[Any], count: int = _LISTED, what: str = "line") -> str:
         left = 0 if self.everything else max(len(rows) - count, 0)
-        return f"and {count_of(left, 'line')} more; --all lists them" if left else ""
+        return f"and {count_of(left, what)} more; --all lists them" if left else ""
+
+    def section(self, title: str, rows: Sequence[Any], count: int = 2 * _LISTED, **form: Any) -> Section:
+        """Returns a section of rows, or of the first of many."""
+        return Section(title, self.listed(rows, count), note=self.left(rows, count), **form)
 
 
 def _category(category: Category, difference: ModelDiff) -> str:
     if category == "operators":
-        kinds = [operator.change for operator in difference.operators]
-        counts = [f"{kinds.count(kind):,} {kind}" for kind in ("added", "removed", "changed") if kind in kinds]
-        return f"ops ({', '.join(counts)})"
+        return f"ops ({_counts([operator for operator in difference.operators if operator.change != 'moved'])})"
     if category == "tensors":
         return f"tensors ({len(difference.tensors):,})"
     if category == "weights":
@@ -215,10 +217,10 @@ def _category(category: Category, difference: ModelDiff) -> str:
 
 def _values(title: str, values: Sequence[ValueChange], texts: _Texts) -> Section:
     rows = [row for value in values for row in _pair(value.what, value.before, value.after, texts)]
-    return Section(title, texts.listed(rows, 2 * _LISTED), note=texts.left(rows, 2 * _LISTED))
+    return texts.section(title, rows)
 
 
-def _pair(what: str, before: Any, after: Any, texts: _Texts) -> Iterable[tuple[str, ...]]:
+def _pair(what: str, before: Any, after: Any, texts: _Texts) -> Iterable[tuple[str]]:
     """Returns what differs on one line if it fits, else on two or three."""
     one, other = _text(before), _text(after)
     prefix = f"{one_line(what)}: " if what else ""
@@ -278,14 +280,11 @@ def _operator_sections(operators: Sequence[OperatorChange], texts: _Texts) -> li
         rows += [("", f"  in {texts.fit(where, _COLUMNS - 12)}") for where in shown]
         if len(shown) < len(wheres):
             rows.append(("", f"  and {len(wheres) - len(shown):,} more"))
-        for value in first.values:
-            rows += [("", f"  {row[0]}") for row in _pair(value.what, value.before, value.after, _narrow(texts))]
+        rows += _value_rows(first.values, texts)
         judgements.extend(repeat(_JUDGEMENTS[first.change], len(rows) - len(judgements)))
-    kinds = [operator.change for operator in operators]
-    counts = ", ".join(f"{kinds.count(kind):,} {kind}" for kind in _SIGNS if kind in kinds)
     left = sum(map(len, groups[2 * _LISTED :]))
     note = f"and {count_of(left, 'op')} more; --all lists them" if left and not texts.everything else ""
-    return [Section(f"Ops: {counts}", rows, judgements=judgements, note=note)]
+    return [Section(f"Ops: {_counts(operators)}", rows, judgements=judgements, note=note)]
 
 
 def _groups(operators: Sequence[OperatorChange]) -> list[list[OperatorChange]]:
@@ -297,9 +296,16 @@ def _groups(operators: Sequence[OperatorChange]) -> list[list[OperatorChange]]:
     return sorted(groups.values(), key=lambda group: group[0].change == "moved")
 
 
-def _narrow(texts: _Texts) -> _Texts:
-    """Returns the lengths of lines below a sign and an indent."""
-    return _Texts(texts.everything, _COLUMNS - 7)
+def _counts(changed: Sequence[OperatorChange] | Sequence[TensorChange]) -> str:
+    kinds = [part.change for part in changed]
+    return ", ".join(f"{kinds.count(kind):,} {kind}" for kind in _SIGNS if kind in kinds)
+
+
+def _value_rows(values: Iterable[ValueChange], texts: _Texts) -> list[tuple[str, ...]]:
+    """Returns what differs in a part, in lines below its sign and an indent."""
+    narrow = _Texts(texts.everything, _COLUMNS - 7)
+    pairs = [_pair(value.what, value.before, value.after, narrow) for value in values]
+    return [("", f"  {line}") for pair in pairs for (line,) in pair]
 
 
 def _place(place: tuple[int, int]) -> str:
@@ -317,13 +323,10 @@ def _tensor_sections(tensors: Sequence[TensorChange], texts: _Texts) -> list[Sec
     for tensor in texts.listed(ordered):
         size = f", {count_of(tensor.size, 'byte')}" if tensor.size else ""
         rows.append((_SIGNS[tensor.change], f"{texts.fit(tensor.name or '(no name)', _COLUMNS - 8 - len(size))}{size}"))
-        for value in tensor.values:
-            rows += [("", f"  {row[0]}") for row in _pair(value.what, value.before, value.after, _narrow(texts))]
+        rows += _value_rows(tensor.values, texts)
         judgements.extend(repeat(_JUDGEMENTS[tensor.change], len(rows) - len(judgements)))
-    kinds = [tensor.change for tensor in tensors]
-    counts = ", ".join(f"{kinds.count(kind):,} {kind}" for kind in ("added", "removed", "changed") if kind in kinds)
-    note = texts.left(ordered).replace("line", "tensor")
-    return [Section(f"Tensors: {counts}", rows, judgements=judgements, note=note)]
+    note = texts.left(ordered, what="tensor")
+    return [Section(f"Tensors: {_counts(tensors)}", rows, judgements=judgements, note=note)]
 
 
 def _weight_sections(difference: ModelDiff, texts: _Texts) -> list[Section]:
@@ -335,7 +338,7 @@ def _weight_sections(difference: ModelDiff, texts: _Texts) -> list[Section]:
     if compared:
         retyped = any(weight.dtype_before != weight.dtype_after for weight in texts.listed(compared))
         rows = [_weight_row(weight, texts, 20 if retyped else 30) for weight in compared]
-        note = texts.left(rows).replace("line", "constant")
+        note = texts.left(rows, what="constant")
         sections.append(
             Section(
                 f"Weights: {len(compared):,} of {total:,} differ",
@@ -352,11 +355,11 @@ def _weight_sections(difference: ModelDiff, texts: _Texts) -> list[Section]:
         ]
         lines = [row for rows in pairs for row in rows]
         title = f"Small constants: {len(small):,} of {total:,} differ"
-        sections.append(Section(title, texts.listed(lines, 2 * _LISTED), note=texts.left(lines, 2 * _LISTED)))
+        sections.append(texts.section(title, lines))
     if others:
         lines = [(texts.fit(f"{other.name or '(no name)'}: {other.problem}", texts.width),) for other in others]
         title = f"Weights that cannot be compared: {len(others):,} of {total:,}"
-        sections.append(Section(title, texts.listed(lines), note=texts.left(lines).replace("line", "constant")))
+        sections.append(Section(title, texts.listed(lines), note=texts.left(lines, what="constant")))
     return sections
 
 
@@ -396,10 +399,5 @@ def _size_section(difference: ModelDiff, texts: _Texts) -> Section:
         )
         for size in difference.sizes
     ]
-    return Section(
-        "Bytes",
-        texts.listed(rows),
-        headings=("layer", "dtype", "before", "after", "change"),
-        right=frozenset({2, 3, 4}),
-        note=texts.left(rows),
-    )
+    headings = ("layer", "dtype", "before", "after", "change")
+    return texts.section("Bytes", rows, _LISTED, headings=headings, right=frozenset({2, 3, 4}))

@@ -171,12 +171,7 @@ _TO_AND_FROM_BATCH: _Rules = [
     (3, lambda form: len(form.shape(0)) != 4),
     (2, _types(0, "INT8")),
 ]
-_PADDING: _Rules = [
-    (6, _types(0, *_FLOAT8)),
-    (5, _types(0, "BOOL")),
-    (4, _rank_above(4)),
-    *_rules(0, INT16=3, INT8=2),
-]
+_PADDING: _Rules = [(6, _types(0, *_FLOAT8)), (5, _types(0, "BOOL")), (4, _rank_above(4)), *_rules(0, INT16=3, INT8=2)]
 _EXTREME: _Rules = [(4, _types(0, "INT16")), (3, _is_broadcast_above_4), (2, _types(0, "INT8"))]
 _RESIZED: _Rules = [(4, _types(0, "INT16"))]
 _BY_INT8 = _rules(0, INT8=2)
@@ -185,11 +180,7 @@ _BY_EITHER = _rules(0, INT16=2, INT8=2)
 
 _RULES: Mapping[str, _Rules] = MappingProxyType(
     {
-        "ABS": [
-            (5, _types(0, "INT32")),
-            (4, _is_plain_int16),
-            *_rules(0, INT16=3, INT8=2, UINT8=2),
-        ],
+        "ABS": [(5, _types(0, "INT32")), (4, _is_plain_int16), *_rules(0, INT16=3, INT8=2, UINT8=2)],
         "ADD": [
             (6, _types(0, "FLOAT16")),
             (5, _is_plain_int16),
@@ -257,11 +248,7 @@ _RULES: Mapping[str, _Rules] = MappingProxyType(
         **dict.fromkeys(("LESS", "GREATER_EQUAL"), _BY_INTEGER),
         "L2_NORMALIZATION": [(2, lambda form: form.result_type() == "INT8")],
         "LEAKY_RELU": _rules(0, INT16=2),
-        "LSTM": [
-            (2, lambda form: form.op.option(3, "b") == 1),
-            (4, _all(_hybrid(2), _flag(4))),
-            (3, _hybrid(2)),
-        ],
+        "LSTM": [(2, lambda form: form.op.option(3, "b") == 1), (4, _all(_hybrid(2), _flag(4))), (3, _hybrid(2))],
         **dict.fromkeys(("MAXIMUM", "MINIMUM"), _EXTREME),
         **dict.fromkeys(("MEAN", "MIRROR_PAD", "REDUCE_MAX", "REDUCE_MIN", "RELU6", "RSQRT"), _BY_INTEGER),
         "MUL": [
@@ -293,22 +280,10 @@ _RULES: Mapping[str, _Rules] = MappingProxyType(
         ],
         "SELECT_V2": [(2, _types(1, "UINT32"))],
         "SIGN": _rules(0, INT32=2),
-        "SLICE": [
-            *_rules(0, FLOAT16=8, INT4=7, UINT32=6),
-            (5, _rank_above(4)),
-            *_rules(0, INT16=4, STRING=3, INT8=2),
-        ],
+        "SLICE": [*_rules(0, FLOAT16=8, INT4=7, UINT32=6), (5, _rank_above(4)), *_rules(0, INT16=4, STRING=3, INT8=2)],
         "SOFTMAX": _rules(0, FLOAT16=4, INT16=3, INT8=2),
         **dict.fromkeys(
-            (
-                "DEPTH_TO_SPACE",
-                "GREATER",
-                "LESS_EQUAL",
-                "LOG_SOFTMAX",
-                "SPACE_TO_DEPTH",
-                "SQUARED_DIFFERENCE",
-                "SUM",
-            ),
+            ("DEPTH_TO_SPACE", "GREATER", "LESS_EQUAL", "LOG_SOFTMAX", "SPACE_TO_DEPTH", "SQUARED_DIFFERENCE", "SUM"),
             _BY_EITHER,
         ),
         "SPARSE_TO_DENSE": _rules(2, INT8=3, UINT8=3, INT64=2),
@@ -354,10 +329,7 @@ _RULES: Mapping[str, _Rules] = MappingProxyType(
         ],
         "UNIDIRECTIONAL_SEQUENCE_LSTM": [(4, _flag(5)), *_recurrent(4, weights=2)],
         "UNIDIRECTIONAL_SEQUENCE_RNN": _recurrent(2),
-        "UNPACK": [
-            (6, _types(0, *_FLOAT8)),
-            *_rules(0, BFLOAT16=5, FLOAT16=5, INT16=4, BOOL=3, INT8=2, UINT8=2),
-        ],
+        "UNPACK": [(6, _types(0, *_FLOAT8)), *_rules(0, BFLOAT16=5, FLOAT16=5, INT16=4, BOOL=3, INT8=2, UINT8=2)],
         "WHERE": [(1, _types(0, "BOOL")), (2, lambda _: True)],
     }
 )

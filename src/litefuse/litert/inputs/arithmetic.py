@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from litefuse.litert.inputs.flow import Place, Results, Trace
 from litefuse.litert.inputs.random_values import distinct
-from litefuse.litert.inputs.uses import Image, Limits, Mask, Range
+from litefuse.litert.inputs.uses import Limits, Meaning, Range
 
 __all__ = ["MOST_COLUMNS", "arithmetic", "clip", "modulo", "power", "quantize"]
 
@@ -36,7 +36,7 @@ def arithmetic(place: Place) -> Results:
         if not whole:
             _note_pixels(place, operand, values)
         if name == "SUB" and operand == 1 and values.tolist() == [1.0]:
-            place.use(operand, Mask())  # 1 - mask: the complement
+            place.use(operand, Meaning.MASK)  # 1 - mask: the complement
         return [
             made
             for trace in place.traces(operand)
@@ -57,7 +57,7 @@ def _note_pixels(place: Place, operand: int, values: npt.NDArray[Any]) -> None:
             and trace.is_plain
             and all(_PIXEL_MEANS[0] <= abs(value) <= _PIXEL_MEANS[1] for value in values)
         ):
-            place.flow.note(trace, Image())
+            place.flow.note(trace, Meaning.IMAGE)
 
 
 def _mapped(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from litefuse.litert.inputs.flow import Place, Results, Rule
-from litefuse.litert.inputs.uses import Expression, Limits, Numerals, Positive, Small, Text, Words
+from litefuse.litert.inputs.uses import Expression, Limits, Meaning, Numerals, Text, Words
 
 __all__ = ["CUSTOM_RULES"]
 
@@ -82,13 +82,13 @@ def _selected(place: Place) -> Results:
 def _characters(place: Place) -> Results:
     place.restrict(0, Limits(32, 0x4FF))
     for operand in range(1, len(place.values)):
-        place.restrict(operand, Small())
+        place.restrict(operand, Meaning.SMALL)
     return ()
 
 
 def _boxes(place: Place) -> Results:
     """Notes that anchors are positive: boxes are encoded relative to their places and sizes."""
-    place.use(2, Positive())
+    place.use(2, Meaning.POSITIVE)
     return ()
 
 

@@ -11,26 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import InterpreterError
+from litefuse.litert.inputs.random_texts import Texts
 from litefuse.litert.inputs.random_values import Deck, normal, shuffled, uniform, whole
-from litefuse.litert.inputs.texts import Texts
-from litefuse.litert.inputs.uses import (
-    Box,
-    Count,
-    Domain,
-    Image,
-    Limits,
-    Mask,
-    Near,
-    Padding,
-    Positive,
-    Range,
-    Rows,
-    Small,
-    Sorted,
-    Use,
-    Whole,
-    Words,
-)
+from litefuse.litert.inputs.uses import Box, Count, Domain, Limits, Meaning, Near, Padding, Range, Rows, Use, Words
 
 __all__ = ["LEVELS", "OTHER_NUMBERS", "Drawer", "Manner"]
 
@@ -180,13 +163,13 @@ class _Input:
 
     def _reals(self, shape: tuple[int, ...], manner: Manner) -> npt.NDArray[Any]:
         uses = [use for _, use in self.domain.uses]
-        if manner.limit is None and any(isinstance(use, Whole) for use in uses):
+        if manner.limit is None and Meaning.WHOLE in uses:
             return self._integers(shape, manner)
-        if any(isinstance(use, Image) for use in uses):
+        if Meaning.IMAGE in uses:
             values: npt.NDArray[Any] = uniform(shape, self._random) * 255
-        elif any(isinstance(use, Positive) for use in uses):
+        elif Meaning.POSITIVE in uses:
             values = uniform(shape, self._random) + 0.01
-        elif any(isinstance(use, Mask) for use in uses) and self._calls % 2:
+        elif Meaning.MASK in uses and self._calls % 2:
             return self._masks(shape)
         else:
             base = np.asarray(normal(shape, self._random))
@@ -258,7 +241,7 @@ class _Input:
         chosen = self._planted(len(places), planted)
         flat[places[chosen]] = (planted[-self._calls % len(planted) :] + planted)[: len(chosen)] if len(chosen) else []
         for use in part.uses:
-            if isinstance(use, Sorted):
+            if use is Meaning.SORTED:
                 flat.sort()
             elif isinstance(use, Padding) and values.ndim > 1 and values.size:
                 rows = values.reshape(-1, values.shape[-1])
@@ -277,11 +260,11 @@ class _Input:
             return whole(low, high, (count,), random)
         if lengths := [use.limit for use in uses if isinstance(use, Count)]:
             return whole(0, min(open_size if length is None else length for length in lengths), (count,), random)
-        if any(isinstance(use, Mask) for use in uses):
+        if Meaning.MASK in uses:
             return whole(0, 1, (count,), random)
-        if any(isinstance(use, Image) for use in uses):
+        if Meaning.IMAGE in uses:
             return whole(0, 255, (count,), random)
-        if any(isinstance(use, (Small, Sorted)) for use in uses):
+        if Meaning.SMALL in uses or Meaning.SORTED in uses:
             return whole(low or 0, (low or 0) + 9, (count,), random)
         least = 0 if self.domain.dtype.kind == "u" else -_SOME
         return whole(least if low is None else low, _SOME if high is None else high, (count,), random)

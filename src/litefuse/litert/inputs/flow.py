@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy.typing as npt
 
-from litefuse.litert.inputs.uses import Box, Domain, Small, Use
+from litefuse.litert.inputs.uses import Box, Domain, Meaning, Use
 from litefuse.litert.runtime.model_reader import Graph, Model, Op, Tensor
 
 __all__ = ["Flow", "Place", "Results", "Rule", "Trace", "Value"]
@@ -138,7 +138,7 @@ class Place:
         """Restricts the inputs that an operand depends on, but whose values it does not hold."""
         traced = {trace.input for trace in self.traces(operand)}
         for name in self.values[operand].roots - traced if operand < len(self.values) else ():
-            self.flow.note_root(name, Small())
+            self.flow.note_root(name, Meaning.SMALL)
 
 
 @dataclass
@@ -244,7 +244,7 @@ class Flow:
     def _note_turns(self, turns: Sequence[Value]) -> None:
         for value in turns:
             for name in value.roots:
-                self.note_root(name, Small())
+                self.note_root(name, Meaning.SMALL)
 
 
 def _followed(rule: Rule, place: Place) -> Results:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from litefuse.litert.inputs.flow import Place, Results, Trace
-from litefuse.litert.inputs.uses import Limits, Rows, Small, Sorted
+from litefuse.litert.inputs.uses import Limits, Meaning, Rows
 from litefuse.litert.runtime.model_reader import Tensor
 
 __all__ = ["embedding_lookup", "gather", "gather_nd", "one_hot", "scatter_nd", "segments"]
@@ -36,7 +36,7 @@ def _note_rows(
     legal: dict[tuple[str, Any], tuple[Trace, int | None, int | None]] = {}
     for trace in place.traces(operand):
         if abs(trace.scale) != 1 or trace.offset != round(trace.offset):
-            place.flow.note(trace, Small())
+            place.flow.note(trace, Meaning.SMALL)
             continue
         first = round(-trace.offset / trace.scale)
         last = None if count is None else round((count - 1 - trace.offset) / trace.scale)
@@ -98,7 +98,7 @@ def _coordinates(place: Place, operand: int, shape: Sequence[int | None], table:
     for trace in place.traces(operand):
         column = trace.axis(-1, len(indices))
         if abs(trace.scale) != 1:
-            place.flow.note(trace, Small())
+            place.flow.note(trace, Meaning.SMALL)
             continue
         for number, size in enumerate(axes):
             cut = trace.cut(column, number, number + 1) if len(axes) > 1 else trace
@@ -119,7 +119,7 @@ def gather_nd(place: Place) -> Results:
 def scatter_nd(place: Place) -> Results:
     """Notes that indices pick the places of slices."""
     shape = place.constant(2)
-    place.restrict(2, Small())
+    place.restrict(2, Meaning.SMALL)
     sizes: list[int | None] = [*shape.tolist()] if shape is not None else [None] * 8
     _coordinates(place, 0, sizes, "", weighty=False)
     return place.traces_without_axes(1)
@@ -137,7 +137,7 @@ def one_hot(place: Place) -> Results:
 def segments(place: Place) -> Results:
     """Notes that ids pick the segments that rows are added up in."""
     if place.op.name == "SEGMENT_SUM":
-        place.restrict(1, Sorted())
+        place.restrict(1, Meaning.SORTED)
         return ()
     place.restrict(2, Limits(1, 9))
     count = place.constant(2)

@@ -12,19 +12,7 @@ from litefuse.litert.inputs.arithmetic import MOST_COLUMNS, arithmetic, clip, mo
 from litefuse.litert.inputs.flow import Place, Results, Rule, Trace
 from litefuse.litert.inputs.random_values import distinct
 from litefuse.litert.inputs.row_rules import embedding_lookup, gather, gather_nd, one_hot, scatter_nd, segments
-from litefuse.litert.inputs.uses import (
-    Count,
-    Image,
-    Limits,
-    Mask,
-    Near,
-    Padding,
-    Rows,
-    Small,
-    Use,
-    Whole,
-    Words,
-)
+from litefuse.litert.inputs.uses import Count, Limits, Meaning, Near, Padding, Rows, Use, Words
 from litefuse.litert.runtime.model_reader import Op
 
 __all__ = ["rule_of"]
@@ -46,7 +34,7 @@ _CUT = frozenset({"SHAPE", "RANK", "ZEROS_LIKE"})
 def _unknown(place: Place) -> Results:
     """Restricts the operands of a custom op of which nothing is known."""
     for operand in range(len(place.values)):
-        place.restrict(operand, Small())
+        place.restrict(operand, Meaning.SMALL)
     return ()
 
 
@@ -55,7 +43,7 @@ def _same(place: Place) -> Results:
 
 
 def _reshape(place: Place) -> Results:
-    place.restrict(1, Small())
+    place.restrict(1, Meaning.SMALL)
     return _reshaped(place)
 
 
@@ -83,7 +71,7 @@ def _expand_dims(place: Place) -> Results:
 
 
 def _transpose(place: Place) -> Results:
-    place.restrict(1, Small())
+    place.restrict(1, Meaning.SMALL)
     order = place.constant(1)
 
     def moved(trace: Trace) -> Trace:
@@ -98,15 +86,15 @@ def _cast(place: Place) -> Results:
     given, made = place.kind(0).dtype, place.result().dtype
     if given is not None and made is not None:
         if made.kind == "b":
-            place.use(0, Mask())
+            place.use(0, Meaning.MASK)
         elif given.kind == "f" and made.kind in "iu":
-            place.use(0, Whole())
+            place.use(0, Meaning.WHOLE)
     return place.traces()
 
 
 def _without_axes(place: Place) -> Results:
     for operand in range(1, len(place.values)):
-        place.restrict(operand, Small())
+        place.restrict(operand, Meaning.SMALL)
     return place.traces_without_axes()
 
 
@@ -196,7 +184,7 @@ def _limit_start(place: Place, operand: int) -> None:
 
 def _strided_slice(place: Place) -> Results:
     for operand in (1, 2, 3):
-        place.restrict(operand, Small())
+        place.restrict(operand, Meaning.SMALL)
     first, last, step = (place.constant(operand) for operand in (1, 2, 3))
     option = place.op.option
     masks = [option(field) for field in range(5)]  # begin, end, ellipsis, new axis, shrink
@@ -227,7 +215,7 @@ def _strided_slice(place: Place) -> Results:
 
 
 def _select(place: Place) -> Results:
-    place.use(0, Mask())
+    place.use(0, Meaning.MASK)
     return [*place.traces(1), *place.traces(2)]
 
 
@@ -292,7 +280,7 @@ def _restricted(uses: Mapping[int, Use]) -> Rule:
 
 
 def _small_operands(*operands: int) -> Rule:
-    return _restricted(dict.fromkeys(operands, Small()))
+    return _restricted(dict.fromkeys(operands, Meaning.SMALL))
 
 
 def _top_k(place: Place) -> Results:
@@ -303,7 +291,7 @@ def _top_k(place: Place) -> Results:
 
 def _logical(place: Place) -> Results:
     for operand in range(len(place.values)):
-        place.use(operand, Mask())
+        place.use(operand, Meaning.MASK)
     return ()
 
 
@@ -328,7 +316,7 @@ def _resized(place: Place) -> Results:
     shape = place.kind(0).shape
     for trace in place.traces():
         if trace.is_plain and len(shape) == 4 and shape[-1] in {1, 3, 4}:
-            place.flow.note(trace, Image())
+            place.flow.note(trace, Meaning.IMAGE)
     return place.traces_without_axes()
 
 

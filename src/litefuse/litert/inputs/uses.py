@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,18 +13,14 @@ __all__ = [
     "Count",
     "Domain",
     "Expression",
-    "Image",
     "Limits",
-    "Mask",
+    "Meaning",
     "Near",
     "Numerals",
     "Padding",
     "Rows",
-    "Small",
-    "Sorted",
     "Text",
     "Use",
-    "Whole",
     "Words",
 ]
 
@@ -69,11 +66,6 @@ class Padding:
 
 
 @dataclass(frozen=True)
-class Mask:
-    """The values are true or false (0 or 1)."""
-
-
-@dataclass(frozen=True)
 class Count:
     """The values are lengths.
 
@@ -98,26 +90,6 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Small:
-    """The values decide something of unknown meaning: sizes, axes, how often a loop iterates."""
-
-
-@dataclass(frozen=True)
-class Sorted:
-    """The values are segment ids, in order."""
-
-
-@dataclass(frozen=True)
-class Image:
-    """The values are pixels, from 0 to 255."""
-
-
-@dataclass(frozen=True)
-class Positive:
-    """The values are greater than 0, like sizes of boxes."""
-
-
-@dataclass(frozen=True)
 class Range:
     """The values are quantized: those beyond the range would become its ends.
 
@@ -128,11 +100,6 @@ class Range:
 
     low: float
     high: float
-
-
-@dataclass(frozen=True)
-class Whole:
-    """Real numbers are converted to integers."""
 
 
 @dataclass(frozen=True)
@@ -177,24 +144,18 @@ class Numerals:
     kind: str
 
 
-Use: TypeAlias = (
-    Rows
-    | Near
-    | Padding
-    | Mask
-    | Count
-    | Limits
-    | Small
-    | Sorted
-    | Image
-    | Positive
-    | Range
-    | Whole
-    | Words
-    | Text
-    | Expression
-    | Numerals
-)
+class Meaning(Enum):
+    """Uses that are the same wherever they are."""
+
+    MASK = "the values are true or false (0 or 1)"
+    SMALL = "the values decide something of unknown meaning: sizes, axes, how often a loop iterates"
+    SORTED = "the values are segment ids, in order"
+    IMAGE = "the values are pixels, from 0 to 255"
+    POSITIVE = "the values are greater than 0, like sizes of boxes"
+    WHOLE = "real numbers are converted to integers"
+
+
+Use: TypeAlias = Meaning | Rows | Near | Padding | Count | Limits | Range | Words | Text | Expression | Numerals
 """A use of values. Uses of different kinds are never equal, whatever their numbers are."""
 
 

@@ -36,11 +36,7 @@ _MOST_EXPANDED = 1 << 24
 
 
 def finish_file(
-    path: Path,
-    finish: Finish,
-    *,
-    files_of: Path | None = None,
-    where: str = "",
+    path: Path, finish: Finish, *, files_of: Path | None = None, where: str = ""
 ) -> dict[str, dict[str, dict[str, str]]]:
     """Changes a model's file, which appears whole. Weights are copied block by block, and nothing else is rewritten.
 
@@ -157,10 +153,7 @@ def _new_root(content: Any, entries: Mapping[str, bytes], changes: Renaming) -> 
     for name, data in entries.items():
         metadata.append(Block.table(METADATA, {0: Block.text(name), 1: len(buffers)}))
         buffers.append(Block.table(BUFFER, {0: Block.blob(data)}))
-    values: dict[int, Block | int] = {
-        fields.BUFFERS: Block.vector(buffers),
-        fields.METADATA: Block.vector(metadata),
-    }
+    values: dict[int, Block | int] = {fields.BUFFERS: Block.vector(buffers), fields.METADATA: Block.vector(metadata)}
     if changes:
         values |= _renamed(model, changes)
     return Block.changed(model, MODEL, values)

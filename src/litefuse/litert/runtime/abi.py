@@ -154,11 +154,7 @@ class TfLiteAffineQuantization(ctypes.Structure):
     zero_point: int | None
     quantized_dimension: int
 
-    _fields_ = (
-        ("scale", c_void_p),
-        ("zero_point", c_void_p),
-        ("quantized_dimension", c_int32),
-    )
+    _fields_ = (("scale", c_void_p), ("zero_point", c_void_p), ("quantized_dimension", c_int32))
 
 
 class TfLiteNode(ctypes.Structure):

@@ -12,13 +12,7 @@ from typing import TYPE_CHECKING, TypeVar, cast, overload
 from litefuse.errors import InterpreterError, KernelError, LitefuseError
 from litefuse.litert.runtime import abi
 from litefuse.litert.runtime.abi import guarded
-from litefuse.litert.runtime.custom_op import (
-    PACK,
-    CustomOp,
-    find_kernel,
-    kernel_beyond_native,
-    kernels_by_name,
-)
+from litefuse.litert.runtime.custom_op import PACK, CustomOp, find_kernel, kernel_beyond_native, kernels_by_name
 from litefuse.litert.runtime.known_custom_ops import XNNPACK_OPS
 from litefuse.litert.runtime.layout import check_layout
 from litefuse.litert.runtime.node import Node, node_text
@@ -105,11 +99,7 @@ class Delegate:
     """
 
     def __init__(
-        self,
-        find: Callable[[str], type[CustomOp] | None],
-        *,
-        native: Container[str] = (),
-        report: bool = True,
+        self, find: Callable[[str], type[CustomOp] | None], *, native: Container[str] = (), report: bool = True
     ) -> None:
         self.failure: BaseException | None = None
         self._native = native

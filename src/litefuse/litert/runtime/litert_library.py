@@ -75,11 +75,7 @@ class Layout(ctypes.Structure):
     rank_and_strides: int
     dimensions: Any
 
-    _fields_ = (
-        ("rank_and_strides", c_uint32),
-        ("dimensions", c_int32 * _MAX_RANK),
-        ("strides", c_uint32 * _MAX_RANK),
-    )
+    _fields_ = (("rank_and_strides", c_uint32), ("dimensions", c_int32 * _MAX_RANK), ("strides", c_uint32 * _MAX_RANK))
 
     @property
     def shape(self) -> tuple[int, ...]:

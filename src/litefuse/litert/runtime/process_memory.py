@@ -53,12 +53,7 @@ class _DlInfo(ctypes.Structure):
     fname: bytes
     fbase: int | None
 
-    _fields_ = (
-        ("fname", c_char_p),
-        ("fbase", c_void_p),
-        ("sname", c_char_p),
-        ("saddr", c_void_p),
-    )
+    _fields_ = (("fname", c_char_p), ("fbase", c_void_p), ("sname", c_char_p), ("saddr", c_void_p))
 
 
 class _Pages(ctypes.Structure):

@@ -57,10 +57,7 @@ NUMBERS: dict[np.dtype[Any], int] = {dtype: number for number, dtype in _DTYPES.
 
 # The types whose numbers may be quantized real numbers.
 _INTEGERS = frozenset(
-    {
-        TfLiteType.INT4,
-        *(getattr(TfLiteType, f"{sign}INT{bits}") for sign in ("", "U") for bits in (8, 16, 32, 64)),
-    }
+    {TfLiteType.INT4, *(getattr(TfLiteType, f"{sign}INT{bits}") for sign in ("", "U") for bits in (8, 16, 32, 64))}
 )
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from litefuse.errors import LitefuseError
 from litefuse.litert.targets.micro import Micro
+from litefuse.litert.targets.op_table import Limits, OpTable
 from litefuse.litert.targets.question import Answer, Question, Refusal
-from litefuse.litert.targets.table import Limits, OpTable
 from litefuse.litert.targets.target import Hint, Target, installed, logged, not_installed
 
 __all__ = ["ETHOS_U_OPS", "EthosU"]

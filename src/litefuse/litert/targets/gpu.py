@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from litefuse.litert.targets.litert import LiteRT, reported_errors
+from litefuse.litert.targets.op_table import Limits, OpTable
 from litefuse.litert.targets.question import Answer, Question, Refusal
-from litefuse.litert.targets.table import Limits, OpTable
 from litefuse.litert.targets.target import Hint, Target, logged
 
 __all__ = ["GPU_OPS", "Gpu"]
@@ -48,39 +48,23 @@ _ANY = """
     STABLEHLO_SHIFT_LEFT SUB SUM TANH TILE UNPACK
 """
 
+# Those that it takes up to a version.
 _VERSIONS = {
-    "AVERAGE_POOL_2D": 2,
-    "MAX_POOL_2D": 2,
-    "CONCATENATION": 6,
-    "CONV_2D": 6,
-    "DEPTHWISE_CONV_2D": 6,
-    "CUMSUM": 1,
-    "DEQUANTIZE": 3,
-    "ONE_HOT": 1,
-    "PRELU": 1,
-    "PAD": 5,
-    "PADV2": 5,
-    "MIRROR_PAD": 5,
-    "QUANTIZE": 2,
-    "RELU": 2,
-    "RELU6": 2,
-    "RESIZE_BILINEAR": 3,
-    "RESIZE_NEAREST_NEIGHBOR": 3,
-    "SELECT": 1,
-    "SELECT_V2": 1,
-    "SLICE": 8,
-    "SOFTMAX": 4,
-    "SPACE_TO_DEPTH": 2,
-    "TOPK_V2": 1,
-    "TRANSPOSE_CONV": 3,
-    "TRANSPOSE": 9,
+    1: "CUMSUM ONE_HOT PRELU SELECT SELECT_V2 TOPK_V2",
+    2: "AVERAGE_POOL_2D MAX_POOL_2D QUANTIZE RELU RELU6 SPACE_TO_DEPTH",
+    3: "DEQUANTIZE RESIZE_BILINEAR RESIZE_NEAREST_NEIGHBOR TRANSPOSE_CONV",
+    4: "SOFTMAX",
+    5: "PAD PADV2 MIRROR_PAD",
+    6: "CONCATENATION CONV_2D DEPTHWISE_CONV_2D",
+    8: "SLICE",
+    9: "TRANSPOSE",
 }
 
 GPU_OPS = OpTable(
     "the accelerator of ai-edge-litert 2.3",
     ops={
         **{name: Limits() for name in _ANY.split()},
-        **{name: Limits(version) for name, version in _VERSIONS.items()},
+        **{name: Limits(version) for version, names in _VERSIONS.items() for name in names.split()},
         "FULLY_CONNECTED": Limits(14, computed=(0,)),
         "GATHER": Limits(ranks={1: (1,)}),
         "RESHAPE": Limits(1, constant=(1,)),

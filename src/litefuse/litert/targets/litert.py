@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from litefuse.litert.targets.op_table import OpTable
 from litefuse.litert.targets.question import Answer, Question, Refusal
-from litefuse.litert.targets.table import OpTable
 from litefuse.litert.targets.target import Hint, Target, installed, logged
 from litefuse.support.target_traits import TargetTraits
 

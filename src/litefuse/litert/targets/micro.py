@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from litefuse.errors import LitefuseError
+from litefuse.litert.targets.op_table import CUSTOM, Limits, OpTable, refused_by_table
 from litefuse.litert.targets.question import Answer, Arrays, Question, Refusal, TargetCall
-from litefuse.litert.targets.table import CUSTOM, Limits, OpTable, refused_by_table
 from litefuse.litert.targets.target import Hint, Target, installed, logged, not_installed
 from litefuse.support.options.limits import parsed_bytes
 from litefuse.support.target_traits import TargetTraits

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from litefuse.litert.targets.op_table import Limits, OpTable, refused_by_table
 from litefuse.litert.targets.question import Answer, Arrays, Question, Refusal, TargetCall
-from litefuse.litert.targets.table import Limits, OpTable, refused_by_table
 from litefuse.litert.targets.target import Hint, Target, installed, logged, not_installed
 from litefuse.support.target_traits import TargetTraits
 

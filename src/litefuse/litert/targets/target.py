@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from litefuse.errors import LitefuseError
+from litefuse.litert.targets.op_table import OpTable
 from litefuse.litert.targets.question import Answer, Question, Refusal
-from litefuse.litert.targets.table import OpTable
 from litefuse.support.target_traits import TargetTraits
 
 __all__ = ["Hint", "Target", "installed", "logged", "not_installed"]

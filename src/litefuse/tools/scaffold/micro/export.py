@@ -21,8 +21,8 @@ from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.litert.runtime.model_reader import Model, Signature
 from litefuse.litert.targets.micro import Micro
+from litefuse.litert.targets.op_table import CUSTOM
 from litefuse.litert.targets.question import Answer
-from litefuse.litert.targets.table import CUSTOM
 from litefuse.support.cloud.paths import not_url
 from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.support.files.whole_file import write_new
