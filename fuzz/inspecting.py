@@ -6,7 +6,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from litefuse.conversion.verify.targets.places import located
+from litefuse.conversion.verify.targets.check import located
 from litefuse.litert.differences.compare import diff
 from litefuse.litert.export.edited_file import sign_file
 from litefuse.litert.inspection.litert_model import inspect_litert_model

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import litefuse
-from litefuse.conversion.quantization.preparing import prepare_model
+from litefuse.conversion.quantization.litert_quantizer import prepare_model
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.tools.cli.app import app
 from tests.litert.runtime.kernels import Double

@@ -13,9 +13,9 @@ import pytest
 from click.testing import CliRunner
 
 import litefuse
-from litefuse.conversion.verify.layers import chunks, model_side
+from litefuse.conversion.verify.layers import model_values, observed_copy
 from litefuse.conversion.verify.layers.layers import Layers
-from litefuse.conversion.verify.layers.model_side import Observation, ObservationJob
+from litefuse.conversion.verify.layers.model_values import Observation, ObservationJob
 from litefuse.errors import LitefuseError
 from litefuse.tools.cli.app import app
 from tests.every import every
@@ -370,11 +370,11 @@ def test_in_many_runs(tensorflow: TensorFlow, monkeypatch: pytest.MonkeyPatch) -
     def observe(target: str, job: ObservationJob, where: str, announce: Callable[[str], None]) -> Observation:
         assert target.endswith(":observe_model")
         assert where
-        return model_side.observe_model(job, announce)
+        return model_values.observe_model(job, announce)
 
-    monkeypatch.setattr("litefuse.conversion.verify.layers.look.run_model", observe)
+    monkeypatch.setattr("litefuse.conversion.verify.layers.comparison.run_model", observe)
     monkeypatch.setattr("litefuse.litert.runtime.custom_op._registered", {})  # which the job replaces, in this process
-    monkeypatch.setattr(chunks, "_AT_ONCE", 100)
+    monkeypatch.setattr(observed_copy, "_AT_ONCE", 100)
     inputs = [{"x": normal(seed, 4, 3)} for seed in range(2)]
     try:
         few = layers_of(litefuse.verify_model(content, path, signatures=["add"], inputs=inputs, layers=True))
@@ -387,7 +387,7 @@ def test_in_many_runs(tensorflow: TensorFlow, monkeypatch: pytest.MonkeyPatch) -
 
 def set_limit(tf: Any, limit: int) -> None:
     assert tf
-    chunks._AT_ONCE = limit  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    observed_copy._AT_ONCE = limit  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
 
 
 def random_numbers(tf: Any) -> Any:

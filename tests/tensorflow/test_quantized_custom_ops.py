@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from litefuse.conversion.quantization.dataset import take_samples
-from litefuse.conversion.quantization.quantize import quantize_model
+from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from tests.conversion.quantization.test_same_scales import calls
 

@@ -5,7 +5,7 @@
 ``run``                 what a conversion does in that process
 ``job``                 what it is asked
 ``generating``          how it gets kernels
-``quantizing``          how files are quantized
+``quantization_step``   how files are quantized
 ``model_file``          writes a lowered module as a file
 ``summary``             counts a module's operators
 """

@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from litefuse.conversion.conversion_process import convert_here, convert_in_worker, log_report, with_file_check
 from litefuse.conversion.job import ConversionJob
-from litefuse.conversion.quantization.asking import check_max_error, check_quantization, check_samples, check_target
+from litefuse.conversion.quantization.option_checks import (
+    check_max_error,
+    check_quantization,
+    check_samples,
+    check_target,
+)
 from litefuse.errors import LitefuseError
 from litefuse.frontends.source_of import source_of
 from litefuse.fusions.recognizers.recognizer import pickle_registered
@@ -48,7 +53,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ConversionResult", "convert", "quantize"]
 
-_QUANTIZATION_RUNNER = "litefuse.conversion.quantizing:run_quantization"
+_QUANTIZATION_RUNNER = "litefuse.conversion.quantization_step:run_quantization"
 
 
 @checks_names
@@ -266,7 +271,7 @@ def convert(
         recipe=local(recipe),
     )
     if require_accelerated:
-        from litefuse.conversion.verify.targets.conversion import check_required
+        from litefuse.conversion.verify.targets.conversion_step import check_required
 
         check_required(chosen, checked=check)
     check_target(quantize, quantization, chosen)
@@ -344,7 +349,7 @@ def convert(
             if check_file:
                 report = with_file_check(report, job, on_step, in_process=in_process)
             if check and chosen != ("cpu",):
-                from litefuse.conversion.verify.targets.conversion import with_target_checks
+                from litefuse.conversion.verify.targets.conversion_step import with_target_checks
 
                 report = with_target_checks(report, job.output, job.target, on_step, required=require_accelerated)
     except BaseException:

@@ -263,7 +263,7 @@ def _write(module: ir.Module, lowering: Lowering, job: ConversionJob, steps: Ste
     try:
         summary = summarize(module)
         if lowering.fake_quantization is not None:
-            from litefuse.conversion.quantizing import quantize_trained_module  # few models have such nodes
+            from litefuse.conversion.quantization_step import quantize_trained_module  # few models have such nodes
 
             steps.begin("quantize")
             quantization, summary = quantize_trained_module(module, lowering, partial, job, summary)
@@ -272,7 +272,7 @@ def _write(module: ir.Module, lowering: Lowering, job: ConversionJob, steps: Ste
             write_model(module, lowering.weights, partial, of_one_shape=job.quantize is not None)
             check_runtime(partial, job.min_runtime)
             if job.quantize is not None:
-                from litefuse.conversion.quantizing import quantize_file  # as above
+                from litefuse.conversion.quantization_step import quantize_file  # as above
 
                 steps.begin("quantize")
                 quantization, summary = quantize_file(partial, job, summary, steps.announce, rnn=job.rnn_form)

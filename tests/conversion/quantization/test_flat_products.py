@@ -9,7 +9,7 @@ import pytest
 
 import litefuse
 from litefuse.conversion.quantization.dataset import take_samples
-from litefuse.conversion.quantization.quantize import quantize_model
+from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.model_reader import Model
 from litefuse.support.options.forms import Quantization

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from litefuse.conversion.quantization.quantize import quantize_model
+from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.model_reader import Model
 from tests.conversion.quantization.models import saved

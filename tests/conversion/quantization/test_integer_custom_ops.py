@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from litefuse.conversion.quantization.dataset import take_samples
-from litefuse.conversion.quantization.quantize import quantize_model
+from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.errors import KernelError
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime import custom_op as registry

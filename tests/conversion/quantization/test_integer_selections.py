@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from ai_edge_litert import schema_py_generated as schema
 
-from litefuse.conversion.quantization.integer_selections import limit_selections
+from litefuse.conversion.quantization.runtime_forms import limit_selections
 from litefuse.litert.export.edited_file import edit_file
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime.interpreter import Interpreter

@@ -11,7 +11,7 @@ import pytest
 from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.conversion.quantization.calibration import Ranges, ranges_of
-from litefuse.conversion.quantization.masks import masked_tensors
+from litefuse.conversion.quantization.ops_left_in_float import masked_tensors
 from tests.conversion.quantization.models import masked_scores, saved
 from tests.litert.runtime.models import Graph, model
 

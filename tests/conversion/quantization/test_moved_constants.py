@@ -10,14 +10,13 @@ import numpy.typing as npt
 import pytest
 from ai_edge_litert import schema_py_generated as schema
 
-from litefuse.conversion.quantization.applying import read_model
-from litefuse.conversion.quantization.calibration import ranges_of
+from litefuse.conversion.quantization.adjusted_ranges import share_ranges
+from litefuse.conversion.quantization.calibration import ranges_of, read_once
 from litefuse.conversion.quantization.dataset import take_samples
+from litefuse.conversion.quantization.litert_quantizer import read_model
 from litefuse.conversion.quantization.moved_constants import move_integers
-from litefuse.conversion.quantization.prepared_tensors import read_once
-from litefuse.conversion.quantization.quantize import quantize_model
+from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.conversion.quantization.samples import calls_of
-from litefuse.conversion.quantization.shared_ranges import share_ranges
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.model_reader import Model
 from litefuse.support.options.forms import Quantization

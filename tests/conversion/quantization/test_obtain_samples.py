@@ -179,7 +179,7 @@ def test_an_example_without_a_batch_is_a_batch_of_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("compressed", [False, True])
 def test_archives_are_mapped_where_they_can_be(tmp_path: Path, compressed: bool) -> None:
-    from litefuse.conversion.quantization.archive import mapped_arrays
+    from litefuse.conversion.quantization.samples import mapped_arrays
 
     x = np.arange(12.0).reshape(4, 3)
     (np.savez_compressed if compressed else np.savez)(tmp_path / "s.npz", x=np.asfortranarray(x), y=x[:, 0])
@@ -190,7 +190,7 @@ def test_archives_are_mapped_where_they_can_be(tmp_path: Path, compressed: bool)
 
 
 def test_a_damaged_archive_is_refused(tmp_path: Path) -> None:
-    from litefuse.conversion.quantization.archive import mapped_arrays
+    from litefuse.conversion.quantization.samples import mapped_arrays
 
     path = tmp_path / "s.npz"
     np.savez(path, x=np.arange(1000.0))

@@ -12,8 +12,8 @@ from litert_quantizer.qtyping import TFLOperationName
 from litert_quantizer.quantizer import Quantizer
 
 from litefuse.conversion.quantization.dataset import take_samples
-from litefuse.conversion.quantization.open_shapes import restore_open_shapes
-from litefuse.conversion.quantization.quantize import quantize_model
+from litefuse.conversion.quantization.post_training import quantize_model
+from litefuse.conversion.quantization.quantizer_mends import restore_open_shapes
 from litefuse.litert.export.edited_file import edit_file
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime.interpreter import Interpreter

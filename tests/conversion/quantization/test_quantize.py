@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from litefuse.conversion.quantization.dataset import Samples, take_samples
-from litefuse.conversion.quantization.quantize import quantize_model
+from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime.interpreter import Interpreter

@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from litefuse.conversion.quantization import progress
-from litefuse.conversion.quantization.dataset import take_samples
-from litefuse.conversion.quantization.progress import SampleProgress
-from litefuse.conversion.quantization.quantize import quantize_model
-from litefuse.conversion.quantization.range_growth import RangeGrowth
+from litefuse.conversion.quantization import dataset
+from litefuse.conversion.quantization.dataset import SampleProgress, take_samples
+from litefuse.conversion.quantization.effect import RangeGrowth
+from litefuse.conversion.quantization.post_training import quantize_model
 from tests.conversion.quantization.models import dense, saved
 
 WEIGHTS = np.random.default_rng(1).normal(size=(8, 16)).astype(np.float32)
@@ -66,7 +65,7 @@ def test_a_calibration_tells_of_it(tmp_path: Path, late: float, expected: set[st
 
 def test_progress_tells_the_time_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = itertools.count(0.0, 30.0)  # each sample takes 30 seconds
-    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(dataset.time, "monotonic", lambda: next(clock))
     told: list[str] = []
     counted = SampleProgress(told.append, "quantize", 244)
     for _ in range(3):

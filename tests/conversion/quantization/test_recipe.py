@@ -13,11 +13,11 @@ import numpy.typing as npt
 import pytest
 from ai_edge_litert import schema_py_generated as schema
 
-from litefuse.conversion.quantization.applying import read_model
-from litefuse.conversion.quantization.asking import check_samples, check_target
 from litefuse.conversion.quantization.dataset import Samples, take_samples
 from litefuse.conversion.quantization.float_ops import ops_by_kind
-from litefuse.conversion.quantization.quantize import quantize_model
+from litefuse.conversion.quantization.litert_quantizer import read_model
+from litefuse.conversion.quantization.option_checks import check_samples, check_target
+from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.conversion.quantization.recipe import ModelFacts, recipe_of
 from litefuse.errors import LitefuseError
 from litefuse.litert.runtime.interpreter import Interpreter

@@ -9,10 +9,10 @@ import numpy.typing as npt
 import pytest
 from ai_edge_litert import schema_py_generated as schema
 
-from litefuse.conversion.quantization.applying import read_model
 from litefuse.conversion.quantization.dataset import take_samples
-from litefuse.conversion.quantization.quantize import quantize_model
-from litefuse.conversion.quantization.recurrent.integer_form import constants_of
+from litefuse.conversion.quantization.litert_quantizer import read_model
+from litefuse.conversion.quantization.post_training import quantize_model
+from litefuse.conversion.quantization.recurrent.inner_ranges import inner_ranges
 from litefuse.conversion.quantization.recurrent.operands import (
     BIASES,
     CELL_STATE,
@@ -22,8 +22,13 @@ from litefuse.conversion.quantization.recurrent.operands import (
     RECURRENT_WEIGHTS,
     LstmNumbers,
 )
-from litefuse.conversion.quantization.recurrent.reference import inner_ranges
-from litefuse.conversion.quantization.recurrent.scales import asymmetric, cell_scale, quantized, symmetric
+from litefuse.conversion.quantization.recurrent.quantized_forms import (
+    asymmetric,
+    cell_scale,
+    constants_of,
+    quantized,
+    symmetric,
+)
 from litefuse.litert.export.editor import GraphEditor, Scale
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.support.options.quantization import QuantizationOptions

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from litefuse.conversion.quantization.applying import apply_recipe
 from litefuse.conversion.quantization.calibration import Ranges
 from litefuse.conversion.quantization.difference import difference_on_samples
+from litefuse.conversion.quantization.litert_quantizer import apply_recipe
 from litefuse.conversion.quantization.recipe import ModelFacts, recipe_of
 from litefuse.errors import LitefuseError
 from litefuse.support.options.quantization import QuantizationOptions, quantization_options

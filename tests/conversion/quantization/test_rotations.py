@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from litefuse.conversion.quantization.applying import apply_recipe
-from litefuse.conversion.quantization.model_facts import facts_of
-from litefuse.conversion.quantization.quantize import quantize_model
-from litefuse.conversion.quantization.recipe import recipe_of
+from litefuse.conversion.quantization.litert_quantizer import apply_recipe
+from litefuse.conversion.quantization.post_training import quantize_model
+from litefuse.conversion.quantization.recipe import facts_of, recipe_of
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.support.options.quantization import QuantizationOptions

@@ -12,7 +12,7 @@ from ai_edge_litert.interpreter import Interpreter as StockInterpreter
 from ai_edge_litert.interpreter import load_delegate
 
 from litefuse.conversion.quantization.dataset import take_samples
-from litefuse.conversion.quantization.quantize import quantize_model
+from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.errors import KernelError
 from litefuse.kernels import PACK, native_library
 from litefuse.litert.inspection.litert_model import inspect_litert_model

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from litefuse.conversion.quantization.sensitivity import Assignment, Layer, Search, upgrades
+from litefuse.conversion.quantization.mixed_precision import Assignment, Layer, Search, upgrades
 from tests.every import every
 
 _INF = math.inf

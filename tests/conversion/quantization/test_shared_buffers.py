@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from litefuse.conversion.quantization.applying import read_model
-from litefuse.conversion.quantization.shared_buffers import share_buffers
+from litefuse.conversion.quantization.litert_quantizer import read_model
+from litefuse.conversion.quantization.quantizer_mends import share_buffers
 from litefuse.litert.export.edited_file import edit_file
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.schema_objects import tensor_name

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from litefuse.conversion.quantization.dataset import take_samples
-from litefuse.conversion.quantization.quantize import quantize_model
+from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.support.options.forms import Quantization
 from litefuse.support.report.quantized import OpKinds

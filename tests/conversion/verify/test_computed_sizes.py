@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 from ai_edge_litert import schema_py_generated as schema
 
-from litefuse.conversion.verify.computed_sizes import values_decide
+from litefuse.conversion.verify.written_file import values_decide
 from litefuse.litert.runtime.model_reader import Model
 from tests.litert.runtime.models import Graph, model
 

@@ -8,9 +8,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from litefuse.conversion.verify.differing import DifferingCall, differing_call
 from litefuse.conversion.verify.original import Call
-from litefuse.conversion.verify.verification import OutputVerdict
+from litefuse.conversion.verify.verification import DifferingCall, OutputVerdict, differing_call
 
 NAN, INF = float("nan"), float("inf")
 CASES: dict[str, tuple[Any, Any, str]] = {

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from google.protobuf import text_format
 
-from litefuse.conversion.verify.effects import EFFECTS, effect_of
-from litefuse.conversion.verify.side_effects import refuse_side_effects
+from litefuse.conversion.verify.side_effects import EFFECTS, effect_of, refuse_side_effects
 from litefuse.errors import LitefuseError
 from litefuse.frontends.saved_model.messages import NodeDef
 from litefuse.frontends.saved_model.model import SavedModel

@@ -10,12 +10,11 @@ import pytest
 from ai_edge_litert import schema_py_generated as schema
 from google.protobuf import text_format
 
-from litefuse.conversion.verify.layers import model_side
+from litefuse.conversion.verify.layers import model_values
 from litefuse.conversion.verify.layers.flat_graph import FlatGraph, flatten
-from litefuse.conversion.verify.layers.graph import layer_graph
-from litefuse.conversion.verify.layers.model_side import Observation, ObservationJob, observe_model, values_file
-from litefuse.conversion.verify.layers.names import same_order, value_node
-from litefuse.conversion.verify.layers.observed import ObservedCopy
+from litefuse.conversion.verify.layers.model_values import Observation, ObservationJob, observe_model, values_file
+from litefuse.conversion.verify.layers.observed_copy import ObservedCopy, layer_graph
+from litefuse.conversion.verify.layers.original_values import same_order, value_node
 from litefuse.conversion.verify.model_process import ModelJob
 from litefuse.conversion.verify.original import Arrays, Call
 from litefuse.frontends.saved_model.messages import GraphDef, OpDef
@@ -246,7 +245,7 @@ def test_looking_that_changes_the_outputs(demo_model: Path, tmp_path: Path, monk
     assert not any(each.change for each in calm.seen.values())
     values = {index: np.load(values_file(tmp_path, index)) for index in calm.seen}
     disturbing = [index for index in calm.seen if index not in calm.graph.outputs][-1]
-    run: Any = model_side._Looking._run  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    run: Any = model_values._Looking._run  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
 
     def disturbed(self: Any, model: str | bytes) -> tuple[Interpreter, Arrays]:
         interpreter, outputs = run(self, model)
@@ -254,7 +253,7 @@ def test_looking_that_changes_the_outputs(demo_model: Path, tmp_path: Path, monk
             outputs = {name: value + np.ones_like(value) for name, value in outputs.items()}
         return interpreter, outputs
 
-    monkeypatch.setattr(model_side._Looking, "_run", disturbed)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(model_values._Looking, "_run", disturbed)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
     shaken = observed(demo_model, tmp_path)
     assert {index: each.change > 0 for index, each in shaken.seen.items()} == {
         index: index == disturbing for index in calm.seen

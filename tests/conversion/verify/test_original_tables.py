@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from litefuse.conversion.verify.original_tables import original_tables
+from litefuse.conversion.verify.reference import original_tables
 from litefuse.litert.inputs.model_inputs import Tables
 from tests.frontends.saved_model.model_writer import write
 

@@ -9,7 +9,7 @@ import numpy as np
 
 import litefuse
 from litefuse.conversion.verify.original import Arrays, Call
-from litefuse.conversion.verify.renamed import Names
+from litefuse.conversion.verify.reference import Names
 from litefuse.litert.metadata.description import Finish
 from litefuse.litert.metadata.finish import finish_file
 from litefuse.tools.demo import SAVED_MODEL

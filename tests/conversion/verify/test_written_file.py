@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import litefuse
-from litefuse.conversion.verify.failing_op import deadly_op
-from litefuse.conversion.verify.file_check import CHECK_FILE, FileCall, FileCheckJob, check_in_worker
+from litefuse.conversion.verify.file_check import CHECK_FILE, FileCall, FileCheckJob, check_in_worker, deadly_op
 from litefuse.conversion.verify.written_file import check_written_file
 from litefuse.errors import FileCheckError, LimitError
 from litefuse.support.processes.limits import ProcessLimits, processes_limited

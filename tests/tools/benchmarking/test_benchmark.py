@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import litefuse
-from litefuse.conversion.verify.model_run import run_with_kernels
+from litefuse.conversion.verify.model_process import run_with_kernels
 from litefuse.errors import InterpreterError, LimitError, LitefuseError, MissingKernelError, ModelCrashError
 from litefuse.tools.benchmarking.measurement import Benchmark
 from litefuse.tools.benchmarking.node_calls import NodeJob

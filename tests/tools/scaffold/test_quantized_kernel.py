@@ -15,7 +15,7 @@ from ai_edge_litert.interpreter import Interpreter as StockInterpreter
 from ai_edge_litert.interpreter import load_delegate
 
 from litefuse.conversion.quantization.dataset import take_samples
-from litefuse.conversion.quantization.quantize import quantize_model
+from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.kernels.generator.op_calls import read_calls
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime import custom_op as registry

@@ -1,24 +1,196 @@
-"""Representative dataset of the caller, in a form that can be sent to the conversion process."""
+"""Representative datasets: samples of the caller, or of a function in a file, which runs in a process of its own."""
 
 from __future__ import annotations
 
+import gc
+import importlib
+import importlib.util
 import os
+import pickle
+import re
+import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.conversion.quantization.dataset_process import DatasetJob, names_function
-from litefuse.conversion.quantization.images import images_in
-from litefuse.conversion.quantization.progress import SampleProgress
-from litefuse.conversion.quantization.recorded import RecordedSamples, Sample, record
 from litefuse.errors import EngineCrashError, LitefuseError
 from litefuse.support.cloud.paths import local
 from litefuse.support.files.readable import check_there
+from litefuse.support.plug_ins.entry_points import what_was_raised
+from litefuse.support.progress.stages import Step
 
-__all__ = ["Preprocess", "RepresentativeDataset", "Sample", "Samples", "obtain_samples", "samples_in", "take_samples"]
+__all__ = [
+    "DatasetJob",
+    "Preprocess",
+    "RecordedSamples",
+    "RepresentativeDataset",
+    "Sample",
+    "SampleProgress",
+    "Samples",
+    "images_in",
+    "names_function",
+    "obtain_samples",
+    "record",
+    "record_dataset",
+    "samples_in",
+    "take_samples",
+]
+
+
+class Sample(NamedTuple):
+    """The inputs of one call.
+
+    Attributes:
+        signature: The signature's key; None for a model with one signature.
+        inputs: The inputs by name; the name ``None`` for a signature with one input.
+    """
+
+    signature: str | None
+    inputs: Mapping[str | None, npt.NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class RecordedSamples:
+    """Samples that this process, or another one of the same conversion, wrote to a file; can be sent to a process.
+
+    Attributes:
+        path: The file.
+        entries: The signature of each sample, and its place in the file.
+    """
+
+    path: Path
+    entries: tuple[tuple[str | None, int], ...]
+
+    def read(self, index: int) -> Sample:
+        """Reads one sample."""
+        signature, place = self.entries[index]
+        with self.path.open("rb") as file:
+            file.seek(place)
+            return Sample(signature, pickle.load(file))  # this conversion wrote it, into a folder of its own
+
+
+def record(samples: Iterable[Sample], path: Path, on_sample: Callable[[], None] = lambda: None) -> RecordedSamples:
+    """Writes samples to a file as they come.
+
+    Args:
+        samples: The samples, which are read once.
+        path: The file.
+        on_sample: Called after each of them.
+
+    Raises:
+        LitefuseError: There are none, or the disk is full.
+    """
+    entries: list[tuple[str | None, int]] = []
+    iterator = iter(samples)
+    with path.open("wb") as file:
+        for signature, inputs in iterator:
+            entries.append((signature, file.tell()))
+            try:
+                pickle.dump(dict(inputs), file, protocol=5)
+            except OSError as error:
+                raise LitefuseError(
+                    f"the samples cannot be written: {error.strerror or error}",
+                    where=os.fspath(path.parent),
+                    hint="Make room there, or pass temporary_folder.",
+                ) from error
+            on_sample()
+    if not entries:
+        raise LitefuseError("representative_dataset has no samples")
+    return RecordedSamples(path, tuple(entries))
+
+
+# The least time between two messages, in seconds.
+_INTERVAL = 0.2
+
+
+class SampleProgress:
+    """Announces how many samples are done.
+
+    Args:
+        announce: Called with the text.
+        step: The step that the text begins with.
+        total: The number of samples; None if it is not known.
+    """
+
+    def __init__(self, announce: Callable[[str], None], step: str, total: int | None = None) -> None:
+        self._announce = announce
+        self._step = step
+        self._total = total
+        self._begun = self._last = time.monotonic()
+        self._done = 0
+
+    def advance(self) -> None:
+        """Counts one sample that is done."""
+        self._done += 1
+        now = time.monotonic()
+        if now - self._last < _INTERVAL:
+            return
+        self._last = now
+        text = f"{self._step}: sample {self._done:,}"
+        if self._total is not None:
+            left = (now - self._begun) / self._done * (self._total - self._done)
+            text += f" of {self._total:,}, {_duration(left)} left"
+        self._announce(Step(text, self._done, self._total or 0))
+
+
+def _duration(seconds: float) -> str:
+    """Formats a time, such as ``2 min 5 s``."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+_SUFFIXES = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp"})
+
+
+def images_in(folder: Path, preprocess: Callable[[Any], Any]) -> Iterator[Any]:
+    """Yields what a function makes of each image in a folder and the folders in it, in the order of their names.
+
+    Args:
+        folder: The folder.
+        preprocess: Takes a ``PIL.Image.Image`` of the mode RGB, turned as its camera was held, and returns a sample;
+            see :data:`~litefuse.conversion.quantization.dataset.RepresentativeDataset`.
+
+    Raises:
+        LitefuseError: Pillow is not installed, no images were given, one cannot be read, or ``preprocess`` fails.
+    """
+    if importlib.util.find_spec("PIL") is None:
+        raise LitefuseError(
+            "a folder of images needs the package Pillow", hint="Install it with `pip install 'litefuse[images]'`."
+        )
+    image_module: Any = importlib.import_module("PIL.Image")
+    transpose: Callable[[Any], Any] = importlib.import_module("PIL.ImageOps").exif_transpose
+    files = sorted(
+        Path(place, name)
+        for place, _, names in os.walk(folder)
+        for name in names
+        if Path(name).suffix.lower() in _SUFFIXES and not name.startswith(".")
+    )
+    if not files:
+        raise LitefuseError(
+            "the folder has no images", where=str(folder), hint=f"Their names end in {', '.join(sorted(_SUFFIXES))}."
+        )
+    for path in files:
+        try:
+            with image_module.open(path) as opened:
+                image = transpose(opened).convert("RGB")
+        except (OSError, ValueError, SyntaxError, image_module.DecompressionBombError) as error:
+            raise LitefuseError(f"the image cannot be read: {what_was_raised(error)}", where=str(path)) from error
+        try:
+            sample = preprocess(image)
+        except LitefuseError:
+            raise
+        except Exception as error:  # any error of a user's function
+            raise LitefuseError(f"preprocess fails: {what_was_raised(error)}", where=str(path)) from error
+        yield sample
+
 
 RepresentativeDataset: TypeAlias = str | os.PathLike[str] | Iterable[Any] | Callable[[], Iterable[Any]]
 """The path of an ``.npz`` archive or of a folder of images, ``FILE.py:FUNCTION`` for a function in a file, which runs
@@ -35,7 +207,7 @@ Preprocess: TypeAlias = str | os.PathLike[str] | Callable[[Any], Any]
 Samples: TypeAlias = Path | RecordedSamples | tuple[Sample, ...]
 """The archive, or a file with the samples, or the samples themselves; it can be sent to another process."""
 
-_RECORD = "litefuse.conversion.quantization.dataset_process:record_dataset"
+_RECORD = "litefuse.conversion.quantization.dataset:record_dataset"
 
 
 def obtain_samples(
@@ -145,3 +317,103 @@ def _array(value: Any, number: int) -> npt.NDArray[Any]:
         return np.asarray(value)
     except (TypeError, ValueError, RuntimeError) as error:  # PyTorch's tensors raise any of them
         raise LitefuseError(f"sample {number} of the representative dataset is not an array: {error}") from error
+
+
+_FUNCTION = re.compile(r"(?P<file>.+\.py):(?P<name>[^\W\d]\w*)")
+
+
+@dataclass(frozen=True)
+class DatasetJob:
+    """A request to record the samples of a dataset.
+
+    Attributes:
+        function: ``FILE.py:FUNCTION``, which returns samples, or makes one of an image.
+        target: The file for the samples.
+        images: The folder of images that the function makes samples of; None if it returns the samples itself.
+    """
+
+    function: str
+    target: Path
+    images: Path | None = None
+
+
+def names_function(text: str) -> bool:
+    """Whether a text is ``FILE.py:FUNCTION``."""
+    return _FUNCTION.fullmatch(text) is not None
+
+
+def record_dataset(job: DatasetJob, announce: Callable[[str], None]) -> RecordedSamples:
+    """Records the samples of a dataset.
+
+    Raises:
+        LitefuseError: The function cannot be imported, or fails; or its samples are none.
+    """
+    gc.enable()  # unlike a conversion, what users' libraries do may leave cycles for each sample
+    announce("samples")
+    function = _imported(job.function)
+    if job.images is None:
+        given = samples_in(_Guarded(function, job.function))
+    else:
+        given = samples_in(images_in(job.images, function))
+    return record(given, job.target, SampleProgress(announce, "samples").advance)
+
+
+class _Guarded:
+    """The samples that a function returns; its errors become litefuse's, with the place where they were raised.
+
+    Raises:
+        LitefuseError: The function fails, or does not return samples.
+    """
+
+    def __init__(self, function: Callable[[], Iterable[Any]], where: str) -> None:
+        self._where = where
+        self._number = 0
+        try:
+            self._given: Any = function()
+        except Exception as error:
+            raise self._failure(error) from error
+        if not hasattr(self._given, "__iter__") or hasattr(self._given, "keys"):
+            raise LitefuseError(
+                f"the function returns a {type(self._given).__name__}, not a sequence of samples",
+                where=where,
+                hint="Return or yield samples such as {'x': array}.",
+            )
+
+    def __iter__(self) -> Iterator[Any]:
+        try:
+            for sample in self._given:
+                self._number += 1
+                yield sample
+        except Exception as error:
+            raise self._failure(error) from error
+
+    def _failure(self, error: Exception) -> LitefuseError:
+        if isinstance(error, LitefuseError):
+            return error
+        when = f" after sample {self._number}" if self._number else ""
+        return LitefuseError(f"the function fails{when}: {what_was_raised(error)}", where=self._where)
+
+
+def _imported(function: str) -> Callable[..., Any]:
+    """Imports a function from a file, which may import others beside it.
+
+    Raises:
+        LitefuseError: No such file or function, or importing it fails.
+    """
+    from litefuse.support.plug_ins.modules import import_file
+
+    matched = _FUNCTION.fullmatch(function)
+    if matched is None:
+        raise LitefuseError("this is not FILE.py:FUNCTION", where=function)
+    path = Path(matched["file"]).absolute()
+    sys.path.insert(0, str(path.parent))
+    try:
+        module = import_file(path)
+    except LitefuseError:
+        raise
+    except Exception as error:  # any error of a user's file
+        raise LitefuseError(f"it cannot be imported: {what_was_raised(error)}", where=str(path)) from error
+    made = getattr(module, matched["name"], None)
+    if not callable(made):
+        raise LitefuseError(f"the file has no function {matched['name']!r}", where=str(path))
+    return made

@@ -2,11 +2,12 @@
 
 A fused op against its composite, in each conversion:
 
-``self_check``  the comparison, for one composite
-``standalone``  one function as a model of its own
-``inputs``      arguments for it, drawn from its model; ``call_site`` the constants that its calls give it
-``steps``       arguments on both sides of a step of its results
-``rounding``    how far rounding moves them: a ``moved_copy`` of the model runs, with the ``moves`` of its ops
+``self_check``   the comparison, for one composite
+``standalone``   one function as a model of its own
+``check_draws``  arguments for it, drawn from its model, and the constants that its calls give it
+``check_calls``  calls of both with the same arguments
+``steps``        arguments on both sides of a step of its results
+``rounding``     how far rounding moves them: a copy of the model runs with the ``moves`` of its ops
 
 The written file, in each conversion:
 
@@ -18,14 +19,13 @@ A converted model against the original, for ``litefuse verify``:
 
 ``against_original``  the comparison
 ``converted``         the converted model
-``drawn_rounds``      calls with drawn inputs; ``coverage`` says how many rows they reached
+``drawn_rounds``      calls with drawn inputs, until each output moves and each branch is taken
 ``model_process``     a LiteRT model, in the process that runs it
 ``original``          the original, in a process with TensorFlow
-``side_effects``      what the original would do besides computing; ``effects`` lists the ops with side effects
-``reference``         what the model is compared with; ``original_tables`` reads the contents of its tables
+``side_effects``      what the original would do besides computing
+``reference``         what the model is compared with
 ``layers``            the comparison of tensors inside the two
-``branches``          the branches that calls take; ``coverage`` is the count
-``movement``          of one output between calls
+``spreads``           how far rounding moves the outputs of calls
+``verdicts``          the verdict on each output
 ``verification``      the result
-``sections``          the result as a report
 """

@@ -14,17 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.conversion.quantization.dataset import Preprocess, RepresentativeDataset, obtain_samples
-from litefuse.conversion.verify.differing import differing_call
+from litefuse.conversion.verify.layers.comparison import look_into, worst_call
 from litefuse.conversion.verify.layers.layers import Layers
-from litefuse.conversion.verify.layers.look import look_into, worst_call
-from litefuse.conversion.verify.model_process import ModelCalls, ModelJob
-from litefuse.conversion.verify.model_run import run_job
+from litefuse.conversion.verify.model_process import ModelCalls, ModelJob, run_job
 from litefuse.conversion.verify.original import Arrays, RefusedCallError
 from litefuse.conversion.verify.quantized.float_copy import is_quantized_file
 from litefuse.conversion.verify.reference import CallReference, name_and_content, opened, path_of
 from litefuse.conversion.verify.spreads import spreads_of, without_refused
 from litefuse.conversion.verify.verdicts import Evidence, verdicts
-from litefuse.conversion.verify.verification import OutputVerdict, Verification
+from litefuse.conversion.verify.verification import OutputVerdict, Verification, differing_call
 from litefuse.errors import EngineCrashError, InterpreterError, LitefuseError, ModelCrashError
 from litefuse.litert.inputs.drawer import LEVELS
 from litefuse.litert.runtime.model_content import check_model
@@ -104,7 +102,7 @@ def verify_model(
         kernel_modules: Files and names of modules that register kernels, and libraries of native ones, loaded in the
             process that runs the model.
         allow_side_effects: Run the original even if its signatures have ops that write or read files, run code or open
-            connections; see :mod:`litefuse.conversion.verify.effects`.
+            connections; see :mod:`litefuse.conversion.verify.side_effects`.
         layers: Also compare the tensors inside the model, in the call that differs most, with those of the same names
             in the original. The model that gets the verdict runs without that.
         progress: Show the progress, as :func:`litefuse.convert` does.

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from litefuse.conversion.verify.inputs import Arguments
 from litefuse.conversion.verify.standalone import StandaloneModel
-from litefuse.conversion.verify.steps import may_have_steps
+from litefuse.conversion.verify.steps import Arguments, may_have_steps
 from litefuse.errors import InterpreterError
 from litefuse.fusions.composites.outcome import CheckResult, CheckTerms
 from litefuse.litert.inputs.kinds import Kind, kinds_of

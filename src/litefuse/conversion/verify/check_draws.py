@@ -1,21 +1,203 @@
-"""The arguments on which the self-check compares a composite with its replacement."""
+"""The arguments on which the self-check compares a composite with its replacement: constants of its calls, or drawn."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import product
+from random import Random
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from litefuse.conversion.verify.check_calls import SIZES, Calls, Draw
-from litefuse.conversion.verify.inputs import Arguments, DrawnArguments
-from litefuse.conversion.verify.steps import beside_a_step
-from litefuse.ir.types import TensorType
+from litefuse.conversion.verify.standalone import StandaloneModel
+from litefuse.conversion.verify.steps import Arguments, beside_a_step
+from litefuse.ir.call_graph import all_operations, call_operands, callees, function_symbol, functions, operations
+from litefuse.ir.constants import DENSE_CONSTANTS, strings_of_constant, without_copies
+from litefuse.ir.importer.constants import loaded_attribute
+from litefuse.ir.mlir import func, ir, producer
+from litefuse.ir.types import TensorType, tensor_type_of
+from litefuse.litert.inputs.drawer import Drawer
 from litefuse.litert.inputs.kinds import Kind
-from litefuse.litert.inputs.model_inputs import OTHER_NUMBERS, Manner
+from litefuse.litert.inputs.model_inputs import OTHER_NUMBERS, Manner, ModelInputs
 
-__all__ = ["BESIDE_A_STEP", "Draws"]
+__all__ = ["BESIDE_A_STEP", "DrawnArguments", "Draws", "asks_for_nan", "constant_arguments", "reason_against"]
+
+_ASKING = frozenset({"tf.IsFinite", "tf.IsInf", "tf.IsNan"})
+_COMPARISONS = frozenset({"tf.Equal", "tf.NotEqual", "tf.Less", "tf.LessEqual", "tf.Greater", "tf.GreaterEqual"})
+
+# More of them are weights, of which any numbers do.
+_MOST_OF_CONSTANTS = 1 << 18
+
+
+def constant_arguments(module: ir.Module, function: func.FuncOp) -> list[Arguments]:
+    """Returns, for each call of a function, the arguments that are constants at all of its calls.
+
+    Such as axes, anchors, tables and matrices of filters: the function may need them as they are.
+    """
+    symbol = function_symbol(function)
+    calls = [call_operands(op) for op in all_operations(module) if symbol in callees(op)]
+    count = len(function.type.inputs)
+    if not calls or any(len(operands) != count for operands in calls):  # as of a loop's condition
+        return []
+    values = [{f"x{index}": _constant(operand) for index, operand in enumerate(operands)} for operands in calls]
+    constant = [name for name in values[0] if all(value[name] is not None for value in values)]
+    found: list[Arguments] = []
+    for each in values:
+        arguments = {name: value for name in constant if (value := each[name]) is not None}
+        if not any(_are_equal(arguments, other) for other in found):
+            found.append(arguments)
+    return found if constant else []
+
+
+def asks_for_nan(module: ir.Module, function: func.FuncOp) -> bool:
+    """Whether a function tells NaN or infinities from numbers: its results are then meaningful for these."""
+    by_symbol = functions(module)
+    waiting, seen = [function_symbol(function)], set[str]()
+    while waiting:
+        symbol = waiting.pop()
+        if symbol in seen or symbol not in by_symbol:
+            continue
+        seen.add(symbol)
+        for op in operations(by_symbol[symbol]):
+            if op.name in _ASKING or (op.name in _COMPARISONS and _with_itself_or_infinity(op)):
+                return True
+            waiting += callees(op)
+    return False
+
+
+def _with_itself_or_infinity(op: ir.OpView) -> bool:
+    constants = [_constant(operand) for operand in op.operands]
+    kinds = [operand.type for operand in op.operands]
+    if all(isinstance(kind, ir.RankedTensorType) and kind.rank == 0 for kind in kinds):
+        return False  # an option, such as whether a threshold for scores is -inf
+    if any(constant is not None and constant.dtype.kind == "f" and np.isinf(constant).any() for constant in constants):
+        return True
+    return op.name in {"tf.Equal", "tf.NotEqual"} and op.operands[0] == op.operands[1]
+
+
+def _are_equal(one: Arguments, other: Arguments) -> bool:
+    return all(np.array_equal(value, other[name]) for name, value in one.items())
+
+
+def _constant(operand: ir.Value) -> npt.NDArray[Any] | None:
+    owner = producer(without_copies(operand), *DENSE_CONSTANTS)
+    if owner is None:
+        return None
+    kind = owner.results[0].type
+    if not isinstance(kind, ir.RankedTensorType) or not kind.has_static_shape:
+        return None
+    try:
+        if math.prod(kind.shape) > _MOST_OF_CONSTANTS:
+            return None
+        if tensor_type_of(kind).dtype == "string":
+            return strings_of_constant(owner.results[0])
+        elements = loaded_attribute(owner.attributes["value"])
+        if not isinstance(elements, ir.DenseElementsAttr):
+            return None
+        numbers: npt.NDArray[Any] = np.array(elements).reshape(kind.shape)
+        return numbers.astype(str(numbers.dtype))  # of numpy's two kinds of int64, the runtime takes one
+    except (AttributeError, TypeError, ValueError):  # what numpy has not
+        return None
+
+
+_MOST_OF_ARGUMENTS = 1 << 25
+# The limits of picking every row of a table: elements of arguments and results, and calls.
+_COVERING_ELEMENTS = 1 << 22
+_COVERING_CALLS = 256
+
+
+def reason_against(types: Sequence[TensorType], size: int) -> str | None:
+    """Returns why there can be no arguments of these types, with dynamic dimensions of a size; None if there can."""
+    elements = sum(math.prod(size if dim is None else dim for dim in kind.shape or ()) for kind in types)
+    if elements > _MOST_OF_ARGUMENTS:  # the arguments would take several times the memory of a conversion
+        return f"its arguments have {elements / 1e6:.0f} million elements"
+    for index, kind in enumerate(types):
+        if kind.shape is None:
+            return f"argument {index} is of unknown rank"
+    return None
+
+
+class DrawnArguments:
+    """Draws the arguments of a function's calls, different ones each time.
+
+    Args:
+        models: The function as a model, for each size of its dynamic dimensions: one for all, or several.
+        results: The types of its results.
+        random: The source of randomness. Python's own: numpy's takes 7 MB and as long to load as the runtime.
+        manner: How arguments are drawn, unless a call says otherwise.
+    """
+
+    def __init__(
+        self,
+        models: Mapping[int, StandaloneModel],
+        results: Sequence[TensorType],
+        random: Random,
+        manner: Manner,
+    ) -> None:
+        read = {model: ModelInputs(model.content) for model in {*models.values()}}
+        self._inputs = {size: read[model] for size, model in models.items()}
+        self._results = results
+        self._manner = manner
+        self._any_size = len(read) == 1
+        self._last: Arguments = {}
+        first = next(iter(read.values()))
+        (self._key,) = first.signatures
+        self._drawers: dict[ModelInputs, Drawer] = {each: each.drawer(self._key, random) for each in read.values()}
+        #: The results that depend on arguments.
+        self.moving = first.moving[self._key]
+
+    def draw(self, size: int, manner: Manner | None = None) -> Arguments:
+        """Draws the arguments of one call, with dynamic dimensions of a size."""
+        inputs = self._inputs.get(size, self._inputs[next(iter(self._inputs))])
+        manner = (
+            self._manner
+            if manner is None
+            else manner._replace(limit=self._manner.limit, in_range=self._manner.in_range)
+        )
+        drawer = self._drawers[inputs]
+        self._last = drawer.draw(inputs.shapes(self._key, batch=size, size=size), manner)
+        return self._last
+
+    def covering(self) -> Iterator[Arguments]:
+        """Yields calls that pick the rows of tables that no call has picked, where they are cheap.
+
+        Other arguments keep their values where their shapes allow: they may be the tables.
+        """
+        if not self._any_size:
+            return
+        (inputs,) = {*self._inputs.values()}
+        drawer = self._drawers[inputs]
+        left = drawer.left
+        if not left:
+            return
+        size = max(_size_for(inputs.signatures[self._key][name].shape, count) for name, count in left.items())
+        shapes = inputs.shapes(self._key, batch=size, size=size)
+        drawn = {
+            name: shape for name, shape in shapes.items() if name in left or self._last[name].shape != tuple(shape)
+        }
+        results = [tuple(size if dim is None else dim for dim in kind.shape or ()) for kind in self._results]
+        calls = max(math.ceil(count / max(math.prod(shapes[name]), 1)) for name, count in left.items())
+        elements = sum(map(math.prod, [*drawn.values(), *results]))
+        if calls > _COVERING_CALLS or calls * elements > _COVERING_ELEMENTS:
+            return
+        while drawer.left:
+            before = drawer.left
+            yield {**self._last, **drawer.draw(drawn, Manner(covering=True))}
+            drawer.settle(ran=True)
+            if drawer.left == before:
+                return
+
+
+def _size_for(shape: Sequence[int | None], count: int) -> int:
+    """Returns the smallest size of the dynamic dimensions of a shape with which it holds so many elements."""
+    known = math.prod(dim for dim in shape if dim is not None)
+    return math.ceil((count / max(known, 1)) ** (1 / shape.count(None))) if None in shape else 1
+
 
 #: The kind of numbers on both sides of a step.
 BESIDE_A_STEP = "numbers beside a step"

@@ -1,4 +1,4 @@
-"""Calls a converted model with inputs drawn from its graph."""
+"""Calls a converted model with inputs drawn from its graph, until each output moves and each branch is taken."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from contextlib import suppress
 from itertools import product
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from litefuse.conversion.verify.branches import Branches
 from litefuse.conversion.verify.converted import ConvertedModel
-from litefuse.conversion.verify.coverage import Coverage
-from litefuse.conversion.verify.movement import movements, unmoved
+from litefuse.conversion.verify.layers.observed_copy import ObservedCopy, layer_graph
 from litefuse.conversion.verify.original import Arrays, Call
+from litefuse.conversion.verify.verdicts import movements, unmoved
+from litefuse.conversion.verify.verification import Coverage
 from litefuse.errors import LitefuseError
 from litefuse.litert.inputs.drawer import Drawer
 from litefuse.litert.inputs.kinds import Kind
@@ -25,7 +25,68 @@ from litefuse.litert.inputs.model_inputs import LEVELS, OTHER_NUMBERS, Manner, M
 from litefuse.litert.runtime.input_specs import no_input
 from litefuse.support.files.temporary import make_temporary_folder
 
-__all__ = ["DrawnRounds", "Kinds", "Plan", "drawn_rounds"]
+__all__ = ["Branches", "DrawnRounds", "Kinds", "Plan", "drawn_rounds"]
+
+
+class Branches:
+    """The conditions of the IF ops in the subgraphs of signatures, in the watched calls.
+
+    IF ops nested in branches and loops are not covered. The calls run on a copy of the model whose conditions are
+    outputs.
+
+    Args:
+        converted: The model.
+        folder: Where the copy is written.
+    """
+
+    def __init__(self, converted: ConvertedModel, folder: Path) -> None:
+        self._converted = converted
+        self._conditions: dict[str, tuple[int, dict[int, str]]] = {}
+        self._taken: dict[tuple[str, int], set[bool]] = {}
+        self._model = converted.model
+        for number, key in enumerate(converted.specs):
+            graph = layer_graph(converted.model, key)
+            conditions = {
+                tensor.operands[0]: tensor.name for tensor in graph.tensors if tensor.op == "IF" and not tensor.position
+            }
+            if conditions:
+                self._conditions[key] = graph.subgraph, conditions
+                self._taken |= {(key, index): set() for index in conditions}
+                copy = ObservedCopy(self._model, folder / f"observed_{number}.tflite", graph.subgraph)
+                copy.set_outputs([*graph.outputs, *(index for index in conditions if index not in graph.outputs)])
+                self._model = str(copy.path)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every condition was seen both true and false."""
+        return all(len(each) == 2 for each in self._taken.values())
+
+    @property
+    def coverage(self) -> Sequence[Coverage]:
+        """How many of the two branches of each IF op were taken."""
+        return [
+            Coverage(key, self._conditions[key][1][index], len(taken), 2, sampled=False, kind="branches")
+            for (key, index), taken in self._taken.items()
+        ]
+
+    def new_round(self) -> Callable[[Call], None]:
+        """Returns a function that watches calls, from the initial state of the model.
+
+        The function raises what :meth:`ConvertedModel.call` raises.
+        """
+        interpreter: Any = self._converted.interpreter(self._model)
+        run = self._converted.new_round(interpreter)
+
+        def watch(call: Call) -> None:
+            run(call)
+            if call.signature in self._conditions:
+                subgraph, conditions = self._conditions[call.signature]
+                for index in conditions:
+                    value = np.array(interpreter.get_tensor(index, subgraph))
+                    self._taken[call.signature, index].add(bool(value.any()))
+
+        return watch
+
 
 # The batch sizes of inputs with a dynamic batch: models that are right only for size 1 are common.
 _BATCHES = (1, 3)

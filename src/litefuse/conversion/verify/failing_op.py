@@ -6,14 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from litefuse.conversion.verify.file_check import FileCheckJob
-from litefuse.errors import EngineCrashError, LitefuseError
 from litefuse.litert.runtime.failed_op import OpPlace, op_at
 from litefuse.litert.runtime.schema_objects import flatbuffer_of, made, objects_of
 from litefuse.support.files.temporary import make_temporary_folder
-from litefuse.support.processes.process import run_alone
 
-__all__ = ["deadly_op", "failing_op"]
+__all__ = ["failing_op"]
 
 # Larger models would be copied again and again.
 _MOST_BYTES = 1 << 28
@@ -53,21 +50,6 @@ def failing_op(path: Path, fails: Callable[[Path], bool]) -> OpPlace | None:
                     good = middle
             return op_at(content, subgraph, bad - 1)
     return None
-
-
-def deadly_op(job: FileCheckJob) -> OpPlace | None:
-    """Finds the first op at which LiteRT crashes when a file is called; see :func:`failing_op`."""
-
-    def is_deadly(beginning: Path) -> bool:
-        try:
-            run_alone("litefuse.conversion.verify.written_file:check_job", job._replace(path=beginning), environment={})
-        except EngineCrashError:
-            return True
-        except LitefuseError:
-            return False
-        return False
-
-    return failing_op(job.path, is_deadly)
 
 
 def _beginning(content: bytes, signature: int, ops: int) -> bytes:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
-from litefuse.errors import EngineCrashError, FileCheckError, LimitError
+from litefuse.errors import EngineCrashError, FileCheckError, LimitError, LitefuseError
 from litefuse.support.plug_ins.entry_points import PlugIn
 from litefuse.support.processes.limits import ProcessLimits, process_limits, processes_limited, tells_of_no_memory
+from litefuse.support.processes.process import run_alone, run_in_worker
 
-__all__ = ["CHECK_FILE", "KEEP", "FileCall", "FileCheckJob", "check_in_worker"]
+if TYPE_CHECKING:
+    from litefuse.litert.runtime.failed_op import OpPlace
+
+__all__ = ["CHECK_FILE", "KEEP", "FileCall", "FileCheckJob", "check_in_worker", "deadly_op"]
 
 #: The name of the step.
 CHECK_FILE = "check-file"
@@ -66,8 +70,6 @@ def check_in_worker(job: FileCheckJob, where: str, announce: Callable[[str], Non
         FileCheckError: LiteRT refuses it, or crashes on it.
         LimitError: The time is up.
     """
-    from litefuse.support.processes.process import run_in_worker  # the process that calls the file starts none
-
     limits = process_limits()
     is_ours = limits.remaining is None or limits.remaining > _SECONDS
     try:
@@ -85,11 +87,25 @@ def check_in_worker(job: FileCheckJob, where: str, announce: Callable[[str], Non
     except EngineCrashError as error:
         if tells_of_no_memory(error.message):
             return FileCall("it takes more than 1.5 GiB besides its weights; try it with litefuse run")
-        from litefuse.conversion.verify.failing_op import deadly_op
-
         site = deadly_op(job)
         raise FileCheckError(
             f"the file was written, but LiteRT dies of it ({error.death}){f', at the op {site}' if site else ''}",
             where=where,
             hint=f"Please report it. {KEEP}",
         ) from None
+
+
+def deadly_op(job: FileCheckJob) -> OpPlace | None:
+    """Finds the first op at which LiteRT crashes when a file is called; see :func:`~.failing_op.failing_op`."""
+    from litefuse.conversion.verify.failing_op import failing_op  # few files crash
+
+    def is_deadly(beginning: Path) -> bool:
+        try:
+            run_alone(_TARGET, job._replace(path=beginning), environment={})
+        except EngineCrashError:
+            return True
+        except LitefuseError:
+            return False
+        return False
+
+    return failing_op(job.path, is_deadly)

@@ -1,4 +1,4 @@
-"""Entry point of the child process that calls LiteRT models for a verification: a crash stays in that process."""
+"""Calls LiteRT models for a verification, in a child process: a crash stays in that process."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +15,11 @@ import numpy.typing as npt
 from litefuse.conversion.quantization.dataset import Samples
 from litefuse.conversion.quantization.samples import calls_by_specs
 from litefuse.conversion.verify.converted import ConvertedModel
-from litefuse.conversion.verify.coverage import Coverage
 from litefuse.conversion.verify.drawn_rounds import Kinds, Plan, drawn_rounds
 from litefuse.conversion.verify.original import Arrays, Call
+from litefuse.conversion.verify.verification import Coverage
 from litefuse.errors import LitefuseError
+from litefuse.litert.cpp.compiler import is_sanitized, sanitizer_environment
 from litefuse.litert.inputs.kinds import keeps_state, kinds_of, work_of
 from litefuse.litert.inputs.model_inputs import ModelInputs, Tables
 from litefuse.litert.runtime.custom_op import CustomOp
@@ -27,9 +28,9 @@ from litefuse.litert.runtime.input_specs import InputSpec, fit_inputs
 from litefuse.litert.runtime.loading import load_kernels
 from litefuse.litert.runtime.model_reader import Model
 from litefuse.litert.runtime.transfer import unpickle_kernels
+from litefuse.support.processes.process import run_model
 
-__all__ = ["MODEL", "ModelCalls", "ModelJob", "call_model"]
-
+__all__ = ["MODEL", "ModelCalls", "ModelJob", "call_model", "run_job", "run_with_kernels"]
 
 #: The function to run in the process of a model.
 MODEL = "litefuse.conversion.verify.model_process:call_model"
@@ -217,3 +218,44 @@ def _given_calls(specs: Mapping[str, Sequence[InputSpec]], given: Iterable[Array
 
 def _model_inputs(model: str | bytes) -> ModelInputs:
     return ModelInputs(model) if isinstance(model, bytes) else ModelInputs.of_file(model)
+
+
+def run_job(job: ModelJob, where: str, announce: Callable[[str], None] = lambda _: None) -> ModelCalls:
+    """Calls a model in a process, which loads libraries that were built with the address sanitizer, too.
+
+    Args:
+        job: The job.
+        where: The model, for messages.
+        announce: Called with each step.
+
+    Raises:
+        ModelCrashError: The process died.
+        LitefuseError: A kernel cannot be imported, or the model cannot be loaded or called.
+    """
+    kernels = (*job.custom_ops, *job.kernel_modules)
+    return cast("ModelCalls", run_with_kernels(MODEL, job, where, kernels, announce))
+
+
+def run_with_kernels(
+    target: str,
+    argument: object,
+    where: str,
+    kernels: Iterable[bytes | str],
+    announce: Callable[[str], None] = lambda _: None,
+) -> Any:
+    """Runs a function in a process for models, see ``run_model``, with the environment that the kernels need.
+
+    Args:
+        target: The function, as ``package.module:function``.
+        argument: Its argument.
+        where: The model, for messages.
+        kernels: The kernels that the function loads: pickled classes, paths of libraries, files and modules.
+        announce: Called here with each step that the function announces there.
+
+    Raises:
+        ModelCrashError: The process died.
+        LitefuseError: The error that the function raised.
+    """
+    libraries = [kernel for kernel in kernels if isinstance(kernel, str)]
+    environment = sanitizer_environment() if any(map(is_sanitized, libraries)) else None
+    return run_model(target, argument, where, announce, environment=environment)

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeGuard, cast
 
-from litefuse.conversion.verify.layers.look import LookIntoOriginal, litert_original, observation_of_original
-from litefuse.conversion.verify.layers.model_side import Observation
-from litefuse.conversion.verify.layers.original_side import Match
-from litefuse.conversion.verify.model_process import ModelJob
-from litefuse.conversion.verify.model_run import run_job
+from litefuse.conversion.verify.layers.comparison import LookIntoOriginal, litert_original, observation_of_original
+from litefuse.conversion.verify.layers.model_values import Observation
+from litefuse.conversion.verify.layers.original_values import Match
+from litefuse.conversion.verify.model_process import ModelJob, run_job
 from litefuse.conversion.verify.original import Arrays, Call, OriginalJob
-from litefuse.conversion.verify.original_tables import original_tables
-from litefuse.conversion.verify.renamed import Names
 from litefuse.conversion.verify.side_effects import refuse_side_effects
 from litefuse.errors import EngineCrashError, InterpreterError, LitefuseError
+from litefuse.frontends.saved_model import Constant, SavedModel, Variable, load
+from litefuse.frontends.saved_model.messages import NodeDef, TensorProto
+from litefuse.frontends.saved_model.tensor_proto import tensor_value
 from litefuse.frontends.source_of import source_of
+from litefuse.litert.inputs.kinds import FEW, MOST_CONSTANTS, few_numbers
 from litefuse.litert.inputs.model_inputs import ModelInputs, Tables
 from litefuse.litert.inspection.litert_model import is_litert_model
+from litefuse.litert.metadata.names import original_names, signature_names
+from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.litert.runtime.model_content import check, path_and_content
 from litefuse.litert.runtime.model_tables import IDENTIFIER
 from litefuse.support.cloud.names import name_of
@@ -30,7 +34,143 @@ from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.support.processes.process import run_alone
 from litefuse.support.result import ConversionResult
 
-__all__ = ["CallReference", "Outputs", "Reference", "is_litert", "name_and_content", "opened", "path_of"]
+__all__ = [
+    "CallReference",
+    "Names",
+    "Outputs",
+    "Reference",
+    "is_litert",
+    "name_and_content",
+    "opened",
+    "original_tables",
+    "path_of",
+]
+
+_NameRecord = Mapping[str, Mapping[str, Mapping[str, str]]]
+
+
+class Names(NamedTuple):
+    """The names of an original by those of a model: by signature, ``inputs`` and ``outputs``; those that differ alone.
+
+    Attributes:
+        record: The names.
+    """
+
+    record: _NameRecord
+
+    @classmethod
+    def of(cls, model: str | bytes, original: str | bytes | None = None) -> Names:
+        """Reads the names of a model before it was given others, from its file.
+
+        Args:
+            model: The file of the model, or its content.
+            original: The file or content of the original, if it is a LiteRT model: it may have other names as well.
+        """
+        ours = _read_names(model, original_names)
+        if original is None:
+            return cls(ours)
+        theirs, present = _read_names(original, original_names), _read_names(original, signature_names)
+        own = _read_names(model, signature_names)
+        made: dict[str, dict[str, dict[str, str]]] = {}
+        for key, roles in own.items():
+            for role, names in roles.items():
+                before = {old: new for new, old in theirs.get(key, {}).get(role, {}).items()}
+                for name in names:
+                    first = ours.get(key, {}).get(role, {}).get(name, name)
+                    partner = before.get(first, first)
+                    if partner != name and partner in present.get(key, {}).get(role, []):
+                        made.setdefault(key, {}).setdefault(role, {})[name] = partner
+        return cls(made)
+
+    def call(self, call: Call) -> Call:
+        """Returns a call of the original."""
+        names = self._of(call.signature, "inputs")
+        return call._replace(inputs={names.get(name, name): value for name, value in call.inputs.items()})
+
+    def outputs(self, outputs: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+        """Returns the names of the original's outputs by signature."""
+        return {
+            key: tuple(self._of(key, "outputs").get(name, name) for name in names) for key, names in outputs.items()
+        }
+
+    def results(self, call: Call, found: Arrays) -> Arrays:
+        """Returns the outputs of a call under the names of the model."""
+        names = {original: name for name, original in self._of(call.signature, "outputs").items()}
+        return {names.get(name, name): value for name, value in found.items()}
+
+    def rounds(
+        self,
+        call: Callable[[Sequence[Sequence[Call]], Mapping[str, tuple[str, ...]]], list[list[Arrays]]],
+        rounds: Sequence[Sequence[Call]],
+        outputs: Mapping[str, tuple[str, ...]],
+    ) -> list[list[Arrays]]:
+        """Calls the original in rounds, and returns its outputs under the names of the model."""
+        found = call([[self.call(each) for each in calls] for calls in rounds], self.outputs(outputs))
+        return [
+            [self.results(each, result) for each, result in zip(calls, results, strict=False)]
+            for calls, results in zip(rounds, found, strict=False)
+        ]
+
+    def _of(self, key: str, role: str) -> Mapping[str, str]:
+        return self.record.get(key, {}).get(role, {})
+
+
+def _read_names(model: str | bytes, read: Callable[[Any], Any]) -> Any:
+    """Reads names from a file or content; none of what is not a model, which is reported when it is run."""
+    try:
+        with content_of(model if isinstance(model, bytes) else Path(model)) as content:
+            return read(content)
+    except Exception:  # noqa: BLE001 - following the offsets of damaged data fails in many ways
+        return {}
+
+
+def original_tables(model: Path, tags: Collection[str] | None) -> Tables:
+    """Reads the tables, as far as they can be read: this is not the place to refuse a model.
+
+    Args:
+        model: The folder of a SavedModel, or the file of a frozen graph.
+        tags: The tags of the graph in the SavedModel.
+    """
+    try:
+        loaded = load(model, tags) if model.is_dir() else None
+    except LitefuseError:
+        loaded = None
+    return Tables() if loaded is None else _tables(loaded)
+
+
+def _tables(model: SavedModel) -> Tables:
+    keys: list[tuple[bytes | int, ...]] = []
+    for table in model.tables.values():
+        with suppress(LitefuseError):
+            found = table.read()[0]
+            if found.dtype.kind in "iuO":
+                keys.append(tuple(found.tolist()))
+    captured: list[Variable | Constant] = [*model.variables.values(), *model.constants.values()]
+    shapes = {tuple(size or 0 for size in each.shape) for each in captured if each.shape and None not in each.shape}
+    nodes = [node for function in model.functions.values() for node in function.node_def]
+    own = [number for constant in model.constants.values() for number in _few(constant.tensor)]
+    numbers = dict.fromkeys([*(number for node in nodes for number in _numbers(node)), *own])
+    asks_for_nan = any(node.op in {"IsNan", "IsInf", "IsFinite"} for node in nodes)
+    return Tables(tuple(keys), frozenset(shapes), tuple(numbers)[:MOST_CONSTANTS], asks_for_nan)
+
+
+def _numbers(node: NodeDef) -> Iterator[float]:
+    """Yields the numbers of a constant, unless they are weights, and those that an op has as options."""
+    if node.op == "Const":
+        yield from _few(node.attr["value"].tensor)
+    elif node.op == "Relu6":
+        yield 6.0
+    elif "epsilon" in node.attr:
+        yield node.attr["epsilon"].f
+
+
+def _few(tensor: TensorProto) -> list[float]:
+    value = None
+    if math.prod(dim.size for dim in tensor.tensor_shape.dim) <= FEW:
+        with suppress(LitefuseError):
+            value = tensor_value(tensor)
+    return few_numbers(value)
+
 
 Outputs: TypeAlias = Mapping[str, tuple[str, ...]]
 """The names of each signature's outputs."""
@@ -39,7 +179,7 @@ CallReference: TypeAlias = Callable[[Sequence[Sequence[Call]], Outputs], list[li
 """Returns the outputs of calls, in rounds."""
 
 _ORIGINAL = "litefuse.conversion.verify.original:call_original"
-_LAYERS = "litefuse.conversion.verify.layers.original_side:observe_original"
+_LAYERS = "litefuse.conversion.verify.layers.original_values:observe_original"
 _ENVIRONMENT = {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "2"}
 
 

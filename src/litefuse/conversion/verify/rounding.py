@@ -15,12 +15,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from litefuse.conversion.verify.moved_copy import moved_copy
-from litefuse.conversion.verify.moves import Move, largest_of, moved_numbers, movement_of, smooth_movement_of
+from litefuse.conversion.verify.moves import (
+    Move,
+    largest_of,
+    moved_copy,
+    moved_numbers,
+    movement_of,
+    smooth_movement_of,
+)
 from litefuse.conversion.verify.steps import may_have_steps
 
 if TYPE_CHECKING:
-    from litefuse.conversion.verify.inputs import Arguments
+    from litefuse.conversion.verify.steps import Arguments
 
 __all__ = ["Rounding"]
 

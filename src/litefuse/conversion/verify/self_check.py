@@ -11,11 +11,17 @@ from typing import Any
 import numpy as np
 
 from litefuse.conversion.pipeline.stages import Lowering
-from litefuse.conversion.verify.call_site import asks_for_nan, constant_arguments
 from litefuse.conversion.verify.check_calls import SIZES, Body, Call, Calls, Refusal, first_line
-from litefuse.conversion.verify.check_draws import BESIDE_A_STEP, Draws
-from litefuse.conversion.verify.inputs import Arguments, DrawnArguments, reason_against
+from litefuse.conversion.verify.check_draws import (
+    BESIDE_A_STEP,
+    DrawnArguments,
+    Draws,
+    asks_for_nan,
+    constant_arguments,
+    reason_against,
+)
 from litefuse.conversion.verify.standalone import StandaloneModel, standalone_model
+from litefuse.conversion.verify.steps import Arguments
 from litefuse.errors import LitefuseError
 from litefuse.fusions.composites.outcome import CheckResult, CheckTerms
 from litefuse.ir.mlir import func, ir

@@ -1,7 +1,7 @@
-"""Checks whether a model has side effects when TensorFlow loads it and calls its signatures.
+"""TensorFlow ops with side effects, chosen by name from the registry of all ops.
 
-Only what runs counts: the functions and nodes that the signatures reach, and those of the initialization. Every
-SavedModel can save itself, but nothing asks it to.
+A model whose signature has one of them can do whatever TensorFlow can with the user's files and connections.
+Ops of accelerators and of TensorFlow's plumbing between devices are left out: they do nothing on a CPU alone.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from google.protobuf.message import DecodeError
 
-from litefuse.conversion.verify.effects import READS, effect_of
 from litefuse.errors import LitefuseError, SavedModelError
 from litefuse.frontends.saved_model.graph_def import read_graph
 from litefuse.frontends.saved_model.loader import read_meta_graph
@@ -31,7 +30,55 @@ from litefuse.frontends.saved_model.nodes import Nodes, data_inputs, functions_i
 from litefuse.frontends.saved_model.object_graph import ObjectGraph
 from litefuse.frontends.saved_model.regular_file import resolve_inside
 
-__all__ = ["refuse_side_effects"]
+__all__ = ["EFFECTS", "READS", "effect_of", "refuse_side_effects"]
+
+READS = "reads files"
+_WRITES = "writes files"
+_RUNS = "runs code"
+_CONNECTS = "opens connections"
+
+_BY_EFFECT = {
+    _WRITES: """
+        CacheDataset CacheDatasetV2 CalibrationStatisticsSaver CloseSummaryWriter CreateSummaryDbWriter
+        CreateSummaryFileWriter DatasetToTFRecord DebugIdentity DebugIdentityV2 DebugIdentityV3 DebugNanCount
+        DebugNumericSummary DistributedSave DumpTensor ExperimentalDatasetToTFRecord ExperimentalSqlDataset
+        FlushSummaryWriter ImportEvent LMDBDataset LMDBReader ExperimentalLMDBDataset MergeV2Checkpoints Save
+        SaveDataset SaveDatasetV2 SaveSlices SaveV2 SnapshotDataset SnapshotDatasetV2 SqlDataset
+        StatsAggregatorSetSummaryWriter SummaryWriter WriteAudioSummary WriteFile WriteGraphSummary
+        WriteHistogramSummary WriteImageSummary WriteRawProtoSummary WriteScalarSummary WriteSummary
+    """,
+    # These include ops that run a graph that is in a tensor, where nobody can see it.
+    _RUNS: """
+        DatasetFromGraph DeserializeIterator EagerPyFunc PyFunc PyFuncStateless
+    """,
+    _CONNECTS: """
+        ConfigureDistributedTPU DataServiceDataset DataServiceDatasetV2 DataServiceDatasetV3 DataServiceDatasetV4
+        FileSystemSetConfiguration RegisterDataset RegisterDatasetV2 RemoteCall RpcCall RpcCheckStatus RpcClient
+        RpcGetValue RpcServer RpcServerRegister RpcServerStart
+    """,
+    # A read of a computed name can send a message to anybody: TensorFlow's file systems reach the network.
+    READS: """
+        CSVDataset CSVDatasetV2 DTensorRestoreV2 ExperimentalCSVDataset ExperimentalMatchingFilesDataset
+        FixedLengthRecordDataset FixedLengthRecordDatasetV2 FixedLengthRecordReader FixedLengthRecordReaderV2
+        ListSnapshotChunksDataset LoadAndRemapMatrix LoadDataset MatchingFiles MatchingFilesDataset ReadFile RecordInput
+        Restore RestoreSlice RestoreV2 SnapshotChunkDataset SnapshotDatasetReader SnapshotNestedDatasetReader
+        TFRecordDataset TFRecordDatasetV2 TFRecordReader TFRecordReaderV2 TextLineDataset TextLineReader
+        TextLineReaderV2 WholeFileReader WholeFileReaderV2
+    """,
+}
+EFFECTS = {op: effect for effect, ops in _BY_EFFECT.items() for op in ops.split()}
+"""The side effect of each op."""
+
+_PRINTS = "PrintV2"  # to the standard error, or to a file
+_STREAMS = frozenset({b"stderr", b"stdout", b"log(info)", b"log(warning)", b"log(error)"})
+
+
+def effect_of(node: NodeDef) -> str:
+    """Returns the side effect of a node; empty if it only computes."""
+    if node.op == _PRINTS and node.attr["output_stream"].s.lower() not in _STREAMS | {b""}:
+        return _WRITES
+    return EFFECTS.get(node.op, "")
+
 
 _INITIALIZES = "__saved_model_init_op"
 _INITIALIZERS = frozenset({"_create_resource", "_initialize", "create_resource", "initialize", "initializer"})

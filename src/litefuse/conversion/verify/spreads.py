@@ -9,8 +9,7 @@ from itertools import chain, takewhile
 
 import numpy as np
 
-from litefuse.conversion.verify.model_process import ModelCalls, ModelJob
-from litefuse.conversion.verify.model_run import run_job
+from litefuse.conversion.verify.model_process import ModelCalls, ModelJob, run_job
 from litefuse.conversion.verify.original import Arrays, Call
 from litefuse.conversion.verify.reference import Outputs, Reference
 from litefuse.errors import LitefuseError

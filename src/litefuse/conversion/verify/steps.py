@@ -7,17 +7,18 @@ arguments to others is halved, towards the half in which the results differ more
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from litefuse.litert.results.difference import movement
 from litefuse.litert.runtime.model_reader import Model
 
-if TYPE_CHECKING:
-    from litefuse.conversion.verify.inputs import Arguments
+__all__ = ["Arguments", "beside_a_step", "may_have_steps"]
 
-__all__ = ["beside_a_step", "may_have_steps"]
+Arguments: TypeAlias = dict[str, npt.NDArray[Any]]
+"""The arguments of a function, or its results, by their names."""
 
 _HALVINGS = 18
 # Results that differ by less on the shortest way do not jump.

@@ -1,17 +1,62 @@
-"""The result of a verification."""
+"""The result of a verification, as data and as sections of a report."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any, Literal, TypeAlias
 
-from litefuse.conversion.verify.coverage import Coverage
-from litefuse.conversion.verify.differing import DifferingCall
-from litefuse.conversion.verify.layers.layers import Layers
-from litefuse.support.report.json_form import json_form
+import numpy as np
+import numpy.typing as npt
 
-__all__ = ["MARGIN", "OutputVerdict", "Verdict", "Verification", "worst_verdict"]
+from litefuse.conversion.verify.layers.layers import Layers, layer_sections
+from litefuse.conversion.verify.original import Arrays, Call
+from litefuse.litert.results.difference import kind_of
+from litefuse.support.report.json_form import json_form
+from litefuse.support.report.sections import VERDICTS, Judgement, Section, count_of, shape_text
+
+__all__ = [
+    "MARGIN",
+    "Coverage",
+    "DifferingCall",
+    "OutputVerdict",
+    "Verdict",
+    "Verification",
+    "differing_call",
+    "verification_sections",
+    "worst_verdict",
+]
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How many rows of a table, words of a vocabulary, or branches the calls reached.
+
+    Attributes:
+        signature: The signature's key.
+        name: The name of the table, or of the condition, in the model.
+        reached: The number that was reached.
+        size: The number that there are.
+        sampled: Whether there are so many that only the ends and a sample are picked.
+        kind: What is counted; words count as rows.
+    """
+
+    signature: str
+    name: str
+    reached: int
+    size: int
+    sampled: bool
+    kind: Literal["rows", "branches"] = "rows"
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything was reached that should have been."""
+        return self.sampled or self.reached >= self.size
+
+    def __str__(self) -> str:
+        return f"{self.reached:,} of {self.size:,}" + (", a sample" if self.sampled else "")
+
 
 Verdict: TypeAlias = Literal["equal", "differs", "inconclusive"]
 """The verdict of a comparison; inconclusive if the compared outputs could not have differed."""
@@ -134,13 +179,151 @@ class Verification:
         }
 
     def __str__(self) -> str:
-        from litefuse.conversion.verify.sections import verification_sections
         from litefuse.support.report.text import sections_text
 
         return sections_text(verification_sections(self))
 
     def _repr_html_(self) -> str:
-        from litefuse.conversion.verify.sections import verification_sections
         from litefuse.support.report.html import sections_html
 
         return sections_html(verification_sections(self))
+
+
+@dataclass(frozen=True)
+class DifferingCall:
+    """A call of both models, and what they gave.
+
+    Attributes:
+        number: Its number, from 1.
+        output: The output that differs most.
+        inputs: The inputs.
+        found: The model's outputs.
+        expected: The original's outputs.
+    """
+
+    number: int
+    output: str
+    inputs: Arrays
+    found: Arrays
+    expected: Arrays
+
+    def __str__(self) -> str:
+        """Says which call and element differ, both values, and the dtypes and shapes of the inputs."""
+        given = ", ".join(f"{name} {each.dtype}{list(each.shape)}" for name, each in self.inputs.items())
+        found, expected = self.found[self.output], self.expected[self.output]
+        what = f"{self.output} of {found.dtype}{list(found.shape)}, not {expected.dtype}{list(expected.shape)}"
+        if found.shape == expected.shape and found.size:
+            place = tuple(map(int, np.unravel_index(np.argmax(_distances(found, expected)), found.shape)))
+            what = f"{self.output}{list(place)} is {found[place]}, not {expected[place]}"
+        return f"call {self.number}: {what}" + (f", of {given}" if given else "")
+
+
+def differing_call(
+    outputs: Sequence[OutputVerdict], calls: Sequence[Call], found: Sequence[Arrays], expected: Sequence[Arrays]
+) -> DifferingCall | None:
+    """Returns the call in which the output that differs most does so; None if no output differs that both have."""
+    differs = [output for output in outputs if output.verdict == "differs" and output.call]
+    if not differs:
+        return None
+    worst = max(differs, key=lambda differ: differ.error)
+    number = worst.call - 1
+    return DifferingCall(worst.call, worst.name, calls[number].inputs, found[number], expected[number])
+
+
+def _distances(found: npt.NDArray[np.generic], expected: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+    """Returns how far each element is from the expected one: 0 where both are NaN, infinite where one of them is."""
+    if kind_of(expected.dtype) != "numbers":
+        return np.asarray(found != expected)
+    wide = np.complex128 if expected.dtype.kind == "c" else np.float64
+    one, other = found.astype(wide), expected.astype(wide)
+    with np.errstate(invalid="ignore", over="ignore"):
+        distances = np.nan_to_num(np.abs(one - other), nan=np.inf, posinf=np.inf)
+    return np.where((one == other) | (np.isnan(one) & np.isnan(other)), 0.0, distances)
+
+
+_HEADINGS = ("signature", "output", "dtype", "shape", "error", "call", "", "")
+
+
+def verification_sections(verification: Verification) -> list[Section]:
+    """Returns the sections of a verification: the verdict on all, and each output with its error."""
+    outputs = verification.outputs
+    differ = [output.verdict for output in outputs].count("differs")
+    unclear = [output.verdict for output in outputs].count("inconclusive")
+    allowed = _allowed(verification)
+    note = f"Equal: the error of each output is at most {allowed}."
+    if differ:
+        note = f"{count_of(differ, 'output')} of {len(outputs)} differ by more than {allowed}."
+    elif unclear:
+        note = (
+            f"Inconclusive: {count_of(unclear, 'output')} of {len(outputs)} could not be judged. "
+            "Give inputs that move them (--inputs)."
+        )
+    return [
+        _answer(verification),
+        *_coverage_sections(verification.coverage),
+        Section(
+            "Outputs",
+            [_row(output) for output in outputs],
+            headings=_HEADINGS,
+            right=frozenset({4, 5}),
+            judgements=[VERDICTS[output.verdict] for output in outputs],
+            note=note,
+        ),
+        *([] if verification.layers is None else layer_sections(verification.layers, verification.tolerance)),
+    ]
+
+
+_TITLES: Mapping[Verdict, str] = {"equal": "Equal", "differs": "Different", "inconclusive": "Inconclusive"}
+
+
+def _answer(verification: Verification) -> Section:
+    """Returns the section with the verdict on all."""
+    outputs = verification.outputs
+    verdict = worst_verdict(output.verdict for output in outputs)
+    equal = [output.verdict for output in outputs].count("equal")
+    facts = [("equal", f"{equal:,} of {count_of(len(outputs), 'output')}, within {_allowed(verification)}")]
+    judgements: list[Judgement] = [VERDICTS[verdict]]
+    if worst := max(
+        (output for output in outputs if isfinite(output.error)), key=lambda each: each.error, default=None
+    ):
+        at = f", of {worst.name} in call {worst.call}" if worst.call and worst.error else ""
+        told = "" if worst.explained is None else f"; quantization explains {worst.explained:.2g}"
+        facts.append(("largest error", f"{worst.error:.2g}{at}{told}"))
+    facts.append(("calls", str(verification.calls)))
+    if verification.limit is not None:
+        facts.append(("inputs", f"only integers below {verification.limit}, since others are refused"))
+    both = f"{verification.model} and {verification.original}"
+    return Section(f"{_TITLES[verdict]}: {both}", facts, judgements=judgements, judgement=VERDICTS[verdict])
+
+
+def _allowed(verification: Verification) -> str:
+    if all(output.explained is None for output in verification.outputs):
+        return f"{verification.tolerance:g}"
+    return f"{MARGIN:g} times what quantization explains"
+
+
+def _coverage_sections(coverage: Sequence[Coverage]) -> Iterator[Section]:
+    for kind in ("rows", "branches"):
+        if counts := [count for count in coverage if count.kind == kind]:
+            yield Section(
+                f"{kind.capitalize()} covered",
+                [(count.signature, count.name, str(count)) for count in counts],
+                judgements=["good" if count.complete else "unclear" for count in counts],
+            )
+
+
+def _row(output: OutputVerdict) -> tuple[str, ...]:
+    error = "" if output.error == float("inf") else f"{output.error:.2g}"
+    if output.explained is not None:
+        error += f" ({output.explained:.2g} explained)"
+    moved = f"moved in {output.moved} of {count_of(output.comparable, 'call')}" if output.comparable else ""
+    return (
+        output.signature,
+        output.name,
+        output.dtype,
+        shape_text(output.shape),
+        error,
+        str(output.call or ""),
+        moved,
+        output.verdict + (f": {output.problem}" if output.problem else ""),
+    )

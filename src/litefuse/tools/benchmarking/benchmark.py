@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.conversion.verify.model_run import run_with_kernels
+from litefuse.conversion.verify.model_process import run_with_kernels
 from litefuse.conversion.verify.reference import name_and_content
 from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.litert.runtime.transfer import kernels_by_value, registered_by_value

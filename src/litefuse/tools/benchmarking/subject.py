@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import cast
 
-from litefuse.conversion.verify.model_run import run_with_kernels
+from litefuse.conversion.verify.model_process import run_with_kernels
 from litefuse.conversion.verify.reference import name_and_content
 from litefuse.errors import InterpreterError, LimitError, LitefuseError, MissingKernelError
 from litefuse.litert.inputs.drawer import LEVELS

@@ -69,7 +69,7 @@ def _print_interrupted(error: Interrupted) -> None:
 # The module that the child process of a command runs.
 _MODULES = {
     "convert": "litefuse.conversion.run",
-    "quantize": "litefuse.conversion.quantizing",
+    "quantize": "litefuse.conversion.quantization_step",
     "run": "litefuse.tools.cli.execution",
     "verify": "litefuse.conversion.verify.model_process",
 }

@@ -65,7 +65,7 @@ def check(
     shapes = parse_shapes(shape)
 
     from litefuse.conversion.verify.targets.check import check as check_model
-    from litefuse.conversion.verify.targets.sections import target_sections
+    from litefuse.conversion.verify.targets.target_check import target_sections
 
     with progress(f"Checking {model}") as on_step:
         checked = check_model(

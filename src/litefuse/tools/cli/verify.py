@@ -108,7 +108,7 @@ def verify(
     shapes = parse_shapes(shape)
 
     from litefuse.conversion.verify.against_original import verify_model
-    from litefuse.conversion.verify.sections import verification_sections
+    from litefuse.conversion.verify.verification import verification_sections
     from litefuse.litert.runtime.input_specs import load_arrays
 
     # Other options are arguments of the same names.

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from litefuse.conversion.verify.layers.graph import layer_graph
 from litefuse.conversion.verify.layers.layers import Layers
+from litefuse.conversion.verify.layers.observed_copy import layer_graph
 from litefuse.errors import LitefuseError
 from litefuse.support.files.readable import check_file
 from litefuse.support.files.whole_file import whole_file

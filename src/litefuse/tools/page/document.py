@@ -144,11 +144,11 @@ def _sections(content: Content) -> Iterator[tuple[str, str, str]]:
             f"{tables.time_tables(content)}<details><summary>All that was measured</summary>{told}</details>",
         )
     if content.verification is not None:
-        from litefuse.conversion.verify.sections import verification_sections
+        from litefuse.conversion.verify.verification import verification_sections
 
         yield "error", "Error", sections_html(verification_sections(content.verification), style=False)
     if content.check is not None:
-        from litefuse.conversion.verify.targets.sections import target_sections
+        from litefuse.conversion.verify.targets.target_check import target_sections
 
         yield "targets", "Targets", sections_html(target_sections(content.check), style=False)
     if any(tensor.quantization is not None for tensor in content.converted.facts.tensors):

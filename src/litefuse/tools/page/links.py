@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeAlias
 
-from litefuse.conversion.verify.layers.names import named_nodes
+from litefuse.conversion.verify.layers.original_values import named_nodes
 from litefuse.tools.page.converted import Place
 from litefuse.tools.page.graph import Entry, Graph, Model, Node
 

@@ -218,7 +218,7 @@ RUNTIME: tuple[Fault, ...] = (
     _fault(
         "outputs-behind-two-gigabytes",
         "The list of a subgraph's outputs is only found within the first 2 GB of a file.",
-        "litefuse.conversion.verify.layers.observed.ObservedCopy",
+        "litefuse.conversion.verify.layers.observed_copy.ObservedCopy",
         unchecked="It needs a file of more than 2 GB.",
     ),
     _fault(

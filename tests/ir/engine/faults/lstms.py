@@ -8,10 +8,9 @@ import flatbuffers
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
-from litefuse.conversion.quantization.recurrent.integer_form import make_integers
+from litefuse.conversion.quantization.recurrent.inner_ranges import inner_ranges
 from litefuse.conversion.quantization.recurrent.operands import CELL_STATE, LstmNumbers, lstm_ops
-from litefuse.conversion.quantization.recurrent.reference import inner_ranges
-from litefuse.conversion.quantization.recurrent.scales import asymmetric, symmetric
+from litefuse.conversion.quantization.recurrent.quantized_forms import asymmetric, make_integers, symmetric
 from litefuse.litert.export.editor import GraphEditor, Scale
 from tests.ir.engine.faults.graph import Array, WrittenGraph, run
 from tests.ir.engine.faults.reproducer import differ, reproducer

@@ -9,12 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from litefuse.conversion.quantization.applying import read_model
 from litefuse.conversion.quantization.calibration import Ranges
+from litefuse.conversion.quantization.litert_quantizer import read_model
 from litefuse.conversion.quantization.recurrent.borders import drop_unused, join_integers
-from litefuse.conversion.quantization.recurrent.hybrid_form import make_hybrid, make_hybrid_rnn
-from litefuse.conversion.quantization.recurrent.integer_form import make_integers
-from litefuse.conversion.quantization.recurrent.observation import observed_ranges
+from litefuse.conversion.quantization.recurrent.inner_ranges import InnerRanges, observed_ranges
 from litefuse.conversion.quantization.recurrent.operands import (
     CELL_STATE,
     INPUT,
@@ -24,8 +22,12 @@ from litefuse.conversion.quantization.recurrent.operands import (
     lstm_ops,
     reason_for_float,
 )
-from litefuse.conversion.quantization.recurrent.reference import InnerRanges
-from litefuse.conversion.quantization.recurrent.scales import LARGEST_CELL
+from litefuse.conversion.quantization.recurrent.quantized_forms import (
+    LARGEST_CELL,
+    make_hybrid,
+    make_hybrid_rnn,
+    make_integers,
+)
 from litefuse.conversion.quantization.samples import Calls
 from litefuse.litert.export.editor import GraphEditor, editors_of
 from litefuse.litert.runtime.flatbuffer import content_of

@@ -1,10 +1,4 @@
-"""Entry point of the child process that tells what quantization explains: of each op, and of each output.
-
-Each op of the file is computed with real numbers twice, alone: of the operands that it has in the file, where only the
-rounding of its result may differ, and of those that it has in the original, where only its rounded weights may. What
-these explain is measured, with weights that are off by chance. How far an output may be off is measured as well, by
-whole runs that round as the file does.
-"""
+"""Compares the constants of a quantized model with those of the model that it was made of."""
 
 from __future__ import annotations
 
@@ -17,14 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.conversion.verify.layers.model_side import Observation, values_file
-from litefuse.conversion.verify.layers.names import same_order
-from litefuse.conversion.verify.layers.original_side import Match
+from litefuse.conversion.verify.layers.model_values import Observation, values_file
+from litefuse.conversion.verify.layers.original_values import Match, same_order
 from litefuse.conversion.verify.model_process import ModelJob
 from litefuse.conversion.verify.original import Arrays, Call
-from litefuse.conversion.verify.quantized.constants import faulty_constants
 from litefuse.conversion.verify.quantized.float_copy import CUT, FloatCopy, steps_of
 from litefuse.litert.differences.compared_model import ComparedModel
+from litefuse.litert.differences.weights import real_numbers
+from litefuse.litert.inspection.facts import StoredTensor
 from litefuse.litert.results.difference import difference
 from litefuse.litert.runtime.custom_op import CustomOp
 from litefuse.litert.runtime.interpreter import Interpreter
@@ -32,7 +26,69 @@ from litefuse.litert.runtime.loading import load_kernels
 from litefuse.litert.runtime.transfer import unpickle_kernels
 from litefuse.support.progress.stages import Step
 
-__all__ = ["JUDGE", "JudgeJob", "Judged", "OpJudgement", "judge"]
+__all__ = ["JUDGE", "JudgeJob", "Judged", "OpJudgement", "faulty_constants", "judge"]
+
+# Numbers that were rounded are off by 0.29 steps on average; a slice is at fault beyond this.
+_CONSTANT_STEPS = 1.5
+# Numbers of floating point were computed of others, and are as exact as that.
+_CONSTANT_ERROR = 1e-3
+
+
+def faulty_constants(side: ComparedModel, original: ComparedModel, signature: str) -> Iterator[tuple[int, float, str]]:
+    """Finds ops with constants that are not those of the original, rounded.
+
+    Ops are those of the main subgraph whose results have the same names in both, and are of the same kind.
+
+    Args:
+        side: The quantized model.
+        original: The original, of float32.
+        signature: The signature's key.
+
+    Yields:
+        The index of the op's first result, how far it is off in what rounding explains, and what is wrong.
+    """
+    graph, other = (_main_subgraph(each, signature) for each in (side, original))
+    if graph is None or other is None:
+        return
+    known = {original.result(each): each for each in original.operators[other]}
+    for op in side.operators[graph]:
+        before = known.get(side.result(op)) if side.result(op) else None
+        if before is None or before.name != op.name or len(before.inputs) != len(op.inputs):
+            continue
+        for index, wanted in zip(op.inputs, before.inputs, strict=True):
+            if index < 0 or wanted < 0:
+                continue
+            off = _off(side, side.tensors[graph][index], original, original.tensors[other][wanted])
+            if not off <= _CONSTANT_STEPS:
+                name = side.tensors[graph][index].name
+                yield op.outputs[0], off / _CONSTANT_STEPS, f"off by {off:.0f} steps in a slice of its constant {name}"
+                break
+
+
+def _main_subgraph(side: ComparedModel, signature: str) -> int | None:
+    return next((each.subgraph for each in side.facts.signatures if each.key == signature), None)
+
+
+def _off(side: ComparedModel, constant: StoredTensor, original: ComparedModel, wanted: StoredTensor) -> float:
+    """Returns how far a constant is off in the worst slice of one scale, in steps, as the root of the mean square."""
+    if not (constant.is_constant and wanted.is_constant) or constant.shape != wanted.shape or wanted.dtype != "float32":
+        return 0.0
+    found, scales = real_numbers(side, constant), side.scales(constant)
+    data = original.data(wanted.buffer)
+    if found is None or scales is None or scales.block or data.nbytes != 4 * found[0].size or not data.size:
+        return 0.0
+    values, steps = found
+    expected = data.view(np.float32).reshape(values.shape)
+    allowed = np.maximum(steps, np.abs(expected) * np.float32(_CONSTANT_ERROR))
+    errors = np.square((values - expected) / allowed, dtype=np.float64)
+    return float(np.sqrt(_slices(errors, scales.axis if len(scales.scales) > 1 else None).max()))
+
+
+def _slices(errors: npt.NDArray[np.float64], axis: int | None) -> npt.NDArray[np.float64]:
+    if axis is None:
+        return errors.mean(keepdims=True)
+    return np.moveaxis(errors, axis, 0).reshape(errors.shape[axis], -1).mean(1)
+
 
 #: The function to run in the process of a model.
 JUDGE = "litefuse.conversion.verify.quantized.judge:judge"

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.conversion.verify.model_process import ModelCalls
-from litefuse.conversion.verify.movement import movements
 from litefuse.conversion.verify.original import Call
+from litefuse.conversion.verify.verdicts import movements
 from litefuse.conversion.verify.verification import OutputVerdict
 from litefuse.litert.results.difference import Difference, difference
 from litefuse.litert.runtime.model_reader import Model, Tensor

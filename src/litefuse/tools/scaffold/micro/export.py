@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from litefuse.conversion.verify.reference import name_and_content
 from litefuse.conversion.verify.targets.check import FileChecks, file_checks
-from litefuse.conversion.verify.targets.sections import verdict_text
-from litefuse.conversion.verify.targets.target_check import RefusedOps, TargetReport
+from litefuse.conversion.verify.targets.target_check import RefusedOps, TargetReport, verdict_text
 from litefuse.errors import LitefuseError
 from litefuse.litert.cpp.folders import check_empty, new_folder
 from litefuse.litert.export.edited_file import complete_file

@@ -1,4 +1,4 @@
-"""Quantization of files: of the one that a conversion wrote, and of LiteRT models of any converter.
+"""The step of a conversion that quantizes the file, and the quantization of LiteRT models of any converter.
 
 A LiteRT model is quantized without the lowering engine, which only fake-quantization nodes need.
 """
@@ -47,7 +47,7 @@ def run_quantization(job: ConversionJob, announce: Callable[[str], None]) -> Rep
     Raises:
         LitefuseError: The model cannot be read, quantized or written.
     """
-    from litefuse.conversion.quantization.preparing import prepare_model
+    from litefuse.conversion.quantization.litert_quantizer import prepare_model
     from litefuse.litert.inspection.litert_model import inspect_litert_model
     from litefuse.litert.metadata.finish import finish_file
 
@@ -133,11 +133,10 @@ def _quantized(
     Raises:
         LitefuseError: The model cannot be quantized like this, or the runtime has no such form.
     """
-    from litefuse.conversion.quantization.fused_activations import fuse_activations
     from litefuse.conversion.quantization.integer_composites import take_conversions_in
-    from litefuse.conversion.quantization.integer_selections import limit_selections
-    from litefuse.conversion.quantization.model_facts import kept_results
-    from litefuse.conversion.quantization.quantize import quantize_model
+    from litefuse.conversion.quantization.post_training import quantize_model
+    from litefuse.conversion.quantization.recipe import kept_results
+    from litefuse.conversion.quantization.runtime_forms import fuse_activations, limit_selections
     from litefuse.litert.export.edited_file import edit_file
 
     traits = traits_of(job.target)
@@ -198,7 +197,7 @@ def quantize_trained_module(
         LitefuseError: The model has no such ranges, or LiteRT does not run the result.
         QuantizationError: The result is not what was required.
     """
-    from litefuse.conversion.quantization.trained import quantize_trained
+    from litefuse.conversion.quantization.training_aware import quantize_trained
     from litefuse.passes.fake_quantization.pairs import NodesFound
 
     size, difference = quantize_trained(

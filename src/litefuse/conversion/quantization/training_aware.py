@@ -1,4 +1,4 @@
-"""Integer ops with the ranges of fake-quantization nodes, which training found."""
+"""Quantization with the ranges that training found: integer ops in the place of fake-quantization nodes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from litefuse.conversion.model_file import write_model
-from litefuse.conversion.quantization.difference import Difference, calls_of_random_inputs, difference_on_random_inputs
+from litefuse.conversion.quantization.difference import (
+    Difference,
+    calls_of_random_inputs,
+    difference_on_random_inputs,
+    layer_differences,
+)
 from litefuse.conversion.quantization.float_ops import ops_by_kind
-from litefuse.conversion.quantization.layers import layer_differences
 from litefuse.errors import LitefuseError
 from litefuse.ir.mlir import ir
 from litefuse.ir.passes import run_passes

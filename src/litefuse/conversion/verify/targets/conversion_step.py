@@ -8,8 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from litefuse.conversion.verify.targets.check import check
-from litefuse.conversion.verify.targets.sections import verdict_text
-from litefuse.conversion.verify.targets.target_check import TargetReport
+from litefuse.conversion.verify.targets.target_check import TargetReport, verdict_text
 from litefuse.errors import LitefuseError, NotAcceleratedError
 from litefuse.litert.targets import find_target
 from litefuse.support.report import Report, TargetCheckReport

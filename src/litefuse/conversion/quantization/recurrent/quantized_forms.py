@@ -1,13 +1,19 @@
-"""The integer form of LiteRT's LSTM op: int8 input, output and weights, and an int16 cell state (8x8_16)."""
+"""The quantized forms of LiteRT's recurrent ops, with the scales of TensorFlow's quantizer (operator_property.cc).
+
+The hybrid form has int8 weights, with inputs that LiteRT quantizes at each step; the integer form of LSTMs int8 input,
+output and weights, and an int16 cell state (8x8_16).
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from litefuse.conversion.quantization.recurrent.inner_ranges import InnerRanges
 from litefuse.conversion.quantization.recurrent.operands import (
     BIASES,
     CELL_STATE,
@@ -24,11 +30,98 @@ from litefuse.conversion.quantization.recurrent.operands import (
     cell_reads,
     is_copy,
 )
-from litefuse.conversion.quantization.recurrent.reference import InnerRanges
-from litefuse.conversion.quantization.recurrent.scales import asymmetric, cell_scale, quantized, symmetric
 from litefuse.litert.export.editor import GraphEditor, Scale
 
-__all__ = ["constants_of", "make_integers"]
+__all__ = [
+    "LARGEST_CELL",
+    "asymmetric",
+    "cell_scale",
+    "constants_of",
+    "make_hybrid",
+    "make_hybrid_rnn",
+    "make_integers",
+    "quantized",
+    "symmetric",
+]
+
+# The scale of what is zero everywhere.
+_OF_ZERO = 1.0
+# The fault `cell-state-of-other-ranges`: the kernel has tanh of states between these powers of two alone.
+_LEAST_EXPONENT = 0
+#: The largest absolute value of a cell state that LiteRT has a kernel for.
+LARGEST_CELL = 64.0
+
+
+def asymmetric(least: float, largest: float) -> Scale:
+    """Returns the scale of int8 for a range, which is widened to contain zero."""
+    least, largest = min(least, 0.0), max(largest, 0.0)
+    if least == largest:
+        return Scale(_OF_ZERO)
+    step = float(np.float32((largest - least) / 255))
+    return Scale(step, int(np.clip(round(-128 - least / step), -128, 127)))
+
+
+def symmetric(largest: float, bits: int) -> Scale:
+    """Returns the scale of integers around zero.
+
+    Args:
+        largest: The largest absolute value.
+        bits: 8 or 16.
+    """
+    return Scale(float(np.float32(largest / (2 ** (bits - 1) - 1))) if largest else _OF_ZERO)
+
+
+def cell_scale(largest: float) -> Scale:
+    """Returns the scale of a cell state, int16 around zero: a power of two, by whose exponent LiteRT shifts.
+
+    Args:
+        largest: The largest absolute value, at most ``LARGEST_CELL``.
+    """
+    return Scale(2.0 ** (max(math.ceil(math.log2(largest)) if largest else 0, _LEAST_EXPONENT) - 15))
+
+
+def quantized(value: npt.NDArray[np.float32], scale: Scale, dtype: type[Any]) -> npt.NDArray[Any]:
+    """Returns a value as integers, those of weights between the negative and the positive largest."""
+    limit = np.iinfo(dtype).max
+    steps = np.rint(value.astype(np.float64) / scale.scale)
+    return np.clip(steps, -limit, limit).astype(dtype)
+
+
+# The first version that quantizes inputs with a zero point.
+_VERSION = 3
+
+
+def make_hybrid(graph: GraphEditor, op: Any, name: str) -> None:
+    """Makes int8 of the matrices and peepholes of a float op; all else stays in floating point.
+
+    Args:
+        graph: The op's graph.
+        op: The op, whose weights are constants.
+        name: What its new tensors are named after.
+    """
+    matrices = {*INPUT_WEIGHTS, *RECURRENT_WEIGHTS, *PEEPHOLES, PROJECTION}
+    given = LstmNumbers.of(graph, op).constants
+    _quantize(graph, op, {matrix: f"{name}/{OPERANDS[matrix]}" for matrix in matrices & given.keys()})
+
+
+def make_hybrid_rnn(graph: GraphEditor, op: Any, name: str) -> None:
+    """Makes int8 of the two matrices of UNIDIRECTIONAL_SEQUENCE_RNN, likewise."""
+    weights = [int(op.inputs[each]) for each in (1, 2)]
+    if all(graph.constant(weight) is not None and graph.is_type(weight, "float32") for weight in weights):
+        _quantize(graph, op, {1: f"{name}/kernel", 2: f"{name}/recurrent"})
+
+
+def _quantize(graph: GraphEditor, op: Any, names: dict[int, str]) -> None:
+    inputs = [int(input_) for input_ in op.inputs]
+    for position, name in sorted(names.items()):
+        value = graph.constant(inputs[position])
+        assert value is not None
+        scale = symmetric(float(np.abs(value).max(initial=0)), 8)
+        inputs[position] = graph.add_constant(name, quantized(value, scale, np.int8), scale)
+    op.inputs = inputs
+    op.builtinOptions.asymmetricQuantizeInputs = True
+    graph.set_version(op, _VERSION)
+
 
 # The unit of biases that are added to a normalized gate, relative to the scale of its weights.
 _NORMALIZED_BIAS = 2.0**-10

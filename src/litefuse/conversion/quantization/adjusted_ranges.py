@@ -1,7 +1,8 @@
-"""Ranges that tensors share because an op passes numbers on, and LiteRT has one scale for all of them there."""
+"""Ranges other than those that calibration observes, as LiteRT's kernels want them."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from math import inf
 from types import MappingProxyType
@@ -12,7 +13,7 @@ import numpy as np
 from litefuse.conversion.quantization.calibration import Ranges
 from litefuse.litert.runtime.schema_objects import op_names, tensor_name
 
-__all__ = ["share_ranges"]
+__all__ = ["avoid_powers_of_two", "share_ranges"]
 
 _SELECTION = "SELECT_V2"
 _CONCATENATION = "CONCATENATION"
@@ -101,3 +102,31 @@ def _covers(one: Mapping[str, Any], other: Mapping[str, Any], times: float = _TI
     """Whether a range encloses another one, and is at most so many times as wide."""
     encloses = (one["min"] <= other["min"]).all() and (one["max"] >= other["max"]).all()
     return bool(encloses and (times == inf or (one["max"] - one["min"] <= times * (other["max"] - other["min"])).all()))
+
+
+# How near the logarithm of a scale is to a whole number for LiteRT (tflite/kernels/kernel_util.cc, ``CheckedLog2``),
+# and a little more.
+_NEAR = 2e-3
+_STEPS = 2**15 - 1
+# What ranges are widened by, which costs a hundredth of a bit.
+_WIDER = np.float32(1.01)
+
+
+def avoid_powers_of_two(ranges: Ranges) -> Ranges:
+    """Returns ranges in which those whose scale would be a power of two are a little wider.
+
+    All tensors, because the scale of a sum may be that of a later op, or of an earlier one.
+    """
+    return {
+        name: {end: value * _WIDER for end, value in each.items()}
+        if _is_power(float(np.abs([*each.values()]).max()))
+        else each
+        for name, each in ranges.items()
+    }
+
+
+def _is_power(largest: float) -> bool:
+    if not largest or not math.isfinite(largest):
+        return False
+    logarithm = math.log2(largest / _STEPS)
+    return abs(logarithm - round(logarithm)) < _NEAR

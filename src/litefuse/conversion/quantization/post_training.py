@@ -1,4 +1,4 @@
-"""Quantization with litert-quantizer."""
+"""Post-training quantization with litert-quantizer: of weights alone, or with the ranges that samples give."""
 
 from __future__ import annotations
 
@@ -8,34 +8,38 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from litefuse.conversion.quantization.applying import apply_recipe, read_model
-from litefuse.conversion.quantization.calibration import check_finite, ranges_of, with_ends_of_rank
+from litefuse.conversion.quantization.adjusted_ranges import avoid_powers_of_two, share_ranges
+from litefuse.conversion.quantization.calibration import (
+    check_finite,
+    ranges_of,
+    ranges_of_empty_tensors,
+    read_once,
+    with_ends_of_rank,
+)
 from litefuse.conversion.quantization.dataset import Samples
 from litefuse.conversion.quantization.difference import Difference
 from litefuse.conversion.quantization.effect import CalibrationObserver, measured_effect
-from litefuse.conversion.quantization.empty_tensors import ranges_of_empty_tensors
-from litefuse.conversion.quantization.flat_products import flatten_products
-from litefuse.conversion.quantization.fused_activations import separate_activations
-from litefuse.conversion.quantization.half_biases import halve_biases
-from litefuse.conversion.quantization.integer_custom_ops import make_custom_ops_integer
-from litefuse.conversion.quantization.integer_kernels import hand_ranges_on, sources_of_scales
-from litefuse.conversion.quantization.lazy_calls import Calls
-from litefuse.conversion.quantization.masks import masked_tensors
+from litefuse.conversion.quantization.integer_custom_ops import (
+    hand_ranges_on,
+    make_custom_ops_integer,
+    sources_of_scales,
+)
+from litefuse.conversion.quantization.litert_quantizer import apply_recipe, read_model
 from litefuse.conversion.quantization.mixed_precision import mix_precision
-from litefuse.conversion.quantization.model_facts import check_named, facts_of, kept_results
 from litefuse.conversion.quantization.moved_constants import move_integers
-from litefuse.conversion.quantization.open_shapes import restore_open_shapes
-from litefuse.conversion.quantization.power_of_two_scales import avoid_powers_of_two
-from litefuse.conversion.quantization.prepared_tensors import read_once
-from litefuse.conversion.quantization.recipe import ModelFacts, Recipe, recipe_of
+from litefuse.conversion.quantization.ops_left_in_float import masked_tensors, withheld_ops
+from litefuse.conversion.quantization.quantizer_mends import (
+    halve_biases,
+    mend_rotations,
+    mend_shared_outputs,
+    mend_unread_results,
+    restore_open_shapes,
+    share_buffers,
+)
+from litefuse.conversion.quantization.recipe import ModelFacts, Recipe, check_named, facts_of, kept_results, recipe_of
 from litefuse.conversion.quantization.recurrent.lstms import FloatLayer, LstmOps, enclose_states
-from litefuse.conversion.quantization.rotations import mend_rotations
-from litefuse.conversion.quantization.samples import calls_of
-from litefuse.conversion.quantization.shared_buffers import share_buffers
-from litefuse.conversion.quantization.shared_outputs import mend_shared_outputs
-from litefuse.conversion.quantization.shared_ranges import share_ranges
-from litefuse.conversion.quantization.unread_results import mend_unread_results
-from litefuse.conversion.quantization.withheld import withheld_ops
+from litefuse.conversion.quantization.runtime_forms import flatten_products, separate_activations
+from litefuse.conversion.quantization.samples import Calls, calls_of
 from litefuse.errors import LitefuseError
 from litefuse.litert.export.edited_file import Edit, complete_file
 from litefuse.litert.runtime.schema_objects import tensor_name

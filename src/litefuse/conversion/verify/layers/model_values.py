@@ -16,9 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.conversion.verify.layers.chunks import chunks
-from litefuse.conversion.verify.layers.graph import LayerGraph, LayerTensor, layer_graph
-from litefuse.conversion.verify.layers.observed import ObservedCopy
+from litefuse.conversion.verify.layers.observed_copy import LayerGraph, LayerTensor, ObservedCopy, chunks, layer_graph
 from litefuse.conversion.verify.model_process import ModelJob
 from litefuse.conversion.verify.original import Arrays, Call
 from litefuse.errors import LitefuseError
