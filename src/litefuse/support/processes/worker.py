@@ -46,10 +46,7 @@ def main(receives: int, sends: int, module: str, shown: bool, memory: int = 0) -
             otherwise it runs conversions.
         memory: The limit of its private memory in bytes, set after the import; 0 for no limit.
     """
-    # A terminal interrupts this process as well; the parent process ends it and reports the interrupt.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if sys.platform != "win32":
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+    _leave_interrupts()
     receive_fd, send_fd = open_descriptor(receives, os.O_RDONLY), open_descriptor(sends, os.O_WRONLY)
     if not shown:
         gc.disable()  # imported objects stay, and a job makes few cycles: collecting them takes 5% of its time
@@ -96,6 +93,13 @@ def main(receives: int, sends: int, module: str, shown: bool, memory: int = 0) -
                     gc.freeze()
 
 
+def _leave_interrupts() -> None:
+    """Leaves interrupts to the parent process, which ends this one: a terminal interrupts both."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform != "win32":
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+
+
 def serve_forks(receive_fd: int, send_fd: int, module: str) -> None:
     """Serves jobs, each in a fork of this process, which has imported a module that takes long; on Linux alone.
 
@@ -108,8 +112,7 @@ def serve_forks(receive_fd: int, send_fd: int, module: str) -> None:
         module: The module. It must start no thread.
     """
     assert sys.platform != "win32"
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+    _leave_interrupts()
     with contextlib.suppress(Exception):  # the job that needs it reports what is wrong
         importlib.import_module(module)
     gc.disable()
