@@ -114,11 +114,11 @@ def measure_model(name: str) -> dict[str, Any]:
 
 def _uniform_error(exact: Path, samples: Path, target: Path, options: dict[str, Any]) -> tuple[int, float]:
     """Returns the size of a file of one form, and its error on the samples."""
-    from litefuse.conversion.quantization.difference import difference_on_samples
+    from litefuse.conversion.quantization.difference import Reference
     from litefuse.conversion.quantization.samples import calls_of
 
     litefuse.quantize(exact, **options).save(target)
-    error = difference_on_samples(exact, target, calls_of(samples, exact)).error
+    error = Reference(exact, calls_of(samples, exact)).difference(target).error
     assert error is not None
     return target.stat().st_size, error
 

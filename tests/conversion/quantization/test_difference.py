@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from litefuse.conversion.quantization.difference import difference_on_random_inputs, difference_on_samples
+from litefuse.conversion.quantization.difference import Reference, difference_on_random_inputs
 from litefuse.errors import LitefuseError
 from tests.conversion.quantization.models import saved, scaled
 from tests.litert.runtime.models import Graph
@@ -41,14 +41,14 @@ def test_samples_of_each_signature(tmp_path: Path) -> None:
     before = saved(tmp_path / "before.tflite", scaled(1.0), scaled(1.0), signatures=signatures)
     after = saved(tmp_path / "after.tflite", scaled(1.0), scaled(0.5), signatures=signatures)
     samples = [{"x": np.full((4, 3), value, np.float32)} for value in (1, 2)]
-    assert difference_on_samples(before, after, {"first": samples, "second": []}).error == 0
-    assert difference_on_samples(before, after, {"first": samples, "second": samples}).error == 0.5
+    assert Reference(before, {"first": samples, "second": []}).difference(after).error == 0
+    assert Reference(before, {"first": samples, "second": samples}).difference(after).error == 0.5
 
 
 def test_only_the_first_samples_are_compared(tmp_path: Path) -> None:
     before, after = saved(tmp_path / "before.tflite", scaled(1.0)), saved(tmp_path / "after.tflite", scaled(0.5))
     zeros = [{"x": np.zeros((4, 3), np.float32)}] * 16
-    assert difference_on_samples(before, after, {"serve": [*zeros, {"x": np.ones((4, 3), np.float32)}]}).error == 0
+    assert Reference(before, {"serve": [*zeros, {"x": np.ones((4, 3), np.float32)}]}).difference(after).error == 0
 
 
 def test_outputs_that_stand_still_tell_nothing(tmp_path: Path) -> None:
@@ -68,5 +68,5 @@ def test_a_quantized_model_that_does_not_run(tmp_path: Path) -> None:
     graph.custom("NobodyHasAKernel", [graph.input("x", [4, 3])], [graph.output("y", [4, 3])])
     after = saved(tmp_path / "after.tflite", graph)
     with pytest.raises(LitefuseError, match="the quantized model does not run in LiteRT") as raised:
-        difference_on_samples(before, after, {"serve": [{"x": np.ones((4, 3), np.float32)}]})
+        Reference(before, {"serve": [{"x": np.ones((4, 3), np.float32)}]}).difference(after)
     assert "Convert it without quantization" in raised.value.hint

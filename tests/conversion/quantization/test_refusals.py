@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from litefuse.conversion.quantization.calibration import Ranges
-from litefuse.conversion.quantization.difference import difference_on_samples
+from litefuse.conversion.quantization.difference import Reference
 from litefuse.conversion.quantization.litert_quantizer import apply_recipe
 from litefuse.conversion.quantization.recipe import ModelFacts, recipe_of
 from litefuse.errors import LitefuseError
@@ -69,5 +69,5 @@ def test_an_op_that_litert_refuses(tmp_path: Path) -> None:
     graph.builtin("TANH", [other], [y])
     after = saved(tmp_path / "after.tflite", graph)
     with pytest.raises(LitefuseError, match=r"does not run in LiteRT, because of ADD 'layer/sum'") as raised:
-        difference_on_samples(before, after, {"serve": [{"x": np.ones((4, 3), np.float32)}]})
+        Reference(before, {"serve": [{"x": np.ones((4, 3), np.float32)}]}).difference(after)
     assert "--keep-float '^layer/sum;'" in raised.value.hint

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from litefuse.conversion.verify import spreads
+from litefuse.conversion.verify import against_original
 from litefuse.conversion.verify.model_process import ModelCalls, ModelJob
 from litefuse.conversion.verify.original import Arrays, Call
 from litefuse.litert.inputs.drawer import Manner
@@ -21,17 +21,17 @@ OUTPUTS: Arrays = {"y": np.ones(1)}
 def test_what_the_original_refuses_is_left_out(
     monkeypatch: pytest.MonkeyPatch, *, stateful: bool, left: list[int]
 ) -> None:
-    monkeypatch.setattr(spreads, "_keeps_state", {JOB: stateful}.get)
+    monkeypatch.setattr(against_original, "_keeps_state", {JOB: stateful}.get)
     kinds = [Call("serve", {"x": np.full(1, number)}, kind=KIND) for number in range(3)]
     ran = ModelCalls([[USUAL], kinds], [[OUTPUTS], [OUTPUTS] * 3], {"serve": ("y",)}, {})
-    ran, wanted = spreads.without_refused(JOB, ran, [[OUTPUTS], [OUTPUTS, {}, OUTPUTS]])
+    ran, wanted = against_original.without_refused(JOB, ran, [[OUTPUTS], [OUTPUTS, {}, OUTPUTS]])
     assert [call.inputs["x"].item() for call in ran.rounds[1]] == left
     assert ran.rounds[0] == [USUAL]
     assert [*map(len, ran.found)] == [*map(len, wanted)] == [1, len(left)]
 
 
 def test_without_any_kind_that_it_takes_the_round_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spreads, "_keeps_state", {JOB: False}.get)
+    monkeypatch.setattr(against_original, "_keeps_state", {JOB: False}.get)
     ran = ModelCalls([[USUAL], [USUAL._replace(kind=KIND)]], [[OUTPUTS], [OUTPUTS]], {"serve": ("y",)}, {})
-    ran, wanted = spreads.without_refused(JOB, ran, [[OUTPUTS], [{}]])
+    ran, wanted = against_original.without_refused(JOB, ran, [[OUTPUTS], [{}]])
     assert (len(ran.rounds), ran.found, wanted) == (1, [[OUTPUTS]], [[OUTPUTS]])

@@ -115,7 +115,10 @@ _WIDER = np.float32(1.01)
 def avoid_powers_of_two(ranges: Ranges) -> Ranges:
     """Returns ranges in which those whose scale would be a power of two are a little wider.
 
-    All tensors, because the scale of a sum may be that of a later op, or of an earlier one.
+    LiteRT's kernels of ADD and SUB of int16 have a form of its own for scales that are powers of two, and refuse most
+    such sums: they take that form where the scales of both operands and of the result are such powers, or as good as
+    that, as those of ranges that end at 1; then an operand must have the scale of the result. All tensors are widened,
+    because the scale of a sum may be that of a later op, or of an earlier one.
     """
     return {
         name: {end: value * _WIDER for end, value in each.items()}

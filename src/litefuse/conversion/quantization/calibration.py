@@ -151,6 +151,9 @@ def ranges_of_prepared(
 ) -> dict[str, dict[str, npt.NDArray[np.float32]]]:
     """Returns the ranges of a signature's tensors that depend on constants and shapes alone.
 
+    LiteRT computes these once, while it prepares a model, and keeps them between calls, such as a class token that is
+    repeated by the batch: calibration observes nothing of them.
+
     Args:
         path: A LiteRT model.
         interpreter: An interpreter of it, which has run the signature.

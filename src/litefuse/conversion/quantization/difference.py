@@ -39,7 +39,6 @@ __all__ = [
     "Reference",
     "calls_of_random_inputs",
     "difference_on_random_inputs",
-    "difference_on_samples",
     "layer_differences",
 ]
 
@@ -146,15 +145,6 @@ def _still(inputs: ModelInputs, outputs: Sequence[_Outputs]) -> list[str]:
             if movement(first.setdefault(key, value), value) > _LEAST_MOVEMENT:
                 moved.add(key)
     return [name for key, name in first if name in inputs.moving[key] and (key, name) not in moved]
-
-
-def difference_on_samples(before: Path, after: Path, calls: Calls) -> Difference:
-    """Returns the difference between two models on the first samples of each signature.
-
-    Raises:
-        LitefuseError: LiteRT does not run one of the two.
-    """
-    return Reference(before, calls).difference(after)
 
 
 class Reference:

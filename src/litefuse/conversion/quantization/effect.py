@@ -12,9 +12,9 @@ from litefuse.conversion.quantization.calibration import Ranges
 from litefuse.conversion.quantization.dataset import SampleProgress
 from litefuse.conversion.quantization.difference import (
     Difference,
+    Reference,
     calls_of_random_inputs,
     difference_on_random_inputs,
-    difference_on_samples,
     layer_differences,
 )
 from litefuse.conversion.quantization.float_ops import ops_by_kind
@@ -124,7 +124,7 @@ def measured_effect(
     Raises:
         LitefuseError: LiteRT does not run one of the two.
     """
-    found = difference_on_random_inputs(before, after) if calls is None else difference_on_samples(before, after, calls)
+    found = difference_on_random_inputs(before, after) if calls is None else Reference(before, calls).difference(after)
     kinds, floats = ops_by_kind(after, integer=form in INTEGER_ACTIVATIONS, masked=masked, kept=kept, reasons=reasons)
     inside = ()
     if layers:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from litefuse.conversion.quantization.calibration import Ranges
+from litefuse.litert.export.editor import GraphEditor
 from litefuse.litert.runtime.custom_op import CustomOp, find_kernel
 from litefuse.litert.runtime.model_tables import DTYPE_NUMBERS, OP_NUMBERS
 from litefuse.litert.runtime.schema_objects import dtype_of, made, op_name, tensor_name
@@ -91,46 +92,29 @@ def make_custom_ops_integer(model: Any, bits: int, ranges: Ranges, kept: Collect
     Returns:
         Whether it changed.
     """
-    codes = _Codes(model)
-    signatures = {signature.subgraphIndex for signature in model.signatureDefs or ()}
     changed = False
     # Loops, branches and composites keep the types of their op.
-    for subgraph in (each for index, each in enumerate(model.subgraphs) if index in signatures):
-        graph = _Graph(model, subgraph, codes, bits, ranges)
-        op: Any
-        for op in list(subgraph.operators or ()):
+    for number in sorted({int(signature.subgraphIndex) for signature in model.signatureDefs or ()}):
+        graph = _Graph(model, number, bits, ranges)
+        for op in [*(graph.ops or ())]:
             kernel = integer_kernel(model, op, bits)
-            results: list[int] = list(op.outputs)
-            if kernel is not None and not any(tensor_name(subgraph.tensors[result]) in kept for result in results):
+            if kernel is not None and not any(graph.name(result) in kept for result in op.outputs):
                 changed = graph.make_integer(op, dict(same_scale_pairs(op, kernel))) or changed
     return changed
 
 
-class _Codes:
-    """The op codes of a model."""
+class _Graph(GraphEditor):
+    """A subgraph whose custom ops are given integers.
 
-    def __init__(self, model: Any) -> None:
-        self._codes: list[Any] = model.operatorCodes
+    Args:
+        model: The model, an object of the schema.
+        graph: The subgraph's index.
+        bits: The bits of activations.
+        ranges: The ranges of its tensors.
+    """
 
-    def kind(self, op: Any) -> str:
-        return op_name(self._codes[op.opcodeIndex])
-
-    def index(self, kind: str) -> int:
-        """Returns the index of the code of an op, which is added if there is none."""
-        for index, code in enumerate(self._codes):
-            if op_name(code) == kind:
-                return index
-        self._codes.append(made("OperatorCode", builtinCode=OP_NUMBERS[kind]))
-        return len(self._codes) - 1
-
-
-class _Graph:
-    """A subgraph whose ops are changed."""
-
-    def __init__(self, model: Any, subgraph: Any, codes: _Codes, bits: int, ranges: Ranges) -> None:
-        self._model = model
-        self._subgraph = subgraph
-        self._codes = codes
+    def __init__(self, model: Any, graph: int, bits: int, ranges: Ranges) -> None:
+        super().__init__(model, graph)
         self._bits = bits
         self._ranges = ranges
 
@@ -141,64 +125,62 @@ class _Graph:
             op: The op.
             sources: The results that have the scale of an operand, with that operand.
         """
-        tensors = self._subgraph.tensors
-        operands: set[int] = {input_ for input_ in op.inputs if input_ >= 0 and self._is_activation(input_)}
-        results = {output for output in op.outputs if self._is_activation(output)}
+        operands: set[int] = {operand for operand in op.inputs if operand >= 0 and self._is_activation(operand)}
+        results: set[int] = {result for result in op.outputs if self._is_activation(result)}
         of_bytes: dict[int, int] = {
             operand: made for operand in operands if (made := self._bytes_operand(operand)) >= 0
         }
         known = {*of_bytes, *(operand for operand in operands if self._quantized_operand(operand) >= 0)}
         unread = {result for result in results if not self._is_used(result, ())}  # which the calibration does not see
-        if not results or not all(
-            self._has_range(tensors[operand]) for operand in (operands | results) - known - unread
-        ):
+        if not results or not all(map(self._has_range, (operands | results) - known - unread)):
             return False
         if any(source not in operands for result, source in sources.items() if result in results):
             return False  # a constant, which stays as it is
-        place = self._subgraph.operators.index(op)
+        place = self.ops.index(op)
         before: list[Any] = []
         replaced: dict[int, int] = {}
         added: set[int] = set()
-        for each in sorted(operands):
-            found = self._quantized_operand(each)
-            if found < 0:
-                found = self._add_tensor(each)
-                added.add(found)
-                if each in of_bytes:  # an input of the model
-                    tensors[found].quantization = _as_int8(tensors[of_bytes[each]].quantization)
-                before.append(self._conversion("QUANTIZE", of_bytes.get(each, each), found))
-            replaced[each] = found
+        for operand in sorted(operands):
+            integers = self._quantized_operand(operand)
+            if integers < 0:
+                integers = self._add_integers(operand)
+                added.add(integers)
+                if operand in of_bytes:  # an input of the model
+                    self.tensor(integers).quantization = _as_int8(self.tensor(of_bytes[operand]).quantization)
+                before.append(self._conversion("QUANTIZE", of_bytes.get(operand, operand), integers))
+            replaced[operand] = integers
         after: list[Any] = []
         removed: list[Any] = []
-        for each in sorted(results):
-            replaced[each], conversion = self._quantized_result(each)
+        for result in sorted(results):
+            replaced[result], conversion = self._quantized_result(result)
             if conversion is not None:
                 removed.append(conversion)
-            if each in sources and not self._give_scale(replaced[each], replaced[sources[each]], conversion, added):
-                made = self._add_tensor(each)
-                tensors[made].quantization = tensors[replaced[sources[each]]].quantization
-                after.append(self._conversion("QUANTIZE", made, replaced[each]))
-                replaced[each] = made
-            self._convert_integers(each, replaced[each], removed)
-            if self._is_used(each, removed):
-                after.append(self._conversion("DEQUANTIZE", replaced[each], each))
-        op.inputs = [replaced.get(input_, input_) if input_ in operands else input_ for input_ in op.inputs]
-        op.outputs = [replaced.get(output, output) if output in results else output for output in op.outputs]
-        operators: list[Any] = self._subgraph.operators
-        operators[place : place + 1] = [*before, op, *after]
-        for each in removed:
-            operators.remove(each)
-        for each in [operator for operator in operators if self._codes.kind(operator) == "DEQUANTIZE"]:
-            if each.outputs[0] in operands and not self._is_used(each.outputs[0], [each]):
-                operators.remove(each)  # what it made is read by nothing any more
+            source = replaced[sources[result]] if result in sources else None
+            if source is not None and not self._give_scale(replaced[result], source, conversion, added):
+                made = self._add_integers(result)
+                self.tensor(made).quantization = self.tensor(source).quantization
+                after.append(self._conversion("QUANTIZE", made, replaced[result]))
+                replaced[result] = made
+            self._convert_integers(result, replaced[result], removed)
+            if self._is_used(result, removed):
+                after.append(self._conversion("DEQUANTIZE", replaced[result], result))
+        op.inputs = [replaced[operand] if operand in operands else operand for operand in op.inputs]
+        op.outputs = [replaced[result] if result in results else result for result in op.outputs]
+        self.ops[place : place + 1] = [*before, op, *after]
+        for conversion in removed:
+            self.remove_op(conversion)
+        for conversion in [operator for operator in self.ops if self.kind(operator) == "DEQUANTIZE"]:
+            if conversion.outputs[0] in operands and not self._is_used(conversion.outputs[0], [conversion]):
+                self.remove_op(conversion)  # what it made is read by nothing any more
         return True
 
     def _convert_integers(self, real: int, integers: int, but: Sequence[Any]) -> None:
         """Has what converts a tensor to integers take its integers, but for some ops: QUANTIZE takes both."""
         taken = {_TYPES[self._bits], *(["uint8"] if self._bits == 8 else [])}
-        conversions = [op for op in self._subgraph.operators if self._codes.kind(op) == "QUANTIZE"]
-        for op in [conversion for conversion in conversions if not any(conversion is other for other in but)]:
-            if op.inputs[0] == real and dtype_of(self._subgraph.tensors[op.outputs[0]]) in taken:
+        for op in self.ops:
+            if self.kind(op) != "QUANTIZE" or op.inputs[0] != real or any(op is other for other in but):
+                continue
+            if dtype_of(self.tensor(op.outputs[0])) in taken:
                 op.inputs = [integers]
 
     def _give_scale(self, result: int, operand: int, conversion: Any, added: set[int]) -> bool:
@@ -210,25 +192,22 @@ class _Graph:
             conversion: What converted to the result.
             added: The new operands, whose scale may yet change.
         """
-        tensors = self._subgraph.tensors
-        one, other = tensors[operand].quantization, tensors[result].quantization
+        one, other = self.tensor(operand).quantization, self.tensor(result).quantization
         if conversion is None:
-            tensors[result].quantization = one
+            self.tensor(result).quantization = one
         elif operand in added and _are_near(one, other):
-            tensors[operand].quantization = other
+            self.tensor(operand).quantization = other
         elif not _are_near(one, other, 0):
             return False
         added.discard(operand)
         return True
 
     def _is_activation(self, index: int) -> bool:
-        tensor = self._subgraph.tensors[index]
-        buffer = self._model.buffers[tensor.buffer]
-        is_constant = buffer.data is not None or buffer.size > 0
-        return dtype_of(tensor) == "float32" and not is_constant
+        buffer = self.model.buffers[self.tensor(index).buffer]
+        return self.is_type(index, "float32") and buffer.data is None and buffer.size <= 0
 
-    def _has_range(self, tensor: Any) -> bool:
-        range_ = self._ranges.get(tensor.name.decode())
+    def _has_range(self, index: int) -> bool:
+        range_ = self._ranges.get(self.name(index))
         return range_ is not None and bool(np.isfinite([range_["min"][0], range_["max"][0]]).all())
 
     def _quantized_operand(self, index: int) -> int:
@@ -237,45 +216,47 @@ class _Graph:
 
     def _bytes_operand(self, index: int) -> int:
         """Returns what DEQUANTIZE makes a tensor of, if that is an input of uint8 beside int8; else -1."""
-        found = self._dequantized(index, "uint8")
-        return found if self._bits == 8 and found in self._subgraph.inputs else -1
+        source = self._dequantized(index, "uint8")
+        return source if self._bits == 8 and source in self.graph.inputs else -1
 
     def _dequantized(self, index: int, dtype: str) -> int:
         """Returns what DEQUANTIZE makes a tensor of, if it is of a type; else -1."""
-        for op in self._subgraph.operators:
-            if self._codes.kind(op) == "DEQUANTIZE" and op.outputs[0] == index:
-                return int(op.inputs[0]) if dtype_of(self._subgraph.tensors[op.inputs[0]]) == dtype else -1
-        return -1
+        op = self.producer(index)
+        if op is None or self.kind(op) != "DEQUANTIZE" or not self.is_type(op.inputs[0], dtype):
+            return -1
+        return int(op.inputs[0])
 
     def _quantized_result(self, index: int) -> tuple[int, Any]:
         """Returns what QUANTIZE makes of a tensor, with that op; or a new tensor, and None."""
-        for op in self._subgraph.operators:
-            if self._codes.kind(op) == "QUANTIZE" and op.inputs[0] == index and self._is_integer(op.outputs[0]):
+        for op in self.ops:
+            is_conversion = self.kind(op) == "QUANTIZE" and op.inputs[0] == index
+            if is_conversion and self.is_type(op.outputs[0], _TYPES[self._bits]):
                 return op.outputs[0], op
-        return self._add_tensor(index), None
-
-    def _is_integer(self, index: int) -> bool:
-        return dtype_of(self._subgraph.tensors[index]) == _TYPES[self._bits]
+        return self._add_integers(index), None
 
     def _is_used(self, index: int, but: Sequence[Any]) -> bool:
         """Whether something reads a tensor, but for some ops."""
-        if index in self._subgraph.outputs:
-            return True
-        return any(index in op.inputs for op in self._subgraph.operators if not any(op is each for each in but))
+        readers = self.consumers(index)
+        return self.is_output(index) or any(not any(op is other for other in but) for op in readers)
 
     def _conversion(self, kind: str, operand: int, result: int) -> Any:
-        return made("Operator", opcodeIndex=self._codes.index(kind), inputs=[operand], outputs=[result])
+        """Makes an op, of any version that the model has already."""
+        codes: list[Any] = self.model.operatorCodes
+        kinds = [op_name(code) for code in codes]
+        if kind not in kinds:
+            codes.append(made("OperatorCode", builtinCode=OP_NUMBERS[kind]))
+            kinds.append(kind)
+        return made("Operator", opcodeIndex=kinds.index(kind), inputs=[operand], outputs=[result])
 
-    def _add_tensor(self, like: int) -> int:
+    def _add_integers(self, like: int) -> int:
         """Adds the quantized form of a tensor; returns its index."""
-        original = self._subgraph.tensors[like]
-        tensor = copy(original)
-        tensor.name = original.name + b"_quantized"
+        tensor = copy(self.tensor(like))
+        tensor.name += b"_quantized"
         tensor.type = DTYPE_NUMBERS[_TYPES[self._bits]]
         nothing = {"min": np.zeros(1), "max": np.zeros(1)}
-        tensor.quantization = _parameters(self._ranges.get(original.name.decode(), nothing), self._bits)
-        self._subgraph.tensors.append(tensor)
-        return len(self._subgraph.tensors) - 1
+        tensor.quantization = _parameters(self._ranges.get(self.name(like), nothing), self._bits)
+        self.graph.tensors.append(tensor)
+        return len(self.graph.tensors) - 1
 
 
 def _parameters(found: Mapping[str, Any], bits: int) -> Any:

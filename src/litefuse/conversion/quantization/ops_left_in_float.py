@@ -8,13 +8,13 @@ until the masks are gone: SOFTMAX returns numbers from 0 to 1.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from litefuse.conversion.quantization.calibration import Ranges
-from litefuse.litert.runtime.schema_objects import dtype_of, op_names, tensor_name
+from litefuse.litert.export.editor import GraphEditor
 from litefuse.passes.legalize.images.suppression import FAR
 
 __all__ = ["masked_tensors", "withheld_ops"]
@@ -38,28 +38,25 @@ def masked_tensors(model: Any, ranges: Ranges) -> set[str]:
         The tensors' names.
     """
     names: set[str] = set()
-    for index in {signature.subgraphIndex for signature in model.signatureDefs or ()}:
-        tensors = _Tensors(model, model.subgraphs[index].tensors, ranges)
-        kinds = op_names(model)
-        operators = [(kinds[int(op.opcodeIndex)], op.inputs, op.outputs) for op in model.subgraphs[index].operators]
-        names.update(map(tensors.name, _masked(operators, tensors)))
+    for number in {signature.subgraphIndex for signature in model.signatureDefs or ()}:
+        names.update(_masked(_Tensors(model, number, ranges)))
     return names
 
 
-def _masked(operators: Sequence[tuple[str, Sequence[int], Sequence[int]]], tensors: _Tensors) -> Iterator[int]:
+def _masked(graph: _Tensors) -> Iterator[str]:
     """Yields the results of ops with masks in their operands or results, in the order of the ops."""
     masked: dict[int, float] = {}  # the size of the other numbers in a tensor with masks
-    for kind, inputs, outputs in operators:
-        takes = {input_: tensors.size(input_) for input_ in inputs if tensors.is_real(input_)}
-        gives = {output: tensors.size(output) for output in outputs if tensors.is_real(output)}
-        others = [masked[take] for take in takes if take in masked]
-        if not others and kind in _MASKING:
-            others = [size for each, size in takes.items() if size and not tensors.is_constant(each)]
+    for op in graph.ops:
+        takes = {operand: graph.largest(operand) for operand in op.inputs if graph.is_real(operand)}
+        gives = {result: graph.largest(result) for result in op.outputs if graph.is_real(result)}
+        others = [masked[operand] for operand in takes if operand in masked]
+        if not others and graph.kind(op) in _MASKING:
+            others = [size for operand, size in takes.items() if size and not graph.is_constant(operand)]
         small = min(others, default=math.inf)
         infinite = any(map(math.isinf, takes.values()))
-        masks = {each: small for each, size in gives.items() if _is_mask(size, small, infinite=infinite)}
-        if masks or infinite or any(take in masked for take in takes):
-            yield from outputs
+        masks = {result: small for result, size in gives.items() if _is_mask(size, small, infinite=infinite)}
+        if masks or infinite or any(operand in masked for operand in takes):
+            yield from map(graph.name, op.outputs)
         masked.update(masks)
 
 
@@ -69,30 +66,36 @@ def _is_mask(size: float, others: float, *, infinite: bool) -> bool:
     return size >= _LARGE and size >= _TIMES * others
 
 
-class _Tensors:
-    """The tensors of a subgraph."""
+class _Tensors(GraphEditor):
+    """A subgraph whose tensors have ranges."""
 
-    def __init__(self, model: Any, tensors: Sequence[Any], ranges: Ranges) -> None:
-        self._buffers: Sequence[Any] = model.buffers
-        self._tensors = tensors
-        self._ranges: Mapping[str, Mapping[str, Any]] = ranges
-
-    def name(self, index: int) -> str:
-        return tensor_name(self._tensors[index])
+    def __init__(self, model: Any, graph: int, ranges: Ranges) -> None:
+        super().__init__(model, graph)
+        self._ranges = ranges
 
     def is_real(self, index: int) -> bool:
-        return index >= 0 and dtype_of(self._tensors[index]) == "float32"
+        return index >= 0 and self.is_type(index, "float32")
+
+    def data(self, index: int) -> Any | None:
+        """Returns the bytes of a constant; None for other tensors."""
+        return self.model.buffers[self.tensor(index).buffer].data
 
     def is_constant(self, index: int) -> bool:
-        return self._buffers[self._tensors[index].buffer].data is not None
+        return self.data(index) is not None
 
-    def size(self, index: int) -> float:
-        """Returns the largest absolute value of a tensor; 0 if it is unknown."""
-        if self.is_constant(index):
-            values: Any = np.frombuffer(bytes(self._buffers[self._tensors[index].buffer].data), np.float32)
-            return float(np.abs(values).max()) if values.size else 0.0
+    def ends(self, index: int) -> tuple[float, float] | None:
+        """Returns the least and the largest number of a tensor; of a constant, of their absolute values."""
+        data = self.data(index)
+        if data is not None:
+            values: Any = np.abs(np.frombuffer(bytes(data), np.float32))
+            return (float(values.min()), float(values.max())) if values.size else None
         range_ = self._ranges.get(self.name(index))
-        return 0.0 if range_ is None else float(max(abs(range_["min"][0]), abs(range_["max"][0])))
+        return None if range_ is None else (float(range_["min"][0]), float(range_["max"][0]))
+
+    def largest(self, index: int) -> float:
+        """Returns the largest absolute value of a tensor; 0 if it is unknown."""
+        least, largest = self.ends(index) or (0.0, 0.0)
+        return max(abs(least), abs(largest))
 
 
 _PRODUCTS = frozenset({"BATCH_MATMUL", "FULLY_CONNECTED"})
@@ -126,49 +129,47 @@ def withheld_ops(model: Any, ranges: Ranges, bits: int) -> dict[str, str]:
     Returns:
         The reasons, by the names of the ops' first results.
     """
-    kinds = op_names(model)
     reasons: dict[str, str] = {}
-    for graph in model.subgraphs:
-        names = [tensor_name(tensor) for tensor in graph.tensors]
+    for number in range(len(model.subgraphs)):
+        graph = _Tensors(model, number, ranges)
         made: dict[int, int] = {}  # the first result of the op that computes a tensor
-        for op in graph.operators or ():
-            kind, operands = kinds[int(op.opcodeIndex)], [int(input_) for input_ in op.inputs]
+        for op in graph.ops or ():
+            kind, operands = graph.kind(op), [*map(int, op.inputs)]
             result = int(op.outputs[0]) if len(op.outputs) else -1
-            if kind == "DIV" and _may_be_zero(_ends(model, graph.tensors[operands[1]], ranges)):
-                reasons[names[result]] = "its divisor may become 0 in integers"
+            if kind == "DIV" and graph.is_real(operands[1]) and _may_be_zero(graph.ends(operands[1])):
+                reasons[graph.name(result)] = "its divisor may become 0 in integers"
                 if operands[1] in made:
-                    reasons[names[made[operands[1]]]] = "it computes a divisor, which may become 0 in integers"
-            elif kind in _PRODUCTS and bits == 16 and _constant(model, graph.tensors[operands[0]]):
-                reasons[names[result]] = "LiteRT multiplies no constant of int8 with activations of int16"
+                    reasons[graph.name(made[operands[1]])] = "it computes a divisor, which may become 0 in integers"
+            elif kind in _PRODUCTS and bits == 16 and graph.is_constant(operands[0]):
+                reasons[graph.name(result)] = "LiteRT multiplies no constant of int8 with activations of int16"
             made |= dict.fromkeys(map(int, op.outputs), result)
         prepared = "it prepares boxes or scores for a suppression, which computes in floating point"
-        reasons |= dict.fromkeys((names[result] for result in _prepared(model, graph, kinds)), prepared)
+        reasons |= dict.fromkeys(map(graph.name, _prepared(graph)), prepared)
     return reasons
 
 
-def _prepared(model: Any, graph: Any, kinds: Sequence[str]) -> set[int]:
+def _prepared(graph: _Tensors) -> set[int]:
     """The first results of the ops that prepare what a suppression takes, there or in a loop."""
-    makers = {int(result): op for op in graph.operators or () for result in op.outputs}
+    makers = {int(result): op for op in graph.ops or () for result in op.outputs}
     begun: list[int] = []
-    for op in graph.operators or ():
-        kind, operands = kinds[int(op.opcodeIndex)], [int(operand) for operand in op.inputs]
-        if kind in _SUPPRESSION:
+    for op in graph.ops or ():
+        operands = [*map(int, op.inputs)]
+        if graph.kind(op) in _SUPPRESSION:
             begun += operands
-        elif kind == "ADD" and any(_is_far(model, graph.tensors[operand]) for operand in operands):
-            begun += [int(other.outputs[0]) for other in graph.operators if int(op.outputs[0]) in other.inputs]
+        elif graph.kind(op) == "ADD" and any(_is_far(graph.data(operand)) for operand in operands):
+            begun += [int(consumer.outputs[0]) for consumer in graph.consumers(int(op.outputs[0]))]
     results: set[int] = set()
     while begun:
         op = makers.get(begun.pop())
-        positions = _PREPARING.get(kinds[int(op.opcodeIndex)]) if op is not None else None
+        positions = _PREPARING.get(graph.kind(op)) if op is not None else None
         if op is not None and positions is not None and int(op.outputs[0]) not in results:
             results.add(int(op.outputs[0]))
-            begun += [int(operand) for operand in op.inputs[positions]]
+            begun += [*map(int, op.inputs[positions])]
     return results
 
 
-def _is_far(model: Any, tensor: Any) -> bool:
-    """Whether a tensor is the constant that puts boxes far away."""
-    data = model.buffers[tensor.buffer].data
+def _is_far(data: Any | None) -> bool:
+    """Whether these are the bytes of the constant that puts boxes far away."""
     return data is not None and bytes(data) == np.array(FAR, np.float32).tobytes()
 
 
@@ -178,18 +179,3 @@ def _may_be_zero(ends: tuple[float, float] | None) -> bool:
         return False
     least, most = ends
     return least <= 0 <= most or min(abs(least), abs(most)) < _SMALLEST * max(abs(least), abs(most))
-
-
-def _constant(model: Any, tensor: Any) -> bool:
-    return model.buffers[tensor.buffer].data is not None
-
-
-def _ends(model: Any, tensor: Any, ranges: Ranges) -> tuple[float, float] | None:
-    """Returns the least and the largest number of a tensor; of a constant, of their absolute values."""
-    if dtype_of(tensor) != "float32":
-        return None
-    if _constant(model, tensor):
-        values: Any = np.abs(np.frombuffer(bytes(model.buffers[tensor.buffer].data), np.float32))
-        return (float(values.min()), float(values.max())) if values.size else None
-    range_ = ranges.get(tensor_name(tensor))
-    return None if range_ is None else (float(range_["min"][0]), float(range_["max"][0]))

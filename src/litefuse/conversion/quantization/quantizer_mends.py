@@ -6,15 +6,14 @@ Each takes the quantized model, as the schema's objects, and returns whether it 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from litefuse.litert.export.editor import GraphEditor, editors_of
 from litefuse.litert.runtime.model_tables import DTYPE_NUMBERS
-from litefuse.litert.runtime.schema_objects import dtype_of, made, op_names, set_options
+from litefuse.litert.runtime.schema_objects import dtype_of, made, set_options
 
 __all__ = [
     "halve_biases",
@@ -25,137 +24,108 @@ __all__ = [
     "share_buffers",
 ]
 
-_CONVERTING_KINDS = frozenset({"QUANTIZE", "DEQUANTIZE"})
+_CONVERSIONS = ("DEQUANTIZE", "QUANTIZE")
+#: The ops whose results have the scale of the operand, and the position of that.
+_PARTED = {"SPLIT": 1, "SPLIT_V": 0, "TOPK_V2": 0, "UNPACK": 0}
 
 
 def restore_open_shapes(model: Any) -> bool:
     """Gives both sides of QUANTIZE and DEQUANTIZE the same dynamic dimensions.
 
-    Args:
-        model: The model, as the schema's objects.
-
-    Returns:
-        Whether it changed.
+    Of the tensors that it adds before QUANTIZE and after DEQUANTIZE, litert-quantizer writes sizes alone, in which
+    dynamic dimensions are 1: the outputs of a model of any batch say that they are of one row. LiteRT resizes them
+    nevertheless, but who reads the file is misled.
     """
-    return sum(_mend(*pair) for pair in _pairs(model)) > 0
+    changed = False
+    for graph in editors_of(model):
+        for op in graph.ops or ():
+            if graph.kind(op) in _CONVERSIONS:
+                changed = _share_signature(graph.tensor(op.inputs[0]), graph.tensor(op.outputs[0])) or changed
+    return changed
 
 
-def _pairs(model: Any) -> Iterator[tuple[Any, Any]]:
-    """Yields the operands and results of the ops between integers and floating point."""
-    kinds = op_names(model)
-    for subgraph in model.subgraphs:
-        for op in subgraph.operators or ():
-            if kinds[op.opcodeIndex] in _CONVERTING_KINDS:
-                yield subgraph.tensors[op.inputs[0]], subgraph.tensors[op.outputs[0]]
-
-
-def _mend(operand: Any, result: Any) -> bool:
+def _share_signature(operand: Any, result: Any) -> bool:
     """Copies the dynamic dimensions of one tensor to the other, if that has none."""
-    signatures = [_signature(each) for each in (operand, result)]
-    for (given, lacking), tensor in ((signatures, result), (signatures[::-1], operand)):
-        if given and not lacking and tensor.shape is not None and len(given) == len(tensor.shape):
-            tensor.shapeSignature = given
+    for source, target in ((operand, result), (result, operand)):
+        given, lacking = (
+            [] if tensor.shapeSignature is None else [*map(int, tensor.shapeSignature)] for tensor in (source, target)
+        )
+        if given and not lacking and target.shape is not None and len(given) == len(target.shape):
+            target.shapeSignature = given
             return True
     return False
 
 
-def _signature(tensor: Any) -> list[int]:
-    return [] if tensor.shapeSignature is None else [int(size) for size in tensor.shapeSignature]
-
-
 def mend_shared_outputs(model: Any) -> bool:
-    """Has ops of integers read integers, and signatures name the outputs.
+    """Has ops of integers read integers, and signatures name the outputs, where ops of the model read an output, too.
 
-    Args:
-        model: The quantized model, as the schema's objects.
-
-    Returns:
-        Whether it changed.
+    litert-quantizer adds DEQUANTIZE for the output, and has the other readers take what that makes: ops of integers
+    with an operand in floating point, which LiteRT refuses. If one of the readers is in floating point, the signature
+    goes on to name the integers, which are not outputs any more. If one of the readers takes another scale, what
+    QUANTIZE makes for it becomes the output, in the place of what was.
     """
-    kinds = op_names(model)
     changed = False
-    for index, subgraph in enumerate(model.subgraphs):
-        operators = subgraph.operators or ()
-        outputs = {int(each) for each in subgraph.outputs}
-        # What is an output in floating point, by the integers that it is made of.
+    for number, graph in enumerate(editors_of(model)):
+        operators = graph.ops or ()
+        outputs = {*map(int, graph.graph.outputs)}
+        # The integers that an output in floating point is made of; of several, the last counts.
         made = {
             int(op.inputs[0]): int(op.outputs[0])
             for op in operators
-            if kinds[op.opcodeIndex] == "DEQUANTIZE" and int(op.outputs[0]) in outputs
+            if graph.kind(op) == "DEQUANTIZE" and int(op.outputs[0]) in outputs
         }
         integers = {real: quantized for quantized, real in made.items()}
         for op in operators:
-            if kinds[op.opcodeIndex] == "QUANTIZE" or not _is_integer(subgraph, op):
-                continue
-            inputs = [integers.get(int(input_), int(input_)) for input_ in op.inputs]
-            changed = changed or inputs != [int(input_) for input_ in op.inputs]
-            op.inputs = inputs
+            if graph.kind(op) != "QUANTIZE" and any(_is_quantized(graph.tensor(result)) for result in op.outputs):
+                before = [*map(int, op.inputs)]
+                op.inputs = [integers.get(operand, operand) for operand in before]
+                changed = changed or op.inputs != before
         for signature in model.signatureDefs or ():
-            for output in signature.outputs if signature.subgraphIndex == index else ():
-                if output.tensorIndex not in outputs:
-                    changed = _restore(subgraph, kinds, output) or changed
+            for entry in signature.outputs if signature.subgraphIndex == number else ():
+                if entry.tensorIndex not in outputs:
+                    changed = _restore_output(graph, entry) or changed
     return changed
 
 
-def _restore(subgraph: Any, kinds: Sequence[str], output: Any) -> bool:
+def _is_quantized(tensor: Any) -> bool:
+    parameters = tensor.quantization
+    return parameters is not None and parameters.scale is not None and len(parameters.scale) > 0
+
+
+def _restore_output(graph: GraphEditor, entry: Any) -> bool:
     """Makes what a signature names an output again, in floating point if that is computed for nobody else."""
-    named = int(output.tensorIndex)
-    made = {kind: [op for op in _readers(subgraph, named) if kinds[op.opcodeIndex] == kind] for kind in _CONVERTING}
-    outputs = [int(each) for each in subgraph.outputs]
-    real = [int(op.outputs[0]) for op in made["DEQUANTIZE"]]
-    real = [each for each in real if each in outputs or not _readers(subgraph, each)]
-    output.tensorIndex = real[0] if real else named
-    if output.tensorIndex in outputs:
+    named = int(entry.tensorIndex)
+    real, rescaled = (
+        [int(op.outputs[0]) for op in graph.consumers(named) if graph.kind(op) == kind] for kind in _CONVERSIONS
+    )
+    real = [result for result in real if graph.is_output(result) or not any(graph.consumers(result))]
+    entry.tensorIndex = real[0] if real else named
+    if graph.is_output(entry.tensorIndex):
         return True
-    wrong = [int(op.outputs[0]) for op in made["QUANTIZE"] if int(op.outputs[0]) in outputs]
-    if not wrong:
-        return False
-    subgraph.outputs = [output.tensorIndex if each == wrong[0] else each for each in outputs]
-    return True
-
-
-_CONVERTING = ("DEQUANTIZE", "QUANTIZE")
-
-
-def _readers(subgraph: Any, tensor: int) -> list[Any]:
-    return [op for op in subgraph.operators or () if tensor in {int(input_) for input_ in op.inputs}]
-
-
-def _is_integer(subgraph: Any, op: Any) -> bool:
-    """Whether a result of an op is quantized."""
-    found = [subgraph.tensors[output].quantization for output in op.outputs]
-    return any(each is not None and each.scale is not None and len(each.scale) > 0 for each in found)
-
-
-#: The ops whose results have the scale of the operand, and the position of that.
-_OPERANDS = {
-    "SPLIT": 1,
-    "SPLIT_V": 0,
-    "TOPK_V2": 0,
-    "UNPACK": 0,
-}
+    wrong = [result for result in rescaled if graph.is_output(result)]
+    if wrong:
+        outputs = [*map(int, graph.graph.outputs)]
+        graph.graph.outputs = [entry.tensorIndex if output == wrong[0] else output for output in outputs]
+    return bool(wrong)
 
 
 def mend_unread_results(model: Any) -> bool:
     """Gives results that nothing reads the type of the operand that they are a part of.
 
-    Args:
-        model: The quantized model, as the schema's objects.
-
-    Returns:
-        Whether it changed.
+    litert-quantizer leaves them in floating point, and LiteRT refuses ops such as SPLIT and UNPACK whose results are
+    partly integers.
     """
-    kinds = op_names(model)
     changed = False
-    for subgraph in model.subgraphs:
-        for op in subgraph.operators or ():
-            position = _OPERANDS.get(kinds[int(op.opcodeIndex)])
-            if position is None:
+    for graph in editors_of(model):
+        for op in graph.ops or ():
+            position = _PARTED.get(graph.kind(op))
+            operand = None if position is None else graph.tensor(op.inputs[position])
+            if operand is None or dtype_of(operand) == "float32":
                 continue
-            operand = subgraph.tensors[op.inputs[position]]
-            for each in (subgraph.tensors[index] for index in op.outputs):
-                if dtype_of(each) == "float32" != dtype_of(operand):
-                    each.type, each.quantization = operand.type, operand.quantization
+            for result in op.outputs:
+                if graph.is_type(result, "float32"):
+                    tensor = graph.tensor(result)
+                    tensor.type, tensor.quantization = operand.type, operand.quantization
                     changed = True
     return changed
 
@@ -165,13 +135,11 @@ _BEFORE, _AFTER = "_prerotate_shape", "_postrotate_shape"
 
 
 def mend_rotations(model: Any) -> bool:
-    """Lets rotations take any size of dynamic dimensions, and signatures name the outputs.
+    """Lets the rotations of activations take any size of dynamic dimensions, and signatures name the outputs.
 
-    Args:
-        model: The quantized model, as the schema's objects.
-
-    Returns:
-        Whether it changed.
+    litert-quantizer multiplies rows with a Hadamard matrix between two RESHAPE ops, whose shapes are constants in which
+    dynamic dimensions are 1: the model would run for one row alone. And where a rotated lookup is an output, the
+    signature goes on to name what is not rotated back.
     """
     changed = False
     for number, graph in enumerate(editors_of(model)):
@@ -218,23 +186,14 @@ def _open(graph: GraphEditor, operand: int, before: Any, after: Any) -> bool:
 
 
 #: The positions of the biases of convolutions; their weights are the second operand.
-_BIASES: Mapping[str, int] = MappingProxyType(
-    {
-        "CONV_2D": 2,
-        "DEPTHWISE_CONV_2D": 2,
-        "TRANSPOSE_CONV": 3,
-    }
-)
+_BIASES = {"CONV_2D": 2, "DEPTHWISE_CONV_2D": 2, "TRANSPOSE_CONV": 3}
 
 
 def halve_biases(model: Any) -> bool:
-    """Stores the biases of convolutions whose weights are float16 as float16, too; returns whether there were such.
+    """Stores the biases of convolutions whose weights are float16 as float16, too.
 
     litert-quantizer leaves them as they are, and LiteRT 1.2 and 1.3 take the one for the other: their results are no
     numbers. A bias that other ops read, or beyond the numbers of float16, stays.
-
-    Args:
-        model: The model, an object of the schema.
     """
     changed = False
     for graph in editors_of(model):
@@ -269,13 +228,10 @@ def _biases(graph: GraphEditor) -> Iterator[int]:
 
 
 def share_buffers(model: Any) -> bool:
-    """Has tensors with the same bytes refer to one buffer; returns whether there were such.
+    """Has tensors with the same bytes refer to one buffer.
 
     litert-quantizer copies the buffer of constants with several readers where their scales differ, though zeros, such
     as biases, are the same in all of them.
-
-    Args:
-        model: The model, an object of the schema.
     """
     first: dict[bytes, int] = {}
     places = dict[int, int]()

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Container, Iterator, Mapping
-from types import MappingProxyType
+from collections.abc import Container, Iterator
 from typing import Any
 
 import numpy as np
@@ -28,12 +27,6 @@ def flatten_products(model: Any) -> bool:
 
     With several scales of weights, TensorFlow Lite up to 2.16 takes the first one where dimensions are kept. What has
     several dimensions that are known only in a call stays.
-
-    Args:
-        model: The quantized model, as the schema's objects.
-
-    Returns:
-        Whether it changed.
     """
     changed = False
     for graph in editors_of(model):
@@ -43,9 +36,7 @@ def flatten_products(model: Any) -> bool:
             if options is None or not options.keepNumDims or len(shape) < 3 or 0 in shape or shape.count(-1) > 1:
                 continue
             if graph.is_type(result, "int16") and graph.scale(int(op.inputs[1])) is None:
-                count = math.prod(
-                    int(size) for size in graph.tensor(result).shape[:-1]
-                )  # where a dynamic dimension is 1
+                count = math.prod(map(int, graph.tensor(result).shape[:-1]))  # where a dynamic dimension is 1
                 rows = graph.add_tensor(f"{graph.name(result)}_rows", (count, shape[-1]), "int16", graph.scale(result))
                 if -1 in shape:
                     graph.tensor(rows).shapeSignature = [-1, shape[-1]]
@@ -56,11 +47,9 @@ def flatten_products(model: Any) -> bool:
     return changed
 
 
-_LIMITS: Mapping[str, tuple[float, float]] = MappingProxyType(
-    {"RELU": (0.0, float("inf")), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0, 1.0)}
-)
+_LIMITS = {"RELU": (0.0, math.inf), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0, 1.0)}
 # The activations that are ops as well, by the names of these.
-_KINDS: Mapping[str, int] = MappingProxyType({name: kind for kind, name in ACTIVATIONS.items() if name in _LIMITS})
+_KINDS = {name: kind for kind, name in ACTIVATIONS.items() if name in _LIMITS}
 
 
 def fuse_activations(model: Any, kept: Container[str]) -> bool:
@@ -72,9 +61,6 @@ def fuse_activations(model: Any, kept: Container[str]) -> bool:
     Args:
         model: The model in floating point, as the schema's objects.
         kept: The names of results whose ops stay in floating point.
-
-    Returns:
-        Whether it changed.
     """
     changed = False
     for graph, op in _convolutions(model):
@@ -95,15 +81,9 @@ def fuse_activations(model: Any, kept: Container[str]) -> bool:
 def separate_activations(model: Any) -> bool:
     """Takes activations out of TRANSPOSE_CONV again, but where the range of its integers says the same.
 
-    In floating point and in int16 they are ops of their own then. Where int8 has a wider range, as that of a
-    concatenation with negative numbers, the result gets one of its own, and QUANTIZE makes the other, without an error
-    if the steps are the same.
-
-    Args:
-        model: The quantized model, as the schema's objects.
-
-    Returns:
-        Whether it changed.
+    Some readers leave fused ones out. In floating point and in int16 they are ops of their own then. Where int8 has a
+    wider range, as that of a concatenation with negative numbers, the result gets one of its own, and QUANTIZE makes
+    the other, without an error if the steps are the same.
     """
     changed = False
     for graph, op in _convolutions(model):
@@ -169,12 +149,6 @@ def limit_selections(model: Any) -> bool:
 
     The integers are the same. Two limits for each scale are made of a whole mask: this is done where more than those
     selections are made of its parts, so that fewer are left.
-
-    Args:
-        model: The model, as the schema's objects.
-
-    Returns:
-        Whether it changed.
     """
     modified = False
     for number in range(len(model.subgraphs)):

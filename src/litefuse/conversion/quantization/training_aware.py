@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from io import BytesIO
 from pathlib import Path
-from typing import NamedTuple
 
 from litefuse.conversion.model_file import write_model
 from litefuse.conversion.quantization.difference import (
@@ -24,20 +23,7 @@ from litefuse.passes.fake_quantization.pairs import NodesFound
 from litefuse.passes.weights import Weights
 from litefuse.support.report.quantized import FloatOp
 
-__all__ = ["Trained", "quantize_trained"]
-
-
-class Trained(NamedTuple):
-    """Outcome for a model trained for integers.
-
-    Attributes:
-        size_before: The size in bytes of the model that computes fake quantization in floats.
-        difference: The difference in the outputs between that model and the one of integers, and the ops that stayed in
-            floats.
-    """
-
-    size_before: int
-    difference: Difference
+__all__ = ["quantize_trained"]
 
 
 def quantize_trained(
@@ -49,7 +35,7 @@ def quantize_trained(
     *,
     int4: bool = True,
     layers: bool = False,
-) -> Trained:
+) -> tuple[int, Difference]:
     """Writes a lowered module whose fake-quantization nodes are pairs as a model of integer ops.
 
     Args:
@@ -60,6 +46,10 @@ def quantize_trained(
         integer_signatures: The functions whose inputs and outputs become integers, too.
         int4: Whether weights may be int4.
         layers: Whether the difference is also measured inside the model.
+
+    Returns:
+        The size in bytes of the model that computes fake quantization in floats; the difference in the outputs between
+        that model and the one of integers, and the ops that stayed in floats.
 
     Raises:
         LitefuseError: The model has no node with a constant range, or LiteRT does not run the result.
@@ -85,6 +75,6 @@ def quantize_trained(
         sizes = {f"node {each.name}": each.weights for each in written}
         inside = layer_differences(floats, path, calls_of_random_inputs(floats)) if layers else ()
         ops = tuple(FloatOp(each.op, each.node, "float", each.reason, sizes.get(each.node, 0)) for each in left)
-        return Trained(floats.stat().st_size, difference._replace(kinds=kinds, floats=ops, layers=inside))
+        return floats.stat().st_size, difference._replace(kinds=kinds, floats=ops, layers=inside)
     finally:
         floats.unlink(missing_ok=True)

@@ -25,7 +25,6 @@ A converted model against the original, for ``litefuse verify``:
 ``side_effects``      what the original would do besides computing
 ``reference``         what the model is compared with
 ``layers``            the comparison of tensors inside the two
-``spreads``           how far rounding moves the outputs of calls
 ``verdicts``          the verdict on each output
 ``verification``      the result
 """

@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from itertools import chain, takewhile
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -17,15 +19,18 @@ from litefuse.conversion.quantization.dataset import Preprocess, RepresentativeD
 from litefuse.conversion.verify.layers.comparison import look_into, worst_call
 from litefuse.conversion.verify.layers.layers import Layers
 from litefuse.conversion.verify.model_process import ModelCalls, ModelJob, run_job
-from litefuse.conversion.verify.original import Arrays, RefusedCallError
+from litefuse.conversion.verify.original import Arrays, Call, RefusedCallError
 from litefuse.conversion.verify.quantized.float_copy import is_quantized_file
-from litefuse.conversion.verify.reference import CallReference, name_and_content, opened, path_of
-from litefuse.conversion.verify.spreads import spreads_of, without_refused
+from litefuse.conversion.verify.reference import CallReference, Outputs, Reference, name_and_content, opened, path_of
 from litefuse.conversion.verify.verdicts import Evidence, verdicts
 from litefuse.conversion.verify.verification import OutputVerdict, Verification, differing_call
 from litefuse.errors import EngineCrashError, InterpreterError, LitefuseError, ModelCrashError
 from litefuse.litert.inputs.drawer import LEVELS
+from litefuse.litert.inputs.kinds import keeps_state
+from litefuse.litert.results.difference import difference, difference_of_elements
+from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.litert.runtime.model_content import check_model
+from litefuse.litert.runtime.model_reader import Model
 from litefuse.litert.runtime.transfer import kernels_by_value, registered_by_value
 from litefuse.support.files.readable import check_there
 from litefuse.support.files.temporary import make_temporary_folder
@@ -37,7 +42,7 @@ from litefuse.support.result import ConversionResult
 if TYPE_CHECKING:
     from litefuse.litert.runtime.custom_op import CustomOp
 
-__all__ = ["verify_model"]
+__all__ = ["spreads_of", "verify_model", "without_refused"]
 
 _T = TypeVar("_T")
 _TOLERANCE = 1e-4
@@ -326,3 +331,75 @@ def _flat(rounds: Iterable[Iterable[_T]]) -> list[_T]:
 def _arrays(given: Mapping[str, npt.ArrayLike] | Sequence[Mapping[str, npt.ArrayLike]]) -> tuple[Arrays, ...]:
     several = [given] if isinstance(given, Mapping) else given
     return tuple({name: np.asarray(value) for name, value in each.items()} for each in several)
+
+
+def without_refused(
+    job: ModelJob, ran: ModelCalls, wanted: list[list[Arrays]]
+) -> tuple[ModelCalls, list[list[Arrays]]]:
+    """Leaves out calls with kinds of numbers that the original refuses, and what follows if the model keeps state."""
+    *others, last = zip(ran.rounds, ran.found, wanted, strict=True)
+    calls = [*zip(*last, strict=True)]
+
+    def is_taken(each: tuple[Call, Arrays, Arrays]) -> bool:
+        call, found, expected = each
+        return call.kind is None or bool(expected) or not found
+
+    if all(map(is_taken, calls)):
+        return ran, wanted
+    taken = [*(takewhile if _keeps_state(job) else filter)(is_taken, calls)]
+    made = [*others, *([[*map(list, zip(*taken, strict=True))]] if taken else [])]
+    rounds, found, expected = map(list, zip(*made, strict=True))
+    return ran._replace(rounds=rounds, found=found), expected
+
+
+def _keeps_state(job: ModelJob) -> bool:
+    with content_of(job.model) as content:
+        return keeps_state(Model(content))
+
+
+def spreads_of(
+    job: ModelJob,
+    name: str,
+    ran: ModelCalls,
+    wanted: Sequence[Sequence[Arrays]],
+    reference: Reference,
+) -> dict[int, Arrays]:
+    """Returns how far rounding moves the outputs of calls, by the number of the call; of those alone that need it.
+
+    Both models are run with moved ops, if the original is a LiteRT model.
+    """
+    made = zip(*(chain.from_iterable(each) for each in (ran.rounds, ran.found, wanted)), strict=True)
+    calls = [*enumerate(made)]
+    differing = {
+        (call.signature, key)
+        for _, (call, found, expected) in calls
+        for key in found.keys() & expected.keys()
+        if call.kind is None and not difference(found[key], expected[key]).error <= job.tolerance
+    }
+    kinds = {number: (call, found, expected) for number, (call, found, expected) in calls if call.kind}
+    spreads: dict[int, Arrays] = {number: {} for number in kinds}
+
+    def differs(number: int) -> bool:
+        call, found, expected = kinds[number]
+        return call.kind is not None and any(
+            difference_of_elements(found[key], value, call.kind, job.tolerance, spreads[number].get(key, 0.0)).error
+            for key, value in expected.items()
+            if key in found and (call.signature, key) not in differing
+        )
+
+    def moves(rounds: Sequence[Sequence[Call]], _: Outputs) -> list[list[Arrays]]:
+        return run_job(replace(job, rounds=tuple(map(tuple, rounds)), moves=True), name).found
+
+    for run in filter(None, (moves, reference.moves)):
+        places = [*filter(differs, kinds)]
+        if not places:
+            break
+        if _keeps_state(job):
+            places = [number for number in kinds if number <= places[-1]]
+        with suppress(LitefuseError):  # of a crash, or the runtime refuses it
+            for number, more in zip(places, run([[kinds[place][0] for place in places]], ran.outputs)[0], strict=True):
+                expected, spread = kinds[number][2], spreads[number]
+                for key, value in more.items():
+                    if key in expected and value.shape in {(), expected[key].shape}:
+                        spread[key] = np.maximum(spread.get(key, 0.0), value)
+    return spreads

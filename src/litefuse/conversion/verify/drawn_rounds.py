@@ -273,24 +273,24 @@ class _Drawing:
         self, rounds: Sequence[Sequence[Call]], found: Sequence[Sequence[Arrays]], batch: int
     ) -> tuple[list[Call], list[Arrays]]:
         """Returns one more round, where outputs did not move or rows were not reached; it may be empty."""
-        calls = [call for each in rounds for call in each]
-        given = [outputs for each in found for outputs in each]
+        calls = [call for of_round in rounds for call in of_round]
+        given = [outputs for of_round in found for outputs in of_round]
         first = len(calls)
+
+        def add(made: Iterable[tuple[Call, Arrays]]) -> None:
+            for call, outputs in made:
+                calls.append(call)
+                given.append(outputs)
+
         run = self._converted.new_round()
         for manner in _OTHERS:
             if not unmoved(movements(calls, given, self._plan.tolerance), self._inputs.moving):
                 break
-            for call, outputs in self._others(manner, run, batch):
-                calls.append(call)
-                given.append(outputs)
+            add(self._others(manner, run, batch))
         with make_temporary_folder() as folder, suppress(LitefuseError, ValueError):  # what cannot be watched is not
             branches = Branches(self._converted, Path(folder))
-            for call, outputs in self._branching(branches, [*rounds, calls[first:]], run, batch):
-                calls.append(call)
-                given.append(outputs)
-        for call, outputs in self._covering(calls[:first], given[:first], run, batch):
-            calls.append(call)
-            given.append(outputs)
+            add(self._branching(branches, [*rounds, calls[first:]], run, batch))
+        add(self._covering(calls[:first], given[:first], run, batch))
         return calls[first:], given[first:]
 
     def _others(self, manner: Manner, run: Callable[[Call], Arrays], batch: int) -> Iterator[tuple[Call, Arrays]]:

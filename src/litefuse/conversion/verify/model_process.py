@@ -90,6 +90,16 @@ class ModelJob:
         """Whether inputs are given, not drawn."""
         return self.inputs is not None or self.samples is not None
 
+    def load_kernels(self) -> list[type[CustomOp] | str]:
+        """Registers the kernels of the caller; returns those to use before all others.
+
+        Raises:
+            LitefuseError: One cannot be imported.
+        """
+        unpickle_kernels(self.registered or {})
+        load_kernels(self.kernel_modules)
+        return [kernel if isinstance(kernel, str) else pickle.loads(kernel) for kernel in self.custom_ops]
+
 
 class ModelCalls(NamedTuple):
     """The calls and their outputs.
@@ -123,21 +133,16 @@ def call_model(job: ModelJob, announce: Callable[[str], None]) -> ModelCalls:
     """
     if job.registered or job.kernel_modules or job.custom_ops:
         announce("import the kernels")
-    unpickle_kernels(job.registered or {})
-    load_kernels(job.kernel_modules)
-    custom_ops: list[type[CustomOp] | str] = [op if isinstance(op, str) else pickle.loads(op) for op in job.custom_ops]
+    custom_ops = job.load_kernels()
     announce("load the model")
     converted = ConvertedModel(job.model, job.signatures, custom_ops, announce, delegates=job.delegates)
     if job.rounds is not None:
-        rounds = [list(each) for each in job.rounds]
-        found = [_moved(job, converted, custom_ops)] if job.moves else [converted.call(each) for each in rounds]
+        rounds = [list(calls) for calls in job.rounds]
     elif job.samples is not None:
         sampled = calls_by_specs(job.samples, converted.every_spec(), converted.specs)
         rounds = [[Call(key, inputs) for key, of_signature in sampled.items() for inputs in of_signature]]
-        found = [converted.call(each) for each in rounds]
     elif job.inputs is not None:
         rounds = [_given_calls(converted.specs, job.inputs, job.times)]
-        found = [converted.call(each) for each in rounds]
     else:
         inputs = _model_inputs(job.model)
         inputs.widen(job.tables)
@@ -157,9 +162,10 @@ def call_model(job: ModelJob, announce: Callable[[str], None]) -> ModelCalls:
             drawn.beyond,
             converted.dtypes,
         )
+    outputs = [_moved(job, converted, custom_ops)] if job.moves else [*map(converted.call, rounds)]
     announce("close the model")
     moving = _model_inputs(job.model).moving
-    return ModelCalls(rounds, found, converted.outputs, moving, dtypes=converted.dtypes)
+    return ModelCalls(rounds, outputs, converted.outputs, moving, dtypes=converted.dtypes)
 
 
 def _kinds(content: Any, numbers: Iterable[float], *, nan: bool) -> Kinds:

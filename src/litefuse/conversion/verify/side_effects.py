@@ -1,7 +1,9 @@
-"""TensorFlow ops with side effects, chosen by name from the registry of all ops.
+"""Checks whether a model has side effects when TensorFlow loads it and calls its signatures.
 
-A model whose signature has one of them can do whatever TensorFlow can with the user's files and connections.
-Ops of accelerators and of TensorFlow's plumbing between devices are left out: they do nothing on a CPU alone.
+A model whose signature has an op with side effects can do whatever TensorFlow can with the user's files and network.
+Only what runs counts: the functions and nodes that the signatures reach, and those of the initialization. Every
+SavedModel can save itself, but nothing asks it to. The ops are chosen by name from the registry of all ops; those of
+accelerators and of TensorFlow's plumbing between devices are left out: they do nothing on a CPU alone.
 """
 
 from __future__ import annotations

@@ -15,6 +15,9 @@ from litefuse.litert.results.difference import Difference, difference, differenc
 
 __all__ = ["Evidence", "Movement", "movements", "unmoved", "verdicts"]
 
+# How many steps of integers two implementations of an op may be apart.
+_MOST_STEPS = 2
+
 _Output: TypeAlias = tuple[str, str]
 
 
@@ -89,6 +92,8 @@ class Evidence(NamedTuple):
         faults: What is wrong inside with what outputs are computed from, by signature and output.
         dtypes: The dtypes of the file's outputs, by signature and output.
         spreads: How far rounding moves the elements of outputs with some kinds of numbers, by the number of the call.
+        steps: The steps of integers that outputs are computed from, by signature and output: real numbers may be two of
+            them apart, as each implementation of integer ops approximates activations in its own way.
     """
 
     tolerance: float
@@ -100,6 +105,7 @@ class Evidence(NamedTuple):
     faults: Mapping[tuple[str, str], str] = MappingProxyType({})
     dtypes: Mapping[tuple[str, str], str] = MappingProxyType({})
     spreads: Mapping[int, Arrays] = MappingProxyType({})
+    steps: Mapping[tuple[str, str], float] = MappingProxyType({})
 
 
 def verdicts(
@@ -118,7 +124,7 @@ def verdicts(
     def compared(number: int, name: str) -> Difference:
         one, other, kind = found[number][name], expected[number][name], calls[number].kind
         if kind is None:
-            return difference(one, other)
+            return _difference(one, other, evidence.steps.get((calls[number].signature, name), 0.0))
         spread = evidence.spreads.get(number, {}).get(name, 0.0)
         return difference_of_elements(one, other, kind, evidence.tolerance, spread)
 
@@ -162,6 +168,18 @@ def verdicts(
                 *movement,
                 explained,
             )
+
+
+def _difference(found: npt.NDArray[Any], expected: npt.NDArray[Any], step: float) -> Difference:
+    """Returns the difference; what is within some steps of integers is none."""
+    told = difference(found, expected)
+    if step and told.error and found.shape == expected.shape:
+        steps = float(np.abs(found.astype(np.float64) - expected.astype(np.float64)).max(initial=0.0)) / step
+        if steps <= _MOST_STEPS + 0.01:
+            return Difference(
+                0.0, f"{round(steps)} steps of its integers apart" if round(steps) != 1 else "a step apart"
+            )
+    return told
 
 
 def _rank(call: Call, found: Difference, allowed: float) -> tuple[bool, float]:

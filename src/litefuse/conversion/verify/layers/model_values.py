@@ -6,7 +6,6 @@ plans memory differently because a tensor is read, fewer tensors are read in one
 
 from __future__ import annotations
 
-import pickle
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,9 +22,7 @@ from litefuse.errors import LitefuseError
 from litefuse.litert.results.difference import difference
 from litefuse.litert.runtime.custom_op import CustomOp
 from litefuse.litert.runtime.interpreter import Interpreter
-from litefuse.litert.runtime.loading import load_kernels
 from litefuse.litert.runtime.scales import dequantized, quantized
-from litefuse.litert.runtime.transfer import unpickle_kernels
 from litefuse.support.progress.stages import Step
 
 __all__ = ["Observation", "ObservationJob", "Seen", "observe_model", "values_file"]
@@ -89,12 +86,11 @@ def observe_model(job: ObservationJob, announce: Callable[[str], None]) -> Obser
         LitefuseError: It cannot be run, or its tensors cannot be read.
     """
     announce("import the kernels")
-    unpickle_kernels(job.job.registered or {})
-    load_kernels(job.job.kernel_modules)
+    custom_ops = job.job.load_kernels()
     announce("read the model")
     signature = job.calls[-1].signature
     graph = layer_graph(job.job.model, signature)
-    looking = _Looking(job, graph)
+    looking = _Looking(job, graph, custom_ops)
     announce("run the model")
     looking.run_unobserved()
     copy = ObservedCopy(job.job.model, job.folder / "observed.tflite", graph.subgraph)
@@ -114,12 +110,10 @@ def observe_model(job: ObservationJob, announce: Callable[[str], None]) -> Obser
 
 
 class _Looking:
-    def __init__(self, job: ObservationJob, graph: LayerGraph) -> None:
+    def __init__(self, job: ObservationJob, graph: LayerGraph, custom_ops: Sequence[type[CustomOp] | str]) -> None:
         self._job = job
         self._graph = graph
-        self._custom_ops: list[type[CustomOp] | str] = [
-            op if isinstance(op, str) else pickle.loads(op) for op in job.job.custom_ops
-        ]
+        self._custom_ops = custom_ops
         self._sizes: dict[int, int] = {}
         self._expected: Arrays = {}
         self._runs = 0

@@ -1,7 +1,8 @@
-"""Finds the node of the original that a tensor of a LiteRT model is named after.
+"""Reads the values of the nodes that a LiteRT model's tensors are named after, in the process with TensorFlow.
 
 A converter names a tensor after the node that it computes, and a fusion of several nodes after all of them, ``a;b;c``
-in no certain order. Where the name is taken, as by a step of the same node, it appends a number.
+in no certain order. Where the name is taken, as by a step of the same node, it appends a number. The signature's
+function is inlined into one graph and run with these nodes as further outputs.
 """
 
 from __future__ import annotations

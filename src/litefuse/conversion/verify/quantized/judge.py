@@ -1,9 +1,14 @@
-"""Compares the constants of a quantized model with those of the model that it was made of."""
+"""Entry point of the child process that tells what quantization explains: of each op, and of each output.
+
+Each op of the file is computed with real numbers twice, alone: of the operands that it has in the file, where only the
+rounding of its result may differ, and of those that it has in the original, where only its rounded weights may. What
+these explain is measured, with weights that are off by chance. How far an output may be off is measured as well, by
+whole runs that round as the file does. Constants are compared with those of the model that the file was made of.
+"""
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,8 +27,6 @@ from litefuse.litert.inspection.facts import StoredTensor
 from litefuse.litert.results.difference import difference
 from litefuse.litert.runtime.custom_op import CustomOp
 from litefuse.litert.runtime.interpreter import Interpreter
-from litefuse.litert.runtime.loading import load_kernels
-from litefuse.litert.runtime.transfer import unpickle_kernels
 from litefuse.support.progress.stages import Step
 
 __all__ = ["JUDGE", "JudgeJob", "Judged", "OpJudgement", "faulty_constants", "judge"]
@@ -166,10 +169,9 @@ def judge(job: JudgeJob, announce: Callable[[str], None]) -> Judged:
     Raises:
         LitefuseError: No such copy of the model, or it does not run.
     """
-    unpickle_kernels(job.job.registered or {})
-    load_kernels(job.job.kernel_modules)
+    custom_ops = job.job.load_kernels()
     announce("copy the model with real numbers")
-    judging = _Judging(job)
+    judging = _Judging(job, custom_ops)
     announce("judge the ops")
     ops = judging.ops()
     announce("judge the outputs")
@@ -177,15 +179,13 @@ def judge(job: JudgeJob, announce: Callable[[str], None]) -> Judged:
 
 
 class _Judging:
-    def __init__(self, job: JudgeJob) -> None:
+    def __init__(self, job: JudgeJob, custom_ops: Sequence[type[CustomOp] | str]) -> None:
         self._job = job
         self._side = ComparedModel.of(job.job.model)
         self._graph = job.observed.graph.subgraph
         self._stored = self._side.tensors[self._graph]
         self._steps = steps_of(self._side, self._graph)
-        self._custom_ops: list[type[CustomOp] | str] = [
-            op if isinstance(op, str) else pickle.loads(op) for op in job.job.custom_ops
-        ]
+        self._custom_ops = custom_ops
         # What the tables of kernels are off by, relative to their largest results: no rounding shows it.
         self._by_tables = 0.0
         self._tensors = {tensor.index: tensor for tensor in job.observed.graph.tensors}

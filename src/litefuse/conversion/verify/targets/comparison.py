@@ -11,16 +11,13 @@ import numpy.typing as npt
 
 from litefuse.conversion.verify.model_process import ModelCalls
 from litefuse.conversion.verify.original import Call
-from litefuse.conversion.verify.verdicts import movements
+from litefuse.conversion.verify.verdicts import Evidence, verdicts
 from litefuse.conversion.verify.verification import OutputVerdict
-from litefuse.litert.results.difference import Difference, difference
+from litefuse.litert.results.difference import difference
 from litefuse.litert.runtime.model_reader import Model, Tensor
 from litefuse.litert.targets.question import Arrays, TargetCall
 
 __all__ = ["Comparison"]
-
-#: How far two implementations of integer ops may differ: each approximates activations in its own way.
-_STEPS = 2
 
 
 @dataclass(frozen=True)
@@ -43,7 +40,7 @@ class Comparison:
         return tuple(tuple(self._as_stored(call) for call in calls) for calls in self.ran.rounds)
 
     def verdicts(self, found: Sequence[Sequence[Arrays | None]]) -> Iterator[OutputVerdict]:
-        """Yields the verdict on each output; signatures that the target did not call are left out."""
+        """Returns the verdict on each output; signatures that the target did not call are left out."""
         calls: list[Call] = []
         expected: list[Arrays] = []
         given: list[Arrays] = []
@@ -52,12 +49,13 @@ class Comparison:
                 if output is not None:
                     calls.append(call)
                     expected.append(answer)
-                    given.append(output)
-        moves = movements(calls, [dict(each) for each in expected], self.tolerance)
-        for key in dict.fromkeys(call.signature for call in calls):
-            numbers = [number for number, call in enumerate(calls) if call.signature == key]
-            for name in expected[numbers[0]]:
-                yield self._verdict(key, name, numbers, given, expected, moves[key, name])
+                    tensors = {name: self._tensor(call.signature, name) for name in answer}
+                    given.append({name: _real(np.asarray(output[name]), tensor) for name, tensor in tensors.items()})
+        names = {(call.signature, name) for call, answer in zip(calls, expected, strict=True) for name in answer}
+        dtypes = {name: str(dtype) for name in names if (dtype := self._tensor(*name).dtype) is not None}
+        steps = {name: self._step(*name) for name in names}
+        evidence = Evidence(self.tolerance, self.ran.moving, (), True, {}, dtypes=dtypes, steps=steps)
+        return verdicts(calls, given, expected, evidence)
 
     def spread(self, others: Sequence[Sequence[Arrays]]) -> dict[tuple[str, str], float]:
         """Returns the largest difference of each output from the same calls elsewhere, as real numbers."""
@@ -69,26 +67,6 @@ class Comparison:
                     found[key] = max(found.get(key, 0.0), difference(another[name], value).error)
         return found
 
-    def _verdict(
-        self,
-        key: str,
-        name: str,
-        numbers: Sequence[int],
-        given: Sequence[Arrays],
-        expected: Sequence[Arrays],
-        moves: Any,
-    ) -> OutputVerdict:
-        tensor, step = self._output(key, name)
-        found = {number: _real(np.asarray(given[number][name]), tensor) for number in numbers}
-        differences = {number: _difference(found[number], expected[number][name], step) for number in numbers}
-        worst = max(numbers, key=lambda number: differences[number].error)
-        error, problem = differences[worst]
-        verdict = "equal" if error <= self.tolerance else "differs"
-        if verdict == "equal" and name in self.ran.moving.get(key, frozenset()) and not moves.moved:
-            verdict, problem = "inconclusive", "it did not move with the inputs"
-        shape, dtype = found[worst].shape, str(tensor.dtype) if tensor.dtype is not None else ""
-        return OutputVerdict(key, name, dtype, shape, error, worst + 1, problem, verdict, *moves)
-
     def _as_stored(self, call: Call) -> TargetCall:
         signature = self.model.signatures[call.signature]
         graph = self.model.graphs[signature.graph]
@@ -97,18 +75,18 @@ class Comparison:
             {name: _stored(value, graph.tensor(signature.inputs[name])) for name, value in call.inputs.items()},
         )
 
-    def _output(self, key: str, name: str) -> tuple[Tensor, float]:
-        """Returns an output's tensor, and the step of its integers, or of those it is dequantized from; 0 for none."""
+    def _tensor(self, key: str, name: str) -> Tensor:
+        signature = self.model.signatures[key]
+        return self.model.graphs[signature.graph].tensor(signature.outputs[name])
+
+    def _step(self, key: str, name: str) -> float:
+        """Returns the step of an output's integers, or of those that it is dequantized from; 0 without any."""
         signature = self.model.signatures[key]
         graph = self.model.graphs[signature.graph]
-        index = signature.outputs[name]
-        tensor = graph.tensor(index)
-        if _is_quantized(tensor):
-            return tensor, tensor.scale
-        for op in graph.ops:
-            if op.name == "DEQUANTIZE" and index in op.outputs:
-                return tensor, graph.tensor(op.inputs[0]).scale
-        return tensor, 0.0
+        for op in graph.ops if not _is_quantized(self._tensor(key, name)) else ():
+            if op.name == "DEQUANTIZE" and signature.outputs[name] in op.outputs:
+                return graph.tensor(op.inputs[0]).scale
+        return self._tensor(key, name).scale if _is_quantized(self._tensor(key, name)) else 0.0
 
 
 def _is_quantized(tensor: Tensor) -> bool:
@@ -126,15 +104,3 @@ def _stored(value: npt.NDArray[Any], tensor: Tensor) -> npt.NDArray[Any]:
 
 def _real(value: npt.NDArray[Any], tensor: Tensor) -> npt.NDArray[Any]:
     return (value.astype(np.float64) - tensor.zero) * tensor.scale if _is_quantized(tensor) else value
-
-
-def _difference(found: npt.NDArray[Any], expected: npt.NDArray[Any], step: float) -> Difference:
-    """Returns the difference; what is within some steps of integers is none."""
-    told = difference(found, expected)
-    if step and told.error and found.shape == expected.shape:
-        steps = float(np.abs(found.astype(np.float64) - expected.astype(np.float64)).max(initial=0.0)) / step
-        if steps <= _STEPS + 0.01:
-            return Difference(
-                0.0, f"{round(steps)} steps of its integers apart" if round(steps) != 1 else "a step apart"
-            )
-    return told
