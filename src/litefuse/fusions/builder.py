@@ -83,11 +83,11 @@ class Builder:
         for index, what in known.constants.items():
             if index < len(values) and constant_integers(values[index]) is None:
                 raise FusionError(f"{name}: {what} must be a constant: the result's shape follows from it")
-        given = {**known.defaults, **attributes}
+        options = {**known.defaults, **attributes}
         with _refusals(name, values, attributes):
-            dtypes = known.dtypes([_kind(value).dtype for value in values], given)
-            types = _result_types(name, values, [element_type_of(dtype) for dtype in dtypes], given)
-        held = {key: _builtin_attribute(key, value) for key, value in given.items() if key not in _TYPE_ONLY}
+            dtypes = known.dtypes([_kind(value).dtype for value in values], options)
+            types = _result_types(name, values, [element_type_of(dtype) for dtype in dtypes], options)
+        held = {key: _builtin_attribute(key, value) for key, value in options.items() if key not in _TYPE_ONLY}
         if name == "PACK":
             held["values_count"] = _builtin_attribute("values_count", len(values))
         return self.op(f"tfl.{name.lower()}", values, types, held)
@@ -304,11 +304,11 @@ class Builder:
         element: ir.Type | None = None,
     ) -> ir.Value:
         """Emits an auxiliary op by LiteRT's name; its element type defaults to the first operand's."""
-        given = attributes or {}
+        options = attributes or {}
         elements = [_shape(operands[0])[1] if element is None else element]
-        with _refusals(name, operands, given):
-            types = _result_types(name, operands, elements, given)
-        held = {key: _builtin_attribute(key, value) for key, value in given.items()}
+        with _refusals(name, operands, options):
+            types = _result_types(name, operands, elements, options)
+        held = {key: _builtin_attribute(key, value) for key, value in options.items()}
         return self.op(f"tfl.{name.lower()}", operands, types, {**held, AUXILIARY: ir.UnitAttr.get()})[0]
 
     def _typed(

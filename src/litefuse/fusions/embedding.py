@@ -50,8 +50,8 @@ class EmbeddingLookup(Fusion):
 
 def _row_shape(composite: Composite) -> Sequence[int] | None:
     """Returns the shape of the result's rows if it differs from that of the table's rows."""
-    own, given = composite.arg_types[0].sizes[1:], composite.result_tensor_types[0].sizes[1:]
-    known = [size for size in given if size is not None]
-    if not given or len(known) < len(given) or None in own or own == given:
+    own, result = composite.arg_types[0].sizes[1:], composite.result_tensor_types[0].sizes[1:]
+    known = [size for size in result if size is not None]
+    if not result or len(known) < len(result) or None in own or own == result:
         return None
     return known if math.prod(known) == math.prod(size or 0 for size in own) else None

@@ -117,7 +117,7 @@ def random_arguments(
     batch = next((known for known in (inputs[1], *(state[0] for state in states)) if known is not None), unknown)
     values: list[npt.NDArray[Any]] = []
     for position, (argument, kind) in enumerate(zip(expected, composite.arg_types, strict=True)):
-        shape = [wanted if given is None else given for given, wanted in zip(kind.sizes, argument.shape, strict=True)]
+        shape = [wanted if known is None else known for known, wanted in zip(kind.sizes, argument.shape, strict=True)]
         if not argument.is_weight:
             shape[1 if position == 0 else 0] = batch
         sizes = [unknown if extent is None else extent for extent in shape]
@@ -203,13 +203,13 @@ def layer_arguments(composite: Composite) -> list[Argument]:
         others += [Argument(f"the peephole of the {gate} gate", (units,)) for gate in gates]
     if attributes.get("projection"):
         others.append(Argument("the projection", (units, outputs)))
-    given = [
+    leading = [
         Argument("inputs", (None, None, inputs), is_weight=False),
         Argument("the initial h", (None, outputs), is_weight=False),
         Argument("the initial c", (None, units), is_weight=False),
     ]
     count = len(letters) if per_gate else 1
-    left = len(composite.args) - len(given) - count * len(shapes) - len(others)
+    left = len(composite.args) - len(leading) - count * len(shapes) - len(others)
     biases = ["bias"] if left > 0 else []
     biases += ["second bias"] if left > 1 and not per_gate else []
     shapes |= dict.fromkeys(biases, (columns,))
@@ -218,4 +218,4 @@ def layer_arguments(composite: Composite) -> list[Argument]:
         weights = [Argument(f"the {gate} gate's {name}", shape) for name, shape in shapes.items() for gate in gates]
     else:
         weights = [Argument(f"the {name}", shape) for name, shape in shapes.items()]
-    return [*given, *weights, *others]
+    return [*leading, *weights, *others]

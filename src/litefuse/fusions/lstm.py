@@ -295,27 +295,27 @@ def layer_weights(composite: Composite, b: Builder) -> LstmWeights:
     """Returns the weights of an ``lstm_loop``."""
     attributes = composite.attributes
     arguments = layer_arguments(composite)
-    given = {argument.name: value for argument, value in zip(arguments, composite.args, strict=True)}
+    by_name = {argument.name: value for argument, value in zip(arguments, composite.args, strict=True)}
     outputs, units = arguments[1].shape[1], arguments[2].shape[1]
     assert outputs is not None
     assert units is not None
-    kernels = [value for name, value in given.items() if name.endswith("kernel") and "recurrent" not in name]
-    recurrents = [value for name, value in given.items() if name.endswith("recurrent kernel")]
+    kernels = [value for name, value in by_name.items() if name.endswith("kernel") and "recurrent" not in name]
+    recurrents = [value for name, value in by_name.items() if name.endswith("recurrent kernel")]
     if attributes.get("joint_kernel"):
         kernels, recurrents = _halves(kernels, outputs, bool(attributes.get("h_first")), b)
     kernel, recurrent = _gates(kernels, attributes, b), _gates(recurrents, attributes, b)
-    bias = _bias([value for name, value in given.items() if name.endswith("bias")], units, attributes, b)
+    bias = _bias([value for name, value in by_name.items() if name.endswith("bias")], units, attributes, b)
     if "forget_bias" in attributes:
         added = b.constant(np.full(units, attributes["forget_bias"], np.float32))
         bias = Gates(bias.input, b.add(bias.forget, added), bias.cell, bias.output)
     names = [f"the peephole of the {gate} gate" for gate in ("input", "forget", "output")]
-    projection = given.get("the projection")
+    projection = by_name.get("the projection")
     return LstmWeights(
         kernel,
         recurrent,
         bias,
         projection=None if projection is None else b.transpose(projection, (1, 0)),
-        peepholes=[given.get(name) for name in names] if attributes.get("peepholes") else None,
+        peepholes=[by_name.get(name) for name in names] if attributes.get("peepholes") else None,
     )
 
 

@@ -62,8 +62,8 @@ class LstmLoop(Fusion):
     def verify(self, composite: Composite) -> str | None:
         attributes = composite.attributes
         if attributes.get("activation", "tanh") not in _ACTIVATIONS or "recurrent_activation" in attributes:
-            given = [attributes[key] for key in ("activation", "recurrent_activation") if key in attributes]
-            return f"{_LSTM} does not have its activations ({', '.join(map(str, given))})"
+            activations = [attributes[key] for key in ("activation", "recurrent_activation") if key in attributes]
+            return f"{_LSTM} does not have its activations ({', '.join(map(str, activations))})"
         unknown = attributes.keys() - {"activation", "gates", *_SIGNS, *_NUMBERS}
         if unknown:
             return f"its attributes {', '.join(sorted(unknown))} are unknown"
@@ -125,17 +125,17 @@ class RnnLoop(Fusion):
     def rewrite(self, composite: Composite, b: Builder) -> Sequence[ir.Value]:
         from litefuse.ir.mlir import ir
 
-        given = {argument.name: value for argument, value in zip(_arguments(composite), composite.args, strict=True)}
+        by_name = {argument.name: value for argument, value in zip(_arguments(composite), composite.args, strict=True)}
         inputs, h = composite.args[:2]
         units = _units(composite)
-        kernel, recurrent = given["the kernel"], given.get("the recurrent kernel")
+        kernel, recurrent = by_name["the kernel"], by_name.get("the recurrent kernel")
         if recurrent is None:
             features = size(composite, 2, 0) - units
             recurrent = b.slice(kernel, [features, 0], [units, units])
             kernel = b.slice(kernel, [0, 0], [features, units])
         if not composite.attributes.get("outputs_first"):
             kernel, recurrent = b.transpose(kernel, (1, 0)), b.transpose(recurrent, (1, 0))
-        biases = [given[name] for name in _BIASES if name in given]
+        biases = [by_name[name] for name in _BIASES if name in by_name]
         bias = biases[0] if biases else b.constant(np.zeros(units, np.float32))
         for other in biases[1:]:
             bias = b.add(bias, other)

@@ -157,11 +157,11 @@ class Ngrams(Fusion):
         if not splits:
             return _dense_ngrams_problem(values, result, composite.attributes["width"])
         problem = _values_problem("argument 0", values) or _values_problem("result 0", result, result=True)
-        for index, (given, kept) in enumerate(zip(splits, result_splits, strict=True), start=1):
+        for index, (argument, kept) in enumerate(zip(splits, result_splits, strict=True), start=1):
             problem = (
                 problem
-                or _splits_problem(f"argument {index}", given, INDICES)
-                or _splits_problem(f"result {index}", kept, (given.dtype,), _row_count(given))
+                or _splits_problem(f"argument {index}", argument, INDICES)
+                or _splits_problem(f"result {index}", kept, (argument.dtype,), _row_count(argument))
             )
         return problem
 

@@ -77,17 +77,17 @@ class FuseComposites:
             remove_annotation(function)
         remaining = _calls(by_symbol)
         for symbol, outcome in outcomes.items():
-            told = outcome
+            reported = outcome
             if calls[symbol] and not remaining[symbol]:  # all its callers were fused, with it inside
                 around = max(_around(symbol, callers, outcomes), key=_checked_least, default=outcome)
-                told = outcome._replace(
+                reported = outcome._replace(
                     kind="fused",
                     fused_into="the composite around it",
                     reason=None,
                     error=around.error,
                     unchecked=around.unchecked,
                 )
-            self.outcomes.append(told._replace(call_sites=remaining[symbol]))
+            self.outcomes.append(reported._replace(call_sites=remaining[symbol]))
         return True
 
     def _chosen_within(

@@ -214,10 +214,10 @@ def _check_inputs(fusion: Fusion, composite: Composite) -> InputsOfSize | None:
     def inputs(size: int, random: np.random.Generator) -> Sequence[npt.NDArray[Any]] | None:
         where = _where(fusion, composite)
         try:
-            given = fusion.check_inputs(composite, size, random)
+            values = fusion.check_inputs(composite, size, random)
         except Exception as error:
             raise FusionError(f"check_inputs failed: {what_was_raised(error)}", where=where) from error
-        return None if given is None else _fitting(given, composite.arg_types, where)
+        return None if values is None else _fitting(values, composite.arg_types, where)
 
     return inputs
 
@@ -231,11 +231,11 @@ _NUMPY = frozenset(
 )
 
 
-def _fitting(given: Sequence[Any], types: Sequence[TensorType], where: str) -> list[npt.NDArray[Any]]:
+def _fitting(values: Sequence[Any], types: Sequence[TensorType], where: str) -> list[npt.NDArray[Any]]:
     """Returns a fusion's inputs for the check in the composite's dtypes; numpy itself makes floats float64."""
-    if len(given) != len(types):
-        raise FusionError(f"check_inputs gave {len(given)} arrays for {len(types)} arguments", where=where)
-    arrays = [np.asarray(value) for value in given]
+    if len(values) != len(types):
+        raise FusionError(f"check_inputs gave {len(values)} arrays for {len(types)} arguments", where=where)
+    arrays = [np.asarray(value) for value in values]
     for index, (array, kind) in enumerate(zip(arrays, types, strict=True)):
         fits = kind.shape is None or _has_sizes(array, kind.shape)
         if kind.dtype in _NUMPY:

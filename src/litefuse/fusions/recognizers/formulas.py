@@ -114,9 +114,9 @@ def formula_search(recognizer: Recognizer) -> FormulaSearch:
         raise FusionError(
             f"the recognizer's formula failed: {what_was_raised(error)}", where=_where(recognizer)
         ) from error
-    given = list(cast("Sequence[Any]", made)) if isinstance(made, (list, tuple)) else [made]
-    results = tuple(result for result in given if isinstance(result, Pattern))
-    if not results or len(results) < len(given):
+    returned = list(cast("Sequence[Any]", made)) if isinstance(made, (list, tuple)) else [made]
+    results = tuple(result for result in returned if isinstance(result, Pattern))
+    if not results or len(results) < len(returned):
         raise FusionError(f"the formula gives {made!r}, which is not a pattern", where=_where(recognizer))
     if isinstance(results[0], Variable):
         raise FusionError("the formula computes nothing: it gives one of its parameters", where=_where(recognizer))

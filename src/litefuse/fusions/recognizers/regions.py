@@ -80,32 +80,32 @@ class Region:
                 self.ops[index].operation.erase()
 
 
-def region_between(function: func.FuncOp, given: Iterable[ir.Value], results: Iterable[ir.Value]) -> Region:
+def region_between(function: func.FuncOp, sources: Iterable[ir.Value], results: Iterable[ir.Value]) -> Region:
     """Returns the ops that compute values from others.
 
     Raises:
         NotRecognized: They need other values too.
     """
     ops = list(function.entry_block.operations)
-    return region_of(ops, {result: index for index, op in enumerate(ops) for result in op.results}, given, results)
+    return region_of(ops, {result: index for index, op in enumerate(ops) for result in op.results}, sources, results)
 
 
 def region_of(
-    ops: Sequence[ir.OpView], order: dict[ir.Value, int], given: Iterable[ir.Value], results: Iterable[ir.Value]
+    ops: Sequence[ir.OpView], order: dict[ir.Value, int], sources: Iterable[ir.Value], results: Iterable[ir.Value]
 ) -> Region:
     """Returns the ops among those of a function that compute values from others.
 
     Args:
         ops: The ops of the function.
         order: The position of each value's defining op.
-        given: The others.
+        sources: The others.
         results: The values.
 
     Raises:
         NotRecognized: They need other values too.
     """
     positions: set[int] = set()
-    seen = set(given)
+    seen = set(sources)
     waiting = list(results)
     while waiting:
         value = waiting.pop()

@@ -207,16 +207,16 @@ def probing_shapes(body: Body) -> list[dict[str, tuple[int, ...]]]:
     sizes = Graph.of(body).sizes
     seen: set[tuple[Size, Size, int]] = set()
     shapes: list[dict[str, tuple[int, ...]]] = []
-    for number, given in enumerate(_assignments(sizes)):
+    for number, named in enumerate(_assignments(sizes)):
         if len(shapes) == _MOST_PROBES or number == _MOST_TRIED:
             break
-        values = sizes.values(given)
+        values = sizes.values(named)
         if values is None:
             continue
         new = {(left, right, _sign(left.value(values), right.value(values))) for left, right in sizes.compared}
         if not new <= seen:
             seen |= new
-            shapes.append(_probing_shapes(body, given))
+            shapes.append(_probing_shapes(body, named))
     return shapes
 
 
@@ -240,10 +240,10 @@ def _assignments(sizes: Sizes) -> Iterator[dict[str, int]]:
             yield {**dict.fromkeys(names, 3), name: size}
 
 
-def _probing_shapes(body: Body, given: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+def _probing_shapes(body: Body, named: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
     return {
         f"x{place}": tuple(
-            size if size is not None else given[f"x{place}_dim{axis}"]
+            size if size is not None else named[f"x{place}_dim{axis}"]
             for axis, size in enumerate(body.tensors[index].shape)
         )
         for place, index in enumerate(body.inputs)

@@ -140,8 +140,8 @@ def _form(body: Body, *, several: bool) -> str:
         name = f"@CLASS@Loops{place + 1}" if len(groups) > 1 else "@CLASS@Loops"
         pointers = [(node.cpp_type, f"y{index}") for index, node in group]
         functions.append(_function(graph, loops, name, pointers))
-        given = [(kind, own, f"node.output({own[1:]}).mutable_data<{kind}>()") for kind, own in pointers]
-        calls.append(f"    if ({_is_there(loops.shape)}) {name}({_arguments(graph, loops, given)});")
+        memory = [(kind, own, f"node.output({own[1:]}).mutable_data<{kind}>()") for kind, own in pointers]
+        calls.append(f"    if ({_is_there(loops.shape)}) {name}({_arguments(graph, loops, memory)});")
     constants = [_constant(name, value, node) for name, (node, value) in graph.constants.items() if _used(name, stages)]
     lines = [*constants, *functions, _class(body, graph, stages, [*checks, *calls], several=several)]
     text = "\n".join(lines)
@@ -191,11 +191,11 @@ def _function(graph: Graph, loops: Stage, name: str, outputs: Sequence[tuple[str
 
 
 def _arguments(graph: Graph, loops: Stage, outputs: Sequence[tuple[str, str, str]]) -> str:
-    given = {own: text for _, own, text in outputs}
-    given |= {node.name: f"node.input({place}).data<{node.cpp_type}>()" for place, node in enumerate(graph.inputs)}
-    given |= {array.name: f"{array.name}_.get()" for array in loops.arrays}
-    given |= {name: f"{name}_" for name in loops.sizes}
-    return ", ".join(given[own] for _, own in _parameters(graph, loops, [(kind, own) for kind, own, _ in outputs]))
+    texts = {own: text for _, own, text in outputs}
+    texts |= {node.name: f"node.input({place}).data<{node.cpp_type}>()" for place, node in enumerate(graph.inputs)}
+    texts |= {array.name: f"{array.name}_.get()" for array in loops.arrays}
+    texts |= {name: f"{name}_" for name in loops.sizes}
+    return ", ".join(texts[own] for _, own in _parameters(graph, loops, [(kind, own) for kind, own, _ in outputs]))
 
 
 def _constant(name: str, value: npt.NDArray[Any], node: Node) -> str:

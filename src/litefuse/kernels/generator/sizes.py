@@ -131,9 +131,9 @@ class Sizes:
         """The names of the inputs' sizes."""
         return [name for name, definition in self.definitions.items() if not definition.operands]
 
-    def values(self, given: Mapping[str, int]) -> dict[str, int] | None:
+    def values(self, inputs: Mapping[str, int]) -> dict[str, int] | None:
         """Returns what all named sizes are where those of the inputs are given; None where one cannot be computed."""
-        known = dict(given)
+        known = dict(inputs)
         for name, definition in self.definitions.items():
             if definition.operands:
                 made = definition.compute([operand.value(known) for operand in definition.operands])
@@ -263,7 +263,7 @@ class Sizes:
             if made is not None:
                 return number(made)
         text = f"({left}) {name} ({right})" if not name.isidentifier() else f"{name}({left}, {right})"
-        return self._derived((name, left, right), text, (left, right), lambda given: compute(*given), bounds)
+        return self._derived((name, left, right), text, (left, right), lambda operands: compute(*operands), bounds)
 
     def divide(self, left: Size, right: Size, *, truncated: bool = False) -> Size:
         """Returns the quotient of sizes, rounded down unless it is to be truncated."""
@@ -338,7 +338,7 @@ class Sizes:
             ("?", condition, left, right),
             f"Chosen({condition}, {left}, {right})",
             (condition, left, right),
-            lambda given: given[1] if given[0] else given[2],
+            lambda operands: operands[1] if operands[0] else operands[2],
             (min(ends), max(ends)),
         )
 
@@ -363,7 +363,7 @@ class Sizes:
             ("repeated", left, right),
             f"Chosen({left} == 1, {right}, {left})",
             (left, right),
-            lambda given: given[1] if given[0] == 1 else given[0],
+            lambda operands: operands[1] if operands[0] == 1 else operands[0],
             (min(ends), max(ends)),
         )
         parts = {left, right, *self._repeated.get(left, ()), *self._repeated.get(right, ())}
@@ -376,7 +376,7 @@ class Sizes:
             return ZERO
         if size.known is not None or self.canonical(size) == self.canonical(whole):
             return ONE
-        return self._derived(("repeats", size), f"{size} != 1", (size,), lambda given: int(given[0] != 1), (0, 1))
+        return self._derived(("repeats", size), f"{size} != 1", (size,), lambda operands: int(operands[0] != 1), (0, 1))
 
     def canonical(self, size: Size) -> Size:
         """Returns a size with what must be equal to others replaced by these."""

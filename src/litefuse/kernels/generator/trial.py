@@ -166,7 +166,7 @@ def _compared(job: TrialJob, inputs: ModelInputs, kernel: _Runner, body: _Runner
     results: list[list[npt.NDArray[Any]]] = []
     refusal = ""
     usual = [inputs.shapes(key, batch=batch, size=size) for batch, size in _SIZES]
-    given = [*usual, *job.shapes]
+    chosen = [*usual, *job.shapes]
     others = ((usual[1], other) for other in OTHER_NUMBERS)
     # Differences of tiny and equal numbers are all rounding, of which the largest value says nothing.
     kinds = [kind for kind in kinds_of(job.body) if kind.manner.scale >= 1 and not kind.manner.constant]
@@ -175,15 +175,15 @@ def _compared(job: TrialJob, inputs: ModelInputs, kernel: _Runner, body: _Runner
         (inputs.shapes(key, batch=kind.size, size=kind.size), kind.manner._replace(limit=manner.limit))
         for kind in kinds
     )
-    calls = chain(((shapes, manner) for shapes in given), others, further)
+    calls = chain(((shapes, manner) for shapes in chosen), others, further)
     for tried, (shapes, how) in enumerate(calls):
-        extra = tried - len(given)
+        extra = tried - len(chosen)
         if 0 <= extra < len(OTHER_NUMBERS) and ran >= len(_SIZES) and _moved(results):
             continue
         if extra >= len(OTHER_NUMBERS) and sum(map(math.prod, shapes.values())) > _MOST_ELEMENTS:
             continue
         arrays = drawer.draw(shapes, how)
-        if not _is_taken(kernel, arrays) and len(usual) <= tried < len(given):
+        if not _is_taken(kernel, arrays) and len(usual) <= tried < len(chosen):
             continue  # where the kernel refuses a size, LiteRT may read outside of a tensor
         try:
             body.set(arrays)

@@ -103,10 +103,10 @@ def _before(
             words = merged
         elif scaled and op.name in {"tf.Mul", "tf.RealDiv"}:
             position = 1 if op.name == "tf.Mul" and number(op.operands[0]) is not None else 0
-            given = number(op.operands[1 - position])
-            if not given or tensor_type_of(op.operands[position]).rank != len(words):
+            scale = number(op.operands[1 - position])
+            if not scale or tensor_type_of(op.operands[position]).rank != len(words):
                 break
-            factor *= given if op.name == "tf.Mul" else 1 / given
+            factor *= scale if op.name == "tf.Mul" else 1 / scale
         else:
             break
         value = source(op.operands[position])

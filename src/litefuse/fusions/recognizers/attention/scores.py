@@ -114,7 +114,7 @@ def obstacle(value: ir.Value, depth: int = _DEPTH) -> str | None:
     if positions or not _has_product(value, 4):
         return None
     if owner.name in _SELECTS:
-        numbers = [given for place in (1, 2) if (given := number(owner.operands[place])) is not None]
+        numbers = [fill for place in (1, 2) if (fill := number(owner.operands[place])) is not None]
         return f"masked scores are {numbers[0]:g}, which does not mask them" if numbers else "the scores are selected"
     return f"{owner.name.removeprefix('tf.')} stands between the scores and the softmax"
 
@@ -195,12 +195,12 @@ class Scores:
             if mask.kind != "add" and mask.number > NEGLIGIBLE:
                 raise NotAttention(3, f"masked scores are {mask.number:g}, which does not mask them")
 
-    def _mask(self, kind: Kind, value: ir.Value, given: float, op: ir.OpView) -> None:
+    def _mask(self, kind: Kind, value: ir.Value, amount: float, op: ir.OpView) -> None:
         self._align(op)
         words = self.broadcast(source(value))
         if words is None:
             raise NotAttention(3, "a mask has other axes than the scores")
-        self.masks.append(Mask(kind, source(value), words, given))
+        self.masks.append(Mask(kind, source(value), words, amount))
 
     def broadcast(self, value: ir.Value) -> list[Word] | None:
         """Returns the axes of a value that is broadcast to the scores."""

@@ -74,7 +74,7 @@ def _named(graph: Graph, found: Softmax, result: ir.Value, others: Collection[ir
 def _reference(form: Form) -> Reference:
     def build(b: Builder, arguments: Sequence[ir.Value], attributes: Mapping[str, Any]) -> Sequence[ir.Value]:
         del attributes
-        return [form.build(b, arguments, lambda operands, given: definition(b, operands, given))]
+        return [form.build(b, arguments, lambda operands, options: definition(b, operands, options))]
 
     return build
 

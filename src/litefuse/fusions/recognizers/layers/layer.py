@@ -64,23 +64,23 @@ class Graph:
             kind = self.kinds[value.type] = tensor_type_of(value)
         return kind
 
-    def region(self, given: Sequence[ir.Value], results: Sequence[ir.Value]) -> Region:
+    def region(self, sources: Sequence[ir.Value], results: Sequence[ir.Value]) -> Region:
         """Returns the ops that compute values from others, and from sizes that are known only in a call.
 
         Raises:
             NotRecognized: They need other values too.
         """
         try:
-            return region_of(self.ops, self.order, given, results)
+            return region_of(self.ops, self.order, sources, results)
         except NotRecognized:
-            return region_of(self.ops, self.order, [*given, *self.sizes(given, results)], results)
+            return region_of(self.ops, self.order, [*sources, *self.sizes(sources, results)], results)
 
-    def sizes(self, given: Sequence[ir.Value], results: Sequence[ir.Value]) -> list[ir.Value]:
+    def sizes(self, sources: Sequence[ir.Value], results: Sequence[ir.Value]) -> list[ir.Value]:
         """Returns the sizes that values are computed with, but that are not computed from the given ones."""
-        known = dict.fromkeys(given, True)
+        known = dict.fromkeys(sources, True)
         sizes: list[ir.Value] = []
         waiting = [*results]
-        seen = {*waiting, *given}
+        seen = {*waiting, *sources}
         while waiting:
             owner = waiting.pop().owner
             for value in () if isinstance(owner, ir.Block) else owner.operands:

@@ -187,8 +187,8 @@ def _normalized(graph: Graph, divisor: _Divisor, root: ir.Value) -> list[_Normal
             continue
         made = _Normalized(value, *weights)
         try:
-            given = (algebra.x, _behind_reshape(algebra.x), made.scale, made.offset)
-            region = graph.region([parameter for parameter in given if parameter is not None], [value])
+            sources = (algebra.x, _behind_reshape(algebra.x), made.scale, made.offset)
+            region = graph.region([parameter for parameter in sources if parameter is not None], [value])
         except NotRecognized:
             continue
         # Of what is a part of another, only the whole.

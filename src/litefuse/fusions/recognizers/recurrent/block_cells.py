@@ -83,8 +83,8 @@ class _Lstm(NamedTuple):
     def of(op: ir.OpView) -> _Lstm:
         """Reads the attributes of an op."""
         second = op.name == "tf.BlockLSTMV2"
-        given = {name: attribute_value(op.attributes[name]) for name in _DEFAULTS if name in op.attributes}
-        values: dict[str, Any] = {**_DEFAULTS, **({"forget_bias": 0.0, "cell_clip": 0.0} if second else {}), **given}
+        own = {name: attribute_value(op.attributes[name]) for name in _DEFAULTS if name in op.attributes}
+        values: dict[str, Any] = {**_DEFAULTS, **({"forget_bias": 0.0, "cell_clip": 0.0} if second else {}), **own}
         return _Lstm("ifgo" if second else "igfo", values["forget_bias"], values["cell_clip"], values["use_peephole"])
 
     def step(self, x: ir.Value, h: ir.Value, c: ir.Value, weights: Sequence[ir.Value]) -> Mapping[str, ir.Value]:

@@ -140,9 +140,9 @@ def _starting_value(loop: StepLoop, position: int, inputs: ir.Value, count: ir.V
 
 def _stacked(loop: StepLoop, written: ir.Value, inputs: ir.Value, state: ir.Value) -> ir.Value:
     """Stacks the list of outputs, which have the shape of a state, into a tensor [time or 1, batch, u]."""
-    kind, given = ir.ShapedType(state.type), ir.ShapedType(inputs.type)
-    steps = given.shape[0] if loop.every_step else 1
-    known = not loop.every_step or not given.is_dynamic_dim(0)
+    kind, inputs_kind = ir.ShapedType(state.type), ir.ShapedType(inputs.type)
+    steps = inputs_kind.shape[0] if loop.every_step else 1
+    known = not loop.every_step or not inputs_kind.is_dynamic_dim(0)
     return create_value(
         "tf.TensorListStack",
         ir.RankedTensorType.get([steps, *kind.shape], kind.element_type),
@@ -266,11 +266,11 @@ def outline_chain(module: ir.Module, function: func.FuncOp, chain: Chain) -> Non
     """
     chain = _with_states_apart(function, chain)
     first, last = chain.steps[0], chain.steps[-1]
-    given = [step.x for step in chain.steps] + [*first.states, *first.weights]
-    region = region_between(function, given, last.results)
+    sources = [step.x for step in chain.steps] + [*first.states, *first.weights]
+    region = region_between(function, sources, last.results)
     outputs = [step.results[0] for step in chain.steps]
     place = min(_users(region, {*outputs, *last.results}), default=region.last + 1)
-    if any(region.order.get(value, -1) >= place for value in given):
+    if any(region.order.get(value, -1) >= place for value in sources):
         raise NotRecognized("its inputs depend on its outputs, or come too late")
 
     every_step = any(region.users(value) for value in outputs[:-1])

@@ -69,8 +69,8 @@ def _reshape(graph: Graph, op: BodyOp) -> Node:
     if op.inputs[1:]:
         sizes = list(graph.integers(op.inputs[1], "the shape of a reshape").ravel())
     else:
-        given = op.options.newShape
-        sizes = [number(int(size)) for size in (given if given is not None else ())]
+        new_shape = op.options.newShape
+        sizes = [number(int(size)) for size in (new_shape if new_shape is not None else ())]
 
     def compute(values: list[Any]) -> Any:
         if (sizes[0].known if sizes else 1) not in (-1, values[0].size):

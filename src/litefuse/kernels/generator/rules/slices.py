@@ -93,16 +93,16 @@ def _strided_slice(graph: Graph, op: BodyOp) -> Node:
     if options.ellipsisMask or options.newAxisMask or options.offset:
         raise NotGenerated("STRIDED_SLICE with an ellipsis, a new axis or offsets")
     source = graph.node(op.inputs[0])
-    count, given = len(source.shape), len(steps)
-    if given > count or {len(begins), len(ends)} != {given} or 0 in steps:
-        raise NotGenerated(f"the begins, ends or steps of a slice are not {given} of {count} axes")
+    count, specified = len(source.shape), len(steps)
+    if specified > count or {len(begins), len(ends)} != {specified} or 0 in steps:
+        raise NotGenerated(f"the begins, ends or steps of a slice are not {specified} of {count} axes")
     begins, ends, steps = _padded(begins, ZERO, count), _padded(ends, ZERO, count), _padded(steps, 1, count)
     starts: list[Size] = []
     sizes: list[Size] = []
     out: list[int] = []
     for axis, whole in enumerate(source.shape):
         step = steps[axis]
-        masked = axis >= given
+        masked = axis >= specified
         if options.shrinkAxisMask >> axis & 1:
             starts.append(graph.sizes.from_end(begins[axis], whole))
             sizes.append(ONE)

@@ -100,7 +100,7 @@ class _Second:
         self._subset = _indices(options, "subset_idxs", count)
         self._eyes = _index(options, "left_rotation_idx", count), _index(options, "right_rotation_idx", count)
         self._target = _number(options, "target_rotation_radians")
-        self._size = np.array([_number(options, f"output_{side}") for side in ("width", "height")])
+        self._size = np.array([_number(options, f"output_{dimension}") for dimension in ("width", "height")])
         self._scale = np.array([_number(options, f"scale_{axis}") for axis in "xy"])
         if min(*self._size, *self._scale) <= 0:
             raise KernelError("output_width, output_height, scale_x and scale_y must be positive")

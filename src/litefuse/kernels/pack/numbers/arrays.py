@@ -174,9 +174,9 @@ class Roll(CustomOp):
     def prepare(self, values: TensorSpec, shift: TensorSpec, axis: TensorSpec) -> TensorSpec:
         if not values.shape:
             raise KernelError("input must be of rank 1 or more")
-        for name, given in (("shift", shift), ("axis", axis)):
-            if given.shape is None or len(given.shape) > 1 or given.dtype.name not in ("int32", "int64"):
-                raise KernelError(f"{name} must be int32 or int64 [] or [n], not {given.dtype} {given.shape}")
+        for name, spec in (("shift", shift), ("axis", axis)):
+            if spec.shape is None or len(spec.shape) > 1 or spec.dtype.name not in ("int32", "int64"):
+                raise KernelError(f"{name} must be int32 or int64 [] or [n], not {spec.dtype} {spec.shape}")
         if shift.shape != axis.shape:
             raise KernelError(f"shift and axis must have the same shape, not {shift.shape} and {axis.shape}")
         return TensorSpec(values.shape, values.dtype)
