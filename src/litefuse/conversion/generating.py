@@ -46,10 +46,10 @@ def with_kernels(
         LitefuseError: No C++ compiler found.
     """
     wanted = {composite.name for composite in report.composites if _is_kept(composite, job)}
-    found: Generated | None = None
+    generated: Generated | None = None
     if wanted:
-        report, found = _of_composites(report, job, wanted, folder, convert, on_step)
-    return _of_chains(report, job, folder, found, on_step) if chains else report
+        report, generated = _of_composites(report, job, wanted, folder, convert, on_step)
+    return _of_chains(report, job, folder, generated, on_step) if chains else report
 
 
 def _of_composites(
@@ -66,10 +66,10 @@ def _of_composites(
     folder.mkdir()
     content = job.output.read_bytes()
     called = known_shapes(content, "model.tflite", on_step, are_given=job.input_shapes != InputShapes())
-    found = generate_kernels(content, wanted, folder, model="model.tflite", called=called, on_step=on_step)
-    if found.library is None:
+    generated = generate_kernels(content, wanted, folder, model="model.tflite", called=called, on_step=on_step)
+    if generated.library is None:
         folder.rmdir()
-    declined = {name: f"no kernel was generated: {reason}" for name, reason in found.declined.items()}
+    declined = {name: f"no kernel was generated: {reason}" for name, reason in generated.declined.items()}
     _require(declined, job)
     if declined:
         inlined = {**job.composites.by_name, **dict.fromkeys(declined, "inline")}
@@ -78,11 +78,11 @@ def _of_composites(
         replace(composite, reason=declined[composite.name])
         if composite.name in declined and composite.outcome == "inlined"
         else replace(composite, kernel=kernel, error=kernel.error, unchecked=None)
-        if _is_kept(composite, job) and (kernel := found.kernels.get(composite.name)) is not None
+        if _is_kept(composite, job) and (kernel := generated.kernels.get(composite.name)) is not None
         else composite
         for composite in report.composites
     )
-    return replace(report, composites=composites), found
+    return replace(report, composites=composites), generated
 
 
 def _of_chains(

@@ -175,7 +175,7 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
     check_lowered(module, job.target, kept(loops, lowering.unrolled or ()), loops_chosen=job.rnn == "loop")
     allowed = set[str]() if isinstance(job.allow_custom_ops, bool) else {*job.allow_custom_ops}
     if allowed:
-        lacking = {each.op for each in (*lowering.decomposed, *lowering.emitted)}
+        lacking = {op.op for op in (*lowering.decomposed, *lowering.emitted)}
         check_allowed(allowed, lacking, known | _names_of(composites))
     written = _write(module, lowering, job, steps)
     foreign, own = by_kernel(written.summary.custom_ops, job.output)
@@ -343,14 +343,12 @@ def _lacking_ops(
     decomposed: Sequence[Decomposed], emitted: Sequence[CustomOpForm]
 ) -> tuple[reports.LackingOpReport, ...]:
     """Returns one entry for all ops of one name with the same outcome and reason."""
-    found: Counter[reports.LackingOpReport] = Counter(
-        reports.LackingOpReport(each.op, each.form) for each in decomposed
-    )
-    for each in emitted:
-        outcome = "runtime" if each.in_runtime else "pack" if each.in_pack else "custom"
-        found[reports.LackingOpReport(each.op, outcome, each.reason)] += 1
-    ordered = sorted(found, key=lambda each: (each.op, each.outcome, each.reason))
-    return tuple(replace(each, count=found[each]) for each in ordered)
+    counts: Counter[reports.LackingOpReport] = Counter(reports.LackingOpReport(op.op, op.form) for op in decomposed)
+    for op in emitted:
+        outcome = "runtime" if op.in_runtime else "pack" if op.in_pack else "custom"
+        counts[reports.LackingOpReport(op.op, outcome, op.reason)] += 1
+    ordered = sorted(counts, key=lambda entry: (entry.op, entry.outcome, entry.reason))
+    return tuple(replace(entry, count=counts[entry]) for entry in ordered)
 
 
 def _python_kernels(custom_ops: Sequence[str], emitted: Sequence[CustomOpForm]) -> tuple[str, ...]:
@@ -359,15 +357,15 @@ def _python_kernels(custom_ops: Sequence[str], emitted: Sequence[CustomOpForm]) 
         return ()
     from litefuse.kernels import PYTHON_ONLY  # few models have custom ops
 
-    python_only = PYTHON_ONLY | {each.op for each in emitted if each.python_only}
+    python_only = PYTHON_ONLY | {op.op for op in emitted if op.python_only}
     return tuple(name for name in custom_ops if name in python_only)
 
 
 def _retyped(retyping: Retyping, dtypes: Mapping[DataType, DataType]) -> tuple[reports.RetypedReport, ...]:
     return tuple(
-        reports.RetypedReport(each.what, each.name, str(each.dtype), str(dtypes[each.dtype]), count)
-        for each, count in retyping.found.items()
-        if each.dtype in dtypes
+        reports.RetypedReport(retyped.what, retyped.name, str(retyped.dtype), str(dtypes[retyped.dtype]), count)
+        for retyped, count in retyping.found.items()
+        if retyped.dtype in dtypes
     )
 
 
@@ -399,7 +397,7 @@ def _uncalled(saved_model: SavedModel, called: Sequence[CompositeReport]) -> lis
     function in ``tf.vectorized_map``.
     """
     names = {composite.name for composite in called}
-    found: dict[str, CompositeReport] = {}
+    uncalled: dict[str, CompositeReport] = {}
     for symbol, function in saved_model.functions.items():
         if IMPLEMENTS not in function.attr:
             continue
@@ -410,8 +408,8 @@ def _uncalled(saved_model: SavedModel, called: Sequence[CompositeReport]) -> lis
                 "no signature that is converted calls the function; under gradients and in tf.vectorized_map, "
                 "TensorFlow calls copies without the annotation"
             )
-            found.setdefault(name, CompositeReport(name, symbol, 0, "inlined", reason=reason))
-    return [*found.values()]
+            uncalled.setdefault(name, CompositeReport(name, symbol, 0, "inlined", reason=reason))
+    return [*uncalled.values()]
 
 
 def _check_names(forms: CompositeForms, composites: Sequence[CompositeReport]) -> None:
@@ -430,7 +428,9 @@ def _present(names: Collection[str]) -> str:
 
 def _no_composite(uncalled: Sequence[CompositeReport]) -> NotFusedError:
     """Returns the error for requiring all composites to be fused without having any: an annotation may be lost."""
-    listed = "".join(f"\n  {each.name!r} (function {each.function}): {each.reason}" for each in uncalled)
+    listed = "".join(
+        f"\n  {composite.name!r} (function {composite.function}): {composite.reason}" for composite in uncalled
+    )
     return NotFusedError(
         f"no composite could be fused, though all must be{':' if listed else ''}{listed}",
         hint="Annotate the function (experimental_implements) and call it in a signature that is converted, or leave "
@@ -446,13 +446,13 @@ def _require_fused(required: RequiredComposites, composites: Sequence[CompositeR
         if not fitting:
             failed.append(f"{pattern!r}: no function of the model is annotated so")
             hint = _present({composite.name for composite in composites})
-        called = [each for each in fitting if each.call_sites or each.outcome == "fused"]
-        for each in called or fitting:
+        called = [composite for composite in fitting if composite.call_sites or composite.outcome == "fused"]
+        for composite in called or fitting:
             # The comparison of a generated kernel is still to come.
-            compared = not required.checked or each.error is not None or forms[each.name] == "generate"
-            if each.outcome != "fused" or not compared:
-                why = each.reason if each.outcome != "fused" else each.compared
-                failed.append(f"{each.name!r} (function {each.function}): {why}")
+            compared = not required.checked or composite.error is not None or forms[composite.name] == "generate"
+            if composite.outcome != "fused" or not compared:
+                why = composite.reason if composite.outcome != "fused" else composite.compared
+                failed.append(f"{composite.name!r} (function {composite.function}): {why}")
     if failed:
         listed = "\n".join(f"  {line}" for line in dict.fromkeys(failed))
         what = "fused and checked" if required.checked else "fused"

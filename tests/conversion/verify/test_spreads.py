@@ -27,11 +27,11 @@ def test_what_the_original_refuses_is_left_out(
     ran, wanted = against_original.without_refused(JOB, ran, [[OUTPUTS], [OUTPUTS, {}, OUTPUTS]])
     assert [call.inputs["x"].item() for call in ran.rounds[1]] == left
     assert ran.rounds[0] == [USUAL]
-    assert [*map(len, ran.found)] == [*map(len, wanted)] == [1, len(left)]
+    assert [*map(len, ran.results)] == [*map(len, wanted)] == [1, len(left)]
 
 
 def test_without_any_kind_that_it_takes_the_round_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(against_original, "_keeps_state", {JOB: False}.get)
     ran = ModelCalls([[USUAL], [USUAL._replace(kind=KIND)]], [[OUTPUTS], [OUTPUTS]], {"serve": ("y",)}, {})
     ran, wanted = against_original.without_refused(JOB, ran, [[OUTPUTS], [{}]])
-    assert (len(ran.rounds), ran.found, wanted) == (1, [[OUTPUTS]], [[OUTPUTS]])
+    assert (len(ran.rounds), ran.results, wanted) == (1, [[OUTPUTS]], [[OUTPUTS]])

@@ -102,7 +102,7 @@ def freeze_and_fuse(
             for recognition in recognitions
             if recognition.reason is not None
         ),
-        recognizers=tuple(reports.RecognizerReport(*each) for each in recognize.tried),
+        recognizers=tuple(reports.RecognizerReport(*trial) for trial in recognize.tried),
     )
 
 

@@ -97,15 +97,16 @@ class LayerNaming:
             lowered: The module, of LiteRT's ops.
         """
         fused = {(outcome.name, outcome.function): outcome for outcome in self._outcomes}
-        inlined = any(each.kind in _WITH_GELU and not each.outlined for each in self._found)
+        inlined = any(layer.kind in _WITH_GELU and not layer.outlined for layer in self._found)
         gelus = _gelu_nodes(lowered) if inlined else frozenset[str]()
         return tuple(
-            reports.LayerReport(each.name, each.kind, each.place, _became(each, fused, gelus)) for each in self._found
+            reports.LayerReport(layer.name, layer.kind, layer.place, _became(layer, fused, gelus))
+            for layer in self._found
         )
 
     def near_layers(self) -> tuple[reports.NearLayerReport, ...]:
         """Returns an entry for each computation that is nearly a layer."""
-        return tuple(reports.NearLayerReport(each.kind, each.place, each.reason) for each in self._missed)
+        return tuple(reports.NearLayerReport(miss.kind, miss.place, miss.reason) for miss in self._missed)
 
 
 def _gelu_nodes(lowered: ir.Module) -> frozenset[str]:

@@ -78,11 +78,11 @@ def check_lowered(
         )
     if loops_chosen:
         return
-    found = [node_text(op) for op in all_operations(module) if op.name == "tfl.while"]
-    if found:
-        reasons = [f"{loop.layer}: {loop.reason}" for loop in loops] or found
+    left = [node_text(op) for op in all_operations(module) if op.name == "tfl.while"]
+    if left:
+        reasons = [f"{loop.layer}: {loop.reason}" for loop in loops] or left
         raise ConversionError(
-            f"loops are not for the target {', '.join(target)}, and {len(found)} would stay:{_listed(reasons)}",
+            f"loops are not for the target {', '.join(target)}, and {len(left)} would stay:{_listed(reasons)}",
             hint=f"Loops are unrolled where the model, or the shapes of its inputs, give the number of steps, up to "
             f"{MAX_UNROLLED_STEPS} steps and {MAX_UNROLLED_OPS:,} ops in all. rnn='loop' (on the command line, --rnn "
             f"loop) keeps them: {traits.left_loops}.",
@@ -104,7 +104,7 @@ def _lacking_lstms(module: ir.Module) -> Iterator[str]:
     """Yields the recurrent ops that tflite-micro rejects when it loads a file, and Vela leaves to it."""
     for op in all_operations(module):
         if op.name == "tfl.unidirectional_sequence_lstm":
-            given = {index for index, each in enumerate(op.operands) if producer(each, "tfl.no_value") is None}
+            given = {index for index, operand in enumerate(op.operands) if producer(operand, "tfl.no_value") is None}
             lacks = [what for what, positions in _VARIANTS.items() if given.intersection(positions)]
             lacks += [] if 1 in given else ["no input gate"]
             if lacks:

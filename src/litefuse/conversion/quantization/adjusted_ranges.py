@@ -50,14 +50,14 @@ def share_ranges(
     kinds = op_names(model)
     for graph in model.subgraphs:
         tensors: list[Any] = graph.tensors
-        names: dict[int, str] = dict(enumerate(tensor_name(each) for each in tensors))
+        names: dict[int, str] = dict(enumerate(tensor_name(tensor) for tensor in tensors))
         op: Any
         for op in reversed(graph.operators):  # the last one first: results are operands of later ones
             kind = kinds[int(op.opcodeIndex)]
-            passes = kind in _PASSING and any(names[each] in constants for each in op.outputs)
+            passes = kind in _PASSING and any(names[output] in constants for output in op.outputs)
             inputs: list[int] = list(op.inputs) if kind == _CONCATENATION or kind in _POOLS or passes else []
-            computed = [names[each] for each in inputs if model.buffers[tensors[each].buffer].data is None]
-            for result in [names[each] for each in op.outputs]:
+            computed = [names[index] for index in inputs if model.buffers[tensors[index].buffer].data is None]
+            for result in [names[output] for output in op.outputs]:
                 of_result = shared.get(result)
                 operands = [sources[result]] if result in sources else computed
                 if of_result is not None:
@@ -65,11 +65,11 @@ def share_ranges(
                     within = [name for name, times in known.items() if _covers(of_result, shared[name], times)]
                     shared |= dict.fromkeys(within, of_result)
         for states in _selected_states(model, graph, kinds):
-            found = [shared[names[each]] for each in states if names[each] in shared]
-            if len(found) == len(states):
-                least, largest = (np.array([each[end] for each in found]) for end in ("min", "max"))
+            of_states = [shared[names[state]] for state in states if names[state] in shared]
+            if len(of_states) == len(states):
+                least, largest = (np.array([range_[end] for range_ in of_states]) for end in ("min", "max"))
                 whole = {"min": least.min(axis=0), "max": largest.max(axis=0)}
-                shared |= {names[each]: whole for each in states if _covers(whole, shared[names[each]])}
+                shared |= {names[state]: whole for state in states if _covers(whole, shared[names[state]])}
     return shared
 
 
@@ -85,13 +85,13 @@ def _selected_states(model: Any, graph: Any, kinds: Sequence[str]) -> list[set[i
     for op in graph.operators:
         if kinds[int(op.opcodeIndex)] != _SELECTION:
             continue
-        constants = {int(each): model.buffers[graph.tensors[each].buffer].data for each in op.inputs[1:]}
+        constants = {int(operand): model.buffers[graph.tensors[operand].buffer].data for operand in op.inputs[1:]}
         if any(data is not None and np.any(data) for data in constants.values()):
             continue  # the result has the range of the constant, too
-        group = {int(op.outputs[0]), *(each for each, data in constants.items() if data is None)}
+        group = {int(op.outputs[0]), *(operand for operand, data in constants.items() if data is None)}
         handed_on |= group & given
         given.add(int(op.outputs[0]))
-        for other in [each for each in groups if each & group]:
+        for other in [known for known in groups if known & group]:
             groups.remove(other)
             group |= other
         groups.append(group)
@@ -121,10 +121,10 @@ def avoid_powers_of_two(ranges: Ranges) -> Ranges:
     because the scale of a sum may be that of a later op, or of an earlier one.
     """
     return {
-        name: {end: value * _WIDER for end, value in each.items()}
-        if _is_power(float(np.abs([*each.values()]).max()))
-        else each
-        for name, each in ranges.items()
+        name: {end: value * _WIDER for end, value in range_.items()}
+        if _is_power(float(np.abs([*range_.values()]).max()))
+        else range_
+        for name, range_ in ranges.items()
     }
 
 

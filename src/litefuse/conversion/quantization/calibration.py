@@ -73,7 +73,7 @@ def ranges_of(path: Path, calls: Calls, on_sample: OnSample = lambda _ranges, _n
                 raise InterpreterError(
                     f"the model does not run on it: {error}", where=f"{WHERE}, sample {number} of {signature!r}"
                 ) from error
-            _widen(ranges, observed.found)
+            _widen(ranges, observed.ranges)
             on_sample(ranges, number, len(of_signature))
         ranges |= ranges_of_prepared(path, interpreter, signature, ranges)
     return ranges
@@ -89,7 +89,9 @@ def with_ends_of_rank(rank: int, ranges: Ranges) -> Ranges:
         rank: The rank, 0 or 1.
         ranges: The ranges of a model's tensors.
     """
-    return {name: {end: np.reshape(value, [1] * rank) for end, value in each.items()} for name, each in ranges.items()}
+    return {
+        name: {end: np.reshape(value, [1] * rank) for end, value in range_.items()} for name, range_ in ranges.items()
+    }
 
 
 def check_finite(ranges: Ranges, apart: Collection[str]) -> None:
@@ -102,8 +104,8 @@ def check_finite(ranges: Ranges, apart: Collection[str]) -> None:
     Raises:
         InterpreterError: A tensor is not finite.
     """
-    for name, each in ranges.items():
-        if name not in apart and not np.isfinite([each["min"], each["max"]]).all():
+    for name, range_ in ranges.items():
+        if name not in apart and not np.isfinite([range_["min"], range_["max"]]).all():
             raise InterpreterError(
                 f"the tensor {name!r} is not finite on the samples, and has no range",
                 where=WHERE,
@@ -119,10 +121,10 @@ class _Observed:
         binding: What its runner calls.
 
     Attributes:
-        found: The ranges of the last run, by the tensors' names.
+        ranges: The ranges of the last run, by the tensors' names.
     """
 
-    found: Mapping[str, Any]
+    ranges: Mapping[str, Any]
 
     def __init__(self, interpreter: Any, binding: Any) -> None:
         self._binding = binding
@@ -133,13 +135,13 @@ class _Observed:
         return getattr(self._binding, name)
 
     def Invoke(self, subgraph: int) -> None:  # noqa: N802  the native interpreter's name for it
-        self.found = self._invoke(self._handle, subgraph)
+        self.ranges = self._invoke(self._handle, subgraph)
 
 
 def _widen(ranges: Ranges, found: Mapping[str, Any]) -> None:
-    for name, each in found.items():
+    for name, observed in found.items():
         known = ranges.get(name, {"min": np.full(1, np.inf, np.float32), "max": np.full(1, -np.inf, np.float32)})
-        ranges[name] = {"min": np.minimum(known["min"], each.min), "max": np.maximum(known["max"], each.max)}
+        ranges[name] = {"min": np.minimum(known["min"], observed.min), "max": np.maximum(known["max"], observed.max)}
 
 
 # The ops whose results depend on the shapes of their operands alone.
@@ -183,12 +185,12 @@ def read_once(path: Path) -> set[str]:
 
     A file that cannot be read has none: litert-quantizer says what is wrong with it.
     """
-    found: set[str] = set()
+    names: set[str] = set()
     with content_of(path) as content, suppress(struct.error, IndexError, ValueError):
         for graph in Model(content).graphs:
             readers = Counter(operand for op in graph.ops for operand in op.inputs) + Counter(graph.outputs)
-            found |= {graph.tensor(index).name for index in derived_of_constants(graph) if readers[index] == 1}
-    return found
+            names |= {graph.tensor(index).name for index in derived_of_constants(graph) if readers[index] == 1}
+    return names
 
 
 def derived_of_constants(graph: Graph) -> Iterator[int]:

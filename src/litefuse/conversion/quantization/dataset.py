@@ -288,7 +288,7 @@ def samples_in(dataset: Iterable[Any] | Callable[[], Iterable[Any]]) -> Iterator
             f"representative_dataset is a {type(given).__name__}, not a sequence of samples",
             hint="Pass a list of samples such as {'x': array}, a generator function of them, or an .npz file.",
         )
-    return (_sample(each, number) for number, each in enumerate(given, 1))
+    return (_sample(sample, number) for number, sample in enumerate(given, 1))
 
 
 def _sample(given: Any, number: int) -> Sample:

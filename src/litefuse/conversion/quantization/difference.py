@@ -95,8 +95,8 @@ def difference_on_random_inputs(before: Path, after: Path) -> Difference:
         moving = sum(map(len, inputs.moving.values()))
         if moving and len(still) == moving:
             return Difference(None, "no output moves with random inputs, so that they tell nothing")
-        found = _difference_of(expected, after, calls)
-        return found._replace(unchecked=f"{', '.join(still)} did not move with them") if still else found
+        differences = _difference_of(expected, after, calls)
+        return differences._replace(unchecked=f"{', '.join(still)} did not move with them") if still else differences
     return Difference(None, unchecked)
 
 
@@ -124,7 +124,7 @@ def _drawn(before: Path, inputs: ModelInputs, size: int, limit: int | None) -> t
     for manner in OTHER_NUMBERS:
         if not _still(inputs, expected):
             break
-        more = {key: [*each, draw(key, manner)] for key, each in calls.items()}
+        more = {key: [*drawn, draw(key, manner)] for key, drawn in calls.items()}
         with suppress(*_NOT_RUN):  # the model may reject such numbers
             expected = list(_outputs(before, more))
             calls = more
@@ -184,10 +184,10 @@ _Outputs: TypeAlias = dict[tuple[str, str], npt.NDArray[Any]]
 
 def _difference_of(expected: Sequence[_Outputs], after: Path, calls: Calls) -> Difference:
     try:
-        found = list(_outputs(after, calls))
+        outputs_after = list(_outputs(after, calls))
     except _NOT_RUN as error:
         raise not_run(error, after) from error
-    pairs = list(zip(expected, found, strict=True))
+    pairs = list(zip(expected, outputs_after, strict=True))
     outputs = tuple(
         OutputDifference(*key, *_difference((one[key], other[key]) for one, other in pairs if key in one))
         for key in dict.fromkeys(itertools.chain.from_iterable(expected))
@@ -239,7 +239,7 @@ def layer_differences(before: Path, after: Path, calls: Calls) -> tuple[LayerDif
     Raises:
         InterpreterError: One of the two does not run.
     """
-    return tuple(each for key in calls for each in _of_signature(before, after, key, calls[key][:COMPARED_SAMPLES]))
+    return tuple(layer for key in calls for layer in _of_signature(before, after, key, calls[key][:COMPARED_SAMPLES]))
 
 
 def _of_signature(before: Path, after: Path, key: str, calls: Any) -> Iterator[LayerDifference]:
@@ -257,12 +257,12 @@ def _of_signature(before: Path, after: Path, key: str, calls: Any) -> Iterator[L
         first, second = _Observed(before, key, index), _Observed(after, key, other_index)
         sums: dict[int, npt.NDArray[np.float64]] = {}
         for number, inputs in enumerate(calls, 1):
-            for each in (first, second):
-                each.run(inputs, number)
+            for observed in (first, second):
+                observed.run(inputs, number)
             for result, partner in compared.items():
-                expected, found = first.values(result), second.values(partner)
-                if expected is not None and found is not None and expected.shape == found.shape:
-                    squares = np.square(np.abs(expected - found)).sum(), np.square(np.abs(expected)).sum()
+                expected, actual = first.values(result), second.values(partner)
+                if expected is not None and actual is not None and expected.shape == actual.shape:
+                    squares = np.square(np.abs(expected - actual)).sum(), np.square(np.abs(expected)).sum()
                     sums[result] = sums.get(result, np.zeros(2)) + squares
         errors = {result: math.sqrt(error / (size or 1.0)) for result, (error, size) in sums.items()}
         dtypes = {result: str(others.tensor(partner).dtype) for result, partner in compared.items()}

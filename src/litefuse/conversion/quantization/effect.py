@@ -47,10 +47,10 @@ class RangeGrowth:
             count: How many there are.
         """
         if number == count - max(1, count // _LAST):
-            self._before = {name: _bounds(each) for name, each in ranges.items()}
+            self._before = {name: _bounds(range_) for name, range_ in ranges.items()}
         elif number == count > 1:
-            for name, each in ranges.items():
-                growth = _growth(self._before.get(name), _bounds(each))
+            for name, range_ in ranges.items():
+                growth = _growth(self._before.get(name), _bounds(range_))
                 self._growth[name] = max(self._growth.get(name, 0.0), growth)
 
     def moving(self, apart: Collection[str] = ()) -> tuple[MovingRange, ...]:
@@ -59,10 +59,10 @@ class RangeGrowth:
         Args:
             apart: The tensors that need no range.
         """
-        found = [
+        moving = [
             MovingRange(name, growth) for name, growth in self._growth.items() if growth >= _LEAST and name not in apart
         ]
-        return tuple(sorted(found, key=lambda each: (-each.growth, each.tensor)))
+        return tuple(sorted(moving, key=lambda range_: (-range_.growth, range_.tensor)))
 
 
 def _bounds(found: Mapping[str, Any]) -> tuple[float, float]:
@@ -124,12 +124,12 @@ def measured_effect(
     Raises:
         LitefuseError: LiteRT does not run one of the two.
     """
-    found = difference_on_random_inputs(before, after) if calls is None else Reference(before, calls).difference(after)
+    effect = difference_on_random_inputs(before, after) if calls is None else Reference(before, calls).difference(after)
     kinds, floats = ops_by_kind(after, integer=form in INTEGER_ACTIVATIONS, masked=masked, kept=kept, reasons=reasons)
     inside = ()
     if layers:
         inside = layer_differences(before, after, calls_of_random_inputs(before) if calls is None else calls)
-    return found._replace(
+    return effect._replace(
         kinds=kinds,
         floats=floats,
         moving=observation.growth.moving(masked),

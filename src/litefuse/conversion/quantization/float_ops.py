@@ -98,10 +98,10 @@ def ops_by_kind(
                     floats.append(ops.described(op))
                 else:
                     integers += ops.is_quantized(op)
-    kinds = [each.kind for each in floats]
+    kinds = [op.kind for op in floats]
     counts = OpKinds(integers, kinds.count("hybrid"), kinds.count("float"))
     if not integer:
-        floats = [found for each in floats if (found := _of_weights(each, reasons)) is not None]
+        floats = [of_weights for op in floats if (of_weights := _of_weights(op, reasons)) is not None]
     return OpsByKind(counts, tuple(floats))
 
 
@@ -114,8 +114,8 @@ def require_integer(ops: Sequence[FloatOp]) -> None:
     if not ops:
         return
     groups: dict[tuple[str, str], list[FloatOp]] = {}
-    for each in ops:
-        groups.setdefault((each.op, each.reason), []).append(each)
+    for op in ops:
+        groups.setdefault((op.op, op.reason), []).append(op)
     lines = [
         f"  {op}, {len(group):,} ({group[0].name}{' and others' if len(group) > 1 else ''}): {reason}"
         for (op, reason), group in groups.items()
@@ -157,14 +157,14 @@ class _Ops:
     def reals(self, op: Op) -> list[int]:
         """Returns the operands and results in floating point that are not constants."""
         return [
-            each
-            for each in (*op.inputs, *op.outputs)
-            if self._is_real(each) and not self._graph.is_constant(each) and each not in self._stored
+            index
+            for index in (*op.inputs, *op.outputs)
+            if self._is_real(index) and not self._graph.is_constant(index) and index not in self._stored
         ]
 
     def is_quantized(self, op: Op) -> bool:
         """Whether an operand or a result has a scale."""
-        return any(each >= 0 and self._graph.is_quantized(each) for each in (*op.inputs, *op.outputs))
+        return any(index >= 0 and self._graph.is_quantized(index) for index in (*op.inputs, *op.outputs))
 
     def described(self, op: Op) -> FloatOp:
         """Describes an op with activations in floating point."""

@@ -63,11 +63,11 @@ def hand_ranges_on(ranges: Ranges, sources: Mapping[str, str]) -> Ranges:
         ranges: The ranges of a model's tensors.
         sources: See :func:`sources_of_scales`.
     """
-    found = dict(ranges)
+    handed_on = dict(ranges)
     for result, operand in sources.items():
-        if operand in found:
-            found[result] = found[operand]
-    return found
+        if operand in handed_on:
+            handed_on[result] = handed_on[operand]
+    return handed_on
 
 
 _TYPES: Mapping[int, str] = {8: "int8", 16: "int16"}

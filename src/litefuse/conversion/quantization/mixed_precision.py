@@ -133,8 +133,8 @@ class Search:
             else:
                 low = middle + 1
         self.at(high)
-        fitting = [each for each in self.measured.values() if each.error <= max_error]
-        return min(fitting, key=lambda each: each.size) if fitting else self.at(len(self.states) - 1)
+        fitting = [point for point in self.measured.values() if point.error <= max_error]
+        return min(fitting, key=lambda point: point.size) if fitting else self.at(len(self.states) - 1)
 
     def curve(self, points: int) -> list[Measured]:
         """Measures states until there are so many points, evenly, and returns those that no other one beats.
@@ -146,9 +146,9 @@ class Search:
         for point in range(points):
             self.at(round(point * last / max(points - 1, 1)))
         result: list[Measured] = []
-        for each in sorted(self.measured.values(), key=lambda each: (each.size, each.error)):
-            if not result or each.error < result[-1].error:
-                result.append(each)
+        for point in sorted(self.measured.values(), key=lambda point: (point.size, point.error)):
+            if not result or point.error < result[-1].error:
+                result.append(point)
         return result
 
 
@@ -215,7 +215,7 @@ def mix_precision(
     finally:
         trial.unlink(missing_ok=True)
     return MixedPrecision(
-        tuple(CurvePoint(each.size, each.error, dict(Counter(each.assignment.values()))) for each in curve),
+        tuple(CurvePoint(point.size, point.error, dict(Counter(point.assignment.values()))) for point in curve),
         tuple(
             LayerForm(
                 name,
@@ -246,7 +246,7 @@ class _Group(NamedTuple):
 
 def _groups(path: Path) -> Iterator[tuple[str, _Group]]:
     """Yields the layers of all subgraphs by the name of their first result."""
-    found: dict[int, _Group] = {}
+    groups: dict[int, _Group] = {}
     with content_of(path) as content:
         for graph in Model(content).graphs:
             for op in graph.ops:
@@ -256,10 +256,10 @@ def _groups(path: Path) -> Iterator[tuple[str, _Group]]:
                 if graph.is_constant(op.inputs[0]) and op.name in {"BATCH_MATMUL", "FULLY_CONNECTED"}:
                     continue  # LiteRT takes no integer weights in these
                 name, size = graph.tensor(op.outputs[0]).name, graph.stored_bytes(weights)
-                group = found.setdefault(graph.buffer(weights), _Group(op.name, [], size))
+                group = groups.setdefault(graph.buffer(weights), _Group(op.name, [], size))
                 if name not in group.results:
                     group.results.append(name)
-    for group in found.values():
+    for group in groups.values():
         if group.size >= _SMALLEST:
             yield group.results[0], group
 
@@ -267,10 +267,10 @@ def _groups(path: Path) -> Iterator[tuple[str, _Group]]:
 def _drawn(path: Path, trial: Path, groups: Mapping[str, _Group]) -> Calls:
     """Returns calls with random inputs, if the outputs tell something on them."""
     apply_recipe(path, trial, mixed_recipe({result: "int8" for group in groups.values() for result in group.results}))
-    found = difference_on_random_inputs(path, trial)
-    if found.error is None:
+    difference = difference_on_random_inputs(path, trial)
+    if difference.error is None:
         raise LitefuseError(
-            f"the difference that quantization makes cannot be measured: {found.unchecked}",
+            f"the difference that quantization makes cannot be measured: {difference.unchecked}",
             hint="Give samples: representative_dataset (on the command line, --representative-dataset).",
         )
     return calls_of_random_inputs(path)

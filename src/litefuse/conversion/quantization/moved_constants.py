@@ -69,7 +69,7 @@ def _quantize(graph: GraphEditor, op: Any, position: int, takers: Collection[Any
     name = graph.name(moved) if is_lookup else f"{graph.name(result)}_constant"
     constant = graph.add_constant(name, integers, scale)
     graph.tensor(result).shapeSignature = graph.tensor(int(op.outputs[0])).shapeSignature
-    op.inputs = [constant if place == position else int(each) for place, each in enumerate(op.inputs)]
+    op.inputs = [constant if place == position else int(operand) for place, operand in enumerate(op.inputs)]
     op.outputs = [result]
     graph.remove_op(first)
     for other in others:

@@ -101,7 +101,7 @@ def quantize_model(
         task.quantize_weights()
     else:
         task.quantize_all(calls)
-    found = measured_effect(
+    effect = measured_effect(
         path,
         target,
         form,
@@ -112,7 +112,7 @@ def quantize_model(
         observation=task.observation or CalibrationObserver({}, announce),
         layers=layers,
     )
-    return found._replace(mixed=task.mixed)
+    return effect._replace(mixed=task.mixed)
 
 
 @dataclass
@@ -189,7 +189,7 @@ class _Task:
             real |= self.reasons.keys()
             sources = sources_of_scales(model, bits, self.masked | self.kept)
         inner = lstms.observed(calls) if self.form == "int8" else {}
-        integers = {name: each for name, each in inner.items() if name not in self.kept}
+        integers = {name: inside for name, inside in inner.items() if name not in self.kept}
         ranges = share_ranges(model, enclose_states(ranges, integers), sources, read_once(self.path))
         ranges = hand_ranges_on(ranges, sources)
         if bits == 16:
@@ -212,8 +212,8 @@ class _Task:
         else:
             self.float_layers += lstms.left_because(_NO_INTEGER_LSTM[self.form])
         if bits is not None:
-            found = {name: each for name, each in ranges.items() if name not in self.masked}
-            edits.append(partial(make_custom_ops_integer, bits=bits, ranges=found, kept=self.kept))
+            finite = {name: range_ for name, range_ in ranges.items() if name not in self.masked}
+            edits.append(partial(make_custom_ops_integer, bits=bits, ranges=finite, kept=self.kept))
             edits.append(partial(move_integers, kept=self.kept | self.masked))
         edits += [flatten_products, separate_activations, halve_biases, restore_open_shapes]
         complete_file(self.target, *edits)

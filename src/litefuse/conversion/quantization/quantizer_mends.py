@@ -204,7 +204,7 @@ def halve_biases(model: Any) -> bool:
             half = graph.add_constant(f"bias_{index}", value.astype(np.float16))
             old, tensor = graph.tensor(index).buffer, graph.tensor(index)
             tensor.buffer = 0
-            if not any(each.buffer == old for other in model.subgraphs for each in other.tensors):
+            if not any(other_tensor.buffer == old for other in model.subgraphs for other_tensor in other.tensors):
                 model.buffers[old].data = None
             graph.add_op(graph.ops[0], "DEQUANTIZE", [half], [index])
             changed = True
@@ -215,16 +215,16 @@ def _biases(graph: GraphEditor) -> Iterator[int]:
     """Yields the constants that are biases of convolutions with weights of float16, and nothing else."""
     halves: set[int] = set()
     others = {int(index) for index in graph.graph.outputs}
-    found: list[int] = []
+    biases: list[int] = []
     for op in graph.ops:
         kind, inputs = graph.kind(op), [int(index) for index in op.inputs]
         place = _BIASES.get(kind, len(inputs))
         if kind == "DEQUANTIZE" and graph.is_type(inputs[0], "float16"):
             halves.update(int(index) for index in op.outputs)
         if place < len(inputs) and inputs[place] >= 0 and inputs[1] in halves:
-            found.append(inputs.pop(place))
+            biases.append(inputs.pop(place))
         others.update(inputs)
-    yield from (index for index in found if index not in others and graph.is_type(index, "float32"))
+    yield from (index for index in biases if index not in others and graph.is_type(index, "float32"))
 
 
 def share_buffers(model: Any) -> bool:

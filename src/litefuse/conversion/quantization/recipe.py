@@ -134,8 +134,8 @@ def _integers(bits: int, options: QuantizationOptions, facts: ModelFacts) -> Rec
 
     def in_float(pattern: str) -> Recipe:
         return [
-            _entry(pattern, op, {**_dynamic(8, granularity=each), "min_weight_elements": MIN_WEIGHT_ELEMENTS})
-            for op, each in real.items()
+            _entry(pattern, op, {**_dynamic(8, granularity=shared_by), "min_weight_elements": MIN_WEIGHT_ELEMENTS})
+            for op, shared_by in real.items()
         ]
 
     recipe = [
@@ -182,7 +182,7 @@ def mixed_recipe(forms: Mapping[str, str]) -> Recipe:
     return [
         _entry(named(results), _ALL, config, algorithm=algorithm)
         for form, (config, algorithm) in entries.items()
-        if (results := [result for result, each in forms.items() if each == form])
+        if (results := [result for result, chosen in forms.items() if chosen == form])
     ]
 
 

@@ -175,7 +175,7 @@ class _SelectionEditor(GraphEditor):
 
     def selections(self) -> dict[int, list[Any]]:
         """Returns the selections between int8 of one scale, by the mask that their conditions are parts of."""
-        found: dict[int, list[Any]] = {}
+        by_mask: dict[int, list[Any]] = {}
         for op in self.ops:
             values = [*map(int, op.inputs[1:]), int(op.outputs[0])] if self.kind(op) == "SELECT_V2" else []
             scales = {self.scale(value) for value in values}
@@ -184,8 +184,8 @@ class _SelectionEditor(GraphEditor):
             whole = int(op.inputs[0])
             while (part := self._part(whole)) is not None:
                 whole = int(part.inputs[0])
-            found.setdefault(whole, []).append(op)
-        return found
+            by_mask.setdefault(whole, []).append(op)
+        return by_mask
 
     def limit(self, op: Any, whole: int) -> None:
         """Rewrites a selection."""

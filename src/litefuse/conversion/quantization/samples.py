@@ -78,7 +78,7 @@ def calls_of_archive(path: Path, specs: Mapping[str, Sequence[InputSpec]]) -> di
         if missing := [names[key, spec] for spec in of_signature if names[key, spec] not in arrays]:
             raise InterpreterError(f"the file lacks {', '.join(missing)}", where=where)
         pieces = {spec.name: _Pieces(arrays[names[key, spec]], spec, where) for spec in of_signature}
-        numbers = {name: each.count for name, each in pieces.items()}
+        numbers = {name: piece.count for name, piece in pieces.items()}
         if len(set(numbers.values())) > 1:
             raise InterpreterError(f"the numbers of samples differ: {numbers}", where=where)
         calls[key] = _calls_of_pieces(pieces, max(numbers.values(), default=0))
@@ -86,7 +86,7 @@ def calls_of_archive(path: Path, specs: Mapping[str, Sequence[InputSpec]]) -> di
 
 
 def _calls_of_pieces(pieces: Mapping[str, _Pieces], count: int) -> LazyCalls:
-    return LazyCalls(count, lambda number: {name: each[number] for name, each in pieces.items()})
+    return LazyCalls(count, lambda number: {name: piece[number] for name, piece in pieces.items()})
 
 
 class _Pieces:
@@ -107,15 +107,15 @@ class _Pieces:
     def __init__(self, array: npt.NDArray[Any], spec: InputSpec, where: str) -> None:
         self._array, self._spec, self._where = array, spec, where
         self._length: int | None = None  # each sample is an element
-        found = f"the array for {spec.name!r}"
+        what = f"the array for {spec.name!r}"
         if not array.ndim or array.ndim - len(spec.shape) not in {0, 1}:
-            raise InterpreterError(f"{found} is {array.dtype} {list(array.shape)}, not a series of {spec}", where=where)
+            raise InterpreterError(f"{what} is {array.dtype} {list(array.shape)}, not a series of {spec}", where=where)
         self.count = len(array)
         if array.ndim == len(spec.shape):
             self._length = spec.shape[0] or 1
             if self.count % self._length:
                 raise InterpreterError(
-                    f"{found} has {self.count} rows, which pieces of {self._length} do not divide", where=where
+                    f"{what} has {self.count} rows, which pieces of {self._length} do not divide", where=where
                 )
             self.count //= self._length
 
@@ -135,11 +135,13 @@ def mapped_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
     check_file(path, InterpreterError)
     try:
         with path.open("rb") as file, zipfile.ZipFile(file) as archive:
-            found = {each.filename.removesuffix(".npy"): _mapped(path, file, each) for each in archive.infolist()}
+            members = {
+                member.filename.removesuffix(".npy"): _mapped(path, file, member) for member in archive.infolist()
+            }
     except Exception:  # noqa: BLE001 - following the offsets of damaged data fails in many ways
         return load_arrays(path)  # which says what is wrong
-    arrays = {name: array for name, array in found.items() if array is not None}
-    return arrays if len(arrays) == len(found) else load_arrays(path)
+    arrays = {name: array for name, array in members.items() if array is not None}
+    return arrays if len(arrays) == len(members) else load_arrays(path)
 
 
 def _mapped(path: Path, file: Any, member: zipfile.ZipInfo) -> npt.NDArray[Any] | None:

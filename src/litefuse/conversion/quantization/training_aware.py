@@ -72,9 +72,9 @@ def quantize_trained(
         write_model(module, weights, path)
         difference = difference_on_random_inputs(floats, path)
         kinds, written = ops_by_kind(path, integer=True)
-        sizes = {f"node {each.name}": each.weights for each in written}
+        sizes = {f"node {op.name}": op.weights for op in written}
         inside = layer_differences(floats, path, calls_of_random_inputs(floats)) if layers else ()
-        ops = tuple(FloatOp(each.op, each.node, "float", each.reason, sizes.get(each.node, 0)) for each in left)
+        ops = tuple(FloatOp(op.op, op.node, "float", op.reason, sizes.get(op.node, 0)) for op in left)
         return floats.stat().st_size, difference._replace(kinds=kinds, floats=ops, layers=inside)
     finally:
         floats.unlink(missing_ok=True)

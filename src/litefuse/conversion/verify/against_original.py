@@ -165,8 +165,8 @@ def verify_model(
             manner = _Manner(allow_side_effects, layers, is_quantized_file(content), tolerance is None)
             return _against(original, job, name, tags, announce, manner)
         ran = run_job(job, name, announce)
-        ran = ran._replace(rounds=[ran.rounds[0][:1]], found=[ran.found[0][:1]])
-        wanted = [[{each: np.asarray(value) for each, value in expected.items()}]]
+        ran = ran._replace(rounds=[ran.rounds[0][:1]], results=[ran.results[0][:1]])
+        wanted = [[{output: np.asarray(value) for output, value in expected.items()}]]
         return _verification(job, name, "the outputs that are expected", ran, wanted, _judged(job, ran, wanted, {}))
 
 
@@ -207,7 +207,7 @@ def _against(
             return _verification(job, name, reference.name, ran, wanted, judged)
         look, flat = reference.look(ran.outputs), _flat(wanted)
         worst = worst_call(judged)
-        numbers = {worst_call([each for each in judged if each.signature == key]) for key in ran.outputs}
+        numbers = {worst_call([output for output in judged if output.signature == key]) for key in ran.outputs}
         seen = {
             number: look_into(
                 *(job, name, ran.rounds, flat, number, job.tolerance, look, on_step),
@@ -239,7 +239,7 @@ def _verification(
         coverage=ran.coverage,
         limit=ran.limit,
         layers=layers,
-        differing=differing_call(outputs, _flat(ran.rounds), _flat(ran.found), _flat(wanted)),
+        differing=differing_call(outputs, _flat(ran.rounds), _flat(ran.results), _flat(wanted)),
     )
 
 
@@ -255,14 +255,14 @@ def _judged(
     evidence = Evidence(job.tolerance, ran.moving, ran.coverage, not job.is_given, refused, dtypes=ran.dtypes)
     evidence = evidence._replace(spreads=spreads)
     if seen is not None:
-        explained = {(each.signature, name): error for each in seen for name, error in each.explained.items()}
+        explained = {(layers.signature, name): error for layers in seen for name, error in layers.explained.items()}
         faults = {
-            (each.signature, name): f"{layer.op} {layer.name} is {layer.fault}"
-            for each in seen
-            for name, layer in each.faulty.items()
+            (layers.signature, name): f"{layer.op} {layer.name} is {layer.fault}"
+            for layers in seen
+            for name, layer in layers.faulty.items()
         }
         evidence = evidence._replace(explained=explained, faults=faults)
-    return tuple(verdicts(_flat(ran.rounds), _flat(ran.found), _flat(wanted), evidence))
+    return tuple(verdicts(_flat(ran.rounds), _flat(ran.results), _flat(wanted), evidence))
 
 
 def _call_both(
@@ -309,17 +309,17 @@ def _beyond(
 ) -> tuple[ModelCalls, list[list[Arrays]], dict[str, str]]:
     """Adds calls that pick rows that only the original's tables have, and says which of these the model refuses."""
     refused: dict[str, str] = {}
-    for each, what in ran.beyond:
+    for one_call, what in ran.beyond:
         try:
-            expected = call([[each]], ran.outputs)
+            expected = call([[one_call]], ran.outputs)
         except (RefusedCallError, InterpreterError):
             continue  # they have no such rows, either
         try:
-            found = run_job(replace(job, rounds=((each,),)), name, on_step).found
+            results = run_job(replace(job, rounds=((one_call,),)), name, on_step).results
         except InterpreterError:
-            refused[each.signature] = what
+            refused[one_call.signature] = what
             continue
-        ran = ran._replace(rounds=[*ran.rounds, [each]], found=[*ran.found, *found])
+        ran = ran._replace(rounds=[*ran.rounds, [one_call]], results=[*ran.results, *results])
         wanted = [*wanted, *expected]
     return ran, wanted, refused
 
@@ -330,26 +330,26 @@ def _flat(rounds: Iterable[Iterable[_T]]) -> list[_T]:
 
 def _arrays(given: Mapping[str, npt.ArrayLike] | Sequence[Mapping[str, npt.ArrayLike]]) -> tuple[Arrays, ...]:
     several = [given] if isinstance(given, Mapping) else given
-    return tuple({name: np.asarray(value) for name, value in each.items()} for each in several)
+    return tuple({name: np.asarray(value) for name, value in inputs.items()} for inputs in several)
 
 
 def without_refused(
     job: ModelJob, ran: ModelCalls, wanted: list[list[Arrays]]
 ) -> tuple[ModelCalls, list[list[Arrays]]]:
     """Leaves out calls with kinds of numbers that the original refuses, and what follows if the model keeps state."""
-    *others, last = zip(ran.rounds, ran.found, wanted, strict=True)
+    *others, last = zip(ran.rounds, ran.results, wanted, strict=True)
     calls = [*zip(*last, strict=True)]
 
-    def is_taken(each: tuple[Call, Arrays, Arrays]) -> bool:
-        call, found, expected = each
-        return call.kind is None or bool(expected) or not found
+    def is_taken(made_by_both: tuple[Call, Arrays, Arrays]) -> bool:
+        call, results, expected = made_by_both
+        return call.kind is None or bool(expected) or not results
 
     if all(map(is_taken, calls)):
         return ran, wanted
     taken = [*(takewhile if _keeps_state(job) else filter)(is_taken, calls)]
     made = [*others, *([[*map(list, zip(*taken, strict=True))]] if taken else [])]
-    rounds, found, expected = map(list, zip(*made, strict=True))
-    return ran._replace(rounds=rounds, found=found), expected
+    rounds, results, expected = map(list, zip(*made, strict=True))
+    return ran._replace(rounds=rounds, results=results), expected
 
 
 def _keeps_state(job: ModelJob) -> bool:
@@ -368,27 +368,27 @@ def spreads_of(
 
     Both models are run with moved ops, if the original is a LiteRT model.
     """
-    made = zip(*(chain.from_iterable(each) for each in (ran.rounds, ran.found, wanted)), strict=True)
+    made = zip(*(chain.from_iterable(by_round) for by_round in (ran.rounds, ran.results, wanted)), strict=True)
     calls = [*enumerate(made)]
     differing = {
         (call.signature, key)
-        for _, (call, found, expected) in calls
-        for key in found.keys() & expected.keys()
-        if call.kind is None and not difference(found[key], expected[key]).error <= job.tolerance
+        for _, (call, results, expected) in calls
+        for key in results.keys() & expected.keys()
+        if call.kind is None and not difference(results[key], expected[key]).error <= job.tolerance
     }
-    kinds = {number: (call, found, expected) for number, (call, found, expected) in calls if call.kind}
+    kinds = {number: (call, results, expected) for number, (call, results, expected) in calls if call.kind}
     spreads: dict[int, Arrays] = {number: {} for number in kinds}
 
     def differs(number: int) -> bool:
-        call, found, expected = kinds[number]
+        call, results, expected = kinds[number]
         return call.kind is not None and any(
-            difference_of_elements(found[key], value, call.kind, job.tolerance, spreads[number].get(key, 0.0)).error
+            difference_of_elements(results[key], value, call.kind, job.tolerance, spreads[number].get(key, 0.0)).error
             for key, value in expected.items()
-            if key in found and (call.signature, key) not in differing
+            if key in results and (call.signature, key) not in differing
         )
 
     def moves(rounds: Sequence[Sequence[Call]], _: Outputs) -> list[list[Arrays]]:
-        return run_job(replace(job, rounds=tuple(map(tuple, rounds)), moves=True), name).found
+        return run_job(replace(job, rounds=tuple(map(tuple, rounds)), moves=True), name).results
 
     for run in filter(None, (moves, reference.moves)):
         places = [*filter(differs, kinds)]

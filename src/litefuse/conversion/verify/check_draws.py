@@ -46,12 +46,12 @@ def constant_arguments(module: ir.Module, function: func.FuncOp) -> list[Argumen
         return []
     values = [{f"x{index}": _constant(operand) for index, operand in enumerate(operands)} for operands in calls]
     constant = [name for name in values[0] if all(value[name] is not None for value in values)]
-    found: list[Arguments] = []
-    for each in values:
-        arguments = {name: value for name in constant if (value := each[name]) is not None}
-        if not any(_are_equal(arguments, other) for other in found):
-            found.append(arguments)
-    return found if constant else []
+    distinct: list[Arguments] = []
+    for of_call in values:
+        arguments = {name: value for name in constant if (value := of_call[name]) is not None}
+        if not any(_are_equal(arguments, other) for other in distinct):
+            distinct.append(arguments)
+    return distinct if constant else []
 
 
 def asks_for_nan(module: ir.Module, function: func.FuncOp) -> bool:
@@ -147,7 +147,9 @@ class DrawnArguments:
         self._last: Arguments = {}
         first = next(iter(read.values()))
         (self._key,) = first.signatures
-        self._drawers: dict[ModelInputs, Drawer] = {each: each.drawer(self._key, random) for each in read.values()}
+        self._drawers: dict[ModelInputs, Drawer] = {
+            inputs: inputs.drawer(self._key, random) for inputs in read.values()
+        }
         #: The results that depend on arguments.
         self.moving = first.moving[self._key]
 

@@ -59,7 +59,7 @@ class Branches:
     @property
     def complete(self) -> bool:
         """Whether every condition was seen both true and false."""
-        return all(len(each) == 2 for each in self._taken.values())
+        return all(len(taken) == 2 for taken in self._taken.values())
 
     @property
     def coverage(self) -> Sequence[Coverage]:
@@ -113,7 +113,7 @@ class DrawnRounds(NamedTuple):
 
     Attributes:
         rounds: The calls; each round begins with the initial state of the model.
-        found: The model's outputs for each call.
+        results: The model's outputs for each call.
         limit: The exclusive upper bound of integers, if the model takes nothing else; None if it takes what its graph
             says.
         coverage: How many rows of tables, words of vocabularies, and branches were reached.
@@ -121,7 +121,7 @@ class DrawnRounds(NamedTuple):
     """
 
     rounds: list[list[Call]]
-    found: list[list[Arrays]]
+    results: list[list[Arrays]]
     limit: int | None
     coverage: tuple[Coverage, ...]
     beyond: tuple[tuple[Call, str], ...]
@@ -188,24 +188,24 @@ def drawn_rounds(converted: ConvertedModel, inputs: ModelInputs, plan: Plan) -> 
             continue
         rounds = [drawing.round(batch) for batch in batches]
         try:
-            found = [converted.call(each) for each in rounds]
+            results = [converted.call(calls) for calls in rounds]
         except LitefuseError as error:
             refused = refused or error
             continue
         drawing.settle()
-        more, given = drawing.more(rounds, found, batches[-1])
+        more, given = drawing.more(rounds, results, batches[-1])
         if more:
             rounds.append(more)
-            found.append(given)
+            results.append(given)
         coverage, beyond = drawing.coverage(), tuple(drawing.beyond(batches[-1]))
         if plan.kinds:
             if plan.kinds.keeps_state:
                 rounds.append([])
-                found.append([])
+                results.append([])
             for call, outputs in drawing.kinds(plan.kinds):  # a round of their own would load the original once more
                 rounds[-1].append(call)
-                found[-1].append(outputs)
-        return DrawnRounds(rounds, found, limit, coverage, beyond)
+                results[-1].append(outputs)
+        return DrawnRounds(rounds, results, limit, coverage, beyond)
     assert refused is not None
     raise refused
 

@@ -106,7 +106,7 @@ class ModelCalls(NamedTuple):
 
     Attributes:
         rounds: The calls; each round begins with the initial state of the model.
-        found: The model's outputs for each call.
+        results: The model's outputs for each call.
         outputs: The names of each signature's outputs.
         moving: Those that depend on inputs.
         coverage: How many rows and words drawn inputs reached.
@@ -116,7 +116,7 @@ class ModelCalls(NamedTuple):
     """
 
     rounds: list[list[Call]]
-    found: list[list[Arrays]]
+    results: list[list[Arrays]]
     outputs: dict[str, tuple[str, ...]]
     moving: dict[str, frozenset[str]]
     coverage: tuple[Coverage, ...] = ()
@@ -154,7 +154,7 @@ def call_model(job: ModelJob, announce: Callable[[str], None]) -> ModelCalls:
         announce("close the model")
         return ModelCalls(
             drawn.rounds,
-            drawn.found,
+            drawn.results,
             converted.outputs,
             inputs.moving,
             drawn.coverage,
@@ -217,8 +217,8 @@ def _given_calls(specs: Mapping[str, Sequence[InputSpec]], given: Iterable[Array
         raise LitefuseError("inputs are for one signature", hint=f"Name it; the model has {', '.join(specs)}.")
     key, of_signature = next(iter(specs.items()))
     calls: list[Call] = []
-    for each in given:
-        calls += [Call(key, fit_inputs(each, of_signature, "the inputs lack", "inputs"))] * times
+    for inputs in given:
+        calls += [Call(key, fit_inputs(inputs, of_signature, "the inputs lack", "inputs"))] * times
     return calls
 
 

@@ -96,11 +96,11 @@ def call_original(job: OriginalJob, announce: Callable[[str], None]) -> list[lis
     """
     tf = load_tensorflow(announce)
     where = str(job.model)
-    found: list[list[Arrays]] = []
+    outputs: list[list[Arrays]] = []
     for number, calls in enumerate(job.rounds):
         announce(Step(f"call the original: round {number + 1} of {len(job.rounds)}", number, len(job.rounds)))
-        found.append(call_functions(tf, load_functions(tf, job, calls), calls, where))
-    return found
+        outputs.append(call_functions(tf, load_functions(tf, job, calls), calls, where))
+    return outputs
 
 
 def load_tensorflow(announce: Callable[[str], None]) -> Any:

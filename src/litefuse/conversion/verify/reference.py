@@ -105,10 +105,12 @@ class Names(NamedTuple):
         outputs: Mapping[str, tuple[str, ...]],
     ) -> list[list[Arrays]]:
         """Calls the original in rounds, and returns its outputs under the names of the model."""
-        found = call([[self.call(each) for each in calls] for calls in rounds], self.outputs(outputs))
+        outputs_of_rounds = call(
+            [[self.call(one_call) for one_call in calls] for calls in rounds], self.outputs(outputs)
+        )
         return [
-            [self.results(each, result) for each, result in zip(calls, results, strict=False)]
-            for calls, results in zip(rounds, found, strict=False)
+            [self.results(one_call, result) for one_call, result in zip(calls, results, strict=False)]
+            for calls, results in zip(rounds, outputs_of_rounds, strict=False)
         ]
 
     def _of(self, key: str, role: str) -> Mapping[str, str]:
@@ -142,11 +144,15 @@ def _tables(model: SavedModel) -> Tables:
     keys: list[tuple[bytes | int, ...]] = []
     for table in model.tables.values():
         with suppress(LitefuseError):
-            found = table.read()[0]
-            if found.dtype.kind in "iuO":
-                keys.append(tuple(found.tolist()))
+            keys_of_table = table.read()[0]
+            if keys_of_table.dtype.kind in "iuO":
+                keys.append(tuple(keys_of_table.tolist()))
     captured: list[Variable | Constant] = [*model.variables.values(), *model.constants.values()]
-    shapes = {tuple(size or 0 for size in each.shape) for each in captured if each.shape and None not in each.shape}
+    shapes = {
+        tuple(size or 0 for size in capture.shape)
+        for capture in captured
+        if capture.shape and None not in capture.shape
+    }
     nodes = [node for function in model.functions.values() for node in function.node_def]
     own = [number for constant in model.constants.values() for number in _few(constant.tensor)]
     numbers = dict.fromkeys([*(number for node in nodes for number in _numbers(node)), *own])
@@ -264,7 +270,7 @@ def _with_names(reference: Reference, names: Names) -> Reference:
         look_into = reference.look(names.outputs(outputs))
 
         def renamed(calls: Sequence[Call], observed: Observation, place: Path) -> Mapping[int, Match]:
-            return look_into([names.call(each) for each in calls], observed, place)
+            return look_into([names.call(one_call) for one_call in calls], observed, place)
 
         return renamed
 
@@ -305,10 +311,10 @@ def _litert_reference(
 
     def call(rounds: Sequence[Sequence[Call]], outputs: Outputs) -> list[list[Arrays]]:
         given = replace(job_of(outputs), rounds=tuple(map(tuple, rounds)))
-        return run_job(given, name, lambda step: announce(f"call the original: {step}")).found
+        return run_job(given, name, lambda step: announce(f"call the original: {step}")).results
 
     def moves(rounds: Sequence[Sequence[Call]], outputs: Outputs) -> list[list[Arrays]]:
-        return run_job(replace(job_of(outputs), rounds=tuple(map(tuple, rounds)), moves=True), name, announce).found
+        return run_job(replace(job_of(outputs), rounds=tuple(map(tuple, rounds)), moves=True), name, announce).results
 
     def look(outputs: Outputs) -> LookIntoOriginal:
         return litert_original(job_of(outputs), name)

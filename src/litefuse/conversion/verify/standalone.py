@@ -68,7 +68,7 @@ def standalone_model(
     """
     whole = lowering or Lowering((), State(_no_value, {}), Weights(sys.maxsize))
     alone = _copied(module, function)
-    (entry,) = (each for symbol, each in functions(alone).items() if symbol == function_symbol(function))
+    (entry,) = (copy for symbol, copy in functions(alone).items() if symbol == function_symbol(function))
     if size is not None:
         _fix_arguments(entry, size)
     inputs = tuple(f"x{index}" for index in range(len(entry.type.inputs)))
@@ -144,7 +144,7 @@ def _freeze(alone: ir.Module, state: State) -> None:
     run_passes(alone, constant_variables(state.values, verdicts))
     written = [verdict for verdict in verdicts if verdict.writer is not None]
     if written:
-        named = ", ".join(f"{each.variable!r} ({each.writer})" for each in written)
+        named = ", ".join(f"{verdict.variable!r} ({verdict.writer})" for verdict in written)
         raise ConversionError(
             f"it writes the variables {named}, which is not compared: return the new values from the composite, and "
             "assign them outside of it"

@@ -45,14 +45,14 @@ def movements(calls: Sequence[Call], outputs: Sequence[Arrays], tolerance: float
         tolerance: The allowed error.
     """
     before: dict[object, tuple[Call, Arrays]] = {}
-    found: dict[_Output, Movement] = {}
+    by_output: dict[_Output, Movement] = {}
     for call, given in zip(calls, outputs, strict=True):
         shapes = call.signature, *((name, value.shape) for name, value in call.inputs.items())
         last = before.get(shapes)
         before[shapes] = call, given
         comparable = last is not None and (not call.inputs or _differ(last[0].inputs, call.inputs))
         for name, value in given.items():
-            moved, count = found.get((call.signature, name), Movement(0, 0))
+            moved, count = by_output.get((call.signature, name), Movement(0, 0))
             if last is not None and comparable and name in last[1]:
                 before_it = last[1][name]
                 # Beside a large number, the others stand still but for each by itself.
@@ -60,14 +60,14 @@ def movements(calls: Sequence[Call], outputs: Sequence[Arrays], tolerance: float
                     call.kind is not None and elements(before_it, value).error > tolerance
                 )
                 moved, count = moved + moves, count + 1
-            found[call.signature, name] = Movement(moved, count)
-    return found
+            by_output[call.signature, name] = Movement(moved, count)
+    return by_output
 
 
 def unmoved(found: dict[_Output, Movement], moving: dict[str, frozenset[str]]) -> list[_Output]:
     """Returns the outputs that depend on inputs but never moved."""
     return [
-        (key, name) for (key, name), each in found.items() if not each.moved and name in moving.get(key, frozenset())
+        (key, name) for (key, name), move in found.items() if not move.moved and name in moving.get(key, frozenset())
     ]
 
 
@@ -193,7 +193,7 @@ def _doubt(key: str, name: str, movement: Movement, evidence: Evidence) -> str:
         return ""  # a constant
     if not movement.moved and (movement.calls or evidence.drawn):
         return "it did not move with the inputs"
-    short = [each for each in evidence.coverage if each.signature == key and not each.complete]
+    short = [count for count in evidence.coverage if count.signature == key and not count.complete]
     return f"{short[0].name}: {short[0].kind} covered {short[0]}" if short else ""
 
 

@@ -68,8 +68,8 @@ MARGIN = 3.0
 
 def worst_verdict(verdicts: Iterable[Verdict]) -> Verdict:
     """Returns the verdict on a whole, from those on its parts: that on the worst."""
-    found = {*verdicts}
-    return "differs" if "differs" in found else "inconclusive" if "inconclusive" in found else "equal"
+    distinct = {*verdicts}
+    return "differs" if "differs" in distinct else "inconclusive" if "inconclusive" in distinct else "equal"
 
 
 @dataclass(frozen=True)
@@ -209,7 +209,7 @@ class DifferingCall:
 
     def __str__(self) -> str:
         """Says which call and element differ, both values, and the dtypes and shapes of the inputs."""
-        given = ", ".join(f"{name} {each.dtype}{list(each.shape)}" for name, each in self.inputs.items())
+        given = ", ".join(f"{name} {value.dtype}{list(value.shape)}" for name, value in self.inputs.items())
         found, expected = self.found[self.output], self.expected[self.output]
         what = f"{self.output} of {found.dtype}{list(found.shape)}, not {expected.dtype}{list(expected.shape)}"
         if found.shape == expected.shape and found.size:
@@ -284,7 +284,7 @@ def _answer(verification: Verification) -> Section:
     facts = [("equal", f"{equal:,} of {count_of(len(outputs), 'output')}, within {_allowed(verification)}")]
     judgements: list[Judgement] = [VERDICTS[verdict]]
     if worst := max(
-        (output for output in outputs if isfinite(output.error)), key=lambda each: each.error, default=None
+        (output for output in outputs if isfinite(output.error)), key=lambda output: output.error, default=None
     ):
         at = f", of {worst.name} in call {worst.call}" if worst.call and worst.error else ""
         told = "" if worst.explained is None else f"; quantization explains {worst.explained:.2g}"

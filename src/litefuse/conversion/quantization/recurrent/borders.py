@@ -31,8 +31,8 @@ def join_integers(graph: GraphEditor) -> None:
         op.inputs = [source]
         alike = graph.tensor(source).type == graph.tensor(result).type and graph.scale(source) == graph.scale(result)
         if alike and not graph.is_output(result) and not graph.tensor(result).isVariable:
-            for each in graph.consumers(result):
-                graph.replace_input(each, result, source)
+            for consumer in graph.consumers(result):
+                graph.replace_input(consumer, result, source)
             graph.remove_op(op)
     for op in [*graph.ops]:
         if graph.kind(op) == "UNPACK":
@@ -63,23 +63,23 @@ def _rescale_once(graph: GraphEditor, op: Any) -> None:
     %0, %1 = unpack(%q)                       %r = quantize(%q)
     %2, %3 = quantize(%0), quantize(%1)  -->  %2, %3 = unpack(%r)
     """
-    source, items = int(op.inputs[0]), [int(each) for each in op.outputs]
+    source, items = int(op.inputs[0]), [int(output) for output in op.outputs]
     rescaled: list[Any] = []
     for item in items:
         takers = [*graph.consumers(item)]
         if len(takers) != 1 or graph.kind(takers[0]) != "QUANTIZE" or graph.is_output(item):
             return
         rescaled.append(takers[0])
-    results = [int(each.outputs[0]) for each in rescaled]
-    scales = {graph.scale(each) for each in results}
+    results = [int(taker.outputs[0]) for taker in rescaled]
+    scales = {graph.scale(result) for result in results}
     scale = scales.pop()
-    if scales or scale is None or not all(graph.is_type(each, "int8") for each in (source, *results)):
+    if scales or scale is None or not all(graph.is_type(index, "int8") for index in (source, *results)):
         return
     whole = graph.add_tensor(f"{graph.name(source)}_rescaled", graph.shape(source), "int8", scale)
     graph.add_op(op, "QUANTIZE", [source], [whole])
     op.inputs, op.outputs = [whole], results
-    for each in rescaled:
-        graph.remove_op(each)
+    for taker in rescaled:
+        graph.remove_op(taker)
 
 
 def _drop_ops(graph: GraphEditor) -> None:
@@ -95,17 +95,24 @@ def _drop_ops(graph: GraphEditor) -> None:
 def drop_unused(model: Any) -> None:
     """Removes the tensors, buffers and op codes of a model that nothing refers to."""
     for number, graph in enumerate(model.subgraphs):
-        signatures = [each for each in model.signatureDefs or () if each.subgraphIndex == number]
-        _drop_tensors(graph, [entry for each in signatures for entry in (*(each.inputs or ()), *(each.outputs or ()))])
+        signatures = [signature for signature in model.signatureDefs or () if signature.subgraphIndex == number]
+        _drop_tensors(
+            graph,
+            [entry for signature in signatures for entry in (*(signature.inputs or ()), *(signature.outputs or ()))],
+        )
     tensors = [tensor for graph in model.subgraphs for tensor in graph.tensors]
     metadata = [*(model.metadata or ())]
-    for each in tensors:
-        if each.quantization is not None and each.quantization.scale is None and each.quantization.details is None:
-            each.quantization = None  # an empty table
-    kept = _places({0, *(each.buffer for each in tensors), *(each.buffer for each in metadata)})
+    for tensor in tensors:
+        if (
+            tensor.quantization is not None
+            and tensor.quantization.scale is None
+            and tensor.quantization.details is None
+        ):
+            tensor.quantization = None  # an empty table
+    kept = _places({0, *(tensor.buffer for tensor in tensors), *(entry.buffer for entry in metadata)})
     model.buffers = [model.buffers[old] for old in kept]
-    for each in (*tensors, *metadata):
-        each.buffer = kept[each.buffer]
+    for owner in (*tensors, *metadata):
+        owner.buffer = kept[owner.buffer]
     ops = [op for graph in model.subgraphs for op in graph.operators or ()]
     codes = _places(op.opcodeIndex for op in ops)
     model.operatorCodes = [model.operatorCodes[old] for old in codes]
@@ -117,7 +124,7 @@ def _drop_tensors(graph: Any, signature_entries: list[Any]) -> None:
     lists: list[tuple[Any, str]] = [(graph, "inputs"), (graph, "outputs")]
     lists += [(op, field) for op in graph.operators or () for field in ("inputs", "outputs", "intermediates")]
     used = {int(index) for owner, field in lists for index in _numbers(owner, field)}
-    places = _places({each for each in used if each >= 0} | {each.tensorIndex for each in signature_entries})
+    places = _places({index for index in used if index >= 0} | {entry.tensorIndex for entry in signature_entries})
     graph.tensors = [graph.tensors[old] for old in places]
     for owner, field in lists:
         if getattr(owner, field) is not None:
@@ -127,8 +134,8 @@ def _drop_tensors(graph: Any, signature_entries: list[Any]) -> None:
 
 
 def _numbers(owner: Any, field: str) -> list[int]:
-    found = getattr(owner, field)
-    return [] if found is None else list(found)
+    numbers = getattr(owner, field)
+    return [] if numbers is None else list(numbers)
 
 
 def _places(kept: Iterable[int]) -> dict[int, int]:

@@ -136,7 +136,7 @@ def observed_ranges(
         signatures: The graph of each signature.
         calls: The calls.
     """
-    found: dict[str, InnerRanges] = {}
+    by_output: dict[str, InnerRanges] = {}
     for signature, of_signature in calls.items():
         graph = graphs.get(signatures[signature])
         if graph is None or not ops.get(signatures[signature]):
@@ -148,18 +148,18 @@ def observed_ranges(
             experimental_preserve_all_tensors=True,
         )
         runner: Any = interpreter.get_signature_runner(signature)
-        each = [(op, LstmNumbers.of(graph, op)) for op in ops[signatures[signature]]]
+        lstms = [(op, LstmNumbers.of(graph, op)) for op in ops[signatures[signature]]]
         for inputs in of_signature:
             runner(**inputs)
 
             def read(index: int, where: int = signatures[signature], interpreter: Any = interpreter) -> Any:
                 return interpreter.get_tensor(index, where)
 
-            for op, numbers in each:
+            for op, numbers in lstms:
                 ranges = inner_ranges(numbers, read(op.inputs[INPUT]), *_states(graph, op, read))
                 name = graph.name(op.outputs[0])
-                found[name] = ranges.widened(found[name]) if name in found else ranges
-    return found
+                by_output[name] = ranges.widened(by_output[name]) if name in by_output else ranges
+    return by_output
 
 
 def _states(graph: GraphEditor, op: Any, read: Any) -> Iterator[npt.NDArray[np.float32]]:

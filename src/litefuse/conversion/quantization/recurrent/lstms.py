@@ -76,11 +76,11 @@ class LstmOps:
         model = read_model(self._path)
         for graph in editors_of(model):
             for op in lstm_ops(graph):
-                yield from (graph.name(op.inputs[each]) for each in (OUTPUT_STATE, CELL_STATE))
+                yield from (graph.name(op.inputs[state]) for state in (OUTPUT_STATE, CELL_STATE))
                 for reads in cell_reads(graph, op):
                     copies = [input_ for input_ in reads.inputs if is_copy(graph, graph.producer(input_))]
                     taken = [consumer.outputs[0] for consumer in graph.consumers(reads.outputs[0])]
-                    yield from (graph.name(each) for each in (reads.outputs[0], *copies, *taken))
+                    yield from (graph.name(index) for index in (reads.outputs[0], *copies, *taken))
 
     def observed(self, calls: Calls) -> dict[str, InnerRanges]:
         """Returns the ranges inside the ops that have an integer form, by the names of their results."""
@@ -208,8 +208,8 @@ def enclose_states(ranges: Ranges, inner: Mapping[str, InnerRanges]) -> Ranges:
 
 
 def _others(graph: GraphEditor) -> list[FloatLayer]:
-    found = [(graph.name(op.outputs[0]), graph.kind(op)) for op in graph.ops if graph.kind(op) in _OTHERS]
-    return [FloatLayer(name, f"LiteRT's {op} takes integers only as weights") for name, op in found]
+    others = [(graph.name(op.outputs[0]), graph.kind(op)) for op in graph.ops if graph.kind(op) in _OTHERS]
+    return [FloatLayer(name, f"LiteRT's {op} takes integers only as weights") for name, op in others]
 
 
 def _agree_on_outputs(graph: GraphEditor, signatures: Sequence[Any], *, quantized_io: bool) -> None:

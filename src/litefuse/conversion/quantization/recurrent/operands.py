@@ -92,11 +92,13 @@ class LstmNumbers:
     @classmethod
     def of(cls, graph: GraphEditor, op: Any) -> LstmNumbers:
         """Reads an op whose weights are float32."""
-        positions = [each for each in range(len(op.inputs)) if each not in {INPUT, OUTPUT_STATE, CELL_STATE}]
+        positions = [
+            position for position in range(len(op.inputs)) if position not in {INPUT, OUTPUT_STATE, CELL_STATE}
+        ]
         values = {position: graph.constant(op.inputs[position]) for position in positions}
         options = op.builtinOptions
         return cls(
-            {each: value for each, value in values.items() if value is not None},
+            {position: value for position, value in values.items() if value is not None},
             float(options.cellClip),
             float(options.projClip),
             bool(getattr(options, "timeMajor", False)),
@@ -107,7 +109,7 @@ def lstm_ops(graph: GraphEditor) -> Iterator[Any]:
     """Yields the ops with float32 inputs and weights: over all steps, or of one."""
     for op in [*graph.ops]:
         if graph.kind(op) in LSTMS and all(
-            graph.is_type(op.inputs[each], "float32") for each in (INPUT, INPUT_WEIGHTS[1])
+            graph.is_type(op.inputs[position], "float32") for position in (INPUT, INPUT_WEIGHTS[1])
         ):
             yield op
 
@@ -153,6 +155,6 @@ def reason_for_float(graph: GraphEditor, op: Any, *, hybrid: bool = False) -> st
         # The fault `integer-peepholes`.
         return "LiteRT's integers for peepholes are wrong where a projection has another size than the cells"
     given = {*range(1, 18), *NORMALIZATIONS}
-    if any(op.inputs[each] >= 0 and graph.constant(op.inputs[each]) is None for each in given):
+    if any(op.inputs[position] >= 0 and graph.constant(op.inputs[position]) is None for position in given):
         return "its weights are computed"
     return None

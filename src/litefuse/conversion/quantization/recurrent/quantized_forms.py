@@ -106,7 +106,7 @@ def make_hybrid(graph: GraphEditor, op: Any, name: str) -> None:
 
 def make_hybrid_rnn(graph: GraphEditor, op: Any, name: str) -> None:
     """Makes int8 of the two matrices of UNIDIRECTIONAL_SEQUENCE_RNN, likewise."""
-    weights = [int(op.inputs[each]) for each in (1, 2)]
+    weights = [int(op.inputs[position]) for position in (1, 2)]
     if all(graph.constant(weight) is not None and graph.is_type(weight, "float32") for weight in weights):
         _quantize(graph, op, {1: f"{name}/kernel", 2: f"{name}/recurrent"})
 
@@ -216,9 +216,9 @@ def _integer_input(graph: GraphEditor, op: Any, ends: tuple[float, float]) -> in
     source = integer_source(graph, x)
     if graph.is_type(source, "int8") and graph.scale(source) is not None:
         return source
-    for each in graph.before(op):
-        if x in each.inputs and graph.kind(each) == "QUANTIZE" and graph.is_type(each.outputs[0], "int8"):
-            return int(each.outputs[0])
+    for earlier in graph.before(op):
+        if x in earlier.inputs and graph.kind(earlier) == "QUANTIZE" and graph.is_type(earlier.outputs[0], "int8"):
+            return int(earlier.outputs[0])
     result = graph.add_tensor(f"{graph.name(x)}_int8", graph.shape(x), "int8", asymmetric(*ends))
     graph.add_op(op, "QUANTIZE", [x], [result])
     return result

@@ -139,11 +139,11 @@ def litert_original(reference: ModelJob, what: str) -> LookIntoOriginal:
     def look(calls: Sequence[Call], observed: Observation, folder: Path) -> dict[int, Match]:
         names = {tensor.name: tensor.index for tensor in observed.graph.tensors if tensor.index in observed.seen}
         job = ObservationJob(reference, tuple(calls), folder, frozenset(filter(None, names)))
-        found = cast("Observation", run_model(_MODEL, job, what))
+        observation = cast("Observation", run_model(_MODEL, job, what))
         return {
             names[tensor.name]: Match((Candidate(tensor.name, values_file(folder, tensor.index)),), certain=True)
-            for tensor in found.graph.tensors
-            if tensor.index in found.seen
+            for tensor in observation.graph.tensors
+            if tensor.index in observation.seen
         }
 
     return look
@@ -159,17 +159,17 @@ def observation_of_original(
             steps.setdefault(operand, set()).add(tensor.index)
     wanted = tuple(
         Wanted(
-            each.index,
-            each.name,
+            tensor.index,
+            tensor.name,
             seen.shape,
             kind_of(np.dtype(seen.dtype)),
-            each.position,
-            each.count,
-            frozenset(steps.get(each.index, ())),
-            each.operands[0] if each.op in _COPYING else None,
+            tensor.position,
+            tensor.count,
+            frozenset(steps.get(tensor.index, ())),
+            tensor.operands[0] if tensor.op in _COPYING else None,
         )
-        for each in observed.graph.tensors
-        if (seen := observed.seen.get(each.index)) is not None and each.index not in observed.graph.results
+        for tensor in observed.graph.tensors
+        if (seen := observed.seen.get(tensor.index)) is not None and tensor.index not in observed.graph.results
     )
     signatures = {call.signature: job.outputs[call.signature] for call in calls}
     return OriginalObservationJob(OriginalJob(job.model, job.tags, (tuple(calls),), signatures), wanted, folder)
@@ -216,11 +216,11 @@ def _judged(graph: LayerGraph, layers: Mapping[int, Layer], judged: Judged) -> I
 
 def _onward(graph: LayerGraph) -> set[int]:
     """Returns the tensors that what lasts is computed from."""
-    found = {*graph.ends}
+    onward = {*graph.ends}
     for tensor in reversed(graph.tensors):
-        if tensor.index in found:
-            found.update(tensor.operands)
-    return found
+        if tensor.index in onward:
+            onward.update(tensor.operands)
+    return onward
 
 
 def faults_of_outputs(graph: LayerGraph, layers: Sequence[Layer]) -> dict[str, Layer]:
@@ -250,30 +250,27 @@ def _layer(
     if seen.change > tolerance:
         return replace(layer, problem=f"looking at it changes the outputs by {seen.change:.2g}")
     values = np.load(values_file(folder, tensor.index), allow_pickle=np.dtype(seen.dtype) == object)
-    found = [_Found("", result, True)] if (result := results.get(output)) is not None else []
+    originals = [_Original("", result, True)] if (result := results.get(output)) is not None else []
     if match := matches.get(tensor.index):
-        found += [_Found(candidate.node, _load(candidate.file), match.certain) for candidate in match.candidates]
-        found = found[:1] if output in results else found
+        if output not in results:
+            originals += [_Original(value.node, _load(value.file), match.certain) for value in match.candidates]
         layer = replace(layer, original=match.candidates[0].node)
-    best: _Compared | None = None
-    for each in found:
-        this = _compare(values, each)
-        if this is not None and (best is None or this.error < best.error):
-            best = this
-    if best is None:
-        return replace(layer, problem="its shape or dtype is not the original's" if found else NO_NAME)
-    if not best.error <= tolerance and not best.found.certain:
+    errors = [(error, original) for original in originals if (error := _error(values, original.values)) is not None]
+    if not errors:
+        return replace(layer, problem="its shape or dtype is not the original's" if originals else NO_NAME)
+    error, best = min(errors, key=lambda compared: compared[0])
+    if not error <= tolerance and not best.certain:
         return replace(layer, problem="it may be another step of the node")
     return replace(
         layer,
-        original=best.found.node or layer.original,
-        original_dtype=_dtype(best.found.values),
-        error=best.error,
-        differs=not best.error <= tolerance,
+        original=best.node or layer.original,
+        original_dtype=_dtype(best.values),
+        error=error,
+        differs=not error <= tolerance,
     )
 
 
-class _Found(NamedTuple):
+class _Original(NamedTuple):
     """A value of the original.
 
     Attributes:
@@ -287,19 +284,11 @@ class _Found(NamedTuple):
     certain: bool
 
 
-class _Compared(NamedTuple):
-    """The error against a value of the original."""
-
-    error: float
-    found: _Found
-
-
-def _compare(values: npt.NDArray[Any], found: _Found) -> _Compared | None:
+def _error(values: npt.NDArray[Any], expected: npt.NDArray[Any]) -> float | None:
     """Returns the error; None if the two cannot be compared."""
-    expected = found.values
     if kind_of(values.dtype) != kind_of(expected.dtype) or not same_order(values.shape, expected.shape):
         return None
-    return _Compared(difference(values.reshape(expected.shape), expected).error, found)
+    return difference(values.reshape(expected.shape), expected).error
 
 
 def _load(file: Path) -> npt.NDArray[Any]:
@@ -344,13 +333,13 @@ def _traced(graph: LayerGraph, layers: Mapping[int, Layer]) -> Sequence[Layer]:
 
 def _through(graph: LayerGraph, layers: Mapping[int, Layer], tensor: LayerTensor) -> tuple[str, ...]:
     """Returns the ops between a tensor and the compared tensors that it is computed from, the nearest first."""
-    by_index = {each.index: each for each in graph.tensors}
-    found: dict[int, str] = {}
+    by_index = {layer_tensor.index: layer_tensor for layer_tensor in graph.tensors}
+    ops: dict[int, str] = {}
     pending = list(tensor.operands)
     while pending:
         index = pending.pop(0)
         before = by_index.get(index)
-        if before is not None and index not in found and layers[index].error is None:
-            found[index] = f"{before.op} {before.name}"
+        if before is not None and index not in ops and layers[index].error is None:
+            ops[index] = f"{before.op} {before.name}"
             pending += before.operands
-    return tuple(found.values())
+    return tuple(ops.values())

@@ -54,7 +54,9 @@ def flatten(graph: Any, definition_of: Callable[[str], Any]) -> FlatGraph:
     """
     flat = FlatGraph(type(graph)(versions=graph.versions))
     flat.definition.library.CopyFrom(graph.library)
-    _Inlining(flat, {each.signature.name: each for each in graph.library.function}, definition_of).graph(graph)
+    _Inlining(flat, {function.signature.name: function for function in graph.library.function}, definition_of).graph(
+        graph
+    )
     _measure(flat)
     return flat
 
@@ -127,11 +129,11 @@ class _Inlining:
         start = self._waiting(f"{prefix}start", waits) if waits else ""
         tensors = {arg.name: [value] for arg, value in zip(function.signature.input_arg, given, strict=True)}
         attributes = dict((node.attr["f"].func if node.op in _CALLS else node).attr.items())
-        body = {each.name: each for each in function.node_def}
+        body = {inner_node.name: inner_node for inner_node in function.node_def}
         inner = _Scope(prefix, body, tensors, {}, start, attributes, scope.functions | {function.signature.name})
         self._copy(inner, function.node_def)
-        results = [self._tensor(inner, function.ret[each.name]) for each in function.signature.output_arg]
-        controls = [self._wait(inner, each) for each in function.control_ret.values()]
+        results = [self._tensor(inner, function.ret[arg.name]) for arg in function.signature.output_arg]
+        controls = [self._wait(inner, control) for control in function.control_ret.values()]
         scope.tensors[node.name] = results
         ends = [*dict.fromkeys([*controls, *(f"^{result.partition(':')[0]}" for result in results)])]
         scope.ends[node.name] = self._waiting(f"{prefix}end", ends or waits)
@@ -144,7 +146,7 @@ class _Inlining:
         return name
 
     def _inputs(self, scope: _Scope, node: Any) -> list[str]:
-        inputs = [self._wait(scope, each[1:]) if each[0] == "^" else self._tensor(scope, each) for each in node.input]
+        inputs = [self._wait(scope, name[1:]) if name[0] == "^" else self._tensor(scope, name) for name in node.input]
         # The nodes of the arguments do not wait for the call's control inputs, so every node of the body does.
         waits = dict.fromkeys(input_ for input_ in inputs if input_[0] == "^")
         if scope.start:
@@ -204,7 +206,7 @@ def _operands_first(nodes: Sequence[Any], calls: set[str]) -> Iterator[Any]:
     if not calls:
         yield from nodes
         return
-    for name in in_order({name: [_source(each) for each in node.input] for name, node in by_name.items()}):
+    for name in in_order({name: [_source(input_) for input_ in node.input] for name, node in by_name.items()}):
         yield by_name[name]
 
 
@@ -218,7 +220,7 @@ def in_order(operands: Mapping[str, Sequence[str]]) -> Iterator[str]:
         pending = [(first, iter(operands[first]))]
         while pending:
             name, rest = pending[-1]
-            operand = next((each for each in rest if each in operands and each not in seen), None)
+            operand = next((input_ for input_ in rest if input_ in operands and input_ not in seen), None)
             if operand is None:
                 pending.pop()
                 yield name
@@ -233,11 +235,11 @@ def _measure(flat: FlatGraph) -> None:
     # A loop's back edge is its NextIteration, which has no inputs here.
     inputs = {name: () if node.op in _LOOPING else tuple(node.input) for name, node in nodes.items()}
     levels: dict[str, int] = {}
-    for name in in_order({name: [_source(each) for each in given] for name, given in inputs.items()}):
+    for name in in_order({name: [_source(input_) for input_ in given] for name, given in inputs.items()}):
         node = nodes[name]
-        known = [each for each in inputs[name] if _source(each) in levels]
-        flat.depths[name] = 1 + max((flat.depths[_source(each)] for each in known if each[0] != "^"), default=0)
-        levels[name] = max((levels[_source(each)] for each in known), default=0)
+        known = [input_ for input_ in inputs[name] if _source(input_) in levels]
+        flat.depths[name] = 1 + max((flat.depths[_source(input_)] for input_ in known if input_[0] != "^"), default=0)
+        levels[name] = max((levels[_source(input_)] for input_ in known), default=0)
         if node.op in _LOOPING or (node.op in _OPENING and not _leaves_loop(node, nodes)):
             levels[name] += 1
         elif node.op in _CLOSING or (node.op in _MERGING and not _begins_loop(node, nodes)):
@@ -251,4 +253,4 @@ def _leaves_loop(node: Any, nodes: Mapping[str, Any]) -> bool:
 
 
 def _begins_loop(merge: Any, nodes: Mapping[str, Any]) -> bool:
-    return any(nodes[_source(each)].op in _LOOPING for each in merge.input)
+    return any(nodes[_source(input_)].op in _LOOPING for input_ in merge.input)

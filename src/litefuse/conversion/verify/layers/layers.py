@@ -99,13 +99,13 @@ class Layers:
     def first(self) -> Layer | None:
         """The first layer that differs; if possible, one whose difference reaches an output."""
         differing = [layer for layer in self.layers if layer.differs]
-        return next((each for each in differing if each.reaches), differing[0] if differing else None)
+        return next((layer for layer in differing if layer.reaches), differing[0] if differing else None)
 
     @property
     def largest_step(self) -> Layer | None:
         """The layer where the error grows most, if there is an error."""
         growing = [layer for layer in self.layers if layer.added is not None and layer.added > 0]
-        return max(growing, key=lambda each: each.added or 0.0, default=None)
+        return max(growing, key=lambda layer: layer.added or 0.0, default=None)
 
     def to_json(self) -> dict[str, Any]:
         """Returns dictionaries and lists for ``json.dumps``."""
@@ -154,12 +154,12 @@ def layer_sections(layers: Layers, tolerance: float | None) -> list[Section]:
         Section(
             "Tensors",
             [
-                _row(each, "first" if each is first else "most" if each is step else "", judged=layers.judged)
-                for each in compared
+                _row(layer, "first" if layer is first else "most" if layer is step else "", judged=layers.judged)
+                for layer in compared
             ],
             headings=_HEADINGS if not layers.judged else (*_HEADINGS[:5], "of explained", ""),
             right=frozenset({4, 5}),
-            judgements=[_judgement(each) for each in compared],
+            judgements=[_judgement(layer) for layer in compared],
         ),
     ][: 2 if compared else 1]
 
@@ -219,7 +219,7 @@ def _compared_count(layers: Layers) -> str:
     """Says how many tensors are compared, and why the others are not."""
     left = [layer for layer in layers.layers if layer.error is None]
     text = f"{len(layers.compared)} of {len(layers.layers)} tensors"
-    unnamed = sum(each.problem == NO_NAME for each in left)
+    unnamed = sum(layer.problem == NO_NAME for layer in left)
     if not left:
         return text
     if unnamed == len(left):

@@ -131,7 +131,7 @@ class _Looking:
     def look(self, copy: ObservedCopy, tensors: Sequence[LayerTensor], seen: dict[int, Seen]) -> None:
         """Reads tensors: fewer at once where that changes the outputs."""
         own = self._graph.outputs
-        copy.set_outputs([*own, *(each.index for each in tensors if each.index not in own)])
+        copy.set_outputs([*own, *(tensor.index for tensor in tensors if tensor.index not in own)])
         self._runs += 1
         interpreter, outputs = self._run(str(copy.path))
         change = _change(outputs, self._expected)
@@ -156,10 +156,10 @@ class _Looking:
         if 0 in detail["shape"]:
             return np.empty(tuple(detail["shape"]), detail["dtype"])
         try:
-            found: npt.NDArray[Any] = np.array(interpreter.get_tensor(tensor.index, self._graph.subgraph))
+            values: npt.NDArray[Any] = np.array(interpreter.get_tensor(tensor.index, self._graph.subgraph))
         except ValueError:  # the runtime has no memory for it: the op did not run here but, for example, in a delegate
             return None
-        return dequantized(found, detail)
+        return dequantized(values, detail)
 
     def _run(self, model: str | bytes) -> tuple[Interpreter, Arrays]:
         interpreter = Interpreter(model, custom_ops=self._custom_ops or None)

@@ -77,10 +77,10 @@ def layer_graph(model: str | bytes, signature: str) -> LayerGraph:
     """
     with content_of(model) as data:
         read = Model(data)
-        found = read.signatures.get(signature)
-        if found is None:
+        main = read.signatures.get(signature)
+        if main is None:
             raise InterpreterError(f"the file says nothing of the signature {signature!r}")
-        graph = read.graphs[found.graph]
+        graph = read.graphs[main.graph]
         tensors = [
             _tensor(graph.tensor(output), output, op, position)
             for op in graph.ops
@@ -88,8 +88,8 @@ def layer_graph(model: str | bytes, signature: str) -> LayerGraph:
         ]
         stored = frozenset(operand for op in graph.ops if not op.outputs for operand in op.inputs)
         # If one output has several names, the first counts.
-        results = {index: name for name, index in reversed(found.outputs.items())}
-        return LayerGraph(found.graph, graph.outputs, stored, results, tuple(tensors))
+        results = {index: name for name, index in reversed(main.outputs.items())}
+        return LayerGraph(main.graph, graph.outputs, stored, results, tuple(tensors))
 
 
 def _tensor(tensor: Tensor, index: int, op: Op, position: int) -> LayerTensor:

@@ -59,13 +59,13 @@ def value_node(name: str, depths: Mapping[str, int]) -> list[str]:
         name: The tensor's name.
         depths: How far each node is from the inputs, by its name.
     """
-    found = dict.fromkeys(named_nodes(name, depths))
-    return sorted(found, key=lambda node: -depths[node])
+    nodes = dict.fromkeys(named_nodes(name, depths))
+    return sorted(nodes, key=lambda node: -depths[node])
 
 
 def named_nodes(name: str, nodes: Collection[str]) -> Iterator[str]:
     """Yields the nodes that a name lists, as far as they exist."""
-    *parts, last = [each.strip() for each in name.split(";") if each.strip()] or [""]
+    *parts, last = [part.strip() for part in name.split(";") if part.strip()] or [""]
     for part in parts:
         yield from _first([_node(part)], nodes)
     yield from _first([_node(last), *_without_number(_node(last))], nodes)
@@ -95,7 +95,7 @@ def same_order(shape: Sequence[int], other: Sequence[int]) -> bool:
     """
     if 0 in shape or 0 in other:
         return 0 in shape and 0 in other
-    a, b = ({*itertools.accumulate(each, operator.mul)} - {1} for each in (shape, other))
+    a, b = ({*itertools.accumulate(sizes, operator.mul)} - {1} for sizes in (shape, other))
     return math.prod(shape) == math.prod(other) and (a <= b or b <= a)
 
 
@@ -180,9 +180,9 @@ def observe_original(job: OriginalObservationJob, announce: Callable[[str], None
     announce("look into the original")
     calls, where = job.job.rounds[0], str(job.job.model)
     expected = call_functions(tf, load_functions(tf, job.job, calls), calls, where)[-1]
-    found: dict[int, _Named] = {}
+    by_tensor: dict[int, _Named] = {}
     files = _Files(job.folder)
-    parts = [*chunks(job.wanted, lambda each: 8 * math.prod(each.shape))]
+    parts = [*chunks(job.wanted, lambda tensor: 8 * math.prod(tensor.shape))]
     for number, chunk in enumerate(parts):
         announce(Step(f"look into the original: part {number + 1} of {len(parts)}", number, len(parts)))
         # Each begins with the state that the model was saved with.
@@ -200,8 +200,8 @@ def observe_original(job: OriginalObservationJob, announce: Callable[[str], None
                     f"run a second time, it computes something else for the output {name!r}, "
                     f"as a model with random numbers does"
                 )
-        found.update(named)
-    return _matches(job.wanted, found)
+        by_tensor.update(named)
+    return _matches(job.wanted, by_tensor)
 
 
 class _Named(NamedTuple):
@@ -240,25 +240,25 @@ class _Inside:
 
         def whole() -> None:
             capture = tf.compat.v1.get_default_graph().capture
-            replaced = {each.name: capture(value) for each, value in zip(inner, captured, strict=True)}
+            replaced = {tensor.name: capture(value) for tensor, value in zip(inner, captured, strict=True)}
             tf.compat.v1.import_graph_def(self._flat.definition, name="", input_map=replaced)
 
         self._whole = tf.compat.v1.wrap_function(whole, [])
         # The arguments, in the order of their names, as nested structures are flattened.
         arguments = concrete.inputs[: len(concrete.inputs) - len(captured)]
         self._feeds = [self._tensor(argument.name) for argument in arguments]
-        self._outputs = {name: self._tensor(each) for name, each in function.outputs.items()}
+        self._outputs = {name: self._tensor(tensor) for name, tensor in function.outputs.items()}
         graph: Any = concrete.graph
-        waited = [self._flat.ends.get(each.name, each.name) for each in getattr(graph, "control_outputs", ())]
-        self._waited = [self._whole.graph.get_operation_by_name(each) for each in waited]
+        waited = [self._flat.ends.get(op.name, op.name) for op in getattr(graph, "control_outputs", ())]
+        self._waited = [self._whole.graph.get_operation_by_name(name) for name in waited]
 
     def values(self, wanted: Iterable[Wanted], files: _Files) -> tuple[dict[int, _Named], Arrays]:
         """Returns the nodes that tensors may be meant to be, by the tensors' indices, and the outputs."""
         nodes = self._nodes()
-        depths = {name: min(self._flat.depths[each] for each in of_name) for name, of_name in nodes.items()}
-        named = {each.index: value_node(each.name, depths) for each in wanted}
+        depths = {name: min(self._flat.depths[copy] for copy in of_name) for name, of_name in nodes.items()}
+        named = {tensor.index: value_node(tensor.name, depths) for tensor in wanted}
         listed = dict.fromkeys(node for of_tensor in named.values() for node in of_tensor)
-        operations = {node: [self._whole.graph.get_operation_by_name(each) for each in nodes[node]] for node in listed}
+        operations = {node: [self._whole.graph.get_operation_by_name(copy) for copy in nodes[node]] for node in listed}
         fetched = {
             tensor.name: tensor for operation in operations.values() for op in operation for tensor in _readable(op)
         }
@@ -266,23 +266,23 @@ class _Inside:
         arrays, outputs, _ = pruned(*self._given)
         values = {name: np.asarray(value.numpy()) for name, value in zip(fetched, arrays, strict=True)}
         results = self._results()
-        found: dict[int, _Named] = {}
-        for each in wanted:
-            for node in named[each.index]:
-                choice = _choice(each, node, operations[node], values, files)
+        by_tensor: dict[int, _Named] = {}
+        for tensor in wanted:
+            for node in named[tensor.index]:
+                choice = _choice(tensor, node, operations[node], values, files)
                 if choice is not None:
                     # Fused nodes compute the last of them; if the shape is that of another, it is not clear which one.
-                    certain = choice.certain and node == named[each.index][0]
-                    calls = choice.calls - sum(each.name in results for each in operations[node])
-                    found[each.index] = choice._replace(certain=certain, calls=calls)
+                    certain = choice.certain and node == named[tensor.index][0]
+                    calls = choice.calls - sum(op.name in results for op in operations[node])
+                    by_tensor[tensor.index] = choice._replace(certain=certain, calls=calls)
                     break
-        return found, {name: np.asarray(value.numpy()) for name, value in outputs.items()}
+        return by_tensor, {name: np.asarray(value.numpy()) for name, value in outputs.items()}
 
     def _nodes(self) -> dict[str, list[str]]:
         """Returns the nodes that have values, for each name."""
         nodes: dict[str, list[str]] = {}
         for name, of_name in self._flat.nodes.items():
-            operations = [each for each in of_name if each not in self._flat.conditional]
+            operations = [name for name in of_name if name not in self._flat.conditional]
             if operations and any(
                 _readable(self._whole.graph.get_operation_by_name(operation)) for operation in operations
             ):
@@ -348,7 +348,7 @@ def _choice(
     if not chosen:
         return None
     return _Named(
-        node, len(operations), tuple(Candidate(node, files.of(each, values[each])) for each in chosen), certain
+        node, len(operations), tuple(Candidate(node, files.of(name, values[name])) for name in chosen), certain
     )
 
 
@@ -363,21 +363,23 @@ def _matches(wanted: Sequence[Wanted], found: Mapping[int, _Named]) -> dict[int,
     of them is computed from.
     """
     groups: dict[str, list[Wanted]] = defaultdict(list)
-    for each in wanted:
-        if each.index in found:
-            groups[found[each.index].node].append(each)
+    for tensor in wanted:
+        if tensor.index in found:
+            groups[found[tensor.index].node].append(tensor)
     matches: dict[int, Match] = {}
     for group in groups.values():
-        every = {each.index for each in group}
-        copies = {each.index: each.copied for each in group if each.copied is not None and each.copied in every}
-        own = [each for each in group if each.index not in copies]
-        indices = {each.index for each in own if each.position == 0}
+        every = {tensor.index for tensor in group}
+        copies = {
+            tensor.index: tensor.copied for tensor in group if tensor.copied is not None and tensor.copied in every
+        }
+        own = [tensor for tensor in group if tensor.index not in copies]
+        indices = {tensor.index for tensor in own if tensor.position == 0}
         calls = found[own[0].index].calls
-        for each in own:
-            is_step = len(indices) > calls and (bool(each.steps & indices) or (calls < 2 and each is not own[-1]))
+        for tensor in own:
+            is_step = len(indices) > calls and (bool(tensor.steps & indices) or (calls < 2 and tensor is not own[-1]))
             is_step |= calls < 1
-            named = found[each.index]
-            matches[each.index] = Match(named.candidates, named.certain and not is_step)
+            named = found[tensor.index]
+            matches[tensor.index] = Match(named.candidates, named.certain and not is_step)
         for index in copies:
             named = found[index]
             matches[index] = Match(named.candidates, named.certain and matches[_source(index, copies)].certain)

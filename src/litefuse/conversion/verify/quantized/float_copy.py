@@ -19,7 +19,6 @@ from litefuse.litert.differences.weights import real_numbers
 from litefuse.litert.inspection.facts import StoredTensor
 from litefuse.litert.inspection.litert_model import stored_tensors
 from litefuse.litert.runtime.flatbuffer import content_of
-from litefuse.litert.runtime.model_reader import Model
 from litefuse.litert.runtime.model_tables import DTYPE_NUMBERS, OP_NUMBERS
 from litefuse.litert.runtime.schema_objects import flatbuffer_of, made, objects_of, op_names, tensor_like
 
@@ -65,14 +64,14 @@ class Steps(NamedTuple):
 
 def steps_of(side: ComparedModel, graph: int) -> dict[int, Steps]:
     """Returns the steps of the quantized tensors of a subgraph that are computed or given, by their indices."""
-    found: dict[int, Steps] = {}
+    steps: dict[int, Steps] = {}
     for tensor in side.tensors[graph]:
         if tensor.is_constant or tensor.dtype not in _ROUNDED or (scales := side.scales(tensor)) is None:
             continue
         if len(scales.scales) == 1 and 0 < scales.scales[0] < np.inf:
             scale, zero, limits = float(scales.scales[0]), float(scales.zeros[0]), np.iinfo(tensor.dtype)
-            found[tensor.index] = Steps(scale, (limits.min - zero) * scale, (limits.max - zero) * scale)
-    return found
+            steps[tensor.index] = Steps(scale, (limits.min - zero) * scale, (limits.max - zero) * scale)
+    return steps
 
 
 def is_quantized_file(model: str | bytes) -> bool:
@@ -83,8 +82,8 @@ def is_quantized_file(model: str | bytes) -> bool:
     """
     with content_of(model) as data:
         return any(
-            each.quantization is not None or (each.is_constant and each.dtype in {"float16", "bfloat16"})
-            for each in stored_tensors(Model(data))
+            tensor.quantization is not None or (tensor.is_constant and tensor.dtype in {"float16", "bfloat16"})
+            for tensor in stored_tensors(data)
         )
 
 
@@ -151,7 +150,7 @@ class FloatCopy:
             else:
                 conversion = _Conversion(parts, number, (), rounded=rounded, largest={})
             conversion.run()
-        if sum(0 if each.data is None else len(each.data) for each in model.buffers) > _MOST_BYTES:
+        if sum(0 if buffer.data is None else len(buffer.data) for buffer in model.buffers) > _MOST_BYTES:
             raise LitefuseError("as real numbers, its weights take more than 2 GB")
         self._weights = [*parts.weights.values()]
         self._content = flatbuffer_of(model)
@@ -208,8 +207,8 @@ class _Conversion:
         graph.operators = self._operators
         if self._cuts:
             graph.inputs = [*self.given.values()]
-            results = dict.fromkeys(each for each in self.computed.values() if each not in graph.inputs)
-            graph.outputs = [each for each in results if self._tensors[each].type == _FLOAT]
+            results = dict.fromkeys(place for place in self.computed.values() if place not in graph.inputs)
+            graph.outputs = [place for place in results if self._tensors[place].type == _FLOAT]
             signature = made("SignatureDef", signatureKey=CUT, subgraphIndex=self._number)
             signature.inputs = [_named(str(index), place) for index, place in self.given.items()]
             signature.outputs = [_named(str(place), place) for place in graph.outputs]
@@ -218,16 +217,16 @@ class _Conversion:
         instead = self._instead
         graph.outputs = [instead.get(int(index), int(index)) for index in graph.outputs]
         for signature in self._model.signatureDefs or ():
-            for each in (signature.outputs or ()) if signature.subgraphIndex == self._number else ():
-                each.tensorIndex = instead.get(each.tensorIndex, each.tensorIndex)
+            for output in (signature.outputs or ()) if signature.subgraphIndex == self._number else ():
+                output.tensorIndex = instead.get(output.tensorIndex, output.tensorIndex)
 
     def _make_real(self, stored: StoredTensor, tensor: Any) -> None:
         if stored.is_constant:
-            if not stored.size or (found := real_numbers(self._side, stored)) is None:
+            if not stored.size or (numbers := real_numbers(self._side, stored)) is None:
                 return
             scales = self._side.scales(stored)
             key = stored.buffer, stored.dtype, stored.shape, None if scales is None else scales.scales.tobytes()
-            tensor.buffer = self._add_weights(key, *found)
+            tensor.buffer = self._add_weights(key, *numbers)
         elif stored.dtype not in {*_ROUNDED, "int32", "float16"} or (
             stored.dtype != "float16" and self._side.scales(stored) is None
         ):
@@ -244,7 +243,7 @@ class _Conversion:
         tensors = self._tensors
         kind = self._kinds[int(op.opcodeIndex)]
         taken, outputs = _numbers(op.inputs), _numbers(op.outputs)
-        inputs = [self._instead.get(each, each) for each in taken]
+        inputs = [self._instead.get(index, index) for index in taken]
         if kind in {"QUANTIZE", "DEQUANTIZE"} and tensors[inputs[0]].type == tensors[outputs[0]].type == _FLOAT:
             self._set(outputs[0], inputs[0])
             return
@@ -256,8 +255,8 @@ class _Conversion:
                 inputs[0] = self._round(inputs[0], "int8", taken[0], scale)
         op.inputs, op.intermediates = inputs, None
         self._operators.append(op)
-        for each in outputs:
-            self._set(each, each)
+        for output in outputs:
+            self._set(output, output)
 
     def _set(self, index: int, made: int) -> None:
         """Notes what has the value of a tensor of the file, rounded if it is."""
@@ -274,8 +273,8 @@ class _Conversion:
             kind in _HYBRID
             and self._stored[taken[0]].dtype == "float32"
             and any(
-                each >= 0 and self._stored[each].is_constant and self._stored[each].dtype in {"int8", "int4", "int2"}
-                for each in taken[1:]
+                index >= 0 and self._stored[index].is_constant and self._stored[index].dtype in {"int8", "int4", "int2"}
+                for index in taken[1:]
             )
         )
 
@@ -289,12 +288,12 @@ class _Conversion:
         if not bias.is_constant or scales is None or own is None or scales.block:
             return
         product = scales.scales * self._steps[taken[data]].scale
-        if np.allclose(own.scales, product, rtol=1e-2, atol=0) or (found := real_numbers(self._side, bias)) is None:
+        if np.allclose(own.scales, product, rtol=1e-2, atol=0) or (numbers := real_numbers(self._side, bias)) is None:
             return
         ratio = (product / own.scales).astype(np.float32)
         copied = self._add_tensor(taken[place])
         key = bias.buffer, "bias", product.tobytes(), own.scales.tobytes()
-        self._tensors[copied].buffer = self._add_weights(key, found[0] * ratio, found[1] * ratio)
+        self._tensors[copied].buffer = self._add_weights(key, numbers[0] * ratio, numbers[1] * ratio)
         inputs[place] = copied
 
     def _round(self, source: int, dtype: str, index: int, scale: float = 0.0) -> int:
@@ -333,4 +332,4 @@ def _named(name: str, index: int) -> Any:
 
 
 def _numbers(indices: Any) -> list[int]:
-    return [] if indices is None else [int(each) for each in indices]
+    return [] if indices is None else [int(index) for index in indices]

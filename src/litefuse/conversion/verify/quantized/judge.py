@@ -50,10 +50,10 @@ def faulty_constants(side: ComparedModel, original: ComparedModel, signature: st
     Yields:
         The index of the op's first result, how far it is off in what rounding explains, and what is wrong.
     """
-    graph, other = (_main_subgraph(each, signature) for each in (side, original))
+    graph, other = (_main_subgraph(model, signature) for model in (side, original))
     if graph is None or other is None:
         return
-    known = {original.result(each): each for each in original.operators[other]}
+    known = {original.result(op): op for op in original.operators[other]}
     for op in side.operators[graph]:
         before = known.get(side.result(op)) if side.result(op) else None
         if before is None or before.name != op.name or len(before.inputs) != len(op.inputs):
@@ -69,18 +69,18 @@ def faulty_constants(side: ComparedModel, original: ComparedModel, signature: st
 
 
 def _main_subgraph(side: ComparedModel, signature: str) -> int | None:
-    return next((each.subgraph for each in side.facts.signatures if each.key == signature), None)
+    return next((entry.subgraph for entry in side.facts.signatures if entry.key == signature), None)
 
 
 def _off(side: ComparedModel, constant: StoredTensor, original: ComparedModel, wanted: StoredTensor) -> float:
     """Returns how far a constant is off in the worst slice of one scale, in steps, as the root of the mean square."""
     if not (constant.is_constant and wanted.is_constant) or constant.shape != wanted.shape or wanted.dtype != "float32":
         return 0.0
-    found, scales = real_numbers(side, constant), side.scales(constant)
+    numbers, scales = real_numbers(side, constant), side.scales(constant)
     data = original.data(wanted.buffer)
-    if found is None or scales is None or scales.block or data.nbytes != 4 * found[0].size or not data.size:
+    if numbers is None or scales is None or scales.block or data.nbytes != 4 * numbers[0].size or not data.size:
         return 0.0
-    values, steps = found
+    values, steps = numbers
     expected = data.view(np.float32).reshape(values.shape)
     allowed = np.maximum(steps, np.abs(expected) * np.float32(_CONSTANT_ERROR))
     errors = np.square((values - expected) / allowed, dtype=np.float64)
@@ -189,7 +189,7 @@ class _Judging:
         # What the tables of kernels are off by, relative to their largest results: no rounding shows it.
         self._by_tables = 0.0
         self._tensors = {tensor.index: tensor for tensor in job.observed.graph.tensors}
-        signature = next(each for each in self._side.facts.signatures if each.key == job.calls[-1].signature)
+        signature = next(entry for entry in self._side.facts.signatures if entry.key == job.calls[-1].signature)
         self._inputs = {
             input_.index: np.asarray(job.calls[-1].inputs[input_.name])
             for input_ in signature.inputs
@@ -227,13 +227,13 @@ class _Judging:
                 if candidate.dtype.kind == "f" and same_order(candidate.shape, own.shape)
             ]
             if fitting:
-                yield index, min(fitting, key=lambda each: difference(own, each).error)
+                yield index, min(fitting, key=lambda value: difference(own, value).error)
 
     def ops(self) -> dict[int, OpJudgement]:
         """Returns the judgement on each result that is a real number."""
         copy = self._cut(self._own)
         made = self._computed(copy, copy.content(), self._own)
-        found = [(index, self._of_own(index, value)) for index, value in made.items() if index in self._steps]
+        judgements = [(index, self._of_own(index, value)) for index, value in made.items() if index in self._steps]
         copy = self._cut(self._original)
         made = self._computed(copy, copy.content(), self._original)
         noises: dict[int, list[npt.NDArray[Any]]] = {}
@@ -244,15 +244,15 @@ class _Judging:
                     noises.setdefault(index, []).append(_mean_squares(value - made[index]))
         for index, value in made.items():
             if index in self._original:
-                found.append((index, self._of_weights(index, value, noises[index])))
+                judgements.append((index, self._of_weights(index, value, noises[index])))
         if self._job.job.is_given:
-            found += self._narrow_ranges()
+            judgements += self._narrow_ranges()
         if self._job.original is not None:
             key = self._job.calls[-1].signature
             for index, excess, fault in faulty_constants(self._side, ComparedModel.of(self._job.original), key):
-                found.append((index, OpJudgement(excess, fault)))
+                judgements.append((index, OpJudgement(excess, fault)))
         worst: dict[int, OpJudgement] = {}
-        for index, judged in found:
+        for index, judged in judgements:
             if index not in worst or not judged.excess <= worst[index].excess:
                 worst[index] = judged
         return worst
@@ -320,26 +320,26 @@ class _Judging:
 
     def _stale(self, copy: FloatCopy) -> set[int]:
         """Returns what is computed of states that earlier calls left, which the copy does not run."""
-        found: set[int] = set()
+        stale: set[int] = set()
         for tensor in self._job.observed.graph.tensors if len(self._job.calls) > 1 else ():
             reads = tensor.op == "READ_VARIABLE" or any(
                 self._stored[operand].is_variable for operand in tensor.operands
             )
-            if reads or any(operand in found and operand not in copy.given for operand in tensor.operands):
-                found.add(tensor.index)
-        return found
+            if reads or any(operand in stale and operand not in copy.given for operand in tensor.operands):
+                stale.add(tensor.index)
+        return stale
 
     def outputs(self, announce: Callable[[str], None]) -> dict[str, float]:
         """Returns the error of each output that quantization explains, in the last call."""
         exact = self._called(FloatCopy(self._side, self._graph).content())
         largest = {index: float(np.abs(value).max(initial=0.0)) for index, value in self._own.items()}
         copy = FloatCopy(self._side, self._graph, rounded=True, largest=largest)
-        found: dict[str, float] = {}
+        errors: dict[str, float] = {}
         for seed in range(_OUTPUT_DRAWS):
             announce(Step(f"judge the outputs: run {seed + 1} of {_OUTPUT_DRAWS}", seed, _OUTPUT_DRAWS))
             for name, value in self._called(copy.content(np.random.default_rng(seed))).items():
-                found[name] = max(found.get(name, 0.0), difference(value, exact[name]).error)
-        return {name: error + self._by_tables for name, error in found.items()}
+                errors[name] = max(errors.get(name, 0.0), difference(value, exact[name]).error)
+        return {name: error + self._by_tables for name, error in errors.items()}
 
     def _called(self, content: bytes) -> Arrays:
         interpreter = self._interpreter(content)

@@ -64,30 +64,32 @@ def located(
     }
     refusals = list(refusals)
     reasons = Counter(op for op, _ in {(refusal.op, refusal.reason) for refusal in refusals if not refusal.names})
-    found: dict[tuple[str, str], list[str]] = {}
+    places_of: dict[tuple[str, str], list[str]] = {}
     inexact: set[tuple[str, str]] = set()
     seen: set[str] = set()
-    for each in refusals:
-        if each.names:
-            name = next((given for given in map(_without_suffix, each.names, [made] * len(each.names)) if given), "")
+    for refusal in refusals:
+        if refusal.names:
+            name = next(
+                (given for given in map(_without_suffix, refusal.names, [made] * len(refusal.names)) if given), ""
+            )
             if name in seen and name:
                 continue  # Vela has several operators for one of the file
             seen.add(name)
-            found.setdefault((made.get(name, each.op), each.reason), []).append(name or each.names[0])
+            places_of.setdefault((made.get(name, refusal.op), refusal.reason), []).append(name or refusal.names[0])
             continue
-        key = each.op, each.reason
-        places = [refusal.names[0] for refusal in by_table if refusal.op == each.op and refusal.names]
-        if places and reasons[each.op] > 1 and each.op:
+        key = refusal.op, refusal.reason
+        places = [other.names[0] for other in by_table if other.op == refusal.op and other.names]
+        if places and reasons[refusal.op] > 1 and refusal.op:
             inexact.add(key)  # the table does not say which of them for which reason
-        if not places and each.op:
-            every = [(op, graph) for graph in model.graphs for op in graph.ops if op.name == each.op]
+        if not places and refusal.op:
+            every = [(op, graph) for graph in model.graphs for op in graph.ops if op.name == refusal.op]
             places = [graph.tensor(op.outputs[0]).name for op, graph in every if op.outputs and op.outputs[0] >= 0]
-            if len(places) > 1 and each.reason != "no such op":
+            if len(places) > 1 and refusal.reason != "no such op":
                 inexact.add(key)
-        found.setdefault(key, []).extend(places)
+        places_of.setdefault(key, []).extend(places)
     return tuple(
         RefusedOps(op, reason, max(len(names), 1), tuple(names), (op, reason) not in inexact, _hint(op, reason, hints))
-        for (op, reason), names in found.items()
+        for (op, reason), names in places_of.items()
     )
 
 
@@ -155,7 +157,7 @@ def check(
     """
     chosen = [targets] if isinstance(targets, str) else list(dict.fromkeys(targets or ()))
     asked, broken = _found(chosen)
-    found: list[tuple[Target, TargetReport]] = []
+    reports: list[tuple[Target, TargetReport]] = []
     with (
         shown_progress(f"Checking {name_and_content(model)[0]}", show=progress, also=on_step) as announce,
         file_checks(
@@ -166,17 +168,17 @@ def check(
             timeout=timeout,
             memory=memory,
             kernel_modules=kernel_modules,
-            on_step=lambda step: announce(Step(step, len(found), len(asked))),
+            on_step=lambda step: announce(Step(step, len(reports), len(asked))),
         ) as checks,
     ):
-        for each in asked:
-            found.append((each, checks.report(each)))  # noqa: PERF401  their number is announced meanwhile
+        for target in asked:
+            reports.append((target, checks.report(target)))  # noqa: PERF401  their number is announced meanwhile
     if chosen:
-        return TargetCheck(checks.name, tuple(report for _, report in found))
+        return TargetCheck(checks.name, tuple(report for _, report in reports))
     return TargetCheck(
         checks.name,
-        tuple(report for _, report in found if not report.missing),
-        (*((target.name, report.missing) for target, report in found if report.missing), *broken),
+        tuple(report for _, report in reports if not report.missing),
+        (*((target.name, report.missing) for target, report in reports if report.missing), *broken),
     )
 
 
@@ -227,14 +229,14 @@ def _found(chosen: Sequence[str]) -> tuple[list[Target], list[tuple[str, str]]]:
     """Returns the chosen targets, or all that load, and why others do not."""
     if chosen:
         return [find_target(name) for name in chosen], []
-    found: list[Target] = []
+    targets: list[Target] = []
     broken: list[tuple[str, str]] = []
     for name in target_names():
         try:
-            found.append(find_target(name))
+            targets.append(find_target(name))
         except LitefuseError as error:
             broken.append((name, str(error).partition("\n")[0]))
-    return found, broken
+    return targets, broken
 
 
 @dataclass(frozen=True)
@@ -341,7 +343,9 @@ class FileChecks:
             self._on_step(f"ask: {target.name}, {step}")
 
         # The time that is left to a conversion counts as well.
-        seconds = [each for each in (self._timeout or target.seconds, process_limits().remaining) if each is not None]
+        seconds = [
+            limit for limit in (self._timeout or target.seconds, process_limits().remaining) if limit is not None
+        ]
         try:
             with processes_limited(ProcessLimits(max(min(seconds), 0.01), process_limits().memory)):
                 return cast("Answer", run_alone(ASK, question, environment={}, announce=announce))
@@ -384,7 +388,7 @@ class FileChecks:
         except LitefuseError:
             yield from outputs
             return
-        spread = comparison.spread(plain.found)
+        spread = comparison.spread(plain.results)
         for output in outputs:
             within = spread.get((output.signature, output.name), 0.0)
             if output.verdict == "differs" and within and output.error <= _SPREADS * within:
@@ -395,14 +399,14 @@ class FileChecks:
 
     def _fixed(self) -> dict[str, tuple[int, ...]]:
         """Returns the shapes of inputs with dynamic dimensions, which the file has as 1."""
-        found: dict[str, tuple[int, ...]] = {}
+        shapes: dict[str, tuple[int, ...]] = {}
         for signature in self.model.signatures.values():
             graph = self.model.graphs[signature.graph]
             for name, index in signature.inputs.items():
                 shape = graph.tensor(index).shape
                 if None in shape:
-                    found[name] = tuple(1 if size is None else size for size in shape)
-        return found
+                    shapes[name] = tuple(1 if size is None else size for size in shape)
+        return shapes
 
 
 def _verdict(takes: bool, refuses: bool, outputs: Sequence[str], *, ran: bool) -> TargetVerdict:

@@ -42,9 +42,9 @@ class Comparison:
     def verdicts(self, found: Sequence[Sequence[Arrays | None]]) -> Iterator[OutputVerdict]:
         """Returns the verdict on each output; signatures that the target did not call are left out."""
         calls: list[Call] = []
-        expected: list[Arrays] = []
-        given: list[Arrays] = []
-        for of_round, answers, outputs in zip(self.ran.rounds, self.ran.found, found, strict=True):
+        expected: list[dict[str, npt.NDArray[Any]]] = []
+        given: list[dict[str, npt.NDArray[Any]]] = []
+        for of_round, answers, outputs in zip(self.ran.rounds, self.ran.results, found, strict=True):
             for call, answer, output in zip(of_round, answers, outputs, strict=True):
                 if output is not None:
                     calls.append(call)
@@ -59,13 +59,13 @@ class Comparison:
 
     def spread(self, others: Sequence[Sequence[Arrays]]) -> dict[tuple[str, str], float]:
         """Returns the largest difference of each output from the same calls elsewhere, as real numbers."""
-        found: dict[tuple[str, str], float] = {}
-        for calls, expected, other in zip(self.ran.rounds, self.ran.found, others, strict=True):
+        errors: dict[tuple[str, str], float] = {}
+        for calls, expected, other in zip(self.ran.rounds, self.ran.results, others, strict=True):
             for call, one, another in zip(calls, expected, other, strict=True):
                 for name, value in one.items():
                     key = call.signature, name
-                    found[key] = max(found.get(key, 0.0), difference(another[name], value).error)
-        return found
+                    errors[key] = max(errors.get(key, 0.0), difference(another[name], value).error)
+        return errors
 
     def _as_stored(self, call: Call) -> TargetCall:
         signature = self.model.signatures[call.signature]

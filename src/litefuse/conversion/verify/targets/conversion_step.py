@@ -62,15 +62,30 @@ def with_target_checks(
     """
     begun = time.perf_counter()
     announce(_STEP)
-    found = check(path, [target for target in targets if target != "cpu"], on_step=announce).reports
-    refusing = [each for each in found if each.refused or each.verdict not in _TAKEN]
+    reports = check(path, [target for target in targets if target != "cpu"], on_step=announce).reports
+    refusing = [
+        target_report for target_report in reports if target_report.refused or target_report.verdict not in _TAKEN
+    ]
     if required and refusing:
         raise NotAcceleratedError(
             "\n".join(_reasons(refusing)),
-            hint="; ".join(dict.fromkeys(op.hint for each in refusing for op in each.refused if op.hint)),
-            refused=[f"{each.target}: {text}" for each in refusing for text in _refused(each)],
+            hint="; ".join(
+                dict.fromkeys(op.hint for target_report in refusing for op in target_report.refused if op.hint)
+            ),
+            refused=[
+                f"{target_report.target}: {text}" for target_report in refusing for text in _refused(target_report)
+            ],
         )
-    told = [TargetCheckReport(each.target, each.verdict, _text(each), _refused(each), each.facts) for each in found]
+    told = [
+        TargetCheckReport(
+            target_report.target,
+            target_report.verdict,
+            _text(target_report),
+            _refused(target_report),
+            target_report.facts,
+        )
+        for target_report in reports
+    ]
     timings = {**report.timings, _STEP: time.perf_counter() - begun}
     return replace(report, timings=timings, target_checks=tuple(told))
 
@@ -80,7 +95,7 @@ def _text(report: TargetReport) -> str:
 
 
 def _refused(report: TargetReport) -> tuple[str, ...]:
-    return tuple(f"{each.op or 'the file'}: {each.reason}" for each in report.refused)
+    return tuple(f"{op.op or 'the file'}: {op.reason}" for op in report.refused)
 
 
 def _reasons(reports: Sequence[TargetReport]) -> Iterator[str]:

@@ -172,10 +172,10 @@ def verdict_text(report: TargetReport) -> str:
 
 
 def _refused_count(report: TargetReport) -> str:
-    if any(not each.op for each in report.refused):
+    if any(not ops.op for ops in report.refused):
         return "it"
-    exact = all(each.exact for each in report.refused)
-    number = sum(each.count if each.exact else 1 for each in report.refused)
+    exact = all(ops.exact for ops in report.refused)
+    number = sum(ops.count if ops.exact else 1 for ops in report.refused)
     return f"{'' if exact else 'at least '}{number:,} of {count_of(report.ops, 'op')}"
 
 
@@ -187,7 +187,7 @@ def _sections(report: TargetReport) -> Iterator[Section]:
     rows += report.facts
     yield Section(f"Target {report.target}", rows)
     if report.refused:
-        refused = [row for each in report.refused[:_KINDS] for row in _rows(each)]
+        refused = [row for ops in report.refused[:_KINDS] for row in _rows(ops)]
         more = len(report.refused) - _KINDS
         yield Section(
             "Refused",
@@ -196,9 +196,9 @@ def _sections(report: TargetReport) -> Iterator[Section]:
             note=f"And {count_of(more, 'more kind')}: --json lists them." if more > 0 else "",
         )
         helpful: dict[str, list[str]] = {}
-        for each in report.refused:
-            if each.hint:
-                helpful.setdefault(each.hint, []).append(each.op or "the file")
+        for ops in report.refused:
+            if ops.hint:
+                helpful.setdefault(ops.hint, []).append(ops.op or "the file")
         if helpful:
             yield Section("What helps", [(_listed(dict.fromkeys(ops)), hint) for hint, ops in helpful.items()])
     if report.outputs:
