@@ -27,6 +27,13 @@ def needs(op: BodyOp, dtype: str, allowed: Sequence[str]) -> None:
         raise NotGenerated(f"{op.name} of {dtype}")
 
 
+def _operands(graph: Graph, op: BodyOp, allowed: Sequence[str]) -> list[Node]:
+    """Returns the operands of an op that LiteRT has for some types of the first one."""
+    nodes = [graph.node(index) for index in op.inputs]
+    needs(op, nodes[0].dtype, allowed)
+    return nodes
+
+
 def _function(name: str, dtype: str) -> Callable[[Sequence[str]], str]:
     return lambda texts: f"{name}<{CPP_TYPES[dtype]}>({', '.join(texts)})"
 
@@ -69,8 +76,7 @@ _ACTIVATIONS: dict[str, tuple[float, float | None]] = {
 
 @rule("RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1", takes="x")
 def _relu(graph: Graph, op: BodyOp) -> Node:
-    source = graph.node(op.inputs[0])
-    needs(op, source.dtype, _REAL)
+    (source,) = _operands(graph, op, _REAL)
     return _activation(graph, source, op.name)
 
 
@@ -81,9 +87,8 @@ _ARITHMETIC = {"ADD": ("+", "Add"), "SUB": ("-", "Subtract"), "MUL": ("*", "Mult
 def _arithmetic(graph: Graph, op: BodyOp) -> Node:
     if not _activation_number(op) and (known := folded(graph, op)) is not None:
         return known
-    left, right = (graph.node(index) for index in op.inputs)
+    left, right = _operands(graph, op, (*_REAL, *_WHOLE, "COMPLEX64") if op.name != "DIV" else (*_REAL, *_WHOLE))
     dtype = left.dtype
-    needs(op, dtype, (*_REAL, *_WHOLE, "COMPLEX64") if op.name != "DIV" else (*_REAL, *_WHOLE))
     sign, name = _ARITHMETIC[op.name]
     costly = op.name == "DIV"
     if dtype in (*_REAL, "COMPLEX64"):
@@ -104,9 +109,8 @@ def _check_divisor(graph: Graph, divisor: Node) -> None:
 def _floor(graph: Graph, op: BodyOp) -> Node:
     if (known := folded(graph, op)) is not None:
         return known
-    left, right = (graph.node(index) for index in op.inputs)
+    left, right = _operands(graph, op, ("FLOAT32", "INT8", "INT16", "INT32", "INT64"))
     dtype = left.dtype
-    needs(op, dtype, ("FLOAT32", "INT8", "INT16", "INT32", "INT64"))
     if dtype != "FLOAT32" or op.name == "FLOOR_DIV":
         _check_divisor(graph, right)
     return graph.computed(
@@ -118,8 +122,7 @@ def _floor(graph: Graph, op: BodyOp) -> Node:
 def _extreme(graph: Graph, op: BodyOp) -> Node:
     if (known := folded(graph, op)) is not None:
         return known
-    left, right = (graph.node(index) for index in op.inputs)
-    needs(op, left.dtype, (*_REAL, *_WHOLE))
+    left, right = _operands(graph, op, (*_REAL, *_WHOLE))
     if left is right:  # LiteRT's converter copies like this
         return graph.computed(left.dtype, [left], lambda texts: texts[0])
     return graph.computed(
@@ -129,9 +132,8 @@ def _extreme(graph: Graph, op: BodyOp) -> Node:
 
 @rule("SQUARED_DIFFERENCE", takes="xx")
 def _squared_difference(graph: Graph, op: BodyOp) -> Node:
-    left, right = (graph.node(index) for index in op.inputs)
+    left, right = _operands(graph, op, (*_REAL, "INT32", "INT64"))
     dtype = left.dtype
-    needs(op, dtype, (*_REAL, "INT32", "INT64"))
     difference = graph.computed(dtype, [left, right], _function("Subtract", dtype), label="difference")
     return _squared(graph, difference)
 
@@ -148,8 +150,7 @@ _MATH = {
 
 @rule(*_MATH, "ROUND", takes="x")
 def _math(graph: Graph, op: BodyOp) -> Node:
-    source = graph.node(op.inputs[0])
-    needs(op, source.dtype, _REAL)
+    (source,) = _operands(graph, op, _REAL)
     name = _MATH.get(op.name, "Round")
     if op.name == "TANH" and (argument := _argument_of_softplus(source)) is not None:
         return graph.computed(source.dtype, [argument], lambda texts: f"math::TanhOfSoftplus({texts[0]})", costly=True)
@@ -177,23 +178,20 @@ def _argument_of_softplus(node: Node) -> Node | None:
 
 @rule("SQUARE", takes="x")
 def _square(graph: Graph, op: BodyOp) -> Node:
-    source = graph.node(op.inputs[0])
-    needs(op, source.dtype, (*_REAL, "INT32", "INT64"))
+    (source,) = _operands(graph, op, (*_REAL, "INT32", "INT64"))
     return _squared(graph, source)
 
 
 @rule("ABS", "SIGN", takes="x")
 def _absolute(graph: Graph, op: BodyOp) -> Node:
-    source = graph.node(op.inputs[0])
-    needs(op, source.dtype, (*_REAL, "INT8", "INT16", "INT32", "INT64"))
+    (source,) = _operands(graph, op, (*_REAL, "INT8", "INT16", "INT32", "INT64"))
     return graph.computed(source.dtype, [source], _function("Absolute" if op.name == "ABS" else "Sign", source.dtype))
 
 
 @rule("NEG", takes="x")
 def _negative(graph: Graph, op: BodyOp) -> Node:
-    source = graph.node(op.inputs[0])
+    (source,) = _operands(graph, op, (*_REAL, "COMPLEX64", *_WHOLE))
     dtype = source.dtype
-    needs(op, dtype, (*_REAL, "COMPLEX64", *_WHOLE))
     if dtype in (*_REAL, "COMPLEX64"):
         return graph.computed(dtype, [source], lambda texts: f"(-{texts[0]})")
     zero = literal(0, dtype)
@@ -202,9 +200,8 @@ def _negative(graph: Graph, op: BodyOp) -> Node:
 
 @rule("POW", takes="xx")
 def _power(graph: Graph, op: BodyOp) -> Node:
-    left, right = (graph.node(index) for index in op.inputs)
+    left, right = _operands(graph, op, (*_REAL, "INT32"))
     dtype = left.dtype
-    needs(op, dtype, (*_REAL, "INT32"))
     if dtype == "INT32":
         negative = graph.computed("BOOL", [right], lambda texts: f"{texts[0]} < 0")
         graph.check(negative, "an integer to the power of a negative one")
@@ -218,8 +215,7 @@ def _power(graph: Graph, op: BodyOp) -> Node:
 
 @rule("ATAN2", takes="xx")
 def _angle(graph: Graph, op: BodyOp) -> Node:
-    left, right = (graph.node(index) for index in op.inputs)
-    needs(op, left.dtype, _REAL)
+    left, right = _operands(graph, op, _REAL)
     return graph.computed(left.dtype, [left, right], lambda texts: f"std::atan2({texts[0]}, {texts[1]})", costly=True)
 
 
@@ -298,23 +294,20 @@ def _cast(graph: Graph, op: BodyOp) -> Node:
 
 @rule("LEAKY_RELU", takes="x", options="LeakyReluOptions")
 def _leaky(graph: Graph, op: BodyOp) -> Node:
-    source = graph.node(op.inputs[0])
-    needs(op, source.dtype, ("FLOAT32",))
+    (source,) = _operands(graph, op, ("FLOAT32",))
     slope = literal(op.options.alpha, source.dtype)
     return graph.computed(source.dtype, [source, source], lambda t: f"({t[0]} > 0 ? {t[0]} : {t[0]} * {slope})")
 
 
 @rule("PRELU", takes="xx")
 def _prelu(graph: Graph, op: BodyOp) -> Node:
-    source, slopes = (graph.node(index) for index in op.inputs)
-    needs(op, source.dtype, ("FLOAT32",))
+    source, slopes = _operands(graph, op, ("FLOAT32",))
     return graph.computed(source.dtype, [source, slopes, source], lambda t: f"({t[0]} >= 0 ? {t[0]} : {t[0]} * {t[1]})")
 
 
 @rule("ELU", takes="x")
 def _elu(graph: Graph, op: BodyOp) -> Node:
-    source = graph.node(op.inputs[0])
-    needs(op, source.dtype, ("FLOAT32",))
+    (source,) = _operands(graph, op, ("FLOAT32",))
     return graph.computed(
         source.dtype, [source, source], lambda t: f"({t[0]} < 0 ? math::Expm1({t[0]}) : {t[0]})", costly=True
     )
@@ -322,8 +315,7 @@ def _elu(graph: Graph, op: BodyOp) -> Node:
 
 @rule("HARD_SWISH", takes="x")
 def _hard_swish(graph: Graph, op: BodyOp) -> Node:
-    source = graph.node(op.inputs[0])
-    needs(op, source.dtype, ("FLOAT32",))
+    (source,) = _operands(graph, op, ("FLOAT32",))
     return graph.computed(
         source.dtype,
         [source, source],
@@ -333,8 +325,7 @@ def _hard_swish(graph: Graph, op: BodyOp) -> Node:
 
 @rule("GELU", takes="x", options="GeluOptions")
 def _gelu(graph: Graph, op: BodyOp) -> Node:
-    source = graph.node(op.inputs[0])
-    needs(op, source.dtype, ("FLOAT32",))
+    (source,) = _operands(graph, op, ("FLOAT32",))
     name = "GeluTanh" if op.options.approximate else "Gelu"
     return graph.computed(source.dtype, [source], lambda texts: f"math::{name}({texts[0]})", costly=True)
 
