@@ -86,7 +86,7 @@ def _save_ready(source: Path, ready: Path) -> None:
 
 
 def _run_engine(ready: Path, output: Path) -> dict[str, float]:
-    from litefuse.conversion.pipeline.one_op import lower_one_op
+    from litefuse.conversion.pipeline.stages import lower_one_op
     from litefuse.ir.engine.lowering import lower, write_flatbuffer
     from litefuse.ir.mlir import ir, mlir_context
     from litefuse.ir.passes import run_passes

@@ -27,7 +27,7 @@ import pytest
 from litert_converter.model_utils_ext import filecheck_check_input
 
 from litefuse.conversion.pipeline import deferred
-from litefuse.conversion.pipeline.one_op import lower_one_op
+from litefuse.conversion.pipeline.stages import lower_one_op
 from litefuse.errors import LitefuseError
 from litefuse.fusions.composites.fuse_composites import FuseComposites
 from litefuse.fusions.recognizers.layers.name_layers import NameLayers

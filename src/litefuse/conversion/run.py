@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from litefuse.conversion.job import ConversionJob
 from litefuse.conversion.model_file import write_model
-from litefuse.conversion.pipeline.composites import freeze_and_fuse
+from litefuse.conversion.pipeline.composites import VariableValues, freeze_and_fuse
 from litefuse.conversion.pipeline.layer_naming import LayerNaming
 from litefuse.conversion.pipeline.lowering import lower_module
 from litefuse.conversion.pipeline.stages import Lowering, State
 from litefuse.conversion.pipeline.steps import SELF_CHECK, ModuleSaved, SavedBefore, Steps
-from litefuse.conversion.pipeline.targets import check_lowered, fixed_shapes
-from litefuse.conversion.pipeline.unrolled import kept, with_unrolled
-from litefuse.conversion.pipeline.variable_values import VariableValues
+from litefuse.conversion.pipeline.targets import check_lowered, fixed_shapes, loops_left, with_unrolled
 from litefuse.conversion.summary import ModelSummary, summarize
 from litefuse.errors import LitefuseError, NotFusedError
 from litefuse.frontends.saved_model import NARROWED, WIDENED, DataType, Retyping, SavedModel, load, op_registry
@@ -172,7 +170,7 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
     composites = (*composites, *naming.composites())
     _require_fused(of_layers, composites, job.composites)
     loops = with_unrolled(findings.loops, lowering.unrolled or ())
-    check_lowered(module, job.target, kept(loops, lowering.unrolled or ()), loops_chosen=job.rnn == "loop")
+    check_lowered(module, job.target, loops_left(loops, lowering.unrolled or ()), loops_chosen=job.rnn == "loop")
     allowed = set[str]() if isinstance(job.allow_custom_ops, bool) else {*job.allow_custom_ops}
     if allowed:
         lacking = {op.op for op in (*lowering.decomposed, *lowering.emitted)}

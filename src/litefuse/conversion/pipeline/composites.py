@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from litefuse.conversion.pipeline.before_fusion import constant_variables, explicit_state
 from litefuse.conversion.pipeline.steps import REMOVE_UNUSED
 from litefuse.errors import GraphError
+from litefuse.frontends.saved_model import DataType
 from litefuse.fusions.composites.fuse_composites import FuseComposites
 from litefuse.fusions.composites.outcome import Check, Outcome
 from litefuse.fusions.recognizers import registered_recognizers
@@ -16,14 +21,60 @@ from litefuse.fusions.recognizers.recognize import RecognizeComposites
 from litefuse.fusions.recognizers.recognizer import Recognition
 from litefuse.ir.engine.lowering import run_mlir_passes
 from litefuse.ir.importer import ImportedModule
+from litefuse.ir.importer.constants import constant_parts, elements_attribute
 from litefuse.ir.mlir import ir
 from litefuse.ir.passes import Pass, run_passes
 from litefuse.passes.variables.freeze_variables import Verdict
+from litefuse.passes.weights import Weights
 from litefuse.support import report as reports
 from litefuse.support.options.forms import CompositeForms, RnnForm
 from litefuse.support.report import CompositeReport, VariableReport
 
-__all__ = ["Findings", "composite_reports", "freeze_and_fuse"]
+__all__ = ["Findings", "VariablePlaceholders", "VariableValues", "composite_reports", "freeze_and_fuse"]
+
+
+@dataclass(frozen=True)
+class VariableValues:
+    """The variables' values as attributes: read once, from the mapped checkpoint.
+
+    Attributes:
+        imported: The module with its variables.
+        weights: Holds large values that stay mapped; None if all values are needed.
+    """
+
+    imported: ImportedModule
+    weights: Weights | None = None
+
+    def __call__(self, name: str) -> ir.Attribute:
+        variable = self.imported.variables[name]
+        value, dtype = constant_parts(variable.read(), variable.dtype)
+        if self.weights is None:
+            return elements_attribute(value, dtype)
+        return self.weights.attribute(value, dtype)
+
+
+@dataclass(frozen=True)
+class VariablePlaceholders:
+    """Zeros in place of the variables' values, for analyses that need everything else: no weight is read.
+
+    Attributes:
+        imported: The module with its variables.
+    """
+
+    imported: ImportedModule
+
+    def __call__(self, name: str) -> ir.Attribute:
+        variable = self.imported.variables[name]
+        if variable.dtype == DataType.STRING:
+            return VariableValues(self.imported)(name)
+        if variable.is_partitioned:  # reading it would assemble a copy
+            shape = tuple(size for size in variable.shape or () if size is not None)
+            if variable.shape is None or len(shape) != len(variable.shape):
+                return VariableValues(self.imported)(name)
+        else:  # a view of the mapped checkpoint, which was compared with the declaration
+            shape = variable.read(verify=False).shape
+        zero: npt.NDArray[Any] = np.zeros((), variable.dtype.to_numpy())
+        return elements_attribute(*constant_parts(np.broadcast_to(zero, shape), variable.dtype))
 
 
 class Findings(NamedTuple):

@@ -33,11 +33,11 @@ from litefuse.conversion.pipeline.deferred import (
     TypeStaticShapes,
     UnrollLoops,
 )
-from litefuse.conversion.pipeline.one_op import before_engine_of_one_op, lower_one_op
 from litefuse.frontends.saved_model import Table
+from litefuse.ir.engine.lowering import lower
 from litefuse.ir.importer import EntryPoint
 from litefuse.ir.mlir import ir
-from litefuse.ir.passes import Pass
+from litefuse.ir.passes import Pass, run_passes
 from litefuse.ir.shapes.call_types import RefineCallTypes
 from litefuse.ir.shapes.forward_values import ForwardValues
 from litefuse.ir.shapes.result_types import TypeResults
@@ -46,6 +46,7 @@ from litefuse.passes.finishing.kept_copies import KeepCopies
 from litefuse.passes.finishing.prepared_shapes import PrepareShapes
 from litefuse.passes.finishing.tensor_names import NameTensors
 from litefuse.passes.legalize.after_engine import DecomposeOps
+from litefuse.passes.legalize.before_engine import RewriteBeforeLowering
 from litefuse.passes.legalize.composite_ops import EmitCompositeOps
 from litefuse.passes.legalize.custom_ops import CustomOpForm, EmitCustomOps
 from litefuse.passes.legalize.decomposed import Decomposed
@@ -69,9 +70,35 @@ __all__ = [
     "State",
     "after_engine",
     "before_engine",
+    "before_engine_of_one_op",
     "dense_lists",
     "initial_state",
+    "lower_one_op",
 ]
+
+
+def before_engine_of_one_op(decomposed: list[Decomposed]) -> list[Pass]:
+    """Returns the passes that prepare an op's rewriting for the engine.
+
+    It has no weights, and has loops only if it iterates.
+    """
+    return [RewriteBeforeLowering(decomposed)]
+
+
+def _after_engine() -> list[Pass]:
+    """Returns the passes after the engine; all others run once the rewriting is inserted in the op's place."""
+    return [TypeResults(), PrepareShapes()]
+
+
+def lower_one_op(module: ir.Module) -> None:
+    """Lowers a module of one function, which computes an op that the engine leaves.
+
+    Raises:
+        LoweringError: The engine refused it.
+    """
+    run_passes(module, before_engine_of_one_op([]))
+    lower(module)
+    run_passes(module, _after_engine())
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,13 @@
-"""Requirements of targets, checked while the input or op to blame is still known."""
+"""Requirements of targets, checked while the input or op to blame is still known, and what became of their loops."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from litefuse.errors import ConversionError, SignatureError
+from litefuse.fusions.recognizers.recognizer import HOISTED
 from litefuse.ir.call_graph import all_operations, functions
 from litefuse.ir.constants import CONSTANTS
 from litefuse.ir.importer import ImportedModule
@@ -17,7 +19,10 @@ from litefuse.support import report as reports
 from litefuse.support.options.input_shapes import InputShapes
 from litefuse.support.options.limits import MAX_UNROLLED_OPS, MAX_UNROLLED_STEPS
 
-__all__ = ["check_lowered", "fixed_shapes"]
+if TYPE_CHECKING:
+    from litefuse.passes.control_flow.unroll_loops import LoopOutcome
+
+__all__ = ["check_lowered", "fixed_shapes", "loops_left", "with_unrolled"]
 
 _SHOWN = 3
 
@@ -124,3 +129,38 @@ _NO_PLAIN_FORM = frozenset(
 def _listed(lines: Sequence[str]) -> str:
     more = [f"and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
     return "".join(f"\n  {line}" for line in [*lines[:_SHOWN], *more])
+
+
+def with_unrolled(
+    loops: Sequence[reports.LoopReport], outcomes: Sequence[LoopOutcome]
+) -> tuple[reports.LoopReport, ...]:
+    """Adds to the entries of loops that they were unrolled, or why not.
+
+    Args:
+        loops: One entry for each loop that became no op.
+        outcomes: What became of each loop when it was to be unrolled.
+
+    Returns:
+        The entries, followed by those of further loops, such as the ones in annotated functions.
+    """
+    texts = {outcome.layer: _text(outcome) for outcome in outcomes}
+    known = {loop.layer for loop in loops}
+    return (
+        *(
+            replace(loop, reason=f"{loop.reason.removesuffix(HOISTED)}; {texts[loop.layer]}")
+            if loop.layer in texts
+            else loop
+            for loop in loops
+        ),
+        *(reports.LoopReport(outcome.caller, _text(outcome)) for outcome in outcomes if outcome.layer not in known),
+    )
+
+
+def loops_left(loops: Sequence[reports.LoopReport], outcomes: Sequence[LoopOutcome]) -> list[reports.LoopReport]:
+    """Returns the entries of the loops that were not unrolled."""
+    layers = {name for outcome in outcomes if outcome.steps is None for name in (outcome.layer, outcome.caller)}
+    return [loop for loop in loops if loop.layer in layers]
+
+
+def _text(outcome: LoopOutcome) -> str:
+    return outcome.reason if outcome.steps is None else f"unrolled into {outcome.steps} steps"

@@ -6,8 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from litefuse.conversion.pipeline.composites import Findings, freeze_and_fuse
-from litefuse.conversion.pipeline.variable_values import VariablePlaceholders
+from litefuse.conversion.pipeline.composites import Findings, VariablePlaceholders, freeze_and_fuse
 from litefuse.errors import LitefuseError
 from litefuse.frontends.saved_model import Asset, SavedModel, TensorSpec, Variable, load
 from litefuse.ir.importer import import_saved_model
