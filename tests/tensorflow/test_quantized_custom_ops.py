@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from litefuse.conversion.quantization.dataset import take_samples
 from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.litert.inspection.litert_model import inspect_litert_model
+from tests.conversion.quantization.models import take_samples
 from tests.conversion.quantization.test_same_scales import calls
 
 if TYPE_CHECKING:

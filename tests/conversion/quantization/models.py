@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from litefuse.conversion.quantization.dataset import RepresentativeDataset, Sample, samples_in
 from tests.litert.runtime.models import Graph, model
 
-__all__ = ["dense", "masked_scores", "saved", "scaled"]
+__all__ = ["dense", "masked_scores", "saved", "scaled", "take_samples"]
 
 _Array = npt.NDArray[Any]
+
+
+def take_samples(dataset: RepresentativeDataset) -> tuple[Sample, ...]:
+    """Reads all samples of a dataset into memory."""
+    assert not isinstance(dataset, str | os.PathLike)
+    return tuple(samples_in(dataset))
 
 
 def saved(path: Path, *graphs: Graph, signatures: Mapping[str, int] | None = None) -> Path:

@@ -9,16 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from litefuse.conversion.quantization.dataset import Sample, take_samples
+from litefuse.conversion.quantization.dataset import Sample, obtain_samples, samples_in
 from litefuse.errors import LitefuseError
 
 X = np.arange(3, dtype=np.float32)
 
 
 def taken(dataset: Any) -> tuple[Sample, ...]:
-    found = take_samples(dataset)
-    assert isinstance(found, tuple)
-    return found
+    return tuple(samples_in(dataset))
 
 
 def generated() -> Iterator[Any]:
@@ -28,8 +26,9 @@ def generated() -> Iterator[Any]:
 
 def test_an_archive_is_a_path_that_another_process_can_open(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    assert take_samples("samples.npz") == tmp_path / "samples.npz"
-    assert take_samples(Path("samples.npz")) == tmp_path / "samples.npz"
+    Path("samples.npz").touch()
+    assert obtain_samples("samples.npz", tmp_path) == tmp_path / "samples.npz"
+    assert obtain_samples(Path("samples.npz"), tmp_path) == tmp_path / "samples.npz"
 
 
 def test_a_generator_function_is_called_and_read_to_its_end() -> None:
@@ -57,12 +56,12 @@ def test_one_array_and_a_list_of_one_are_for_the_only_input() -> None:
         ([(X, X)], "sample 1 of the representative dataset is a list of 2 arrays"),
     ],
 )
-def test_refused(dataset: Any, message: str) -> None:
+def test_refused(dataset: Any, message: str, tmp_path: Path) -> None:
     with pytest.raises(LitefuseError) as raised:
-        take_samples(dataset)
+        obtain_samples(dataset, tmp_path)
     assert message in str(raised.value)
 
 
 def test_a_sample_that_is_no_array() -> None:
     with pytest.raises(LitefuseError, match=r"sample 1 of the representative dataset is not an array: .*inhomogeneous"):
-        take_samples([{"x": [[1, 2], [3]]}])
+        taken([{"x": [[1, 2], [3]]}])

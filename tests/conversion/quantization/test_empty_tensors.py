@@ -7,11 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from litefuse.conversion.quantization.dataset import take_samples
 from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.support.options.forms import Quantization
-from tests.conversion.quantization.models import saved
+from tests.conversion.quantization.models import saved, take_samples
 from tests.litert.runtime.models import Graph
 
 

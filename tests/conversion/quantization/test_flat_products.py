@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 import litefuse
-from litefuse.conversion.quantization.dataset import take_samples
 from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.model_reader import Model
 from litefuse.support.options.forms import Quantization
 from litefuse.support.options.quantization import quantization_options
-from tests.conversion.quantization.models import saved
+from tests.conversion.quantization.models import saved, take_samples
 from tests.litert.runtime.models import Graph
 
 RANDOM = np.random.default_rng(6)

@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 from ai_edge_litert import schema_py_generated as schema
 
-from litefuse.conversion.quantization.dataset import take_samples
 from litefuse.conversion.quantization.difference import Difference
 from litefuse.conversion.quantization.float_ops import ops_by_kind, require_integer
 from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.errors import QuantizationError
 from litefuse.support.options.forms import Quantization
 from litefuse.support.report.quantized import FloatOp, OpKinds
-from tests.conversion.quantization.models import dense, masked_scores, saved
+from tests.conversion.quantization.models import dense, masked_scores, saved, take_samples
 from tests.litert.runtime.models import Graph, model
 
 RANDOM = np.random.default_rng(1)

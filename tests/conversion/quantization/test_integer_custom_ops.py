@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from litefuse.conversion.quantization.dataset import take_samples
 from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.errors import KernelError
 from litefuse.litert.inspection.litert_model import inspect_litert_model
@@ -17,7 +16,7 @@ from litefuse.litert.runtime import custom_op as registry
 from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec, custom_op, kernels_by_name
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.support.report.quantized import FloatOp
-from tests.conversion.quantization.models import saved
+from tests.conversion.quantization.models import saved, take_samples
 from tests.every import every
 from tests.litert.runtime.models import Graph
 

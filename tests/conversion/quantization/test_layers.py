@@ -7,12 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from litefuse.conversion.quantization.dataset import take_samples
 from litefuse.conversion.quantization.difference import layer_differences
 from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.errors import InterpreterError
 from litefuse.support.options.forms import Quantization
-from tests.conversion.quantization.models import saved
+from tests.conversion.quantization.models import saved, take_samples
 from tests.every import every
 from tests.litert.runtime.models import Graph
 

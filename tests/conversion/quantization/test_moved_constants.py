@@ -12,7 +12,6 @@ from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.conversion.quantization.adjusted_ranges import share_ranges
 from litefuse.conversion.quantization.calibration import ranges_of, read_once
-from litefuse.conversion.quantization.dataset import take_samples
 from litefuse.conversion.quantization.litert_quantizer import read_model
 from litefuse.conversion.quantization.moved_constants import move_integers
 from litefuse.conversion.quantization.post_training import quantize_model
@@ -22,7 +21,7 @@ from litefuse.litert.runtime.model_reader import Model
 from litefuse.support.options.forms import Quantization
 from litefuse.support.options.quantization import quantization_options
 from litefuse.support.report.quantized import OpKinds
-from tests.conversion.quantization.models import saved
+from tests.conversion.quantization.models import saved, take_samples
 from tests.litert.runtime.models import Graph
 
 VALUES = np.linspace(-0.4, 0.2, 6, dtype=np.float32)

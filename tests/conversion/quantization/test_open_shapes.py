@@ -11,7 +11,6 @@ from ai_edge_litert import schema_py_generated as schema
 from litert_quantizer.qtyping import TFLOperationName
 from litert_quantizer.quantizer import Quantizer
 
-from litefuse.conversion.quantization.dataset import take_samples
 from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.conversion.quantization.quantizer_mends import restore_open_shapes
 from litefuse.litert.export.edited_file import edit_file
@@ -19,7 +18,7 @@ from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.scales import QuantizationParameters
 from litefuse.support.options.forms import QUANTIZATIONS, Quantization
-from tests.conversion.quantization.models import saved
+from tests.conversion.quantization.models import saved, take_samples
 from tests.litert.runtime.models import Graph
 
 WEIGHTS = np.random.default_rng(1).normal(size=(32, 64)).astype(np.float32)

@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from litefuse.conversion.quantization.dataset import Samples, take_samples
+from litefuse.conversion.quantization.dataset import Samples
 from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.support.options.forms import Quantization
-from tests.conversion.quantization.models import dense, masked_scores, saved
+from tests.conversion.quantization.models import dense, masked_scores, saved, take_samples
 from tests.litert.runtime.models import Graph
 
 RANDOM = np.random.default_rng(1)

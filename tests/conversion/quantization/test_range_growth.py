@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from litefuse.conversion.quantization import dataset
-from litefuse.conversion.quantization.dataset import SampleProgress, take_samples
+from litefuse.conversion.quantization.dataset import SampleProgress
 from litefuse.conversion.quantization.effect import RangeGrowth
 from litefuse.conversion.quantization.post_training import quantize_model
-from tests.conversion.quantization.models import dense, saved
+from tests.conversion.quantization.models import dense, saved, take_samples
 
 WEIGHTS = np.random.default_rng(1).normal(size=(8, 16)).astype(np.float32)
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pytest
 from ai_edge_litert import schema_py_generated as schema
 
-from litefuse.conversion.quantization.dataset import Samples, take_samples
+from litefuse.conversion.quantization.dataset import Samples
 from litefuse.conversion.quantization.float_ops import ops_by_kind
 from litefuse.conversion.quantization.litert_quantizer import read_model
 from litefuse.conversion.quantization.option_checks import check_samples, check_target
@@ -26,7 +26,7 @@ from litefuse.litert.runtime.schema_objects import tensor_name
 from litefuse.support.options.forms import Quantization
 from litefuse.support.options.quantization import QuantizationOptions, QuantizedIo, quantization_options
 from litefuse.support.report.quantized import OpKinds
-from tests.conversion.quantization.models import dense, saved
+from tests.conversion.quantization.models import dense, saved, take_samples
 from tests.litert.runtime.models import Graph
 
 RANDOM = np.random.default_rng(1)

@@ -9,7 +9,6 @@ import numpy.typing as npt
 import pytest
 from ai_edge_litert import schema_py_generated as schema
 
-from litefuse.conversion.quantization.dataset import take_samples
 from litefuse.conversion.quantization.litert_quantizer import read_model
 from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.conversion.quantization.recurrent.inner_ranges import inner_ranges
@@ -32,7 +31,7 @@ from litefuse.conversion.quantization.recurrent.quantized_forms import (
 from litefuse.litert.export.editor import GraphEditor, Scale
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.support.options.quantization import QuantizationOptions
-from tests.conversion.quantization.models import saved
+from tests.conversion.quantization.models import saved, take_samples
 from tests.litert.runtime.models import Graph
 
 

@@ -11,7 +11,6 @@ import pytest
 from ai_edge_litert.interpreter import Interpreter as StockInterpreter
 from ai_edge_litert.interpreter import load_delegate
 
-from litefuse.conversion.quantization.dataset import take_samples
 from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.errors import KernelError
 from litefuse.kernels import PACK, native_library
@@ -22,7 +21,7 @@ from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.model_reader import Model
 from litefuse.support.options.quantization import QuantizationOptions
-from tests.conversion.quantization.models import saved
+from tests.conversion.quantization.models import saved, take_samples
 from tests.litert.runtime.models import Graph
 
 each_form = pytest.mark.parametrize("form", ["int8", "int16"])

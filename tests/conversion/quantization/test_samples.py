@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from litefuse.conversion.quantization.dataset import take_samples
 from litefuse.conversion.quantization.samples import Calls, calls_of
 from litefuse.errors import InterpreterError
-from tests.conversion.quantization.models import dense, saved, scaled
+from tests.conversion.quantization.models import dense, saved, scaled, take_samples
 from tests.litert.runtime.models import Graph
 
 WEIGHTS = np.ones((2, 4), np.float32)

@@ -11,13 +11,12 @@ from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.conversion.quantization.adjusted_ranges import share_ranges
 from litefuse.conversion.quantization.calibration import Ranges, ranges_of
-from litefuse.conversion.quantization.dataset import take_samples
 from litefuse.conversion.quantization.litert_quantizer import read_model
 from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.conversion.quantization.samples import calls_of
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime.interpreter import Interpreter
-from tests.conversion.quantization.models import saved
+from tests.conversion.quantization.models import saved, take_samples
 from tests.litert.runtime.models import Graph
 
 

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from litefuse.conversion.quantization.dataset import take_samples
 from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.support.options.forms import Quantization
 from litefuse.support.report.quantized import OpKinds
-from tests.conversion.quantization.models import saved
+from tests.conversion.quantization.models import saved, take_samples
 from tests.litert.runtime.models import Graph
 
 X = np.array([[-3.0, -0.001, 0.5, 2.0]], np.float32)

@@ -14,13 +14,12 @@ from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter as StockInterpreter
 from ai_edge_litert.interpreter import load_delegate
 
-from litefuse.conversion.quantization.dataset import take_samples
 from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.kernels.generator.op_calls import read_calls
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime import custom_op as registry
 from litefuse.litert.runtime.interpreter import Interpreter
-from tests.conversion.quantization.models import saved
+from tests.conversion.quantization.models import saved, take_samples
 from tests.litert.runtime.models import Graph
 from tests.tools.scaffold.test_project import edit, needs_compiler, project, run_tests
 

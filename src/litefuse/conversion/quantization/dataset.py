@@ -38,7 +38,6 @@ __all__ = [
     "record",
     "record_dataset",
     "samples_in",
-    "take_samples",
 ]
 
 
@@ -260,20 +259,6 @@ def obtain_samples(
         raise LitefuseError(
             f"the process of the dataset died ({error.death}) in the step {error.step!r}", where=function
         ) from error
-
-
-def take_samples(dataset: RepresentativeDataset) -> Samples:
-    """Reads all samples of a dataset into memory; an archive stays a path.
-
-    Raises:
-        LitefuseError: It is not a dataset, or empty.
-    """
-    if isinstance(dataset, str | os.PathLike):
-        return Path(local(os.fspath(dataset))).absolute()
-    samples = tuple(samples_in(dataset))
-    if not samples:
-        raise LitefuseError("representative_dataset has no samples")
-    return samples
 
 
 def samples_in(dataset: Iterable[Any] | Callable[[], Iterable[Any]]) -> Iterator[Sample]:

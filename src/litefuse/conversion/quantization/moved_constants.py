@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.conversion.quantization.recurrent.borders import drop_unused
+from litefuse.conversion.quantization.recurrent.needless_conversions import drop_unused
 from litefuse.litert.export.editor import GraphEditor, Scale, editors_of
 from litefuse.litert.runtime.schema_objects import dtype_of
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from litefuse.conversion.quantization.recurrent.borders import drop_unused
+from litefuse.conversion.quantization.recurrent.needless_conversions import drop_unused
 from litefuse.litert.export.editor import GraphEditor, Scale, editors_of
 from litefuse.litert.runtime.model_tables import ACTIVATIONS
 

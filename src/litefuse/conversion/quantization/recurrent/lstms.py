@@ -11,8 +11,8 @@ import numpy as np
 
 from litefuse.conversion.quantization.calibration import Ranges
 from litefuse.conversion.quantization.litert_quantizer import read_model
-from litefuse.conversion.quantization.recurrent.borders import drop_unused, join_integers
 from litefuse.conversion.quantization.recurrent.inner_ranges import InnerRanges, observed_ranges
+from litefuse.conversion.quantization.recurrent.needless_conversions import drop_unused, join_integers
 from litefuse.conversion.quantization.recurrent.operands import (
     CELL_STATE,
     INPUT,

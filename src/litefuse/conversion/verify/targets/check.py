@@ -8,7 +8,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -239,19 +239,6 @@ def _found(chosen: Sequence[str]) -> tuple[list[Target], list[tuple[str, str]]]:
     return targets, broken
 
 
-@dataclass(frozen=True)
-class _Calls:
-    """The calls on the CPU.
-
-    Attributes:
-        comparison: The calls; None if there are none.
-        problem: Why there are none.
-    """
-
-    comparison: Comparison | None
-    problem: str = ""
-
-
 class FileChecks:
     """The checks of one file.
 
@@ -277,12 +264,13 @@ class FileChecks:
         self._job = job
         self._timeout = timeout
         self._on_step = on_step
-        self._calls: dict[bool, _Calls] = {}
+        # The calls on the CPU, or why there are none.
+        self._calls: dict[bool, Comparison | str] = {}
 
     def calls(self, target: Target) -> Sequence[Sequence[TargetCall]]:
         """Returns the calls that a target is asked to make, in rounds; none if LiteRT cannot make them."""
-        comparison = self._called(dynamic=target.traits.dynamic).comparison
-        return () if comparison is None else comparison.rounds
+        calls = self._called(dynamic=target.traits.dynamic)
+        return () if isinstance(calls, str) else calls.rounds
 
     def report(self, target: Target) -> TargetReport:
         """Returns what a target makes of the file."""
@@ -297,16 +285,16 @@ class FileChecks:
             return self._by_table(report, target, by_table, answer.unavailable)
         outputs = ()
         problem = answer.not_run
-        if calls.comparison is None and not problem:
-            problem = calls.problem
-        if answer.outputs is not None and calls.comparison is not None:
-            outputs = tuple(calls.comparison.verdicts(answer.outputs))
+        if isinstance(calls, str):
+            problem = problem or calls
+        elif answer.outputs is not None:
+            outputs = tuple(calls.verdicts(answer.outputs))
             if any(output.verdict == "differs" for output in outputs):
-                outputs = tuple(self._doubted(calls.comparison, outputs))
+                outputs = tuple(self._doubted(calls, outputs))
         takes, refusals = answer.takes, answer.refusals
         if target.name == "cpu":  # the calls are its answer
-            takes = calls.comparison is not None or not self.model.signatures
-            refusals, problem = () if takes else (Refusal("", calls.problem),), ""
+            takes = not isinstance(calls, str) or not self.model.signatures
+            refusals, problem = () if takes else (Refusal("", str(calls)),), ""
         return replace(
             report,
             verdict=_verdict(takes, bool(refusals), [output.verdict for output in outputs], ran=not answer.not_run),
@@ -324,7 +312,7 @@ class FileChecks:
         verdict: TargetVerdict = "unknown" if not refused else "partly" if target.partial else "refused"
         return replace(report, verdict=verdict, missing=missing, table=target.table.source, refused=refused)
 
-    def _answer(self, target: Target, calls: _Calls) -> Answer:
+    def _answer(self, target: Target, calls: Comparison | str) -> Answer:
         """Asks the software; what it dies of, or takes too long for, is an answer as well."""
         place = self._folder / target.name
         place.mkdir(exist_ok=True)
@@ -333,7 +321,7 @@ class FileChecks:
             self._job.model if isinstance(self._job.model, str) else "",
             str(place),
             str(place / "log"),
-            () if calls.comparison is None else calls.comparison.rounds,
+            () if isinstance(calls, str) else calls.rounds,
             find_plug_ins(),
         )
         steps = ["start"]
@@ -360,24 +348,24 @@ class FileChecks:
         text = log.read_text(errors="replace") if log.exists() else ""
         return Answer(target.traits.runtime, takes=False, refusals=(*target.refusals(text), Refusal("", why)))
 
-    def _called(self, *, dynamic: bool) -> _Calls:
+    def _called(self, *, dynamic: bool) -> Comparison | str:
         """Calls the file on the CPU: with several sizes where they are dynamic, or as a target that fixes them does."""
         if dynamic not in self._calls:
             self._on_step("call it on the CPU")
             self._calls[dynamic] = self._call(dynamic=dynamic)
         return self._calls[dynamic]
 
-    def _call(self, *, dynamic: bool) -> _Calls:
+    def _call(self, *, dynamic: bool) -> Comparison | str:
         if not self.model.signatures:
-            return _Calls(None, "the file has no signature to call")
+            return "the file has no signature to call"
         shapes = {**({} if dynamic else self._fixed()), **(self._job.shapes or {})}
         try:
             ran = cast("ModelCalls", run_alone(MODEL, replace(self._job, shapes=shapes), environment={}))
         except EngineCrashError as error:
-            return _Calls(None, f"LiteRT dies of it on the CPU ({error.death})")
+            return f"LiteRT dies of it on the CPU ({error.death})"
         except LitefuseError as error:
-            return _Calls(None, f"LiteRT does not run it on the CPU: {error.message}")
-        return _Calls(Comparison(self.model, ran, self._job.tolerance))
+            return f"LiteRT does not run it on the CPU: {error.message}"
+        return Comparison(self.model, ran, self._job.tolerance)
 
     def _doubted(self, comparison: Comparison, outputs: Sequence[OutputVerdict]) -> Iterator[OutputVerdict]:
         """Yields the verdicts; open are those on outputs in which LiteRT's own kernels are as far from XNNPACK."""

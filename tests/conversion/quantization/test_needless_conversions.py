@@ -9,7 +9,7 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.conversion.quantization.litert_quantizer import read_model
-from litefuse.conversion.quantization.recurrent.borders import join_integers
+from litefuse.conversion.quantization.recurrent.needless_conversions import join_integers
 from litefuse.litert.export.editor import GraphEditor
 from tests.conversion.quantization.models import saved
 from tests.litert.runtime.models import Graph
