@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
-from litefuse.frontends.saved_model.model import SavedModel
+from litefuse.frontends.saved_model.messages import SavedModel
 
 __all__ = ["MODEL", "Files", "pack", "seeds", "unpack", "write"]
 

@@ -9,8 +9,14 @@ from typing import Any
 
 from fuzz.messages import change_message
 from fuzz.values import FLOATS, INTEGERS, STRINGS, hostile_integer
-from litefuse.frontends.saved_model.messages import AttrValue, FunctionDef, NameAttrList, NodeDef, TensorShapeProto
-from litefuse.frontends.saved_model.model import SavedModel
+from litefuse.frontends.saved_model.messages import (
+    AttrValue,
+    FunctionDef,
+    NameAttrList,
+    NodeDef,
+    SavedModel,
+    TensorShapeProto,
+)
 from litefuse.frontends.saved_model.op_registry import op_registry
 
 __all__ = ["change_model"]

@@ -18,7 +18,7 @@ from fuzz.saved_model.folder import MODEL, Files, pack, seeds, unpack, write
 from fuzz.saved_model.graphs import change_model
 from fuzz.target import Target
 from fuzz.tflite import judge_ending, try_model
-from litefuse.frontends.saved_model.model import SavedModel
+from litefuse.frontends.saved_model.messages import SavedModel
 
 __all__ = ["SavedModelTarget"]
 

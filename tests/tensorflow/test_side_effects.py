@@ -14,7 +14,7 @@ from click.testing import CliRunner
 import litefuse
 from litefuse.conversion.verify.side_effects import refuse_side_effects
 from litefuse.errors import LitefuseError
-from litefuse.frontends.saved_model.model import SavedModel
+from litefuse.frontends.saved_model.messages import SavedModel
 from litefuse.tools.cli.app import app
 from litefuse.tools.cli.failures import ExitCode
 

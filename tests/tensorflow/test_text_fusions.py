@@ -13,7 +13,7 @@ import pytest
 
 import litefuse
 from litefuse.errors import NotFusedError, UnsupportedOpsError
-from litefuse.frontends.saved_model.model import SavedModel
+from litefuse.frontends.saved_model.messages import SavedModel
 from tests.tensorflow.checking import check, custom_options, op_counts, run_calls
 
 if TYPE_CHECKING:

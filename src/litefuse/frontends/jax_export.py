@@ -50,8 +50,7 @@ def write_exported(exported: Any, folder: Path, inputs: Sequence[str] | None = N
         LitefuseError: The function has side effects, runs on several devices or not on a CPU, or has an input or output
             of a dtype that TensorFlow lacks.
     """
-    from litefuse.frontends.saved_model.messages import MetaGraphDef, NodeDef, SignatureDef, TensorInfo
-    from litefuse.frontends.saved_model.model import SavedModel
+    from litefuse.frontends.saved_model.messages import MetaGraphDef, NodeDef, SavedModel, SignatureDef, TensorInfo
 
     _check(exported)
     taken = _names(exported.in_tree, len(exported.in_avals), "args") if inputs is None else list(inputs)

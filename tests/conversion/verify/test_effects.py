@@ -10,8 +10,7 @@ from google.protobuf import text_format
 
 from litefuse.conversion.verify.side_effects import EFFECTS, effect_of, refuse_side_effects
 from litefuse.errors import LitefuseError
-from litefuse.frontends.saved_model.messages import NodeDef
-from litefuse.frontends.saved_model.model import SavedModel
+from litefuse.frontends.saved_model.messages import NodeDef, SavedModel
 from litefuse.frontends.saved_model.op_registry import op_registry
 
 # What an op that writes, reads, runs or connects may be called after.

@@ -36,6 +36,7 @@ from litefuse.frontends.saved_model.messages import (
     SavedConcreteFunction,
     SavedConstant,
     SavedFunction,
+    SavedModel,
     SavedObject,
     SavedObjectGraph,
     SavedResource,
@@ -50,7 +51,6 @@ from litefuse.frontends.saved_model.messages import (
     TrackableObjectGraph,
     TupleValue,
 )
-from litefuse.frontends.saved_model.model import SavedModel
 from tests.frontends.saved_model.bundle_writer import BundleWriter
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from tests.frontends.saved_model.model_writer import FUNCTION, WEIGHT
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from litefuse.frontends.saved_model.messages import SavedModel as SavedModelProto
     from litefuse.frontends.saved_model.messages import TrackableObjectGraph
-    from litefuse.frontends.saved_model.model import SavedModel as SavedModelProto
 
 
 def test_everything_of_a_model(tmp_path: Path) -> None:

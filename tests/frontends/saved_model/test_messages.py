@@ -9,8 +9,14 @@ import pytest
 from google.protobuf.message import DecodeError
 
 from litefuse.frontends.saved_model import DataType, messages
-from litefuse.frontends.saved_model.messages import AttrValue, NodeDef, StructuredValue, TensorProto, TensorShapeProto
-from litefuse.frontends.saved_model.model import SavedModel
+from litefuse.frontends.saved_model.messages import (
+    AttrValue,
+    NodeDef,
+    SavedModel,
+    StructuredValue,
+    TensorProto,
+    TensorShapeProto,
+)
 
 
 def test_round_trip() -> None:

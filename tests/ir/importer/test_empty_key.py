@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 import litefuse
 from litefuse.errors import GraphError
-from litefuse.frontends.saved_model.model import SavedModel
+from litefuse.frontends.saved_model.messages import SavedModel
 from litefuse.tools.cli.app import app
 from litefuse.tools.demo import SAVED_MODEL
 

@@ -9,7 +9,7 @@ import pytest
 
 import litefuse
 from litefuse.errors import KernelError, LitefuseError
-from litefuse.frontends.saved_model.model import SavedModel
+from litefuse.frontends.saved_model.messages import SavedModel
 from tests.kernels.pack.one_op import run
 from tests.kernels.pack.tensorflow_text import MODELS, OpCall, model_calls, op_calls, saved_model
 

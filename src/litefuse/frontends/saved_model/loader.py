@@ -18,8 +18,8 @@ from litefuse.frontends.saved_model.dtypes import DataType
 from litefuse.frontends.saved_model.graph_def import is_graph_file, load_graph
 from litefuse.frontends.saved_model.graph_signatures import GraphSignatures, initial_values
 from litefuse.frontends.saved_model.messages import AssetFileDef, CollectionDef, MetaGraphDef, NodeDef
+from litefuse.frontends.saved_model.messages import SavedModel as SavedModelProto
 from litefuse.frontends.saved_model.model import SavedModel
-from litefuse.frontends.saved_model.model import SavedModel as SavedModelProto
 from litefuse.frontends.saved_model.nodes import Nodes, node_of
 from litefuse.frontends.saved_model.object_graph import ObjectGraph
 from litefuse.frontends.saved_model.op_registry import op_registry
