@@ -141,7 +141,7 @@ def _quantized(
 
     traits = traits_of(job.target)
     if not traits.mixed:  # where tables are mixed with float32 all the same, it takes the first scale for all rows
-        job = replace(job, quantization=replace(job.quantization, lookups_of_one_scale=True))
+        job = replace(job, quantization=job.quantization._replace(lookups_of_one_scale=True))
     if job.quantize in INTEGER_ACTIVATIONS:
         kept = kept_results(path, job.quantization)
         edit_file(path, lambda model: fuse_activations(model, kept))
@@ -183,7 +183,7 @@ def _reason(described: str, limit: RuntimeLimit, lacking: Sequence[NewerOp]) -> 
 def _older_forms(job: ConversionJob) -> Iterator[tuple[ConversionJob, str]]:
     """Yields the forms to try where the oldest runtime lacks the one that was asked for, with their names."""
     if job.quantization.granularity != "tensor" and job.quantize not in {"auto", "recipe", "float16"}:
-        yield replace(job, quantization=replace(job.quantization, granularity="tensor")), "one scale for each tensor"
+        yield replace(job, quantization=job.quantization._replace(granularity="tensor")), "one scale for each tensor"
     if job.quantize == "dynamic":
         yield replace(job, quantize="weights"), "int8 weights for products in float32"
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from litefuse.frontends.saved_model.model import ANNOTATIONS, IMPLEMENTS, KERAS_IMPLEMENTS
 from litefuse.ir.attributes import attribute_value, mlir_attribute
@@ -16,8 +15,7 @@ KERAS_ATTRIBUTES = ("go_backwards", "time_major")
 """The attributes that Keras 2 gives a function in addition to its annotation."""
 
 
-@dataclass(frozen=True)
-class Annotation:
+class Annotation(NamedTuple):
     """The annotation of a function, by ``experimental_implements`` or by Keras 2.
 
     Attributes:

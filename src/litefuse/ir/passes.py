@@ -19,9 +19,12 @@ Visitor: TypeAlias = "Callable[[ir.OpView], ir.Value | Sequence[ir.Value | None]
 
 
 class Pass(Protocol):
-    """A pass: a frozen dataclass whose fields are its options."""
+    """A pass: a named tuple of its options, or a class; to make a data class takes longer than most passes run."""
 
-    name: ClassVar[str]
+    @property
+    def name(self) -> str:
+        """The pass's name."""
+        ...
 
     def run(self, module: ir.Module) -> bool:
         """Changes the module in place; returns whether it did."""
@@ -35,7 +38,7 @@ class Deferred:
         options: What the pass's class is called with.
     """
 
-    name: ClassVar[str]
+    name = ""
     ops: ClassVar[tuple[str, ...]]
     path: ClassVar[str]
 

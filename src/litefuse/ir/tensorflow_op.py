@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -20,8 +19,7 @@ class NotDecomposed(Exception):  # noqa: N818  not an error: the next form of th
     """A decomposition does not apply; the message is the reason, for the report."""
 
 
-@dataclass(frozen=True)
-class TensorFlowOp:
+class TensorFlowOp(NamedTuple):
     """An op, as its decomposition sees it.
 
     Attributes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from litefuse.ir.mlir import ir
 from litefuse.ir.ops.dims import Shape
@@ -27,8 +27,7 @@ __all__ = [
 _VALUE_TYPE = re.compile(r"tensor<!tf_type\.resource<(.+)>>")
 
 
-@dataclass(frozen=True)
-class TensorType:
+class TensorType(NamedTuple):
     """A tensor's type.
 
     Attributes:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 __all__ = ["TargetTraits", "stricter"]
 
 
-@dataclass(frozen=True)
-class TargetTraits:
+class TargetTraits(NamedTuple):
     """Capabilities of a target.
 
     Attributes:

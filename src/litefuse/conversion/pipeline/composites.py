@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,8 +32,7 @@ from litefuse.support.report import CompositeReport, VariableReport
 __all__ = ["Findings", "VariablePlaceholders", "VariableValues", "composite_reports", "freeze_and_fuse"]
 
 
-@dataclass(frozen=True)
-class VariableValues:
+class VariableValues(NamedTuple):
     """The variables' values as attributes: read once, from the mapped checkpoint.
 
     Attributes:
@@ -53,8 +51,7 @@ class VariableValues:
         return self.weights.attribute(value, dtype)
 
 
-@dataclass(frozen=True)
-class VariablePlaceholders:
+class VariablePlaceholders(NamedTuple):
     """Zeros in place of the variables' values, for analyses that need everything else: no weight is read.
 
     Attributes:

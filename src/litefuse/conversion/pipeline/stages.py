@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from litefuse.conversion.pipeline.deferred import (
     CancelLayoutChanges,
@@ -101,8 +101,7 @@ def lower_one_op(module: ir.Module) -> None:
     run_passes(module, _after_engine())
 
 
-@dataclass(frozen=True)
-class State:
+class State(NamedTuple):
     """The state that a model keeps between calls, with its initial values.
 
     Attributes:

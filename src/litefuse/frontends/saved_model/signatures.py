@@ -8,7 +8,6 @@ function's structured signature has the names once more, in case the graph was r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from litefuse.errors import SavedModelError
@@ -82,8 +81,7 @@ class Signature(NamedTuple):
     captures: tuple[Capture, ...]
 
 
-@dataclass(frozen=True)
-class SignatureReader:
+class SignatureReader(NamedTuple):
     """Resolves the signatures of a meta graph.
 
     Attributes:

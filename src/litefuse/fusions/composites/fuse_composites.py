@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import ClassVar, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from litefuse.fusions.composites.outcome import Check, Outcome
 from litefuse.fusions.fusion import Fusion, find_fusion
@@ -24,8 +23,7 @@ def registered_fusion(annotation: Annotation) -> Fusion | None:
     return find_fusion(annotation.name, by_prefix=annotation.by_prefix)
 
 
-@dataclass(frozen=True)
-class FuseComposites:
+class FuseComposites(NamedTuple):
     """Replaces the bodies of annotated functions by fused ops.
 
     The function keeps its name, arguments and results, so its call sites need no change; inlining moves the fused op
@@ -43,11 +41,11 @@ class FuseComposites:
             failed in an unexpected way.
     """
 
-    name: ClassVar[str] = "fuse-composites"
+    name = "fuse-composites"
     outcomes: list[Outcome]
     check: Check | None = None
     find: FindFusion = registered_fusion
-    forms: CompositeForms = field(default_factory=CompositeForms)
+    forms: CompositeForms = CompositeForms()
     check_custom_ops: bool = False
 
     def run(self, module: ir.Module) -> bool:

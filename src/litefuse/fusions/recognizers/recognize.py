@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from litefuse.fusions.recognizers.recognizer import Recognition, Recognizer
 from litefuse.ir.annotations import read_annotation
@@ -37,7 +36,7 @@ class RecognizeComposites:
         tried: Filled for each of these with its name, how often it was found, and the nearest miss if it was not.
     """
 
-    name: ClassVar[str] = "recognize-composites"
+    name = "recognize-composites"
     recognitions: list[Recognition]
     form: RnnForm = "auto"
     forms: CompositeForms = field(default_factory=CompositeForms)

@@ -64,7 +64,7 @@ class Recognizer:
     """
 
     #: The name of the composite.
-    name: ClassVar[str] = ""
+    name = ""
 
     #: Attributes of the composite, in addition to the formula's keyword-only parameters.
     attributes: ClassVar[Mapping[str, Any]] = {}

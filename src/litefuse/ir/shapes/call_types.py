@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
-from typing import ClassVar
+from typing import NamedTuple
 
 from litefuse.ir.call_graph import callees, callees_first, functions, operations, terminator_of, update_function_type
 from litefuse.ir.mlir import func, ir
@@ -24,7 +23,7 @@ class RefineCallTypes:
     lower ops on values of unknown rank. A branch's result keeps what both sides agree on.
     """
 
-    name: ClassVar[str] = "refine-call-types"
+    name = "refine-call-types"
 
     def run(self, module: ir.Module) -> bool:
         by_symbol = functions(module)
@@ -95,8 +94,7 @@ def _common(one: ir.Type, other: ir.Type) -> ir.Type:
     return ir.RankedTensorType.get(sizes, a.element_type)
 
 
-@dataclass(frozen=True)
-class SetInputShapes:
+class SetInputShapes(NamedTuple):
     """Gives the arguments of exported functions the requested shapes; ``simplify`` does the rest.
 
     Attributes:
@@ -107,7 +105,7 @@ class SetInputShapes:
         SignatureError: A shape contradicts the declared one, or is for an unknown input.
     """
 
-    name: ClassVar[str] = "set-input-shapes"
+    name = "set-input-shapes"
     requested: InputShapes
     inputs: Mapping[str, Sequence[str]]
 

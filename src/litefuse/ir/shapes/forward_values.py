@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import NamedTuple
 
 from litefuse.ir.call_graph import functions, is_call, nested_operations, update_function_type
 from litefuse.ir.constants import int32_constant
@@ -23,8 +22,7 @@ _SAME_VALUE = frozenset(
 _TYPED_ELSEWHERE = frozenset({"tf.While", "tf.Case", "tfl.while", "tfl.if"})
 
 
-@dataclass(frozen=True)
-class ForwardValues:
+class ForwardValues(NamedTuple):
     """Erases ops that only change a value's type, and refines the type of the operand instead::
 
         %y = tfl.custom(%x) : tensor<1x?xf32>
@@ -42,7 +40,7 @@ class ForwardValues:
         lowered: Whether the engine has run: nothing is reshaped anymore.
     """
 
-    name: ClassVar[str] = "forward-values"
+    name = "forward-values"
     lowered: bool = False
 
     def run(self, module: ir.Module) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from litefuse.ir.call_graph import functions, operations, separate_callers
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.shapes.editor import set_types
@@ -22,7 +20,7 @@ class InferLoopTypes:
         GraphError: The shapes of an op's operands, or inferred and declared shapes, contradict each other.
     """
 
-    name: ClassVar[str] = "infer-loop-types"
+    name = "infer-loop-types"
 
     def run(self, module: ir.Module) -> bool:
         if not any(map(_has_loop_without_shapes, functions(module).values())):

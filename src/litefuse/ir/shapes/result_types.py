@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any, ClassVar
+from typing import Any
 
 from litefuse.ir.attributes import attribute_value
 from litefuse.ir.call_graph import attributes_of
@@ -66,7 +66,7 @@ class TypeResults:
     quantization. Fault ``unranked-padding``.
     """
 
-    name: ClassVar[str] = "type-results"
+    name = "type-results"
 
     def run(self, module: ir.Module) -> bool:
         return visit_ops(module, dict.fromkeys(_OPS, _type_result))

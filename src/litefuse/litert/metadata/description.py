@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from litefuse.errors import MetadataError
 from litefuse.support.files.readable import check_file
@@ -16,8 +16,7 @@ __all__ = ["Description", "Finish"]
 _MOST_BYTES = 1 << 26
 
 
-@dataclass(frozen=True)
-class Description:
+class Description(NamedTuple):
     """Metadata to write; it can be sent to another process.
 
     Attributes:

@@ -7,7 +7,6 @@ import importlib
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -67,8 +66,7 @@ class EthosU(Target):
 
     name = "ethos-u"
     # Those of tflite-micro, to which Vela leaves ops, WHILE and its subgraphs among them.
-    traits = replace(
-        Micro.traits,
+    traits = Micro.traits._replace(
         runtime="Vela",
         left_loops="Vela leaves them to the CPU",
         int4=(),

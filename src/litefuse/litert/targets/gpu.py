@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 from litefuse.litert.targets.litert import LiteRT, reported_errors
@@ -83,8 +82,7 @@ class Gpu(Target):
 
     name = "gpu"
     # Those of CompiledModel, which compiles for the shapes in the file here.
-    traits = replace(
-        LiteRT.traits,
+    traits = LiteRT.traits._replace(
         runtime="LiteRT's GPU accelerator",
         dynamic=False,
         loops=False,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -47,8 +46,7 @@ class Limits(NamedTuple):
 _ANY = Limits()
 
 
-@dataclass(frozen=True)
-class OpTable:
+class OpTable(NamedTuple):
     """The ops that a target takes.
 
     Attributes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from litefuse.support.plug_ins.entry_points import PlugIn
@@ -28,8 +27,7 @@ class TargetCall(NamedTuple):
     inputs: Arrays
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(NamedTuple):
     """A request to a target's software.
 
     Attributes:
@@ -63,8 +61,7 @@ class Refusal(NamedTuple):
     names: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(NamedTuple):
     """The answer of a target's software.
 
     Attributes:
@@ -84,5 +81,5 @@ class Answer:
     refusals: tuple[Refusal, ...] = ()
     outputs: tuple[tuple[Arrays | None, ...], ...] | None = None
     not_run: str = ""
-    facts: tuple[tuple[str, str], ...] = field(default_factory=tuple[tuple[str, str], ...])
+    facts: tuple[tuple[str, str], ...] = ()
     arena: int | None = None

@@ -6,9 +6,8 @@ import os
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from litefuse.errors import LitefuseError
 from litefuse.litert.targets.op_table import OpTable
@@ -33,8 +32,7 @@ def not_installed(software: str, module: str, extra: str) -> str:
     return "" if is_installed else f"{software} is not installed: pip install 'litefuse[{extra}]'"
 
 
-@dataclass(frozen=True)
-class Hint:
+class Hint(NamedTuple):
     """Advice on how to avoid a refusal.
 
     Attributes:

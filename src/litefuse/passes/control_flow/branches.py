@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 import numpy as np
 
@@ -34,7 +33,7 @@ class LowerCase:
     An index outside the branches runs the last one (https://www.tensorflow.org/api_docs/cc/class/tensorflow/ops/case).
     """
 
-    name: ClassVar[str] = "lower-case"
+    name = "lower-case"
 
     def run(self, module: ir.Module) -> bool:
         def lowered(op: ir.OpView) -> list[ir.Value]:
@@ -96,7 +95,7 @@ class LowerConditions:
     tensor of rank 1 or more, which is true if it has elements (``tf.ToBool``).
     """
 
-    name: ClassVar[str] = "lower-conditions"
+    name = "lower-conditions"
 
     def run(self, module: ir.Module) -> bool:
         by_symbol = functions(module)
@@ -125,7 +124,7 @@ def _make_bool(user: ir.OpView) -> bool:
 class FoldBranches:
     """Replaces ``tf.If`` on a constant by a call of the taken branch; inlining does the rest."""
 
-    name: ClassVar[str] = "fold-branches"
+    name = "fold-branches"
 
     def run(self, module: ir.Module) -> bool:
         return visit_ops(module, {"tf.If": _taken}, nested=False)
@@ -151,7 +150,7 @@ class CopyBranchResults:
     ``emit-composite-ops``.
     """
 
-    name: ClassVar[str] = "copy-branch-results"
+    name = "copy-branch-results"
 
     def run(self, module: ir.Module) -> bool:
         by_symbol = functions(module)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from litefuse.ir.call_graph import called_by, functions
 from litefuse.ir.litert_ops import packed, sizes_of
 from litefuse.ir.mlir import func, ir
@@ -29,7 +27,7 @@ class MarkBranches:
     defers its own branches; loops are looked into.
     """
 
-    name: ClassVar[str] = "mark-branches"
+    name = "mark-branches"
 
     def run(self, module: ir.Module) -> bool:
         by_symbol = functions(module)
@@ -59,7 +57,7 @@ class DeferBranches:
     branch runs (the fault ``branch-not-taken``).
     """
 
-    name: ClassVar[str] = "defer-branches"
+    name = "defer-branches"
 
     def run(self, module: ir.Module) -> bool:
         modified = False

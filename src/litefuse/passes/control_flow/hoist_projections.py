@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from litefuse.ir.call_graph import all_operations, callees, functions, operations, terminator_of, update_function_type
 from litefuse.ir.constants import int32_constant, integer_constant, without_copies
@@ -49,7 +49,7 @@ class HoistProjections:
             addition in each step takes longer than a product of one row with fewer.
     """
 
-    name: ClassVar[str] = "hoist-projections"
+    name = "hoist-projections"
     least: int = _FEW
 
     def run(self, module: ir.Module) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import ClassVar
 
 from litefuse.errors import LimitError
 from litefuse.ir.call_graph import callees, callees_first, functions, is_public, nested_operations, original_name
@@ -23,7 +22,7 @@ class LimitOps:
         GraphError: Functions call each other in a cycle.
     """
 
-    name: ClassVar[str] = "limit-ops"
+    name = "limit-ops"
 
     def run(self, module: ir.Module) -> bool:
         by_symbol = functions(module)

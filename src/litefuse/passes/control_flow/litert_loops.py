@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import ClassVar
 
 import numpy as np
 
@@ -42,7 +41,7 @@ class FillBuffers:
     variable's first value in any case.
     """
 
-    name: ClassVar[str] = "fill-buffers"
+    name = "fill-buffers"
 
     def run(self, module: ir.Module) -> bool:
         return visit_ops(module, {"tfl.while": _fill_operands})
@@ -86,7 +85,7 @@ class DropLoopVariables:
     Each ``tf.while_loop`` has such a counter, which only ``maximum_iterations`` reads.
     """
 
-    name: ClassVar[str] = "drop-loop-variables"
+    name = "drop-loop-variables"
 
     def run(self, module: ir.Module) -> bool:
         modified = False
@@ -163,7 +162,7 @@ class OutlineLoops:
     Loops that were outlined before are left unchanged.
     """
 
-    name: ClassVar[str] = "outline-loops"
+    name = "outline-loops"
 
     def run(self, module: ir.Module) -> bool:
         modified = False

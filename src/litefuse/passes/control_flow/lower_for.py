@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 import numpy as np
 
@@ -34,7 +33,7 @@ class LowerFor:
         GraphError: The body takes or returns another number of values than the loop carries.
     """
 
-    name: ClassVar[str] = "lower-for"
+    name = "lower-for"
 
     def run(self, module: ir.Module) -> bool:
         return visit_ops(module, {"tf.For": lambda op: _lowered(module, op)}, nested=False)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from litefuse.ir.builder import Builder
 from litefuse.ir.constants import integer_constant, without_copies
 from litefuse.ir.mlir import ir
@@ -29,7 +27,7 @@ class ReadReversed:
     Backward layers, the steps of which are one after the other, are such: no op is left of their reversals.
     """
 
-    name: ClassVar[str] = "read-reversed"
+    name = "read-reversed"
 
     def run(self, module: ir.Module) -> bool:
         return visit_ops(module, {"tf.ReverseV2": _reverse}, nested=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -200,7 +200,7 @@ class UnrollLoops:
         outcomes: Filled with what became of each loop.
     """
 
-    name: ClassVar[str] = "unroll-loops"
+    name = "unroll-loops"
 
     def __init__(self, outcomes: list[LoopOutcome]) -> None:
         self._outcomes = outcomes

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -118,7 +117,7 @@ class IntegerBoundary:
     """
 
     symbols: Collection[str]
-    name: ClassVar[str] = "integer-boundary"
+    name = "integer-boundary"
 
     def run(self, module: ir.Module) -> bool:
         by_symbol = functions(module)

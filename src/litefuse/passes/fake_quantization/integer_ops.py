@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -68,7 +68,7 @@ class IntegerOps:
 
     left: list[UncoveredOp] = field(default_factory=list[UncoveredOp])
     int4: bool = True
-    name: ClassVar[str] = "integer-ops"
+    name = "integer-ops"
 
     def run(self, module: ir.Module) -> bool:
         modified = False

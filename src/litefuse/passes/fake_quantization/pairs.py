@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -70,7 +70,7 @@ class PairFakeQuantization:
     """
 
     nodes: NodesFound
-    name: ClassVar[str] = "pair-fake-quantization"
+    name = "pair-fake-quantization"
 
     def run(self, module: ir.Module) -> bool:
         before = self.nodes.pairs
@@ -271,7 +271,7 @@ class CheckPairs:
     """
 
     nodes: NodesFound
-    name: ClassVar[str] = "check-pairs"
+    name = "check-pairs"
 
     def run(self, module: ir.Module) -> bool:
         modified = False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
 
 from litefuse.ir.constants import CONSTANTS
 from litefuse.ir.litert_ops import concatenation, int32_vector, sizes_of
@@ -25,7 +24,7 @@ class EmbeddingLookups:
     lookup. Quantization supports EMBEDDING_LOOKUP, not GATHER.
     """
 
-    name: ClassVar[str] = "embedding-lookups"
+    name = "embedding-lookups"
 
     def run(self, module: ir.Module) -> bool:
         return visit_ops(module, {"tfl.gather": _looked_up})

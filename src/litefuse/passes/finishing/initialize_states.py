@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, TypeAlias
+from typing import TypeAlias
 
 from litefuse.ir.attributes import INITIAL_STATE, attribute_value
 from litefuse.ir.constants import DENSE_CONSTANTS
@@ -44,7 +44,7 @@ class InitializeStates:
     the fault ``state-of-the-first-batch``. States of the same sizes share the op that packs them.
     """
 
-    name: ClassVar[str] = "initialize-states"
+    name = "initialize-states"
 
     def run(self, module: ir.Module) -> bool:
         sizes = _Sizes()

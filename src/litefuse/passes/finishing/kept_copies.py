@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
 
 from litefuse.ir.call_graph import defined_functions, is_public
 from litefuse.ir.defining_ops import is_constant
@@ -63,7 +62,7 @@ class KeepCopies:
     or from ops that it does not run, go through an identity op.
     """
 
-    name: ClassVar[str] = "keep-copies"
+    name = "keep-copies"
 
     def run(self, module: ir.Module) -> bool:
         modified = False

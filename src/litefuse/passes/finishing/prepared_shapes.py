@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import takewhile
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -61,7 +61,7 @@ class PrepareShapes:
     PACK is not one of them: faults ``packed-shape`` and ``moved-memory``.
     """
 
-    name: ClassVar[str] = "prepare-shapes"
+    name = "prepare-shapes"
 
     def run(self, module: ir.Module) -> bool:
         modified = False

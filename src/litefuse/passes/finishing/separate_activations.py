@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import ClassVar
 
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_op
@@ -26,7 +25,7 @@ class SeparateActivations:
     integers are made of stay: what is outside of their range is outside of that of the integers.
     """
 
-    name: ClassVar[str] = "separate-activations"
+    name = "separate-activations"
 
     def run(self, module: ir.Module) -> bool:
         return visit_ops(module, {"tfl.transpose_conv": _separate})

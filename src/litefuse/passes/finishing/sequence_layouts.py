@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
 
 from litefuse.ir.call_graph import all_operations
 from litefuse.ir.litert_ops import int32_vector, integers, strided_slice, transposed
@@ -36,7 +35,7 @@ class CancelLayoutChanges:
     cancel, as between layers of both directions, whose results are reversed and joined in between.
     """
 
-    name: ClassVar[str] = "cancel-layout-changes"
+    name = "cancel-layout-changes"
 
     def run(self, module: ir.Module) -> bool:
         modified = False

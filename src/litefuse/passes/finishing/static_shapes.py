@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import ClassVar
 
 import numpy as np
 
@@ -42,7 +41,7 @@ class TypeStaticShapes:
     constants: tflite-micro takes no others.
     """
 
-    name: ClassVar[str] = "type-static-shapes"
+    name = "type-static-shapes"
 
     def run(self, module: ir.Module) -> bool:
         modified = False

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import NamedTuple
 
 from litefuse.ir.call_graph import functions
 from litefuse.ir.mlir import ir
@@ -12,8 +11,7 @@ from litefuse.ir.mlir import ir
 __all__ = ["NameTensors"]
 
 
-@dataclass(frozen=True)
-class NameTensors:
+class NameTensors(NamedTuple):
     """Names the inputs and outputs of each exported function as TFLiteConverter does, after the TensorFlow graph.
 
     Signatures have names of their own; ``get_input_details()`` shows these.
@@ -22,7 +20,7 @@ class NameTensors:
         names: For each exported function, the names of its arguments and of its results.
     """
 
-    name: ClassVar[str] = "name-tensors"
+    name = "name-tensors"
     names: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]
 
     def run(self, module: ir.Module) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
 
 from litefuse.ir.call_graph import functions
 from litefuse.ir.mlir import ir
@@ -26,7 +25,7 @@ class DecomposeOps:
         narrow: Whether int64 ops without an exact rewriting may be computed in int32.
     """
 
-    name: ClassVar[str] = "decompose-ops"
+    name = "decompose-ops"
 
     def __init__(self, decomposed: list[Decomposed], lower: Callable[[ir.Module], None], narrow: bool = False) -> None:
         self._decomposed = decomposed

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from litefuse.ir.attributes import attribute_value
 from litefuse.ir.call_graph import functions, nested_operations
@@ -34,7 +33,7 @@ class RewriteBeforeLowering:
         decomposed: Filled with a record of each op that is rewritten.
     """
 
-    name: ClassVar[str] = "rewrite-before-lowering"
+    name = "rewrite-before-lowering"
 
     def __init__(self, decomposed: list[Decomposed]) -> None:
         self._decomposed = decomposed

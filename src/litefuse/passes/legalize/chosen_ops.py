@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import ClassVar
 
 from litefuse.ir.call_graph import attributes_of
 from litefuse.ir.mlir import ir
@@ -33,7 +32,7 @@ class WithholdChosenOps:
         chosen: The names of the ops.
     """
 
-    name: ClassVar[str] = "withhold-chosen-ops"
+    name = "withhold-chosen-ops"
     chosen: Collection[str]
 
     def run(self, module: ir.Module) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from litefuse.ir.attributes import COMPOSITE, attribute_value
 from litefuse.ir.mlir import ir
@@ -23,7 +23,7 @@ class EmitCompositeOps:
         -> "vhlo.composite_v1"(%x) {name = #vhlo.string_v1<"my.op">, ...}
     """
 
-    name: ClassVar[str] = "emit-composite-ops"
+    name = "emit-composite-ops"
 
     def run(self, module: ir.Module) -> bool:
         return visit_ops(module, {"tfl.custom": _emitted})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from litefuse.errors import ConversionError, FusionError, UnsupportedOp, UnsupportedOpsError
 from litefuse.ir.attributes import attribute_value, custom_op_attributes
@@ -87,7 +87,7 @@ class EmitCustomOps:
         UnsupportedOpsError: Ops are left that are not allowed; the error lists all of them.
     """
 
-    name: ClassVar[str] = "emit-custom-ops"
+    name = "emit-custom-ops"
     allow: bool | Collection[str] = False
     pack: Collection[str] = ()
     runtime: Collection[str] = ()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from litefuse.ir.constants import splat_number, stored
 from litefuse.ir.litert_ops import arithmetic
 from litefuse.ir.mlir import ir
@@ -23,7 +21,7 @@ class ExpandPowers:
     It runs after the engine, which recognizes GELU by its cube.
     """
 
-    name: ClassVar[str] = "expand-powers"
+    name = "expand-powers"
 
     def run(self, module: ir.Module) -> bool:
         return visit_ops(module, {"tfl.pow": _expanded})

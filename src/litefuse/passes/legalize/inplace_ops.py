@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import ClassVar
 
 import numpy as np
 
@@ -27,7 +26,7 @@ class LowerInplaceOps:
     afterwards, so that the write into it cannot be observed. The elements of ``Empty`` are undefined; here zeros.
     """
 
-    name: ClassVar[str] = "lower-inplace-ops"
+    name = "lower-inplace-ops"
 
     def run(self, module: ir.Module) -> bool:
         return visit_ops(module, _LOWERED, nested=False)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from litefuse.ir.constants import CONSTANTS, stored
@@ -25,7 +23,7 @@ class MultiplyMatrices:
     may be a constant only then.
     """
 
-    name: ClassVar[str] = "multiply-matrices"
+    name = "multiply-matrices"
 
     def run(self, module: ir.Module) -> bool:
         return visit_ops(module, {"tfl.fully_connected": _replace})

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -54,7 +53,7 @@ class NarrowFloat64:
         narrowed: Counts the ops that are narrowed, by their names.
     """
 
-    name: ClassVar[str] = "narrow-float64"
+    name = "narrow-float64"
     narrowed: Counter[str]
 
     def run(self, module: ir.Module) -> bool:

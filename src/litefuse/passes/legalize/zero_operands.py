@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from litefuse.ir.constants import constant_behind, is_zero, tensor_constant
@@ -33,7 +31,7 @@ class KeepZeroOperands:
     For the fault ``zeros-of-another-shape``, the zeros of ``x + zeros_like(y)`` are filled with the shape of ``y``.
     """
 
-    name: ClassVar[str] = "keep-zero-operands"
+    name = "keep-zero-operands"
 
     def run(self, module: ir.Module) -> bool:
         return visit_ops(module, dict.fromkeys({**_FACTORS, **_TERMS}, _keep_zeros), nested=False)

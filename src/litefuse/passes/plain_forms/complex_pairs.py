@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.passes import visit_ops
 from litefuse.ir.purity import erase_unused
@@ -25,7 +23,7 @@ class ComplexPairs:
     Reshapes in between are applied to the pairs. What is computed in complex numbers stays.
     """
 
-    name: ClassVar[str] = "complex-pairs"
+    name = "complex-pairs"
 
     def run(self, module: ir.Module) -> bool:
         return visit_ops(module, dict.fromkeys((*_PARTS, "tfl.bitcast"), _take))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from functools import reduce
 from types import MappingProxyType
-from typing import ClassVar
 
 import numpy as np
 
@@ -34,7 +33,7 @@ class UnpackReversals:
     For targets that leave REVERSE_V2 to the CPU. Neither op computes anything, and both keep the scale of integers.
     """
 
-    name: ClassVar[str] = "unpack-reversals"
+    name = "unpack-reversals"
 
     def run(self, module: ir.Module) -> bool:
         return visit_ops(module, {"tfl.reverse_v2": _unpacked})
@@ -211,7 +210,7 @@ class EmitEqualOps:
         avoided: The ops that the target lacks, by LiteRT's names.
     """
 
-    name: ClassVar[str] = "emit-equal-ops"
+    name = "emit-equal-ops"
 
     def __init__(self, avoided: Collection[str]) -> None:
         self._rewritings = {name: rewrite for name, (lacking, rewrite) in _EQUAL_OPS.items() if lacking in avoided}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
 
 import numpy as np
 
@@ -32,7 +31,7 @@ class FlattenIds:
     open size, stay.
     """
 
-    name: ClassVar[str] = "flatten-ids"
+    name = "flatten-ids"
 
     def run(self, module: ir.Module) -> bool:
         return visit_ops(module, {"tfl.gather": _rewritten})

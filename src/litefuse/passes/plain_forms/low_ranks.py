@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +42,7 @@ class LowerRanks:
     """
 
     rank: int
-    name: ClassVar[str] = "lower-ranks"
+    name = "lower-ranks"
 
     def run(self, module: ir.Module) -> bool:
         return visit_ops(module, dict.fromkeys(_FORMS, self._lowered))

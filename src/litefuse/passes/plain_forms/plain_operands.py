@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar
 
 import numpy as np
 
@@ -41,7 +40,7 @@ class PlainOperands:
     sums of integers are the same in any order. Few zeros are a constant. Only where all sizes are known.
     """
 
-    name: ClassVar[str] = "plain-operands"
+    name = "plain-operands"
 
     def run(self, module: ir.Module) -> bool:
         return visit_ops(module, dict.fromkeys(_RULES, _rewritten))

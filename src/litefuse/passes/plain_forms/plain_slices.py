@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from litefuse.ir.litert_ops import MASKS, int32_vector, integers, strided_slice
 from litefuse.ir.mlir import ir
@@ -34,7 +34,7 @@ class PlainSlices:
     The masks are those of TensorFlow's ``tf.strided_slice``.
     """
 
-    name: ClassVar[str] = "plain-slices"
+    name = "plain-slices"
 
     def run(self, module: ir.Module) -> bool:
         return visit_ops(module, {"tfl.strided_slice": _apart})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import ClassVar
 
 import numpy as np
 
@@ -62,7 +61,7 @@ class JoinReshapes:
     %2 = tfl.reshape(%1, [2, 6])                            %x in the place of %2
     """
 
-    name: ClassVar[str] = "join-reshapes"
+    name = "join-reshapes"
 
     def run(self, module: ir.Module) -> bool:
         modified = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from litefuse.ir.call_graph import functions, separate_callers, update_function_type
 from litefuse.ir.mlir import ir
@@ -91,7 +91,7 @@ class Simplify:
         GraphError: The shapes of an op's operands, or inferred and declared shapes, contradict each other.
     """
 
-    name: ClassVar[str] = "simplify"
+    name = "simplify"
 
     def __init__(self) -> None:
         self.unsettled = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from litefuse.errors import GraphError
 from litefuse.ir.call_graph import functions, update_function_type
@@ -33,7 +33,7 @@ class LowerXlaCallModule:
         GraphError: A program that cannot be read, or an op without a translation.
     """
 
-    name: ClassVar[str] = "lower-xla-call-module"
+    name = "lower-xla-call-module"
 
     def run(self, module: ir.Module) -> bool:
         return visit_ops(module, {"tf.XlaCallModule": lambda op: _translate(module, op)}, nested=False)

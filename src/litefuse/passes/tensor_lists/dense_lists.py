@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import ClassVar
 
 import numpy as np
 
@@ -53,7 +52,7 @@ class LowerTensorLists:
         ConversionError: The sizes of a list cannot be told.
     """
 
-    name: ClassVar[str] = "lower-tensor-lists"
+    name = "lower-tensor-lists"
 
     def run(self, module: ir.Module) -> bool:
         by_symbol = functions(module)

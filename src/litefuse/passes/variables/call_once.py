@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import NamedTuple
 
 from litefuse.ir.call_graph import functions
 from litefuse.ir.mlir import func, ir
@@ -28,8 +27,7 @@ def initializer(module: ir.Module, symbol: str, initializers: list[str]) -> Gene
         func.ReturnOp([])
 
 
-@dataclass(frozen=True)
-class CallOnce:
+class CallOnce(NamedTuple):
     """Inserts CALL_ONCE for each initializer at the beginning of every exported function.
 
     The runtime runs it once for all of them, however often and in which order they are called.
@@ -39,7 +37,7 @@ class CallOnce:
         entry_points: The exported functions.
     """
 
-    name: ClassVar[str] = "call-once"
+    name = "call-once"
     initializers: Sequence[str]
     entry_points: tuple[str, ...]
 

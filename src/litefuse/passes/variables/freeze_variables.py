@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from litefuse.errors import GraphError
 from litefuse.ir.call_graph import functions, operations, original_name
@@ -38,8 +37,7 @@ class Verdict(NamedTuple):
     writer: str | None
 
 
-@dataclass(frozen=True)
-class FreezeVariables:
+class FreezeVariables(NamedTuple):
     """Replaces the reads of variables that nothing changes by constants.
 
     A variable that is only assigned its own value does not change: Keras's exports of models on JAX assign all states,
@@ -56,7 +54,7 @@ class FreezeVariables:
         LitefuseError: Whatever ``values`` raises for a variable that has no value.
     """
 
-    name: ClassVar[str] = "freeze-variables"
+    name = "freeze-variables"
     values: Callable[[str], ir.Attribute]
     verdicts: list[Verdict]
 
@@ -129,8 +127,7 @@ def _state_types(handles: list[tuple[func.FuncOp, ir.OpView]]) -> None:
                 use.owner.results[0].set_type(kind)
 
 
-@dataclass(frozen=True)
-class InitializeVariables:
+class InitializeVariables(NamedTuple):
     """Adds the public function that gives the mutable variables their values from the checkpoint.
 
     Attributes:
@@ -141,7 +138,7 @@ class InitializeVariables:
         GraphError: A variable of a dtype or shape that LiteRT's variables cannot have.
     """
 
-    name: ClassVar[str] = "initialize-variables"
+    name = "initialize-variables"
     values: Callable[[str], ir.Attribute]
     initializers: list[str]
 

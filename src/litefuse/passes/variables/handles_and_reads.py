@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from litefuse.ir.call_graph import all_operations, functions, operations
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.purity import replace_op
@@ -22,7 +20,7 @@ class MergeHandles:
     Inlined functions have handles of their own. Fault ``handles-of-one-variable``.
     """
 
-    name: ClassVar[str] = "merge-handles"
+    name = "merge-handles"
 
     def run(self, module: ir.Module) -> bool:
         modified = False
@@ -49,7 +47,7 @@ class SeparateReads:
     Fault ``variable-that-is-both-operands``.
     """
 
-    name: ClassVar[str] = "separate-reads"
+    name = "separate-reads"
 
     def run(self, module: ir.Module) -> bool:
         modified = False

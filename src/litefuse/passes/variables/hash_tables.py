@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -59,7 +59,7 @@ class InitializeTables:
         SavedModelError: The contents of a table cannot be determined.
     """
 
-    name: ClassVar[str] = "initialize-tables"
+    name = "initialize-tables"
     tables: Mapping[str, Table]
     initializers: list[str]
 

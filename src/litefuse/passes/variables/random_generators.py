@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -46,7 +45,7 @@ class KeepGenerators:
         initializers: Filled with the symbol of the function that sets the counters to 0, if there are any.
     """
 
-    name: ClassVar[str] = "keep-generators"
+    name = "keep-generators"
     initializers: list[str]
 
     def run(self, module: ir.Module) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from litefuse.errors import GraphError
 from litefuse.ir.call_graph import (
@@ -69,7 +69,7 @@ class LiftReads:
     come after the write.
     """
 
-    name: ClassVar[str] = "lift-reads"
+    name = "lift-reads"
 
     def run(self, module: ir.Module) -> bool:
         by_symbol = functions(module)
@@ -144,7 +144,7 @@ class SinkHandles:
             a cycle.
     """
 
-    name: ClassVar[str] = "sink-handles"
+    name = "sink-handles"
 
     def run(self, module: ir.Module) -> bool:
         return _Sinker(module).run()
@@ -295,7 +295,7 @@ class CheckHandles:
         GraphError: There is one; the message names the node, the op, and the expected and actual type.
     """
 
-    name: ClassVar[str] = "check-handles"
+    name = "check-handles"
 
     def run(self, module: ir.Module) -> bool:
         for op in all_operations(module, nested=False):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar
 
 import numpy as np
 
@@ -30,7 +29,7 @@ class DecomposeResourceOps:
     Afterwards a use of a variable other than ``tf.ReadVariableOp`` is a write.
     """
 
-    name: ClassVar[str] = "decompose-resource-ops"
+    name = "decompose-resource-ops"
 
     def run(self, module: ir.Module) -> bool:
         return visit_ops(module, _DECOMPOSITIONS, nested=False)

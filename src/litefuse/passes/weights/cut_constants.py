@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -57,8 +56,7 @@ _DTYPES = frozenset({"f16", "f32", "f64", "i8", "i32", "i64"})
 _LARGEST_GATHERED = 1 << 20
 
 
-@dataclass(frozen=True)
-class CutConstants:
+class CutConstants(NamedTuple):
     """Slices constants once, instead of in each call, or in each step of a loop::
 
         %0:2 = tf.Split(%axis, %w)              %w0 = tfl.external_const() {offset = 7}
@@ -76,7 +74,7 @@ class CutConstants:
         weights: The weights of the conversion.
     """
 
-    name: ClassVar[str] = "cut-constants"
+    name = "cut-constants"
     weights: Weights
 
     def run(self, module: ir.Module) -> bool:

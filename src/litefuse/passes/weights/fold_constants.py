@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import math
 from collections.abc import Container, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -107,7 +107,7 @@ class FoldConstants:
     replaces. A mask of single elements is large, and still computed in each call.
     """
 
-    name: ClassVar[str] = "fold-constants"
+    name = "fold-constants"
 
     def run(self, module: ir.Module) -> bool:
         modified = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -102,7 +102,7 @@ class FoldFloat64:
     fold some of these ops, and LiteRT has none of them in these dtypes.
     """
 
-    name: ClassVar[str] = "fold-float64"
+    name = "fold-float64"
 
     def run(self, module: ir.Module) -> bool:
         modified = False

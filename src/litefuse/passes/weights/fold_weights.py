@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -49,8 +48,7 @@ _AFFINE = {
 _FOLDING_INPUT = frozenset({"tfl.conv_2d", "tfl.depthwise_conv_2d", "tfl.fully_connected"})
 
 
-@dataclass(frozen=True)
-class FoldWeights:
+class FoldWeights(NamedTuple):
     """Folds ops on weights, whose values the engine could not know, and fuses what it would have fused::
 
         %t = tfl.transpose(%w, [3, 0, 1, 2])
@@ -70,7 +68,7 @@ class FoldWeights:
         weights: The weights of the conversion.
     """
 
-    name: ClassVar[str] = "fold-weights"
+    name = "fold-weights"
     weights: Weights
 
     def run(self, module: ir.Module) -> bool:
@@ -102,7 +100,7 @@ class FoldWeights:
                     break
         return modified
 
-    def _replace(self, op: ir.OpView, weight: Weight) -> None:
+    def _put(self, op: ir.OpView, weight: Weight) -> None:
         with ir.InsertionPoint(op), op.location:
             op.results[0].replace_all_uses_with(self.weights.emit(self.weights.number_of(weight)))
         op.operation.erase()
@@ -116,7 +114,7 @@ class FoldWeights:
             return False
         order = tuple(how.tolist())
         weight = self.weights[number]
-        self._replace(op, weight.transposed(order) if op.name == "tfl.transpose" else weight.reshaped(order))
+        self._put(op, weight.transposed(order) if op.name == "tfl.transpose" else weight.reshaped(order))
         return True
 
     def _to_fully_connected(self, op: ir.OpView) -> bool:
@@ -164,7 +162,7 @@ class FoldWeights:
         if rows.shape[0] * filters.shape[0] * rows.itemsize > max(dropped, _LARGEST_PRODUCT):
             return False
         product = rows @ filters.transposed((1, 0)).value() + bias
-        self._replace(op, Weight(product.reshape(result.shape)))
+        self._put(op, Weight(product.reshape(result.shape)))
         return True
 
     def _uses(self, module: ir.Module) -> Iterator[tuple[Hashable, ir.OpView | ir.Operation]]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from litefuse.errors import LoweringError
 from litefuse.ir.call_graph import (
     all_operations,
@@ -35,7 +33,7 @@ class CheckConstants:
         LoweringError: There is such a constant.
     """
 
-    name: ClassVar[str] = "check-constants"
+    name = "check-constants"
 
     def run(self, module: ir.Module) -> bool:
         for function in functions(module).values():
@@ -64,7 +62,7 @@ class DropConstants:
     returns stays as it is.
     """
 
-    name: ClassVar[str] = "drop-constants"
+    name = "drop-constants"
 
     def run(self, module: ir.Module) -> bool:
         modified = False

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import NamedTuple
 
 from litefuse.ir.importer.constants import loaded_attribute
 from litefuse.ir.mlir import ir
@@ -16,8 +15,7 @@ from litefuse.passes.weights.weights import Weights
 __all__ = ["LoadWeights", "PlaceWeights", "takes_placeholder", "takes_stub"]
 
 
-@dataclass(frozen=True)
-class PlaceWeights:
+class PlaceWeights(NamedTuple):
     """Passes placeholders of weights that stay mapped to the engine, and the values of the others::
 
         %w = tf.Const() dense_resource<weight>        %w = tfl.external_const() {offset = 7}
@@ -31,7 +29,7 @@ class PlaceWeights:
         weights: The weights of the conversion.
     """
 
-    name: ClassVar[str] = "place-weights"
+    name = "place-weights"
     weights: Weights
 
     def run(self, module: ir.Module) -> bool:
@@ -55,7 +53,7 @@ class PlaceWeights:
 class LoadWeights:
     """Passes the values of all weights to the engine."""
 
-    name: ClassVar[str] = "load-weights"
+    name = "load-weights"
 
     def run(self, module: ir.Module) -> bool:
         return visit_ops(module, {"tf.Const": _load})

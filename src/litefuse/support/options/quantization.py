@@ -6,9 +6,8 @@ import json
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, cast, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
 from litefuse.errors import LitefuseError
 from litefuse.support.files.readable import check_file
@@ -53,8 +52,7 @@ RecipeEntries: TypeAlias = str | os.PathLike[str] | Iterable[Mapping[str, Any]]
 MIN_WEIGHT_ELEMENTS = 1024
 
 
-@dataclass(frozen=True)
-class QuantizationOptions:
+class QuantizationOptions(NamedTuple):
     """The choices; they can be sent to another process.
 
     Attributes:

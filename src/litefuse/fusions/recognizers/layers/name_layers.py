@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from litefuse.fusions.recognizers.layers.index import FINDERS, FinderEntry
 from litefuse.ir.annotations import read_annotation
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["NameLayers"]
 
 
-@dataclass(frozen=True)
-class NameLayers:
+class NameLayers(NamedTuple):
     """Finds layers by what is computed; outlines those that are wanted into annotated functions::
 
         %m = tf.Mean(%x ** 2, -1)                             %y = call @norm(%x, %scale)
@@ -36,7 +34,7 @@ class NameLayers:
         entries: What finds the layers, in this order.
     """
 
-    name: ClassVar[str] = "name-layers"
+    name = "name-layers"
     layers: list[Layer]
     missed: list[NearMiss]
     wanted: Callable[[str], bool] = lambda _: False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,7 @@ class ExpandBlockCells:
     Float16 ops stay.
     """
 
-    name: ClassVar[str] = "expand-block-cells"
+    name = "expand-block-cells"
 
     def run(self, module: ir.Module) -> bool:
         return visit_ops(module, dict.fromkeys(_EXPANDED, lambda op: _expanded(module, op)), nested=False)
