@@ -362,7 +362,7 @@ def _python_kernels(custom_ops: Sequence[str], emitted: Sequence[CustomOpForm]) 
 def _retyped(retyping: Retyping, dtypes: Mapping[DataType, DataType]) -> tuple[reports.RetypedReport, ...]:
     return tuple(
         reports.RetypedReport(retyped.what, retyped.name, str(retyped.dtype), str(dtypes[retyped.dtype]), count)
-        for retyped, count in retyping.found.items()
+        for retyped, count in retyping.counts.items()
         if retyped.dtype in dtypes
     )
 

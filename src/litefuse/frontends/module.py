@@ -65,17 +65,17 @@ def _functions(module: Any) -> dict[str, Any]:
     }
 
 
-def _why(found: Mapping[str, Any]) -> str:
-    if not found:
+def _why(functions: Mapping[str, Any]) -> str:
+    if not functions:
         return ": none of its attributes is a tf.function"
     lines = [
-        f"  {name}: {trace_count(function) or 'no'} traces, no input signature" for name, function in found.items()
+        f"  {name}: {trace_count(function) or 'no'} traces, no input signature" for name, function in functions.items()
     ]
     return ":\n" + "\n".join(lines)
 
 
-def _hint(found: Mapping[str, Any]) -> str:
-    name = next(iter(found), _CALL)
+def _hint(functions: Mapping[str, Any]) -> str:
+    name = next(iter(functions), _CALL)
     return (
         f"Decorate a method, say {name}, with @tf.function(input_signature=[tf.TensorSpec([None, 4], tf.float32)]), "
         f"call a tf.function of it once; or pass a function alone: module.{name}.get_concrete_function(...)."

@@ -74,7 +74,7 @@ def test_dtypes_wherever_they_are() -> None:
     assert attributes["other"].type == DataType.INT64
     assert [result.signature.input_arg[0].type, result.signature.output_arg[0].type] == [1, 3]
     assert function.SerializeToString(deterministic=True) == before
-    ((found, count),) = narrowing.found.items()
+    ((found, count),) = narrowing.counts.items()
     assert (found.what, found.name, count) == ("op", "SomeOp", 1)
 
 
@@ -108,7 +108,7 @@ def test_constants_are_widened(dtype: DataType, values: Any) -> None:
     value = tensor_value(node.attr["value"].tensor)
     assert value.dtype == np.float32
     np.testing.assert_array_equal(value, np.array(values, dtype.to_numpy()).astype(np.float32))
-    assert {(found.what, found.dtype) for found in widening.found} == {("op", dtype)}
+    assert {(found.what, found.dtype) for found in widening.counts} == {("op", dtype)}
 
 
 def test_what_is_not_asked_for_stays() -> None:

@@ -72,12 +72,12 @@ class Retyping:
     Attributes:
         registry: The definitions of the ops.
         dtypes: The replacement of each dtype: some of ``NARROWED`` and ``WIDENED``.
-        found: How often each thing was changed. Functions are changed when they are first accessed.
+        counts: How often each thing was changed. Functions are changed when they are first accessed.
     """
 
     registry: OpRegistry
     dtypes: Mapping[DataType, DataType]
-    found: Counter[Retyped] = field(default_factory=Counter[Retyped])
+    counts: Counter[Retyped] = field(default_factory=Counter[Retyped])
 
     def model(self, model: SavedModel, keys: tuple[str, ...]) -> SavedModel:
         """Returns a model in which the functions and the signatures of the given keys are changed.
@@ -100,12 +100,12 @@ class Retyping:
     def _spec(self, what: Literal["input", "output"], key: str, spec: TensorSpec) -> TensorSpec:
         if spec.dtype not in self.dtypes:
             return spec
-        self.found[Retyped(what, f"{key}:{spec.name}", spec.dtype)] = 1
+        self.counts[Retyped(what, f"{key}:{spec.name}", spec.dtype)] = 1
         return spec._replace(dtype=self.dtypes[spec.dtype])
 
     def _capture(self, capture: Capture) -> Capture:
         if isinstance(capture, Variable) and capture.dtype in self.dtypes:
-            self.found[Retyped("variable", capture.name, capture.dtype)] = 1
+            self.counts[Retyped("variable", capture.name, capture.dtype)] = 1
             conversion = functools.partial(_changed_array, where=f"variable {capture.name!r}")
             return replace(capture, dtype=self.dtypes[capture.dtype], conversion=conversion)
         if isinstance(capture, Constant) and capture.dtype in self.dtypes:
@@ -114,7 +114,7 @@ class Retyping:
         if isinstance(capture, Table):
             for dtype in (capture.key_dtype, capture.value_dtype):
                 if dtype in self.dtypes:
-                    self.found[Retyped("table", capture.name, dtype)] = 1
+                    self.counts[Retyped("table", capture.name, dtype)] = 1
             return self._table(capture)
         return capture
 
@@ -158,7 +158,7 @@ class Retyping:
             message = f"{node.op} of {dtype} has no form in {self.dtypes[dtype]}"
             raise GraphError(message, where=where, hint="Leave out what needs it, or convert the model as it is.")
         if changed:
-            self.found[Retyped("op", node.op, changed[0])] += 1
+            self.counts[Retyped("op", node.op, changed[0])] += 1
 
     def _number(self, number: int) -> int:
         """Returns the number that replaces that of a ``DataType``, which may be a reference type."""

@@ -108,11 +108,11 @@ class Inference:
             tensor = self._declared[value] = self.graph.tensor(value)
         return tensor
 
-    def _merged(self, value: int, found: PartialTensor | Tensor) -> Tensor:
+    def _merged(self, value: int, inferred: PartialTensor | Tensor) -> Tensor:
         """Merges an inferred type with a value's declared type."""
         declared = self.graph.declared[value]
-        common = meet(found.shape, declared.shape)
-        for elements in (found.values, found.numbers):
+        common = meet(inferred.shape, declared.shape)
+        for elements in (inferred.values, inferred.numbers):
             if elements is not None:
                 common = meet(common, elements.shape)
         if common is None:
@@ -120,10 +120,10 @@ class Inference:
         shape = tuple(
             self.graph.size_symbol(value, axis) if size is None else as_size(size) for axis, size in enumerate(common)
         )
-        values = found.values
+        values = inferred.values
         if values is None and declared.dtype in INTEGERS:
             values = self.graph.element_symbols(value, shape)
-        return Tensor(declared.dtype, shape, values, found.numbers)
+        return Tensor(declared.dtype, shape, values, inferred.numbers)
 
     def _error(self, function: Function, node: Node, error: ShapeError) -> GraphError:
         operands = ", ".join(_text(self.tensor(operand)) for operand in node.operands)

@@ -71,10 +71,10 @@ def find_plug_ins(*groups: str) -> tuple[PlugIn, ...]:
     return tuple(plug_in for group in groups for plug_in in _found if plug_in.group == group)
 
 
-def take_plug_ins(found: Iterable[PlugIn] | None) -> None:
+def take_plug_ins(plug_ins: Iterable[PlugIn] | None) -> None:
     """Uses the entry points that another process found; None lets the next call find them anew."""
     global _found
-    _found = None if found is None else tuple(found)
+    _found = None if plug_ins is None else tuple(plug_ins)
 
 
 def what_was_raised(error: BaseException) -> str:
