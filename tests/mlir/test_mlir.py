@@ -41,7 +41,14 @@ from litefuse.ir.shapes.call_types import RefineCallTypes, SetInputShapes
 from litefuse.ir.shapes.forward_values import ForwardValues
 from litefuse.ir.shapes.infer_loop_types import InferLoopTypes
 from litefuse.ir.shapes.result_types import TypeResults
-from litefuse.passes.control_flow.branches import CopyBranchResults, FoldBranches, LowerCase, LowerConditions
+from litefuse.passes.control_flow.branches import (
+    CopyBranchResults,
+    DeferBranches,
+    FoldBranches,
+    LowerCase,
+    LowerConditions,
+    MarkBranches,
+)
 from litefuse.passes.control_flow.deferred_branches import DeferBranches, MarkBranches
 from litefuse.passes.control_flow.hoist_projections import HoistProjections
 from litefuse.passes.control_flow.limit_ops import LimitOps
@@ -72,9 +79,8 @@ from litefuse.passes.legalize.narrow_float64 import NarrowFloat64
 from litefuse.passes.legalize.zero_operands import KeepZeroOperands
 from litefuse.passes.plain_forms.complex_pairs import ComplexPairs
 from litefuse.passes.plain_forms.equal_ops import EmitEqualOps, UnpackReversals
-from litefuse.passes.plain_forms.flat_ids import FlattenIds
 from litefuse.passes.plain_forms.low_ranks import LowerRanks
-from litefuse.passes.plain_forms.plain_operands import PlainOperands
+from litefuse.passes.plain_forms.plain_operands import FlattenIds, PlainOperands
 from litefuse.passes.plain_forms.plain_slices import PlainSlices
 from litefuse.passes.plain_forms.reshapes import JoinReshapes
 from litefuse.passes.simplify.simplify import Simplify

@@ -18,6 +18,7 @@ __all__ = [
     "callees_first",
     "copy_function",
     "create_call",
+    "create_loop",
     "defined_functions",
     "free_symbol",
     "function_symbol",
@@ -96,6 +97,19 @@ def create_call(symbol: str, results: Sequence[ir.Type], operands: Sequence[ir.V
         **dict.fromkeys(("config", "config_proto", "executor_type"), empty),
     }
     return ir.Operation.create("tf.StatefulPartitionedCall", results, operands, attributes)
+
+
+def create_loop(
+    cond: str, body: str, results: Sequence[ir.Type], operands: Sequence[ir.Value], *, is_stateless: bool = False
+) -> ir.Operation:
+    """Emits a loop of two functions, by their symbols, at the current insertion point and location."""
+    attributes: dict[str, ir.Attribute] = {
+        "cond": ir.FlatSymbolRefAttr.get(cond),
+        "body": ir.FlatSymbolRefAttr.get(body),
+        "is_stateless": ir.BoolAttr.get(is_stateless),
+        "parallel_iterations": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 10),
+    }
+    return ir.Operation.create("tf.While", results, operands, attributes)
 
 
 def call_operands(op: ir.OpView | ir.Operation) -> list[ir.Value]:

@@ -68,7 +68,7 @@ LowerTensorLists = deferred(
     "tf.Optional",
     "tf.TensorList",
 )
-MarkBranches = deferred("passes.control_flow.deferred_branches:MarkBranches", "tf.If")
+MarkBranches = deferred("passes.control_flow.branches:MarkBranches", "tf.If")
 KeepGenerators = deferred(
     "passes.variables.random_generators:KeepGenerators",
     "tf.RandomShuffle",
@@ -93,7 +93,7 @@ CancelLayoutChanges = deferred(
 EmbeddingLookups = deferred("passes.finishing.embedding_lookups:EmbeddingLookups", "tfl.gather")
 CopyBranchResults = deferred("passes.control_flow.branches:CopyBranchResults", "tf.If", "tfl.custom")
 InitializeStates = deferred("passes.finishing.initialize_states:InitializeStates", "tfl.custom")
-DeferBranches = deferred("passes.control_flow.deferred_branches:DeferBranches", "tf.If")
+DeferBranches = deferred("passes.control_flow.branches:DeferBranches", "tf.If")
 FillBuffers = deferred("passes.control_flow.litert_loops:FillBuffers", "tfl.while")
 DropLoopVariables = deferred("passes.control_flow.litert_loops:DropLoopVariables", "tfl.while")
 OutlineLoops = deferred("passes.control_flow.litert_loops:OutlineLoops", "tfl.while")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from litefuse.errors import GraphError
-from litefuse.ir.call_graph import create_call, free_symbol, function_symbol, functions, terminator_of
+from litefuse.ir.call_graph import create_call, create_loop, free_symbol, function_symbol, functions, terminator_of
 from litefuse.ir.constants import int32_constant, stored, without_copies
 from litefuse.ir.locations import node_name
 from litefuse.ir.mlir import func, ir
@@ -64,18 +64,8 @@ def _lowered(module: ir.Module, op: ir.OpView) -> Sequence[ir.Value]:
         returned = terminator_of(function.entry_block).operands
         kind = ir.FunctionType.get([*counters, *handed_on], [value.type for value in returned])
         function.attributes["function_type"] = ir.TypeAttr.get(kind)
-    loop = ir.Operation.create(
-        "tf.While",
-        results=[*(value.type for value in list(op.operands)[:3]), *(result.type for result in op.results)],
-        operands=list(op.operands),
-        attributes={
-            "cond": ir.FlatSymbolRefAttr.get(function_symbol(condition)),
-            "body": ir.FlatSymbolRefAttr.get(function_symbol(step)),
-            "is_stateless": ir.BoolAttr.get(False),
-            "parallel_iterations": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 10),
-        },
-    )
-    return list(loop.results)[3:]
+    kinds = [*(value.type for value in list(op.operands)[:3]), *(result.type for result in op.results)]
+    return list(create_loop(function_symbol(condition), function_symbol(step), kinds, [*op.operands]).results)[3:]
 
 
 def _known_step(value: ir.Value) -> int:

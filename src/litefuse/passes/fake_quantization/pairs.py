@@ -158,7 +158,6 @@ def _last_axis(shape: tuple[int, ...], size: int) -> int | None:
 
 
 def _is_bias(value: ir.Value) -> bool:
-    """Whether a value is only added to products."""
     users = [use.owner for use in value.uses]
     return bool(users) and all(
         user.name in {"tf.AddV2", "tf.BiasAdd"}

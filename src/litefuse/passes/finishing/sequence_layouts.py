@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from litefuse.ir.call_graph import all_operations
-from litefuse.ir.litert_ops import int32_vector, integers, strided_slice, transposed
+from litefuse.ir.litert_ops import MASKS, int32_vector, integers, strided_slice, transposed
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_like, create_value
 from litefuse.ir.purity import erase_unused, operand_owners
@@ -66,10 +66,7 @@ def _slice_before(op: ir.OpView) -> bool:
     """Slices before the dimensions are swapped, not after: what is left has one of them only, or is smaller."""
     source = _source(op.operands[0])
     bounds = [integers(value) for value in list(op.operands)[1:]]
-    masks = {
-        name: ir.IntegerAttr(op.attributes[name]).value
-        for name in ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
-    }
+    masks = {name: ir.IntegerAttr(op.attributes[name]).value for name in MASKS}
     if source is None or masks["ellipsis_mask"] or masks["new_axis_mask"]:
         return False
     if any(bound is None or len(bound) != _BITS for bound in bounds) or masks["shrink_axis_mask"] not in {0, 1, 2}:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from litefuse.ir.passes import Pass
 from litefuse.litert.targets import TargetTraits
 from litefuse.passes.plain_forms.equal_ops import EmitEqualOps, UnpackReversals
-from litefuse.passes.plain_forms.flat_ids import FlattenIds
 from litefuse.passes.plain_forms.low_ranks import LowerRanks
-from litefuse.passes.plain_forms.plain_operands import PlainOperands
+from litefuse.passes.plain_forms.plain_operands import FlattenIds, PlainOperands
 from litefuse.passes.plain_forms.plain_slices import PlainSlices
 from litefuse.passes.plain_forms.reshapes import JoinReshapes
 

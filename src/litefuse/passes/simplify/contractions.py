@@ -150,5 +150,4 @@ def _reshaped(editor: Editor, node: Node, value: int, shape: Dims, source: int) 
 
 
 def _ordered(editor: Editor, node: Node, value: int, labels: Sequence[str], order: Sequence[str]) -> int:
-    """Reorders the dimensions of a value."""
     return reorder(editor, node, value, [list(labels).index(label) for label in order])

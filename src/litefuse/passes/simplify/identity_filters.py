@@ -42,7 +42,6 @@ def take_windows(editor: Editor, node: Node) -> int | None:
 
 
 def _is_identity(editor: Editor, value: int, size: int) -> bool:
-    """Whether a value is the identity matrix of a size."""
     diagonal = editor.producer(value, "MatrixDiag", "MatrixDiagV2", "MatrixDiagV3")
     if diagonal is None or editor.shape(value) != (size, size):
         return False

@@ -1,4 +1,4 @@
-"""Removes ops that change nothing, whatever the dynamic dimensions; makes shapes of reshapes constant."""
+"""Removes ops that change nothing, whatever the dynamic dimensions; makes shapes of reshapes constant, bounds roots."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from litefuse.passes.simplify.split_products import add_squeeze, is_open
 __all__ = [
     "SIMPLIFICATIONS",
     "Simplification",
+    "bound_before_root",
     "keep_reduced",
     "keeps_axes",
     "new_axes",
@@ -31,6 +32,50 @@ _REDUCTIONS = ("Max", "Mean", "Min", "Prod", "Sum")
 
 Simplification = Callable[[Editor, Node], "int | None"]
 """Returns a value that equals the op's result, or None; it may change the op."""
+_SMALLEST = np.finfo(np.float32).smallest_normal
+_LARGEST = np.finfo(np.float32).max
+# Ops whose results are negative only if an operand is, and those that never are.
+_KEEPING_SIGN = ("ExpandDims", "Identity", "Mean", "Reshape", "Squeeze", "Sum")
+_NEVER_NEGATIVE = ("Abs", "Exp", "Relu", "SquaredDifference", "Square")
+
+
+def bound_before_root(editor: Editor, node: Node) -> int | None:
+    """Bounds what the root is taken of, in place of the result::
+
+        %s = tf.Sum(tf.Square(%x))                      %s = tf.Sum(tf.Square(%x))
+        %r = tf.Rsqrt(%s)                          -->  %m = tf.Maximum(%s, 1e-24)
+        %y = tf.Minimum(%r, 1e12)                       %y = tf.Rsqrt(%m)
+
+    Of a value that may be zero, an op that is right there would be needed: fault ``reciprocal-root-of-zero``. Negative
+    values have no root, so that they must be out of the question.
+    """
+    result = editor.tensor(node.results[0])
+    for root, bound in (operands := editor.operands(node)), operands[::-1]:
+        numbers, taking = editor.tensor(bound).numbers, editor.producer(root, "Rsqrt")
+        if taking is None or numbers is None or numbers.size != 1 or result.dtype != "f32":
+            continue
+        (source,) = editor.operands(taking)
+        largest = float(numbers.reshape(())[()])
+        smallest = largest**-2 if 0 < largest < _LARGEST else 0.0
+        shape = editor.shape(source)
+        if not _SMALLEST <= smallest <= _LARGEST or shape is None or shape != result.shape:
+            continue
+        if not editor.is_used_once(root) or not _is_never_negative(editor, source):
+            continue
+        least = editor.numbers(node, np.array(smallest, np.float32), "f32")
+        bounded = editor.add(node, "Maximum", [source, least], editor.tensor(source), {})
+        return editor.add(node, "Rsqrt", [bounded], result, {})
+    return None
+
+
+def _is_never_negative(editor: Editor, value: int) -> bool:
+    """Whether a value is a square, or another one that is never negative, or a sum or mean of such."""
+    while (same := editor.producer(value, *_KEEPING_SIGN)) is not None:
+        value = editor.operands(same)[0]
+    if editor.producer(value, *_NEVER_NEGATIVE) is not None:
+        return True
+    product = editor.producer(value, "Mul")
+    return product is not None and len(set(editor.operands(product))) == 1
 
 
 def _same_shape(editor: Editor, node: Node) -> int | None:
@@ -170,15 +215,15 @@ def _reshape(editor: Editor, node: Node) -> int | None:
     if shape is None:
         return None
     before = editor.shape(source)
-    if before is not None and (
-        before == shape or (is_stretched(before, shape) and ASSERTS_SIZES not in node.attributes)
-    ):
+    if before is not None and before == shape:
         return source
     if ASSERTS_SIZES in node.attributes:
         return None
-    replacement = (
-        _concatenated(editor, node) if not is_open(shape) else _concatenated(editor, node) or _ones(editor, node)
-    )
+    if before is not None and is_stretched(before, shape):
+        return source
+    replacement = _concatenated(editor, node)
+    if replacement is None and is_open(shape):
+        replacement = _ones(editor, node)
     if replacement is not None:
         return replacement
     stated = editor.resolve(node.operands[1])
@@ -208,7 +253,6 @@ def reshape_back(editor: Editor, node: Node) -> int | None:
 
 
 def _ones(editor: Editor, node: Node) -> int | None:
-    """Inserts or removes dimensions of size 1."""
     value, result = editor.resolve(node.operands[0]), editor.tensor(node.results[0])
     before, after = editor.shape(value), result.shape
     if before is None or after is None or _without_ones(before) != _without_ones(after):
@@ -252,19 +296,14 @@ def new_axes(editor: Editor, node: Node) -> int | None:
     """Inserts dimensions of size 1 where a slice does nothing else, and a reshape would need a computed shape."""
     value, result = editor.resolve(node.operands[0]), editor.shape(node.results[0])
     shape, strides = editor.shape(value), editor.values(editor.resolve(node.operands[3]))
-    if (
-        shape is None
-        or result is None
-        or strides is None
-        or not is_open(result)
-        or any(stride != 1 for stride in elements(strides))
-    ):
+    if shape is None or result is None or strides is None or not is_open(result):
+        return None
+    if any(stride != 1 for stride in elements(strides)):
         return None
     taken = extents(Op(node.name, [], [], node.attributes), len(shape), strides.size)
     added = [place for place, extent in enumerate(taken) if extent.axis is None]
-    if any(extent.shrinks for extent in taken) or shape != tuple(
-        size for place, size in enumerate(result) if place not in added
-    ):
+    present = tuple(size for place, size in enumerate(result) if place not in added)
+    if shape != present or any(extent.shrinks for extent in taken):
         return None
     for place in added:
         value = _expanded(editor, node, value, place)
@@ -272,7 +311,6 @@ def new_axes(editor: Editor, node: Node) -> int | None:
 
 
 def _expanded(editor: Editor, node: Node, value: int, axis: int) -> int:
-    """Adds a dimension of size 1 to a value."""
     tensor = editor.tensor(value)
     assert tensor.shape is not None
     shape = (*tensor.shape[:axis], 1, *tensor.shape[axis:])

@@ -258,15 +258,12 @@ def _operand(editor: Editor, node: Node, value: int, outer: Dims, shape: Dims) -
 def _computed_again(
     editor: Editor, node: Node, op: Node, shape: Sequence[Dim], operands: Sequence[_Emitted | None]
 ) -> _Emitted | None:
-    """Returns what emits an op on other operands."""
     emitting = [operand for operand in operands if operand is not None]
     if len(emitting) < len(operands):
         return None
 
     def emit() -> int:
-        dtype = editor.tensor(op.results[0]).dtype
-        return editor.add(
-            node, op.name, [emit_operand() for emit_operand in emitting], Tensor(dtype, tuple(shape)), op.attributes
-        )
+        tensor = Tensor(editor.tensor(op.results[0]).dtype, tuple(shape))
+        return editor.add(node, op.name, [emit_operand() for emit_operand in emitting], tensor, op.attributes)
 
     return emit

@@ -13,13 +13,13 @@ from litefuse.ir.ops.values import VALUES
 from litefuse.ir.shapes.editor import Editor, arithmetic_key, contradicts_dead_branch, is_known
 from litefuse.ir.shapes.graph import Function, ModuleGraph, Node
 from litefuse.ir.shapes.inference import Inference
-from litefuse.passes.simplify.bounded_roots import bound_before_root
 from litefuse.passes.simplify.contractions import multiply_matrices, multiply_rows, project, swap_operands
 from litefuse.passes.simplify.expansions import EXPANDING, add_constants_first, drop_expansions, pad_instead
 from litefuse.passes.simplify.identity_filters import take_windows
 from litefuse.passes.simplify.neutral_ops import (
     SIMPLIFICATIONS,
     Simplification,
+    bound_before_root,
     keep_reduced,
     new_axes,
     reshape_back,

@@ -75,13 +75,7 @@ def _translate(module: ir.Module, op: ir.OpView) -> bool:
 
 
 def _count_before(op: ir.OpView) -> int:
-    """Counts the ops before an op in its block."""
-    count = 0
-    for operation in op.operation.block.operations:
-        if operation == op:
-            break
-        count += 1
-    return count
+    return [*op.operation.block.operations].index(op)
 
 
 def _erase_dead(ops: list[ir.OpView]) -> None:

@@ -188,7 +188,6 @@ def _guarded(item: ir.Value, value: ir.Value, b: Builder) -> ir.Value:
 
 
 def _longer(value: ir.Value, count: MixedSize, web: Web, b: Builder) -> ir.Value:
-    """The list with ``count`` items of zeros more."""
     zeros = _zeros(web, [count, *b.sizes(value)[1:]], b)
     return _typed(b.concat([value, zeros], 0), web)
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from litefuse.ir.constants import integer_constant
 from litefuse.ir.defining_ops import source
-from litefuse.ir.mlir import ir
+from litefuse.ir.mlir import ir, producer
 
 __all__ = ["Item", "Reading", "item_of", "position_of", "reading"]
 
@@ -53,7 +53,8 @@ def item_of(op: ir.OpView | ir.Operation) -> Item | None:
     if op.name == "tf.GatherV2":
         whole, index, stated = op.operands
         axis = integer_constant(source(stated))
-        if axis in (0, 1) and not ir.ShapedType(index.type).rank and not _batch_dims(op):
+        batch_dims = ir.IntegerAttr(op.attributes["batch_dims"]).value
+        if axis in (0, 1) and not ir.ShapedType(index.type).rank and not batch_dims:
             return Item(source(whole), source(index), axis)
     return None
 
@@ -70,10 +71,6 @@ def reading(op: ir.OpView | ir.Operation, indices: frozenset[int]) -> Reading | 
     if item is None or position is None or position_of(item.place) not in indices:
         return None
     return Reading(position, item.axis)
-
-
-def _batch_dims(op: ir.OpView | ir.Operation) -> int:
-    return ir.IntegerAttr(op.attributes["batch_dims"]).value
 
 
 def _axis_of_slice(op: ir.OpView | ir.Operation) -> int | None:
@@ -99,5 +96,5 @@ _MASKS = ("begin", "ellipsis", "end", "new_axis", "shrink_axis")
 
 def _elements(vector: ir.Value) -> Sequence[ir.Value]:
     """The scalars that a vector is packed of; none of one that is made otherwise."""
-    owner = source(vector).owner
-    return [] if isinstance(owner, ir.Block) or owner.name != "tf.Pack" else list(owner.operands)
+    pack = producer(source(vector), "tf.Pack")
+    return [] if pack is None else list(pack.operands)

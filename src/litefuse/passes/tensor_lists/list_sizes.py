@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from litefuse.ir.call_graph import callees, function_symbol, terminator_of
 from litefuse.ir.constants import integer_constant
-from litefuse.ir.mlir import func, ir
+from litefuse.ir.litert_ops import MASKS
+from litefuse.ir.mlir import func, ir, producer
 from litefuse.ir.ops.dims import Dim
 from litefuse.ir.ops.facts import Values, array_of
 from litefuse.passes.tensor_lists.list_groups import Web, resizes, unsupported
@@ -31,7 +32,6 @@ _ELEMENTWISE = frozenset(
 )
 # Arithmetic whose result changes when one of its operands does.
 _LINEAR = frozenset({"tf.Add", "tf.AddV2", "tf.Cast", "tf.ExpandDims", "tf.Identity", "tf.Neg", "tf.Pack", "tf.Sub"})
-_MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
 
 
 def function_of(op: ir.OpView) -> func.FuncOp:
@@ -91,10 +91,6 @@ def _creator(sizes: Sizes, op: ir.OpView, _result: int, axis: int) -> Dim:
     return size
 
 
-def _from_tensor(sizes: Sizes, op: ir.OpView, _result: int, axis: int) -> Dim:
-    return sizes.size(op.operands[0], axis)
-
-
 def _scattered(sizes: Sizes, op: ir.OpView, _result: int, axis: int) -> Dim:
     if axis:
         return sizes.size(op.operands[0], axis)
@@ -135,7 +131,7 @@ def _gathered(sizes: Sizes, op: ir.OpView, _result: int, axis: int) -> Dim:
     return sizes.size(op.operands[0], axis) if axis else sizes.size(op.operands[1], 0)
 
 
-def _stacked(sizes: Sizes, op: ir.OpView, _result: int, axis: int) -> Dim:
+def _of_operand(sizes: Sizes, op: ir.OpView, _result: int, axis: int) -> Dim:
     return sizes.size(op.operands[0], axis)
 
 
@@ -162,7 +158,7 @@ def _item_shape(sizes: Sizes, op: ir.OpView) -> Values | None:
 LIST_RULES: dict[str, Rule] = {
     "tf.EmptyTensorList": _creator,
     "tf.TensorListConcatV2": _concatenated,
-    "tf.TensorListFromTensor": _from_tensor,
+    "tf.TensorListFromTensor": _of_operand,
     "tf.TensorListGather": _gathered,
     "tf.TensorListGetItem": _item,
     "tf.TensorListPopBack": _changed,
@@ -173,7 +169,7 @@ LIST_RULES: dict[str, Rule] = {
     "tf.TensorListScatterV2": _scattered,
     "tf.TensorListSetItem": _changed,
     "tf.TensorListSplit": _split,
-    "tf.TensorListStack": _stacked,
+    "tf.TensorListStack": _of_operand,
 }
 LIST_ELEMENTS: dict[str, ElementsRule] = {
     "tf.TensorListElementShape": _item_shape,
@@ -218,14 +214,14 @@ def _is_fixed(end: int | ir.Value | None) -> bool:
 
 def _parts(item: ir.Value) -> Iterator[tuple[int, _Ends]]:
     """For each dimension of an item that is a part of a tensor, where that begins and ends."""
-    owner = item.owner
-    while not isinstance(owner, ir.Block) and owner.name in _ELEMENTWISE:
-        owner = owner.operands[0].owner
-    if isinstance(owner, ir.Block) or owner.name != "tf.StridedSlice":
+    while (owner := producer(item, *_ELEMENTWISE)) is not None:
+        item = owner.operands[0]
+    owner = producer(item, "tf.StridedSlice")
+    if owner is None:
         return
     _, begins, ends, strides = owner.operands
     steps = integer_constant(strides)
-    masks: Mapping[str, int] = {name: ir.IntegerAttr(owner.attributes[name]).value for name in _MASKS}
+    masks: Mapping[str, int] = {name: ir.IntegerAttr(owner.attributes[name]).value for name in MASKS}
     if not isinstance(steps, list) or masks["ellipsis_mask"] or masks["new_axis_mask"]:
         return
     axis = 0
@@ -245,8 +241,8 @@ def _end(vector: ir.Value, at: int) -> int | ir.Value:
     numbers = integer_constant(vector)
     if isinstance(numbers, list):
         return numbers[at]
-    owner = vector.owner
-    if not isinstance(owner, ir.Block) and owner.name == "tf.Pack":
+    owner = producer(vector, "tf.Pack")
+    if owner is not None:
         number = integer_constant(owner.operands[at])
         return number if isinstance(number, int) else owner.operands[at]
     return vector

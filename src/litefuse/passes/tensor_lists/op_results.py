@@ -214,9 +214,8 @@ def _may_be_small(declared: Declared) -> bool:
 
 def _with_given_sizes(op: Op, results: list[PartialTensor | None]) -> list[PartialTensor | None]:
     """Adds what follows for an op's results if its integer operands are sizes, as they must be."""
-    if op.name in _SIGNED or not any(
-        result is None or result.shape is None or None in result.shape for result in results
-    ):
+    shapes = [None if result is None else result.shape for result in results]
+    if op.name in _SIGNED or not any(shape is None or None in shape for shape in shapes):
         return results
     operands = list(map(_of_sizes, op.operands))
     if all(a is b for a, b in zip(operands, op.operands, strict=True)):

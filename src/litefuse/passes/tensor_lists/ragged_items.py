@@ -8,9 +8,9 @@ from litefuse.ir.builder import Builder
 from litefuse.ir.call_graph import operations, terminator_of, update_function_type
 from litefuse.ir.constants import integer_constant, without_copies
 from litefuse.ir.mlir import func, ir, producer
-from litefuse.ir.op_creation import create_like, create_value
+from litefuse.ir.op_creation import create_like
 from litefuse.ir.purity import replace_op
-from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
+from litefuse.ir.types import tensor_type_of
 
 __all__ = ["take_ragged_items_apart"]
 
@@ -63,14 +63,14 @@ def _take_rows(op: ir.OpView, by_symbol: Mapping[str, func.FuncOp]) -> None:
     if (
         _users(loop.results[slot])
         or _users(condition.entry_block.arguments[slot])
-        or not _is_passed_on(argument, body, slot)
+        or _returned(body)[slot] != argument
         or len(gets) + 1 != len(_users(argument))
         or any(row is None or len(row.results) != 1 for row in rows)
     ):
         return
     splits, values = op.operands
     _retype(loop, (condition, body), slot, values)
-    (at,) = _extended(loop, (condition, body), [splits], lambda arguments: arguments)
+    at = _extended(loop, (condition, body), splits, lambda argument: argument)
     for get, row in zip(gets, rows, strict=True):
         assert row is not None
         b = Builder()
@@ -128,27 +128,21 @@ def _make_rows(op: ir.OpView, by_symbol: Mapping[str, func.FuncOp]) -> None:
     dtype = tensor_type_of(op.results[0]).dtype
     b = Builder()
     with ir.InsertionPoint(loop), loop.location:
-        start = create_value(
-            "tf.Fill",
-            ranked_tensor_type(TensorType(kind.dtype, (None, *inner))),
-            [b.vector([0, *inner]), b.constant(0, kind.dtype)],
-        )
-        first = create_value(
-            "tf.Fill", ranked_tensor_type(TensorType(dtype, (None,))), [b.vector([1]), b.constant(0, dtype)]
-        )
+        start = b.op("Fill", [b.vector([0, *inner]), b.constant(0, kind.dtype)], [None, *inner], kind.dtype)
+        first = b.op("Fill", [b.vector([1]), b.constant(0, dtype)], [None], dtype)
     item = row.operands[0]
     with ir.InsertionPoint(written), written.location:
         argument.set_type(start.type)
         values = b.concat([argument, item], 0)
-    _replace_returned(body, slot, values)
+    terminator_of(body.entry_block).operands[slot] = values
     _retype(loop, (condition, body), slot, start)
 
-    def next_splits(arguments: Sequence[ir.Value]) -> Sequence[ir.Value]:
+    def next_splits(present: ir.Value) -> ir.Value:
         with ir.InsertionPoint(terminator_of(body.entry_block)), written.location:
             end = b.reshape(b.cast(b.scalar(b.size(values, 0)), dtype), [1])
-            return [b.concat([arguments[0], end], 0)]
+            return b.concat([present, end], 0)
 
-    (at,) = _extended(loop, (condition, body), [first], next_splits)
+    at = _extended(loop, (condition, body), first, next_splits)
     for change in changes:
         change.operation.erase()
     row.operation.erase()
@@ -163,30 +157,27 @@ def _make_rows(op: ir.OpView, by_symbol: Mapping[str, func.FuncOp]) -> None:
 
 def _extended(
     loop: ir.OpView | ir.Operation,
-    functions: Sequence[func.FuncOp],
-    values: Sequence[ir.Value],
-    following: Callable[[Sequence[ir.Value]], Sequence[ir.Value]],
-) -> list[int]:
-    """Adds values to a loop; ``following`` emits the next ones. Returns their places."""
-    first = len(loop.operands)
-    added: list[ir.Value] = []
-    for function in functions:
-        added = [function.entry_block.add_argument(value.type, function.location) for value in values]
-    body = functions[1]
-    returned = terminator_of(body.entry_block)
-    results = [*returned.operands, *following(added)]
+    functions: tuple[func.FuncOp, func.FuncOp],
+    value: ir.Value,
+    following: Callable[[ir.Value], ir.Value],
+) -> int:
+    """Adds a value to a loop; ``following`` emits the next one. Returns its place."""
+    place = len(loop.operands)
+    _, added = [function.entry_block.add_argument(value.type, function.location) for function in functions]
+    returned = terminator_of(functions[1].entry_block)
+    results = [*returned.operands, following(added)]
     with ir.InsertionPoint(returned), returned.location:
         func.ReturnOp(results)
     returned.operation.erase()
     for function in functions:
         update_function_type(function)
     with ir.InsertionPoint(loop), loop.location:
-        kinds = [value.type for value in (*loop.results, *values)]
-        new = create_like(loop, [*loop.operands, *values], kinds)
+        kinds = [*(result.type for result in loop.results), value.type]
+        new = create_like(loop, [*loop.operands, value], kinds)
     for old, result in zip(loop.results, new.results, strict=False):
         old.replace_all_uses_with(result)
     loop.operation.erase()
-    return list(range(first, first + len(values)))
+    return place
 
 
 def _retype(loop: ir.OpView | ir.Operation, functions: Sequence[func.FuncOp], slot: int, value: ir.Value) -> None:
@@ -207,10 +198,6 @@ def _returned(function: func.FuncOp) -> Sequence[ir.Value]:
     return list(terminator_of(function.entry_block).operands)
 
 
-def _replace_returned(function: func.FuncOp, slot: int, value: ir.Value) -> None:
-    terminator_of(function.entry_block).operands[slot] = value
-
-
 def _changes(value: ir.Value) -> list[ir.OpView | ir.Operation]:
     """Returns the copies behind a value, and the op that they copy the result of, if nothing else uses any of these."""
     changes: list[ir.OpView | ir.Operation] = []
@@ -220,10 +207,6 @@ def _changes(value: ir.Value) -> list[ir.OpView | ir.Operation]:
             return changes
         value = value.owner.operands[0]
     return []
-
-
-def _is_passed_on(argument: ir.Value, body: func.FuncOp, slot: int) -> bool:
-    return _returned(body)[slot] == argument
 
 
 def _counts(loop: ir.OpView | ir.Operation, body: func.FuncOp, index: ir.Value) -> bool:

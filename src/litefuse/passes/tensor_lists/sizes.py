@@ -220,10 +220,8 @@ class Sizes:
         return stays
 
     def _is_invariant(self, loop: ir.OpView, position: int) -> bool:
-        body = self.by_symbol[callees(loop)[1]]
-        return (
-            without_copies(terminator_of(body.entry_block).operands[position]) == body.entry_block.arguments[position]
-        )
+        block = self.by_symbol[callees(loop)[1]].entry_block
+        return without_copies(terminator_of(block).operands[position]) == block.arguments[position]
 
     def _is_variant(self, value: ir.Value) -> bool:
         return self._results.declared(value).dtype.startswith("!tf_type.variant")

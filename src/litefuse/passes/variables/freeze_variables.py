@@ -87,7 +87,6 @@ def _handles(module: ir.Module) -> dict[str, list[tuple[func.FuncOp, ir.OpView]]
 
 
 def _writes_back(op: ir.OpView, variable: str) -> bool:
-    """Whether an op assigns a variable its own value."""
     if op.name != "tf.AssignVariableOp":
         return False
     read = producer(without_copies(op.operands[1]), _READ)

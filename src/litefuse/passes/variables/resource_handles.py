@@ -240,7 +240,6 @@ def _identity(handle: ir.OpView | None) -> str:
 
 
 def _handle(value: ir.Value, user: ir.OpView) -> ir.OpView:
-    """Returns the defining op of a handle."""
     owner = value.owner
     if isinstance(owner, ir.Block):
         raise GraphError("an exported function takes a resource as an argument", where=node_text(user))

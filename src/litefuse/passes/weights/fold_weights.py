@@ -246,7 +246,6 @@ class FoldWeights(NamedTuple):
         return (None, None) if isinstance(owner, ir.Block) else (owner, _AFFINE.get(owner.name))
 
     def _scale(self, op: ir.OpView, position: int, number: int, axis: int, vector: _Array) -> None:
-        """Replaces an op's filter by a scaled one."""
         scaled = self.weights.number_of(self.weights[number].scaled(axis, vector))
         with ir.InsertionPoint(op), op.operands[position].location:
             op.operands[position] = self.weights.emit(scaled)

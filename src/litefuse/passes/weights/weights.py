@@ -265,7 +265,6 @@ def _element_type(dtype: np.dtype[Any]) -> ir.Type:
 
 
 def _equal(first: npt.NDArray[np.uint8], second: npt.NDArray[np.uint8]) -> bool:
-    """Whether two arrays of one size hold the same bytes."""
     step = 1 << 20
     return first.ctypes.data == second.ctypes.data or all(
         np.array_equal(first[start : start + step], second[start : start + step])

@@ -141,7 +141,7 @@ RUNTIME: tuple[Fault, ...] = (
     _fault(
         "branch-not-taken",
         "IF prepares the branch that it does not take, and fails where the sizes do not fit it (tflite/kernels/if.cc).",
-        "litefuse.passes.control_flow.deferred_branches.DeferBranches",
+        "litefuse.passes.control_flow.branches.DeferBranches",
     ),
     _fault(
         "composite-result-twice",

@@ -97,9 +97,8 @@ def _known(op: Any, t: Translation, name: str, attributes: dict[str, Any]) -> Se
     if name in _UNARY and not (name in _OF_REAL_NUMBERS and "complex" in t.dtype(op.operands[0])):
         return [elementwise(t, op.operands, lambda x: t.b.unary(_UNARY[name], x))]
     if name in {"top_k", "topk"} and "k" in attributes:
-        return list(
-            top_k(t, t.value(op.operands[0]), int(attributes["k"]), upwards=not attributes.get("largest", True))
-        )
+        upwards = not attributes.get("largest", True)
+        return list(top_k(t, t.value(op.operands[0]), int(attributes["k"]), upwards=upwards))
     return None
 
 

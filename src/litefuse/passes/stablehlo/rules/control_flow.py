@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from litefuse.ir.builder import MixedSize
-from litefuse.ir.call_graph import function_symbol, update_function_type
+from litefuse.ir.call_graph import create_loop, function_symbol, update_function_type
 from litefuse.ir.mlir import func, ir
 from litefuse.passes.stablehlo.rules.scans import Scan, find_scan
 from litefuse.passes.stablehlo.translation import Result, Rules, Translation
@@ -244,13 +244,8 @@ def _while(op: Any, t: Translation) -> list[Result]:
     unused = _unused(by_condition, by_body)
     for number in reversed(unused):
         del operands[number], kinds[number]
-    attributes: dict[str, ir.Attribute] = {
-        "cond": ir.FlatSymbolRefAttr.get(function_symbol(by_condition)),
-        "body": ir.FlatSymbolRefAttr.get(function_symbol(by_body)),
-        "is_stateless": ir.BoolAttr.get(value=True),
-        "parallel_iterations": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 10),
-    }
-    made = ir.Operation.create("tf.While", results=kinds, operands=operands, attributes=attributes)
+    symbols = function_symbol(by_condition), function_symbol(by_body)
+    made = create_loop(*symbols, kinds, operands, is_stateless=True)
     left = [i for number, i in enumerate(loop.changing) if number not in unused]
     outcomes = dict(zip(left, made.results, strict=False))
     return [loop.result(i, outcomes.get(i)) for i in range(len(op.operands))]

@@ -58,17 +58,10 @@ def _convolved(op: Any, t: Translation, paddings: list[tuple[MixedSize, MixedSiz
     wanted = t.dtype(op.results[0])
     dtype = wide_dtype(wanted)
     image, kernel = (b.cast(b.cast(t.value(operand), wanted), dtype) for operand in op.operands[:2])
-    image = b.transpose(
-        image, [numbers.input_batch_dimension, *numbers.input_spatial_dimensions, numbers.input_feature_dimension]
-    )
-    kernel = b.transpose(
-        kernel,
-        [
-            *numbers.kernel_spatial_dimensions,
-            numbers.kernel_input_feature_dimension,
-            numbers.kernel_output_feature_dimension,
-        ],
-    )
+    order = [numbers.input_batch_dimension, *numbers.input_spatial_dimensions, numbers.input_feature_dimension]
+    image = b.transpose(image, order)
+    channels = [numbers.kernel_input_feature_dimension, numbers.kernel_output_feature_dimension]
+    kernel = b.transpose(kernel, [*numbers.kernel_spatial_dimensions, *channels])
     groups, batch_groups = int(op.feature_group_count), int(op.batch_group_count)
     if batch_groups > 1:
         image, groups = _batches_as_channels(t, image, batch_groups), batch_groups
@@ -128,14 +121,9 @@ def _plain_convolution(t: Translation, image: ir.Value, kernel: ir.Value, window
         image = _padded_image(t, image, window.paddings)
         padding = "VALID"
     three = len(window.strides) == 3
-    shape = [
-        b.shape(image)[0],
-        *(
-            position_count(size, extent, stride, padding)
-            for size, extent, stride in zip(b.shape(image)[1:-1], extents, window.strides, strict=True)
-        ),
-        outputs,
-    ]
+    along = zip(b.shape(image)[1:-1], extents, window.strides, strict=True)
+    counts = [position_count(size, extent, stride, padding) for size, extent, stride in along]
+    shape = [b.shape(image)[0], *counts, outputs]
     options: dict[str, Any] = {
         "strides": [1, *window.strides, 1],
         "dilations": [1, *window.dilations, 1],
@@ -180,14 +168,8 @@ def _convolution_by_places(t: Translation, image: ir.Value, kernel: ir.Value, wi
             one = {axis: (begin, begin + 1, 1) for axis, begin in enumerate(place)}
             matrix = b.reshape(b.slices(weights, cast("Any", one)) if one else weights, [depth, share])
             rows = b.reshape(seen, [b.product(sizes[:-1]), depth])
-            product = b.op(
-                "MatMul",
-                [rows, matrix],
-                [b.shape(rows)[0], share],
-                b.dtype(image),
-                transpose_a=False,
-                transpose_b=False,
-            )
+            kind, plain = [b.shape(rows)[0], share], {"transpose_a": False, "transpose_b": False}
+            product = b.op("MatMul", [rows, matrix], kind, b.dtype(image), **plain)
             product = b.reshape(product, [*sizes[:-1], share])
             total = product if total is None else b.binary("AddV2", total, product)
         assert total is not None
@@ -252,10 +234,8 @@ def _spaced_convolution(t: Translation, image: ir.Value, kernel: ir.Value, windo
     )
     if same or wanted == whole:
         return result
-    return b.slices(
-        result,
-        {axis: (low, low + size, 1) for axis, ((low, _), size) in enumerate(zip(cuts, wanted, strict=True), 1)},
-    )
+    ends = enumerate(zip(cuts, wanted, strict=True), 1)
+    return b.slices(result, {axis: (low, low + size, 1) for axis, ((low, _), size) in ends})
 
 
 RULES: Rules = {"stablehlo.convolution": _convolution, "stablehlo.dynamic_conv": _dynamic_conv}

@@ -104,15 +104,8 @@ def running(
 def combining_op(block: ir.Block) -> str | None:
     """Returns the op, such as ``add``, if a region combines its two arguments by this alone; None otherwise."""
     first, *others = block.operations
-    if (
-        len(others) != 1
-        or len(block.arguments) != 2
-        or list(first.operands)
-        not in (
-            list(block.arguments),
-            list(block.arguments)[::-1],
-        )
-    ):
+    arguments = list(block.arguments)
+    if len(others) != 1 or len(arguments) != 2 or list(first.operands) not in (arguments, arguments[::-1]):
         return None
     if list(others[0].operands) != list(first.results):
         return None
@@ -184,9 +177,8 @@ def _by_pairs(op: Any, t: Translation, axes: tuple[int, ...], block: ir.Block) -
                 ]
             values, size = pairs, size // 2 + size % 2
         dims = [b.sizes(value) for value in values]
-        values = [
-            b.reshape(value, [*sizes[:axis], *sizes[axis + 1 :]]) for value, sizes in zip(values, dims, strict=True)
-        ]
+        without = [[*sizes[:axis], *sizes[axis + 1 :]] for sizes in dims]
+        values = [b.reshape(value, sizes) for value, sizes in zip(values, without, strict=True)]
     return list(combined(t, block, starts, values))
 
 

@@ -12,18 +12,14 @@ from litefuse.errors import GraphError
 from litefuse.ir.builder import MixedSize
 from litefuse.ir.mlir import ir
 from litefuse.passes.legalize.arrays.loops import count_to
-from litefuse.passes.stablehlo.rules.positions import Positions
+from litefuse.passes.stablehlo.rules.gather import Positions
 from litefuse.passes.stablehlo.rules.reductions import combined, combining_op, emit_captures
-from litefuse.passes.stablehlo.rules.slices import updated
+from litefuse.passes.stablehlo.rules.slices import by_parts, updated
 from litefuse.passes.stablehlo.translation import Result, Rules, Translation
 
 __all__ = ["RULES"]
 
-_OPS = {
-    "add": "TensorScatterAdd",
-    "maximum": "TensorScatterMax",
-    "minimum": "TensorScatterMin",
-}
+_OPS = {"add": "TensorScatterAdd", "maximum": "TensorScatterMax", "minimum": "TensorScatterMin"}
 _OF_CONDITIONS = {
     **dict.fromkeys(("add", "maximum", "or"), "TensorScatterMax"),
     **dict.fromkeys(("and", "minimum", "multiply"), "TensorScatterMin"),
@@ -153,15 +149,8 @@ def _scatter(op: Any, t: Translation) -> Result:
         sizes,
         window,
     )
-    partial = [
-        axis
-        for axis in range(len(sizes))
-        if axis not in positions.indexed
-        and window[axis] != sizes[axis]
-        and isinstance(window[axis], int)
-        and isinstance(sizes[axis], int)
-    ]
-    if partial:
+    known = [(axis, size) for axis, size in enumerate(sizes) if isinstance(size, int) and isinstance(window[axis], int)]
+    if any(axis not in positions.indexed and window[axis] != size for axis, size in known):
         raise GraphError("windows that are smaller than the tensor where no index says their position")
     within = _is_inside(positions)
     if within and name == "TensorScatterUpdate" and not positions.batch() and not positions.batching:
@@ -189,6 +178,10 @@ def _written(
     op: Any, t: Translation, elements: _Elements, name: str, block: ir.Block, positions: Positions, *, within: bool
 ) -> ir.Value:
     b, (value, new), dtype = t.b, (elements.value, elements.new), t.b.dtype(elements.value)
+
+    def write(value: ir.Value, new: ir.Value) -> ir.Value:
+        return _by_tensorflow(t, name, _Elements(t, value, elements.vectors, new), within=within)
+
     if name == "multiply" and dtype != "bool":
         return _multiplied(elements)
     if not name.startswith("TensorScatter"):
@@ -196,14 +189,10 @@ def _written(
             return _written_one_by_one(elements, block)
         name, new = "TensorScatterUpdate", _replaced(elements, block)
     if dtype == "complex64" and name in {"TensorScatterAdd", "TensorScatterUpdate"}:
-        parts = [
-            [b.op(part, [tensor], b.shape(tensor), "float32") for tensor in (value, new)] for part in ("Real", "Imag")
-        ]
-        made = [_by_tensorflow(t, name, _Elements(t, old, elements.vectors, one), within=within) for old, one in parts]
-        return b.op("Complex", made, b.shape(value), dtype)
+        return by_parts(t, value, new, write)
     if dtype == "bool" and name != "TensorScatterUpdate":
         value, new = b.cast(value, "int32"), b.cast(new, "int32")
-    return b.cast(_by_tensorflow(t, name, _Elements(t, value, elements.vectors, new), within=within), dtype)
+    return b.cast(write(value, new), dtype)
 
 
 def _by_tensorflow(t: Translation, name: str, elements: _Elements, *, within: bool) -> ir.Value:
@@ -248,7 +237,6 @@ def _is_inside(positions: Positions) -> bool:
 def _updated(
     t: Translation, operand: ir.Value, updates: ir.Value, positions: Positions, window: list[MixedSize]
 ) -> ir.Value:
-    """Writes one window at a known position."""
     b, value = t.b, t.value(operand)
     begins = [0] * len(window)
     for axis, position in zip(positions.axes, positions.numbers() or [], strict=True):

@@ -36,7 +36,6 @@ _MOST_ELEMENTS = 256
 
 
 def _is_zero(pair: tuple[MixedSize, MixedSize]) -> bool:
-    """Whether nothing is added before or after."""
     return all(isinstance(n, int) and n == 0 for n in pair)
 
 
@@ -85,8 +84,8 @@ class _Windows:
     @property
     def axes(self) -> list[int]:
         """The dimensions along which windows have several elements, a stride or padding."""
-        windows = zip(self.sizes, self.strides, self.paddings, strict=True)
-        return [i for i, (size, stride, pair) in enumerate(windows) if size != 1 or stride > 1 or not _is_zero(pair)]
+        windows = enumerate(zip(self.sizes, self.strides, self.paddings, strict=True))
+        return [axis for axis, (size, stride, pair) in windows if size != 1 or stride > 1 or not _is_zero(pair)]
 
     @property
     def is_padded(self) -> bool:
@@ -179,9 +178,8 @@ def _reduced(
     reduction = _Reduction(operands[0], values, name, block, starts)
     reduced = values if not windows.axes else _of_windows(t, reduction, windows)
     if begin is not starts:
-        reduced = combined(
-            t, block, begin, [result if isinstance(result, ir.Value) else result.emit() for result in reduced]
-        )
+        values = [result if isinstance(result, ir.Value) else result.emit() for result in reduced]
+        reduced = combined(t, block, begin, values)
     return list(reduced) if count > 1 else reduced[0]
 
 
