@@ -33,7 +33,7 @@ from litefuse.kernels.generator.nodes import (
     Running,
     Stored,
 )
-from litefuse.kernels.generator.sizes import ONE, ZERO, Size
+from litefuse.kernels.generator.sizes import ONE, ZERO, Size, product
 
 __all__ = ["Array", "Emitter", "Scalar"]
 
@@ -315,9 +315,7 @@ class Emitter(Loops):
         with self.at_level(level):
             name = self.new_name(node.label)
             self.types[name] = node.cpp_type
-            count = ONE
-            for axis in axes:
-                count = count * node.shape[axis]
+            count = product(node.shape[axis] for axis in axes)
             if count.known is not None and count.known <= _ON_STACK:
                 scope.items.append(f"{node.cpp_type} {name}[{max(count.known, 1)}];")
             else:

@@ -9,7 +9,7 @@ from litefuse.kernels.generator.code import Accumulation
 from litefuse.kernels.generator.emitter import Array, Emitter, Scalar, merged_position
 from litefuse.kernels.generator.indices import Index, at_constant
 from litefuse.kernels.generator.nodes import ArgumentReduction, Node, Position, Reduction, Running
-from litefuse.kernels.generator.sizes import ONE, Size
+from litefuse.kernels.generator.sizes import ONE, Size, product
 
 __all__ = ["reduced"]
 
@@ -150,15 +150,11 @@ def _rows(emitter: Emitter, node: Reduction, name: str, axes: Sequence[int], fix
         _in_two_steps(emitter, node, (name, axes, fixed), max(free))
         return
     _, whole, start = _types(node)
-    added = ONE
-    for axis in node.axes:
-        added = added * node.source.shape[axis]
+    added = product(node.source.shape[axis] for axis in node.axes)
     if whole == "double" and node.dtype == "FLOAT32" and added.known is not None and added.known <= _MOST_IN_FLOAT:
         whole = node.cpp_type
     sums = name
-    count = ONE
-    for size in shape:
-        count = count * size
+    count = product(shape)
     if whole != node.cpp_type:
         sums = emitter.new_name("totals")
         emitter.arrays.append(Array(sums, whole, count))
@@ -287,9 +283,7 @@ def _run(emitter: Emitter, node: Running, name: str, axes: Sequence[int], fixed:
         emitter.loops(extents[own:], lambda rest: element([*found, *rest]), in_order=True)
 
     extents = [(("run", node.number, axis), size) for axis, size in zip(axes, shape, strict=True)]
-    count = ONE
-    for size in shape[own + 1 :]:
-        count = count * size
+    count = product(shape[own + 1 :])
     if count == ONE:
         emitter.stack[-1].items.append(f"{node.cpp_type} {sum_name}[1];")
     else:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import NamedTuple
 
-__all__ = ["LARGEST_DIMENSION", "ONE", "ZERO", "Definition", "Requirement", "Size", "Sizes", "number"]
+__all__ = ["LARGEST_DIMENSION", "ONE", "ZERO", "Definition", "Requirement", "Size", "Sizes", "number", "product"]
 
 #: The largest size of a dimension of a tensor.
 LARGEST_DIMENSION = (1 << 31) - 1
@@ -61,6 +63,11 @@ class Size:
 
 
 ZERO, ONE = Size(0), Size(1)
+
+
+def product(sizes: Iterable[Size]) -> Size:
+    """Returns the product of sizes."""
+    return reduce(operator.mul, sizes, ONE)
 
 
 def number(value: int) -> Size:

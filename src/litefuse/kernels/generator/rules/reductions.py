@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import operator
-from functools import reduce
 from typing import Any
 
 from litefuse.kernels.generator.body import BodyOp
@@ -12,7 +10,7 @@ from litefuse.kernels.generator.nodes import ArgumentReduction, Node, Running
 from litefuse.kernels.generator.rules.elementwise import activated, needs
 from litefuse.kernels.generator.rules.reshapes import reshaped
 from litefuse.kernels.generator.rules.sizes import moved_integers
-from litefuse.kernels.generator.sizes import ONE, Size
+from litefuse.kernels.generator.sizes import ONE, Size, product
 
 __all__ = []
 
@@ -33,11 +31,10 @@ def _reduce(graph: Graph, op: BodyOp) -> Node:
     numbers = graph.numbers(op.inputs[1], "the axes")
     if op.name == "REDUCE_PROD" and numbers in ([0], [-1]):
 
-        def product(values: list[Any]) -> Size:
-            sizes: list[Size] = list(values[0].ravel())
-            return reduce(operator.mul, sizes, ONE)
+        def of_all(values: list[Any]) -> Size:
+            return product(values[0].ravel())
 
-        if not op.options.keepDims and (known := moved_integers(graph, op, (0,), product)) is not None:
+        if not op.options.keepDims and (known := moved_integers(graph, op, (0,), of_all)) is not None:
             return known
     source = graph.node(op.inputs[0])
     needs(op, source.dtype, ("BOOL",) if op.name in ("REDUCE_ANY", "REDUCE_ALL") else _NUMBERS)
@@ -45,10 +42,7 @@ def _reduce(graph: Graph, op: BodyOp) -> Node:
     made = graph.reduction(source, axes, _KINDS[op.name], label=op.name.lower().removeprefix("reduce_"))
     if op.name == "MEAN":
         needs(op, source.dtype, ("FLOAT32",))
-        count = ONE
-        for axis in axes:
-            count = count * source.shape[axis]
-        made = _over(graph, made, count)
+        made = _over(graph, made, product(source.shape[axis] for axis in axes))
     return graph.with_axes(made, axes) if op.options.keepDims else made
 
 
@@ -144,10 +138,7 @@ def _fully_connected(graph: Graph, op: BodyOp) -> Node:
     needs(op, weights.dtype, ("FLOAT32",))
     factors = weights.shape[1]
     if not op.options.keepNumDims:
-        total = ONE
-        for size in source.shape:
-            total = total * size
-        source = reshaped(graph, source, [graph.sizes.divide(total, factors), factors])
+        source = reshaped(graph, source, [graph.sizes.divide(product(source.shape), factors), factors])
     graph.sizes.same(source.shape[-1], factors, "the factors of a product")
     rank = len(source.shape)
     made = _product(graph, graph.with_axes(source, [rank - 1]), weights, factors)

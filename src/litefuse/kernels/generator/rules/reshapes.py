@@ -10,7 +10,7 @@ from litefuse.kernels.generator.graph import Graph, NotGenerated, rule
 from litefuse.kernels.generator.indices import Index
 from litefuse.kernels.generator.nodes import IndexArithmetic, Node, Position
 from litefuse.kernels.generator.rules.sizes import moved_integers
-from litefuse.kernels.generator.sizes import ONE, Requirement, Size, number
+from litefuse.kernels.generator.sizes import ONE, Requirement, Size, number, product
 
 __all__ = ["reshaped"]
 
@@ -80,19 +80,14 @@ def _reshape(graph: Graph, op: BodyOp) -> Node:
     if len(sizes) <= 1 and (known := moved_integers(graph, op, (0,), compute)) is not None:
         return known
     source = graph.node(op.inputs[0])
-    total = ONE
-    for size in source.shape:
-        total = total * size
     unknown: list[int] = [axis for axis, size in enumerate(sizes) if size.known == -1]
     if len(unknown) > 1:
         raise NotGenerated("a reshape to several unknown sizes")
     if unknown:
-        rest = ONE
-        for axis, size in enumerate(sizes):
-            rest = rest * (ONE if axis in unknown else size)
+        rest = product(size for size in sizes if size.known != -1)
         if rest.known == 0:
             raise NotGenerated("a reshape of nothing to an unknown size")
-        sizes[unknown[0]] = graph.sizes.divide(total, rest)
+        sizes[unknown[0]] = graph.sizes.divide(product(source.shape), rest)
     return reshaped(graph, source, sizes)
 
 
