@@ -129,7 +129,11 @@ def test_a_long_text_is_matched_in_blocks() -> None:
 @needs_library
 @pytest.mark.parametrize(
     ("text", "shown"),
-    [(b"\xff", r"'\xff' is no number"), ("é".encode(), "'é' is no number"), (b"\xe2\x82", r"'\xe2\x82' is no number")],
+    [
+        (b"\xff", r"'\xff' is not a number"),
+        ("é".encode(), "'é' is not a number"),
+        (b"\xe2\x82", r"'\xe2\x82' is not a number"),
+    ],
 )
 def test_a_message_is_text_whatever_the_strings_are(text: bytes, shown: str) -> None:
     """In the stock interpreter, which decodes what a kernel reports."""
