@@ -59,7 +59,7 @@ class RunnerPool:
         with self._lock:
             if self._ended:
                 return Outcome(task.entry.name, task.entry.path, attempts=0)
-            runner = next((each for each in self._idle if each.fits(task)), None) or next(iter(self._idle), None)
+            runner = next((idle for idle in self._idle if idle.fits(task)), None) or next(iter(self._idle), None)
             if runner is None:
                 runner = Runner(self._retries)
             else:
@@ -76,14 +76,14 @@ class RunnerPool:
         """Ends all processes; tasks in them, and those to come, are interrupted."""
         with self._lock:
             self._ended = True
-            for each in (*self._idle, *self._busy):
-                each.end()
+            for runner in (*self._idle, *self._busy):
+                runner.end()
 
     def close(self) -> None:
         """Ends the processes that do nothing."""
         with self._lock:
-            for each in self._idle:
-                each.close()
+            for runner in self._idle:
+                runner.close()
             self._idle.clear()
 
 

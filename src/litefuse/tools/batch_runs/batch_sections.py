@@ -31,7 +31,7 @@ def batch_sections(result: BatchResult, *, hint: str = "") -> list[Section]:
             right=frozenset(range(1, 7)),
             judgements=[_judged(outcome.status) for outcome in result.outcomes],
             note=f"{f'{known:,} of them were done before. ' if known else ''}Files: {result.output}{hint}",
-            judgement="good" if result.ok else max((_judged(each) for each in _present(result)), key=_weight),
+            judgement="good" if result.ok else max((_judged(status) for status in _present(result)), key=_weight),
         )
     ]
     messages = [(outcome.name, _said(outcome)) for outcome in result.outcomes if outcome.message]
@@ -62,7 +62,7 @@ def _row(outcome: Outcome) -> tuple[str, ...]:
     converted: Mapping[str, Any] = facts.get("convert", {})
     size, source = converted.get("bytes"), converted.get("source_bytes")
     error = facts.get("verify", {}).get("error")
-    quantized = [each["bytes"] for step, each in facts.items() if step.startswith("quantize ") and "bytes" in each]
+    quantized = [fact["bytes"] for step, fact in facts.items() if step.startswith("quantize ") and "bytes" in fact]
     return (
         outcome.name,
         "" if size is None else f"{size:,}",
@@ -123,8 +123,8 @@ def save_junit(result: BatchResult, target: Path) -> None:
             if step.status != "done":
                 kinds = {"differs": junit.Failure, "refused": junit.Failure, "failed": junit.Failure}
                 kinds |= {"inconclusive": junit.Skipped, "interrupted": junit.Skipped}
-                found = kinds.get(step.status, junit.Error)(_xml(step.message or step.status), step.status)
-                case.result = [found]
+                kind = kinds.get(step.status, junit.Error)
+                case.result = [kind(_xml(step.message or step.status), step.status)]
             suite.add_testcase(case)
         document.add_testsuite(suite)
     _write(target, document.tostring(), "the XML for JUnit")
@@ -134,7 +134,10 @@ def _xml(text: str) -> str:
     """Escapes characters that XML has no way to write."""
     from litefuse.support.report.printable import printable
 
-    return "".join(each if each in "\n\t" or each.isprintable() else ascii(each)[1:-1] for each in printable(text))
+    return "".join(
+        character if character in "\n\t" or character.isprintable() else ascii(character)[1:-1]
+        for character in printable(text)
+    )
 
 
 def _write(target: Path, content: bytes, what: str) -> None:

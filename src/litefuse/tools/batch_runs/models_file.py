@@ -71,12 +71,14 @@ def read_models_file(path: Path, more: Mapping[str, Any] | None = None) -> tuple
     for key in read.keys() - {"batch", "defaults", "model"}:
         raise unknown_key(key, ("batch", "defaults", "model"), where)
     models = read.get("model", [])
-    if not isinstance(models, list) or not all(isinstance(each, dict) for each in cast("list[object]", models)):
+    if not isinstance(models, list) or not all(isinstance(model, dict) for model in cast("list[object]", models)):
         raise LitefuseError("model is an array of tables: [[model]]", where=where)
     settings = _settings(_table(read.get("batch", {}), "batch", where), path)
     defaults = _table(read.get("defaults", {}), "defaults", where)
-    found = entries_in(cast("list[dict[str, Any]]", models), defaults, folder=path.parent, where=where, more=more or {})
-    return found, settings
+    entries = entries_in(
+        cast("list[dict[str, Any]]", models), defaults, folder=path.parent, where=where, more=more or {}
+    )
+    return entries, settings
 
 
 def _check_numbers(value: Any, where: str) -> None:
@@ -138,7 +140,7 @@ def entries_in(
     general |= _entry_options(more or {}, None, "the defaults", is_general=True)
     if not given:
         raise LitefuseError("no models given", where=where)
-    entries = [_entry(each, general, folder, f"{where}, model {number}") for number, each in enumerate(given, 1)]
+    entries = [_entry(model, general, folder, f"{where}, model {number}") for number, model in enumerate(given, 1)]
     _check_names(entries, where)
     return entries
 
@@ -151,7 +153,7 @@ def _models_in(place: Path) -> Iterable[dict[str, Any]]:
 
     for root, folders, files in os.walk(place, onerror=unreadable):
         here = Path(root)
-        if any(each in files for each in _SAVED_MODEL):
+        if any(name in files for name in _SAVED_MODEL):
             folders.clear()
             yield _of_path(here, here.relative_to(place), place)
             continue
@@ -239,30 +241,30 @@ def _called(given: Any, function: str, key: str, folder: Path | None, where: str
     """Returns the arguments of another function; checked."""
     known = options_of(function)
     extra = ("original",) if function == _VERIFY else ()
-    found: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for written, value in _table(given, key, where).items():
         name = _key(written)
         if name not in known and name not in extra and name not in more:
             raise unknown_key(written, {*known, *extra, *more}, f"{where}, {key}")
-        found[name] = _option(name, value, known.get(name, ""), folder, f"{where}, {key}")
-    return found
+        arguments[name] = _option(name, value, known.get(name, ""), folder, f"{where}, {key}")
+    return arguments
 
 
 def _checked(value: Any, folder: Path | None, where: str) -> dict[str, Any]:
     """Returns the arguments of a check: of a table, or of the names of targets."""
     table = cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {"targets": value}
-    found = _called(table, _CHECK, "check", folder, where, "targets", "require_accelerated")
-    found["targets"] = _texts(found.get("targets", ()), "check", where)
-    if not found["targets"]:
+    arguments = _called(table, _CHECK, "check", folder, where, "targets", "require_accelerated")
+    arguments["targets"] = _texts(arguments.get("targets", ()), "check", where)
+    if not arguments["targets"]:
         raise LitefuseError("check names no target", where=where)
-    check_value("require_accelerated", found.setdefault("require_accelerated", False), "bool", where)
-    return found
+    check_value("require_accelerated", arguments.setdefault("require_accelerated", False), "bool", where)
+    return arguments
 
 
 def _variants(value: Any, folder: Path | None, where: str) -> tuple[Variant, ...]:
     variants: list[Variant] = []
-    for each in cast("list[Any]", value) if isinstance(value, list | tuple) else [value]:
-        table = {"form": each} if isinstance(each, str) else each
+    for variant in cast("list[Any]", value) if isinstance(value, list | tuple) else [value]:
+        table = {"form": variant} if isinstance(variant, str) else variant
         options = _called(table, _QUANTIZE, "variants", folder, where, "form", "name")
         name = options.pop("name", options.get("form"))
         if not isinstance(name, str):
@@ -285,10 +287,10 @@ def _option(key: str, value: Any, annotation: str, folder: Path | None, where: s
 def _shape(sizes: Any, where: str) -> list[int | None]:
     """Returns a shape: TOML has no null, so that -1 and ? are sizes that stay open."""
     listed = cast("list[Any]", sizes) if isinstance(sizes, list | tuple) else [sizes]
-    found = [None if each in (-1, "?", None) else each for each in listed]
-    if not all(each is None or (isinstance(each, int) and not isinstance(each, bool)) for each in found):
+    shape = [None if size in (-1, "?", None) else size for size in listed]
+    if not all(size is None or (isinstance(size, int) and not isinstance(size, bool)) for size in shape):
         raise LitefuseError(f"a shape is a list of sizes, not {sizes!r}", where=where)
-    return found
+    return shape
 
 
 def _key(written: str) -> str:
@@ -304,16 +306,16 @@ def _table(value: Any, key: str, where: str) -> Mapping[str, Any]:
 
 def _texts(value: Any, key: str, where: str) -> list[str]:
     listed = cast("Sequence[Any]", value) if isinstance(value, list | tuple) else [value]
-    if not all(isinstance(each, str | os.PathLike) for each in listed):
+    if not all(isinstance(text, str | os.PathLike) for text in listed):
         raise LitefuseError(f"{key} is a list of texts, not {value!r}", where=where)
-    return [os.fspath(each) for each in listed]
+    return [os.fspath(text) for text in listed]
 
 
 def _bytes(value: Any, where: str) -> int | None:
-    found = value if isinstance(value, int) or value is None else parsed_bytes(str(value))
-    if found is None and value is not None:
+    size = value if isinstance(value, int) or value is None else parsed_bytes(str(value))
+    if size is None and value is not None:
         raise LitefuseError(f"memory is a number of bytes, such as 2G, not {value!r}", where=where)
-    return found
+    return size
 
 
 def _path(text: str, folder: Path | None) -> str:

@@ -86,7 +86,7 @@ def close(batch: str) -> None:
 
 def _held(batch: str, retries: int, lease: float) -> _Batch:
     with _lock:
-        if all(each.name != _end_abandoned.__name__ for each in threading.enumerate()):
+        if all(thread.name != _end_abandoned.__name__ for thread in threading.enumerate()):
             threading.Thread(target=_end_abandoned, name=_end_abandoned.__name__, daemon=True).start()
             atexit.register(_end_all)
         held = _batches.setdefault(batch, _Batch(retries))

@@ -37,8 +37,8 @@ def options_of(function: str) -> Mapping[str, str]:
     assert spec is not None
     assert spec.origin is not None
     tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
-    found = next(each for each in tree.body if isinstance(each, ast.FunctionDef) and each.name == name)
-    arguments = found.args.kwonlyargs
+    definition = next(node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name)
+    arguments = definition.args.kwonlyargs
     return {
         argument.arg: ast.unparse(argument.annotation) if argument.annotation is not None else ""
         for argument in arguments

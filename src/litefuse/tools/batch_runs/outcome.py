@@ -67,8 +67,8 @@ class Outcome:
     @property
     def status(self) -> Status:
         """Status of its worst step."""
-        found: list[Status] = [step.status for step in self.steps]
-        return max(found, key=_BY_WEIGHT.index) if found else "interrupted"
+        statuses: list[Status] = [step.status for step in self.steps]
+        return max(statuses, key=_BY_WEIGHT.index) if statuses else "interrupted"
 
     @property
     def seconds(self) -> float:
@@ -93,7 +93,7 @@ class Outcome:
         Raises:
             KeyError: It was of something else; TypeError and ValueError likewise.
         """
-        steps = tuple(StepOutcome(**each) for each in told["steps"])
+        steps = tuple(StepOutcome(**step) for step in told["steps"])
         files = {str(name): (str(digest), int(size)) for name, (digest, size) in told["files"].items()}
         if not all(step.status in _BY_WEIGHT for step in steps):
             raise ValueError("a status is unknown")
@@ -128,8 +128,8 @@ class BatchResult(Shown):
     @property
     def counts(self) -> dict[str, int]:
         """How many models there are of each status."""
-        found = Counter(outcome.status for outcome in self.outcomes)
-        return {status: found[status] for status in _BY_WEIGHT if found[status]}
+        counts = Counter(outcome.status for outcome in self.outcomes)
+        return {status: counts[status] for status in _BY_WEIGHT if counts[status]}
 
     def to_json(self) -> dict[str, Any]:
         """Returns dictionaries and lists for ``json.dumps``."""

@@ -62,8 +62,8 @@ def key_of(entry: Entry, versions: Mapping[str, str | None]) -> str:
         LitefuseError: The model, or a file that an option names, cannot be read.
     """
     told: dict[str, Any] = {**vars(entry), "variants": [vars(variant) for variant in entry.variants]}
-    for each in ("path", "name", "timeout", "memory"):
-        told.pop(each)
+    for name in ("path", "name", "timeout", "memory"):
+        told.pop(name)
     contents = {text: _content(text, name) for text, name in sorted(set(_named_files(entry)))}
     if entry.verify is None:
         versions = {name: version for name, version in versions.items() if name != "tensorflow"}
@@ -155,7 +155,7 @@ def read_record(output: str, entry: Entry, key: str) -> Outcome | None:
         return None
     if outcome.status not in KEPT or outcome.name != entry.name or [*outcome.files] != entry.files:
         return None
-    if not all(_is_there(place_in(output, file), *found) for file, found in outcome.files.items()):
+    if not all(_is_there(place_in(output, file), *recorded) for file, recorded in outcome.files.items()):
         return None
     return outcome.again()
 

@@ -69,14 +69,14 @@ def batch(
     Raises:
         LitefuseError: An option is unknown or of another kind, no models are given, or ``output`` cannot be written.
     """
-    found, settings = _read(models, defaults)
+    entries, settings = _read(models, defaults)
     settings = BatchSettings(
         output=settings.output if output is None else os.fspath(output),
         jobs=settings.jobs if jobs is None else jobs,
         retries=settings.retries if retries is None else retries,
         scheduler=settings.scheduler if scheduler is None else scheduler,
     )
-    return run_batch(found, settings, again=again, progress=progress, on_outcome=on_outcome)
+    return run_batch(entries, settings, again=again, progress=progress, on_outcome=on_outcome)
 
 
 def _read(
@@ -179,8 +179,8 @@ class _Batch:
 
         An interrupt ends all that runs before it is raised.
         """
-        for each in enumerate(self._entries):
-            self._todo.put(each)
+        for numbered in enumerate(self._entries):
+            self._todo.put(numbered)
         threads = [
             threading.Thread(target=self._work, name=f"batch-{number}", daemon=True)
             for number in range(self._backend.jobs)
@@ -192,12 +192,12 @@ class _Batch:
                 thread.start()
             while len(outcomes) < len(self._entries):
                 try:
-                    found = self._found.get(timeout=_LOOK)
+                    received = self._found.get(timeout=_LOOK)
                 except queue.Empty:
                     continue
-                if isinstance(found, BaseException):
-                    raise found
-                number, outcome = found
+                if isinstance(received, BaseException):
+                    raise received
+                number, outcome = received
                 outcomes[number] = outcome
                 self._display.finished(outcome)
                 self._on_outcome(outcome)

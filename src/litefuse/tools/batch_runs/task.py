@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, final
 
@@ -91,17 +92,16 @@ class _Work:
 
     def run(self) -> Outcome:
         entry = self._entry
-        found = self._step("convert", self._convert)
-        if found is not None:
-            result = cast("ConversionResult", found)
+        converted = self._step("convert", self._convert)
+        if converted is not None:
+            result = cast("ConversionResult", converted)
             if entry.verify is not None:
                 self._step("verify", lambda: self._verify(result, entry.verify or {}))
             for target in (entry.check or {}).get("targets", ()):
                 self._step(f"check {target}", lambda target=target: self._check(result, target))
             for variant in entry.variants:
-                self._step(
-                    f"quantize {variant.name}", lambda each=variant: self._quantize(result, each.name, each.options)
-                )
+                work = partial(self._quantize, result, variant.name, variant.options)
+                self._step(f"quantize {variant.name}", work)
         return Outcome(entry.name, entry.path, tuple(self._steps), self._files, report=self._report)
 
     def _step(self, step: str, work: Callable[[], tuple[Status, str, Mapping[str, Any], object]]) -> object:
@@ -124,10 +124,10 @@ class _Work:
         from litefuse.conversion.api import convert
         from litefuse.litert.runtime.loading import load_kernels
 
-        for each in self._entry.plug_ins:
-            if each not in _loaded:
-                load_kernels([each])
-                _loaded.add(each)
+        for plug_in in self._entry.plug_ins:
+            if plug_in not in _loaded:
+                load_kernels([plug_in])
+                _loaded.add(plug_in)
         result = convert(self._entry.path, **self._entry.convert)
         self._save(result, f"{self._entry.name}.tflite")
         self._report = result.report.to_json()
@@ -153,15 +153,24 @@ class _Work:
             from litefuse.litert.runtime.input_specs import load_arrays
 
             options["inputs"] = load_arrays(Path(local(inputs)))
-        found: Verification = verify_model(result, original, **options)
+        verification: Verification = verify_model(result, original, **options)
         status: dict[str, Status] = {"equal": "done", "differs": "differs"}
-        worst = max((output.error for output in found.outputs), default=0.0)
+        worst = max((output.error for output in verification.outputs), default=0.0)
         problem = next(
-            (output.problem for output in found.outputs if output.verdict == found.verdict and output.problem), ""
+            (
+                output.problem
+                for output in verification.outputs
+                if output.verdict == verification.verdict and output.problem
+            ),
+            "",
         )
-        message = "" if found.verdict == "equal" else problem or f"the largest error is {worst:.3g}"
-        facts = {"verdict": found.verdict, "error": worst if worst != float("inf") else None, "calls": found.calls}
-        return status.get(found.verdict, "inconclusive"), message, facts, found
+        message = "" if verification.verdict == "equal" else problem or f"the largest error is {worst:.3g}"
+        facts = {
+            "verdict": verification.verdict,
+            "error": worst if worst != float("inf") else None,
+            "calls": verification.calls,
+        }
+        return status.get(verification.verdict, "inconclusive"), message, facts, verification
 
     def _check(self, result: ConversionResult, target: str) -> tuple[Status, str, Mapping[str, Any], object]:
         from litefuse.conversion.verify.targets.check import check
@@ -169,8 +178,8 @@ class _Work:
         options = dict(self._entry.check or {})
         required = options.pop("require_accelerated", False)
         options["targets"] = [target]
-        found = check(result, **options)
-        report = found.reports[0]
+        checked = check(result, **options)
+        report = checked.reports[0]
         statuses: dict[str, Status] = {"accelerated": "done", "partly": "done", "differs": "differs"}
         status = statuses.get(report.verdict, "refused" if report.verdict == "refused" else "inconclusive")
         if report.table and status == "done":
@@ -198,7 +207,7 @@ class _Work:
 def _reason(report: TargetReport) -> str:
     if report.missing:
         return report.missing
-    refused = [f"{each.op}: {each.reason}" if each.op else each.reason for each in report.refused]
+    refused = [f"{ops.op}: {ops.reason}" if ops.op else ops.reason for ops in report.refused]
     return "; ".join(refused) or report.not_compared or f"the largest error is {report.error:.3g}"
 
 
@@ -219,7 +228,7 @@ def _end_with_starter() -> None:
     if sys.platform == "win32":  # it ends when nobody holds the pipes to it, after its task
         return
     starter = os.getppid()
-    if os.getpgid(0) != os.getpid() or any(each.name == "end-with-starter" for each in threading.enumerate()):
+    if os.getpgid(0) != os.getpid() or any(thread.name == "end-with-starter" for thread in threading.enumerate()):
         return
 
     def look() -> None:

@@ -113,10 +113,10 @@ def benchmark(
     refuse_one_string(kernel_modules, "kernel_modules")
     wanted = listed_names(signatures, "signatures")
     both = [model] if other is None else [model, other]
-    title = " and ".join(name_and_content(each)[0] for each in both)
+    title = " and ".join(name_and_content(content)[0] for content in both)
     with shown_progress(f"Measuring {title}", show=progress, also=on_step) as announce:
-        subjects = [Subject(each, wanted, announce) for each in both]
-        if len({each.name for each in subjects}) < len(subjects):
+        subjects = [Subject(content, wanted, announce) for content in both]
+        if len({subject.name for subject in subjects}) < len(subjects):
             # Results and contents may have the same name, by which their measurements are told apart.
             subjects[1].name += " (the other)"
         _check_inputs(job, subjects)
@@ -126,10 +126,13 @@ def benchmark(
 
 
 def _measured(subjects: Sequence[Subject], job: ModelJob, on_step: Callable[[str], None], *, ops: bool) -> Benchmark:
-    found = [[each.measured(job, key, ops=ops) for key in each.keys] for each in subjects]
-    jobs = [dict(zip(each.keys, (own for _, own in of), strict=True)) for each, of in zip(subjects, found, strict=True)]
+    measured = [[subject.measured(job, key, ops=ops) for key in subject.keys] for subject in subjects]
+    jobs = [
+        dict(zip(subject.keys, (own for _, own in of), strict=True))
+        for subject, of in zip(subjects, measured, strict=True)
+    ]
     ratios = {first: _in_turn(subjects, jobs[0][first], jobs[1][second], on_step) for first, second in _pairs(subjects)}
-    measurements = tuple(measurement for of in found for measurement, _ in of)
+    measurements = tuple(measurement for of in measured for measurement, _ in of)
     return Benchmark(measurements, ratios, cpu=processor(), cores=cores(), versions=versions())
 
 
@@ -137,13 +140,13 @@ def _pairs(subjects: Sequence[Subject]) -> list[tuple[str, str]]:
     """Returns the keys of the signatures that two models share; those of the only ones, whatever they are."""
     if len(subjects) == 1:
         return []
-    first, second = (each.keys for each in subjects)
+    first, second = (subject.keys for subject in subjects)
     shared = [(key, key) for key in first if key in second]
     return shared or ([(first[0], second[0])] if len(first) == len(second) == 1 else [])
 
 
 def _in_turn(subjects: Sequence[Subject], first: ModelJob, second: ModelJob, on_step: Callable[[str], None]) -> Ratio:
-    name = " and ".join(each.name for each in subjects)
+    name = " and ".join(subject.name for subject in subjects)
     kernels = *first.custom_ops, *first.kernel_modules
     times = run_with_kernels(PAIR, PairJob(first, second), name, kernels, on_step)
     return Ratio.of(*cast("tuple[list[float], list[float]]", times))
@@ -159,13 +162,13 @@ def _check(*, threads: int, calls: int, warm_up: int, seconds: float) -> None:
 
 def _check_inputs(job: ModelJob, subjects: Sequence[Subject]) -> None:
     """Checks the names of inputs whose shapes are given, and that inputs are for one signature."""
-    names = {name for each in subjects for key in each.keys for name in each.file.inputs[key]}
+    names = {name for subject in subjects for key in subject.keys for name in subject.file.inputs[key]}
     if unknown := sorted((job.shapes or {}).keys() - names):
         raise InterpreterError(
             f"the model has no input {', '.join(map(repr, unknown))}",
             where=subjects[0].name,
             hint=f"The inputs are: {', '.join(sorted(names)) or 'none'}.",
         )
-    if job.inputs is not None and any(len(each.keys) > 1 for each in subjects):
-        keys = ", ".join(max((each.keys for each in subjects), key=len))
+    if job.inputs is not None and any(len(subject.keys) > 1 for subject in subjects):
+        keys = ", ".join(max((subject.keys for subject in subjects), key=len))
         raise LitefuseError("inputs are for one signature", hint=f"Name it; the model has {keys}.")

@@ -93,9 +93,9 @@ def _overview(benchmark: Benchmark) -> Section:
         for measurement in benchmark.measurements
     ]
     notes = [
-        f"Called in turn{f' ({_shown(key)})' if len(benchmark.ratios) > 1 else ''}: {each.median:.2f} times as fast,"
-        f" in {count_of(each.pairs, 'pair')} of calls (in 80% of them, {each.low:.2f} to {each.high:.2f})"
-        for key, each in benchmark.ratios.items()
+        f"Called in turn{f' ({_shown(key)})' if len(benchmark.ratios) > 1 else ''}: {ratio.median:.2f} times as fast,"
+        f" in {count_of(ratio.pairs, 'pair')} of calls (in 80% of them, {ratio.low:.2f} to {ratio.high:.2f})"
+        for key, ratio in benchmark.ratios.items()
     ]
     if not notes and any(
         measurement.model != benchmark.measurements[0].model for measurement in benchmark.measurements
@@ -197,16 +197,20 @@ def _partitions(partitions: Sequence[Partition], whole: float, top: int | None) 
     shown = ordered[:top]
     rows = [
         (
-            str(each.index),
-            _shown(each.delegate, 20),
-            _span(each),
-            str(len(each.ops)),
-            *_time(each.seconds, whole),
-            "" if each.split else "partly split" if any(owner.ops for owner in each.operators) else "not split",
+            str(partition.index),
+            _shown(partition.delegate, 20),
+            _span(partition),
+            str(len(partition.ops)),
+            *_time(partition.seconds, whole),
+            ""
+            if partition.split
+            else "partly split"
+            if any(owner.ops for owner in partition.operators)
+            else "not split",
         )
-        for each in shown
+        for partition in shown
     ]
-    judgements: list[Judgement] = [None if each.split else "unclear" for each in shown]
+    judgements: list[Judgement] = [None if partition.split else "unclear" for partition in shown]
     more = [f"{len(ordered) - len(shown)} more, of {len(ordered)}."] if len(shown) < len(ordered) else []
     reasons = dict.fromkeys(partition.reason for partition in partitions if partition.reason and partition.runs)
     return Section(

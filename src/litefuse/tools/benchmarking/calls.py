@@ -64,12 +64,12 @@ def call_in_turn(job: PairJob, announce: Callable[[str], None]) -> tuple[list[fl
     """
     import_kernels(job.first, announce)
     models: list[OpenedModel] = []
-    for each in job:
-        models.append(OpenedModel(each, inputs_of(each), announce))
+    for model_job in job:
+        models.append(OpenedModel(model_job, inputs_of(model_job), announce))
         announce("warm up")
         models[-1].set_inputs()
         models[-1].invoke()
-        warm_up(models[-1], each)
+        warm_up(models[-1], model_job)
     announce("call in turn")
     times: tuple[list[float], list[float]] = ([], [])
     end = _now() + job.first.seconds
@@ -134,13 +134,13 @@ class _Resident:
         with suppress(OSError):
             if reset:
                 Path("/proc/self/clear_refs").write_text("5")
-        found: dict[str, int] = {}
+        sizes: dict[str, int] = {}
         with suppress(OSError, ValueError, IndexError):
             for line in Path("/proc/self/status").read_text().splitlines():
                 name, _, value = line.partition(":")
                 if name in {"VmHWM", "VmRSS", "RssAnon"}:
-                    found[name] = int(value.split()[0]) * 1024
-        return cls(found.get("VmRSS"), found.get("VmHWM"), found.get("RssAnon"))
+                    sizes[name] = int(value.split()[0]) * 1024
+        return cls(sizes.get("VmRSS"), sizes.get("VmHWM"), sizes.get("RssAnon"))
 
 
 def _memory(job: ModelJob, before: _Resident, after: _Resident) -> Memory:

@@ -64,16 +64,18 @@ def ops_of_file(model: str | os.PathLike[str] | bytes) -> FileOps:
             for number, graph in enumerate(read.graphs)
         )
         tensors = tuple(tuple(graph.tensor(index).name for index in range(graph.size)) for graph in read.graphs)
-        starts = {key: each.graph for key, each in read.signatures.items()} or {"": 0}
-        named = {key: each.inputs for key, each in read.signatures.items()} or {
+        starts = {key: signature.graph for key, signature in read.signatures.items()} or {"": 0}
+        named = {key: signature.inputs for key, signature in read.signatures.items()} or {
             "": {read.graphs[0].tensor(index).name: index for index in read.graphs[0].inputs}
         }
         inputs = {
             key: {
                 name: read.graphs[starts[key]].tensor(index)
-                for name, index in sorted(each.items(), key=lambda item: read.graphs[starts[key]].inputs.index(item[1]))
+                for name, index in sorted(
+                    indices.items(), key=lambda item: read.graphs[starts[key]].inputs.index(item[1])
+                )
             }
-            for key, each in named.items()
+            for key, indices in named.items()
         }
         return FileOps(ops, tensors, {key: _reached(read, start) for key, start in starts.items()}, inputs)
 
@@ -108,11 +110,11 @@ def _op(graph: Graph, op: Op, layer: str) -> FileOp:
 
 
 def _reached(model: Model, start: int) -> tuple[int, ...]:
-    found: dict[int, None] = {start: None}
+    reached: dict[int, None] = {start: None}
     waiting = [start]
     while waiting:
         for op in model.graphs[waiting.pop()].ops:
-            new = [callee for callee in op.callees if 0 <= callee < len(model.graphs) and callee not in found]
-            found.update(dict.fromkeys(new))
+            new = [callee for callee in op.callees if 0 <= callee < len(model.graphs) and callee not in reached]
+            reached.update(dict.fromkeys(new))
             waiting += new
-    return tuple(sorted(found))
+    return tuple(sorted(reached))

@@ -297,13 +297,13 @@ class Benchmark(Shown):
     @property
     def ratio(self) -> float | None:
         """How many times as fast as the other model the model is, in its first signature; None without another one."""
-        return next((each.median for each in self.ratios.values()), None)
+        return next((ratio.median for ratio in self.ratios.values()), None)
 
     def to_json(self) -> dict[str, Any]:
         """Returns dictionaries and lists for ``json.dumps``."""
         return {
             "measurements": [measurement.to_json() for measurement in self.measurements],
-            "ratios": {key: json_form(each) for key, each in self.ratios.items()},
+            "ratios": {key: json_form(ratio) for key, ratio in self.ratios.items()},
             "ratio": self.ratio,
             "device": self.device,
             "cpu": self.cpu,

@@ -52,7 +52,7 @@ def time_nodes(job: NodeJob, announce: Callable[[str], None]) -> NodeCalls:
     tensors, inputs = ops_of_file(job.model.model).tensors, inputs_of(job.model)
     timed, kernels = _timed(job.model, inputs, tensors, announce)
     has_operators = job.operators and any(kernel == XNNPACK and len(node.ops) > 1 for node, kernel in kernels.items())
-    found = _operators(job.model, inputs, tensors, announce) if has_operators else {}
+    operators = _operators(job.model, inputs, tensors, announce) if has_operators else {}
     nodes = [
         ProfiledNode(
             node.node.subgraph,
@@ -60,7 +60,7 @@ def time_nodes(job: NodeJob, announce: Callable[[str], None]) -> NodeCalls:
             kernels[node.node],
             node.seconds,
             node.runs,
-            found.get((node.node.subgraph, node.node.ops), ()),
+            operators.get((node.node.subgraph, node.node.ops), ()),
         )
         for node in timed.nodes
     ]
@@ -168,7 +168,7 @@ class _Operators:
         """Returns the operators of each node, in their order, with the seconds of each in a call, on average."""
         if not self._calls:
             return {}
-        counted = [self._calls[each] for each in undisturbed([sum(call.values()) for call in self._calls])]
+        counted = [self._calls[position] for position in undisturbed([sum(call.values()) for call in self._calls])]
         totals: dict[Node, dict[tuple[int, str], int]] = {}
         for call in counted:
             for (node, position, name), microseconds in call.items():

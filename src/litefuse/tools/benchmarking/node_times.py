@@ -99,12 +99,12 @@ class NodeClock:
 
     def times(self, calls: Sequence[TimedCall]) -> list[NodeTime]:
         """Returns the mean times of all nodes, in their order, without what the clock takes."""
-        found: list[NodeTime] = []
+        times: list[NodeTime] = []
         for position, node in enumerate(self.nodes):
             runs = sum(call.runs[position] for call in calls)
             nanoseconds = sum(call.times[position] for call in calls) - runs * self._clock.within
-            found.append(NodeTime(node, max(0.0, nanoseconds) / 1e9 / len(calls), runs / len(calls)))
-        return found
+            times.append(NodeTime(node, max(0.0, nanoseconds) / 1e9 / len(calls), runs / len(calls)))
+        return times
 
 
 def undisturbed(seconds: Sequence[float]) -> list[int]:

@@ -135,9 +135,9 @@ class NodeObserver:
 
     def plan(self, context: int) -> tuple[int, ...]:
         """Returns the indices of the nodes that the runtime runs in a subgraph."""
-        found = c_void_p()
-        _check(self._functions[context].plan(context, ctypes.addressof(found)))
-        return abi.read_int_array(found.value)
+        indices = c_void_p()
+        _check(self._functions[context].plan(context, ctypes.addressof(indices)))
+        return abi.read_int_array(indices.value)
 
     def _structs(self, context: int, index: int) -> tuple[int, int]:
         node, registration = c_void_p(), c_void_p()
@@ -163,9 +163,9 @@ class NodeObserver:
             return
         opaque = abi.TfLiteDelegate.from_address(node.delegate).opaque_delegate_builder
         params = (_OpaqueDelegateParams if opaque else _DelegateParams).from_address(node.builtin_data)
-        for each in abi.read_int_array(params.nodes_to_replace):
-            if each < index:  # it was there before
-                yield from self._members(context, each)
+        for replaced in abi.read_int_array(params.nodes_to_replace):
+            if replaced < index:  # it was there before
+                yield from self._members(context, replaced)
 
 
 def arena_bytes(context: int) -> int:

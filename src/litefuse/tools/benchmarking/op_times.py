@@ -56,17 +56,17 @@ def op_times(
         alone: What XNNPACK makes of each op alone.
     """
     partitions: list[Partition] = []
-    found: dict[tuple[int, int], OpTime] = {}
+    times_of_ops: dict[tuple[int, int], OpTime] = {}
     for node in nodes:
         if node.kernel == "LiteRT" or (node.kernel in _SINGLE and len(node.ops) == 1):
             for op in node.ops:
-                found[node.subgraph, op] = _op_time(file, node, op, node.seconds)
+                times_of_ops[node.subgraph, op] = _op_time(file, node, op, node.seconds)
             continue
         partition, times = _split(file, node, alone, len(partitions))
         partitions.append(partition)
-        found.update({(node.subgraph, time.op): time for time in times})
+        times_of_ops.update({(node.subgraph, time.op): time for time in times})
     ordered = [
-        found.get((subgraph, op)) or _op_time(file, ProfiledNode(subgraph, (op,), "none", 0.0, 0.0), op, 0.0)
+        times_of_ops.get((subgraph, op)) or _op_time(file, ProfiledNode(subgraph, (op,), "none", 0.0, 0.0), op, 0.0)
         for subgraph in file.subgraphs[signature]
         for op in range(len(file.ops[subgraph]))
     ]
@@ -104,10 +104,10 @@ def _split(file: FileOps, node: ProfiledNode, alone: Alone, index: int) -> tuple
     if len(node.ops) == 1:
         places = [range(len(names))]
     elif names:
-        places = assigned(names, [None if each is None else each.operators for each in known])
-    owners = {place: position for position, each in enumerate(places) for place in each or ()}
-    spent = _spent(node, places, [None if each is None else each.seconds for each in known], owners)
-    seconds = [None if each is None else sum(spent[place] for place in each) for each in places]
+        places = assigned(names, [None if op_alone is None else op_alone.operators for op_alone in known])
+    owners = {place: position for position, own in enumerate(places) for place in own or ()}
+    spent = _spent(node, places, [None if op_alone is None else op_alone.seconds for op_alone in known], owners)
+    seconds = [None if own is None else sum(spent[place] for place in own) for own in places]
     if len(node.ops) == 1:
         seconds = [node.seconds]
     if not node.runs:
@@ -129,8 +129,8 @@ def _split(file: FileOps, node: ProfiledNode, alone: Alone, index: int) -> tuple
         "" if split else _reason(node, alone, unknown),
     )
     times = [
-        _op_time(file, node, op, time, index, [names[place] for place in each or ()])
-        for op, time, each in zip(node.ops, seconds, places, strict=True)
+        _op_time(file, node, op, time, index, [names[place] for place in own or ()])
+        for op, time, own in zip(node.ops, seconds, places, strict=True)
     ]
     return partition, times
 
@@ -155,7 +155,7 @@ def _spent(
         if own is None or time is None:
             cut.append(tick / 2)
         else:
-            missing = time - sum(counted[each] for each in own)
+            missing = time - sum(counted[index] for index in own)
             cut.append(min(max(missing / len(own), 0.0), tick))
     room = node.seconds - sum(counted)
     if 0 <= room < sum(cut):

@@ -39,7 +39,7 @@ def assigned(operators: Sequence[str], alone: Sequence[tuple[str, ...] | None]) 
     end = len(operators)
     if end not in forward[-1]:
         return [None] * len(alone)
-    found: list[range | None] = []
+    places: list[range | None] = []
     behind = {end: 0}  # the least costs from each place to the end
     best = forward[-1][end]
     for position in reversed(range(len(alone))):
@@ -56,8 +56,8 @@ def assigned(operators: Sequence[str], alone: Sequence[tuple[str, ...] | None]) 
                     ways.add((start, stop))
                     certain = certain and is_own
         behind = before
-        found.append(_place(ways) if certain else None)
-    return found[::-1]
+        places.append(_place(ways) if certain else None)
+    return places[::-1]
 
 
 def _place(ways: set[tuple[int, int]]) -> range | None:
@@ -68,13 +68,13 @@ def _place(ways: set[tuple[int, int]]) -> range | None:
 
 
 def _in_a_row(alone: Sequence[tuple[str, ...] | None]) -> list[range | None]:
-    found: list[range | None] = []
+    places: list[range | None] = []
     start = 0
     for names in alone:
         stop = start + len(names or ())
-        found.append(range(start, stop))
+        places.append(range(start, stop))
         start = stop
-    return found
+    return places
 
 
 def _costs(operators: Sequence[str], alone: Sequence[tuple[str, ...] | None]) -> list[Mapping[int, int]]:
@@ -83,17 +83,17 @@ def _costs(operators: Sequence[str], alone: Sequence[tuple[str, ...] | None]) ->
     if difference > _DIFFERENT:
         return [{}]
     far = _FAR + difference
-    found: list[dict[int, int]] = [{0: 0}]
+    costs: list[dict[int, int]] = [{0: 0}]
     expected = 0
     for names in alone:
         expected += len(names or ())
         ends: dict[int, int] = {}
-        for start, cost in found[-1].items():
+        for start, cost in costs[-1].items():
             for stop, more, _ in _steps(operators, start, names):
                 if abs(stop - expected) <= far:
                     ends[stop] = min(cost + more, ends.get(stop, cost + more))
-        found.append(ends)
-    return [*found]
+        costs.append(ends)
+    return [*costs]
 
 
 def _steps(operators: Sequence[str], start: int, names: tuple[str, ...] | None) -> Iterator[tuple[int, int, bool]]:

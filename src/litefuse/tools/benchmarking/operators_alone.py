@@ -83,13 +83,13 @@ def _called(
 ) -> dict[tuple[int, int], OpAlone]:
     """Calls the model with partitions of one op each."""
     ops = file.ops
-    found: dict[Node, list[str]] = {}
+    names_of_operators: dict[Node, list[str]] = {}
     clocks: list[NodeClock] = []
 
     def add(name: str, _microseconds: int, position: int) -> None:
         node = clocks[0].running if clocks else None
         if node is not None:
-            names = found.setdefault(node, [])
+            names = names_of_operators.setdefault(node, [])
             if position == len(names):  # a loop reports them again
                 names.append(name)
 
@@ -119,8 +119,10 @@ def _called(
             if time.perf_counter() >= end:
                 break
     counted = [calls[position] for position in undisturbed([call.seconds for call in calls])]
-    seconds = {each.node: each.seconds for each in clock.times(counted)}
-    alone = {(node.subgraph, node.ops[0]): OpAlone(tuple(names), seconds[node]) for node, names in found.items()}
+    seconds = {node_time.node: node_time.seconds for node_time in clock.times(counted)}
+    alone = {
+        (node.subgraph, node.ops[0]): OpAlone(tuple(names), seconds[node]) for node, names in names_of_operators.items()
+    }
     unpacking = {
         (subgraph, op): OpAlone((), 0.0) for subgraph, of in job.ops.items() for op in of if ops[subgraph][op].unpacks
     }

@@ -139,12 +139,12 @@ class Subject:
         if not ops:
             return Alone({})
         try:
-            found = self._run(ALONE, AloneJob(replace(job, seconds=job.seconds / 2), ops), job)
+            ops_alone = self._run(ALONE, AloneJob(replace(job, seconds=job.seconds / 2), ops), job)
         except LimitError:
             raise
         except LitefuseError as error:
             return Alone({}, f"XNNPACK could not run single ops: {error.message}")
-        return Alone(cast("dict[tuple[int, int], OpAlone]", found))
+        return Alone(cast("dict[tuple[int, int], OpAlone]", ops_alone))
 
     def _run(self, target: str, argument: object, job: ModelJob) -> object:
         kernels = *job.custom_ops, *job.kernel_modules
@@ -153,7 +153,7 @@ class Subject:
 
 def _with_times(measurement: Measurement, file: FileOps, key: str, timed: NodeCalls, alone: Alone) -> Measurement:
     """Adds the times of ops to a measurement."""
-    found, partitions = op_times(file, key, timed.nodes, alone)
+    times, partitions = op_times(file, key, timed.nodes, alone)
     notes = [*measurement.notes]
     slow, fast = timed.seconds, measurement.seconds
     if slow > 1.5 * fast or fast > 1.5 * slow:
@@ -165,7 +165,7 @@ def _with_times(measurement: Measurement, file: FileOps, key: str, timed: NodeCa
         measurement,
         memory=replace(measurement.memory, arena=timed.arena),
         profiled=timed.seconds,
-        ops=found,
+        ops=times,
         partitions=partitions,
         notes=tuple(notes),
     )
@@ -201,6 +201,6 @@ def _tried_inputs(inputs: Collection[Tensor], job: ModelJob) -> Iterator[tuple[i
 
 def _elements(inputs: Collection[Tensor], size: int) -> int:
     return sum(
-        math.prod((1 if axis == 0 else size) if each is None else each for axis, each in enumerate(tensor.shape))
+        math.prod((1 if axis == 0 else size) if fixed is None else fixed for axis, fixed in enumerate(tensor.shape))
         for tensor in inputs
     )

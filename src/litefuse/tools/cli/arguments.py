@@ -60,8 +60,8 @@ def _paths(value: Any) -> Iterator[Path]:
     if isinstance(value, str | Path):
         yield Path(value)
     elif isinstance(value, tuple | list):
-        for each in cast("list[Any]", value):
-            yield from _paths(each)
+        for item in cast("list[Any]", value):
+            yield from _paths(item)
 
 
 def _shown(value: Any) -> str:

@@ -47,7 +47,7 @@ def _complete_composites(_context: click.Context, _parameter: click.Parameter, i
     from litefuse.support.plug_ins.own_classes import own_classes
 
     names = sorted({name for class_ in own_classes("litefuse.fusions", "fusion") for name in class_.arguments})
-    return beginning((*FORMS, *(f"{each}=" for each in names)), incomplete)
+    return beginning((*FORMS, *(f"{name}=" for name in names)), incomplete)
 
 
 @click.command(cls=OptionalValueCommand)

@@ -142,7 +142,7 @@ def schema(command: tuple[str, ...]) -> None:
 
     name = " ".join(" ".join(command).split())
     if not name:
-        rows = [(each, address(each)) for each in COMMANDS]
+        rows = [(command_name, address(command_name)) for command_name in COMMANDS]
         print_sections([Section("Schemas", rows, headings=("command", "address"))])
         return
     if name not in COMMANDS:

@@ -72,11 +72,11 @@ class JsonOutput:
             self._stream.close()
         self._before = self._stream = None
 
-    def print(self, found: Mapping[str, Any] | Failure, exit_code: int, *, digests: bool = True) -> None:
+    def print(self, result: Mapping[str, Any] | Failure, exit_code: int, *, digests: bool = True) -> None:
         """Prints the document, once, when outputs have been uploaded.
 
         Args:
-            found: The result, or the failure.
+            result: The result, or the failure.
             exit_code: The exit code that the command is about to have.
             digests: Whether to read the files for their SHA-256.
 
@@ -93,7 +93,7 @@ class JsonOutput:
         # The files that outputs were written to are read for their SHA-256 before they are uploaded, and gone.
         made = document(
             command_name(context) if context is not None else "",
-            found,
+            result,
             exit_code=exit_code,
             options=given_parameters(context) if context is not None else {},
             read=read,

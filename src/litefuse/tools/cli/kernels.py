@@ -128,7 +128,7 @@ def generate(
     shapes = parse_shapes(shape)
     limits = ProcessLimits(timeout, memory)
     with progress(f"Generating kernels for {model}") as on_step, processes_limited(limits):
-        found, files = generate_for(
+        generated, files = generate_for(
             model,
             names,
             output,
@@ -138,10 +138,10 @@ def generate(
             shapes=shapes,
             on_step=on_step,
         )
-    rows = [(name, str(kernel)) for name, kernel in found.kernels.items()]
-    rows += [(name, f"declined: {reason}") for name, reason in found.declined.items()]
-    title = f"Kernels: {len(found.kernels):,} of {len(rows):,} composites"
-    if not found.kernels:
+    rows = [(name, str(kernel)) for name, kernel in generated.kernels.items()]
+    rows += [(name, f"declined: {reason}") for name, reason in generated.declined.items()]
+    title = f"Kernels: {len(generated.kernels):,} of {len(rows):,} composites"
+    if not generated.kernels:
         print_sections([Section(title, rows, headings=("composite", "outcome"), note="Nothing was written.")])
         raise click.exceptions.Exit(1)
     note = f"Written to {output}: {files} files. README.md tells how they are used."

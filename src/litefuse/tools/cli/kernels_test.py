@@ -88,14 +88,14 @@ def _save(folder: Path, checked: Sequence[CheckedCall]) -> list[Path]:
     from litefuse.tools.cli.execution import save_outputs
 
     written: list[Path] = []
-    for number, each in enumerate(checked):
-        differing = None if each.verification is None else each.verification.differing
+    for number, call in enumerate(checked):
+        differing = None if call.verification is None else call.verification.differing
         if differing is None:
             continue
         folder.mkdir(parents=True, exist_ok=True)
-        place = folder / f"{re.sub(r'[^A-Za-z0-9_-]', '_', each.op)}_{number}.tflite"
+        place = folder / f"{re.sub(r'[^A-Za-z0-9_-]', '_', call.op)}_{number}.tflite"
         files = place, place.with_suffix(".inputs.npz"), place.with_suffix(".expected.npz")
-        place.write_bytes(each.model)
+        place.write_bytes(call.model)
         save_outputs(differing.inputs, files[1])
         save_outputs(differing.expected, files[2])
         written += files

@@ -26,8 +26,8 @@ _LEVELS = ("debug", "info", "warning", "error")
 def log_options(command: click.Command) -> None:
     """Adds the options to a command, or to all commands of a group."""
     if isinstance(command, click.Group):
-        for each in command.commands.values():
-            log_options(each)
+        for subcommand in command.commands.values():
+            log_options(subcommand)
         return
     assert command.callback is not None
     command.params += [

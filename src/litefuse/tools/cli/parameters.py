@@ -209,10 +209,10 @@ def parse_size(text: str | int) -> int:
     """Parses a number of bytes, such as 1000, 512M or 2G."""
     from litefuse.support.options.limits import parsed_bytes
 
-    found = parsed_bytes(str(text))
-    if found is None:
+    size = parsed_bytes(str(text))
+    if size is None:
         raise click.BadParameter(f"{text!r} is not a number of bytes above 0, such as 512M or 2G")
-    return found
+    return size
 
 
 MEMORY = click.option(

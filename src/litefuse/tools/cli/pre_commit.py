@@ -85,9 +85,9 @@ def _converted(model: Path, target: Path, options: Sequence[str]) -> str:
     """Converts a model; returns why the hook fails, or nothing."""
     before = target.read_bytes() if target.is_file() else None
     target.parent.mkdir(parents=True, exist_ok=True)
-    found = _litefuse("convert", "--output", target, *options, "--json", "--", model)
-    if found["status"] == "failed":
-        return _error(found)
+    document = _litefuse("convert", "--output", target, *options, "--json", "--", model)
+    if document["status"] == "failed":
+        return _error(document)
     if target.read_bytes() == before:
         return ""
     return f"{target} is {'new' if before is None else 'another file now'}: stage it, and commit again"
@@ -95,15 +95,15 @@ def _converted(model: Path, target: Path, options: Sequence[str]) -> str:
 
 def _verified(model: Path, target: Path, options: Sequence[str]) -> str:
     """Compares a file with the original; returns why the hook fails, or nothing."""
-    found = _litefuse("verify", *options, "--json", "--", target, model)
-    if found["status"] == "failed":
-        return _error(found)
-    if found["exit_code"] == _INCONCLUSIVE:
+    document = _litefuse("verify", *options, "--json", "--", target, model)
+    if document["status"] == "failed":
+        return _error(document)
+    if document["exit_code"] == _INCONCLUSIVE:
         _say(model, "some outputs could not be judged; litefuse verify says why")
         return ""
-    if found["ok"]:
+    if document["ok"]:
         return ""
-    far = [f"{each['name']}: {each['error']}" for each in found["outputs"] if not each["ok"]]
+    far = [f"{output['name']}: {output['error']}" for output in document["outputs"] if not output["ok"]]
     return f"{target} differs from it: {', '.join(far)}"
 
 
@@ -111,15 +111,15 @@ def _litefuse(*arguments: str | Path) -> dict[str, Any]:
     command = [sys.executable, "-m", "litefuse", *map(str, arguments)]
     done = subprocess.run(command, check=False, capture_output=True)
     try:
-        found: dict[str, Any] = json.loads(done.stdout)
+        document: dict[str, Any] = json.loads(done.stdout)
     except ValueError:  # it was killed
         message = done.stderr.decode(errors="backslashreplace").strip() or f"exit code {done.returncode}"
         return {"status": "failed", "error": {"message": message, "where": "", "hint": ""}}
-    return found
+    return document
 
 
-def _error(found: dict[str, Any]) -> str:
-    error = found["error"]
+def _error(document: dict[str, Any]) -> str:
+    error = document["error"]
     return "\n  ".join(filter(None, (error["message"], error["hint"])))
 
 

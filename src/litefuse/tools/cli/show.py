@@ -72,7 +72,7 @@ def show(
 
     if write_node_data is None:
         check_installed()
-    data = [read_node_data(each) for each in node_data]
+    data = [read_node_data(file) for file in node_data]
     # Model Explorer colors the nodes by the last of these, until another one is chosen.
     computed: list[NodeData] = []
     if sizes:
@@ -82,9 +82,11 @@ def show(
     if original is not None:
         computed.append(_errors(model, original, tolerance, tags, kernels))
     data += computed
-    for each in data:
-        if each.left_out:
-            click.echo(f"{each.name}: {each.left_out:,} values are left out, since their ids are not unique", err=True)
+    for values in data:
+        if values.left_out:
+            click.echo(
+                f"{values.name}: {values.left_out:,} values are left out, since their ids are not unique", err=True
+            )
     if write_node_data is None:
         show_model(model, data, port=port, opens=not no_open)
         return

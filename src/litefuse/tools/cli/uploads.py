@@ -65,9 +65,9 @@ def value_with_names(value: Any) -> Any:
     if isinstance(value, str):
         return with_names(value)
     if isinstance(value, dict):
-        return {key: value_with_names(each) for key, each in value.items()}  # pyright: ignore[reportUnknownVariableType]
+        return {key: value_with_names(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
     if isinstance(value, list | tuple):
-        return [value_with_names(each) for each in value]  # pyright: ignore[reportUnknownVariableType]
+        return [value_with_names(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
     return value
 
 

@@ -141,7 +141,7 @@ def _functions(funcs: Sequence[Any]) -> dict[str, Any]:
     functions: dict[str, Any] = {str(function.graph.name): function for function in given}
     if len(functions) < len(given):
         raise SettingError(
-            f"two of the functions have one name: {', '.join(str(each.graph.name) for each in given)}",
+            f"two of the functions have one name: {', '.join(str(function.graph.name) for function in given)}",
             hint="Pass litefuse.convert a mapping from keys to functions.",
         )
     return functions

@@ -63,5 +63,7 @@ def open_model(
     is_graph = is_graph_file(path)
     model = load_graph(path, input_arrays, output_arrays) if is_graph else load(path, tags)
     trained = any(node.op in _FAKE_QUANTIZATION for function in model.functions.values() for node in function.node_def)
-    chosen = {key: each.inputs for key, each in model.signatures.items() if signatures is None or key in signatures}
+    chosen = {
+        key: signature.inputs for key, signature in model.signatures.items() if signatures is None or key in signatures
+    }
     return OpenedModel(trained, chosen, "caller" if is_graph else "model" if has_order else "hash")

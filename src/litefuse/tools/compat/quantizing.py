@@ -89,7 +89,7 @@ def _form(ops: frozenset[OpsSet], types: frozenset[str], *, has_samples: bool, t
 
 
 def _types(given: object) -> frozenset[str]:
-    names = frozenset(dtype_name(each, "supported_types") for each in listed(given, "supported_types"))
+    names = frozenset(dtype_name(dtype, "supported_types") for dtype in listed(given, "supported_types"))
     for name in sorted(names - _TYPES):
         hint = "For int16 activations, set supported_ops to them." if name == "int16" else ""
         raise SettingError(f"supported_types has no {name!r}", hint=hint or f"Choose from {', '.join(sorted(_TYPES))}.")

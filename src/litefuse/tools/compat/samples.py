@@ -61,7 +61,7 @@ def _by_name(sample: Any, inputs: Sequence[TensorSpec] | None, number: int, *, o
     given = cast("Sequence[Any]", sample)
     if len(given) == len(inputs) == 1:
         return given
-    arrays = [np.asarray(each) for each in given]
+    arrays = [np.asarray(array) for array in given]
     names = ", ".join(input_.name for input_ in inputs)
     if len(arrays) != len(inputs):
         raise SettingError(
@@ -71,16 +71,16 @@ def _by_name(sample: Any, inputs: Sequence[TensorSpec] | None, number: int, *, o
     in_order = {spec.name: array for spec, array in zip(inputs, arrays, strict=True)}
     if order == "caller":
         return in_order
-    found = _assigned(arrays, inputs)
-    if found is None and order == "model" and all(map(_fits, arrays, inputs)):
+    named = _assigned(arrays, inputs)
+    if named is None and order == "model" and all(map(_fits, arrays, inputs)):
         return in_order
-    if found is None:
+    if named is None:
         raise SettingError(
             f"sample {number} of representative_dataset is a list, and its arrays fit the inputs in several ways, "
             "or in none",
             hint=f"Yield mappings from the names of the inputs to arrays: {names}.",
         )
-    return found
+    return named
 
 
 def _assigned(
@@ -91,7 +91,7 @@ def _assigned(
     Where there is one way only, an array or an input is left with one that it fits, at each step.
     """
     fits = {spec.name: {index for index, array in enumerate(arrays) if _fits(array, spec)} for spec in inputs}
-    found: dict[str, npt.NDArray[Any]] = {}
+    assigned: dict[str, npt.NDArray[Any]] = {}
     while fits:
         takers: dict[int, list[str]] = {}
         for name, those in fits.items():
@@ -102,11 +102,11 @@ def _assigned(
         if not forced:
             return None
         name, index = forced[0]
-        found[name] = arrays[index]
+        assigned[name] = arrays[index]
         del fits[name]
         for those in fits.values():
             those.discard(index)
-    return found
+    return assigned
 
 
 def _fits(array: npt.NDArray[Any], spec: TensorSpec) -> bool:

@@ -109,7 +109,7 @@ def members(kind: type[_Member], given: object, attribute: str) -> frozenset[_Me
         SettingError: It is not a collection, or has something else in it.
     """
     known = kind.__members__
-    names = [str(getattr(each, "name", each)) for each in listed(given, attribute)]
+    names = [str(getattr(member, "name", member)) for member in listed(given, attribute)]
     if wrong := [name for name in names if name not in known]:
         raise SettingError(f"{attribute} has no {wrong[0]!r}", hint=f"Choose from {', '.join(known)}.")
     return frozenset(known[name] for name in names)
@@ -125,8 +125,8 @@ def dtype_name(given: object, attribute: str) -> str:
 
     name: object = given if isinstance(given, str) else getattr(given, "name", None)
     try:
-        found: np.dtype[Any] = np.dtype(name if isinstance(name, str) else cast("Any", given))
-        return str(found.name)  # pyright: ignore[reportUnknownArgumentType]  numpy has no type for it
+        dtype: np.dtype[Any] = np.dtype(name if isinstance(name, str) else cast("Any", given))
+        return str(dtype.name)  # pyright: ignore[reportUnknownArgumentType]  numpy has no type for it
     except (TypeError, ValueError):
         if name == "bfloat16":
             return "bfloat16"

@@ -97,13 +97,13 @@ def _reference_calls() -> dict[tuple[int, str], tuple[_Arrays, _Arrays]]:
     return calls
 
 
-def _difference(found: npt.NDArray[Any] | None, wanted: npt.NDArray[Any]) -> tuple[float, str]:
+def _difference(output: npt.NDArray[Any] | None, wanted: npt.NDArray[Any]) -> tuple[float, str]:
     """Returns the largest absolute difference and the problem, if there is one."""
-    if found is None:
+    if output is None:
         return np.inf, "it is missing"
-    if (found.dtype, found.shape) != (wanted.dtype, wanted.shape):
-        return np.inf, f"{found.dtype} {found.shape} instead of {wanted.dtype} {wanted.shape}"
-    error = float(np.max(np.abs(found.astype(np.float64) - wanted), initial=0.0))
+    if (output.dtype, output.shape) != (wanted.dtype, wanted.shape):
+        return np.inf, f"{output.dtype} {output.shape} instead of {wanted.dtype} {wanted.shape}"
+    error = float(np.max(np.abs(output.astype(np.float64) - wanted), initial=0.0))
     exact = not np.issubdtype(wanted.dtype, np.floating)
     allowed = 0.0 if exact else _TOLERANCE * max(1.0, float(np.max(np.abs(wanted), initial=0.0)))
     # A comparison with NaN is false.

@@ -61,7 +61,7 @@ def details_of(kind: type[LitefuseError]) -> tuple[str, ...]:
 
     Of a class that somebody derived from one of these, they are those of the latter.
     """
-    own = next(each for each in kind.__mro__ if each.__module__ == LitefuseError.__module__)
+    own = next(class_ for class_ in kind.__mro__ if class_.__module__ == LitefuseError.__module__)
     return tuple(name for name in inspect.signature(own).parameters if name not in _COMMON)
 
 
@@ -116,7 +116,7 @@ class Head(TypedDict):
 
 def document(
     command: str,
-    found: Mapping[str, Any] | Failure,
+    result: Mapping[str, Any] | Failure,
     *,
     exit_code: int = 0,
     options: Mapping[str, Any] | None = None,
@@ -128,7 +128,7 @@ def document(
 
     Args:
         command: The command, such as ``kernels list``; empty if it is not known.
-        found: The result, or the failure.
+        result: The result, or the failure.
         exit_code: The exit code of the command.
         options: The options that were given.
         read: What it read.
@@ -138,15 +138,15 @@ def document(
     head: Head = {
         "schema": address(command),
         "command": command,
-        "status": "failed" if isinstance(found, Failure) else "done",
+        "status": "failed" if isinstance(result, Failure) else "done",
         "ok": exit_code == 0,
         "exit_code": exit_code,
         "options": json_form(dict(options or {})),
         "versions": versions(),
-        "read": tuple(file_record(each, digest=digests) for each in read),
-        "written": tuple(file_record(each, digest=digests, whole=True) for each in written),
+        "read": tuple(file_record(path, digest=digests) for path in read),
+        "written": tuple(file_record(path, digest=digests, whole=True) for path in written),
     }
-    body = {"error": found.to_json()} if isinstance(found, Failure) else found
+    body = {"error": result.to_json()} if isinstance(result, Failure) else result
     return json_form({**head, **body})
 
 

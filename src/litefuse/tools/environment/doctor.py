@@ -57,8 +57,8 @@ def diagnose(checks: Mapping[str, tuple[Area, Check]] = CHECKS) -> Diagnosis:
     begun = time.perf_counter()
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         waiting = [pool.submit(_guarded, name, area, check) for name, (area, check) in checks.items()]
-        found = [each.result() for each in waiting]
-    return Diagnosis.of((finding for findings in found for finding in findings), time.perf_counter() - begun)
+        found_by_check = [future.result() for future in waiting]
+    return Diagnosis.of((finding for findings in found_by_check for finding in findings), time.perf_counter() - begun)
 
 
 def _guarded(name: str, area: Area, check: Check) -> list[Finding]:
@@ -71,36 +71,38 @@ def _guarded(name: str, area: Area, check: Check) -> list[Finding]:
     return findings
 
 
-def diagnosis_sections(found: Diagnosis) -> list[Section]:
+def diagnosis_sections(diagnosis: Diagnosis) -> list[Section]:
     """Returns a table for each area, and the verdict."""
     sections: list[Section] = []
     for area, title in _TITLES.items():
-        findings = [finding for finding in found.findings if finding.area == area]
+        findings = [finding for finding in diagnosis.findings if finding.area == area]
         if findings:
             sections.append(Section(title, [*map(_row, findings)], judgements=[*map(_judgement, findings)]))
-    return [*sections, _verdict(found)]
+    return [*sections, _verdict(diagnosis)]
 
 
-def _row(found: Finding) -> tuple[str, str, str]:
-    text = f"{found.text}. {found.hint}" if found.hint else found.text
-    return found.name, found.state, text
+def _row(finding: Finding) -> tuple[str, str, str]:
+    text = f"{finding.text}. {finding.hint}" if finding.hint else finding.text
+    return finding.name, finding.state, text
 
 
-def _judgement(found: Finding) -> Judgement:
-    return "bad" if found.is_fatal else _JUDGEMENTS[found.state]
+def _judgement(finding: Finding) -> Judgement:
+    return "bad" if finding.is_fatal else _JUDGEMENTS[finding.state]
 
 
-def _verdict(found: Diagnosis) -> Section:
-    fatal = [finding.name for finding in found.findings if finding.is_fatal]
+def _verdict(diagnosis: Diagnosis) -> Section:
+    fatal = [finding.name for finding in diagnosis.findings if finding.is_fatal]
     warned = sum(
-        finding.state in {"warning", "broken", "unknown"} and not finding.is_fatal for finding in found.findings
+        finding.state in {"warning", "broken", "unknown"} and not finding.is_fatal for finding in diagnosis.findings
     )
     rows = [
-        ("convert", "possible" if found.can_convert else "not possible"),
-        ("run, verify, quantize", "possible" if found.can_run else "not possible"),
+        ("convert", "possible" if diagnosis.can_convert else "not possible"),
+        ("run, verify, quantize", "possible" if diagnosis.can_run else "not possible"),
     ]
-    judgements: list[Judgement] = ["good" if each else "bad" for each in (found.can_convert, found.can_run)]
-    if found.ok:
+    judgements: list[Judgement] = [
+        "good" if is_possible else "bad" for is_possible in (diagnosis.can_convert, diagnosis.can_run)
+    ]
+    if diagnosis.ok:
         title = "litefuse works here" + (f", with {count_of(warned, 'warning')}" if warned else "")
         return Section(title, rows, judgements=judgements, judgement="warn" if warned else "good")
     title = f"litefuse does not work here: {', '.join(fatal)}"

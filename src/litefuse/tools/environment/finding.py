@@ -66,9 +66,11 @@ class Diagnosis(Shown):
     @classmethod
     def of(cls, findings: Iterable[Finding], seconds: float) -> Diagnosis:
         """Makes it of findings."""
-        found = tuple(findings)
-        works = {each.name for each in found if each.area == "core" and each.state in {"works", "warning"}}
-        return cls(found, "engine" in works, "runtime" in works, seconds)
+        all_findings = tuple(findings)
+        works = {
+            finding.name for finding in all_findings if finding.area == "core" and finding.state in {"works", "warning"}
+        }
+        return cls(all_findings, "engine" in works, "runtime" in works, seconds)
 
     @property
     def ok(self) -> bool:

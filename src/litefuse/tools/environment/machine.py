@@ -47,18 +47,18 @@ def cores() -> int:
 
 def versions() -> dict[str, str]:
     """Returns the versions of litefuse and of the packages that are installed, by name; of Python, and the system."""
-    found = {"litefuse": __version__}
-    found |= {name: version for name in _PACKAGES if (version := version_of(name)) is not None}
-    return {**found, "python": platform.python_version(), "system": f"{platform.system()} {platform.machine()}"}
+    known = {"litefuse": __version__}
+    known |= {name: version for name in _PACKAGES if (version := version_of(name)) is not None}
+    return {**known, "python": platform.python_version(), "system": f"{platform.system()} {platform.machine()}"}
 
 
 def version_of(package: str) -> str | None:
     """Returns the version of a distribution; None if it is not installed, or its metadata is damaged."""
     try:
-        found: str | None = importlib.metadata.version(package)  # None where the metadata has none
+        installed: str | None = importlib.metadata.version(package)  # None where the metadata has none
     except Exception:  # noqa: BLE001  not installed, or files that are damaged in any way
         return None
-    return found
+    return installed
 
 
 _GIGABYTE = 1 << 30
@@ -123,19 +123,19 @@ def memory_limit(
         own: The file that names those of this process.
         info: The file that has the machine's memory.
     """
-    found: list[tuple[int, str]] = []
+    limits: list[tuple[int, str]] = []
     with suppress(OSError, ValueError, IndexError):
-        line = next(each for each in info.read_text().splitlines() if each.startswith("MemTotal:"))
-        found.append((int(line.split()[1]) * 1024, "all of the machine"))
+        line = next(info_line for info_line in info.read_text().splitlines() if info_line.startswith("MemTotal:"))
+        limits.append((int(line.split()[1]) * 1024, "all of the machine"))
     with suppress(OSError, StopIteration):
-        found += [(size, "the limit of the control group") for size in _group_limits(groups, own)]
+        limits += [(size, "the limit of the control group") for size in _group_limits(groups, own)]
     with suppress(ImportError, OSError, ValueError):
         import resource
 
         soft, _ = resource.getrlimit(resource.RLIMIT_AS)
         if soft != resource.RLIM_INFINITY:
-            found.append((soft, "the limit of address space (ulimit -v)"))
-    return min(found, default=None)
+            limits.append((soft, "the limit of address space (ulimit -v)"))
+    return min(limits, default=None)
 
 
 def _group_limits(groups: Path, own: Path) -> Iterator[int]:

@@ -77,11 +77,11 @@ def _applying(distribution: str, texts: list[str] | tuple[()], extra: str, seen:
         if marker is not None and not marker.evaluate({"extra": extra}):
             continue
         if required.name.lower() == distribution.lower():  # an extra that names others
-            for each in sorted(required.extras - seen):
-                yield from _applying(distribution, texts, each, seen)
+            for other_extra in sorted(required.extras - seen):
+                yield from _applying(distribution, texts, other_extra, seen)
             continue
         names = TENSORFLOWS if required.name in TENSORFLOWS else (required.name,)
-        installed = next((found for name in names if (found := version_of(name)) is not None), None)
+        installed = next((version for name in names if (version := version_of(name)) is not None), None)
         fits = installed is not None and _fits(required.specifier, installed)
         yield Required(f"{required.name}{required.specifier}", required.name, installed, fits)
 
@@ -125,27 +125,27 @@ def dependencies() -> Iterator[Finding]:
     if own is None:
         text = "litefuse is not installed as a package, but imported from its sources: requirements are not known"
         yield Finding("packages", _OWN, "warning", text)
-    for each in own or ():
-        yield _required(each)
+    for requirement in own or ():
+        yield _required(requirement)
     for name in _OTHERS:
         unmet = [requirement for requirement in requirements_of(name) or () if not requirement.fits]
         if unmet:
-            told = ", ".join(f"{each.requirement} ({each.installed or 'not installed'})" for each in unmet[:4])
+            told = ", ".join(f"{missing.requirement} ({missing.installed or 'not installed'})" for missing in unmet[:4])
             more = f" and {len(unmet) - 4} more" if len(unmet) > 4 else ""
             text = f"{version_of(name)} has unmet requirements: {told}{more}"
             yield Finding("packages", name, "warning", text, "See pip check.")
 
 
-def _required(each: Required) -> Finding:
+def _required(required: Required) -> Finding:
     # That of the engine is looked at by loading it.
-    needed = each.name != _ENGINE
-    if each.fits:
-        return Finding("packages", each.name, "works", str(each.installed), needed=needed)
-    hint = f"pip install '{each.requirement}'"
-    if each.installed is None:
-        return Finding("packages", each.name, "missing", f"{each.requirement} is required", hint, needed=needed)
-    text = f"{each.installed} is outside of the range that litefuse is tested with, {each.requirement}"
-    return Finding("packages", each.name, "warning", text, hint, needed=needed)
+    needed = required.name != _ENGINE
+    if required.fits:
+        return Finding("packages", required.name, "works", str(required.installed), needed=needed)
+    hint = f"pip install '{required.requirement}'"
+    if required.installed is None:
+        return Finding("packages", required.name, "missing", f"{required.requirement} is required", hint, needed=needed)
+    text = f"{required.installed} is outside of the range that litefuse is tested with, {required.requirement}"
+    return Finding("packages", required.name, "warning", text, hint, needed=needed)
 
 
 def extras() -> Iterator[Finding]:
@@ -157,10 +157,14 @@ def extras() -> Iterator[Finding]:
         purpose, modules = EXTRAS.get(name, ("", ()))
         what = f"{purpose}: " if purpose else ""
         required = (requirements_of(_OWN, name) or []) if declared else []
-        absent = [each.requirement for each in required if each.installed is None]
+        absent = [requirement.requirement for requirement in required if requirement.installed is None]
         if not declared:
             absent = [module for module in modules if importlib.util.find_spec(module) is None]
-        other = [f"{each.name} {each.installed}, not {each.requirement}" for each in required if not each.fits]
+        other = [
+            f"{requirement.name} {requirement.installed}, not {requirement.requirement}"
+            for requirement in required
+            if not requirement.fits
+        ]
         install = f"pip install '{_OWN}[{name}]'"
         if declared and not required:
             yield Finding("extras", name, "missing", f"{what}no packages for this system and Python")
@@ -169,7 +173,7 @@ def extras() -> Iterator[Finding]:
         elif other:
             yield Finding("extras", name, "warning", f"{what}{', '.join(other)}", install)
         else:
-            versions = ", ".join(f"{each.name} {each.installed}" for each in required)
+            versions = ", ".join(f"{requirement.name} {requirement.installed}" for requirement in required)
             yield Finding("extras", name, "works", f"{what}{versions or 'installed'}")
 
 

@@ -60,8 +60,8 @@ def load_kernels(_: object, announce: Callable[[str], None]) -> int:
     from litefuse.litert.runtime.native import pack
 
     announce("load")
-    found = pack()
-    return 0 if found is None else len(found.names)
+    kernels = pack()
+    return 0 if kernels is None else len(kernels.names)
 
 
 def load_plug_ins(plug_ins: tuple[PlugIn, ...], announce: Callable[[str], None]) -> None:

@@ -56,10 +56,10 @@ def native_kernels() -> Iterator[Finding]:
         hint = "The slower Python kernels are used instead. Install a compiler, then reinstall litefuse."
         yield Finding("kernels", "in C++", "missing", text, hint)
         return
-    found: list[Any] = []
-    state, text = _tried("load_kernels", "", found)
+    results: list[Any] = []
+    state, text = _tried("load_kernels", "", results)
     if state == "works":
-        text = f"{found[0]} kernels, in {path}"
+        text = f"{results[0]} kernels, in {path}"
     yield Finding("kernels", "in C++", state, text, "" if state == "works" else "Reinstall litefuse.")
 
 
@@ -84,36 +84,36 @@ def compiler() -> Iterator[Finding]:
 
 def plug_ins() -> Iterator[Finding]:
     """Loads the plug-ins of installed packages."""
-    found = find_plug_ins()
-    if not found:
+    installed = find_plug_ins()
+    if not installed:
         yield Finding("plug-ins", "plug-ins", "works", "none are installed")
-    for plug_in, problem in zip(found, _problems(found), strict=True):
+    for plug_in, problem in zip(installed, _problems(installed), strict=True):
         what = f"{plug_in.name} ({plug_in.group.removeprefix('litefuse.')}) of {plug_in.package or plug_in.module}"
         hint = f"Update or remove {plug_in.package or plug_in.module}." if problem else ""
         yield Finding("plug-ins", what, "broken" if problem else "works", problem or plug_in.value, hint)
 
 
-def _problems(found: tuple[PlugIn, ...]) -> list[str]:
+def _problems(installed: tuple[PlugIn, ...]) -> list[str]:
     """Returns for each plug-in why it does not load; one that ends the process does not hide those behind it."""
     problems: list[str] = []
-    while len(problems) < len(found):
+    while len(problems) < len(installed):
         loaded: list[str] = []
         try:
-            _run("load_plug_ins", found[len(problems) :], loaded)
+            _run("load_plug_ins", installed[len(problems) :], loaded)
             problems += loaded
         except LitefuseError as error:
             problems += [*loaded, _death(error)]
     return problems
 
 
-def _tried(probe: str, text: str, found: list[Any] | None = None) -> tuple[State, str]:
+def _tried(probe: str, text: str, results: list[Any] | None = None) -> tuple[State, str]:
     """Runs a probe; returns whether it works, and a text."""
     try:
         result = _run(probe, None, [])
     except LitefuseError as error:
         return "broken", _death(error)
-    if found is not None:
-        found.append(result)
+    if results is not None:
+        results.append(result)
     return "works", text
 
 

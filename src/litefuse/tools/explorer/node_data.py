@@ -122,7 +122,7 @@ def error_data(model: Path, layers: Layers, tolerance: float) -> NodeData:
     """
     graphs = explorer_graphs(model)
     graph = layer_graph(str(model), layers.signature)
-    if [each.name for each in graph.tensors] != [each.tensor for each in layers.layers]:
+    if [tensor.name for tensor in graph.tensors] != [layer.tensor for layer in layers.layers]:
         raise LitefuseError("the layers that were compared are not those of this file", where=str(model))
     producers = {
         tensor: op for op, results in enumerate(graphs[graph.subgraph].results) for tensor in results if tensor >= 0
@@ -162,7 +162,7 @@ def _node_data(
     *,
     where: str = "",
 ) -> NodeData:
-    found: dict[str, Any] = {}
+    data: dict[str, Any] = {}
     left_out = 0
     for (subgraph, op), value in values.items():
         if not (0 <= subgraph < len(graphs) and 0 <= op < len(graphs[subgraph].keys)):
@@ -172,9 +172,9 @@ def _node_data(
         if graph.id is None or key is None:
             left_out += 1
             continue
-        results = found.setdefault(graph.id, {"results": {}, **shown})["results"]
+        results = data.setdefault(graph.id, {"results": {}, **shown})["results"]
         results[key] = {"value": value} if math.isfinite(value) else {"value": str(value), "bgColor": _FAR}
-    return NodeData(name, file_name, found, left_out)
+    return NodeData(name, file_name, data, left_out)
 
 
 def read_node_data(path: Path) -> NodeData:
@@ -215,10 +215,10 @@ def write_node_data(folder: Path, data: Sequence[NodeData]) -> list[Path]:
     target = folder
     try:
         folder.mkdir(exist_ok=True)
-        for each in data:
-            target = folder / each.file_name
+        for node_data in data:
+            target = folder / node_data.file_name
             with whole_file(target) as partial:
-                partial.write_text(each.to_json() + "\n", encoding="ascii")
+                partial.write_text(node_data.to_json() + "\n", encoding="ascii")
             written.append(target)
     except OSError as error:
         raise LitefuseError(f"node data cannot be written: {error.strerror or error}", where=str(target)) from error

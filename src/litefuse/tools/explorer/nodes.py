@@ -62,7 +62,7 @@ def explorer_graphs(path: Path) -> list[ExplorerGraph]:
 
 def _graphs(data: Any) -> list[ExplorerGraph]:
     model = Model(data)
-    keys = {each.graph: key for key, each in reversed(model.signatures.items()) if key}
+    keys = {signature.graph: key for key, signature in reversed(model.signatures.items()) if key}
     ids = [
         graph.name or keys.get(index) or (f"subgraph_{index}" if index else "main")
         for index, graph in enumerate(model.graphs)

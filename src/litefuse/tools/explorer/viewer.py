@@ -45,7 +45,7 @@ def show_model(model: Path, data: Sequence[NodeData] = (), *, port: int | None =
     job = {
         "model": str(model.absolute()),
         "adapter": ADAPTER,
-        "data": [[_shown(each.name), each.to_json()] for each in data],
+        "data": [[_shown(values.name), values.to_json()] for values in data],
         "host": HOST,
         "port": _free_port(port),
         "opens": opens,
@@ -100,14 +100,14 @@ def _free_port(port: int | None) -> int:
         LitefuseError: It is taken, or all of those that are tried.
     """
     tried = range(_FIRST_PORT, _FIRST_PORT + _PORTS) if port is None else [port]
-    for each in tried:
+    for candidate in tried:
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as place:
             place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
-                place.bind((HOST, each))
+                place.bind((HOST, candidate))
             except OSError:
                 continue
-            return each
+            return candidate
     taken = f"port {port} is" if port is not None else f"the ports {_FIRST_PORT} to {_FIRST_PORT + _PORTS - 1} are"
     raise LitefuseError(f"{taken} taken on this machine", hint="Choose another one with --port.")
 

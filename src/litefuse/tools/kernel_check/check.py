@@ -149,4 +149,4 @@ def _checked(op: str, call: Call, library: str, work: Path, tolerance: float, se
 
 def worst(checked: Sequence[CheckedCall]) -> Verdict:
     """Returns the verdict on all calls."""
-    return worst_verdict(each.verdict for each in checked)
+    return worst_verdict(call.verdict for call in checked)

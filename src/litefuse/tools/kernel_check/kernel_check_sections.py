@@ -34,11 +34,11 @@ def check_sections(
     return [
         Section(
             f"The kernels of {library}",
-            [_row(each) for each in checked],
+            [_row(call) for call in checked],
             headings=_HEADINGS,
             right=_NUMBERS,
-            judgements=[VERDICTS[each.verdict] for each in checked],
-            note="\n".join((notes[worst(checked)], *(_again(each, library) for each in saved))),
+            judgements=[VERDICTS[call.verdict] for call in checked],
+            note="\n".join((notes[worst(checked)], *(_again(path, library) for path in saved))),
         )
     ]
 

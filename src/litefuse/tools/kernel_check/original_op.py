@@ -54,10 +54,10 @@ def save_original(job: OriginalOp, announce: Callable[[str], None]) -> None:
         named = {**_inputs(definition, values, call.options or {}), **_attributes(tf, definition, call.options or {})}
         result: Any = getattr(tf.raw_ops, job.op)(**named)
         results = cast("Sequence[Any]", result) if isinstance(result, (list, tuple)) else [result]
-        return {each.name: value for each, value in zip(call.outputs, results, strict=True)}
+        return {output.name: value for output, value in zip(call.outputs, results, strict=True)}
 
     try:
-        specs = [tf.TensorSpec(each.shape, each.dtype, name=each.name) for each in given]
+        specs = [tf.TensorSpec(tensor.shape, tensor.dtype, name=tensor.name) for tensor in given]
         concrete = tf.function(function, input_signature=specs).get_concrete_function()
         tf.saved_model.save(tf.Module(), job.folder, signatures={"serving_default": concrete})
     except Exception as error:  # whatever TensorFlow raises for inputs and attributes that do not fit
@@ -79,16 +79,16 @@ def _value(tf: Any, tensor: CallTensor, taken: Iterator[Any]) -> Any:
 def _inputs(definition: Any, values: Sequence[Any], options: Mapping[str, Any]) -> dict[str, Any]:
     """Names the inputs; one that is a list takes as many as its attribute says, or all that the others leave."""
     inputs: dict[str, Any] = {}
-    lists = [each for each in definition.input_arg if each.number_attr or each.type_list_attr]
+    lists = [argument for argument in definition.input_arg if argument.number_attr or argument.type_list_attr]
     rest = len(values) - (len(definition.input_arg) - len(lists))
     position = 0
-    for each in definition.input_arg:
-        if each in lists:
-            count = int(options.get(each.number_attr, rest))
-            inputs[each.name] = list(values[position : position + count])
+    for argument in definition.input_arg:
+        if argument in lists:
+            count = int(options.get(argument.number_attr, rest))
+            inputs[argument.name] = list(values[position : position + count])
             position += count
         else:
-            inputs[each.name] = values[position]
+            inputs[argument.name] = values[position]
             position += 1
     return inputs
 
@@ -96,12 +96,14 @@ def _inputs(definition: Any, values: Sequence[Any], options: Mapping[str, Any]) 
 def _attributes(tf: Any, definition: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the attributes that are not inferred from the inputs; types are numbers in the options."""
     inferred = {
-        name for each in definition.input_arg for name in (each.type_attr, each.number_attr, each.type_list_attr)
+        name
+        for argument in definition.input_arg
+        for name in (argument.type_attr, argument.number_attr, argument.type_list_attr)
     }
     attributes: dict[str, Any] = {}
-    for each in definition.attr:
-        if each.name in inferred or each.name not in options:
+    for attribute in definition.attr:
+        if attribute.name in inferred or attribute.name not in options:
             continue
-        value = options[each.name]
-        attributes[each.name] = tf.as_dtype(value) if each.type == "type" else value
+        value = options[attribute.name]
+        attributes[attribute.name] = tf.as_dtype(value) if attribute.type == "type" else value
     return attributes

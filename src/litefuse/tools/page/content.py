@@ -88,8 +88,8 @@ class Content:
         """The measurements of the file itself, one for each signature."""
         if self.benchmark is None:
             return ()
-        found = self.benchmark.measurements
-        return tuple(each for each in found if each.model == found[0].model)
+        measurements = self.benchmark.measurements
+        return tuple(measurement for measurement in measurements if measurement.model == measurements[0].model)
 
     @functools.cached_property
     def measures(self) -> tuple[Measure, ...]:
@@ -103,8 +103,8 @@ class Content:
                     seconds[place] = max(seconds.get(place, 0.0), op.seconds)
         sizes = {place: float(size) for place, size in self.converted.constant_bytes.items()}
         errors = Measure("error", "", self._errors(), self._faults())
-        found = (Measure("time", "s", seconds), Measure("bytes", "bytes", sizes), errors)
-        return tuple(each for each in found if each.values)
+        measures = (Measure("time", "s", seconds), Measure("bytes", "bytes", sizes), errors)
+        return tuple(measure for measure in measures if measure.values)
 
     def _errors(self) -> dict[Place, float]:
         """Returns the errors of ops, those of the signature whose call the layers were looked at in."""
@@ -130,21 +130,21 @@ class Content:
     @functools.cached_property
     def kinds(self) -> tuple[Kind, ...]:
         """The classes of ops: what runs them, and why targets refuse them."""
-        found = [_kernels(self), *_refused(self)]
-        return tuple(each for each in found if each.values)
+        kinds = [_kernels(self), *_refused(self)]
+        return tuple(kind for kind in kinds if kind.values)
 
 
 def _kernels(content: Content) -> Kind:
-    found: dict[Place, tuple[int, str]] = {}  # the partition, -1 for none, and the title
+    partitions: dict[Place, tuple[int, str]] = {}  # the partition, -1 for none, and the title
     for measurement in content.measurements:
         for op in measurement.ops:
             place = content.converted.ops.get((op.subgraph, op.op))
             if place is None:
                 continue
             title = op.kernel if op.partition is None else f"{op.kernel}, partition {op.partition}"
-            found[place] = -1 if op.partition is None else op.partition, title
-    classes = sorted({*found.values()})
-    values = {place: classes.index(each) for place, each in found.items()}
+            partitions[place] = -1 if op.partition is None else op.partition, title
+    classes = sorted({*partitions.values()})
+    values = {place: classes.index(partition) for place, partition in partitions.items()}
     return Kind("runs in", tuple(title for _, title in classes), values)
 
 
@@ -153,9 +153,9 @@ def _refused(content: Content) -> list[Kind]:
     for report in content.check.reports if content.check is not None else ():
         classes: dict[str, int] = {}
         values: dict[Place, int] = {}
-        for each in report.refused:
-            for name in each.places:
+        for refused in report.refused:
+            for name in refused.places:
                 for place in content.converted.results.get(name, ()):
-                    values[place] = classes.setdefault(each.reason, len(classes))
+                    values[place] = classes.setdefault(refused.reason, len(classes))
         kinds.append(Kind(f"refused by {report.target}", tuple(classes), values))
     return kinds

@@ -58,7 +58,7 @@ def read_converted(path: Path) -> Converted:
         raise InterpreterError("the model has no subgraph: there is nothing to show", where=str(path))
     with content_of(path) as content:
         file = FileModel(content)
-        signatures = {key: each.graph for key, each in file.signatures.items()}
+        signatures = {key: signature.graph for key, signature in file.signatures.items()}
         ends = [(graph.inputs, graph.outputs) for graph in file.graphs]
         names: defaultdict[int, dict[int, str]] = defaultdict(dict)
         for signature in file.signatures.values():
@@ -95,12 +95,12 @@ def read_converted(path: Path) -> Converted:
         Model(entries, tuple(graphs), "LiteRT"),
         ops,
         results,
-        {each: size for each, size in sizes.items() if size},
+        {place: size for place, size in sizes.items() if size},
     )
 
 
 def _titles(facts: LiteRTModelFacts, signatures: Mapping[str, int]) -> list[str]:
-    titles = [each.name or f"subgraph {number}" for number, each in enumerate(facts.subgraphs)]
+    titles = [subgraph.name or f"subgraph {number}" for number, subgraph in enumerate(facts.subgraphs)]
     keys: defaultdict[int, list[str]] = defaultdict(list)
     for key, graph in signatures.items():
         keys[graph].append(key)
@@ -166,9 +166,9 @@ class _Subgraph:
         yield "op", f"{operator.index}, version {operator.version}"
         if operator.kind != "builtin":
             yield "kind", "custom op" if operator.kind == "custom" else "STABLEHLO_COMPOSITE"
-        for place, each in enumerate(results):
-            yield "result" if len(results) == 1 else f"result {place}", _type(each)
-            yield from _quantized(each)
+        for place, result in enumerate(results):
+            yield "result" if len(results) == 1 else f"result {place}", _type(result)
+            yield from _quantized(result)
         for index in operator.inputs:
             if index < 0:
                 yield "input", "none"

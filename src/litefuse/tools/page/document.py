@@ -91,13 +91,13 @@ def _answers(content: Content) -> str:
     """Returns the answers in short: size, ops, what was fused, whether it is equal, how fast it is."""
     facts = content.converted.facts
     ops = sum(facts.op_counts.values())
-    found: list[tuple[str, str, str]] = [("", count_of(facts.size, "byte"), "size of the file")]
-    found.append(("", count_of(ops, "op"), "in the file"))
+    answers: list[tuple[str, str, str]] = [("", count_of(facts.size, "byte"), "size of the file")]
+    answers.append(("", count_of(ops, "op"), "in the file"))
     report = content.report
     if report is not None and report.composites:
         fused = sum(composite.call_sites for composite in report.composites if composite.outcome == "fused")
         whole = sum(composite.call_sites for composite in report.composites)
-        found.append(("good" if fused == whole else "warn", f"{fused} of {whole}", "composites fused"))
+        answers.append(("good" if fused == whole else "warn", f"{fused} of {whole}", "composites fused"))
     if content.verification is not None:
         verdict = content.verification.verdict
         what = {
@@ -106,23 +106,23 @@ def _answers(content: Content) -> str:
             "inconclusive": "whether it equals the original",
         }
         told = f"{what[verdict]}, error {content.verification.error:.2g}"
-        found.append((VERDICTS[verdict] or "", verdict, told))
+        answers.append((VERDICTS[verdict] or "", verdict, told))
     elif report is not None and report.file_check is not None:
         ran = report.file_check.ran
-        found.append(("good" if ran else "unclear", "runs" if ran else "not called", "in LiteRT; not verified"))
+        answers.append(("good" if ran else "unclear", "runs" if ran else "not called", "in LiteRT; not verified"))
     if content.measurements:
         first = content.measurements[0]
         called = f"a call of {first.signature}" if len(content.measurements) > 1 else "a call"
-        found.append(
+        answers.append(
             ("", f"{first.seconds * 1e3:.3g} ms", f"{called}, {count_of(first.threads, 'thread')}, this machine")
         )
         if content.benchmark is not None and (ratio := content.benchmark.ratio) is not None:
-            found.append(("", f"{ratio:.2f} times", "as fast as the other file"))
+            answers.append(("", f"{ratio:.2f} times", "as fast as the other file"))
     reports = content.check.reports if content.check is not None else ()
-    found += [(VERDICTS[each.verdict] or "", each.verdict, f"target {each.target}") for each in reports]
+    answers += [(VERDICTS[target.verdict] or "", target.verdict, f"target {target.target}") for target in reports]
     items = "".join(
         f'<li class="{judgement}"><b>{escaped(value)}</b><span>{escaped(told)}</span></li>'
-        for judgement, value, told in found
+        for judgement, value, told in answers
     )
     return f'<ul class="answers">{items}</ul>' + "".join(
         f'<p class="note">{escaped(note)}</p>' for note in content.notes
@@ -239,7 +239,7 @@ def _data(content: Content) -> dict[str, Any]:
         sides.insert(0, _side(f"Before: {content.original.kind}", content.original, outcomes))
     return {
         "sides": sides,
-        "links": [[graph, node, [[*each] for each in linked]] for (graph, node), linked in content.links.items()],
+        "links": [[graph, node, [[*place] for place in linked]] for (graph, node), linked in content.links.items()],
         "measures": [_measure(measure) for measure in content.measures],
         "kinds": [_kind(kind) for kind in content.kinds],
     }
@@ -289,11 +289,11 @@ def _graph(graph: Graph, numbers: Mapping[str, int], outcomes: Mapping[str, Comp
 
 
 def _node(node: Node, numbers: Mapping[str, int], outcomes: Mapping[str, CompositeReport]) -> list[Any]:
-    opens = [numbers[each] for each in node.opens if each in numbers]
+    opens = [numbers[name] for name in node.opens if name in numbers]
     facts = [*node.facts]
-    for each in node.opens:
-        if each in outcomes:
-            facts += _outcome(outcomes[each])
+    for name in node.opens:
+        if name in outcomes:
+            facts += _outcome(outcomes[name])
     shown = [[name, text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"] for name, text in facts]
     return [node.op, node.name, node.layer, node.mark, opens, shown]
 

@@ -57,7 +57,7 @@ def folded(graph: Graph) -> list[View]:
     for number, node in enumerate(graph.nodes):
         for input_ in node.inputs:
             readers[input_].append(number)
-    folding = _Folding(graph, [each.layer.split("/") if each.layer else [] for each in graph.nodes], readers)
+    folding = _Folding(graph, [node.layer.split("/") if node.layer else [] for node in graph.nodes], readers)
     folding.view(range(len(graph.nodes)))
     return folding.views
 
@@ -130,13 +130,13 @@ class _Folding:
             return outside[key]
 
         for number, box in list(boxes.items()):
-            for each in self.graph.nodes[number].inputs:
-                source = boxes[each] if each in boxes else beyond(each, 0)
+            for input_ in self.graph.nodes[number].inputs:
+                source = boxes[input_] if input_ in boxes else beyond(input_, 0)
                 if source != box:
                     edges[source, box] = None
-            for each in self.readers[number]:
-                if each not in boxes:
-                    edges[box, beyond(each, 1)] = None
+            for reader in self.readers[number]:
+                if reader not in boxes:
+                    edges[box, beyond(reader, 1)] = None
         view.edges = [*edges]
 
 

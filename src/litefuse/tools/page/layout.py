@@ -65,7 +65,7 @@ def laid_out(count: int, edges: Sequence[tuple[int, int]]) -> Layout:
     ways = _ways(count, links)
     return _sized(
         [places[number] for number in range(count)],
-        [tuple(places[each] for each in ways.get((source, target), ())) for source, target in edges],
+        [tuple(places[point] for point in ways.get((source, target), ())) for source, target in edges],
     )
 
 
@@ -119,7 +119,7 @@ def _without_longest(count: int, edges: Sequence[tuple[int, int]]) -> list[tuple
     lengths = {(source, target): rows[target] - rows[source] - 1 for source, target in edges}
     points = sum(lengths.values())
     dropped: set[tuple[int, int]] = set()
-    for edge in sorted(edges, key=lambda each: -lengths[each]):
+    for edge in sorted(edges, key=lambda edge: -lengths[edge]):
         if points <= _POINTS:
             break
         source, target = edge
@@ -128,7 +128,7 @@ def _without_longest(count: int, edges: Sequence[tuple[int, int]]) -> list[tuple
             points -= lengths[edge]
             out[source] -= 1
             into[target] -= 1
-    return [each for each in edges if each not in dropped]
+    return [edge for edge in edges if edge not in dropped]
 
 
 def _drawn(
@@ -154,7 +154,7 @@ def _drawn(
         points.update({own[number]: place for number, place in positions})
         for source, target in pairs or ():
             links.setdefault(own[source], []).append(own[target])
-        next_point = max([next_point, *(each + 1 for each in own.values())])
+        next_point = max([next_point, *(point + 1 for point in own.values())])
     return points, links
 
 

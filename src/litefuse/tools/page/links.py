@@ -45,24 +45,26 @@ def links(original: Model, converted: Model, renamed: Renamed | None = None) -> 
     ops: defaultdict[Place, list[Place]] = defaultdict(list)
     for place, linked in direct.items():
         if converted.graphs[place[0]].nodes[place[1]].mark != "output":
-            for each in linked:
-                ops[each].append(place)
-    found = {place: [*linked] for place, linked in direct.items()}
+            for node_place in linked:
+                ops[node_place].append(place)
+    links_by_place = {place: [*linked] for place, linked in direct.items()}
     for graph_number, graph in enumerate(original.graphs):
         readers: defaultdict[int, list[int]] = defaultdict(list)
         for number in reversed(range(len(graph.nodes))):
             place = graph_number, number
             if place not in ops and graph.nodes[number].mark not in {"input", "output"}:
                 into = _folded_into(graph_number, number, original, converted, readers, ops) or [
-                    *dict.fromkeys(each for reader in readers[number] for each in ops.get((graph_number, reader), ()))
+                    *dict.fromkeys(
+                        op_place for reader in readers[number] for op_place in ops.get((graph_number, reader), ())
+                    )
                 ]
                 if 0 < len(into) < _SPREAD:
                     ops[place] = into
-                    for each in into:
-                        found[each].append(place)
-            for each in graph.nodes[number].inputs:
-                readers[each].append(number)
-    return {place: tuple(linked) for place, linked in found.items()}
+                    for op_place in into:
+                        links_by_place[op_place].append(place)
+            for input_ in graph.nodes[number].inputs:
+                readers[input_].append(number)
+    return {place: tuple(linked) for place, linked in links_by_place.items()}
 
 
 def _folded_into(
@@ -76,7 +78,7 @@ def _folded_into(
     """Returns the product that the end of a layer behind it was folded into, as batch normalization is, if any."""
     nodes = original.graphs[graph_number].nodes
     node = nodes[number]
-    if node.op not in _FOLDED or any(nodes[each].layer == node.layer for each in readers[number]):
+    if node.op not in _FOLDED or any(nodes[reader].layer == node.layer for reader in readers[number]):
         return []
     pending, seen = [number], {number}
     while pending:
@@ -107,7 +109,7 @@ def _direct(original: Model, converted: Model, renamed: Renamed) -> dict[Place, 
                 for scope in _scopes(node.layer):
                     by_scope[scope].append(place)
     whole = sum(map(len, by_name.values()))
-    found: dict[Place, tuple[Place, ...]] = {}
+    links_by_place: dict[Place, tuple[Place, ...]] = {}
     ops = sum(len(graph.nodes) for graph in converted.graphs)
     most = min(_OF_LAYER, max(_OF_OP, _LINKS // (ops or 1)))
     for graph_number, graph in enumerate(converted.graphs):
@@ -122,8 +124,8 @@ def _direct(original: Model, converted: Model, renamed: Renamed) -> dict[Place, 
                 linked = _linked(node.name, by_name) or composites.of(node)
                 linked = linked or results.get((graph_number, number)) or _of_scope(node, by_scope, whole)
             if linked:
-                found[graph_number, number] = tuple(dict.fromkeys(linked[:most]))
-    return found
+                links_by_place[graph_number, number] = tuple(dict.fromkeys(linked[:most]))
+    return links_by_place
 
 
 def _results(original: Model, converted: Model) -> dict[Place, list[Place]]:
@@ -203,15 +205,15 @@ class _Composites:
 
 def _linked(name: str, nodes: dict[str, list[Place]]) -> list[Place]:
     """Returns the nodes that a name lists; those of a call have its name in front."""
-    found: list[Place] = []
+    places: list[Place] = []
     for part in name.split(";"):
         steps = part.split("/")
         for begin in range(len(steps)):
             named = [*named_nodes("/".join(steps[begin:]), nodes)]
             if named:
-                found += [place for each in named for place in nodes[each]]
+                places += [place for node_name in named for place in nodes[node_name]]
                 break
-    return found
+    return places
 
 
 def _named_like(node: Node, inputs: dict[str, list[Place]]) -> list[Place]:
@@ -244,8 +246,8 @@ def _of_scope(node: Node, scopes: dict[str, list[Place]], whole: int) -> list[Pl
     around = [scopes[scope] for name in names if (scope := name.rpartition("/")[0]) in scopes]
     if not around:
         return []
-    found = min(around, key=len)
-    return found if len(found) <= max(whole // 2, _FEW) else []
+    smallest = min(around, key=len)
+    return smallest if len(smallest) <= max(whole // 2, _FEW) else []
 
 
 def _scopes(layer: str) -> Iterator[str]:

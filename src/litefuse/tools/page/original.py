@@ -77,27 +77,27 @@ def graphs_of(model: SavedModel, signatures: Iterable[str] | None = None) -> Mod
     """
     keys = [*model.signatures] if signatures is None else [*dict.fromkeys(signatures)]
     chosen = {key: model.signature(key) for key in keys}
-    found = FunctionGraph.of(model.functions, [each.function for each in chosen.values()])
-    annotated = {each.function: each for each in found.annotated()}
-    composites = {function: each.name for function, each in annotated.items()}
+    function_graph = FunctionGraph.of(model.functions, [signature.function for signature in chosen.values()])
+    annotated = {function.function: function for function in function_graph.annotated()}
+    composites = {function: composite.name for function, composite in annotated.items()}
     graphs: list[Graph] = []
     left = _NODES
     # The functions that are reached first are those that tell most.
-    for name in found.reached:
+    for name in function_graph.reached:
         graph = _Reader(model.functions[name], model.functions, composites).graph(left)
         if name in composites:
             told = tuple((key, _shown(value)) for key, value in annotated[name].attributes.items())
             graph = replace(graph, title=composites[name], facts=(("composite", composites[name]), *told))
         left -= len(graph.nodes)
         graphs.append(graph)
-    by_name = {each.name: each for each in graphs}
+    by_name = {graph.name: graph for graph in graphs}
     entries: list[Entry] = []
-    for key, each in chosen.items():
+    for key, signature in chosen.items():
         results = [
-            (model.functions[each.function].signature.output_arg[index].name, spec.name)
-            for index, spec in zip(each.output_indices, each.outputs, strict=True)
+            (model.functions[signature.function].signature.output_arg[index].name, spec.name)
+            for index, spec in zip(signature.output_indices, signature.outputs, strict=True)
         ]
-        name, names = each.function, dict(results)
+        name, names = signature.function, dict(results)
         seen = {name}
         while (inner := _wrapped(name, by_name)) is not None and inner not in seen:
             names = _inner_names(names, model.functions[name], model.functions[inner])
@@ -119,13 +119,13 @@ def _wrapped(name: str, graphs: Mapping[str, Graph]) -> str | None:
 def _inner_names(names: Mapping[str, str], outer: FunctionDef, inner: FunctionDef) -> dict[str, str]:
     """Returns the names that a signature has for the results of a function, by those of its wrapper's results."""
     nodes = Nodes.of(outer.node_def)
-    found: dict[str, str] = {}
+    inner_names: dict[str, str] = {}
     for result, name in names.items():
         tensor = nodes.origin(outer.ret.get(result, ""), {"Identity"})
         index = tensor.rpartition(":")[2]
         if nodes.producer(tensor) is not None and index.isdecimal() and int(index) < len(inner.signature.output_arg):
-            found[inner.signature.output_arg[int(index)].name] = name
-    return found
+            inner_names[inner.signature.output_arg[int(index)].name] = name
+    return inner_names
 
 
 def _with_results(graph: Graph, names: Mapping[str, str]) -> Graph:
@@ -183,7 +183,7 @@ class _Reader:
                 source = numbers.get(node_of(tensor))
                 nodes.append(Node(name, name, inputs=() if source is None else (source,), mark="output"))
         drawn = sum(node.op not in _CONSTANTS for node in waiting)
-        out = drawn - sum(each.mark not in {"input", "output"} for each in nodes)
+        out = drawn - sum(node.mark not in {"input", "output"} for node in nodes)
         return Graph(signature.name, signature.name, tuple(nodes), left_out=out)
 
     def _argument_shape(self, index: int) -> str:
@@ -193,7 +193,7 @@ class _Reader:
 
     def _node(self, node: NodeDef, numbers: Mapping[str, int], constants: Mapping[str, str]) -> Node:
         read = [*map(node_of, data_inputs(node))]
-        sources = dict.fromkeys(numbers[each] for each in read if each in numbers)
+        sources = dict.fromkeys(numbers[name] for name in read if name in numbers)
         opens = tuple(dict.fromkeys(callee for callee in callees(node, self.library) if callee in self.library))
         op = node.op
         mark: Mark = "" if not opens else "call" if op in _CALLS or op in self.library else "control"
@@ -207,12 +207,12 @@ class _Reader:
 def _facts(node: NodeDef, held: Iterable[str]) -> Iterable[tuple[str, str]]:
     dtype = next((_shown(told) for key in _DTYPES if (told := _told(node, key))), "")
     if "_output_shapes" in node.attr:
-        shapes = ", ".join(_shape(each) for each in node.attr["_output_shapes"].list.shape)
+        shapes = ", ".join(_shape(shape) for shape in node.attr["_output_shapes"].list.shape)
         yield "result", f"{dtype} {shapes}".strip()
     elif dtype:
         yield "dtype", dtype
-    for each in held:
-        yield "reads", each
+    for constant in held:
+        yield "reads", constant
     for key, value in sorted(node.attr.items()):
         if not key.startswith("_") and key not in _UNTOLD and value.WhichOneof("value") not in {"func", None}:
             yield key, _shown(_told(node, key))

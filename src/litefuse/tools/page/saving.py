@@ -183,9 +183,9 @@ def _kind(value: object) -> str:
 
 def _check_target(target: Path, *read: object) -> None:
     """Checks that the page does not replace a file that it is about."""
-    for each in read:
-        if isinstance(each, str | os.PathLike):
-            place = Path(cast("str | os.PathLike[str]", each))
+    for path in read:
+        if isinstance(path, str | os.PathLike):
+            place = Path(cast("str | os.PathLike[str]", path))
             if os.path.realpath(place) == os.path.realpath(target):
                 raise LitefuseError(
                     "the page cannot be written: it would replace what it is made from",

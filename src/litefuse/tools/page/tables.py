@@ -62,7 +62,7 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[Cell | str]], *, numb
         for column, heading in enumerate(headings)
     )
     body = "".join(
-        f"<tr>{''.join(str(each if isinstance(each, Cell) else Cell(escaped(each))) for each in row)}</tr>"
+        f"<tr>{''.join(str(cell if isinstance(cell, Cell) else Cell(escaped(cell))) for cell in row)}</tr>"
         for row in rows
     )
     return f'<div class="scroll"><table class="data"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
@@ -134,9 +134,9 @@ def layers_table(content: Content) -> str:
             layer.size += measures.get("bytes", {}).get(place, 0)
             if (seconds := measures.get("time", {}).get(place)) is not None:
                 layer.seconds = (layer.seconds or 0.0) + seconds
-            if (found := measures.get("error", {}).get(place)) is not None:
-                layer.error = max(layer.error or 0.0, found)
-    most = max((each.seconds or 0.0 for each in layers.values()), default=0.0)
+            if (ops_error := measures.get("error", {}).get(place)) is not None:
+                layer.error = max(layer.error or 0.0, ops_error)
+    most = max((layer.seconds or 0.0 for layer in layers.values()), default=0.0)
     with_original = content.original is not None
     timed, compared = "time" in measures, "error" in measures
     headings = ["layer", *(["nodes before"] if with_original else []), "ops after", "which", "bytes"]
@@ -144,16 +144,16 @@ def layers_table(content: Content) -> str:
     rows = [
         [
             layer_link(name) if name else Cell("<i>of no layer</i>"),
-            *([count(len(each.before))] if with_original else []),
-            count(each.ops),
-            ", ".join(f"{number} {kind}" if number > 1 else kind for kind, number in each.kinds.items()),
-            count(each.size),
-            *([milliseconds(each.seconds, most)] if timed else []),
-            *([error(content, each.error, each.places)] if compared else []),
+            *([count(len(layer.before))] if with_original else []),
+            count(layer.ops),
+            ", ".join(f"{number} {kind}" if number > 1 else kind for kind, number in layer.kinds.items()),
+            count(layer.size),
+            *([milliseconds(layer.seconds, most)] if timed else []),
+            *([error(content, layer.error, layer.places)] if compared else []),
         ]
-        for name, each in layers.items()
+        for name, layer in layers.items()
     ]
-    return table(headings, rows, numbers=[each for each in range(1, len(headings)) if headings[each] != "which"])
+    return table(headings, rows, numbers=[column for column in range(1, len(headings)) if headings[column] != "which"])
 
 
 def ops_table(content: Content) -> str:
@@ -184,7 +184,9 @@ def ops_table(content: Content) -> str:
             ]
         )
     return table(
-        headings, rows, numbers=[each for each, name in enumerate(headings) if name in {"op", "bytes", "ms", "error"}]
+        headings,
+        rows,
+        numbers=[column for column, name in enumerate(headings) if name in {"op", "bytes", "ms", "error"}],
     )
 
 

@@ -33,10 +33,10 @@ def treemap(sizes: Sequence[LayerSize]) -> str:
     Returns:
         An ``svg`` element, whose areas have the layer's name in ``data-layer``; empty without bytes.
     """
-    found = [size for size in sizes if size.bytes > 0]
-    rest = sum(each.bytes for each in found[_MOST:])
-    shown = found[:_MOST]
-    areas: list[Any] = [float(each.bytes) for each in shown] + ([float(rest)] if rest else [])
+    layers = [size for size in sizes if size.bytes > 0]
+    rest = sum(layer.bytes for layer in layers[_MOST:])
+    shown = layers[:_MOST]
+    areas: list[Any] = [float(layer.bytes) for layer in shown] + ([float(rest)] if rest else [])
     if not areas:
         return ""
     package: Any = importlib.import_module("squarify")
@@ -45,11 +45,11 @@ def treemap(sizes: Sequence[LayerSize]) -> str:
     parts = [f'<svg class="treemap" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="group" aria-label="Bytes by layer">']
     for number, area in zip(order, package.squarify(scaled, 0, 0, _WIDTH, _HEIGHT), strict=True):
         if number < len(shown):
-            each = shown[number]
-            name, color = each.layer, _COLORS.get(each.dtype, _OTHER)
-            told = f"{each.layer or 'of no layer'}, {each.dtype}: {each.bytes:,} bytes"
+            layer = shown[number]
+            name, color = layer.layer, _COLORS.get(layer.dtype, _OTHER)
+            told = f"{layer.layer or 'of no layer'}, {layer.dtype}: {layer.bytes:,} bytes"
         else:
-            name, color, told = "", _OTHER, f"{len(found) - _MOST} smaller ones: {rest:,} bytes"
+            name, color, told = "", _OTHER, f"{len(layers) - _MOST} smaller ones: {rest:,} bytes"
         link = f' data-layer="{escaped(name)}" href="{anchor(name)}"' if name else ""
         x, y, width, height = (round(area[key], 1) for key in ("x", "y", "dx", "dy"))
         parts.append(
@@ -71,7 +71,7 @@ def _label(name: str, x: float, y: float, width: float, height: float) -> str:
 def legend(sizes: Sequence[LayerSize]) -> list[tuple[str, str, int]]:
     """Returns the dtypes with their colors and bytes, the largest first."""
     totals: dict[str, int] = {}
-    for each in sizes:
-        totals[each.dtype] = totals.get(each.dtype, 0) + each.bytes
+    for layer in sizes:
+        totals[layer.dtype] = totals.get(layer.dtype, 0) + layer.bytes
     ordered = sorted(totals.items(), key=lambda entry: -entry[1])
     return [(dtype, _COLORS.get(dtype, _OTHER), size) for dtype, size in ordered if size]

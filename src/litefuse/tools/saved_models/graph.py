@@ -68,7 +68,7 @@ class FunctionGraph:
 
     def annotated(self) -> list[AnnotatedFunction]:
         """Returns all functions of the library that are annotated as composites, reached or not."""
-        found: list[AnnotatedFunction] = []
+        functions: list[AnnotatedFunction] = []
         for name, function in self.library.items():
             key = next((key for key in ANNOTATIONS if key in function.attr), None)
             if key is None:
@@ -76,11 +76,11 @@ class FunctionGraph:
             value = function.attr[key]
             if value.WhichOneof("value") == "func":
                 title = value.func.name
-                attributes = {name: attribute_value(each) for name, each in sorted(value.func.attr.items())}
+                attributes = {name: attribute_value(attribute) for name, attribute in sorted(value.func.attr.items())}
             else:
                 title, attributes = str(attribute_value(value)), dict[str, Any]()
-            found.append(AnnotatedFunction(title, attributes, name, self.call_sites.get(name, ())))
-        return found
+            functions.append(AnnotatedFunction(title, attributes, name, self.call_sites.get(name, ())))
+        return functions
 
 
 def callees(node: NodeDef, library: Mapping[str, FunctionDef]) -> Iterator[str]:
@@ -99,10 +99,10 @@ def attribute_value(value: AttrValue) -> Any:
         return None
     if kind != "list":
         return _scalar(kind, getattr(value, kind))
-    for each in ("s", "i", "f", "b", "type", "shape", "tensor", "func"):
-        items = getattr(value.list, each)
+    for item_kind in ("s", "i", "f", "b", "type", "shape", "tensor", "func"):
+        items = getattr(value.list, item_kind)
         if len(items):
-            return [_scalar(each, item) for item in items]
+            return [_scalar(item_kind, item) for item in items]
     return []
 
 

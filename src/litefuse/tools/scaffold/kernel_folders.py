@@ -55,7 +55,7 @@ def generate_for(
     content, is_converted = _content(model, tags, on_step)
     name = f"{model.stem if model.is_file() else model.name}.tflite"
     bodies = read_bodies(content, str(model))
-    missing = [each for each in names or ["*"] if not any(fnmatchcase(there, each) for there in bodies)]
+    missing = [pattern for pattern in names or ["*"] if not any(fnmatchcase(there, pattern) for there in bodies)]
     if missing:
         raise LitefuseError(
             f"no composite is called {' or '.join(map(repr, missing))}" if names else "the model has no composites",

@@ -52,8 +52,8 @@ def registration(op: str) -> str:
 
 def used_ops(model: Model) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Returns the names of the builtin ops in all subgraphs of a model, and of its custom ops, sorted."""
-    found = {(op.name, op.custom) for graph in model.graphs for op in graph.ops}
-    return _sorted(name for name, custom in found if not custom), _sorted(name for name, custom in found if custom)
+    used = {(op.name, op.custom) for graph in model.graphs for op in graph.ops}
+    return _sorted(name for name, custom in used if not custom), _sorted(name for name, custom in used if custom)
 
 
 def kernel_function(op: str) -> str:
@@ -67,7 +67,7 @@ def _sorted(names: Iterable[str]) -> tuple[str, ...]:
 
 def byte_lines(content: bytes) -> bytes:
     """Returns the elements of an array of bytes, ``" 28,"``, in lines; 10 MB take a fraction of a second."""
-    texts = np.frombuffer("".join(f"{each:3d}," for each in range(256)).encode(), np.uint8).reshape(256, 4)
+    texts = np.frombuffer("".join(f"{byte:3d}," for byte in range(256)).encode(), np.uint8).reshape(256, 4)
     data = np.frombuffer(content, np.uint8)
     whole = len(data) // _ROW * _ROW
     rows = np.full((whole // _ROW, _ROW * 4 + 1), ord("\n"), np.uint8)
@@ -91,11 +91,11 @@ def number_lines(values: npt.NDArray[Any]) -> str:
     """Returns the elements of an array of numbers, in lines."""
     flat = values.ravel()
     if flat.dtype.kind == "f":
-        texts = [float_text(each) for each in flat]
+        texts = [float_text(number) for number in flat]
     elif flat.dtype.kind == "b":
-        texts = ["true" if each else "false" for each in flat.tolist()]
+        texts = ["true" if element else "false" for element in flat.tolist()]
     else:
-        texts = [_integer(each, str(flat.dtype)) for each in flat.tolist()]
+        texts = [_integer(element, str(flat.dtype)) for element in flat.tolist()]
     lines, line = list[str](), "   "
     for text in texts:
         if len(line) + len(text) + 2 > _WIDTH:

@@ -137,8 +137,8 @@ def export_micro(
     application, measured = made
     files = application_files(application)
     with new_folder(target):
-        for each, text in files.items():
-            write_new(target / each, text)
+        for file_name, text in files.items():
+            write_new(target / file_name, text)
     return MicroProject(
         target,
         tuple(sorted(files)),
@@ -162,7 +162,7 @@ def _application(
     micro = Micro()
     report = checks.report(micro)
     answer = checks.asked.get(micro.name)
-    only_custom = bool(report.refused) and all(each.reason == CUSTOM for each in report.refused)
+    only_custom = bool(report.refused) and all(refused.reason == CUSTOM for refused in report.refused)
     _check(report, custom_ops, name, arena_size, only_custom=only_custom)
     measured = None if answer is None or report.missing else answer.arena
     arena, arena_text = _arena(measured, arena_size, report, name)
@@ -219,7 +219,7 @@ def _check(
         raise LitefuseError(
             f"tflite-micro does not take the model{by_table}:" + "".join(map(_refusal, report.refused)),
             where=where,
-            hint="; ".join(dict.fromkeys(each.hint for each in report.refused if each.hint)),
+            hint="; ".join(dict.fromkeys(refused.hint for refused in report.refused if refused.hint)),
         )
     if report.verdict == "differs":
         raise LitefuseError(
@@ -286,13 +286,13 @@ def _samples(
     """Yields the first calls of the first round, which begins with the model as it was loaded: inputs and outputs."""
     if signature is None or not answer.outputs:
         return
-    (calls, found), *_ = zip(checks.calls(micro), answer.outputs, strict=True)
-    pairs = [(call, output) for call, output in zip(calls, found, strict=True) if call.signature == key]
+    (calls, outputs_of_calls), *_ = zip(checks.calls(micro), answer.outputs, strict=True)
+    pairs = [(call, output) for call, output in zip(calls, outputs_of_calls, strict=True) if call.signature == key]
     for call, output in pairs[:_CALLS]:
-        given = {signature.inputs[each]: value for each, value in call.inputs.items()}
+        given = {signature.inputs[input_name]: value for input_name, value in call.inputs.items()}
         if output is None or any(port.tensor not in given for port in inputs):
             return
-        expected = {signature.outputs[each]: value for each, value in output.items()}
+        expected = {signature.outputs[output_name]: value for output_name, value in output.items()}
         if any(port.tensor not in expected for port in outputs):
             return
         yield [given[port.tensor] for port in inputs], [expected[port.tensor] for port in outputs]

@@ -87,7 +87,7 @@ def main_signature(model: Model, where: str) -> tuple[str, Signature | None]:
     Raises:
         LitefuseError: Others are of another subgraph.
     """
-    others = [key for key, each in model.signatures.items() if each.graph]
+    others = [key for key, signature in model.signatures.items() if signature.graph]
     if others:
         raise LitefuseError(
             f"tflite-micro calls only the first subgraph of a file, and these signatures are others: "

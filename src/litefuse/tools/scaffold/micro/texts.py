@@ -130,7 +130,7 @@ def _model_names(application: Application) -> dict[str, str]:
         if application.variables
         else "  auto* made = ::new (place) tflite::MicroInterpreter(model, resolver, arena, kArenaBytes);",
         "RESET": _RESET_VARIABLES if application.variables else _RESET,
-        "CHECKS": "".join(_check(each) for each in (*application.inputs, *application.outputs)),
+        "CHECKS": "".join(_check(port) for port in (*application.inputs, *application.outputs)),
         "ACCESS": "".join(
             f"{line}\n" for port in (*application.inputs, *application.outputs) for line in _access(port)
         ),
