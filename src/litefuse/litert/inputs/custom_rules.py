@@ -61,14 +61,12 @@ def _number(place: Place) -> Results:
     return ()
 
 
-def _base64(place: Place) -> Results:
-    place.use(0, Numerals("base64"))
-    return ()
+def _numerals(kind: str) -> Rule:
+    def rule(place: Place) -> Results:
+        place.use(0, Numerals(kind))
+        return ()
 
-
-def _raw(place: Place) -> Results:
-    place.use(0, Numerals("raw"))
-    return ()
+    return rule
 
 
 def _joined(place: Place) -> Results:
@@ -109,8 +107,8 @@ CUSTOM_RULES: dict[str, Rule] = {
     **dict.fromkeys(["UnicodeScript", "UnicodeScriptTokenizeWithOffsets"], _characters),
     **dict.fromkeys(["tftext:Ngrams", "TFText>NgramsStringJoin", "UnicodeDecode", "UnicodeDecodeWithOffsets"], _text),
     "StringToNumber": _number,
-    "DecodeBase64": _base64,
-    **dict.fromkeys(["DecodeRaw", "DecodePaddedRaw"], _raw),
+    "DecodeBase64": _numerals("base64"),
+    **dict.fromkeys(["DecodeRaw", "DecodePaddedRaw"], _numerals("raw")),
     **dict.fromkeys(["ConcatV2", "Pack"], _joined),
     **dict.fromkeys(["SelectV2", "Select"], _selected),
     "UnicodeEncode": _characters,

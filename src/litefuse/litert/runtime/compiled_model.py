@@ -17,7 +17,7 @@ from litefuse.litert.runtime import litert_library as litert
 from litefuse.litert.runtime.custom_op import CustomOp
 from litefuse.litert.runtime.input_specs import InputSpec, signature_section
 from litefuse.litert.runtime.kernel_delegates import kernel_delegates, missing_kernels
-from litefuse.litert.runtime.model_content import check, path_and_content
+from litefuse.litert.runtime.model_content import check, chosen_signature, path_and_content
 from litefuse.litert.runtime.tensors import NUMBERS, STRING
 
 if TYPE_CHECKING:
@@ -232,7 +232,9 @@ class CompiledModel:
         """
         if not self._compiled:
             raise InterpreterError("the model is closed", where=self._where)
-        index, chosen = self._chosen(signature)
+        keys = list(self.signatures)
+        key = chosen_signature(signature, keys, self._where)
+        chosen = self.signatures[key]
         arrays = [_array(input_, inputs, self._where) for input_ in chosen.inputs]
         if extra := sorted(set(inputs) - {input_.name for input_ in chosen.inputs}):
             names = ", ".join(input_.name for input_ in chosen.inputs)
@@ -240,7 +242,7 @@ class CompiledModel:
         for tensor in (*chosen.inputs, *chosen.outputs):
             if tensor.dtype == STRING:
                 raise InterpreterError(f"{tensor.name!r} has strings, which CompiledModel does not pass", hint=_HINT)
-        return self._kernels.run(lambda: self._run(c_size_t(index), chosen, arrays), self._explain)
+        return self._kernels.run(lambda: self._run(c_size_t(keys.index(key)), chosen, arrays), self._explain)
 
     def _run(
         self, signature: c_size_t, chosen: ModelSignature, arrays: Sequence[npt.NDArray[Any]]
@@ -301,15 +303,6 @@ class CompiledModel:
             yield buffer
         finally:
             litert.release("LiteRtDestroyTensorBuffer", buffer)
-
-    def _chosen(self, key: str | None) -> tuple[int, ModelSignature]:
-        keys = list(self.signatures)
-        if key is None and len(keys) == 1:
-            key = keys[0]
-        if key not in keys:
-            wanted = "a signature must be named" if key is None else f"no signature {key!r}"
-            raise InterpreterError(wanted, where=self._where, hint=f"The model has: {', '.join(keys) or 'none'}.")
-        return keys.index(key), self.signatures[key]
 
     def _explain(self, error: Exception) -> Exception:
         if not isinstance(error, litert.LiteRtError):

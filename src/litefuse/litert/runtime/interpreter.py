@@ -14,7 +14,7 @@ from litefuse.errors import InterpreterError, KernelError
 from litefuse.litert.runtime.bindings import PreparedCall, ReadingBinding, StepsOfRuntime, read_tensor
 from litefuse.litert.runtime.custom_op import CustomOp
 from litefuse.litert.runtime.kernel_delegates import missing_kernels
-from litefuse.litert.runtime.model_content import check, path_and_content
+from litefuse.litert.runtime.model_content import check, chosen_signature, path_and_content
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -131,12 +131,7 @@ class Interpreter(litert.Interpreter):
         Raises:
             InterpreterError: No such signature, or there are several and none was named.
         """
-        keys = list(self.get_signature_list())
-        if signature_key is None and len(keys) == 1:
-            signature_key = keys[0]
-        if signature_key not in keys:
-            wanted = "a signature must be named" if signature_key is None else f"no signature {signature_key!r}"
-            raise InterpreterError(wanted, where=self._where, hint=f"The model has: {', '.join(keys) or 'none'}.")
+        signature_key = chosen_signature(signature_key, list(self.get_signature_list()), self._where)
         if not signature_key:
             raise InterpreterError(
                 "the signature has the key '', which the runtime's runners cannot be given",

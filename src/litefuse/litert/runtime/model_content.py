@@ -1,9 +1,10 @@
-"""The file of a model, or its content, as it is handed to the runtime."""
+"""The file of a model, or its content, and the signature to run, as they are handed to the runtime."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from litefuse.errors import InterpreterError
@@ -12,7 +13,7 @@ from litefuse.litert.runtime.soundness import check_soundness
 from litefuse.support.cloud.paths import local
 from litefuse.support.files.readable import check_file
 
-__all__ = ["check", "check_model", "path_and_content"]
+__all__ = ["check", "check_model", "chosen_signature", "path_and_content"]
 
 # The runtime is given a path in UTF-8, with which it finds a file on Windows only if it is of ASCII.
 _PATHS = "ascii" if sys.platform == "win32" else "utf-8"
@@ -40,6 +41,20 @@ def path_and_content(
     except UnicodeEncodeError:  # the runtime does not take it as a path
         return None, path.read_bytes()
     return str(path), None
+
+
+def chosen_signature(key: str | None, keys: Sequence[str], where: str) -> str:
+    """Returns the key of the signature to run: the one that is named, or the only one.
+
+    Raises:
+        InterpreterError: No such signature, or there are several and none is named.
+    """
+    if key is None and len(keys) == 1:
+        return keys[0]
+    if key is None or key not in keys:
+        wanted = "a signature must be named" if key is None else f"no signature {key!r}"
+        raise InterpreterError(wanted, where=where, hint=f"The model has: {', '.join(keys) or 'none'}.")
+    return key
 
 
 def check_model(path: str | os.PathLike[str]) -> Path:

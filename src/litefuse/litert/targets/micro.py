@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import re
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -128,7 +129,7 @@ class Micro(Target):
             # It does not name them.
             custom = tuple(refusal for refusal in refused_by_table(model, self.table) if refusal.reason == CUSTOM)
             return Answer(software, takes=False, refusals=custom or problems)
-        facts = [("arena", f"{arena:,} bytes, on this {64 if _is_64_bit() else 32}-bit machine")]
+        facts = [("arena", f"{arena:,} bytes, on this {64 if sys.maxsize > 1 << 32 else 32}-bit machine")]
         if self.memory is not None and arena > self.memory:
             why = f"it needs an arena of {arena:,} bytes, and there are {self.memory:,}"
             return Answer(software, takes=False, refusals=(Refusal("", why),), facts=tuple(facts), arena=arena)
@@ -161,12 +162,6 @@ def _told(log: str) -> str:
     """Returns the last line that says something."""
     lines = [line.strip() for line in log.splitlines() if not _NOISE.match(line)]
     return _SOURCE.sub("", lines[-1]) if lines else ""
-
-
-def _is_64_bit() -> bool:
-    import sys
-
-    return sys.maxsize > 1 << 32
 
 
 def _smallest_arena(runtime: Any, content: bytes, log: str) -> tuple[int | None, tuple[Refusal, ...]]:
