@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.conversion.quantization.dataset import RepresentativeDataset, Sample, samples_in
+from litefuse.conversion.quantization.dataset import RepresentativeDataset, Samples, samples_in
 from tests.litert.runtime.models import Graph, model
 
 __all__ = ["dense", "masked_scores", "saved", "scaled", "take_samples"]
@@ -18,10 +18,9 @@ __all__ = ["dense", "masked_scores", "saved", "scaled", "take_samples"]
 _Array = npt.NDArray[Any]
 
 
-def take_samples(dataset: RepresentativeDataset) -> tuple[Sample, ...]:
-    """Reads all samples of a dataset into memory."""
-    assert not isinstance(dataset, str | os.PathLike)
-    return tuple(samples_in(dataset))
+def take_samples(dataset: RepresentativeDataset) -> Samples:
+    """Reads all samples of a dataset into memory; an archive stays a path."""
+    return Path(dataset) if isinstance(dataset, str | os.PathLike) else tuple(samples_in(dataset))
 
 
 def saved(path: Path, *graphs: Graph, signatures: Mapping[str, int] | None = None) -> Path:
