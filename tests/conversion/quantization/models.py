@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,9 @@ _Array = npt.NDArray[Any]
 
 def take_samples(dataset: RepresentativeDataset) -> Samples:
     """Reads all samples of a dataset into memory; an archive stays a path."""
-    return Path(dataset) if isinstance(dataset, str | os.PathLike) else tuple(samples_in(dataset))
+    if isinstance(dataset, str | os.PathLike):
+        return Path(os.fspath(cast("str", dataset)))
+    return tuple(samples_in(dataset))
 
 
 def saved(path: Path, *graphs: Graph, signatures: Mapping[str, int] | None = None) -> Path:
