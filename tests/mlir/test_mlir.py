@@ -49,7 +49,6 @@ from litefuse.passes.control_flow.branches import (
     LowerConditions,
     MarkBranches,
 )
-from litefuse.passes.control_flow.deferred_branches import DeferBranches, MarkBranches
 from litefuse.passes.control_flow.hoist_projections import HoistProjections
 from litefuse.passes.control_flow.limit_ops import LimitOps
 from litefuse.passes.control_flow.litert_loops import DropLoopVariables, FillBuffers, OutlineLoops

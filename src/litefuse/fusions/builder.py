@@ -352,12 +352,16 @@ class Builder:
             number of chosen boxes, an int32 scalar.
         """
         from litefuse.ir.builder import Builder as TensorFlowBuilder  # few fusions need it
+        from litefuse.ir.tensors import Tensor
         from litefuse.passes.legalize.images.suppression import apart, boxes_of_four, suppressed, threshold_above
 
         b = TensorFlowBuilder()
-        threshold, none_overlap = threshold_above(b, iou_threshold, None, inclusive=True)
-        boxes = apart(b, boxes_of_four(b, boxes), none_overlap)
-        return suppressed(b, boxes, scores, max_output_size, threshold, score_threshold, length=size)
+        corners, score, count, iou, least = map(
+            Tensor, (boxes, scores, max_output_size, iou_threshold, score_threshold)
+        )
+        threshold, none_overlap = threshold_above(b, iou, None, inclusive=True)
+        separate = apart(b, boxes_of_four(b, corners), none_overlap)
+        return suppressed(b, separate, score, count, threshold, least, length=size)
 
     def expand_dims(self, value: ir.Value, axis: int) -> ir.Value:
         """Emits EXPAND_DIMS: adds a dimension of size 1 to a value of known rank, at ``axis`` (not negative)."""

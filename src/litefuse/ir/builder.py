@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -13,44 +13,31 @@ import numpy.typing as npt
 from litefuse.ir.constants import string_elements
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_op
-from litefuse.ir.ops.combining import broadcast_shapes
 from litefuse.ir.ops.dims import Shape
-from litefuse.ir.ops.facts import ShapeError
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
-from litefuse.ir.types import TensorType, element_type_of, ranked_tensor_type, tensor_type_of
+from litefuse.ir.tensors import MixedSize, Tensor, binary, compare, constant, emit, select, unary
+from litefuse.ir.types import TensorType, element_type_of, ranked_tensor_type
 from litefuse.support.options.limits import check_constant
 
 __all__ = ["Builder", "MixedSize"]
 
-MixedSize: TypeAlias = "int | ir.Value"
-"""A size: a number if it is known, otherwise an int32 scalar that the model computes. MLIR calls such sizes mixed."""
-
 # The highest rank of CONCATENATION in XNNPACK: the fault `concatenation-of-seven-dimensions`.
 _MAX_JOINED_RANK = 6
-
-_NUMPY = {"float16": "f2", "float32": "f4", "float64": "f8", "bool": "?"}
-
-
-def _numpy_dtype(dtype: str) -> npt.DTypeLike:
-    if dtype == "bfloat16":
-        import ml_dtypes
-
-        return ml_dtypes.bfloat16
-    return _NUMPY.get(dtype, dtype)
 
 
 class Builder:
     """Emits ``tf`` ops at the current insertion point and location.
 
     Values broadcast as in TensorFlow. A Python number as the other operand of a value becomes a constant of its dtype.
+    Formulas of values that have names are better written with operators: ``litefuse.ir.tensors``.
     """
 
-    def op(
-        self, name: str, operands: Sequence[ir.Value], shape: Sequence[int | None], dtype: str, **attributes: Any
-    ) -> ir.Value:
-        """Emits an op with one result of the given type."""
-        (result,) = self.ops(name, operands, [(shape, dtype)], **attributes)
-        return result
+    op = staticmethod(emit)
+    constant = staticmethod(constant)
+    unary = staticmethod(unary)
+    binary = staticmethod(binary)
+    compare = staticmethod(compare)
+    select = staticmethod(select)
 
     def ops(
         self,
@@ -58,7 +45,7 @@ class Builder:
         operands: Sequence[ir.Value],
         results: Sequence[tuple[Sequence[int | None] | None, str]],
         **attributes: Any,
-    ) -> list[ir.Value]:
+    ) -> list[Tensor]:
         """Emits an op with any number of results of the given shapes and dtypes.
 
         Raises:
@@ -67,7 +54,7 @@ class Builder:
         if any(shape is None for shape, _ in results):
             raise NotDecomposed("a result is of unknown rank")
         kinds = [ranked_tensor_type(TensorType(dtype, tuple(shape or ()))) for shape, dtype in results]
-        return list(create_op(name, kinds, operands, attributes).results)
+        return [Tensor(result) for result in create_op(name, kinds, operands, attributes).results]
 
     def options(self, op: TensorFlowOp) -> dict[str, Any]:
         """Returns an op's attributes except dtypes, which the types of operands and results imply.
@@ -80,8 +67,8 @@ class Builder:
         return {key: value for key, value in op.attributes.items() if not isinstance(value, ir.TypeAttr)}
 
     def recast(
-        self, op: TensorFlowOp, dtype: str, other: str, between: Callable[[ir.Value], ir.Value] | None = None
-    ) -> list[ir.Value]:
+        self, op: TensorFlowOp, dtype: str, other: str, between: Callable[[Tensor], Tensor] | None = None
+    ) -> list[Tensor]:
         """Emits the op with operands of one dtype cast to another, and its results cast back.
 
         Args:
@@ -109,28 +96,17 @@ class Builder:
         Raises:
             NotDecomposed: Its rank is unknown.
         """
-        shape = tensor_type_of(value).shape
-        if shape is None:
-            raise NotDecomposed("an operand is of unknown rank")
-        return shape
+        return Tensor(value).shape
 
     def dtype(self, value: ir.Value) -> str:
         """Returns a value's dtype."""
-        return tensor_type_of(value).dtype
+        return Tensor(value).dtype
 
-    def constant(self, value: npt.ArrayLike, dtype: str) -> ir.Value:
-        """Emits a constant of the given dtype."""
-        array = np.ascontiguousarray(np.asarray(value).astype(_numpy_dtype(dtype)))
-        array = array.reshape(np.shape(value))
-        kind = ranked_tensor_type(TensorType(dtype, array.shape))
-        attribute = ir.DenseElementsAttr.get(array, type=kind)
-        return ir.Operation.create("tf.Const", results=[kind], attributes={"value": attribute}).result
-
-    def strings(self, values: npt.NDArray[Any]) -> ir.Value:
+    def strings(self, values: npt.NDArray[Any]) -> Tensor:
         """Emits a constant of strings, given as an object array of bytes."""
         kind = ranked_tensor_type(TensorType("string", values.shape))
         attributes = {"value": string_elements(values)}
-        return ir.Operation.create("tf.Const", results=[kind], attributes=attributes).result
+        return Tensor(ir.Operation.create("tf.Const", results=[kind], attributes=attributes).result)
 
     def size(self, value: ir.Value, axis: int) -> MixedSize:
         """Returns the size of one dimension."""
@@ -159,7 +135,7 @@ class Builder:
             vector = self.reshape(vector, [count])
         return self.sizes_in(vector, [None] * count)
 
-    def element(self, vector: ir.Value, index: int) -> ir.Value:
+    def element(self, vector: ir.Value, index: int) -> Tensor:
         """Returns one element of a vector, as a scalar."""
         ends = [self.constant([number], "int32") for number in (index, index + 1, 1)]
         masks = {"begin_mask": 0, "end_mask": 0, "ellipsis_mask": 0, "new_axis_mask": 0, "shrink_axis_mask": 1}
@@ -169,13 +145,13 @@ class Builder:
         """Returns the shape with these sizes, with None for those that the model computes."""
         return [dim if isinstance(dim, int) else None for dim in dims]
 
-    def vector(self, dims: Sequence[MixedSize]) -> ir.Value:
+    def vector(self, dims: Sequence[MixedSize]) -> Tensor:
         """Returns sizes as an int32 vector."""
         if all(isinstance(dim, int) for dim in dims):
             return self.constant(np.array(dims, np.int32), "int32")
         return self.stack([self.scalar(dim) for dim in dims], 0)
 
-    def scalar(self, dim: MixedSize) -> ir.Value:
+    def scalar(self, dim: MixedSize) -> Tensor:
         """Returns a size as an int32 scalar."""
         return self.constant(dim, "int32") if isinstance(dim, int) else dim
 
@@ -195,78 +171,56 @@ class Builder:
 
     # Elementwise.
 
-    def unary(self, name: str, value: ir.Value) -> ir.Value:
-        """Emits an op that preserves shape and dtype, such as ``Neg``."""
-        return self.op(name, [value], self.shape(value), self.dtype(value))
-
-    def binary(self, name: str, a: ir.Value | float, b: ir.Value | float) -> ir.Value:
-        """Emits an op on two values of one dtype, such as ``AddV2``."""
-        first, second = self._alike(a, b)
-        return self.op(name, [first, second], self._broadcast(first, second), self.dtype(first))
-
-    def compare(self, name: str, a: ir.Value | float, b: ir.Value | float) -> ir.Value:
-        """Emits a comparison, such as ``Less``."""
-        first, second = self._alike(a, b)
-        attributes = {"incompatible_shape_error": True} if name in {"Equal", "NotEqual"} else {}
-        return self.op(name, [first, second], self._broadcast(first, second), "bool", **attributes)
-
-    def broadcast_both(self, a: ir.Value, b: ir.Value) -> list[ir.Value]:
+    def broadcast_both(self, a: ir.Value, b: ir.Value) -> list[Tensor]:
         """Returns two values of real numbers, each broadcast to their common shape."""
         # Selects with a false condition, because the engine folds sums with zeros, and products with them turn an
         # infinity into NaN.
-        false = [self.compare("Less", self.unary("Abs", value), 0.0) for value in (a, b)]
-        nowhere = self.op("LogicalOr", false, self._broadcast(a, b), "bool")
-        return [self.select(nowhere, 0.0, value) for value in (a, b)]
+        nowhere = (abs(Tensor(a)) < 0.0) | (abs(Tensor(b)) < 0.0)
+        return [select(nowhere, 0.0, value) for value in (a, b)]
 
-    def select(self, condition: ir.Value, a: ir.Value | float, b: ir.Value | float) -> ir.Value:
-        """Emits ``SelectV2``: ``a`` where the condition is true, otherwise ``b``."""
-        first, second = self._alike(a, b)
-        shape = self._broadcast(condition, first, second)
-        return self.op("SelectV2", [condition, first, second], shape, self.dtype(first))
-
-    def cast(self, value: ir.Value, dtype: str) -> ir.Value:
+    def cast(self, value: ir.Value, dtype: str) -> Tensor:
         """Emits ``Cast``; returns the value itself if it has the dtype."""
         if self.dtype(value) == dtype:
-            return value
+            return Tensor(value)
         return self.op("Cast", [value], self.shape(value), dtype, Truncate=False)
 
-    def bitcast(self, value: ir.Value, dtype: str) -> ir.Value:
+    def bitcast(self, value: ir.Value, dtype: str) -> Tensor:
         """Emits ``Bitcast`` to a dtype of the same width; returns the value itself if it has the dtype."""
         if self.dtype(value) == dtype:
-            return value
+            return Tensor(value)
         return self.op("Bitcast", [value], self.shape(value), dtype)
 
     # Shapes.
 
-    def reshape(self, value: ir.Value, dims: Sequence[MixedSize]) -> ir.Value:
+    def reshape(self, value: ir.Value, dims: Sequence[MixedSize]) -> Tensor:
         """Emits ``Reshape``; returns the value itself if it is known to have the shape."""
         shape = self.known(dims)
         if 0 not in shape and shape.count(None) < 2:  # one dynamic dimension follows from the others
             if shape == list(self.shape(value)):
-                return value
+                return Tensor(value)
             dims = [-1 if size is None else size for size in shape]
         return self.op("Reshape", [value, self.vector(dims)], shape, self.dtype(value))
 
-    def reshape_to(self, value: ir.Value, shape: ir.Value) -> ir.Value:
+    def reshape_to(self, value: ir.Value, shape: ir.Value) -> Tensor:
         """Emits ``Reshape`` to a shape of which not even the rank is known."""
         kind = ir.UnrankedTensorType.get(element_type_of(self.dtype(value)))
-        return ir.Operation.create("tf.Reshape", results=[kind], operands=[value, shape]).result
+        return Tensor(ir.Operation.create("tf.Reshape", results=[kind], operands=[value, shape]).result)
 
-    def expand(self, value: ir.Value, axis: int) -> ir.Value:
+    def expand(self, value: ir.Value, axis: int) -> Tensor:
         """Emits ``ExpandDims``: inserts a dimension of size 1."""
         shape = list(self.shape(value))
         shape.insert(axis, 1)
         return self.op("ExpandDims", [value, self.constant(axis, "int32")], shape, self.dtype(value))
 
-    def transpose(self, value: ir.Value, permutation: Sequence[int]) -> ir.Value:
+    def transpose(self, value: ir.Value, permutation: Sequence[int]) -> Tensor:
         """Emits ``Transpose``; returns the value itself if the permutation is the identity."""
         if list(permutation) == sorted(permutation):
-            return value
+            return Tensor(value)
         shape = self.shape(value)
         operands = [value, self.constant(np.array(permutation, np.int32), "int32")]
         return self.op("Transpose", operands, [shape[axis] for axis in permutation], self.dtype(value))
 
-    def reverse(self, value: ir.Value, axes: Sequence[int]) -> ir.Value:
+    def reverse(self, value: ir.Value, axes: Sequence[int]) -> Tensor:
         """Emits ``ReverseV2`` along some nonnegative dimensions."""
         runs: list[list[int]] = []  # of adjacent dimensions: the fault `reversal-of-dimensions-apart`
         for axis in sorted(axes):
@@ -277,19 +231,19 @@ class Builder:
         for run in runs:
             operands = [value, self.constant(np.array(run, np.int32), "int32")]
             value = self.op("ReverseV2", operands, self.shape(value), self.dtype(value))
-        return value
+        return Tensor(value)
 
-    def stack(self, values: Sequence[ir.Value], axis: int) -> ir.Value:
+    def stack(self, values: Sequence[ir.Value], axis: int) -> Tensor:
         """Emits ``Pack``: stacks values of one shape along a new dimension."""
         shape = list(self.shape(values[0]))
         shape.insert(axis, len(values))
         return self.op("Pack", values, shape, self.dtype(values[0]), axis=axis)
 
-    def concat(self, values: Sequence[ir.Value], axis: int) -> ir.Value:
+    def concat(self, values: Sequence[ir.Value], axis: int) -> Tensor:
         """Emits ``ConcatV2`` without empty values, for the fault ``concatenation-of-an-empty-slice``."""
         values = [value for value in values if self.shape(value)[axis] != 0] or values[:1]
         if len(values) == 1:
-            return values[0]
+            return Tensor(values[0])
         if len(self.shape(values[0])) > _MAX_JOINED_RANK:
             sizes = self.sizes(values[0])
             outer, inner = self.product(sizes[:axis]), self.product(sizes[axis + 1 :])
@@ -301,11 +255,11 @@ class Builder:
         shape[axis] = None if None in along else sum(cast("list[int]", along))
         return self.op("ConcatV2", [*values, self.constant(axis, "int32")], shape, self.dtype(values[0]))
 
-    def slice(self, value: ir.Value, axis: int, begin: MixedSize, end: MixedSize | None, stride: int = 1) -> ir.Value:
+    def slice(self, value: ir.Value, axis: int, begin: MixedSize, end: MixedSize | None, stride: int = 1) -> Tensor:
         """Slices one dimension from ``begin`` to ``end``, excluded (None: to the last), in steps of ``stride``."""
         return self.slices(value, {axis: (begin, end, stride)})
 
-    def slices(self, value: ir.Value, axes: dict[int, tuple[MixedSize, MixedSize | None, int]]) -> ir.Value:
+    def slices(self, value: ir.Value, axes: dict[int, tuple[MixedSize, MixedSize | None, int]]) -> Tensor:
         """Slices several dimensions at once, like ``slice``. Begins and ends are not negative."""
         shape = list(self.shape(value))
         begins: list[MixedSize] = [0] * len(shape)
@@ -330,10 +284,10 @@ class Builder:
 
     def pad(
         self, value: ir.Value, paddings: Sequence[tuple[MixedSize, MixedSize]], fill: float | ir.Value = 0
-    ) -> ir.Value:
+    ) -> Tensor:
         """Emits ``PadV2``: adds ``(before, after)`` elements ``fill``, a number or scalar, in each dimension."""
         if all(isinstance(n, int) and n == 0 for pair in paddings for n in pair):
-            return value
+            return Tensor(value)
         shape = [
             size + before + after if isinstance(before, int) and isinstance(after, int) and size is not None else None
             for size, (before, after) in zip(self.shape(value), paddings, strict=True)
@@ -345,14 +299,14 @@ class Builder:
         filler = fill if isinstance(fill, ir.Value) else self.constant(fill, self.dtype(value))
         return self.op("PadV2", [value, amounts, filler], shape, self.dtype(value))
 
-    def broadcast(self, value: ir.Value, dims: Sequence[MixedSize]) -> ir.Value:
+    def broadcast(self, value: ir.Value, dims: Sequence[MixedSize]) -> Tensor:
         """Emits ``BroadcastTo``; returns the value itself if it is known to have these sizes."""
         shape = self.known(dims)
         if None not in shape and list(self.shape(value)) == shape:
-            return value
+            return Tensor(value)
         return self.op("BroadcastTo", [value, self.vector(dims)], shape, self.dtype(value))
 
-    def fill(self, dims: Sequence[MixedSize], value: float, dtype: str) -> ir.Value:
+    def fill(self, dims: Sequence[MixedSize], value: float, dtype: str) -> Tensor:
         """Emits ``Fill``; a constant if all sizes are known."""
         if all(isinstance(dim, int) for dim in dims):
             sizes = cast("list[int]", list(dims))
@@ -361,7 +315,7 @@ class Builder:
         operands = [self.vector(dims), self.constant(value, dtype)]
         return self.op("Fill", operands, self.known(dims), dtype)
 
-    def range(self, count: MixedSize) -> ir.Value:
+    def range(self, count: MixedSize) -> Tensor:
         """Returns the int32 numbers from 0 to ``count - 1``."""
         if isinstance(count, int):
             check_constant(4 * count, 0, "a range in place of an op")
@@ -370,7 +324,7 @@ class Builder:
 
     # Others.
 
-    def gather(self, value: ir.Value, indices: ir.Value, axis: int = 0) -> ir.Value:
+    def gather(self, value: ir.Value, indices: ir.Value, axis: int = 0) -> Tensor:
         """Emits ``GatherV2``: gathers slices along ``axis`` at the indices."""
         shape = self.shape(value)
         result = [*shape[:axis], *self.shape(indices), *shape[axis + 1 :]]
@@ -378,45 +332,23 @@ class Builder:
             "GatherV2", [value, indices, self.constant(axis, "int32")], result, self.dtype(value), batch_dims=0
         )
 
-    def reduce(self, name: str, value: ir.Value, axis: int, *, keep_dims: bool = False) -> ir.Value:
+    def reduce(self, name: str, value: ir.Value, axis: int, *, keep_dims: bool = False) -> Tensor:
         """Emits a reduction, such as ``Sum``, along one dimension."""
         shape = list(self.shape(value))
         shape[axis : axis + 1] = [1] if keep_dims else []
         operands = [value, self.constant([axis], "int32")]
         return self.op(name, operands, shape, self.dtype(value), keep_dims=keep_dims)
 
-    def cumsum(self, value: ir.Value, axis: int, *, exclusive: bool = False, reverse: bool = False) -> ir.Value:
+    def cumsum(self, value: ir.Value, axis: int, *, exclusive: bool = False, reverse: bool = False) -> Tensor:
         """Emits ``Cumsum`` along a dimension, which excludes the element itself if ``exclusive``."""
         operands = [value, self.constant(axis, "int32")]
         options = {"exclusive": exclusive, "reverse": reverse}
         return self.op("Cumsum", operands, self.shape(value), self.dtype(value), **options)
 
-    def places(self, conditions: ir.Value) -> ir.Value:
+    def places(self, conditions: ir.Value) -> Tensor:
         """Returns the int32 positions at which a vector of conditions is true."""
         positions = self.cast(self.op("Where", [conditions], [None, 1], "int64"), "int32")
         return self.reshape(positions, [self.size(positions, 0)])
-
-    def _alike(self, a: ir.Value | float, b: ir.Value | float) -> tuple[ir.Value, ir.Value]:
-        first = a if isinstance(a, ir.Value) else None
-        second = b if isinstance(b, ir.Value) else None
-        known = first if first is not None else second
-        assert known is not None, "one of two operands must be a value"
-        dtype = self.dtype(known)
-        return (
-            self.constant(cast("float", a), dtype) if first is None else first,
-            self.constant(cast("float", b), dtype) if second is None else second,
-        )
-
-    def _broadcast(self, *values: ir.Value) -> Shape:
-        """The shape of an elementwise op on the values.
-
-        Raises:
-            NotDecomposed: There is none.
-        """
-        try:
-            return broadcast_shapes([self.shape(value) for value in values])
-        except ShapeError as error:
-            raise NotDecomposed(str(error)) from None
 
 
 _DIMS: dict[str, Callable[[int, int], int]] = {

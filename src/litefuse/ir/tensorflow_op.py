@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from litefuse.ir.mlir import ir
     from litefuse.ir.ops.dims import Shape
+    from litefuse.ir.tensors import Tensor
     from litefuse.ir.types import TensorType
 
 __all__ = ["NotDecomposed", "TensorFlowOp"]
@@ -34,7 +34,7 @@ class TensorFlowOp(NamedTuple):
 
     name: str
     attributes: Mapping[str, Any]
-    operands: Sequence[ir.Value]
+    operands: Sequence[Tensor]
     types: Sequence[TensorType]
     constants: Sequence[npt.NDArray[Any] | None]
     results: Sequence[TensorType]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from types import TracebackType
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, overload
 
 from numpy.typing import NDArray
 
@@ -269,7 +269,10 @@ class OpAttributeMap:
 
 class OpOperandList(Sequence[Value]):
     def __len__(self) -> int: ...
-    def __getitem__(self, index: Any) -> Any: ...
+    @overload
+    def __getitem__(self, index: int) -> Value: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Value]: ...
     def __setitem__(self, index: int, value: Value) -> None: ...
     def __iter__(self) -> Iterator[Value]: ...
 

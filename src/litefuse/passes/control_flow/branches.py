@@ -184,7 +184,7 @@ class MarkBranches:
     defers its own branches; loops are looked into.
     """
 
-    name: ClassVar[str] = "mark-branches"
+    name = "mark-branches"
 
     def run(self, module: ir.Module) -> bool:
         by_symbol = functions(module)
@@ -214,7 +214,7 @@ class DeferBranches:
     branch runs (the fault ``branch-not-taken``).
     """
 
-    name: ClassVar[str] = "defer-branches"
+    name = "defer-branches"
 
     def run(self, module: ir.Module) -> bool:
         modified = False

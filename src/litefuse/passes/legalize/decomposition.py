@@ -30,7 +30,7 @@ class Decomposition:
     #: Whether it only computes a constant or corrects an attribute, which is not reported.
     folds: ClassVar[bool] = False
 
-    def before_lowering(self, op: TensorFlowOp) -> bool:  # noqa: ARG002
+    def before_lowering(self, op: TensorFlowOp) -> bool:
         """Whether an op of a form that ``before_engine`` declares must be rewritten before the engine runs."""
         return True
 

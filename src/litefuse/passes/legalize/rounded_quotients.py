@@ -10,6 +10,7 @@ import numpy as np
 from litefuse.ir.builder import Builder
 from litefuse.ir.constants import stored
 from litefuse.ir.mlir import ir, producer
+from litefuse.ir.tensors import select
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -59,21 +60,21 @@ class RoundedQuotient:
             x, y = b.cast(x, "int64"), b.cast(y, "int64")
             rounded = b.unary(kind, self.op.operands[0])
             whole = b.cast(rounded, "int64")
-            rest = b.binary("Sub", x, b.binary("Mul", whole, y))
-            rest = b.select(b.compare("Less", y, 0), b.unary("Neg", rest), rest)
-            size = b.unary("Abs", y)
+            rest = x - whole * y
+            rest = select(y < 0, -rest, rest)
+            size = abs(y)
             if kind in {"Rint", "Round"}:
                 # An odd number is rounded to the even one beside it from a tie as well.
-                odd = b.binary("FloorMod", whole, 2)
-                rest = b.binary("Mul", rest, 2)
-                more = b.compare("Greater", b.binary("AddV2", rest, odd), size)
-                less = b.compare("Greater", b.binary("Sub", odd, rest), size)
+                odd = whole % 2
+                rest = rest * 2
+                more = rest + odd > size
+                less = odd - rest > size
             elif kind == "Floor":
-                more, less = b.compare("GreaterEqual", rest, size), b.compare("Less", rest, 0)
+                more, less = rest >= size, rest < 0
             else:
-                more, less = b.compare("Greater", rest, 0), b.compare("LessEqual", rest, b.unary("Neg", size))
-            step = b.binary("Sub", b.cast(more, "float32"), b.cast(less, "float32"))
-            self.op.results[0].replace_all_uses_with(b.binary("AddV2", rounded, step))
+                more, less = rest > 0, rest <= -size
+            step = b.cast(more, "float32") - b.cast(less, "float32")
+            self.op.results[0].replace_all_uses_with(rounded + step)
         self.op.operation.erase()
 
 

@@ -13,6 +13,7 @@ from litefuse.ir.call_graph import attributes_of
 from litefuse.ir.constants import DENSE_CONSTANTS, stored
 from litefuse.ir.mlir import ir
 from litefuse.ir.tensorflow_op import TensorFlowOp
+from litefuse.ir.tensors import Tensor
 from litefuse.ir.types import tensor_type_of
 from litefuse.passes.legalize.lacking_ops import is_option, tensorflow_op
 
@@ -30,7 +31,7 @@ def tensorflow_op_of(op: ir.OpView, name: str, operands: Sequence[ir.Value]) -> 
     types = [tensor_type_of(value) for value in op.operands]
     results = [tensor_type_of(result.type) for result in op.results]
     readers = frozenset(use.owner.name for result in op.results for use in result.uses)
-    return TensorFlowOp(name, attributes, operands, types, constant_operands(op), results, readers)
+    return TensorFlowOp(name, attributes, [*map(Tensor, operands)], types, constant_operands(op), results, readers)
 
 
 def constant_operands(op: ir.OpView) -> list[npt.NDArray[Any] | None]:

@@ -34,7 +34,7 @@ class FlattenIds:
     open size, stay.
     """
 
-    name: ClassVar[str] = "flatten-ids"
+    name = "flatten-ids"
 
     def run(self, module: ir.Module) -> bool:
         return visit_ops(module, {"tfl.gather": _by_flat_ids})

@@ -13,6 +13,7 @@ from litefuse.ir.locations import node_name
 from litefuse.ir.mlir import func, ir, stablehlo
 from litefuse.ir.ops.dims import Shape
 from litefuse.ir.tensorflow_op import NotDecomposed
+from litefuse.ir.tensors import Tensor
 from litefuse.ir.types import TensorType, element_type_of, ranked_tensor_type, tensor_type_of
 from litefuse.passes.stablehlo.values import (
     Elements,
@@ -95,7 +96,7 @@ class Translation:
         """
         for argument, value in zip(block.arguments, arguments, strict=True):
             if isinstance(value, ir.Value) and self.dtype(argument) == "int32" and not self.shape(argument):
-                self.bind(argument, Value(value, elements=elements_of([value], [])))
+                self.bind(argument, Value(value, elements=elements_of([Tensor(value)], [])))
             else:
                 self.bind(argument, value)
         *ops, last = block.operations
@@ -114,11 +115,11 @@ class Translation:
         """Returns a value of the program, emitted or not."""
         return self._values[value]
 
-    def value(self, value: ir.Value) -> ir.Value:
+    def value(self, value: ir.Value) -> Tensor:
         """Emits a value of the program as TensorFlow ops."""
-        return self._values[value].emit()
+        return Tensor(self._values[value].emit())
 
-    def values(self, values: Sequence[ir.Value]) -> list[ir.Value]:
+    def values(self, values: Sequence[ir.Value]) -> list[Tensor]:
         """Emits several values as TensorFlow ops."""
         return [self.value(value) for value in values]
 

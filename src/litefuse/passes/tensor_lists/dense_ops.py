@@ -11,6 +11,7 @@ from litefuse.ir.builder import Builder, MixedSize
 from litefuse.ir.constants import integer_constant, tensor_constant
 from litefuse.ir.mlir import ir
 from litefuse.ir.ops.dims import Shape
+from litefuse.ir.tensors import Tensor
 from litefuse.ir.types import ranked_type, tensor_type_of
 from litefuse.passes.tensor_lists.list_groups import Web, resizes, unsupported
 from litefuse.passes.tensor_lists.list_ops import NONE
@@ -82,7 +83,7 @@ def _ensured(value: ir.Value, kind: ir.ShapedType, b: Builder) -> ir.Value:
     return b.op("Reshape", [value, sizes], wanted, tensor_type_of(kind).dtype)
 
 
-def _length(value: ir.Value, b: Builder) -> ir.Value:
+def _length(value: ir.Value, b: Builder) -> Tensor:
     return b.scalar(b.size(value, 0))
 
 
@@ -122,7 +123,7 @@ def _from_tensor(op: ir.OpView, web: Web, _dims: Sequence[MixedSize], b: Builder
 
 
 def _get_item(op: ir.OpView, web: Web, _dims: Sequence[MixedSize], b: Builder) -> list[ir.Value]:
-    return [_at(op.operands[0], op.operands[1], _item_shape(op.results[0], web), web, b)]
+    return [_at(op.operands[0], Tensor(op.operands[1]), _item_shape(op.results[0], web), web, b)]
 
 
 def _item_shape(result: ir.Value, web: Web) -> Shape:
@@ -130,7 +131,7 @@ def _item_shape(result: ir.Value, web: Web) -> Shape:
     return _merged(result, web.item)
 
 
-def _at(value: ir.Value, index: ir.Value, shape: Shape, web: Web, b: Builder) -> ir.Value:
+def _at(value: ir.Value, index: Tensor, shape: Shape, web: Web, b: Builder) -> ir.Value:
     known = [size for size in shape if size is not None]
     if 0 in known and len(known) == len(shape):  # the runtime does not see that a list without elements grows
         return _zeros(web, known, b)
@@ -143,7 +144,7 @@ def _at(value: ir.Value, index: ir.Value, shape: Shape, web: Web, b: Builder) ->
 def _set_item(op: ir.OpView, web: Web, _dims: Sequence[MixedSize], b: Builder) -> list[ir.Value]:
     if web.length == 0 and not resizes(op):  # of a loop without turns, which LiteRT prepares all the same
         return [op.operands[0]]
-    value, index, item = op.operands[0], op.operands[1], _item(op.operands[2], web)
+    value, index, item = op.operands[0], Tensor(op.operands[1]), _item(op.operands[2], web)
     value, item = _fitting(value, item, web, b)
     update = _guarded(item, value, b) if web.guarded else b.expand(item, 0)
     if web.length == 1 and integer_constant(index) == 0:

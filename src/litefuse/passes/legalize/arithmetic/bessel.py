@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from litefuse.ir.tensorflow_op import TensorFlowOp
+from litefuse.ir.tensors import Tensor, cos, exp, maximum, minimum, rsqrt, select, sign
 from litefuse.passes.legalize.arithmetic.elementary import polynomial
 from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
 
 __all__ = ["Bessel", "BesselOfFirstKind"]
 
@@ -38,16 +38,16 @@ _LIMIT = 3.75
 class Bessel(Decomposition):
     """``I(x)`` and ``exp(-|x|) I(x)`` of orders 0 and 1."""
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         order = op.name.removesuffix("e")
-        size, near, large, inverse = _near(op, b, _LIMIT, _SMALL[order])
-        far = b.binary("Mul", polynomial(b, inverse, _LARGE[order]), b.unary("Rsqrt", large))
+        size, near, large, inverse = _near(op, _LIMIT, _SMALL[order])
+        far = polynomial(inverse, _LARGE[order]) * rsqrt(large)
         if op.name.endswith("e"):
-            near = b.binary("Mul", near, b.unary("Exp", b.unary("Neg", size)))
+            near = near * exp(-size)
         else:
-            half = b.unary("Exp", b.binary("Mul", size, 0.5))  # exp(|x|) overflows before I(x) does
-            far = b.binary("Mul", b.binary("Mul", far, half), half)
-        return _joined(op, b, _LIMIT, size, near, far)
+            half = exp(size * 0.5)  # exp(|x|) overflows before I(x) does
+            far = far * half * half
+        return _joined(op, _LIMIT, size, near, far)
 
 
 # Polynomials in (x / 3)^2 for J0(x) and J1(x) / x, with errors below 5e-8. Beyond 3, J(x) is a wave: polynomials in
@@ -72,12 +72,12 @@ _NEAR_LIMIT = 3.0
 class BesselOfFirstKind(Decomposition):
     """``J(x)`` of orders 0 and 1: a polynomial near 0, a damped wave beyond."""
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
-        size, near, large, inverse = _near(op, b, _NEAR_LIMIT, _NEAR[op.name])
-        phase = b.binary("AddV2", large, polynomial(b, inverse, _PHASE[op.name]))
-        far = b.binary("Mul", polynomial(b, inverse, _AMPLITUDE[op.name]), b.unary("Cos", phase))
-        far = b.binary("Mul", far, b.unary("Rsqrt", large))
-        return _joined(op, b, _NEAR_LIMIT, size, near, far)
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
+        size, near, large, inverse = _near(op, _NEAR_LIMIT, _NEAR[op.name])
+        phase = large + polynomial(inverse, _PHASE[op.name])
+        far = polynomial(inverse, _AMPLITUDE[op.name]) * cos(phase)
+        far = far * rsqrt(large)
+        return _joined(op, _NEAR_LIMIT, size, near, far)
 
 
 class _Near(NamedTuple):
@@ -90,26 +90,26 @@ class _Near(NamedTuple):
         inverse: The limit divided by that.
     """
 
-    size: ir.Value
-    value: ir.Value
-    large: ir.Value
-    inverse: ir.Value
+    size: Tensor
+    value: Tensor
+    large: Tensor
+    inverse: Tensor
 
 
-def _near(op: TensorFlowOp, b: Builder, limit: float, coefficients: Sequence[float]) -> _Near:
+def _near(op: TensorFlowOp, limit: float, coefficients: Sequence[float]) -> _Near:
     """Emits the parts of an op of float32; raises NotDecomposed for others."""
     op.shape(0)
     op.require(0, "float32")
-    size = b.unary("Abs", op.operands[0])
-    small = b.binary("Mul", b.binary("Minimum", size, limit), 1 / limit)
-    near = polynomial(b, b.binary("Mul", small, small), coefficients)
-    large = b.binary("Maximum", size, limit)
-    return _Near(size, near, large, b.binary("RealDiv", limit, large))
+    size = abs(op.operands[0])
+    small = minimum(size, limit) * (1 / limit)
+    near = polynomial(small * small, coefficients)
+    large = maximum(size, limit)
+    return _Near(size, near, large, limit / large)
 
 
-def _joined(op: TensorFlowOp, b: Builder, limit: float, size: ir.Value, near: ir.Value, far: ir.Value) -> ir.Value:
+def _joined(op: TensorFlowOp, limit: float, size: Tensor, near: Tensor, far: Tensor) -> Tensor:
     """Selects between the forms near 0 and beyond; of odd functions, those of order 1, ``near`` lacks the factor x."""
     if "1" in op.name:
-        near = b.binary("Mul", near, op.operands[0])
-        far = b.binary("Mul", far, b.unary("Sign", op.operands[0]))
-    return b.select(b.compare("Less", size, limit), near, far)
+        near = near * op.operands[0]
+        far = far * sign(op.operands[0])
+    return select(size < limit, near, far)

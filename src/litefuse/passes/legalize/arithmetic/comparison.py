@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_value
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, equal, select
 from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
 from litefuse.passes.legalize.arithmetic.elementary import where_finite
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
@@ -29,12 +30,12 @@ __all__ = [
 class ApproximateEqual(Decomposition):
     """``|x - y| < tolerance``."""
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0)
         op.require(0, "float32", "int32", "int64")
         tolerance = op.attributes.get("tolerance", 1e-5)
-        difference = b.cast(b.unary("Abs", b.binary("Sub", *op.operands)), "float32")
-        return b.compare("Less", difference, float(tolerance))
+        difference = b.cast(abs(b.binary("Sub", *op.operands)), "float32")
+        return difference < float(tolerance)
 
 
 @decomposition("IsFinite", "IsInf", "IsNan")
@@ -43,15 +44,15 @@ class ApproximateEqual(Decomposition):
 class Classification(Decomposition):
     """Comparisons of absolute values with infinity, the largest finite number and 0."""
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         shape = op.shape(0)
         op.require(0, "float32")
         (x,) = op.operands
         if op.name == "IsFinite":
-            return where_finite(b, x)
+            return where_finite(x)
         if op.name == "IsInf":
-            return b.compare("Equal", b.unary("Abs", x), math.inf)
-        return b.op("LogicalNot", [b.compare("GreaterEqual", b.unary("Abs", x), 0.0)], shape, "bool")
+            return equal(abs(x), math.inf)
+        return b.op("LogicalNot", [abs(x) >= 0.0], shape, "bool")
 
 
 _ORDERED = ("tf.Greater", "tf.GreaterEqual", "tf.Less", "tf.LessEqual")
@@ -69,7 +70,7 @@ class NegatedComparison(Decomposition):
         return compared is not None and "float" in tensor_type_of(compared.operands[0]).dtype
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
-        kind = ranked_tensor_type(TensorType("bool", b.shape(op.operands[0])))
+        kind = ranked_tensor_type(TensorType("bool", op.operands[0].shape))
         return create_value("tfl.logical_not", kind, op.operands)
 
 
@@ -83,8 +84,8 @@ class DifferenceFromItself(Decomposition):
     def before_lowering(self, op: TensorFlowOp) -> bool:
         return op.operands[0] == op.operands[1] and "tf.AddV2" in op.readers
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
-        return b.binary("Mul", op.operands[0], 0.0)
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
+        return op.operands[0] * 0.0
 
 
 # Fault `order-of-conditions`.
@@ -95,21 +96,22 @@ class OrderOfConditions(Decomposition):
     def before_lowering(self, op: TensorFlowOp) -> bool:
         return _condition_beside_zero(op) is not None
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         condition = _condition_beside_zero(op)
         if condition is None:
             raise NotDecomposed(f"LiteRT's op for it does not take {op.types[0].dtype}")
-        negated = b.unary("LogicalNot", condition)
+        negated = ~condition
         return b.binary("LogicalOr" if op.name.endswith("Equal") else "LogicalAnd", condition, negated)
 
 
-def _condition_beside_zero(op: TensorFlowOp) -> ir.Value | None:
+def _condition_beside_zero(op: TensorFlowOp) -> Tensor | None:
     """Returns the condition whose cast an op compares with 0, and no smaller number."""
     position = 0 if op.name in {"GreaterEqual", "Less"} else 1
     zero, cast = op.constants[1 - position], producer(op.operands[position], "tf.Cast")
     if zero is None or zero.size != 1 or zero.any() or cast is None:
         return None
-    return cast.operands[0] if tensor_type_of(cast.operands[0]).dtype == "bool" else None
+    condition = Tensor(cast.operands[0])
+    return condition if condition.dtype == "bool" else None
 
 
 @decomposition("NextAfter")
@@ -119,17 +121,17 @@ class NextAfter(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/math/nextafter.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0)
         op.shape(1)
         op.require(0, "float32")
         x, y = op.operands
         bits = b.bitcast(x, "int32")
-        upwards = b.compare("Less", x, y)
-        away = b.compare("Equal", b.compare("Greater", x, 0.0), upwards)
-        moved = b.bitcast(b.binary("AddV2", bits, b.select(away, b.constant(1, "int32"), -1)), "float32")
+        upwards = x < y
+        away = equal(x > 0.0, upwards)
+        moved = b.bitcast(bits + select(away, b.constant(1, "int32"), -1), "float32")
         smallest = b.bitcast(b.constant(1, "int32"), "float32")
-        moved = b.select(b.compare("Equal", x, 0.0), b.select(upwards, smallest, b.unary("Neg", smallest)), moved)
-        total = b.binary("AddV2", x, y)  # NaN if either is NaN
-        ordered = b.compare("Equal", total, total)
-        return b.select(b.compare("Equal", x, y), y, b.select(ordered, moved, total))
+        moved = select(equal(x, 0.0), select(upwards, smallest, -smallest), moved)
+        total = x + y  # NaN if either is NaN
+        ordered = equal(total, total)
+        return select(equal(x, y), y, select(ordered, moved, total))

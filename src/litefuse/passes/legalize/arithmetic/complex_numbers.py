@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, atan2, cos, exp, log, select, sin, sqrt, square
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
 
 __all__ = [
     "ComplexArithmetic",
@@ -33,7 +33,7 @@ class ComplexBits(Decomposition):
     For the fault ``bits-of-complex-numbers``, the first dimension is made dynamic by a reshape to -1.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         shape, (result,) = op.shape(0), op.results
         sizes = [size for size in shape if size is not None]
         if "complex64" not in {op.types[0].dtype, result.dtype} or result.shape is None or len(sizes) < len(shape):
@@ -56,7 +56,7 @@ class ComplexBits(Decomposition):
 class ComplexParts(Decomposition):
     """Complex numbers from their parts, and their angles and conjugates."""
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0)
         if op.name == "Complex":
             op.require(0, "float32")
@@ -64,21 +64,21 @@ class ComplexParts(Decomposition):
         op.require(0, "complex64")
         real, imaginary = parts_of(b, op.operands[0])
         if op.name == "Angle":
-            return b.binary("Atan2", imaginary, real)
-        return complex_of(b, real, b.unary("Neg", imaginary))
+            return atan2(imaginary, real)
+        return complex_of(b, real, -imaginary)
 
 
 @decomposition("ConjugateTranspose")
 class ConjugateTranspose(Decomposition):
     """Transposes the parts and negates the imaginary one; a transposition for real numbers."""
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0)
         order: list[int] = op.constant(1).reshape(-1).tolist()
         if op.types[0].dtype != "complex64":
             return b.transpose(op.operands[0], order)
         real, imaginary = (b.transpose(part, order) for part in parts_of(b, op.operands[0]))
-        return complex_of(b, real, b.unary("Neg", imaginary))
+        return complex_of(b, real, -imaginary)
 
 
 @decomposition(
@@ -88,7 +88,7 @@ class ConjugateTranspose(Decomposition):
 class ComplexArithmetic(Decomposition):
     """Arithmetic on complex numbers in terms of their parts."""
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         rank = len(op.shape(0))
         if op.types[0].dtype != "complex64":
             raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype}")
@@ -98,11 +98,11 @@ class ComplexArithmetic(Decomposition):
         if op.name == "Cumsum":
             flags = {key: bool(op.attributes.get(key, False)) for key in ("exclusive", "reverse")}
             axis = b.constant(np.array(op.axis(1, rank)), "int32")
-            sums = [b.op("Cumsum", [part, axis], b.shape(part), "float32", **flags) for part in (real, imaginary)]
+            sums = [b.op("Cumsum", [part, axis], part.shape, "float32", **flags) for part in (real, imaginary)]
             return complex_of(b, *sums)
         if op.name == "Reciprocal":
-            size = b.binary("AddV2", b.unary("Square", real), b.unary("Square", imaginary))
-            return complex_of(b, b.binary("RealDiv", real, size), b.binary("RealDiv", b.unary("Neg", imaginary), size))
+            size = square(real) + square(imaginary)
+            return complex_of(b, real / size, -imaginary / size)
         if op.name in {"Mean", "Sum"}:
             axes = sorted({int(axis) % rank for axis in op.constant(1).reshape(-1)}, reverse=True)
             keep = bool(op.attributes.get("keep_dims", False))
@@ -110,27 +110,25 @@ class ComplexArithmetic(Decomposition):
                 real, imaginary = (b.reduce(op.name, part, axis, keep_dims=keep) for part in (real, imaginary))
             return complex_of(b, real, imaginary)
         if op.name == "Neg":
-            return complex_of(b, b.unary("Neg", real), b.unary("Neg", imaginary))
+            return complex_of(b, -real, -imaginary)
         if op.name == "Exp":
-            size = b.unary("Exp", real)
-            return complex_of(
-                b, b.binary("Mul", size, b.unary("Cos", imaginary)), b.binary("Mul", size, b.unary("Sin", imaginary))
-            )
+            size = exp(real)
+            return complex_of(b, size * cos(imaginary), size * sin(imaginary))
         op.shape(len(op.operands) - 1)
         other = parts_of(b, op.operands[-1])
         if op.name in {"Equal", "NotEqual"}:
             parts = [b.compare("Equal", *pair) for pair in ((real, other[0]), (imaginary, other[1]))]
             equal = b.binary("LogicalAnd", *parts)
-            return equal if op.name == "Equal" else b.unary("LogicalNot", equal)
+            return equal if op.name == "Equal" else ~equal
         if op.name in {"Add", "AddV2", "Sub"}:
             return complex_of(b, b.binary(op.name, real, other[0]), b.binary(op.name, imaginary, other[1]))
         if op.name == "RealDiv":
-            size = b.binary("AddV2", b.unary("Square", other[0]), b.unary("Square", other[1]))
-            other = (b.binary("RealDiv", other[0], size), b.binary("RealDiv", b.unary("Neg", other[1]), size))
+            size = square(other[0]) + square(other[1])
+            other = (other[0] / size, -other[1] / size)
         return complex_of(
             b,
-            b.binary("Sub", b.binary("Mul", real, other[0]), b.binary("Mul", imaginary, other[1])),
-            b.binary("AddV2", b.binary("Mul", real, other[1]), b.binary("Mul", imaginary, other[0])),
+            real * other[0] - imaginary * other[1],
+            real * other[1] + imaginary * other[0],
         )
 
 
@@ -140,7 +138,7 @@ class ComplexArithmetic(Decomposition):
 class ComplexBroadcast(Decomposition):
     """Broadcasts the parts."""
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         if op.types[0].dtype != "complex64":
             raise NotDecomposed(f"LiteRT's BroadcastTo does not take {op.types[0].dtype}")
         shape = op.results[0].shape
@@ -159,7 +157,7 @@ class ComplexBroadcast(Decomposition):
 class ComplexScatter(Decomposition):
     """Scatters the parts separately; updates of one element are added up."""
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         indices, updates, shape = op.operands
         if op.types[1].dtype != "complex64":
             raise NotDecomposed(f"LiteRT's ScatterNd does not take {op.types[1].dtype}")
@@ -176,7 +174,7 @@ class ComplexScatter(Decomposition):
 class ComplexProduct(Decomposition):
     """Complex matrix products, as four products of the parts; ``adj_x`` and ``adj_y`` also conjugate."""
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         (result,) = op.results
         if op.types[0].dtype != "complex64" or op.types[1].dtype != "complex64" or result.dtype != "complex64":
             raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype}")
@@ -185,46 +183,44 @@ class ComplexProduct(Decomposition):
         op.shape(0)
         op.shape(1)
         attributes = b.options(op)
-        factors: list[tuple[ir.Value, ir.Value]] = []
+        factors: list[tuple[Tensor, Tensor]] = []
         for value, adjoint in zip(op.operands, ("adj_x", "adj_y"), strict=True):
             real, imaginary = parts_of(b, value)
-            factors.append((real, b.unary("Neg", imaginary) if attributes.get(adjoint, False) else imaginary))
+            factors.append((real, -imaginary if attributes.get(adjoint, False) else imaginary))
 
-        def product(first: int, second: int) -> ir.Value:
+        def product(first: int, second: int) -> Tensor:
             return b.op(op.name, [factors[0][first], factors[1][second]], result.shape or (), "float32", **attributes)
 
-        return complex_of(
-            b, b.binary("Sub", product(0, 0), product(1, 1)), b.binary("AddV2", product(0, 1), product(1, 0))
-        )
+        return complex_of(b, product(0, 0) - product(1, 1), product(0, 1) + product(1, 0))
 
 
-def _function(b: Builder, name: str, real: ir.Value, imaginary: ir.Value) -> tuple[ir.Value, ir.Value]:
+def _function(b: Builder, name: str, real: Tensor, imaginary: Tensor) -> tuple[Tensor, Tensor]:
     """Emits the parts of the principal value of a logarithm or a square root."""
     size = _size(b, real, imaginary)
     if name == "Log":
-        return b.unary("Log", size), b.binary("Atan2", imaginary, real)
+        return log(size), atan2(imaginary, real)
     # Neither term of the sum is negative, so nothing cancels.
-    large = b.unary("Sqrt", b.binary("Mul", b.binary("AddV2", size, b.unary("Abs", real)), 0.5))
+    large = sqrt((size + abs(real)) * 0.5)
     zero = b.compare("Equal", large, 0.0)
-    small = b.binary("RealDiv", b.binary("Mul", b.unary("Abs", imaginary), 0.5), b.select(zero, 1.0, large))
-    right = b.compare("GreaterEqual", real, 0.0)
-    upper = b.select(right, small, large)
-    below = b.compare("Less", imaginary, 0.0)
-    return b.select(right, large, small), b.select(below, b.unary("Neg", upper), upper)
+    small = abs(imaginary) * 0.5 / select(zero, 1.0, large)
+    right = real >= 0.0
+    upper = select(right, small, large)
+    below = imaginary < 0.0
+    return select(right, large, small), select(below, -upper, upper)
 
 
-def _size(b: Builder, real: ir.Value, imaginary: ir.Value) -> ir.Value:
+def _size(b: Builder, real: Tensor, imaginary: Tensor) -> Tensor:
     """Emits the absolute value, scaled so that squares do not overflow."""
-    sizes = [b.unary("Abs", part) for part in (real, imaginary)]
+    sizes = [abs(part) for part in (real, imaginary)]
     largest = b.binary("Maximum", *sizes)
-    scale = b.select(b.compare("Equal", largest, 0.0), 1.0, largest)
-    squares = [b.unary("Square", b.binary("RealDiv", part, scale)) for part in sizes]
-    return b.binary("Mul", largest, b.unary("Sqrt", b.binary("AddV2", *squares)))
+    scale = select(b.compare("Equal", largest, 0.0), 1.0, largest)
+    squares = [square(part / scale) for part in sizes]
+    return largest * sqrt(b.binary("AddV2", *squares))
 
 
-def parts_of(b: Builder, value: ir.Value) -> tuple[ir.Value, ir.Value]:
+def parts_of(b: Builder, value: Tensor) -> tuple[Tensor, Tensor]:
     """Emits the real and the imaginary part, float32."""
-    shape = b.shape(value)
+    shape = value.shape
     rank = len(shape)
     pairs = b.op("Bitcast", [value], [*shape, 2], "float32")
     sizes = b.sizes(value)
@@ -232,9 +228,9 @@ def parts_of(b: Builder, value: ir.Value) -> tuple[ir.Value, ir.Value]:
     return real, imaginary
 
 
-def complex_of(b: Builder, real: ir.Value, imaginary: ir.Value) -> ir.Value:
+def complex_of(b: Builder, real: Tensor, imaginary: Tensor) -> Tensor:
     """Emits complex64 numbers from a real and an imaginary part, which broadcast."""
-    if b.shape(real) != b.shape(imaginary) or None in b.shape(real):
+    if real.shape != imaginary.shape or None in real.shape:
         real, imaginary = b.broadcast_both(real, imaginary)
-    pairs = b.stack([real, imaginary], len(b.shape(real)))
-    return b.op("Bitcast", [pairs], b.shape(real), "complex64")
+    pairs = b.stack([real, imaginary], len(real.shape))
+    return b.op("Bitcast", [pairs], real.shape, "complex64")

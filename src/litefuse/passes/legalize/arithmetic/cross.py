@@ -9,7 +9,7 @@ from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
+    from litefuse.ir.tensors import Tensor
 
 __all__ = ["Cross"]
 
@@ -21,13 +21,13 @@ class Cross(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/cross.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         axis = len(op.shape(0)) - 1
         op.shape(1, axis + 1)
         op.require(0, "float32", "int32", "int64")
         x, y = ([b.slice(value, axis, n, n + 1) for n in range(3)] for value in op.operands)
 
-        def part(i: int, j: int) -> ir.Value:
-            return b.binary("Sub", b.binary("Mul", x[i], y[j]), b.binary("Mul", x[j], y[i]))
+        def part(i: int, j: int) -> Tensor:
+            return x[i] * y[j] - x[j] * y[i]
 
         return b.concat([part(1, 2), part(2, 0), part(0, 1)], axis)

@@ -11,7 +11,7 @@ from litefuse.passes.legalize.decomposition import Decomposition, before_engine,
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
+    from litefuse.ir.tensors import Tensor
 
 __all__ = ["Cumprod"]
 
@@ -33,15 +33,15 @@ class Cumprod(Decomposition):
     def before_lowering(self, op: TensorFlowOp) -> bool:
         return has_open_axis(op.types[0].shape, op.constants[1])
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         shape = op.shape(0)
         op.require(0, "float32", "int32", "int64")
         factors, sizes = around_axis(b, op.operands[0], op.axis(1, len(shape)))
         reverse = bool(op.attributes.get("reverse", False))
         factors = b.reverse(factors, [1]) if reverse else factors
-        products = running(b, factors, lambda later, earlier: b.binary("Mul", later, earlier))
+        products = running(b, factors, lambda later, earlier: later * earlier)
         if op.attributes.get("exclusive", False):
             before, _, after = b.sizes(products)
-            products = shifted(b, products, b.fill([before, 1, after], 1, b.dtype(products)))
+            products = shifted(b, products, b.fill([before, 1, after], 1, products.dtype))
         products = b.reverse(products, [1]) if reverse else products
         return b.reshape(products, sizes)

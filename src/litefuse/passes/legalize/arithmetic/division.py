@@ -8,13 +8,13 @@ import numpy as np
 
 from litefuse.ir.defining_ops import is_size
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, equal, floor, not_equal, select, sign
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
 
 __all__ = ["Division", "FloorOfQuotient", "Quotient", "Reciprocal", "Remainder"]
 
@@ -33,25 +33,25 @@ class Division(Decomposition):
     remaining dividend are added up.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0)
         op.shape(1)
         op.require(0, "float32", "int32", "int64")
         x, y = op.operands
-        dtype = b.dtype(x)
+        dtype = x.dtype
         if dtype == "float32":
             if op.name not in {"Mod", "TruncateMod"}:
                 raise NotDecomposed("LiteRT has it")
-            return b.binary("Mul", b.unary("Sign", x), b.binary("FloorMod", b.unary("Abs", x), b.unary("Abs", y)))
-        rest = b.binary("FloorMod", x, y)
-        differ = b.compare("NotEqual", b.compare("Less", x, 0), b.compare("Less", y, 0))
-        down = b.binary("LogicalAnd", differ, b.compare("NotEqual", rest, 0))
-        remainder = b.select(down, b.binary("Sub", rest, y), rest)
+            return sign(x) * (abs(x) % abs(y))
+        rest = x % y
+        differ = not_equal(x < 0, y < 0)
+        down = differ & not_equal(rest, 0)
+        remainder = select(down, rest - y, rest)
         if op.name in {"Mod", "TruncateMod"}:
             return remainder
-        whole = b.binary("Sub", x, remainder)
+        whole = x - remainder
         quotient = b.binary("Div", whole, y) if dtype == "int32" else _whole_quotient(b, whole, y)
-        return b.binary("Sub", quotient, b.cast(down, dtype)) if op.name == "FloorDiv" else quotient
+        return quotient - b.cast(down, dtype) if op.name == "FloorDiv" else quotient
 
 
 # Fault `remainder-of-the-smallest`.
@@ -68,9 +68,9 @@ class Remainder(Decomposition):
         of_known_rank = all(kind.shape is not None for kind in (*op.types, *op.results))
         return of_known_rank and not is_another and self._GUARDED not in op.attributes
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         x, y = op.operands
-        divisor = b.select(b.compare("Equal", y, -1), 1, y)
+        divisor = select(equal(y, -1), 1, y)
         (result,) = op.results
         return b.op("FloorMod", [x, divisor], result.shape or (), result.dtype, **{self._GUARDED: True})
 
@@ -84,10 +84,10 @@ class FloorOfQuotient(Decomposition):
         known = op.constants[1]
         return known is None or not known.all()
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0)
         op.shape(1)
-        return b.unary("Floor", b.binary("RealDiv", *op.operands))
+        return floor(b.binary("RealDiv", *op.operands))
 
 
 @decomposition("DivNoNan", "MulNoNan", "Xdivy", "Xlog1py", "Xlogy")
@@ -102,21 +102,21 @@ class Quotient(Decomposition):
     The zeros are selected from the operand: LiteRT's SELECT is much faster without broadcasts.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0)
         op.shape(1)
         op.require(0, "float32")
         x, y = op.operands
         match op.name:
             case "DivNoNan":
-                return b.select(b.compare("Equal", y, 0.0), y, b.binary("RealDiv", x, y))
+                return select(equal(y, 0.0), y, x / y)
             case "MulNoNan":
-                return b.select(b.compare("Equal", y, 0.0), y, b.binary("Mul", x, y))
+                return select(equal(y, 0.0), y, x * y)
             case "Xdivy":
-                value = b.binary("RealDiv", x, y)
+                value = x / y
             case _:
-                value = b.binary("Mul", x, _logarithm(b, y, op.constants[1], plus_one=op.name == "Xlog1py"))
-        return b.select(b.compare("Equal", x, 0.0), x, value)
+                value = x * _logarithm(b, y, op.constants[1], plus_one=op.name == "Xlog1py")
+        return select(equal(x, 0.0), x, value)
 
 
 @decomposition("Inv", "Reciprocal")
@@ -129,13 +129,13 @@ class Reciprocal(Decomposition):
         shape = op.types[0].shape
         return shape is None or len(shape) > 1
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0)
         op.require(0, "float32")
-        return b.binary("RealDiv", 1.0, op.operands[0])
+        return 1.0 / op.operands[0]
 
 
-def _logarithm(b: Builder, y: ir.Value, known: npt.NDArray[Any] | None, *, plus_one: bool) -> ir.Value:
+def _logarithm(b: Builder, y: Tensor, known: npt.NDArray[Any] | None, *, plus_one: bool) -> Tensor:
     """Emits ``log(y)`` or ``log(1 + y)``; of a constant, a constant, so that zeros are recognized as factors."""
     if known is None:
         return b.unary("Log1p" if plus_one else "Log", y)
@@ -143,14 +143,14 @@ def _logarithm(b: Builder, y: ir.Value, known: npt.NDArray[Any] | None, *, plus_
         return b.constant(np.log1p(known) if plus_one else np.log(known), "float32")
 
 
-def _whole_quotient(b: Builder, x: ir.Value, y: ir.Value) -> ir.Value:
+def _whole_quotient(b: Builder, x: Tensor, y: Tensor) -> Tensor:
     """Emits int64 ``x / y`` for divisible ``x``, as a sum of float32 quotients of the remaining dividend."""
-    quotient: ir.Value | None = None
+    quotient: Tensor | None = None
     left = x
     for _ in range(4):  # each float32 quotient is correct in its first 23 bits
-        estimate = b.binary("RealDiv", b.cast(left, "float32"), b.cast(y, "float32"))
+        estimate = b.cast(left, "float32") / b.cast(y, "float32")
         part = b.cast(b.unary("Round", estimate), "int64")
-        quotient = part if quotient is None else b.binary("AddV2", quotient, part)
-        left = b.binary("Sub", left, b.binary("Mul", part, y))
+        quotient = part if quotient is None else quotient + part
+        left = left - part * y
     assert quotient is not None
     return quotient

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from litefuse.ir.constants import splat_number
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.tensorflow_op import TensorFlowOp
+from litefuse.ir.tensors import Tensor, equal, exp, log, maximum, minimum, rsqrt, select, sqrt
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Expm1(Decomposition):
     For values that are never positive, it is the builtin op ELU.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0)
         op.require(0, "float32")
         return expm1(b, op.operands[0])
@@ -52,10 +53,10 @@ class Expm1(Decomposition):
 class Log1p(Decomposition):
     """``log(1 + x)``, by a series near 0; the relative error is below 1e-6."""
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0)
         op.require(0, "float32")
-        return log1p(b, op.operands[0])
+        return log1p(op.operands[0])
 
 
 @decomposition("Rsqrt")
@@ -71,10 +72,10 @@ class ReciprocalRoot(Decomposition):
     def before_lowering(self, op: TensorFlowOp) -> bool:
         return not _stays_positive(op.operands[0])
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0)
         op.require(0, "float32")
-        return reciprocal_root(b, op.operands[0])
+        return reciprocal_root(op.operands[0])
 
 
 @decomposition("Softplus")
@@ -90,16 +91,16 @@ class Softplus(Decomposition):
     def before_lowering(self, op: TensorFlowOp) -> bool:
         return op.readers != frozenset({"tf.Tanh"})
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0)
         op.require(0, "float32")
         (x,) = op.operands
         if (negated := producer(x, "tf.Neg")) is not None:
-            y = negated.operands[0]
-            sigmoid = b.unary("Sigmoid", b.binary("Maximum", y, -20.0))
-            return b.unary("Neg", b.binary("Minimum", y, b.unary("Log", sigmoid)))
-        bounded = b.unary("Exp", b.binary("Minimum", x, 20.0))
-        return b.binary("Maximum", x, b.unary("Log", b.binary("AddV2", bounded, 1.0)))
+            y = Tensor(negated.operands[0])
+            sigmoid = b.unary("Sigmoid", maximum(y, -20.0))
+            return -minimum(y, log(sigmoid))
+        bounded = exp(minimum(x, 20.0))
+        return maximum(x, log(bounded + 1.0))
 
 
 def _stays_positive(value: ir.Value) -> bool:
@@ -128,45 +129,45 @@ def _number(value: ir.Value) -> float | None:
     return None if constant is None else splat_number(constant.attributes["value"])
 
 
-def reciprocal_root(b: Builder, x: ir.Value) -> ir.Value:
+def reciprocal_root(x: Tensor) -> Tensor:
     """Emits ``1 / sqrt(x)``, infinite for 0."""
     if _stays_positive(x):
-        return b.unary("Rsqrt", x)
-    return b.unary("Sqrt", b.binary("RealDiv", 1.0, x))
+        return rsqrt(x)
+    return sqrt(1.0 / x)
 
 
-def expm1(b: Builder, x: ir.Value) -> ir.Value:
+def expm1(b: Builder, x: Tensor) -> Tensor:
     """Emits ``exp(x) - 1`` to float32 precision."""
     if _is_never_positive(x):
         return b.unary("Elu", x)
-    half = b.unary("Tanh", b.binary("Mul", x, 0.5))
-    return b.binary("Mul", half, b.binary("AddV2", b.unary("Exp", x), 1.0))
+    half = b.unary("Tanh", x * 0.5)
+    return half * (exp(x) + 1.0)
 
 
-def log1p(b: Builder, x: ir.Value) -> ir.Value:
+def log1p(x: Tensor) -> Tensor:
     """Emits ``log(1 + x)`` to float32 precision, from -1, where it is minus infinity, to infinity."""
     # log(1 + x) = 2 artanh(s) = 2 (s + s^3 / 3 + s^5 / 5 ...) with s = x / (2 + x)
-    small = between(b, x, -0.3, 0.4)
-    s = b.binary("RealDiv", small, b.binary("AddV2", small, 2.0))
-    series = b.binary("Mul", s, polynomial(b, b.binary("Mul", s, s), [2 / n for n in (1, 3, 5, 7, 9)]))
-    near = b.compare("Equal", small, x)
-    return b.select(near, series, b.unary("Log", b.binary("AddV2", x, 1.0)))
+    small = between(x, -0.3, 0.4)
+    s = small / (small + 2.0)
+    series = s * polynomial(s * s, [2 / n for n in (1, 3, 5, 7, 9)])
+    near = equal(small, x)
+    return select(near, series, log(x + 1.0))
 
 
-def polynomial(b: Builder, x: ir.Value, coefficients: Sequence[float]) -> ir.Value:
+def polynomial(x: Tensor, coefficients: Sequence[float]) -> Tensor:
     """Emits a polynomial by Horner's rule, with at least two coefficients, those of the lowest powers first."""
     highest, *others = reversed(coefficients)
-    value = b.binary("AddV2", b.binary("Mul", x, highest), others[0])
+    value = x * highest + others[0]
     for coefficient in others[1:]:
-        value = b.binary("AddV2", b.binary("Mul", x, value), coefficient)
+        value = x * value + coefficient
     return value
 
 
-def between(b: Builder, x: ir.Value, low: float, high: float) -> ir.Value:
+def between(x: Tensor, low: float, high: float) -> Tensor:
     """Emits the value, clipped to an interval."""
-    return b.binary("Minimum", b.binary("Maximum", x, low), high)
+    return minimum(maximum(x, low), high)
 
 
-def where_finite(b: Builder, x: ir.Value) -> ir.Value:
+def where_finite(x: Tensor) -> Tensor:
     """Emits which elements are neither infinite nor NaN."""
-    return b.compare("LessEqual", b.unary("Abs", x), LARGEST)
+    return abs(x) <= LARGEST

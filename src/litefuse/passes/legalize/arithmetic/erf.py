@@ -10,7 +10,7 @@ from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
+    from litefuse.ir.tensors import Tensor
 
 __all__ = ["Erf", "erf"]
 
@@ -27,15 +27,15 @@ class Erf(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/math/erf.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0)
         op.require(0, "float32")
-        return erf(b, op.operands[0])
+        return erf(op.operands[0])
 
 
-def erf(b: Builder, value: ir.Value) -> ir.Value:
+def erf(value: Tensor) -> Tensor:
     """Emits the error function."""
-    x = between(b, value, -4.0, 4.0)
-    square = b.binary("Mul", x, x)
-    quotient = b.binary("RealDiv", b.binary("Mul", x, polynomial(b, square, _P)), polynomial(b, square, _Q))
-    return between(b, quotient, -1.0, 1.0)
+    x = between(value, -4.0, 4.0)
+    square = x * x
+    quotient = x * polynomial(square, _P) / polynomial(square, _Q)
+    return between(quotient, -1.0, 1.0)

@@ -6,13 +6,13 @@ import math
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import TensorFlowOp
+from litefuse.ir.tensors import Tensor, exp, log, maximum, select, sign, sqrt
 from litefuse.passes.legalize.arithmetic.elementary import log1p, polynomial
 from litefuse.passes.legalize.arithmetic.erf import erf
 from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
 
 __all__ = ["Erfc", "Erfinv"]
 
@@ -48,17 +48,17 @@ class Erfc(Decomposition):
     The relative error is below 1e-5 up to 9, and a few rounding errors up to 3.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0)
         op.require(0, "float32")
         (x,) = op.operands
-        size = b.unary("Abs", x)
-        t = b.binary("RealDiv", 1.0, b.binary("AddV2", b.binary("Mul", size, 0.5), 1.0))
-        exponent = b.binary("Sub", polynomial(b, t, _ERFC), b.binary("Mul", x, x))
-        upper = b.binary("Mul", t, b.unary("Exp", exponent))
-        far = b.select(b.compare("Less", x, 0.0), b.binary("Sub", 2.0, upper), upper)
-        near = b.compare("Less", size, 0.5)
-        return b.select(near, b.binary("Sub", 1.0, erf(b, x)), far)
+        size = abs(x)
+        t = 1.0 / (size * 0.5 + 1.0)
+        exponent = polynomial(t, _ERFC) - x * x
+        upper = t * exp(exponent)
+        far = select(x < 0.0, 2.0 - upper, upper)
+        near = size < 0.5
+        return select(near, 1.0 - erf(x), far)
 
 
 @decomposition("Erfinv", "Ndtri")
@@ -68,25 +68,25 @@ class Erfinv(Decomposition):
     ``1 - (2 p - 1)^2`` is computed as ``4 p (1 - p)``, which is accurate for small p. The relative error is below 2e-6.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0)
         op.require(0, "float32")
         (value,) = op.operands
         if op.name == "Ndtri":
-            x = b.binary("Sub", b.binary("Mul", value, 2.0), 1.0)
-            remainder = b.binary("Mul", b.binary("Mul", value, 4.0), b.binary("Sub", 1.0, value))
-            logarithm = b.unary("Log", remainder)
+            x = value * 2.0 - 1.0
+            remainder = value * 4.0 * (1.0 - value)
+            logarithm = log(remainder)
             factor = math.sqrt(2)
         else:
             x, factor = value, 1.0
-            logarithm = log1p(b, b.unary("Neg", b.binary("Mul", x, x)))
-        w = b.unary("Neg", logarithm)
-        central = polynomial(b, b.binary("Sub", w, 2.5), _CENTRAL)
-        root = b.unary("Sqrt", b.binary("Maximum", w, 5.0))
-        tail = polynomial(b, b.binary("Sub", root, 3.0), _TAIL)
+            logarithm = log1p(-(x * x))
+        w = -logarithm
+        central = polynomial(w - 2.5, _CENTRAL)
+        root = sqrt(maximum(w, 5.0))
+        tail = polynomial(root - 3.0, _TAIL)
         if op.name == "Ndtri":
-            far = polynomial(b, b.binary("Sub", root, 7.0), _FAR)
-            tail = b.select(b.compare("Less", root, 4.0), tail, far)
-        scaled = b.binary("Mul", b.binary("Mul", x, factor), b.select(b.compare("Less", w, 5.0), central, tail))
+            far = polynomial(root - 7.0, _FAR)
+            tail = select(root < 4.0, tail, far)
+        scaled = x * factor * select(w < 5.0, central, tail)
         # At the ends of the domain, it is infinite like w.
-        return b.select(b.compare("Greater", w, 1e3), b.binary("Mul", b.unary("Sign", x), w), scaled)
+        return select(w > 1e3, sign(x) * w, scaled)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from litefuse.ir.builder import Builder, MixedSize
-    from litefuse.ir.mlir import ir
+    from litefuse.ir.tensors import Tensor
 
 __all__ = ["FourierTransform", "InverseRealFourierTransform", "RealFourierTransform"]
 
@@ -34,7 +34,7 @@ class FourierTransform(Decomposition):
     this is for sizes as in models, not for long signals.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         shape = op.shape(0)
         op.require(0, "complex64")
         inverse = op.name.startswith("I")
@@ -61,7 +61,7 @@ class RealFourierTransform(Decomposition):
         lengths = op.constants[1]
         return lengths is None or lengths[-1] == 1 or any(int(length).bit_count() != 1 for length in lengths)
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.require(0, "float32")
         lengths = _lengths(op, b)
         last = len(op.shape(0)) - 1
@@ -71,7 +71,7 @@ class RealFourierTransform(Decomposition):
             value = _cut(b, value, axis, length)
         # The engine folds a length that follows from the operand's shape, but not one of the slices.
         lengths = [b.size(value, axis) for axis in range(first, last + 1)]
-        cosines, sines = _waves(b, lengths[-1], _frequencies(b, lengths[-1]))
+        cosines, sines = _waves(b, lengths[-1], _frequencies(lengths[-1]))
         flat, restore = _rows(b, value, last)
         real, imaginary = (restore(_product(b, flat, matrix)) for matrix in (cosines, -sines))
         if len(lengths) == 2:
@@ -88,13 +88,13 @@ class InverseRealFourierTransform(Decomposition):
 
     composite = True
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.require(0, "complex64")
         lengths = _lengths(op, b)
         last = len(op.shape(0)) - 1
-        count, given = lengths[-1], _frequencies(b, lengths[-1])
+        count, given = lengths[-1], _frequencies(lengths[-1])
         needed = {last: given} if len(lengths) == 1 else {last - 1: lengths[0], last: given}
-        parts: list[ir.Value] = []
+        parts: list[Tensor] = []
         for part in parts_of(b, op.operands[0]):
             cut = part
             for axis, size in needed.items():
@@ -109,7 +109,7 @@ class InverseRealFourierTransform(Decomposition):
         cosines, sines = (np.transpose(waves * weights) for waves in _waves(b, count, given))
         flat, restore = _rows(b, real, last)
         other, _ = _rows(b, imaginary, last)
-        return restore(b.binary("Sub", _product(b, flat, cosines), _product(b, other, sines)))
+        return restore(_product(b, flat, cosines) - _product(b, other, sines))
 
 
 def _lengths(op: TensorFlowOp, b: Builder) -> list[MixedSize]:
@@ -134,9 +134,9 @@ def _stated_lengths(op: TensorFlowOp) -> list[int | None]:
     return stated
 
 
-def _frequencies(b: Builder, length: MixedSize) -> MixedSize:
+def _frequencies(length: MixedSize) -> MixedSize:
     """Returns the number of nonnegative frequencies of real numbers."""
-    return b.dims("AddV2", b.dims("FloorDiv", length, 2), 1)
+    return length // 2 + 1
 
 
 def _size(shape: Sequence[int | None], axis: int) -> int:
@@ -146,9 +146,9 @@ def _size(shape: Sequence[int | None], axis: int) -> int:
     return size
 
 
-def _cut(b: Builder, value: ir.Value, axis: int, length: MixedSize) -> ir.Value:
+def _cut(b: Builder, value: Tensor, axis: int, length: MixedSize) -> Tensor:
     """Emits the first elements along a dimension; as in TensorFlow, fewer than ``length`` are not supported."""
-    size = b.shape(value)[axis]
+    size = value.shape[axis]
     if size is not None and isinstance(length, int) and size < length:
         raise NotDecomposed(f"dimension {axis} has {size} elements, and fft_length needs {length}")
     return value if isinstance(length, int) and size == length else b.slice(value, axis, 0, length)
@@ -162,14 +162,14 @@ def _waves(b: Builder, size: MixedSize, frequencies: MixedSize) -> tuple[Any, An
         angles: Any = turns * (2 * np.pi / size)
     else:
         rows, columns = b.reshape(b.range(size), [size, 1]), b.reshape(b.range(frequencies), [1, frequencies])
-        turns = b.binary("FloorMod", b.binary("Mul", rows, columns), b.scalar(size))
+        turns = rows * columns % b.scalar(size)
         angles = Array(b, b.cast(turns, "float32")) * (2 * np.pi / number(b, size))
     return np.cos(angles), np.sin(angles)
 
 
 def _transformed(
-    b: Builder, real: ir.Value, imaginary: ir.Value, axis: int, size: MixedSize, *, inverse: bool
-) -> tuple[ir.Value, ir.Value]:
+    b: Builder, real: Tensor, imaginary: Tensor, axis: int, size: MixedSize, *, inverse: bool
+) -> tuple[Tensor, Tensor]:
     cosines, sines = _waves(b, size, size)
     whole = number(b, size, np.float64)
     sines = sines / whole if inverse else -sines
@@ -177,27 +177,27 @@ def _transformed(
     first, restore = _rows(b, real, axis)
     second, _ = _rows(b, imaginary, axis)
     results = [
-        b.binary("Sub", _product(b, first, cosines), _product(b, second, sines)),
-        b.binary("AddV2", _product(b, first, sines), _product(b, second, cosines)),
+        _product(b, first, cosines) - _product(b, second, sines),
+        _product(b, first, sines) + _product(b, second, cosines),
     ]
     return restore(results[0]), restore(results[1])
 
 
-def _rows(b: Builder, value: ir.Value, axis: int) -> tuple[ir.Value, Callable[[ir.Value], ir.Value]]:
+def _rows(b: Builder, value: Tensor, axis: int) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
     """Emits a matrix whose rows run along a dimension; also returns a function that restores the layout."""
-    rank = len(b.shape(value))
+    rank = len(value.shape)
     order = [*(each for each in range(rank) if each != axis), axis]
     moved = b.transpose(value, order)
     sizes = b.sizes(moved)
 
-    def restore(matrix: ir.Value) -> ir.Value:
+    def restore(matrix: Tensor) -> Tensor:
         shaped = b.reshape(matrix, [*sizes[:-1], b.size(matrix, 1)])
         return b.transpose(shaped, [order.index(each) for each in range(rank)])
 
     return b.reshape(moved, [b.product(sizes[:-1]), sizes[-1]]), restore
 
 
-def _product(b: Builder, rows: ir.Value, matrix: Any) -> ir.Value:
+def _product(b: Builder, rows: Tensor, matrix: Any) -> Tensor:
     factor = matrix.value if isinstance(matrix, Array) else b.constant(matrix, "float32")
-    shape = (b.shape(rows)[0], b.shape(factor)[1])
+    shape = (rows.shape[0], factor.shape[1])
     return b.op("MatMul", [rows, factor], shape, "float32", transpose_a=False, transpose_b=False)

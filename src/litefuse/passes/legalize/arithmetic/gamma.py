@@ -6,12 +6,12 @@ import math
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import TensorFlowOp
+from litefuse.ir.tensors import Tensor, cos, equal, floor, log, select, sin
 from litefuse.passes.legalize.arithmetic.elementary import polynomial
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
 
 __all__ = ["Gamma"]
 
@@ -33,51 +33,51 @@ class Gamma(Decomposition):
     Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 6.1.15 to 6.1.41, 6.3.5 to 6.3.18.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0)
         op.require(0, "float32")
         (x,) = op.operands
-        reflected = b.compare("Less", x, 0.5)
-        positive = b.select(reflected, b.binary("Sub", 1.0, x), x)
+        reflected = x < 0.5
+        positive = select(reflected, 1.0 - x, x)
         # Of the distance to the nearest integer, sine and tangent are those of x except for the sign.
-        distance = b.binary("Sub", x, b.unary("Floor", b.binary("AddV2", x, 0.5)))
-        angle = b.binary("Mul", distance, math.pi)
+        distance = x - floor(x + 0.5)
+        angle = distance * math.pi
         if op.name == "Lgamma":
-            value = _lgamma(b, positive)
-            sine = b.unary("Log", b.unary("Abs", b.unary("Sin", angle)))
-            return b.select(reflected, b.binary("Sub", b.binary("Sub", math.log(math.pi), sine), value), value)
-        value = _digamma(b, positive)
-        cotangent = b.binary("RealDiv", b.unary("Cos", angle), b.unary("Sin", angle))
-        other = b.binary("Sub", value, b.binary("Mul", cotangent, math.pi))
-        pole = b.compare("Equal", distance, 0.0)
-        other = b.select(pole, float("nan"), other)
-        return b.select(reflected, other, value)
+            value = _lgamma(positive)
+            sine = log(abs(sin(angle)))
+            return select(reflected, math.log(math.pi) - sine - value, value)
+        value = _digamma(positive)
+        cotangent = cos(angle) / sin(angle)
+        other = value - cotangent * math.pi
+        pole = equal(distance, 0.0)
+        other = select(pole, float("nan"), other)
+        return select(reflected, other, value)
 
 
-def _lgamma(b: Builder, x: ir.Value) -> ir.Value:
-    small = b.compare("Less", x, float(_STEPS))
-    start = b.select(small, x, 1.0)
+def _lgamma(x: Tensor) -> Tensor:
+    small = x < float(_STEPS)
+    start = select(small, x, 1.0)
     product = start
     for step in range(1, _STEPS):
-        product = b.binary("Mul", product, b.binary("AddV2", start, float(step)))
-    moved = b.select(small, b.binary("AddV2", x, float(_STEPS)), x)
-    inverse = b.binary("RealDiv", 1.0, moved)
-    series = b.binary("Mul", inverse, polynomial(b, b.binary("Mul", inverse, inverse), _LGAMMA))
-    logarithm = b.binary("Sub", b.unary("Log", moved), 1.0)
-    stirling = b.binary("Mul", b.binary("Sub", moved, 0.5), logarithm)
-    value = b.binary("AddV2", b.binary("AddV2", stirling, 0.5 * math.log(2 * math.pi) - 0.5), series)
-    return b.select(small, b.binary("Sub", value, b.unary("Log", product)), value)
+        product = product * (start + float(step))
+    moved = select(small, x + float(_STEPS), x)
+    inverse = 1.0 / moved
+    series = inverse * polynomial(inverse * inverse, _LGAMMA)
+    logarithm = log(moved) - 1.0
+    stirling = (moved - 0.5) * logarithm
+    value = stirling + (0.5 * math.log(2 * math.pi) - 0.5) + series
+    return select(small, value - log(product), value)
 
 
-def _digamma(b: Builder, x: ir.Value) -> ir.Value:
-    small = b.compare("Less", x, float(_STEPS))
-    start = b.select(small, x, 1.0)
-    total = b.binary("RealDiv", 1.0, start)
+def _digamma(x: Tensor) -> Tensor:
+    small = x < float(_STEPS)
+    start = select(small, x, 1.0)
+    total = 1.0 / start
     for step in range(1, _STEPS):
-        total = b.binary("AddV2", total, b.binary("RealDiv", 1.0, b.binary("AddV2", start, float(step))))
-    moved = b.select(small, b.binary("AddV2", x, float(_STEPS)), x)
-    inverse = b.binary("RealDiv", 1.0, moved)
-    square = b.binary("Mul", inverse, inverse)
-    series = b.binary("Mul", square, polynomial(b, square, _DIGAMMA))
-    value = b.binary("Sub", b.binary("Sub", b.unary("Log", moved), b.binary("Mul", inverse, 0.5)), series)
-    return b.select(small, b.binary("Sub", value, total), value)
+        total = total + 1.0 / (start + float(step))
+    moved = select(small, x + float(_STEPS), x)
+    inverse = 1.0 / moved
+    square = inverse * inverse
+    series = square * polynomial(square, _DIGAMMA)
+    value = log(moved) - inverse * 0.5 - series
+    return select(small, value - total, value)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import TensorFlowOp
+from litefuse.ir.tensors import Tensor, maximum, minimum
 from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
 
 __all__ = ["IntegerSign"]
 
@@ -18,10 +18,10 @@ __all__ = ["IntegerSign"]
 class IntegerSign(Decomposition):
     """``max(x, -x)``, and ``min(max(x, -1), 1)``."""
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0)
         op.require(0, "int64")
         (value,) = op.operands
         if op.name == "Abs":
-            return b.binary("Maximum", value, b.unary("Neg", value))
-        return b.binary("Minimum", b.binary("Maximum", value, -1), 1)
+            return maximum(value, -value)
+        return minimum(maximum(value, -1), 1)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, equal, maximum, select
 from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
-    from litefuse.ir.mlir import ir
 
 __all__ = ["LinSpace"]
 
@@ -21,7 +21,7 @@ class LinSpace(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/linspace.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0, 0)
         op.require(0, "float32")
         start, stop, number = op.operands
@@ -29,8 +29,8 @@ class LinSpace(Decomposition):
         count: MixedSize = b.cast(number, "int32") if known is None else int(known)
         if isinstance(count, int) and count < 1:
             raise NotDecomposed(f"it makes {count} numbers")
-        last = b.dims("Maximum", b.dims("AddV2", count, -1), 1)
+        last = maximum(count + -1, 1)
         index = b.range(count)
-        step = b.binary("RealDiv", b.binary("Sub", stop, start), b.cast(b.scalar(last), "float32"))
-        numbers = b.binary("AddV2", start, b.binary("Mul", step, b.cast(index, "float32")))
-        return b.select(b.compare("Equal", index, b.scalar(last)), stop, numbers)
+        step = (stop - start) / b.cast(b.scalar(last), "float32")
+        numbers = start + step * b.cast(index, "float32")
+        return select(equal(index, b.scalar(last)), stop, numbers)

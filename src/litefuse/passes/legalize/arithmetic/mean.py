@@ -9,7 +9,7 @@ from litefuse.passes.legalize.decomposition import Decomposition, before_engine,
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
-    from litefuse.ir.mlir import ir
+    from litefuse.ir.tensors import Tensor
 
 __all__ = ["IntegerMean"]
 
@@ -22,7 +22,7 @@ __all__ = ["IntegerMean"]
 class IntegerMean(Decomposition):
     """The sum divided by the count, truncated."""
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         shape = op.shape(0)
         op.require(0, "uint8", "int8", "int16", "int32", "int64")
         dtype = op.types[0].dtype
@@ -30,6 +30,6 @@ class IntegerMean(Decomposition):
         sizes = b.sizes(value)
         count: MixedSize = 1
         for axis in sorted({int(axis) % len(shape) for axis in op.constant(1).reshape(-1)}, reverse=True):
-            count = b.dims("Mul", count, sizes[axis])
+            count = count * sizes[axis]
             value = b.reduce("Sum", value, axis, keep_dims=bool(op.attributes.get("keep_dims", False)))
-        return b.cast(b.binary("Div", value, b.cast(b.scalar(count), b.dtype(value))), dtype)
+        return b.cast(b.binary("Div", value, b.cast(b.scalar(count), value.dtype)), dtype)

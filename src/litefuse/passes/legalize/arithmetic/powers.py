@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, equal, select, sqrt
 from litefuse.passes.legalize.arithmetic.elementary import reciprocal_root
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
 
 __all__ = ["Power", "PowerOfInt64"]
 
@@ -33,7 +33,7 @@ class Power(Decomposition):
         value = float(exponent.reshape(-1)[0])
         return value == -0.5 or (len(shape) > _MAX_RANK and value in {0.5, 1.0, 2.0, 3.0, 4.0})
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         rank = len(op.shape(0))
         op.require(0, "float32", "int32", "int64")
         exponent = op.constant(1)
@@ -42,14 +42,14 @@ class Power(Decomposition):
         x = op.operands[0]
         match float(exponent.reshape(-1)[0]):
             case -0.5:
-                return reciprocal_root(b, x)
+                return reciprocal_root(x)
             case 0.5:
-                return b.unary("Sqrt", x)
+                return sqrt(x)
             case 1.0:
                 return x
             case 2.0 | 3.0 | 4.0 as power:
-                square = b.binary("Mul", x, x)
-                return square if power == 2 else b.binary("Mul", square, x if power == 3 else square)
+                square = x * x
+                return square if power == 2 else square * (x if power == 3 else square)
             case other:
                 raise NotDecomposed(f"its exponent is {other}")
 
@@ -61,21 +61,21 @@ class PowerOfInt64(Decomposition):
     As in TensorFlow, exponents are not negative.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0)
         op.shape(1)
         op.require(0, "int64")
         square, exponents = op.operands
         last = 2 ** (_BITS - 1)
-        large = b.compare("GreaterEqual", exponents, last)
-        odd = b.binary("FloorMod", exponents, 2)
-        exponents = b.cast(b.select(large, b.binary("AddV2", odd, last), exponents), "int32")
-        result: ir.Value | None = None
+        large = exponents >= last
+        odd = exponents % 2
+        exponents = b.cast(select(large, odd + last, exponents), "int32")
+        result: Tensor | None = None
         for bit in range(_BITS):
-            shifted = exponents if bit == 0 else b.binary("FloorDiv", exponents, 2**bit)
-            factor = b.select(b.compare("Equal", b.binary("FloorMod", shifted, 2), 1), square, 1)
-            result = factor if result is None else b.binary("Mul", result, factor)
+            shifted = exponents if bit == 0 else exponents // 2**bit
+            factor = select(equal(shifted % 2, 1), square, 1)
+            result = factor if result is None else result * factor
             if bit < _BITS - 1:
-                square = b.binary("Mul", square, square)
+                square = square * square
         assert result is not None
         return result

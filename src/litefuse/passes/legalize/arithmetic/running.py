@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from litefuse.ir.tensors import Tensor, maximum, select
 from litefuse.passes.legalize.arrays.loops import count_to
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
-    from litefuse.ir.mlir import ir
 
 __all__ = ["has_open_axis", "running", "shifted"]
 
-Combine = Callable[["ir.Value", "ir.Value"], "ir.Value"]
+Combine = Callable[["Tensor", "Tensor"], "Tensor"]
 
 
-def running(b: Builder, values: ir.Value, combine: Combine) -> ir.Value:
+def running(b: Builder, values: Tensor, combine: Combine) -> Tensor:
     """Emits an inclusive scan: combinations of the last 1, 2, 4, 8 ... elements, each from two of the previous step.
 
     Args:
@@ -37,22 +37,22 @@ def running(b: Builder, values: ir.Value, combine: Combine) -> ir.Value:
     return values
 
 
-def _in_a_loop(b: Builder, values: ir.Value, size: MixedSize, combine: Combine) -> ir.Value:
+def _in_a_loop(b: Builder, values: Tensor, size: MixedSize, combine: Combine) -> Tensor:
     positions = b.range(size)
 
-    def turn(_: ir.Value, changing: Sequence[ir.Value]) -> Sequence[ir.Value]:
+    def turn(_: Tensor, changing: Sequence[Tensor]) -> Sequence[Tensor]:
         values, reach = changing
-        before = b.binary("Sub", positions, reach)
-        earlier = b.gather(values, b.binary("Maximum", before, 0), 1)
-        reached = b.reshape(b.compare("GreaterEqual", before, 0), [1, size, 1])
-        return [b.select(reached, combine(values, earlier), values), b.binary("AddV2", reach, reach)]
+        before = positions - reach
+        earlier = b.gather(values, maximum(before, 0), 1)
+        reached = b.reshape(before >= 0, [1, size, 1])
+        return [select(reached, combine(values, earlier), values), reach + reach]
 
     doublings = b.constant(2 ** np.arange(31, dtype=np.int64), "int32")
-    turns = b.reduce("Sum", b.cast(b.compare("Less", doublings, b.scalar(size)), "int32"), 0)
+    turns = b.reduce("Sum", b.cast(doublings < b.scalar(size), "int32"), 0)
     return count_to(b, turns, [values, b.constant(1, "int32")], turn)[0]
 
 
-def shifted(b: Builder, values: ir.Value, first: ir.Value) -> ir.Value:
+def shifted(b: Builder, values: Tensor, first: Tensor) -> Tensor:
     """Emits the values ``[before, size, after]`` shifted by one: ``first`` is prepended, the last one dropped."""
     return b.slice(b.concat([first, values], 1), 1, 0, b.size(values, 1))
 

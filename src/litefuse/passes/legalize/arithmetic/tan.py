@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import TensorFlowOp
+from litefuse.ir.tensors import Tensor, cos, sin
 from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
 
 __all__ = ["Tan"]
 
@@ -18,8 +18,8 @@ __all__ = ["Tan"]
 class Tan(Decomposition):
     """``sin(x) / cos(x)``."""
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0)
         op.require(0, "float32")
         (value,) = op.operands
-        return b.binary("RealDiv", b.unary("Sin", value), b.unary("Cos", value))
+        return sin(value) / cos(value)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from litefuse.ir.mlir import ir
 from litefuse.ir.tensorflow_op import TensorFlowOp
+from litefuse.ir.tensors import Tensor, atan2, exp, log, minimum, select, sign, sqrt
 from litefuse.ir.types import tensor_type_of
 from litefuse.passes.legalize.arithmetic.elementary import between, log1p, polynomial
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
@@ -29,14 +30,14 @@ class InverseTrigonometric(Decomposition):
     error is below 1e-6.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0)
         op.require(0, "float32")
         (x,) = op.operands
         if op.name == "Atan":
-            return b.binary("Atan2", x, b.op("OnesLike", [x], b.shape(x), b.dtype(x)))
-        other = b.unary("Sqrt", b.binary("Mul", b.binary("Sub", 1.0, x), b.binary("AddV2", x, 1.0)))
-        return b.binary("Atan2", x, other) if op.name == "Asin" else b.binary("Atan2", other, x)
+            return atan2(x, b.op("OnesLike", [x], x.shape, x.dtype))
+        other = sqrt((1.0 - x) * (x + 1.0))
+        return atan2(x, other) if op.name == "Asin" else atan2(other, x)
 
 
 @decomposition("Cosh", "Sinh")
@@ -47,21 +48,21 @@ class Hyperbolic(Decomposition):
     error is below 1e-6.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0)
         op.require(0, "float32")
         (x,) = op.operands
-        size = b.unary("Abs", x)
-        root = b.unary("Exp", b.binary("Mul", size, 0.5))
-        rising = b.binary("Mul", b.binary("Mul", root, 0.5), root)
-        falling = b.binary("Mul", b.unary("Exp", b.unary("Neg", size)), 0.5)
+        size = abs(x)
+        root = exp(size * 0.5)
+        rising = root * 0.5 * root
+        falling = exp(-size) * 0.5
         if op.name == "Cosh":
-            return b.binary("AddV2", rising, falling)
-        small = between(b, x, -1.0, 1.0)
+            return rising + falling
+        small = between(x, -1.0, 1.0)
         coefficients = [1 / math.factorial(n) for n in (1, 3, 5, 7, 9)]
-        series = b.binary("Mul", small, polynomial(b, b.binary("Mul", small, small), coefficients))
-        far = b.binary("Mul", b.unary("Sign", x), b.binary("Sub", rising, falling))
-        return b.select(b.compare("LessEqual", size, 1.0), series, far)
+        series = small * polynomial(small * small, coefficients)
+        far = sign(x) * (rising - falling)
+        return select(size <= 1.0, series, far)
 
 
 @decomposition("Acosh", "Asinh", "Atanh")
@@ -74,32 +75,32 @@ class InverseHyperbolic(Decomposition):
     atanh(x) = -sign(x) log((1 - a) / (1 + a)) / 2,          a = |x| > 1 / 2
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0)
         op.require(0, "float32")
         (x,) = op.operands
-        size = b.unary("Abs", x)
+        size = abs(x)
         if op.name == "Atanh":
-            low = b.binary("Minimum", size, 0.5)
-            near = log1p(b, b.binary("RealDiv", b.binary("Mul", low, 2.0), b.binary("Sub", 1.0, low)))
+            low = minimum(size, 0.5)
+            near = log1p(low * 2.0 / (1.0 - low))
             # Not of the inverse, which may be infinite: fault `logarithm-of-infinity`.
-            ratio = b.binary("RealDiv", b.binary("Sub", 1.0, size), b.binary("AddV2", size, 1.0))
-            value = b.select(b.compare("LessEqual", size, 0.5), near, b.unary("Neg", b.unary("Log", ratio)))
-            return b.binary("Mul", b.binary("Mul", b.unary("Sign", x), 0.5), value)
+            ratio = (1.0 - size) / (size + 1.0)
+            value = select(size <= 0.5, near, -log(ratio))
+            return sign(x) * 0.5 * value
         if op.name == "Acosh":
-            t = b.binary("Sub", b.binary("Minimum", x, _LARGE), 1.0)
+            t = minimum(x, _LARGE) - 1.0
             # Two roots, so that the result is also NaN below -1.
-            root = b.binary("Mul", b.unary("Sqrt", t), b.unary("Sqrt", b.binary("AddV2", t, 2.0)))
-            return self._large(b, x, log1p(b, b.binary("AddV2", t, root)))
-        a = b.binary("Minimum", size, _LARGE)
-        square = b.binary("Mul", a, a)
-        root = b.unary("Sqrt", b.binary("AddV2", square, 1.0))
-        inner = b.binary("AddV2", a, b.binary("RealDiv", square, b.binary("AddV2", root, 1.0)))
-        return b.binary("Mul", b.unary("Sign", x), self._large(b, size, log1p(b, inner)))
+            root = sqrt(t) * sqrt(t + 2.0)
+            return self._large(x, log1p(t + root))
+        a = minimum(size, _LARGE)
+        square = a * a
+        root = sqrt(square + 1.0)
+        inner = a + square / (root + 1.0)
+        return sign(x) * self._large(size, log1p(inner))
 
-    def _large(self, b: Builder, x: ir.Value, value: ir.Value) -> ir.Value:
-        logarithm = b.binary("AddV2", b.unary("Log", x), math.log(2))
-        return b.select(b.compare("Greater", x, _LARGE), logarithm, value)
+    def _large(self, x: Tensor, value: Tensor) -> Tensor:
+        logarithm = log(x) + math.log(2)
+        return select(x > _LARGE, logarithm, value)
 
 
 @decomposition("Atan2")
@@ -117,11 +118,11 @@ class Atan2(Decomposition):
         y, x = op.operands
         return None not in shapes and not _have_one_shape(y, x, *shapes)
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         shapes = op.shape(0), op.shape(1)
         y, x = op.operands
         if _have_one_shape(y, x, *shapes):
-            return b.binary("Atan2", y, x)
+            return atan2(y, x)
         return b.binary("Atan2", *b.broadcast_both(y, x))
 
 
@@ -137,7 +138,7 @@ _ELEMENT_BY_ELEMENT = frozenset(
 _DEPTH = 8
 
 
-def _have_one_shape(a: ir.Value, b: ir.Value, first: Shape | None, second: Shape | None) -> bool:
+def _have_one_shape(a: Tensor, b: Tensor, first: Shape | None, second: Shape | None) -> bool:
     """Whether two values of these shapes are known to have equal shapes."""
     if first != second or first is None:
         return False

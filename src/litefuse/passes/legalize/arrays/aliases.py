@@ -9,7 +9,7 @@ from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
+    from litefuse.ir.tensors import Tensor
 
 __all__ = ["Alias"]
 
@@ -21,5 +21,5 @@ class Alias(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/Print, GuaranteeConst.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:  # noqa: ARG002  it emits nothing
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         return op.operands[0]

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
-    from litefuse.ir.mlir import ir
+    from litefuse.ir.tensors import Tensor
 
 __all__ = ["around_axis"]
 
 
-def around_axis(b: Builder, value: ir.Value, axis: int) -> tuple[ir.Value, list[MixedSize]]:
+def around_axis(b: Builder, value: Tensor, axis: int) -> tuple[Tensor, list[MixedSize]]:
     """Emits the value as ``[before, size, after]``, for ops that support few dimensions; also returns its own sizes."""
     sizes = b.sizes(value)
     return b.reshape(value, [b.product(sizes[:axis]), sizes[axis], b.product(sizes[axis + 1 :])]), sizes

@@ -11,7 +11,7 @@ from litefuse.ir.tensorflow_op import NotDecomposed
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
+    from litefuse.ir.tensors import Tensor
 
 __all__ = ["carried", "carried_number", "delivered"]
 
@@ -22,13 +22,13 @@ _SAME_BITS_NARROW = {"float16": "int16", "bfloat16": "int16", "uint16": "int16"}
 _SAME_NUMBERS = {"bool": "uint8", "int8": "int32", "int16": "int32"}
 
 
-def carried(b: Builder, value: ir.Value) -> ir.Value:
+def carried(b: Builder, value: Tensor) -> Tensor:
     """Emits the value in a dtype that these ops support; zeros remain zeros.
 
     Raises:
         NotDecomposed: There is none.
     """
-    dtype = b.dtype(value)
+    dtype = value.dtype
     if dtype in _TAKEN:
         return value
     if dtype in _SAME_BITS:
@@ -48,7 +48,7 @@ def carried_number(value: float, dtype: str) -> float:
     return value
 
 
-def delivered(b: Builder, value: ir.Value, dtype: str) -> ir.Value:
+def delivered(b: Builder, value: Tensor, dtype: str) -> Tensor:
     """Emits the inverse of ``carried`` for elements of a dtype."""
     if dtype in _SAME_BITS_NARROW:
         return b.bitcast(b.cast(value, "int16"), dtype)

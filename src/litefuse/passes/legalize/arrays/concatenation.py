@@ -10,8 +10,8 @@ from litefuse.passes.legalize.decomposition import Decomposition, before_engine
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
     from litefuse.ir.tensorflow_op import TensorFlowOp
+    from litefuse.ir.tensors import Tensor
 
 __all__ = ["FactoredColumns"]
 
@@ -46,6 +46,6 @@ class FactoredColumns(Decomposition):
         in_front = _FACTORED[first.name] and tensor_type_of(first.operands[0]).shape == ()
         return others > 1 or (others == 1 and (in_front or op.types[0].dtype != "float32"))
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         (result,) = op.results
         return b.op("ConcatV2", [*op.operands[:-1], b.constant(-1, "int32")], result.shape or (), result.dtype)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
+    from litefuse.ir.tensors import Tensor
 
 __all__ = ["coordinates", "element_numbers"]
 
 
-def element_numbers(b: Builder, indices: ir.Value, sizes: Sequence[ir.Value]) -> ir.Value:
+def element_numbers(b: Builder, indices: Tensor, sizes: Sequence[Tensor]) -> Tensor:
     """Emits the row-major index of the element at each index vector.
 
     Args:
@@ -20,21 +20,21 @@ def element_numbers(b: Builder, indices: ir.Value, sizes: Sequence[ir.Value]) ->
         indices: The index vectors, ``[..., len(sizes)]``.
         sizes: The size of each dimension, as scalars of the indices' dtype; at least one.
     """
-    last = len(b.shape(indices)) - 1
+    last = len(indices.shape) - 1
     parts = [b.gather(indices, b.constant(axis, "int32"), last) for axis in range(len(sizes))]
     numbers = parts[0]
     for part, size in zip(parts[1:], sizes[1:], strict=True):
-        numbers = b.binary("AddV2", b.binary("Mul", numbers, size), part)
+        numbers = numbers * size + part
     return numbers
 
 
-def coordinates(b: Builder, numbers: ir.Value, sizes: Sequence[ir.Value]) -> list[ir.Value]:
+def coordinates(numbers: Tensor, sizes: Sequence[Tensor]) -> list[Tensor]:
     """Emits the coordinates of the elements with these row-major indices, dimension by dimension.
 
     From the last dimension to the first, each is the remainder of the previous quotient by the dimension's size.
     """
-    found: list[ir.Value] = []
+    found: list[Tensor] = []
     for size in reversed(sizes):
-        found.insert(0, b.binary("FloorMod", numbers, size))
-        numbers = b.binary("FloorDiv", numbers, size)
+        found.insert(0, numbers % size)
+        numbers = numbers // size
     return found

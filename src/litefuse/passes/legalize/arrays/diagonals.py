@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, select
 from litefuse.passes.legalize.arrays.carrier import carried, carried_number, delivered
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
 from litefuse.support.options.limits import check_constant
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
-    from litefuse.ir.mlir import ir
 
 __all__ = ["BandPart", "Diagonal", "alignment", "band_operand", "places_beside_main"]
 
@@ -41,7 +41,7 @@ class Diagonal(Decomposition):
     def before_lowering(self, op: TensorFlowOp) -> bool:
         return places_beside_main(op)
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         shape = op.shape(0)
         value = carried(b, op.operands[0])
         dtype = op.types[0].dtype
@@ -93,25 +93,25 @@ class Diagonal(Decomposition):
     def _build(
         self,
         b: Builder,
-        value: ir.Value,
+        value: Tensor,
         batch: Sequence[MixedSize],
         count: int,
         table: npt.NDArray[np.int64],
-        padding: float | ir.Value,
+        padding: float | Tensor,
         dtype: str,
-    ) -> ir.Value:
+    ) -> Tensor:
         flat = b.reshape(value, [*batch, count])
         extra: list[float] = []
         if (table >= count).any():
             if isinstance(padding, (int, float)):
                 extra = [padding]
             else:
-                row = b.binary("AddV2", b.unary("ZerosLike", b.slice(flat, len(batch), 0, 1)), padding)
+                row = b.unary("ZerosLike", b.slice(flat, len(batch), 0, 1)) + padding
                 flat = b.concat([flat, row], len(batch))
         moved = _gathered(b, flat, len(batch), table, extra)
         return delivered(b, b.reshape(moved, [*batch, *table.shape]), dtype)
 
-    def _padding(self, op: TensorFlowOp, operand: int, b: Builder) -> float | ir.Value:
+    def _padding(self, op: TensorFlowOp, operand: int, b: Builder) -> float | Tensor:
         if len(op.operands) > operand and op.types[0].dtype == "complex64":  # complex constants cannot be read
             return carried(b, op.operands[operand])
         number = op.constant(operand).reshape(-1)[0].item() if len(op.operands) > operand else 0
@@ -128,26 +128,26 @@ class BandPart(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/band_part.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         rank = len(op.shape(0))
         value = carried(b, op.operands[0])
         rows, columns = b.sizes(value)[-2:]
-        below = b.binary("Sub", b.expand(b.range(rows), 1), b.expand(b.range(columns), 0))
-        inside = b.op("OnesLike", [below], b.shape(below), "int32")
-        inside = b.compare("Greater", inside, 0)
-        for operand, distance in ((1, below), (2, b.unary("Neg", below))):
+        below = b.expand(b.range(rows), 1) - b.expand(b.range(columns), 0)
+        inside = b.op("OnesLike", [below], below.shape, "int32")
+        inside = inside > 0
+        for operand, distance in ((1, below), (2, -below)):
             known = op.constants[operand]
             if known is not None and int(known) < 0:
                 continue
             limit = b.cast(op.operands[operand], "int32")
-            within = b.compare("LessEqual", distance, limit)
+            within = distance <= limit
             if known is None:
-                unbounded = b.compare("Less", limit, 0)
-                within = b.binary("LogicalOr", within, unbounded)
-            inside = b.binary("LogicalAnd", inside, within)
-        while len(b.shape(inside)) < rank and rank > 4:
+                unbounded = limit < 0
+                within = within | unbounded
+            inside = inside & within
+        while len(inside.shape) < rank and rank > 4:
             inside = b.expand(inside, 0)
-        return delivered(b, b.select(inside, value, 0), op.types[0].dtype)
+        return delivered(b, select(inside, value, 0), op.types[0].dtype)
 
 
 def alignment(op: TensorFlowOp) -> str:
@@ -223,9 +223,7 @@ def _matrix_of(rows: int, columns: int, lower: int, upper: int, align: str) -> n
     return table
 
 
-def _gathered(
-    b: Builder, flat: ir.Value, axis: int, table: npt.NDArray[np.int64], padding: Sequence[float]
-) -> ir.Value:
+def _gathered(b: Builder, flat: Tensor, axis: int, table: npt.NDArray[np.int64], padding: Sequence[float]) -> Tensor:
     if padding:
         nothing = [(0, 0)] * axis
         flat = b.pad(flat, [*nothing, (0, 1)], padding[0])

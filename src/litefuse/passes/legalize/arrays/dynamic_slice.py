@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, maximum, minimum
 from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
 
 __all__ = ["DynamicSlice"]
 
@@ -21,7 +21,7 @@ class DynamicSlice(Decomposition):
     Definition: https://openxla.org/xla/operation_semantics#dynamicslice.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         value = op.operands[0]
         rank = len(op.shape(0))
         for operand in (1, 2):
@@ -30,8 +30,7 @@ class DynamicSlice(Decomposition):
         whole = b.sizes(value)
         begins, sizes = (b.numbers(op, operand, rank) for operand in (1, 2))
         starts = [
-            b.dims("Maximum", b.dims("Minimum", begin, b.dims("Sub", size, part)), 0)
-            for begin, size, part in zip(begins, whole, sizes, strict=True)
+            maximum(minimum(begin, size - part), 0) for begin, size, part in zip(begins, whole, sizes, strict=True)
         ]
         known = b.known(sizes)
-        return b.op("Slice", [value, b.vector(starts), b.vector(sizes)], known, b.dtype(value))
+        return b.op("Slice", [value, b.vector(starts), b.vector(sizes)], known, value.dtype)

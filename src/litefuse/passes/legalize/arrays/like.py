@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
+    from litefuse.ir.tensors import Tensor
 
 __all__ = ["Like", "ShapeN"]
 
@@ -26,11 +26,11 @@ __all__ = ["Like", "ShapeN"]
 class Like(Decomposition):
     """Fills the operand's shape with one number, or with empty strings."""
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0)
         (value,) = op.operands
         number = 1 if op.name == "OnesLike" else 0
-        dtype = b.dtype(value)
+        dtype = value.dtype
         if dtype.startswith(("int", "uint")):
             return b.cast(b.fill(b.sizes(value), number, "int32"), dtype)
         if dtype == "string":  # zeros only
@@ -45,7 +45,7 @@ class Like(Decomposition):
 class ShapeN(Decomposition):
     """The shape of each operand."""
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
         return [
             b.op("Shape", [value], [len(op.shape(index))], op.results[index].dtype)
             for index, value in enumerate(op.operands)

@@ -9,6 +9,7 @@ import numpy as np
 
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_op
+from litefuse.ir.tensors import Tensor
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
@@ -20,8 +21,8 @@ def count_to(
     b: Builder,
     count: MixedSize,
     values: Sequence[ir.Value],
-    body: Callable[[ir.Value, Sequence[ir.Value]], Sequence[ir.Value]],
-) -> Sequence[ir.Value]:
+    body: Callable[[Tensor, Sequence[Tensor]], Sequence[ir.Value]],
+) -> Sequence[Tensor]:
     """Emits a ``tf.WhileRegion`` that counts from 0 to ``count - 1``.
 
     Args:
@@ -48,19 +49,19 @@ def count_to(
     )
     condition, turn = (region.blocks.append(*kinds) for region in loop.regions)
     with ir.InsertionPoint(condition):
-        _yield([b.compare("Less", condition.arguments[0], end)])
+        _yield([Tensor(condition.arguments[0]) < end])
     with ir.InsertionPoint(turn):
-        counter, *changing = turn.arguments
+        counter, *changing = map(Tensor, turn.arguments)
         changed = body(counter, changing)
-        _yield([b.binary("AddV2", counter, 1), *changed])
-    return list(loop.results[1:])
+        _yield([counter + 1, *changed])
+    return [Tensor(result) for result in loop.results[1:]]
 
 
-def write_row(b: Builder, value: ir.Value, row: ir.Value, index: ir.Value) -> ir.Value:
+def write_row(b: Builder, value: Tensor, row: Tensor, index: Tensor) -> Tensor:
     """Emits a value with one of its rows, along the first dimension, replaced."""
     zero = b.constant(np.array(0), "int32")
-    begins = b.stack([index, *[zero] * (len(b.shape(value)) - 1)], 0)
-    return b.op("XlaDynamicUpdateSlice", [value, b.expand(row, 0), begins], b.shape(value), b.dtype(value))
+    begins = b.stack([index, *[zero] * (len(value.shape) - 1)], 0)
+    return b.op("XlaDynamicUpdateSlice", [value, b.expand(row, 0), begins], value.shape, value.dtype)
 
 
 def _yield(values: Sequence[ir.Value]) -> None:

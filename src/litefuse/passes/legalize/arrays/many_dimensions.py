@@ -15,7 +15,7 @@ from litefuse.passes.legalize.linear_algebra.batches import in_one_batch
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
-    from litefuse.ir.mlir import ir
+    from litefuse.ir.tensors import Tensor
 
 __all__ = ["BatchedProduct", "Concatenation", "ExtremeOfNone", "MovedPieces", "OfRows", "Reduction", "Stack"]
 
@@ -33,7 +33,7 @@ class BatchedProduct(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/matmul.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         shapes = [op.shape(0), op.shape(1)]
         if max(map(len, shapes)) <= 3:
             raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype}")
@@ -59,7 +59,7 @@ class Reduction(Decomposition):
     def before_lowering(self, op: TensorFlowOp) -> bool:
         return op.constants[1] is not None  # reductions over computed axes are not delegated
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         rank = len(op.shape(0))
         if rank <= _DELEGATED_RANK:
             raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype} in this form")
@@ -87,7 +87,7 @@ class Concatenation(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/concat.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         _require_many(op, len(op.shape(0)))
         *values, _ = op.operands
         return b.concat(values, op.axis(len(values), len(op.shape(0))))
@@ -102,7 +102,7 @@ class Stack(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/stack.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         rank = len(op.shape(0)) + 1
         _require_many(op, rank)
         axis = int(op.attributes.get("axis", 0)) % rank
@@ -118,7 +118,7 @@ class OfRows(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/nn/softmax.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         _require_many(op, len(op.shape(0)))
         (value,) = op.operands
         *before, last = b.sizes(value)
@@ -139,7 +139,7 @@ class ExtremeOfNone(Decomposition):
     def before_lowering(self, op: TensorFlowOp) -> bool:
         return 0 in (op.types[0].shape or ())
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         sizes = b.sizes(op.operands[0])
         reduced = {int(axis) % len(sizes) for axis in op.constant(1).reshape(-1)}
         kept: list[MixedSize] = [size for axis, size in enumerate(sizes) if axis not in reduced]
@@ -152,7 +152,7 @@ class ExtremeOfNone(Decomposition):
 class MovedPieces(Decomposition):
     """Paddings and slices of more dimensions than LiteRT's ops support, one dimension after the other."""
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         rank = len(op.shape(0))
         value = carried(b, op.operands[0])
         dtype = op.types[0].dtype

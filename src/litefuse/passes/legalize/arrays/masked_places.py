@@ -9,7 +9,7 @@ from litefuse.passes.legalize.decomposition import Decomposition, before_engine
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
+    from litefuse.ir.tensors import Tensor
 
 __all__ = ["PlaceDespiteMask"]
 
@@ -27,7 +27,7 @@ class PlaceDespiteMask(Decomposition):
     def before_lowering(self, op: TensorFlowOp) -> bool:
         return bool(_mask(op, "begin_mask") & _mask(op, "shrink_axis_mask"))
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         (result,) = op.results
         attributes = b.options(op)
         if not self.before_lowering(op) or result.shape is None:

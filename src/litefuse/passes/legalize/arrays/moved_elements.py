@@ -12,7 +12,7 @@ from litefuse.passes.legalize.decomposition import Decomposition, before_engine,
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
-    from litefuse.ir.mlir import ir
+    from litefuse.ir.tensors import Tensor
 
 __all__ = ["Carried", "InvertPermutation", "ParallelConcat", "Pieces", "Reverse"]
 
@@ -33,7 +33,7 @@ _OF_BITS = frozenset({"bfloat16", "complex64", "float16", "float64"})
 class Carried(Decomposition):
     """The op on a carrier dtype, which represents the elements by their bits or values."""
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
         if op.name == "MirrorPad":
             raise NotDecomposed("LiteRT's MirrorPad takes few dtypes")
         dtype = op.results[0].dtype
@@ -41,7 +41,7 @@ class Carried(Decomposition):
             raise NotDecomposed("it adds up what falls on one place, and bits cannot be added")
         pairs = list(zip(op.operands, op.types, strict=True))
         moved = [carried(b, value) if each.dtype == dtype else value for value, each in pairs]
-        alike = [b.dtype(value) for value, (_, each) in zip(moved, pairs, strict=True) if each.dtype == dtype]
+        alike = [value.dtype for value, (_, each) in zip(moved, pairs, strict=True) if each.dtype == dtype]
         carrier = alike[0] if alike else dtype
         if carrier == dtype:
             raise NotDecomposed(f"LiteRT's {op.name} does not take {dtype} in this form")
@@ -60,7 +60,7 @@ class Pieces(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/split, unstack.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
         operand = 1 if op.name == "Split" else 0
         rank = len(op.shape(operand))
         dtype = op.types[operand].dtype
@@ -70,15 +70,15 @@ class Pieces(Decomposition):
             axis = op.axis(0 if op.name == "Split" else 2, rank)
         rows, sizes = around_axis(b, carried(b, op.operands[operand]), axis)
         count = len(op.results)
-        lengths: list[MixedSize] = [1 if op.name == "Unpack" else b.dims("FloorDiv", sizes[axis], count)] * count
+        lengths: list[MixedSize] = [1 if op.name == "Unpack" else sizes[axis] // count] * count
         if op.name == "SplitV":
             given: list[int] = op.constant(1).reshape(-1).tolist()
-            rest = b.dims("Sub", sizes[axis], sum(given) + 1)
+            rest = sizes[axis] - (sum(given) + 1)
             lengths = [rest if length == -1 else length for length in given]
-        pieces: list[ir.Value] = []
+        pieces: list[Tensor] = []
         begin: MixedSize = 0
         for length in lengths:
-            end = b.dims("AddV2", begin, length)
+            end = begin + length
             piece = b.slice(rows, 1, begin, end)
             inner = [] if op.name == "Unpack" else [length]
             pieces.append(delivered(b, b.reshape(piece, [*sizes[:axis], *inner, *sizes[axis + 1 :]]), dtype))
@@ -93,7 +93,7 @@ class InvertPermutation(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/math/invert_permutation.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         shape = op.shape(0, 1)
         op.require(0, "int32", "int64")
         numbers = b.cast(op.operands[0], "int32")
@@ -117,7 +117,7 @@ class Reverse(Decomposition):
         axes = _reversed_axes(op)
         return not axes or axes != list(range(axes[0], axes[-1] + 1))
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         axes = _reversed_axes(op)
         if op.name == "ReverseV2" and not self.before_lowering(op):
             raise NotDecomposed("LiteRT's ReverseV2 does not take it in this form")
@@ -136,6 +136,6 @@ def _reversed_axes(op: TensorFlowOp) -> list[int]:
 class ParallelConcat(Decomposition):
     """A concatenation along the first dimension."""
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0)
         return b.concat(list(op.operands), 0)

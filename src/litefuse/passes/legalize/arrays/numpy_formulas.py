@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from litefuse.ir.builder import Builder, MixedSize
-from litefuse.ir.mlir import ir
+from litefuse.ir.tensors import Tensor
 
 __all__ = ["Array", "number", "positions"]
 
@@ -25,7 +25,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         value: The tensor.
     """
 
-    def __init__(self, builder: Builder, value: ir.Value) -> None:
+    def __init__(self, builder: Builder, value: Tensor) -> None:
         self.value = value
         self._builder = builder
 
@@ -55,7 +55,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         if function is np.sum and options.pop("keepdims", False):
             return Array(b, b.reduce("Sum", self.value, keep_dims=True, **options))
         if function is np.transpose and len(args) == 1 and not options:
-            return Array(b, b.transpose(self.value, range(len(b.shape(self.value)))[::-1]))
+            return Array(b, b.transpose(self.value, range(len(self.value.shape))[::-1]))
         return NotImplemented
 
 

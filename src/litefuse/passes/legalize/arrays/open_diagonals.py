@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from litefuse.ir.tensorflow_op import TensorFlowOp
+from litefuse.ir.tensors import Tensor, equal, maximum, minimum, select
 from litefuse.passes.legalize.arrays.carrier import carried, carried_number, delivered
 from litefuse.passes.legalize.arrays.diagonals import alignment, band_operand, places_beside_main
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from litefuse.ir.builder import Builder, MixedSize
-    from litefuse.ir.mlir import ir
 
 __all__ = ["OpenDiagonal"]
 
@@ -39,7 +39,7 @@ class OpenDiagonal(Decomposition):
     def before_lowering(self, op: TensorFlowOp) -> bool:
         return places_beside_main(op)
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         value = carried(b, op.operands[0])
         if op.name.startswith("MatrixDiagPart"):
             return _diagonals_of(op, b, value)
@@ -63,96 +63,92 @@ class _Band(NamedTuple):
     columns: MixedSize
     align: str
 
-    def number(self, b: Builder) -> MixedSize:
+    def number(
+        self,
+    ) -> MixedSize:
         """Returns the number of diagonals."""
-        return 1 if self.lower == self.upper else b.dims("AddV2", b.dims("Sub", self.upper, self.lower), 1)
+        return 1 if self.lower == self.upper else self.upper - self.lower + 1
 
-    def longest(self, b: Builder) -> MixedSize:
+    def longest(
+        self,
+    ) -> MixedSize:
         """Returns the length of the longest diagonal."""
-        rows = b.dims("AddV2", self.rows, b.dims("Minimum", self.upper, 0))
-        return b.dims("Minimum", rows, b.dims("Sub", self.columns, b.dims("Maximum", self.lower, 0)))
+        rows = self.rows + minimum(self.upper, 0)
+        return minimum(rows, self.columns - maximum(self.lower, 0))
 
-    def lengths(self, b: Builder, diagonals: ir.Value) -> ir.Value:
+    def lengths(self, b: Builder, diagonals: Tensor) -> Tensor:
         """Emits the length of each of some diagonals."""
-        rows = b.binary("AddV2", b.binary("Minimum", diagonals, 0), b.scalar(self.rows))
-        columns = b.binary("Sub", b.scalar(self.columns), b.binary("Maximum", diagonals, 0))
-        return b.binary("Minimum", rows, columns)
+        rows = minimum(diagonals, 0) + b.scalar(self.rows)
+        columns = b.scalar(self.columns) - maximum(diagonals, 0)
+        return minimum(rows, columns)
 
-    def offsets(self, b: Builder, diagonals: ir.Value) -> ir.Value | int:
+    def offsets(self, b: Builder, diagonals: Tensor) -> Tensor | int:
         """Emits where in the array each of some diagonals begins."""
         above, below = (side == "RIGHT" for side in self.align.split("_"))
         if self.lower == self.upper or not (above or below):
             return 0
-        right = b.binary("Sub", b.scalar(self.longest(b)), self.lengths(b, diagonals))
+        right = b.scalar(self.longest()) - self.lengths(b, diagonals)
         if above and below:
             return right
-        return b.select(b.compare("GreaterEqual" if above else "Less", diagonals, 0), right, 0)
+        return select(b.compare("GreaterEqual" if above else "Less", diagonals, 0), right, 0)
 
-    def places(self, b: Builder) -> tuple[ir.Value, ir.Value]:
+    def places(self, b: Builder) -> tuple[Tensor, Tensor]:
         """Emits for each element of a matrix whether it is on one of the diagonals, and its place in the array."""
         row, column = b.expand(b.range(self.rows), 1), b.expand(b.range(self.columns), 0)
-        diagonals = b.binary("Sub", column, row)
-        inside = b.binary(
-            "LogicalAnd",
-            b.compare("GreaterEqual", diagonals, b.scalar(self.lower)),
-            b.compare("LessEqual", diagonals, b.scalar(self.upper)),
-        )
-        along = b.binary("AddV2", b.binary("Minimum", row, column), self.offsets(b, diagonals))
-        before = b.binary("Mul", b.binary("Sub", b.scalar(self.upper), diagonals), b.scalar(self.longest(b)))
-        return inside, b.binary("AddV2", before, along)
+        diagonals = column - row
+        inside = (diagonals >= b.scalar(self.lower)) & (diagonals <= b.scalar(self.upper))
+        along = minimum(row, column) + self.offsets(b, diagonals)
+        before = (b.scalar(self.upper) - diagonals) * b.scalar(self.longest())
+        return inside, before + along
 
 
-def _diagonals_of(op: TensorFlowOp, b: Builder, matrices: ir.Value) -> ir.Value:
+def _diagonals_of(op: TensorFlowOp, b: Builder, matrices: Tensor) -> Tensor:
     *batch, rows, columns = b.sizes(matrices)
     several = _are_several(op, len(batch) + 2)
     band = _Band(*_limits(op, b, several), rows, columns, alignment(op))
-    number, longest, count = band.number(b), band.longest(b), b.dims("Mul", rows, columns)
-    diagonals = b.binary("Sub", b.scalar(band.upper), b.expand(b.range(number), 1))
-    along = b.binary("Sub", b.expand(b.range(longest), 0), band.offsets(b, diagonals))
-    inside = b.binary(
-        "LogicalAnd", b.compare("GreaterEqual", along, 0), b.compare("Less", along, band.lengths(b, diagonals))
-    )
-    row = b.binary("Sub", along, b.binary("Minimum", diagonals, 0))
-    column = b.binary("AddV2", along, b.binary("Maximum", diagonals, 0))
-    place = b.binary("AddV2", b.binary("Mul", row, b.scalar(columns)), column)
+    number, longest, count = band.number(), band.longest(), rows * columns
+    diagonals = b.scalar(band.upper) - b.expand(b.range(number), 1)
+    along = b.expand(b.range(longest), 0) - band.offsets(b, diagonals)
+    inside = (along >= 0) & (along < band.lengths(b, diagonals))
+    row = along - minimum(diagonals, 0)
+    column = along + maximum(diagonals, 0)
+    place = row * b.scalar(columns) + column
     flat = _padded(op, b, b.reshape(matrices, [b.product(batch), count]), 2)
-    moved = delivered(b, _gathered(b, flat, b.select(inside, place, b.scalar(count))), op.types[0].dtype)
+    moved = delivered(b, _gathered(b, flat, select(inside, place, b.scalar(count))), op.types[0].dtype)
     if several is not None:
         return b.reshape(moved, [*batch, *([number] if several else []), longest])
-    return _reshaped(b, moved, [*batch, number, longest], len(batch), b.compare("Greater", b.scalar(number), 1))
+    return _reshaped(b, moved, [*batch, number, longest], len(batch), b.scalar(number) > 1)
 
 
-def _matrices_of(op: TensorFlowOp, b: Builder, elements: ir.Value) -> ir.Value:
+def _matrices_of(op: TensorFlowOp, b: Builder, elements: Tensor) -> Tensor:
     *outer, longest = b.sizes(elements)
     several = _are_several(op, len(outer) + 1)
     lower, upper = _limits(op, b, several)
-    rows = b.dims("Sub", longest, b.dims("Minimum", upper, 0))
-    columns = b.dims("AddV2", longest, b.dims("Maximum", lower, 0))
+    rows = longest - minimum(upper, 0)
+    columns = longest + maximum(lower, 0)
     band = _Band(lower, upper, *_matrix_sizes(op, b, rows, columns), alignment(op))
-    number = band.number(b)
+    number = band.number()
     batch = outer[:-1] if several else outer
-    every = b.product(batch) if several is not None else b.dims("FloorDiv", b.product(outer), number)
-    count = b.dims("Mul", number, longest)
+    every = b.product(batch) if several is not None else b.product(outer) // number
+    count = number * longest
     flat = _padded(op, b, b.reshape(elements, [every, count]), 4)
     inside, place = band.places(b)
-    moved = delivered(b, _gathered(b, flat, b.select(inside, place, b.scalar(count))), op.types[0].dtype)
+    moved = delivered(b, _gathered(b, flat, select(inside, place, b.scalar(count))), op.types[0].dtype)
     sizes = [*batch, band.rows, band.columns]
     if several is not None:
         return b.reshape(moved, sizes)
-    return _reshaped(b, moved, sizes, len(batch) - 1, b.compare("Equal", b.scalar(number), 1))
+    return _reshaped(b, moved, sizes, len(batch) - 1, equal(b.scalar(number), 1))
 
 
-def _with_diagonals(op: TensorFlowOp, b: Builder, matrices: ir.Value) -> ir.Value:
+def _with_diagonals(op: TensorFlowOp, b: Builder, matrices: Tensor) -> Tensor:
     *batch, rows, columns = sizes = b.sizes(matrices)
     band = _Band(*_limits(op, b, len(op.shape(1)) == len(sizes)), rows, columns, alignment(op))
-    every, count = b.product(batch), b.dims("Mul", rows, columns)
-    elements = b.reshape(carried(b, op.operands[1]), [every, b.dims("Mul", band.number(b), band.longest(b))])
+    every, count = b.product(batch), rows * columns
+    elements = b.reshape(carried(b, op.operands[1]), [every, band.number() * band.longest()])
     flat = b.concat([b.reshape(matrices, [every, count]), elements], 1)
     inside, place = band.places(b)
-    own = b.binary(
-        "AddV2", b.binary("Mul", b.expand(b.range(rows), 1), b.scalar(columns)), b.expand(b.range(columns), 0)
-    )
-    moved = _gathered(b, flat, b.select(inside, b.binary("AddV2", place, b.scalar(count)), own))
+    own = b.expand(b.range(rows), 1) * b.scalar(columns) + b.expand(b.range(columns), 0)
+    moved = _gathered(b, flat, select(inside, place + b.scalar(count), own))
     return b.reshape(delivered(b, moved, op.types[0].dtype), sizes)
 
 
@@ -189,7 +185,7 @@ def _limits(op: TensorFlowOp, b: Builder, several: bool | None) -> tuple[MixedSi
 def _matrix_sizes(op: TensorFlowOp, b: Builder, rows: MixedSize, columns: MixedSize) -> tuple[MixedSize, MixedSize]:
     """Returns the numbers of rows and columns: the given ones, else the smallest, of a square if none is given."""
     given_rows, given_columns = (b.numbers(op, i, 1)[0] if len(op.operands) > i else -1 for i in (2, 3))
-    square = b.dims("Maximum", rows, columns)
+    square = maximum(rows, columns)
     rows = _if_absent(b, given_columns, square, rows)
     columns = _if_absent(b, given_rows, square, columns)
     return _if_absent(b, given_rows, rows, given_rows), _if_absent(b, given_columns, columns, given_columns)
@@ -199,12 +195,12 @@ def _if_absent(b: Builder, size: MixedSize, absent: MixedSize, present: MixedSiz
     """Returns one of two sizes, by whether another is -1."""
     if isinstance(size, int):
         return absent if size == -1 else present
-    return b.select(b.compare("Equal", size, -1), b.scalar(absent), b.scalar(present))
+    return select(equal(size, -1), b.scalar(absent), b.scalar(present))
 
 
-def _padded(op: TensorFlowOp, b: Builder, flat: ir.Value, operand: int) -> ir.Value:
+def _padded(op: TensorFlowOp, b: Builder, flat: Tensor, operand: int) -> Tensor:
     """Emits a column of the padding value, which an operand may give, after the others."""
-    filler: ir.Value | float = 0
+    filler: Tensor | float = 0
     if len(op.operands) > operand:
         known = op.constants[operand]
         number = None if known is None else known.reshape(-1)[0].item()
@@ -212,11 +208,11 @@ def _padded(op: TensorFlowOp, b: Builder, flat: ir.Value, operand: int) -> ir.Va
     return b.pad(flat, [(0, 0), (0, 1)], filler)
 
 
-def _gathered(b: Builder, flat: ir.Value, places: ir.Value) -> ir.Value:
+def _gathered(b: Builder, flat: Tensor, places: Tensor) -> Tensor:
     return b.gather(flat, b.reshape(places, [b.product(b.sizes(places))]), 1)
 
 
-def _reshaped(b: Builder, value: ir.Value, sizes: Sequence[MixedSize], optional: int, kept: ir.Value) -> ir.Value:
+def _reshaped(b: Builder, value: Tensor, sizes: Sequence[MixedSize], optional: int, kept: Tensor) -> Tensor:
     """Emits a value in a shape, one dimension of which is left out unless a condition holds."""
     always = b.constant(np.array(True), "bool")
     present = [kept if axis == optional else always for axis in range(len(sizes))]

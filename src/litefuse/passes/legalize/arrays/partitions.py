@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, equal, maximum
 from litefuse.passes.legalize.arrays.carrier import carried, delivered
 from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
 
 __all__ = ["DynamicPartition", "DynamicStitch"]
 
@@ -27,16 +27,16 @@ class DynamicPartition(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/dynamic_partition.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
         shape = op.shape(0)
         rank = len(op.shape(1))
         if not rank:
             raise NotDecomposed("there is one partition for all")
         data, partitions = op.operands
-        parts: list[ir.Value] = []
+        parts: list[Tensor] = []
         for number in range(len(op.results)):
-            places = b.op("Where", [b.compare("Equal", partitions, number)], [None, rank], "int64")
-            parts.append(b.op("GatherNd", [data, b.cast(places, "int32")], [None, *shape[rank:]], b.dtype(data)))
+            places = b.op("Where", [equal(partitions, number)], [None, rank], "int64")
+            parts.append(b.op("GatherNd", [data, b.cast(places, "int32")], [None, *shape[rank:]], data.dtype))
         return parts
 
 
@@ -49,10 +49,10 @@ class DynamicStitch(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/dynamic_stitch, parallel_stitch.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         count = len(op.operands) // 2
-        places: list[ir.Value] = []
-        rows: list[ir.Value] = []
+        places: list[Tensor] = []
+        rows: list[Tensor] = []
         for number in range(count):
             rank = len(op.shape(number))
             op.shape(count + number)
@@ -66,9 +66,9 @@ class DynamicStitch(Decomposition):
             last = b.constant(_last_for_each(np.concatenate(constants)), "int32")
         else:
             place = b.concat(places, 0)
-            total = b.binary("AddV2", b.reduce("Max", place, 0), 1)
+            total = b.reduce("Max", place, 0) + 1
             found = b.op("UnsortedSegmentMax", [b.range(b.size(place, 0)), place, total], [None], "int32")
-            last = b.binary("Maximum", found, 0)
+            last = maximum(found, 0)
         return delivered(b, b.gather(b.concat(rows, 0), last), op.types[count].dtype)
 
 

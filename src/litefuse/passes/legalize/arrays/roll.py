@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, maximum
 from litefuse.passes.legalize.arrays.along_axis import around_axis
 from litefuse.passes.legalize.arrays.carrier import carried, delivered
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
-    from litefuse.ir.mlir import ir
 
 __all__ = ["Roll"]
 
@@ -25,7 +25,7 @@ class Roll(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/roll.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         rank = len(op.shape(0))
         axes = [int(axis) for axis in op.constant(2).reshape(-1)]
         if not all(-rank <= axis < rank for axis in axes):
@@ -35,7 +35,7 @@ class Roll(Decomposition):
             rows, sizes = around_axis(b, value, axis % rank)
             size = sizes[axis % rank]
             # The begin of the part that comes first; an empty dimension must not be a divisor.
-            begin = b.dims("FloorMod", b.dims("Sub", 0, shift), b.dims("Maximum", size, 1))
+            begin = (0 - shift) % maximum(size, 1)
             parts = [b.slice(rows, 1, begin, None), b.slice(rows, 1, 0, begin)]
             value = b.reshape(b.concat(parts, 1), sizes)
         return delivered(b, value, op.types[0].dtype)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, maximum, select
 from litefuse.passes.legalize.arrays.carrier import carried, delivered
 from litefuse.passes.legalize.arrays.coordinates import element_numbers
 from litefuse.passes.legalize.arrays.slices import LITERT_RANK
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from litefuse.ir.builder import Builder, MixedSize
-    from litefuse.ir.mlir import ir
 
 __all__ = ["ScatterUpdate", "replace_rows"]
 
@@ -36,7 +36,7 @@ class ScatterUpdate(Decomposition):
     element, the last one wins, as in TensorFlow's kernel (tensorflow/core/kernels/scatter_nd_op_cpu_impl.h).
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         shape, index_shape = op.shape(0), op.shape(1)
         tensor, updates = carried(b, op.operands[0]), carried(b, op.operands[2])
         indices = b.cast(op.operands[1], "int32")
@@ -49,13 +49,13 @@ class ScatterUpdate(Decomposition):
         rest = sizes[depth:]
         number = b.product(b.sizes(indices)[:-1])
         # DYNAMIC_UPDATE_SLICE supports all carrier dtypes except uint8.
-        if number == 1 and len(shape) <= LITERT_RANK and b.dtype(tensor) != "uint8":
+        if number == 1 and len(shape) <= LITERT_RANK and tensor.dtype != "uint8":
             begin = b.pad(b.reshape(indices, [depth]), [(0, len(shape) - depth)])
             box = b.reshape(updates, [1] * depth + rest)
             # A loop without iterations is prepared too, with a tensor that may have no row to replace.
             axes = [axis for axis, size in enumerate(shape[:depth]) if size is None]
             box = b.slices(box, {axis: (0, sizes[axis], 1) for axis in axes}) if axes else box
-            result = b.op("XlaDynamicUpdateSlice", [tensor, box, begin], shape, b.dtype(tensor))
+            result = b.op("XlaDynamicUpdateSlice", [tensor, box, begin], shape, tensor.dtype)
         else:
             rows = b.reshape(tensor, [b.product(sizes[:depth]), *rest])
             places = element_numbers(b, indices, [b.scalar(size) for size in sizes[:depth]])
@@ -66,8 +66,8 @@ class ScatterUpdate(Decomposition):
 
 
 def replace_rows(
-    b: Builder, rows: ir.Value, places: ir.Value, updates: ir.Value, *, known: npt.NDArray[Any] | None = None
-) -> ir.Value:
+    b: Builder, rows: Tensor, places: Tensor, updates: Tensor, *, known: npt.NDArray[Any] | None = None
+) -> Tensor:
     """Emits rows of which some are replaced: each is gathered from the rows or from its last update.
 
     Args:
@@ -84,22 +84,22 @@ def replace_rows(
         sources = np.arange(count)
         sources[known] = count + np.arange(len(known))  # of several for one row, the last wins
         return b.gather(b.concat([rows, updates], 0), b.constant(sources, "int32"))
-    if len(b.shape(rows)) == 1:
+    if len(rows.shape) == 1:
         return _replace_elements(b, rows, places, updates)
-    total: MixedSize = b.dims("AddV2", count, number)
+    total: MixedSize = count + number
     every = b.concat([b.range(count), places], 0)
     sources = b.op("UnsortedSegmentMax", [b.range(total), every, b.scalar(count)], b.known([count]), "int32")
     return b.gather(b.concat([rows, updates], 0), sources)
 
 
-def _replace_elements(b: Builder, elements: ir.Value, places: ir.Value, updates: ir.Value) -> ir.Value:
+def _replace_elements(b: Builder, elements: Tensor, places: Tensor, updates: Tensor) -> Tensor:
     """Replaces elements, without a range over all of them, which would be as large in the file as they are."""
     count, number = b.size(elements, 0), b.size(places, 0)
     # Elements without an update get the lowest int32.
     last = b.op("UnsortedSegmentMax", [b.range(number), places, b.scalar(count)], b.known([count]), "int32")
     some = updates if isinstance(number, int) else b.pad(updates, [(0, 1)])
-    new = b.gather(some, b.binary("Maximum", last, 0))
-    return b.select(b.compare("GreaterEqual", last, 0), new, elements)
+    new = b.gather(some, maximum(last, 0))
+    return select(last >= 0, new, elements)
 
 
 def _known_places(indices: npt.NDArray[Any] | None, sizes: Sequence[MixedSize]) -> npt.NDArray[Any] | None:

@@ -9,12 +9,12 @@ import numpy as np
 
 from litefuse.ir.constants import strings_of_constant
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, floor, maximum, minimum, select
 from litefuse.passes.legalize.arithmetic.elementary import where_finite
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
-    from litefuse.ir.mlir import ir
 
 __all__ = [
     "ArgExtreme",
@@ -35,7 +35,7 @@ class Bound(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/searchsorted.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0, 2)
         op.shape(1, 2)
         op.require(0, "float32", "int32", "int64")
@@ -51,7 +51,7 @@ class HistogramFixedWidth(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/histogram_fixed_width.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0)
         op.shape(1, 1)
         op.require(0, "float32")
@@ -60,9 +60,9 @@ class HistogramFixedWidth(Decomposition):
         total = b.product(b.sizes(values))
         low, high = (b.gather(limits, b.constant(index, "int32")) for index in (0, 1))
         bins = b.cast(b.scalar(count), "float32")
-        step = b.binary("RealDiv", b.binary("Sub", high, low), bins)
-        place = b.unary("Floor", b.binary("RealDiv", b.binary("Sub", b.reshape(values, [total]), low), step))
-        place = b.binary("Minimum", b.binary("Maximum", place, 0.0), b.binary("Sub", bins, 1.0))
+        step = (high - low) / bins
+        place = floor((b.reshape(values, [total]) - low) / step)
+        place = minimum(maximum(place, 0.0), bins - 1.0)
         operands = [b.expand(b.cast(place, "int32"), 1), b.fill([total], 1, "int32"), b.vector([count])]
         counts = b.op("ScatterNd", operands, b.known([count]), "int32")
         return b.cast(counts, op.results[0].dtype)
@@ -76,18 +76,18 @@ class InTopK(Decomposition):
     Source: tensorflow/core/kernels/in_topk_op.h.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0, 2)
         op.require(0, "float32")
         predictions, targets = op.operands[0], b.cast(op.operands[1], "int32")
         k = b.constant(int(op.attributes["k"]), "int32") if op.name == "InTopK" else b.cast(op.operands[2], "int32")
         classes = b.range(b.size(predictions, 1))
         chosen = b.compare("Equal", b.expand(targets, 1), classes)
-        own = b.reduce("Sum", b.select(chosen, predictions, 0.0), 1, keep_dims=True)
-        better = b.reduce("Sum", b.cast(b.compare("Greater", predictions, own), "int32"), 1)
+        own = b.reduce("Sum", select(chosen, predictions, 0.0), 1, keep_dims=True)
+        better = b.reduce("Sum", b.cast(predictions > own, "int32"), 1)
         among = b.reduce("Any", chosen, 1)
-        finite = b.reduce("All", where_finite(b, predictions), 1)
-        return b.binary("LogicalAnd", b.compare("Less", better, k), b.binary("LogicalAnd", finite, among))
+        finite = b.reduce("All", where_finite(predictions), 1)
+        return (better < k) & (finite & among)
 
 
 @decomposition("NthElement")
@@ -97,13 +97,13 @@ class NthElement(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/NthElement.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         shape = op.shape(0)
         op.require(0, "float32")
         values, _ = op.operands
         n = int(op.constant(1))
         reverse = bool(op.attributes.get("reverse", False))
-        ordered = values if reverse else b.unary("Neg", values)
+        ordered = values if reverse else -values
         results = b.ops(
             "TopKV2",
             [ordered, b.constant(n + 1, "int32")],
@@ -111,7 +111,7 @@ class NthElement(Decomposition):
             sorted=True,
         )
         last = b.gather(results[0], b.constant(n, "int32"), len(shape) - 1)
-        return last if reverse else b.unary("Neg", last)
+        return last if reverse else -last
 
 
 @decomposition("ListDiff")
@@ -123,7 +123,7 @@ class ListDiff(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/ListDiff.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
         op.shape(0, 1)
         op.shape(1, 1)
         x, y = op.operands
@@ -142,7 +142,7 @@ class UniqueStrings(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/unique.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
         op.shape(0, 1)
         if op.types[0].dtype != "string":
             raise NotDecomposed(f"LiteRT's Unique does not take {op.types[0].dtype}")
@@ -150,17 +150,17 @@ class UniqueStrings(Decomposition):
         return values, b.cast(places, op.results[1].dtype)
 
 
-def _unique_strings(b: Builder, x: ir.Value) -> tuple[ir.Value, ir.Value]:
+def _unique_strings(b: Builder, x: Tensor) -> tuple[Tensor, Tensor]:
     equal = b.cast(b.compare("Equal", _expanded(b, x, 1), _expanded(b, x, 0)), "int32")
-    first = b.op("ArgMax", [equal, b.constant(1, "int32")], b.shape(x), "int32")
+    first = b.op("ArgMax", [equal, b.constant(1, "int32")], x.shape, "int32")
     is_first = b.compare("Equal", first, b.range(b.size(x, 0)))
-    numbers = b.binary("Sub", b.cumsum(b.cast(is_first, "int32"), 0), 1)
+    numbers = b.cumsum(b.cast(is_first, "int32"), 0) - 1
     return b.gather(x, b.places(is_first)), b.gather(numbers, first)
 
 
-def _expanded(b: Builder, x: ir.Value, axis: int) -> ir.Value:
+def _expanded(b: Builder, x: Tensor, axis: int) -> Tensor:
     """Emits ``ExpandDims``; of constant strings, a constant, for the fault ``reshaped-constant-strings``."""
-    known = strings_of_constant(x) if b.dtype(x) == "string" else None
+    known = strings_of_constant(x) if x.dtype == "string" else None
     return b.expand(x, axis) if known is None else b.strings(np.expand_dims(known, axis))
 
 
@@ -173,15 +173,15 @@ class UniqueCounts(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/unique_with_counts.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
         op.shape(0, 1)
         if op.name == "UniqueV2" and not set(op.constant(1).reshape(-1).tolist()) <= {0, -1}:
             raise NotDecomposed("it is along another axis")
         x = op.operands[0]
-        if b.dtype(x) == "string":
+        if x.dtype == "string":
             values, places = _unique_strings(b, x)
         else:
-            values, places = b.ops("Unique", [x], [((None,), b.dtype(x)), (b.shape(x), "int32")])
+            values, places = b.ops("Unique", [x], [((None,), x.dtype), (x.shape, "int32")])
         answers = [values, b.cast(places, op.results[1].dtype)]
         if op.name == "UniqueWithCounts":
             ones = b.fill(b.sizes(x), 1, "int32")
@@ -194,14 +194,14 @@ class UniqueCounts(Decomposition):
 class ArgExtreme(Decomposition):
     """The position of the first of the largest elements of int64, or of their negatives, by TOPK_V2."""
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         rank = len(op.shape(0))
         op.require(0, "int64")
         axis = op.axis(1, rank)
         value = op.operands[0]
         if op.name == "ArgMin":  # -1 - x, which the lowest integer has as well
-            value = b.binary("Sub", -1, value)
+            value = -1 - value
         value = b.transpose(value, [*(each for each in range(rank) if each != axis), axis])
-        shape = (*b.shape(value)[:-1], 1)
+        shape = (*value.shape[:-1], 1)
         largest = b.ops("TopKV2", [value, b.constant(1, "int32")], [(shape, "int64"), (shape, "int32")], sorted=True)
         return b.cast(b.reshape(largest[1], b.sizes(value)[:-1]), op.results[0].dtype)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, maximum, select, sqrt
 from litefuse.passes.legalize.arithmetic.elementary import LARGEST
 from litefuse.passes.legalize.arrays.coordinates import element_numbers
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
-    from litefuse.ir.mlir import ir
 
 __all__ = ["Segment", "SparseSegment", "SparseSegmentGradient", "TensorScatter", "UnsortedSegment"]
 
@@ -37,7 +37,7 @@ class Segment(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/math#about_segmentation_2.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(1, 1)
         kind = op.name.removeprefix("Segment")
         op.require(0, "float32", "int32", *(["int64"] if kind == "Sum" else []))
@@ -47,7 +47,7 @@ class Segment(Decomposition):
             return _segments(b, kind, data, ids, op.constants[1])
         # Of unknown rank: the other dimensions are merged into one, and set apart again.
         rest = b.slice(b.op("Shape", [data], [None], "int32"), 0, 1, None)
-        rows = b.op("Reshape", [data, b.vector([b.size(ids, 0), -1])], [b.shape(ids)[0], None], op.types[0].dtype)
+        rows = b.op("Reshape", [data, b.vector([b.size(ids, 0), -1])], [ids.shape[0], None], op.types[0].dtype)
         made = _segments(b, kind, rows, ids, op.constants[1])
         return b.reshape_to(made, b.concat([b.vector([b.size(made, 0)]), rest], 0))
 
@@ -64,7 +64,7 @@ class SparseSegment(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/sparse/segment_sum, segment_mean, segment_sqrt_n.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0)
         op.shape(2, 1)
         kind = op.name.removeprefix("SparseSegment").removesuffix("WithNumSegments")
@@ -88,14 +88,14 @@ class SparseSegmentGradient(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/SparseSegmentMeanGrad.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0)
         op.shape(2, 1)
         op.require(0, "float32")
         gradient, indices, ids = op.operands[0], *(b.cast(operand, "int32") for operand in op.operands[1:3])
         kind = op.name.removeprefix("SparseSegment").removesuffix("Grad")
         if kind != "Sum":
-            gradient = b.binary("RealDiv", gradient, _divisors(b, kind, gradient, ids, b.size(gradient, 0)))
+            gradient = gradient / _divisors(b, kind, gradient, ids, b.size(gradient, 0))
         (count,) = b.numbers(op, 3, 1)
         return _segments(b, "Sum", b.gather(gradient, ids), indices, None, count)
 
@@ -107,7 +107,7 @@ class UnsortedSegment(Decomposition):
     Negative ids are scattered to a segment that is sliced off.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         shape, ids_shape = op.shape(0), op.shape(1)
         op.require(0, "int64", "float32", "int32")
         if op.types[0].dtype != "int64" or op.name != "UnsortedSegmentSum":
@@ -118,8 +118,8 @@ class UnsortedSegment(Decomposition):
         rest = sizes[len(ids_shape) :]
         elements = b.product(sizes[: len(ids_shape)])
         places = b.reshape(b.cast(ids, "int32"), [elements])
-        places = b.select(b.compare("Less", places, 0), b.scalar(count), places)
-        total = b.dims("AddV2", count, 1)
+        places = select(places < 0, b.scalar(count), places)
+        total = count + 1
         operands = [b.expand(places, 1), b.reshape(data, [elements, *rest]), b.vector([total, *rest])]
         known = [*b.known([total]), *shape[len(ids_shape) :]]
         return b.slice(b.op("ScatterNd", operands, known, "int64"), 0, 0, count)
@@ -135,12 +135,12 @@ class TensorScatter(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_sub, tensor_scatter_nd_max.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         shape, index_shape = op.shape(0), op.shape(1)
         sums = op.name in {"TensorScatterAdd", "TensorScatterSub"}
         op.require(0, "float32", "int32", "int64", *(["complex64"] if sums else []))
         tensor, indices, updates = op.operands
-        dtype = b.dtype(tensor)
+        dtype = tensor.dtype
         depth = index_shape[-1]
         if depth is None:  # the updates have the remaining dimensions of the tensor
             depth = len(index_shape) - 1 + len(shape) - len(op.shape(2))
@@ -163,7 +163,7 @@ class TensorScatter(Decomposition):
         return b.reshape(_reduced(b, name, rows, every, count), sizes)
 
 
-def _reduced(b: Builder, name: str, data: ir.Value, ids: ir.Value, count: MixedSize) -> ir.Value:
+def _reduced(b: Builder, name: str, data: Tensor, ids: Tensor, count: MixedSize) -> Tensor:
     """Reduces ``count`` segments of a tensor's rows, each of which has an element.
 
     LiteRT starts from the lowest or the largest finite float, beyond which only half of an infinity is::
@@ -172,46 +172,46 @@ def _reduced(b: Builder, name: str, data: ir.Value, ids: ir.Value, count: MixedS
 
     No other product is infinite, since LiteRT's own MUL bounds them. Of subnormal floats the last bit is lost.
     """
-    shape, dtype = [*b.known([count]), *b.shape(data)[1:]], b.dtype(data)
+    shape, dtype = [*b.known([count]), *data.shape[1:]], data.dtype
     if dtype != "float32" or name not in {"UnsortedSegmentMax", "UnsortedSegmentMin"}:
         return b.op(name, [data, ids, b.scalar(count)], shape, dtype)
-    half = b.op(name, [b.binary("Mul", data, 0.5), ids, b.scalar(count)], shape, dtype)
-    finite = b.select(b.compare("Less", half, -LARGEST / 2), -math.inf, b.binary("Mul", half, 2.0))
-    return b.select(b.compare("Greater", half, LARGEST / 2), math.inf, finite)
+    half = b.op(name, [data * 0.5, ids, b.scalar(count)], shape, dtype)
+    finite = select(half < -LARGEST / 2, -math.inf, half * 2.0)
+    return select(half > LARGEST / 2, math.inf, finite)
 
 
 def _segments(
     b: Builder,
     kind: str,
-    data: ir.Value,
-    ids: ir.Value,
+    data: Tensor,
+    ids: Tensor,
     known: np.ndarray[tuple[int, ...], np.dtype[np.int64]] | None,
     count: MixedSize | None = None,
-) -> ir.Value:
+) -> Tensor:
     """Reduces segments; ``count`` of them if it is given, else as many as the last id says, which may be known."""
     if count is None and known is not None:
         count = int(known[-1]) + 1 if known.size else 0
     elif count is None:
         last = b.op("Max", [ids, b.constant([0], "int32")], [], "int32", keep_dims=False)
-        count = b.binary("AddV2", last, 1)
+        count = last + 1
     value = _reduced(b, f"UnsortedSegment{'Sum' if kind in {'Mean', 'SqrtN'} else kind}", data, ids, count)
     if kind in {"Sum", "Prod"}:
         return value
     if kind in {"Max", "Min"}:
-        return b.select(b.compare("Greater", _numbers(b, data, ids, count), 0), value, 0)
-    return b.binary("RealDiv", value, _divisors(b, kind, data, ids, count))
+        return select(_numbers(b, data, ids, count) > 0, value, 0)
+    return value / _divisors(b, kind, data, ids, count)
 
 
-def _divisors(b: Builder, kind: str, data: ir.Value, ids: ir.Value, count: MixedSize) -> ir.Value:
+def _divisors(b: Builder, kind: str, data: Tensor, ids: Tensor, count: MixedSize) -> Tensor:
     """Emits what means, or sums over the square root of their number, divide the sum of each segment by."""
-    numbers = b.binary("Maximum", _numbers(b, data, ids, count), 1)
-    return b.unary("Sqrt", numbers) if kind == "SqrtN" else numbers
+    numbers = maximum(_numbers(b, data, ids, count), 1)
+    return sqrt(numbers) if kind == "SqrtN" else numbers
 
 
-def _numbers(b: Builder, data: ir.Value, ids: ir.Value, count: MixedSize) -> ir.Value:
+def _numbers(b: Builder, data: Tensor, ids: Tensor, count: MixedSize) -> Tensor:
     """Emits how many ids each segment has, in the data's dtype and rank."""
-    ones = b.fill([b.size(ids, 0)], 1, b.dtype(data))
-    numbers = b.op("UnsortedSegmentSum", [ones, ids, b.scalar(count)], b.known([count]), b.dtype(data))
-    for axis in range(1, len(b.shape(data))):
+    ones = b.fill([b.size(ids, 0)], 1, data.dtype)
+    numbers = b.op("UnsortedSegmentSum", [ones, ids, b.scalar(count)], b.known([count]), data.dtype)
+    for axis in range(1, len(data.shape)):
         numbers = b.expand(numbers, axis)
     return numbers

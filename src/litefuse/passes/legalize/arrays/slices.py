@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, select
 from litefuse.passes.legalize.arrays.along_axis import around_axis
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
-    from litefuse.ir.mlir import ir
 
 __all__ = ["LITERT_RANK", "WHOLE", "AxisSlice", "Slices"]
 
@@ -45,9 +45,9 @@ class AxisSlice:
         if self.shrink:
             assert begin is not None
             if isinstance(begin, int):
-                return begin if begin >= 0 else b.dims("AddV2", size, begin), 1
-            from_end = b.binary("AddV2", begin, b.scalar(size))
-            return b.select(b.compare("Less", begin, 0), from_end, begin), 1
+                return begin if begin >= 0 else size + begin, 1
+            from_end = begin + b.scalar(size)
+            return select(begin < 0, from_end, begin), 1
         if not isinstance(size, int) or not isinstance(begin, int | None) or not isinstance(end, int | None):
             return None
         if not isinstance(stride, int) or stride != 1:
@@ -124,7 +124,7 @@ class Slices(NamedTuple):
             raise NotDecomposed(f"it has more slices than the {rank} dimensions")
         return cls(axes, new_axes)
 
-    def taken(self, b: Builder, value: ir.Value) -> ir.Value:
+    def taken(self, b: Builder, value: Tensor) -> Tensor:
         """Emits the slice of a tensor: at once, or if the rank is too high, one dimension after the other."""
         if len(self.axes) <= LITERT_RANK:
             value = _take(b, value, self.axes)
@@ -149,7 +149,7 @@ def _number(op: TensorFlowOp, b: Builder, operand: int, at: int) -> MixedSize:
     return int(np.clip(numbers[at], _INT32.min, _INT32.max))
 
 
-def _take_along(b: Builder, value: ir.Value, axis: int, each: AxisSlice) -> ir.Value:
+def _take_along(b: Builder, value: Tensor, axis: int, each: AxisSlice) -> Tensor:
     if each is WHOLE:
         return value
     rows, sizes = around_axis(b, value, axis)
@@ -158,10 +158,10 @@ def _take_along(b: Builder, value: ir.Value, axis: int, each: AxisSlice) -> ir.V
     return b.reshape(taken, sizes)
 
 
-def _take(b: Builder, value: ir.Value, slices: Sequence[AxisSlice]) -> ir.Value:
+def _take(b: Builder, value: Tensor, slices: Sequence[AxisSlice]) -> Tensor:
     masks = {f"{name}_mask": 0 for name in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")}
     shape: list[int | None] = []
-    for axis, (each, size) in enumerate(zip(slices, b.shape(value), strict=True)):
+    for axis, (each, size) in enumerate(zip(slices, value.shape, strict=True)):
         masks["begin_mask"] |= (each.begin is None) << axis
         masks["end_mask"] |= (each.end is None and not each.shrink) << axis
         masks["shrink_axis_mask"] |= each.shrink << axis
@@ -170,4 +170,4 @@ def _take(b: Builder, value: ir.Value, slices: Sequence[AxisSlice]) -> ir.Value:
     begin = [0 if slice_.begin is None else slice_.begin for slice_ in slices]
     end = [0 if slice_.end is None else slice_.end for slice_ in slices]
     operands = [b.vector(begin), b.vector(end), b.vector([slice_.stride for slice_ in slices])]
-    return b.op("StridedSlice", [value, *operands], shape, b.dtype(value), **masks)
+    return b.op("StridedSlice", [value, *operands], shape, value.dtype, **masks)

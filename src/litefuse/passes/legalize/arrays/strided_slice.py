@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, maximum, minimum, select
 from litefuse.passes.legalize.arrays.carrier import carried, delivered
 from litefuse.passes.legalize.arrays.scatter_update import replace_rows
 from litefuse.passes.legalize.arrays.slices import LITERT_RANK, AxisSlice, Slices
@@ -12,7 +13,6 @@ from litefuse.passes.legalize.decomposition import Decomposition, before_engine,
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
-    from litefuse.ir.mlir import ir
 
 __all__ = [
     "EmptySlice",
@@ -39,7 +39,7 @@ class EmptySlice(Decomposition):
     def before_lowering(self, op: TensorFlowOp) -> bool:
         return 0 in (op.results[0].shape or ()) and op.types[0].dtype in _FILLED
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         (result,) = op.results
         if result.shape is None or 0 not in result.shape:
             raise NotDecomposed("its result has elements, or may have some")
@@ -59,10 +59,10 @@ class EmptySlice(Decomposition):
 
 def _taken(b: Builder, size: MixedSize, begin: MixedSize, given: MixedSize) -> MixedSize:
     """Returns the size of a slice of a dimension; -1 as the given size requests the rest."""
-    rest = b.dims("Sub", size, begin)
+    rest = size - begin
     if isinstance(given, int):
         return rest if given == -1 else given
-    return b.select(b.compare("Less", given, 0), b.scalar(rest), given)
+    return select(given < 0, b.scalar(rest), given)
 
 
 @decomposition("Slice")
@@ -74,7 +74,7 @@ class SliceAtComputedPositions(Decomposition):
     def before_lowering(self, op: TensorFlowOp) -> bool:
         return (op.constants[1] is None) != (op.constants[2] is None)
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         value, *places = op.operands
         (result,) = op.results
         shape = (None,) * len(op.shape(0)) if result.shape is None else result.shape
@@ -88,7 +88,7 @@ class StridedSlice(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/strided_slice.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         slices = Slices.of(op, b, len(op.shape(0)))
         return delivered(b, slices.taken(b, carried(b, op.operands[0])), op.types[0].dtype)
 
@@ -100,7 +100,7 @@ class StridedSliceGradient(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/StridedSliceGrad.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         (rank,) = op.shape(0, 1)
         if rank is None:
             raise NotDecomposed("the result is of unknown rank")
@@ -108,10 +108,10 @@ class StridedSliceGradient(Decomposition):
         op.shape(4)
         gradient = carried(b, op.operands[4])
         sizes = b.sizes_in(op.operands[0], op.results[0].shape or [None] * rank)
-        begins = [_begin(b, each, size) for each, size in zip(slices.axes, sizes, strict=True)]
+        begins = [_begin(each, size) for each, size in zip(slices.axes, sizes, strict=True)]
         known = [begin for begin in begins if begin is not None]
         if len(known) < len(begins):
-            zeros = b.fill(sizes, 0, b.dtype(gradient))
+            zeros = b.fill(sizes, 0, gradient.dtype)
             return delivered(b, _scattered(b, zeros, slices, gradient), op.types[4].dtype)
         taken, position = b.sizes(gradient), 0
         counts: list[MixedSize] = []
@@ -120,17 +120,17 @@ class StridedSliceGradient(Decomposition):
             position += slices.new_axes.count(axis)
             counts.append(1 if each.shrink else taken[position])
             position += not each.shrink
-            paddings.append((before, b.dims("Sub", b.dims("Sub", sizes[axis], before), counts[axis])))
+            paddings.append((before, sizes[axis] - before - counts[axis]))
         return delivered(b, b.pad(b.reshape(gradient, counts), paddings), op.types[4].dtype)
 
 
-def _begin(b: Builder, each: AxisSlice, size: MixedSize) -> MixedSize | None:
+def _begin(each: AxisSlice, size: MixedSize) -> MixedSize | None:
     """Returns the begin of a slice; None if it has a stride, or if the sign of the begin is unknown."""
     begin = each.begin or 0
     if not isinstance(each.stride, int) or each.stride != 1 or not isinstance(begin, int):
         return None
-    before = b.dims("Maximum", b.dims("AddV2", size, begin), 0) if begin < 0 else begin
-    return b.dims("Minimum", before, size)
+    before = maximum(size + begin, 0) if begin < 0 else begin
+    return minimum(before, size)
 
 
 @decomposition("TensorStridedSliceUpdate")
@@ -140,7 +140,7 @@ class StridedSliceUpdate(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/tensor_strided_slice_update.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         slices = Slices.of(op, b, len(op.shape(0)))
         op.shape(4)
         value, update = carried(b, op.operands[0]), carried(b, op.operands[4])
@@ -151,13 +151,13 @@ class StridedSliceUpdate(Decomposition):
             visible = [extent for (_, extent), each in zip(known, slices.axes, strict=True) if not each.shrink]
             filled = b.reshape(b.broadcast(update, slices.with_new_axes(visible)), [extent for _, extent in known])
             begin = b.vector([first for first, _ in known])
-            result = b.op("XlaDynamicUpdateSlice", [value, filled, begin], b.shape(value), b.dtype(value))
+            result = b.op("XlaDynamicUpdateSlice", [value, filled, begin], value.shape, value.dtype)
         else:
             result = _scattered(b, value, slices, update)
         return delivered(b, result, op.types[0].dtype)
 
 
-def _scattered(b: Builder, value: ir.Value, slices: Slices, update: ir.Value) -> ir.Value:
+def _scattered(b: Builder, value: Tensor, slices: Slices, update: Tensor) -> Tensor:
     """Emits the value with the elements of the slice replaced by those of the update."""
     sizes = b.sizes(value)
     count = b.product(sizes)

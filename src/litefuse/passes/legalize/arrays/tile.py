@@ -11,7 +11,7 @@ from litefuse.passes.legalize.decomposition import Decomposition, before_engine,
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
-    from litefuse.ir.mlir import ir
+    from litefuse.ir.tensors import Tensor
 
 __all__ = ["OpenTile"]
 
@@ -31,7 +31,7 @@ class OpenTile(Decomposition):
     def before_lowering(self, op: TensorFlowOp) -> bool:
         return bool(_repeated(op))
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         repeated = _repeated(op)
         if not repeated:
             raise NotDecomposed("LiteRT's Tile does not take it in this form")
@@ -51,16 +51,16 @@ def _repeated(op: TensorFlowOp) -> dict[int, int]:
     return {axis: count for axis, count in counts.items() if shape[axis] is None and count > 1}
 
 
-def _copied(b: Builder, value: ir.Value, axis: int, count: int) -> ir.Value:
+def _copied(b: Builder, value: Tensor, axis: int, count: int) -> Tensor:
     sizes = b.sizes(value)
     multiples = [1] * (len(sizes) + 1)
     multiples[axis] = count
     apart = _tiled(b, b.expand(value, axis), multiples)
     merged: list[MixedSize] = list(sizes)
-    merged[axis] = b.dims("Mul", sizes[axis], count)
+    merged[axis] = sizes[axis] * count
     return b.reshape(apart, merged)
 
 
-def _tiled(b: Builder, value: ir.Value, multiples: list[int]) -> ir.Value:
-    shape = [None if size is None else size * n for size, n in zip(b.shape(value), multiples, strict=True)]
-    return b.op("Tile", [value, b.constant(np.array(multiples), "int32")], shape, b.dtype(value))
+def _tiled(b: Builder, value: Tensor, multiples: list[int]) -> Tensor:
+    shape = [None if size is None else size * n for size, n in zip(value.shape, multiples, strict=True)]
+    return b.op("Tile", [value, b.constant(np.array(multiples), "int32")], shape, value.dtype)

@@ -10,7 +10,7 @@ from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
+    from litefuse.ir.tensors import Tensor
 
 __all__ = ["UnravelIndex"]
 
@@ -22,11 +22,11 @@ class UnravelIndex(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/unravel_index.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0, 0, 1)
         (count,) = op.shape(1, 1)
         if not count:
             raise NotDecomposed("the number of dimensions is unknown")
         op.require(0, "int32")
         numbers, dims = op.operands
-        return b.stack(coordinates(b, numbers, [b.element(dims, axis) for axis in range(count)]), 0)
+        return b.stack(coordinates(numbers, [b.element(dims, axis) for axis in range(count)]), 0)

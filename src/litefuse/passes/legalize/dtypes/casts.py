@@ -15,6 +15,7 @@ from litefuse.ir.constants import stored
 from litefuse.ir.defining_ops import is_size
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, not_equal, select
 from litefuse.ir.types import tensor_type_of
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
 
@@ -46,12 +47,12 @@ class CastOfBroadcast(Decomposition):
     def before_lowering(self, op: TensorFlowOp) -> bool:
         return op.results[0].dtype in {"bfloat16", "float16"} and producer(op.operands[0], "tf.BroadcastTo") is not None
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         broadcast, kind = producer(op.operands[0], "tf.BroadcastTo"), op.results[0]
         if broadcast is None:
             raise NotDecomposed("its operand is not broadcast")
         value, sizes = broadcast.operands
-        return b.op("BroadcastTo", [b.cast(value, kind.dtype), sizes], b.shape(op.operands[0]), kind.dtype)
+        return b.op("BroadcastTo", [b.cast(value, kind.dtype), sizes], op.operands[0].shape, kind.dtype)
 
 
 # LiteRT's op does not support float64.
@@ -70,21 +71,21 @@ class CastOfQuotient(Decomposition):
     def before_lowering(self, op: TensorFlowOp) -> bool:
         return _cast_quotient(op) is not None
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         found, dtype = _cast_quotient(op), op.results[0].dtype
         if found is None:
             raise NotDecomposed("its operand is not a quotient of int32")
         rounded, *parts = found
-        x, y = (b.constant(part, "int32") if isinstance(part, np.ndarray) else part for part in parts)
+        x, y = (b.constant(part, "int32") if isinstance(part, np.ndarray) else Tensor(part) for part in parts)
         if dtype == "float32":
-            return b.binary("RealDiv", b.cast(x, dtype), b.cast(y, dtype))
+            return b.cast(x, dtype) / b.cast(y, dtype)
         if rounded is None:
             whole = b.binary("Div", x, y)
         else:
-            whole = b.binary("FloorDiv", x, y)
+            whole = x // y
             if rounded == "Ceil":
-                rest = b.compare("NotEqual", b.binary("FloorMod", x, y), 0)
-                whole = b.binary("AddV2", whole, b.cast(rest, "int32"))
+                rest = not_equal(x % y, 0)
+                whole = whole + b.cast(rest, "int32")
         return whole if dtype == "int32" else b.cast(whole, dtype)
 
 
@@ -140,7 +141,7 @@ class _Fraction(NamedTuple):
         bits: The largest number of bits that float64 needs, in any order of the sums.
     """
 
-    terms: Mapping[tuple[ir.Value, ...], int]
+    terms: Mapping[tuple[Tensor, ...], int]
     shift: int
     bits: int
 
@@ -162,7 +163,7 @@ class _Fraction(NamedTuple):
 
     def combined(self, name: str, other: _Fraction) -> _Fraction:
         """Returns the sum, difference or product."""
-        terms: Counter[tuple[ir.Value, ...]] = Counter()
+        terms: Counter[tuple[Tensor, ...]] = Counter()
         if name == "Mul":
             for factors, number in self.terms.items():
                 for others, by in other.terms.items():
@@ -176,18 +177,18 @@ class _Fraction(NamedTuple):
             terms[factors] += -number if name == "Sub" else number
         return _Fraction(terms, shift, max(first.bits, second.bits) + 1)
 
-    def numerator(self, b: Builder, dtype: str, scale: int = 1) -> ir.Value:
+    def numerator(self, b: Builder, dtype: str, scale: int = 1) -> Tensor:
         """Emits the numerator times ``scale``, as integers of a dtype that is large enough."""
-        result: ir.Value | None = None
+        result: Tensor | None = None
         for factors, number in self.terms.items():
-            if not number and all(b.shape(each) == () for each in factors):
+            if not number and all(each.shape == () for each in factors):
                 continue
             term = None if factors and number * scale == 1 else b.constant(number * scale, dtype)
             for factor in reversed(factors):
                 value = b.cast(factor, dtype)
-                term = value if term is None else b.binary("Mul", value, term)
+                term = value if term is None else value * term
             assert term is not None
-            result = term if result is None else b.binary("AddV2", result, term)
+            result = term if result is None else result + term
         return b.constant(0, dtype) if result is None else result
 
 
@@ -206,7 +207,7 @@ class CastOfFraction(Decomposition):
     def before_lowering(self, op: TensorFlowOp) -> bool:
         return op.results[0].dtype in {"int32", "int64"} and _rounded_fraction(op.operands[0]) is not None
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         found = _rounded_fraction(op.operands[0])
         if found is None:
             raise NotDecomposed("its operand is not a simple fraction of int32")
@@ -216,31 +217,31 @@ class CastOfFraction(Decomposition):
         if fraction.bound + denominator < 1 << 31:
             numerator = fraction.numerator(b, "int32")
             if rounded == "Ceil":
-                numerator = b.binary("AddV2", numerator, denominator - 1)
+                numerator = numerator + (denominator - 1)
             if fraction.shift:
                 numerator = b.binary("Div" if rounded is None else "FloorDiv", numerator, denominator)
             return b.cast(numerator, dtype)
         return b.cast(_divided(b, fraction, "Zero" if towards_zero else rounded), dtype)
 
 
-def _divided(b: Builder, fraction: _Fraction, rounded: str | None) -> ir.Value:
+def _divided(b: Builder, fraction: _Fraction, rounded: str | None) -> Tensor:
     """Emits a fraction as integers of int64, or of int32 if they fit."""
     shift, scale = fraction.shift, 1 << max(_HALF - fraction.shift, 0)
     halves = shift > 0 and fraction.bound >> shift < 1 << 31 and (fraction.bound + (1 << shift)) * scale < 1 << 63
     numerator = fraction.numerator(b, "int64", scale if halves else 1)
     less = ((1 << shift) - 1) * (scale if halves else 1)
     if rounded == "Ceil":
-        numerator = b.binary("AddV2", numerator, less)
+        numerator = numerator + less
     elif rounded == "Zero" and halves:
-        numerator = b.select(b.compare("Less", numerator, 0), b.binary("AddV2", numerator, less), numerator)
+        numerator = select(numerator < 0, numerator + less, numerator)
     if not halves:
         return numerator if not shift else b.binary("Div" if rounded == "Zero" else "FloorDiv", numerator, 1 << shift)
-    shape = b.shape(numerator)
+    shape = numerator.shape
     whole = b.gather(b.op("Bitcast", [numerator], [*shape, 2], "int32"), b.constant(1, "int32"), len(shape))
-    return b.binary("FloorDiv", whole, 1 << (shift - _HALF)) if shift > _HALF else whole
+    return whole // (1 << (shift - _HALF)) if shift > _HALF else whole
 
 
-def _rounded_fraction(value: ir.Value) -> tuple[str | None, _Fraction] | None:
+def _rounded_fraction(value: Tensor) -> tuple[str | None, _Fraction] | None:
     """Returns the rounding of a fraction, if any, and the fraction; None for any other value."""
     rounded = producer(value, *(f"tf.{name}" for name in _ROUNDED))
     found = _fraction(value if rounded is None else rounded.operands[0])
@@ -306,7 +307,7 @@ _INTEGERS = frozenset({"bool", *(f"{sign}int{bits}" for sign in ("", "u") for bi
 class CastOfUint64(Decomposition):
     """Casts between uint64 and other integers through int64, whose bits are the same."""
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         (x,), given, made = op.operands, op.types[0].dtype, op.results[0].dtype
         if "uint64" not in (given, made) or not {given, made} <= _INTEGERS:
             raise NotDecomposed(f"LiteRT's CAST does not make {made} of {given}")

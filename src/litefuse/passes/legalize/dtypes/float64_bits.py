@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, select
 from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
 
 __all__ = ["Float64Comparisons", "Float64Signs"]
 
@@ -23,7 +23,7 @@ _INFINITE = 0x7FF << 52
 class Float64Comparisons(Decomposition):
     """Compares the bits, as numbers in the same order; nothing is equal to NaN, smaller or greater."""
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         _require_float64(op)
         op.shape(0)
         op.shape(1)
@@ -31,24 +31,24 @@ class Float64Comparisons(Decomposition):
         name = "Equal" if op.name == "NotEqual" else op.name
         found = b.compare(name, *keys)
         for key in keys:
-            is_number = b.compare("LessEqual", b.unary("Abs", key), _INFINITE)
-            found = b.binary("LogicalAnd", found, is_number)
-        return b.unary("LogicalNot", found) if op.name == "NotEqual" else found
+            is_number = abs(key) <= _INFINITE
+            found = found & is_number
+        return ~found if op.name == "NotEqual" else found
 
 
 @decomposition("Abs", "IsFinite", "IsInf", "IsNan", "Neg", order=2)
 class Float64Signs(Decomposition):
     """Changes the first bit, which is the sign, or looks at the exponent."""
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         _require_float64(op)
         op.shape(0)
         bits = b.bitcast(op.operands[0], "int64")
-        negative = b.compare("Less", bits, 0)
-        flipped = b.binary("Sub", bits, _SIGN)  # modulo 2^64
+        negative = bits < 0
+        flipped = bits - _SIGN  # modulo 2^64
         if op.name == "Neg":
             return b.bitcast(flipped, "float64")
-        size = b.select(negative, flipped, bits)
+        size = select(negative, flipped, bits)
         if op.name == "Abs":
             return b.bitcast(size, "float64")
         return b.compare({"IsFinite": "Less", "IsInf": "Equal", "IsNan": "Greater"}[op.name], size, _INFINITE)
@@ -59,7 +59,7 @@ def _require_float64(op: TensorFlowOp) -> None:
         raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype}")
 
 
-def _key(b: Builder, value: ir.Value) -> ir.Value:
+def _key(b: Builder, value: Tensor) -> Tensor:
     """Emits integers in the order of the numbers, the same one for both zeros."""
     bits = b.bitcast(value, "int64")
-    return b.select(b.compare("Less", bits, 0), b.binary("Sub", b.constant(_SIGN, "int64"), bits), bits)
+    return select(bits < 0, b.constant(_SIGN, "int64") - bits, bits)

@@ -15,7 +15,7 @@ from litefuse.passes.legalize.decomposition import Decomposition, before_engine,
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
+    from litefuse.ir.tensors import Tensor
 
 __all__ = ["FakeQuantize", "QuantizeAndDequantize"]
 
@@ -36,7 +36,7 @@ class FakeQuantize(Decomposition):
             return True
         return bool(op.attributes.get("narrow_range", False)) and not _stays_narrow(op)
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0)
         op.require(0, "float32")
         low: Any
@@ -71,7 +71,7 @@ class QuantizeAndDequantize(Decomposition):
     tensorflow/core/kernels/quantize_and_dequantize_op.h.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         rank = len(op.shape(0))
         op.require(0, "float32")
         attributes = op.attributes
@@ -145,9 +145,9 @@ def _scale(low: Any, high: Any, least: Any, most: Any) -> tuple[Any, Any, Any, A
     return _where(of_low, by_low, by_high), step, first, last
 
 
-def _extreme(b: Builder, name: str, value: ir.Value) -> ir.Value:
+def _extreme(b: Builder, name: str, value: Tensor) -> Tensor:
     """Emits the minimum or maximum of a vector, or of each position in the middle of three dimensions."""
-    if len(b.shape(value)) == 1:
+    if len(value.shape) == 1:
         return b.reduce(name, value, 0)
     return b.reduce(name, b.reduce(name, value, 2, keep_dims=True), 0, keep_dims=True)
 

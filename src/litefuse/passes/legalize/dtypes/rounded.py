@@ -8,11 +8,11 @@ import numpy as np
 
 from litefuse.ir.mlir import producer
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, maximum, select, sign
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
 
 __all__ = ["RoundedToFloat8"]
 
@@ -57,20 +57,17 @@ class RoundedToFloat8(Decomposition):
             return True
         return op.results[0].dtype in _FORMATS and not op.readers <= {"tf.Cast"}
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         rounded = producer(op.operands[0], "tf.Cast")
-        if (
-            op.types[0].dtype not in _FORMATS
-            or rounded is None
-            or b.dtype(rounded.operands[0]) not in _EXACT_IN_FLOAT32
-        ):
+        exact = None if rounded is None else Tensor(rounded.operands[0])
+        if op.types[0].dtype not in _FORMATS or exact is None or exact.dtype not in _EXACT_IN_FLOAT32:
             raise NotDecomposed("LiteRT has no float8: only numbers that are cast to it and back are rounded")
         form = _FORMATS[op.types[0].dtype]
-        value = b.cast(rounded.operands[0], "float32")
-        exponent = b.binary("FloorDiv", b.bitcast(b.unary("Abs", value), "int32"), _MANTISSA)
-        power = b.bitcast(b.binary("Mul", exponent, _MANTISSA), "float32")
-        distance = b.binary("Mul", b.binary("Maximum", power, form.smallest), 2.0**-form.digits)
-        nearest = b.binary("Mul", b.unary("Round", b.binary("RealDiv", value, distance)), distance)
-        beyond = b.binary("Mul", b.unary("Sign", value), form.beyond)
-        fits = b.compare("LessEqual", b.unary("Abs", nearest), form.largest)
-        return b.cast(b.select(fits, nearest, beyond), op.results[0].dtype)
+        value = b.cast(exact, "float32")
+        exponent = b.bitcast(abs(value), "int32") // _MANTISSA
+        power = b.bitcast(exponent * _MANTISSA, "float32")
+        distance = maximum(power, form.smallest) * 2.0**-form.digits
+        nearest = b.unary("Round", value / distance) * distance
+        beyond = sign(value) * form.beyond
+        fits = abs(nearest) <= form.largest
+        return b.cast(select(fits, nearest, beyond), op.results[0].dtype)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, select
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
 
 __all__ = ["Uint64", "Uint64Division"]
 
@@ -49,22 +49,22 @@ _ORDERED = frozenset(
 class Uint64(Decomposition):
     """The op of the same bits as int64; numbers that are compared are moved by 2^63, which keeps their order."""
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
         if all(kind.dtype != "uint64" for kind in op.types):
             raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype if op.types else 'it'}")
         operands = list(op.operands)
         for place, (value, each) in enumerate(zip(operands, op.types, strict=True)):
             if each.dtype == "uint64":
-                operands[place] = self._moved(op, b, b.bitcast(value, "int64"))
+                operands[place] = self._moved(op, b.bitcast(value, "int64"))
         kinds = [(result.shape, "int64" if result.dtype == "uint64" else result.dtype) for result in op.results]
         results = b.ops(op.name, operands, kinds, **b.options(op))
         return [
-            b.bitcast(self._moved(op, b, value), "uint64") if each.dtype == "uint64" else value
+            b.bitcast(self._moved(op, value), "uint64") if each.dtype == "uint64" else value
             for value, each in zip(results, op.results, strict=True)
         ]
 
-    def _moved(self, op: TensorFlowOp, b: Builder, value: ir.Value) -> ir.Value:
-        return b.binary("AddV2", value, _LEAST) if op.name in _ORDERED else value
+    def _moved(self, op: TensorFlowOp, value: Tensor) -> Tensor:
+        return value + _LEAST if op.name in _ORDERED else value
 
 
 @decomposition("Div", "FloorDiv", "FloorMod", "Mod", "RealDiv", "TruncateDiv", order=4)
@@ -75,19 +75,17 @@ class Uint64Division(Decomposition):
     into a dividend at most once.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0)
         op.shape(1)
         op.require(0, "uint64")
         x, y = (b.bitcast(value, "int64") for value in op.operands)
         halved = b.bitcast(b.binary("RightShift", op.operands[0], 1), "int64")
-        large = b.compare("Less", y, 0)
-        divisor = b.select(large, 1, y)
-        quotient = b.select(large, 0, b.binary("Mul", b.binary("FloorDiv", halved, divisor), 2))
-        rest = b.binary("Sub", x, b.binary("Mul", quotient, y))
-        again = b.compare("GreaterEqual", b.bitcast(rest, "uint64"), op.operands[1])
+        large = y < 0
+        divisor = select(large, 1, y)
+        quotient = select(large, 0, halved // divisor * 2)
+        rest = x - quotient * y
+        again = b.bitcast(rest, "uint64") >= op.operands[1]
         if op.name in {"FloorMod", "Mod"}:
-            found = b.select(again, b.binary("Sub", rest, y), rest)
-        else:
-            found = b.binary("AddV2", quotient, b.cast(again, "int64"))
-        return b.bitcast(found, "uint64")
+            return b.bitcast(select(again, rest - y, rest), "uint64")
+        return b.bitcast(quotient + b.cast(again, "int64"), "uint64")

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, equal, maximum, minimum, select
 from litefuse.passes.legalize.arithmetic.elementary import LARGEST
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
     from litefuse.ir.types import TensorType
 
 __all__ = ["Widened", "is_widened_float"]
@@ -77,24 +77,24 @@ class Widened(Decomposition):
         # Elements at constant places may be windows, which the engine slices.
         return op.name != "GatherNd" or op.constants[1] is not None
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
         widths = _FLOATS | _INTEGERS if op.name in self.names else _FLOATS
         narrow = next((kind.dtype for kind in op.types if kind.dtype in widths), None)
         if narrow is None or op.name in _OF_BITS or any(kind.dtype in _REFERENCES for kind in op.types):
             raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype if op.types else 'it'}")
         wide = widths[narrow]
         if op.name in _EXTREMES:
-            return b.recast(op, narrow, wide, lambda value: _within(b, value, narrow))
+            return b.recast(op, narrow, wide, lambda value: _within(value, narrow))
         return b.recast(op, narrow, wide)
 
 
-def _within(b: Builder, value: ir.Value, dtype: str) -> ir.Value:
+def _within(value: Tensor, dtype: str) -> Tensor:
     """Clamps the result of a reduction without elements, which is outside the dtype, to the dtype's limits."""
     if dtype in _INTEGERS:
         limits = np.iinfo(dtype)
-        return b.binary("Minimum", b.binary("Maximum", value, int(limits.min)), int(limits.max))
+        return minimum(maximum(value, int(limits.min)), int(limits.max))
     for limit in (_LARGEST[dtype], -_LARGEST[dtype]):  # infinities stay
-        value = b.select(b.compare("Equal", value, math.copysign(LARGEST, limit)), limit, value)
+        value = select(equal(value, math.copysign(LARGEST, limit)), limit, value)
     return value
 
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, maximum, minimum, select
 from litefuse.passes.legalize.arrays.loops import count_to, write_row
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
 from litefuse.passes.legalize.images.suppression import apart, best_boxes, threshold_above
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
 
 __all__ = ["CombinedNonMaxSuppression"]
 
@@ -38,7 +38,7 @@ class CombinedNonMaxSuppression(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/image/combined_non_max_suppression.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
         *_, boxes_per_place, _ = op.shape(0, 4)
         classes = op.shape(1, 3)[2]
         op.require(0, "float32")
@@ -49,17 +49,17 @@ class CombinedNonMaxSuppression(Decomposition):
             raise NotDecomposed(f"there are boxes of {boxes_per_place} classes, but scores of {classes}")
         boxes, scores, *_, iou, least = op.operands
         batch, places = b.size(scores, 0), b.size(scores, 1)
-        rows = b.dims("Mul", batch, classes)
+        rows = batch * classes
         by_class = b.reshape(b.transpose(scores, [0, 2, 1]), [rows, places])
-        box_rows = b.dims("Mul", batch, boxes_per_place)
+        box_rows = batch * boxes_per_place
         box_sets = b.reshape(b.transpose(boxes, [0, 2, 1, 3]), [box_rows, places, 4])
         iou, none_overlap = threshold_above(b, iou, op.constants[4], inclusive=False)
         distinct = apart(b, box_sets, none_overlap)
 
-        def boxes_of(row: ir.Value) -> ir.Value:
-            return row if boxes_per_place == classes else b.binary("FloorDiv", row, classes)
+        def boxes_of(row: Tensor) -> Tensor:
+            return row if boxes_per_place == classes else row // classes
 
-        def suppress(row: ir.Value, found: Sequence[ir.Value]) -> Sequence[ir.Value]:
+        def suppress(row: Tensor, found: Sequence[Tensor]) -> Sequence[Tensor]:
             chosen, valid = found
             operands = [b.gather(distinct, boxes_of(row)), b.gather(by_class, row), size, iou, least]
             indices, count = best_boxes(operands, length=per_class)
@@ -70,8 +70,8 @@ class CombinedNonMaxSuppression(Decomposition):
         chosen, valid = count_to(b, rows, start, suppress)
 
         # The best boxes of all classes of an image.
-        is_valid = b.compare("Less", b.constant(np.arange(per_class), "int32"), b.expand(valid, 1))
-        kept = b.select(is_valid, _at(b, by_class, chosen), _LOWEST)
+        is_valid = b.constant(np.arange(per_class), "int32") < b.expand(valid, 1)
+        kept = select(is_valid, _at(b, by_class, chosen), _LOWEST)
         width = classes * per_class
         best = min(total, width)
         values, order = b.ops(
@@ -81,23 +81,23 @@ class CombinedNonMaxSuppression(Decomposition):
             sorted=True,
         )
         detections = b.reduce("Sum", b.reshape(valid, [batch, classes]), 1)
-        detections = b.binary("Minimum", detections, best)
-        is_detection = b.compare("Less", b.constant(np.arange(best), "int32"), b.expand(detections, 1))
+        detections = minimum(detections, best)
+        is_detection = b.constant(np.arange(best), "int32") < b.expand(detections, 1)
 
-        class_of = b.binary("FloorDiv", order, per_class)
+        class_of = order // per_class
         sets = box_sets
         if boxes_per_place != classes:  # all classes share the boxes
             places_of = _at(b, b.reshape(chosen, [batch, width]), order)
         else:
-            offsets = b.binary("Mul", class_of, b.scalar(places))
-            places_of = b.binary("AddV2", _at(b, b.reshape(chosen, [batch, width]), order), offsets)
-            sets = b.reshape(sets, [batch, b.dims("Mul", classes, places), 4])
+            offsets = class_of * b.scalar(places)
+            places_of = _at(b, b.reshape(chosen, [batch, width]), order) + offsets
+            sets = b.reshape(sets, [batch, classes * places, 4])
         result = _at(b, sets, places_of)
         if op.attributes.get("clip_boxes", True):
-            result = b.binary("Minimum", b.binary("Maximum", result, 0.0), 1.0)
-        result = b.select(b.expand(is_detection, 2), result, 0.0)
-        values = b.select(is_detection, values, 0.0)
-        of_class = b.select(is_detection, b.cast(class_of, "float32"), 0.0)
+            result = minimum(maximum(result, 0.0), 1.0)
+        result = select(b.expand(is_detection, 2), result, 0.0)
+        values = select(is_detection, values, 0.0)
+        of_class = select(is_detection, b.cast(class_of, "float32"), 0.0)
         missing = 0 if op.attributes.get("pad_per_class", False) else total - best
         return [
             b.pad(result, [(0, 0), (0, missing), (0, 0)]),
@@ -107,8 +107,8 @@ class CombinedNonMaxSuppression(Decomposition):
         ]
 
 
-def _at(b: Builder, values: ir.Value, indices: ir.Value) -> ir.Value:
+def _at(b: Builder, values: Tensor, indices: Tensor) -> Tensor:
     """Gathers values at their own indices for each position of the first dimension."""
-    shape = (*b.shape(indices), *b.shape(values)[2:])
+    shape = (*indices.shape, *values.shape[2:])
     axis = b.constant(1, "int32")
-    return b.op("GatherV2", [values, indices, axis], shape, b.dtype(values), batch_dims=1)
+    return b.op("GatherV2", [values, indices, axis], shape, values.dtype, batch_dims=1)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, ceil, floor, maximum, minimum, select
 from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
-    from litefuse.ir.mlir import ir
 
 __all__ = ["CropAndResize"]
 
@@ -23,7 +23,7 @@ class CropAndResize(Decomposition):
 
     composite = True
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0, 4)
         op.shape(1, 2)
         op.shape(2, 1)
@@ -31,17 +31,17 @@ class CropAndResize(Decomposition):
         images, boxes, box_image, _ = op.operands
         batch, height, width, channels = b.sizes(images)
         pixels = b.reshape(b.cast(images, "float32"), [b.product([batch, height, width]), channels])
-        rows = _Samples.of(b, boxes, 0, height, _crop_size(op, b, 0))
-        columns = _Samples.of(b, boxes, 1, width, _crop_size(op, b, 1))
-        first_row = b.expand(b.binary("Mul", box_image, b.scalar(height)), 1)
+        rows = _Samples.of(boxes, 0, height, _crop_size(op, b, 0))
+        columns = _Samples.of(boxes, 1, width, _crop_size(op, b, 1))
+        first_row = b.expand(box_image * b.scalar(height), 1)
 
-        def pixel(row: ir.Value, column: ir.Value) -> ir.Value:
+        def pixel(row: Tensor, column: Tensor) -> Tensor:
             """Returns the pixels at rows ``[boxes, crop rows]`` and columns ``[boxes, crop columns]``."""
-            begin = b.binary("Mul", b.binary("AddV2", first_row, row), b.scalar(width))
-            return b.gather(pixels, b.binary("AddV2", b.expand(begin, 2), b.expand(column, 1)))
+            begin = (first_row + row) * b.scalar(width)
+            return b.gather(pixels, b.expand(begin, 2) + b.expand(column, 1))
 
-        def between(low: ir.Value, high: ir.Value, part: ir.Value) -> ir.Value:
-            return b.binary("AddV2", low, b.binary("Mul", b.binary("Sub", high, low), part))
+        def between(low: Tensor, high: Tensor, part: Tensor) -> Tensor:
+            return low + (high - low) * part
 
         match op.attributes.get("method", "bilinear"):
             case "nearest":
@@ -55,8 +55,8 @@ class CropAndResize(Decomposition):
                 crops = between(upper, lower, down)
             case method:
                 raise NotDecomposed(f"its method is {method}, neither bilinear nor nearest")
-        inside = b.binary("LogicalAnd", b.expand(rows.inside, 2), b.expand(columns.inside, 1))
-        return b.select(b.expand(inside, 3), crops, float(op.attributes.get("extrapolation_value", 0.0)))
+        inside = b.expand(rows.inside, 2) & b.expand(columns.inside, 1)
+        return select(b.expand(inside, 3), crops, float(op.attributes.get("extrapolation_value", 0.0)))
 
 
 def _crop_size(op: TensorFlowOp, b: Builder, axis: int) -> MixedSize:
@@ -73,36 +73,36 @@ class _Samples(NamedTuple):
         inside: Whether a point is inside the image.
     """
 
-    points: ir.Value
-    last: ir.Value
-    inside: ir.Value
+    points: Tensor
+    last: Tensor
+    inside: Tensor
 
     @classmethod
-    def of(cls, b: Builder, boxes: ir.Value, axis: int, size: MixedSize, count: MixedSize) -> _Samples:
-        last = b.cast(b.scalar(b.dims("AddV2", size, -1)), "float32")
+    def of(cls, b: Builder, boxes: Tensor, axis: int, size: MixedSize, count: MixedSize) -> _Samples:
+        last = b.cast(b.scalar(size + -1), "float32")
         begin, end = (b.slice(boxes, 1, column, column + 1) for column in (axis, axis + 2))
-        steps = b.cast(b.scalar(b.dims("Maximum", b.dims("AddV2", count, -1), 1)), "float32")
+        steps = b.cast(b.scalar(maximum(count + -1, 1)), "float32")
         # The number of steps, but not as a constant: with the fault `constant-divisor`, the rounded reciprocal moves
         # the last point of a box that ends at the image's border outside the image.
-        divisor = b.binary("Maximum", b.binary("Minimum", begin, steps), steps)
-        step = b.binary("RealDiv", b.binary("Mul", b.binary("Sub", end, begin), last), divisor)
-        first = b.binary("Mul", begin, last)
+        divisor = maximum(minimum(begin, steps), steps)
+        step = (end - begin) * last / divisor
+        first = begin * last
         if count == 1 or not isinstance(count, int):
-            middle = b.binary("Mul", b.binary("Mul", b.binary("AddV2", begin, end), 0.5), last)
-            first = middle if count == 1 else b.select(b.compare("Greater", b.scalar(count), 1), first, middle)
+            middle = (begin + end) * 0.5 * last
+            first = middle if count == 1 else select(b.scalar(count) > 1, first, middle)
         index = b.cast(b.range(count), "float32")
-        points = b.binary("AddV2", first, b.binary("Mul", index, step))
-        inside = b.binary("LogicalAnd", b.compare("GreaterEqual", points, 0.0), b.compare("LessEqual", points, last))
-        return cls(b.binary("Minimum", b.binary("Maximum", points, 0.0), last), last, inside)
+        points = first + index * step
+        inside = (points >= 0.0) & (points <= last)
+        return cls(minimum(maximum(points, 0.0), last), last, inside)
 
-    def around(self, b: Builder) -> tuple[ir.Value, ir.Value, ir.Value]:
+    def around(self, b: Builder) -> tuple[Tensor, Tensor, Tensor]:
         """Returns the positions before and after each point, and its distance from the one before."""
-        before = b.unary("Floor", self.points)
-        after = b.unary("Ceil", self.points)
-        return b.cast(before, "int32"), b.cast(after, "int32"), b.binary("Sub", self.points, before)
+        before = floor(self.points)
+        after = ceil(self.points)
+        return b.cast(before, "int32"), b.cast(after, "int32"), self.points - before
 
-    def nearest(self, b: Builder) -> ir.Value:
+    def nearest(self, b: Builder) -> Tensor:
         """Returns the position nearest to each point; of two, the later."""
-        before = b.unary("Floor", self.points)
-        later = b.compare("GreaterEqual", b.binary("Sub", self.points, before), 0.5)
-        return b.cast(b.select(later, b.binary("AddV2", before, 1.0), before), "int32")
+        before = floor(self.points)
+        later = self.points - before >= 0.5
+        return b.cast(select(later, before + 1.0, before), "int32")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, equal, maximum, minimum, select, sign
 from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
-    from litefuse.ir.mlir import ir
 
 __all__ = ["ImageProjection"]
 
@@ -27,12 +27,12 @@ class ImageProjection(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/ImageProjectiveTransformV3.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0, 4)
         op.shape(1, 2)
         op.require(0, "float32", "uint8", "int32", "int64")
         images, transforms, _, *fill = op.operands
-        dtype, method = b.dtype(images), str(op.attributes["interpolation"]).upper()
+        dtype, method = images.dtype, str(op.attributes["interpolation"]).upper()
         computed = dtype if method == "NEAREST" else "float32"
         batch, height, width, channels = b.sizes(images)
         pixels = b.reshape(b.cast(images, computed), [b.product([batch, height, width]), channels])
@@ -41,35 +41,35 @@ class ImageProjection(Decomposition):
         x = b.cast(b.range(_size(op, b, 1)), "float32")
         y = b.expand(b.cast(b.range(_size(op, b, 0)), "float32"), 1)
 
-        def plane(of_x: ir.Value, of_y: ir.Value, offset: ir.Value | float) -> ir.Value:
-            return b.binary("AddV2", b.binary("AddV2", b.binary("Mul", of_x, x), b.binary("Mul", of_y, y)), offset)
+        def plane(of_x: Tensor, of_y: Tensor, offset: Tensor | float) -> Tensor:
+            return of_x * x + of_y * y + offset
 
         depth = plane(c0, c1, 1.0)
-        nowhere = b.compare("Equal", depth, 0.0)
-        depth = b.select(nowhere, 1.0, depth)
+        nowhere = equal(depth, 0.0)
+        depth = select(nowhere, 1.0, depth)
         mode = str(op.attributes.get("fill_mode", "CONSTANT")).upper()
-        column = _mapped(b, b.binary("RealDiv", plane(a0, a1, a2), depth), width, mode)
-        row = _mapped(b, b.binary("RealDiv", plane(b0, b1, b2), depth), height, mode)
-        first = b.reshape(b.binary("Mul", b.range(batch), b.scalar(b.product([height, width]))), [batch, 1, 1])
+        column = _mapped(b, plane(a0, a1, a2) / depth, width, mode)
+        row = _mapped(b, plane(b0, b1, b2) / depth, height, mode)
+        first = b.reshape(b.range(batch) * b.scalar(b.product([height, width])), [batch, 1, 1])
 
-        def read(at_row: ir.Value, at_column: ir.Value) -> ir.Value:
+        def read(at_row: Tensor, at_column: Tensor) -> Tensor:
             """Returns the pixels at integer rows and columns ``[batch, rows, columns]``."""
-            inside = b.binary("LogicalAnd", _inside(b, at_row, height), _inside(b, at_column, width))
-            begin = b.binary("Mul", _position(b, at_row, height), b.scalar(width))
-            number = b.binary("AddV2", first, b.binary("AddV2", begin, _position(b, at_column, width)))
-            return b.select(b.expand(inside, 3), b.gather(pixels, number), filler)
+            inside = _inside(b, at_row, height) & _inside(b, at_column, width)
+            begin = _position(b, at_row, height) * b.scalar(width)
+            number = first + (begin + _position(b, at_column, width))
+            return select(b.expand(inside, 3), b.gather(pixels, number), filler)
 
         if method == "NEAREST":
             result = read(_rounded(b, row), _rounded(b, column))
         elif method == "BILINEAR":
             (top, down), (left, across) = (_parts(b, each) for each in (row, column))
-            bottom, right = b.binary("AddV2", top, 1.0), b.binary("AddV2", left, 1.0)
-            upper = _between(b, read(top, left), read(top, right), across)
-            lower = _between(b, read(bottom, left), read(bottom, right), across)
-            result = _between(b, upper, lower, down)
+            bottom, right = top + 1.0, left + 1.0
+            upper = _between(read(top, left), read(top, right), across)
+            lower = _between(read(bottom, left), read(bottom, right), across)
+            result = _between(upper, lower, down)
         else:
             raise NotDecomposed(f"its interpolation is {method}, neither NEAREST nor BILINEAR")
-        return b.cast(b.select(b.expand(nowhere, 3), filler, result), dtype)
+        return b.cast(select(b.expand(nowhere, 3), filler, result), dtype)
 
 
 def _size(op: TensorFlowOp, b: Builder, axis: int) -> MixedSize:
@@ -77,7 +77,7 @@ def _size(op: TensorFlowOp, b: Builder, axis: int) -> MixedSize:
     return b.element(op.operands[2], axis) if known is None else int(known[axis])
 
 
-def _mapped(b: Builder, point: ir.Value, size: MixedSize, mode: str) -> ir.Value:
+def _mapped(b: Builder, point: Tensor, size: MixedSize, mode: str) -> Tensor:
     """Maps coordinates outside ``0...size - 1`` inside.
 
     CONSTANT leaves them; NEAREST takes the border; REFLECT mirrors the image at its borders repeatedly, with the border
@@ -85,58 +85,58 @@ def _mapped(b: Builder, point: ir.Value, size: MixedSize, mode: str) -> ir.Value
     """
     if mode == "CONSTANT":
         return point
-    length, last = (b.cast(b.scalar(each), "float32") for each in (size, b.dims("AddV2", size, -1)))
-    before, after = b.compare("Less", point, 0.0), b.compare("Greater", point, last)
+    length, last = (b.cast(b.scalar(each), "float32") for each in (size, size + -1))
+    before, after = point < 0.0, point > last
     if mode == "REFLECT":
-        period = b.binary("Mul", length, 2.0)
-        rest = b.binary("Sub", point, b.binary("Mul", period, _whole(b, b.binary("RealDiv", point, period))))
-        opposite = b.binary("Sub", b.unary("Neg", rest), 1.0)
-        far_before = b.compare("Less", rest, b.unary("Neg", length))
-        below = b.select(far_before, b.binary("AddV2", rest, period), opposite)
-        far_after = b.compare("GreaterEqual", rest, length)
-        above = b.select(far_after, b.binary("AddV2", period, opposite), rest)
+        period = length * 2.0
+        rest = point - period * _whole(b, point / period)
+        opposite = -rest - 1.0
+        far_before = rest < -length
+        below = select(far_before, rest + period, opposite)
+        far_after = rest >= length
+        above = select(far_after, period + opposite, rest)
     elif mode == "WRAP":
-        turns = _whole(b, b.binary("RealDiv", point, b.binary("Maximum", last, 1.0)))
-        above = b.binary("Sub", point, b.binary("Mul", length, turns))
-        below = b.binary("AddV2", above, length)
+        turns = _whole(b, point / maximum(last, 1.0))
+        above = point - length * turns
+        below = above + length
     elif mode == "NEAREST":
         below = above = point
     else:
         raise NotDecomposed(f"its fill mode is {mode}, neither CONSTANT, NEAREST, REFLECT nor WRAP")
-    moved = b.select(before, below, b.select(after, above, point))
-    return b.binary("Minimum", b.binary("Maximum", moved, 0.0), last)
+    moved = select(before, below, select(after, above, point))
+    return minimum(maximum(moved, 0.0), last)
 
 
-def _whole(b: Builder, value: ir.Value) -> ir.Value:
+def _whole(b: Builder, value: Tensor) -> Tensor:
     """Truncates a value to its integer part."""
-    return b.binary("Mul", b.unary("Sign", value), b.unary("Floor", b.unary("Abs", value)))
+    return sign(value) * b.unary("Floor", abs(value))
 
 
-def _parts(b: Builder, point: ir.Value) -> tuple[ir.Value, ir.Value]:
+def _parts(b: Builder, point: Tensor) -> tuple[Tensor, Tensor]:
     """Returns the position before a point, and the point's distance from it."""
     floor = b.unary("Floor", point)
-    return floor, b.expand(b.binary("Sub", point, floor), 3)
+    return floor, b.expand(point - floor, 3)
 
 
-def _rounded(b: Builder, point: ir.Value) -> ir.Value:
+def _rounded(b: Builder, point: Tensor) -> Tensor:
     """Returns the nearest position; of two, the one farther from zero."""
     whole = _whole(b, point)
-    rest = b.unary("Abs", b.binary("Sub", point, whole))
-    step = b.select(b.compare("GreaterEqual", rest, 0.5), b.unary("Sign", point), 0.0)
-    return b.binary("AddV2", whole, step)
+    rest = abs(point - whole)
+    step = select(rest >= 0.5, sign(point), 0.0)
+    return whole + step
 
 
-def _between(b: Builder, low: ir.Value, high: ir.Value, part: ir.Value) -> ir.Value:
-    rest = b.binary("Sub", 1.0, part)
-    return b.binary("AddV2", b.binary("Mul", rest, low), b.binary("Mul", part, high))
+def _between(low: Tensor, high: Tensor, part: Tensor) -> Tensor:
+    rest = 1.0 - part
+    return rest * low + part * high
 
 
-def _inside(b: Builder, position: ir.Value, size: MixedSize) -> ir.Value:
+def _inside(b: Builder, position: Tensor, size: MixedSize) -> Tensor:
     limit = b.cast(b.scalar(size), "float32")
-    return b.binary("LogicalAnd", b.compare("GreaterEqual", position, 0.0), b.compare("Less", position, limit))
+    return (position >= 0.0) & (position < limit)
 
 
-def _position(b: Builder, position: ir.Value, size: MixedSize) -> ir.Value:
+def _position(b: Builder, position: Tensor, size: MixedSize) -> Tensor:
     """Returns a position as int32, clamped to the image."""
-    last = b.cast(b.scalar(b.dims("AddV2", size, -1)), "float32")
-    return b.cast(b.binary("Minimum", b.binary("Maximum", position, 0.0), last), "int32")
+    last = b.cast(b.scalar(size + -1), "float32")
+    return b.cast(minimum(maximum(position, 0.0), last), "int32")

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, exp, maximum, minimum, not_equal, select
 from litefuse.passes.legalize.arrays.loops import count_to, write_row
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
 from litefuse.passes.legalize.images.suppression import apart, boxes_of_four, overlaps, suppressed, threshold_above
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
 
 __all__ = ["NonMaxSuppression"]
 
@@ -37,7 +37,7 @@ class NonMaxSuppression(Decomposition):
     non_max_suppression_with_scores.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
         _, columns = op.shape(0, 2)
         op.shape(1, 1)
         op.require(0, "float32")
@@ -52,7 +52,7 @@ class NonMaxSuppression(Decomposition):
         iou, least = others[0], others[1] if len(others) > 1 else b.constant(_LOWEST, "float32")
         length = None if known[2] is None else int(known[2])
         boxes = boxes_of_four(b, boxes)
-        of_chosen: list[ir.Value] = []
+        of_chosen: list[Tensor] = []
         if op.name == "NonMaxSuppressionV5" and (known[5] is None or known[5] > 0):
             chosen, *of_chosen, valid = _with_decay(b, [boxes, *op.operands[1:]], length, hard=known[5] is None)
         else:
@@ -60,19 +60,19 @@ class NonMaxSuppression(Decomposition):
             boxes = apart(b, boxes, none_overlap)
             chosen, valid = suppressed(b, boxes, scores, number, iou, least, length=length)
             if op.name == "NonMaxSuppressionV5":
-                is_chosen = b.compare("Less", b.range(length if length is not None else number), valid)
-                of_chosen = [b.select(is_chosen, b.gather(_and_none(b, scores), chosen), 0.0)]
+                is_chosen = b.range(length if length is not None else number) < valid
+                of_chosen = [select(is_chosen, b.gather(_and_none(b, scores), chosen), 0.0)]
         padded = [chosen, *of_chosen]
         results = padded if pads else [b.slice(value, 0, 0, valid) for value in padded]
         return [*results, valid][: len(op.results)]
 
 
-def _and_none(b: Builder, scores: ir.Value) -> ir.Value:
+def _and_none(b: Builder, scores: Tensor) -> Tensor:
     """The scores, and one more for the index 0 where there are none."""
     return b.concat([scores, b.constant([0.0], "float32")], 0)
 
 
-def _with_decay(b: Builder, operands: Sequence[ir.Value], length: int | None, *, hard: bool) -> list[ir.Value]:
+def _with_decay(b: Builder, operands: Sequence[Tensor], length: int | None, *, hard: bool) -> list[Tensor]:
     """Emits soft suppression: chosen boxes make the scores of those that they overlap smaller.
 
     ::
@@ -94,37 +94,37 @@ def _with_decay(b: Builder, operands: Sequence[ir.Value], length: int | None, *,
     count = b.size(scores, 0)
     places = b.range(count)
     size = length if length is not None else number
-    room = b.dims("Maximum", size, 1)  # DYNAMIC_UPDATE_SLICE fails without any
-    is_soft = b.compare("Greater", sigma, 0.0)
-    scale = b.binary("RealDiv", -0.5, sigma)
+    room = maximum(size, 1)  # DYNAMIC_UPDATE_SLICE fails without any
+    is_soft = sigma > 0.0
+    scale = -0.5 / sigma
 
-    def turn(index: ir.Value, values: Sequence[ir.Value]) -> Sequence[ir.Value]:
+    def turn(index: Tensor, values: Sequence[Tensor]) -> Sequence[Tensor]:
         chosen, of_chosen, valid, current = values
         first = b.op("ArgMax", [current, b.constant(0, "int32")], [], "int32")
         score = b.gather(current, first)
-        is_chosen = b.compare("Greater", score, least)
+        is_chosen = score > least
         overlap = overlaps(b, boxes, b.gather(boxes, first))
-        decay = b.unary("Exp", b.binary("Mul", b.binary("Mul", overlap, overlap), scale))
-        stays = [b.compare("NotEqual", places, first)]
+        decay = exp(overlap * overlap * scale)
+        stays = [not_equal(places, first)]
         if hard:
-            decay = b.select(is_soft, decay, 1.0)
-            stays.append(b.select(is_soft, b.constant(True, "bool"), b.compare("LessEqual", overlap, iou)))
-        left = b.binary("Mul", current, decay)
-        stays.append(b.compare("Greater", left, least))
+            decay = select(is_soft, decay, 1.0)
+            stays.append(select(is_soft, b.constant(True, "bool"), overlap <= iou))
+        left = current * decay
+        stays.append(left > least)
         return [
-            write_row(b, chosen, b.select(is_chosen, first, 0), index),
-            write_row(b, of_chosen, b.select(is_chosen, score, 0.0), index),
-            b.binary("AddV2", valid, b.cast(is_chosen, "int32")),
-            functools.reduce(lambda kept, condition: b.select(condition, kept, infinity), stays, left),
+            write_row(b, chosen, select(is_chosen, first, 0), index),
+            write_row(b, of_chosen, select(is_chosen, score, 0.0), index),
+            valid + b.cast(is_chosen, "int32"),
+            functools.reduce(lambda kept, condition: select(condition, kept, infinity), stays, left),
         ]
 
     start = [
         b.fill([room], 0, "int32"),
         b.fill([room], 0, "float32"),
         b.constant(0, "int32"),
-        b.select(b.compare("Greater", scores, least), scores, infinity),
+        select(scores > least, scores, infinity),
     ]
-    turns = min(length, count) if length is not None and isinstance(count, int) else b.dims("Minimum", size, count)
+    turns = min(length, count) if length is not None and isinstance(count, int) else minimum(size, count)
     chosen, of_chosen, valid, _ = count_to(b, turns, start, turn)
     if room is not size:
         chosen, of_chosen = b.slice(chosen, 0, 0, size), b.slice(of_chosen, 0, 0, size)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from litefuse.ir.builder import Builder, MixedSize
-from litefuse.ir.mlir import ir
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor
 from litefuse.passes.legalize.arrays.numpy_formulas import Array, number, positions
 from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 from litefuse.passes.legalize.images.resizing_weights import (
@@ -33,7 +33,7 @@ class ResizeIntegers(Decomposition):
     Definition: tensorflow/core/kernels/image/resize_bilinear_op.cc.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0, 4)
         wide = ("int32", "int64") if op.name == "ResizeBilinear" else ()
         op.require(0, "int8", "int16", "uint8", "uint16", *wide)
@@ -50,7 +50,7 @@ class ResizeByMatrix(Decomposition):
     Definition: tensorflow/core/kernels/image, resize_bicubic_op.cc, resize_area_op.cc.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0, 4)
         corners = bool(op.attributes.get("align_corners", False))
         centers = bool(op.attributes.get("half_pixel_centers", False))
@@ -69,7 +69,7 @@ class ResizeGradient(Decomposition):
     Definition: tensorflow/core/kernels/image, resize_bilinear_op.cc, resize_nearest_neighbor_op.cc.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0, 4)
         corners = bool(op.attributes.get("align_corners", False))
         centers = bool(op.attributes.get("half_pixel_centers", False))
@@ -96,7 +96,7 @@ class ScaleAndTranslate(Decomposition):
     Definition: tensorflow/core/kernels/image, scale_and_translate_op.cc and sampling_kernels.h.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0, 4)
         kind = str(op.attributes.get("kernel_type", "lanczos3"))
         if kind not in FILTERS:
@@ -134,11 +134,11 @@ def _lines(b: Builder, before: list[MixedSize], after: list[MixedSize]) -> list[
     ]
 
 
-def _multiplied(b: Builder, images: ir.Value, axis: int, matrix: Any) -> ir.Value:
+def _multiplied(b: Builder, images: Tensor, axis: int, matrix: Any) -> Tensor:
     """Multiplies one dimension of the images by a matrix, which has a row for each of its positions."""
     weights = matrix.value if isinstance(matrix, Array) else b.constant(matrix, "float32")
     order = [0, 3, 3 - axis, axis]
     moved = b.transpose(images, order)
-    shape = (*b.shape(moved)[:3], b.shape(weights)[1])
+    shape = (*moved.shape[:3], weights.shape[1])
     product = b.op("BatchMatMulV2", [moved, weights], shape, "float32", adj_x=False, adj_y=False)
     return b.transpose(product, [order.index(each) for each in range(4)])

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from litefuse.ir.tensors import Tensor, maximum, minimum, select
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
 
 __all__ = ["FAR", "apart", "best_boxes", "boxes_of_four", "overlaps", "suppressed", "threshold_above"]
 
@@ -32,21 +33,21 @@ _POSITIONS = 2.0**24
 _UNIT = 0.75 * float(_FLOATS.eps)
 
 
-def boxes_of_four(b: Builder, boxes: ir.Value) -> ir.Value:
+def boxes_of_four(b: Builder, boxes: Tensor) -> Tensor:
     """Emits boxes ``[n, 4]`` whose 4 the op requires, and only its definition implies."""
-    return boxes if b.shape(boxes)[1] is not None else b.reshape(boxes, [b.size(boxes, 0), 4])
+    return boxes if boxes.shape[1] is not None else b.reshape(boxes, [b.size(boxes, 0), 4])
 
 
 def suppressed(
     b: Builder,
-    boxes: ir.Value,
-    scores: ir.Value,
-    number: ir.Value,
-    iou: ir.Value,
-    least: ir.Value,
+    boxes: Tensor,
+    scores: Tensor,
+    number: Tensor,
+    iou: Tensor,
+    least: Tensor,
     *,
     length: int | None = None,
-) -> tuple[ir.Value, ir.Value]:
+) -> tuple[Tensor, Tensor]:
     """Emits NON_MAX_SUPPRESSION_V4 of boxes by descending scores, of equal ones the lowest index first.
 
     Args:
@@ -63,20 +64,20 @@ def suppressed(
     """
     # The fault `suppression-of-equal-scores`.
     size = b.size(scores, 0)
-    kinds = [(b.shape(scores), kind) for kind in ("float32", "int32")]
+    kinds = [(scores.shape, kind) for kind in ("float32", "int32")]
     values, order = b.ops("TopKV2", [scores, b.scalar(size)], kinds, sorted=True)
     # 2 ** 24 - 1, 2 ** 24 - 2, ... for candidates, 0 for others.
-    candidates = b.cast(b.compare("Greater", values, least), "float32")
-    ranks = b.binary("Mul", candidates, b.binary("Sub", _POSITIONS, b.cumsum(candidates, 0)))
+    candidates = b.cast(values > least, "float32")
+    ranks = candidates * (_POSITIONS - b.cumsum(candidates, 0))
     operands = [b.gather(boxes, order), ranks, number, iou, b.constant(0.0, "float32")]
     places, valid = best_boxes(operands, length=length)
     # Beyond the chosen boxes stands the zero behind the last index, even if there is none.
-    beyond = b.compare("GreaterEqual", b.range(length if length is not None else number), valid)
-    places = b.select(beyond, b.scalar(size), places)
+    beyond = b.range(length if length is not None else number) >= valid
+    places = select(beyond, b.scalar(size), places)
     return b.gather(b.concat([order, b.constant([0], "int32")], 0), places), valid
 
 
-def best_boxes(operands: Sequence[ir.Value], *, length: int | None = None) -> tuple[ir.Value, ir.Value]:
+def best_boxes(operands: Sequence[Tensor], *, length: int | None = None) -> tuple[Tensor, Tensor]:
     """As ``suppressed``, of boxes, scores, ..., with any of equal scores first: NON_MAX_SUPPRESSION_V4 alone."""
     from litefuse.ir.mlir import ir  # late: quantization reads ``FAR`` without an engine
     from litefuse.ir.op_creation import create_op
@@ -89,7 +90,7 @@ def best_boxes(operands: Sequence[ir.Value], *, length: int | None = None) -> tu
     return op.results[0], op.results[1]
 
 
-def apart(b: Builder, boxes: ir.Value, none_overlap: ir.Value | None = None) -> ir.Value:
+def apart(b: Builder, boxes: Tensor, none_overlap: Tensor | None = None) -> Tensor:
     """Emits boxes with others, far away, in the place of those that overlap none: without an area, NaN or infinite.
 
     Args:
@@ -98,24 +99,24 @@ def apart(b: Builder, boxes: ir.Value, none_overlap: ir.Value | None = None) -> 
         none_overlap: Whether no box overlaps another, a bool scalar; None for no.
     """
     # The fault `suppression-of-empty-boxes`.
-    last = len(b.shape(boxes)) - 1
+    last = len(boxes.shape) - 1
     corners = [b.slice(boxes, last, begin, begin + 2) for begin in (0, 2)]
-    areas = b.reduce("Prod", b.unary("Abs", b.binary("Sub", *corners)), last, keep_dims=True)
+    areas = b.reduce("Prod", abs(b.binary("Sub", *corners)), last, keep_dims=True)
     # The union of a larger one with itself is infinite.
-    areal = [b.compare("GreaterEqual", areas, _SMALLEST), b.compare("LessEqual", areas, _LARGEST / 2)]
+    areal = [areas >= _SMALLEST, areas <= _LARGEST / 2]
     if none_overlap is not None:
-        areal.append(b.unary("LogicalNot", none_overlap))
+        areal.append(~none_overlap)
     whole = areal[0]
     for condition in areal[1:]:
-        whole = b.op("LogicalAnd", [whole, condition], b.shape(areas), "bool")
-    count = b.cumsum(b.select(whole, b.constant(0.0, "float32"), b.constant(1.0, "float32")), last - 1)
+        whole = b.op("LogicalAnd", [whole, condition], areas.shape, "bool")
+    count = b.cumsum(select(whole, b.constant(0.0, "float32"), b.constant(1.0, "float32")), last - 1)
     step, first = (b.constant(values, "float32") for values in (_STEP, FAR))
-    return b.select(whole, boxes, b.binary("AddV2", b.binary("Mul", count, step), first))
+    return select(whole, boxes, count * step + first)
 
 
 def threshold_above(
-    b: Builder, iou: ir.Value, known: npt.NDArray[Any] | None, *, inclusive: bool
-) -> tuple[ir.Value, ir.Value | None]:
+    b: Builder, iou: Tensor, known: npt.NDArray[Any] | None, *, inclusive: bool
+) -> tuple[Tensor, Tensor | None]:
     """Emits the threshold for the kernel, and whether no boxes overlap by that much, even equal ones.
 
     Args:
@@ -133,21 +134,21 @@ def threshold_above(
         raised = max(value if inclusive else np.nextafter(value, np.float32(2)), np.float32(_SMALLEST))
         none_overlap = value > 1 if inclusive else value >= 1
         return b.constant(min(float(raised), 1.0), "float32"), b.constant(True, "bool") if none_overlap else None
-    raised = iou if inclusive else b.binary("AddV2", iou, b.binary("Mul", iou, _UNIT))
-    raised = b.binary("Minimum", b.binary("Maximum", raised, _SMALLEST), 1.0)
+    raised = iou if inclusive else iou + iou * _UNIT
+    raised = minimum(maximum(raised, _SMALLEST), 1.0)
     return raised, b.compare("Greater" if inclusive else "GreaterEqual", iou, 1.0)
 
 
-def overlaps(b: Builder, boxes: ir.Value, box: ir.Value) -> ir.Value:
+def overlaps(b: Builder, boxes: Tensor, box: Tensor) -> Tensor:
     """Emits the intersection over union ``[n]`` of boxes ``[n, 4]``, as ``apart`` returns them, with a box ``[4]``."""
 
-    def extents(value: ir.Value, axis: int) -> tuple[ir.Value, ir.Value, ir.Value]:
+    def extents(value: Tensor, axis: int) -> tuple[Tensor, Tensor, Tensor]:
         first, second = (b.slice(value, axis, begin, begin + 2) for begin in (0, 2))
-        low, high = b.binary("Minimum", first, second), b.binary("Maximum", first, second)
-        return low, high, b.reduce("Prod", b.binary("Sub", high, low), axis)
+        low, high = minimum(first, second), maximum(first, second)
+        return low, high, b.reduce("Prod", high - low, axis)
 
     low, high, areas = extents(boxes, 1)
     low_of_box, high_of_box, area = extents(box, 0)
-    shared = b.binary("Sub", b.binary("Minimum", high, high_of_box), b.binary("Maximum", low, low_of_box))
-    common = b.reduce("Prod", b.binary("Maximum", shared, 0.0), 1)
-    return b.binary("RealDiv", common, b.binary("Sub", b.binary("AddV2", areas, area), common))
+    shared = minimum(high, high_of_box) - maximum(low, low_of_box)
+    common = b.reduce("Prod", maximum(shared, 0.0), 1)
+    return common / (areas + area - common)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from litefuse.ir.tensors import Tensor, maximum
+
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
-    from litefuse.ir.mlir import ir
 
 __all__ = ["in_one_batch"]
 
 
-def in_one_batch(b: Builder, *values: ir.Value) -> tuple[Sequence[ir.Value], Sequence[MixedSize]]:
+def in_one_batch(b: Builder, *values: Tensor) -> tuple[Sequence[Tensor], Sequence[MixedSize]]:
     """Emits matrices whose batch dimensions are broadcast to one shape and merged into one.
 
     Args:
@@ -27,8 +28,8 @@ def in_one_batch(b: Builder, *values: ir.Value) -> tuple[Sequence[ir.Value], Seq
     outer: list[list[MixedSize]] = [[*[1] * (rank + 2 - len(size)), *size[:-2]] for size in sizes]
     batch = outer[0]
     for other in outer[1:]:
-        batch = [_broadcast(b, x, y) for x, y in zip(batch, other, strict=True)]
-    flat: list[ir.Value] = []
+        batch = [_broadcast(x, y) for x, y in zip(batch, other, strict=True)]
+    flat: list[Tensor] = []
     for value, own, before in zip(values, sizes, outer, strict=True):
         matrix = own[-2:]
         if not all(map(_same, before, batch)):
@@ -37,12 +38,12 @@ def in_one_batch(b: Builder, *values: ir.Value) -> tuple[Sequence[ir.Value], Seq
     return flat, batch
 
 
-def _broadcast(b: Builder, x: MixedSize, y: MixedSize) -> MixedSize:
+def _broadcast(x: MixedSize, y: MixedSize) -> MixedSize:
     """Returns the size that two sizes are broadcast to."""
     for size, other in ((x, y), (y, x)):
         if isinstance(size, int):
             return other if size == 1 else size
-    return b.dims("Maximum", x, y)
+    return maximum(x, y)
 
 
 def _same(x: MixedSize, y: MixedSize) -> bool:

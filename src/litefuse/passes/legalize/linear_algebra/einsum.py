@@ -11,12 +11,12 @@ from litefuse.passes.legalize.decomposition import Decomposition, before_engine,
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
-    from litefuse.ir.mlir import ir
+    from litefuse.ir.tensors import Tensor
 
 __all__ = ["Einsum", "IntegerProduct", "ProductOverNothing"]
 
 
-_Labeled: TypeAlias = "tuple[ir.Value, str]"
+_Labeled: TypeAlias = "tuple[Tensor, str]"
 """A value and the label of each of its dimensions."""
 
 
@@ -47,7 +47,7 @@ class Einsum(Decomposition):
         # Fault `einstein-sum-over-an-inner-label`.
         return len(second - first) > 1 and labels[0][-1] not in second and labels[1][-1] in first - set(output)
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.require(0, "float32", "int32", "int64", "complex64")
         labels, output = _equation(op)
         first, *others = (_diagonal(b, value, text) for value, text in zip(op.operands, labels, strict=True))
@@ -68,7 +68,7 @@ class ProductOverNothing(Decomposition):
         sizes = op.results[0].shape or (0,)
         return None not in sizes and 0 not in sizes
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         (result,) = op.results
         return b.fill([size or 0 for size in result.shape or ()], 0, result.dtype)
 
@@ -82,18 +82,18 @@ class IntegerProduct(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/matmul.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         ranks = [len(op.shape(0)), len(op.shape(1))]
         op.require(0, "int32", "int64")
         if op.types[0].dtype != op.results[0].dtype:
             raise NotDecomposed("its result has another dtype")
         names = ("transpose_a", "transpose_b") if op.name == "MatMul" else ("adj_x", "adj_y")
-        values: list[ir.Value] = []
+        values: list[Tensor] = []
         for value, rank, name in zip(op.operands, ranks, names, strict=True):
             swapped = [*range(rank - 2), rank - 1, rank - 2]
             values.append(b.transpose(value, swapped) if op.attributes.get(name, False) else value)
         rows, columns = values
-        product = b.binary("Mul", b.expand(rows, ranks[0]), b.expand(columns, ranks[1] - 2))
+        product = b.expand(rows, ranks[0]) * b.expand(columns, ranks[1] - 2)
         return b.reduce("Sum", product, max(ranks) - 1)
 
 
@@ -115,7 +115,7 @@ def _equation(op: TensorFlowOp) -> tuple[list[str], str]:
     return labels, output.replace("...", "".join(spelled))
 
 
-def _diagonal(b: Builder, value: ir.Value, labels: str) -> _Labeled:
+def _diagonal(b: Builder, value: Tensor, labels: str) -> _Labeled:
     """Emits diagonals of the operand, so that each label occurs once."""
     for label in labels:
         while labels.count(label) > 1:
@@ -142,9 +142,9 @@ def _product(b: Builder, first: _Labeled, second: _Labeled, kept: str) -> _Label
     rows = "".join(label for label in a_labels if label not in c_labels)
     columns = "".join(label for label in c_labels if label not in a_labels)
     labels = batch + rows + columns
-    if not summed or b.dtype(a) != "float32":
+    if not summed or a.dtype != "float32":
         order = labels + summed
-        every = b.binary("Mul", _ordered(b, a, a_labels, order), _ordered(b, c, c_labels, order))
+        every = _ordered(b, a, a_labels, order) * _ordered(b, c, c_labels, order)
         return _summed(b, (every, order), labels)
     adjoint = c_labels == batch + columns + summed  # the product takes columns as rows, without a transposition
     a = _ordered(b, a, a_labels, batch + rows + summed)
@@ -170,7 +170,7 @@ def _summed(b: Builder, value: _Labeled, kept: str) -> _Labeled:
     return tensor, labels
 
 
-def _ordered(b: Builder, value: ir.Value, labels: str, order: str) -> ir.Value:
+def _ordered(b: Builder, value: Tensor, labels: str, order: str) -> Tensor:
     """Emits the operand with its dimensions in an order of labels; those that it lacks get size 1."""
     present = [label for label in order if label in labels]
     value = b.transpose(value, [labels.index(label) for label in present])

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from litefuse.ir.tensors import Tensor, equal, minimum, select, sqrt, square
 from litefuse.passes.legalize.arrays.loops import count_to
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
-    from litefuse.ir.mlir import ir
 
 __all__ = [
     "Triangles",
@@ -42,35 +42,35 @@ class Triangles(NamedTuple):
         pivots: int32 ``[batch, min(rows, columns)]``: the index of the row that each row was exchanged with, in order.
     """
 
-    factors: ir.Value
-    pivots: ir.Value
+    factors: Tensor
+    pivots: Tensor
 
 
-def product(b: Builder, left: ir.Value, right: ir.Value, *, transpose_left: bool = False) -> ir.Value:
+def product(b: Builder, left: Tensor, right: Tensor, *, transpose_left: bool = False) -> Tensor:
     """Emits the matrices' products."""
-    rows = b.shape(left)[_COLUMNS if transpose_left else _ROWS]
-    shape = (b.shape(left)[0], rows, b.shape(right)[_COLUMNS])
-    return b.op("BatchMatMulV2", [left, right], shape, b.dtype(left), adj_x=transpose_left, adj_y=False)
+    rows = left.shape[_COLUMNS if transpose_left else _ROWS]
+    shape = (left.shape[0], rows, right.shape[_COLUMNS])
+    return b.op("BatchMatMulV2", [left, right], shape, left.dtype, adj_x=transpose_left, adj_y=False)
 
 
-def place(b: Builder, value: ir.Value, index: ir.Value, axis: int) -> ir.Value:
+def place(b: Builder, value: Tensor, index: Tensor, axis: int) -> Tensor:
     """Emits the slice at one position of a dimension, whose size becomes 1."""
     return b.gather(value, b.reshape(index, [1]), axis)
 
 
-def eye(b: Builder, rows: MixedSize, columns: MixedSize) -> ir.Value:
+def eye(b: Builder, rows: MixedSize, columns: MixedSize) -> Tensor:
     """Emits ``[1, rows, columns]``: 1 on the diagonal, else 0."""
-    on_diagonal = b.compare("Equal", _numbers(b, rows, _ROWS), _numbers(b, columns, _COLUMNS))
+    on_diagonal = equal(_numbers(b, rows, _ROWS), _numbers(b, columns, _COLUMNS))
     return b.cast(on_diagonal, "float32")
 
 
-def triangle(b: Builder, matrices: ir.Value, *, lower: bool) -> ir.Value:
+def triangle(b: Builder, matrices: Tensor, *, lower: bool) -> Tensor:
     """Emits the matrices with 0 on the other side of the diagonal."""
     rows, columns = _numbers_of(b, matrices)
-    return b.select(b.compare("GreaterEqual" if lower else "LessEqual", rows, columns), matrices, 0.0)
+    return select(b.compare("GreaterEqual" if lower else "LessEqual", rows, columns), matrices, 0.0)
 
 
-def cholesky(b: Builder, matrices: ir.Value) -> ir.Value:
+def cholesky(b: Builder, matrices: Tensor) -> Tensor:
     """Emits the lower triangular factors whose products with their transposes are the matrices.
 
     Args:
@@ -83,22 +83,22 @@ def cholesky(b: Builder, matrices: ir.Value) -> ir.Value:
     batch, size, _ = b.sizes(matrices)
     rows, columns = _numbers_of(b, matrices)
 
-    def turn(k: ir.Value, changing: Sequence[ir.Value]) -> Sequence[ir.Value]:
+    def turn(k: Tensor, changing: Sequence[Tensor]) -> Sequence[Tensor]:
         (factor,) = changing
-        known = b.reduce("Sum", b.binary("Mul", factor, place(b, factor, k, _ROWS)), _COLUMNS, keep_dims=True)
-        rest = b.binary("Sub", place(b, matrices, k, _COLUMNS), known)
-        column = b.binary("RealDiv", rest, b.unary("Sqrt", place(b, rest, k, _ROWS)))
-        column = b.select(b.compare("GreaterEqual", rows, k), column, 0.0)
-        return [b.select(b.compare("Equal", columns, k), column, factor)]
+        known = b.reduce("Sum", factor * place(b, factor, k, _ROWS), _COLUMNS, keep_dims=True)
+        rest = place(b, matrices, k, _COLUMNS) - known
+        column = rest / sqrt(place(b, rest, k, _ROWS))
+        column = select(rows >= k, column, 0.0)
+        return [select(equal(columns, k), column, factor)]
 
     (factor,) = count_to(b, size, [b.fill([batch, size, size], 0, "float32")], turn)
     # NaN if any element is not finite, else 0.
-    spread = b.reduce("Sum", b.binary("Mul", factor, 0.0), _COLUMNS, keep_dims=True)
+    spread = b.reduce("Sum", factor * 0.0, _COLUMNS, keep_dims=True)
     spread = b.reduce("Sum", spread, _ROWS, keep_dims=True)
-    return triangle(b, b.binary("AddV2", factor, spread), lower=True)
+    return triangle(b, factor + spread, lower=True)
 
 
-def lu(b: Builder, matrices: ir.Value) -> Triangles:
+def lu(b: Builder, matrices: Tensor) -> Triangles:
     """Emits the LU factors of matrices, with partial pivoting.
 
     Args:
@@ -106,31 +106,31 @@ def lu(b: Builder, matrices: ir.Value) -> Triangles:
         matrices: ``[batch, rows, columns]``.
     """
     batch, height, width = b.sizes(matrices)
-    count = b.dims("Minimum", height, width)
+    count = minimum(height, width)
     rows, columns = _numbers_of(b, matrices)
     order = b.reshape(b.range(count), [1, count])
 
-    def turn(k: ir.Value, changing: Sequence[ir.Value]) -> Sequence[ir.Value]:
+    def turn(k: Tensor, changing: Sequence[Tensor]) -> Sequence[Tensor]:
         value, pivots = changing
-        below, here = b.compare("Greater", rows, k), b.compare("Equal", rows, k)
-        sizes = b.select(b.compare("Less", rows, k), -1.0, b.unary("Abs", place(b, value, k, _COLUMNS)))
-        found = b.op("ArgMax", [sizes, b.constant(_ROWS, "int32")], [b.shape(value)[0], 1], "int32")
+        below, here = rows > k, equal(rows, k)
+        sizes = select(rows < k, -1.0, abs(place(b, value, k, _COLUMNS)))
+        found = b.op("ArgMax", [sizes, b.constant(_ROWS, "int32")], [value.shape[0], 1], "int32")
         upper, replaced = _rows_at(b, value, found), place(b, value, k, _ROWS)
-        there = b.compare("Equal", rows, b.reshape(found, [batch, 1, 1]))
-        value = b.select(here, upper, b.select(there, replaced, value))
+        there = equal(rows, b.reshape(found, [batch, 1, 1]))
+        value = select(here, upper, select(there, replaced, value))
         pivot = place(b, upper, k, _COLUMNS)
-        pivot = b.select(b.compare("Equal", pivot, 0.0), 1.0, pivot)  # then the column is 0 already
-        factors = b.select(below, b.binary("RealDiv", place(b, value, k, _COLUMNS), pivot), 0.0)
-        rest = b.select(b.compare("Greater", columns, k), upper, 0.0)
-        value = b.binary("Sub", value, b.binary("Mul", factors, rest))
-        value = b.select(b.binary("LogicalAnd", below, b.compare("Equal", columns, k)), factors, value)
-        return [value, b.select(b.compare("Equal", order, k), found, pivots)]
+        pivot = select(equal(pivot, 0.0), 1.0, pivot)  # then the column is 0 already
+        factors = select(below, place(b, value, k, _COLUMNS) / pivot, 0.0)
+        rest = select(columns > k, upper, 0.0)
+        value = value - factors * rest
+        value = select(below & equal(columns, k), factors, value)
+        return [value, select(equal(order, k), found, pivots)]
 
     none = b.fill([batch, count], 0, "int32")
     return Triangles(*count_to(b, count, [matrices, none], turn))
 
 
-def permutation_of(b: Builder, pivots: ir.Value, rows: MixedSize) -> ir.Value:
+def permutation_of(b: Builder, pivots: Tensor, rows: MixedSize) -> Tensor:
     """Emits the permutation of the pivots: the index of each row before rows were exchanged.
 
     Args:
@@ -144,23 +144,23 @@ def permutation_of(b: Builder, pivots: ir.Value, rows: MixedSize) -> ir.Value:
     batch, count = b.sizes(pivots)
     numbers = b.reshape(b.range(rows), [1, rows])
 
-    def turn(k: ir.Value, changing: Sequence[ir.Value]) -> Sequence[ir.Value]:
+    def turn(k: Tensor, changing: Sequence[Tensor]) -> Sequence[Tensor]:
         (order,) = changing
         other = place(b, pivots, k, 1)
-        here, there = b.compare("Equal", numbers, k), b.compare("Equal", numbers, other)
+        here, there = equal(numbers, k), equal(numbers, other)
         first, second = (
             place(b, order, k, 1),
-            b.op("GatherV2", [order, other, b.constant(1, "int32")], b.shape(other), "int32", batch_dims=1),
+            b.op("GatherV2", [order, other, b.constant(1, "int32")], other.shape, "int32", batch_dims=1),
         )
-        return [b.select(here, second, b.select(there, first, order))]
+        return [select(here, second, select(there, first, order))]
 
     (order,) = count_to(b, count, [b.broadcast(numbers, [batch, rows])], turn)
     return order
 
 
 def solve_triangular(
-    b: Builder, matrices: ir.Value, sides: ir.Value, *, lower: bool, unit_diagonal: bool = False
-) -> ir.Value:
+    b: Builder, matrices: Tensor, sides: Tensor, *, lower: bool, unit_diagonal: bool = False
+) -> Tensor:
     """Solves triangular systems of equations by forward or back substitution.
 
     Args:
@@ -176,22 +176,22 @@ def solve_triangular(
     size = b.size(matrices, _ROWS)
     matrices = triangle(b, matrices, lower=lower)
     rows = _numbers(b, size, _ROWS)
-    last = b.scalar(b.dims("Sub", size, 1))
+    last = b.scalar(size - 1)
 
-    def turn(k: ir.Value, changing: Sequence[ir.Value]) -> Sequence[ir.Value]:
+    def turn(k: Tensor, changing: Sequence[Tensor]) -> Sequence[Tensor]:
         (solution,) = changing
-        at = k if lower else b.binary("Sub", last, k)
+        at = k if lower else last - k
         row = place(b, matrices, at, _ROWS)
-        value = b.binary("Sub", place(b, sides, at, _ROWS), product(b, row, solution))
+        value = place(b, sides, at, _ROWS) - product(b, row, solution)
         if not unit_diagonal:
-            value = b.binary("RealDiv", value, place(b, row, at, _COLUMNS))
-        return [b.select(b.compare("Equal", rows, at), value, solution)]
+            value = value / place(b, row, at, _COLUMNS)
+        return [select(equal(rows, at), value, solution)]
 
     (solution,) = count_to(b, size, [b.fill(b.sizes(sides), 0, "float32")], turn)
     return solution
 
 
-def householder(b: Builder, matrices: ir.Value) -> tuple[ir.Value, ir.Value]:
+def householder(b: Builder, matrices: Tensor) -> tuple[Tensor, Tensor]:
     """Makes matrices upper triangular by Householder reflections.
 
     Args:
@@ -204,40 +204,40 @@ def householder(b: Builder, matrices: ir.Value) -> tuple[ir.Value, ir.Value]:
         reflections ``1 - factor * vector * vector^T``.
     """
     batch, height, width = b.sizes(matrices)
-    count = b.dims("Minimum", height, width)
+    count = minimum(height, width)
     rows, columns = _numbers_of(b, matrices)
     order = b.reshape(b.range(count), [1, 1, count])
 
-    def turn(k: ir.Value, changing: Sequence[ir.Value]) -> Sequence[ir.Value]:
+    def turn(k: Tensor, changing: Sequence[Tensor]) -> Sequence[Tensor]:
         value, factors = changing
-        below, here = b.compare("Greater", rows, k), b.compare("Equal", rows, k)
+        below, here = rows > k, equal(rows, k)
         column = place(b, value, k, _COLUMNS)
         first = place(b, column, k, _ROWS)
-        tail = b.select(below, column, 0.0)
+        tail = select(below, column, 0.0)
         # Scaled by the largest element, so that squares neither overflow nor underflow.
-        largest = b.reduce("Max", b.unary("Abs", column), _ROWS, keep_dims=True)
-        unit = b.select(b.compare("Equal", largest, 0.0), 1.0, largest)
-        squares = b.reduce("Sum", b.unary("Square", b.binary("RealDiv", tail, unit)), _ROWS, keep_dims=True)
-        norm = b.binary("AddV2", b.unary("Square", b.binary("RealDiv", first, unit)), squares)
-        norm = b.binary("Mul", b.unary("Sqrt", norm), unit)
-        reflected = b.select(b.compare("GreaterEqual", first, 0.0), b.unary("Neg", norm), norm)
-        done = b.compare("Equal", squares, 0.0)
-        reflected = b.select(done, first, reflected)
-        divisor = b.select(done, 1.0, reflected)
-        factor = b.binary("RealDiv", b.binary("Sub", reflected, first), divisor)
-        below_one = b.binary("RealDiv", tail, b.select(done, 1.0, b.binary("Sub", first, reflected)))
-        vector = b.select(here, 1.0, below_one)
-        change = b.binary("Mul", vector, b.binary("Mul", factor, product(b, vector, value, transpose_left=True)))
-        column = b.select(here, reflected, b.select(below, below_one, column))
-        value = b.select(b.compare("Greater", columns, k), b.binary("Sub", value, change), value)
-        value = b.select(b.compare("Equal", columns, k), column, value)
-        return [value, b.select(b.compare("Equal", order, k), factor, factors)]
+        largest = b.reduce("Max", abs(column), _ROWS, keep_dims=True)
+        unit = select(equal(largest, 0.0), 1.0, largest)
+        squares = b.reduce("Sum", square(tail / unit), _ROWS, keep_dims=True)
+        norm = square(first / unit) + squares
+        norm = sqrt(norm) * unit
+        reflected = select(first >= 0.0, -norm, norm)
+        done = equal(squares, 0.0)
+        reflected = select(done, first, reflected)
+        divisor = select(done, 1.0, reflected)
+        factor = (reflected - first) / divisor
+        below_one = tail / select(done, 1.0, first - reflected)
+        vector = select(here, 1.0, below_one)
+        change = vector * (factor * product(b, vector, value, transpose_left=True))
+        column = select(here, reflected, select(below, below_one, column))
+        value = select(columns > k, value - change, value)
+        value = select(equal(columns, k), column, value)
+        return [value, select(equal(order, k), factor, factors)]
 
     value, factors = count_to(b, count, [matrices, b.fill([batch, 1, count], 0, "float32")], turn)
     return value, b.reshape(factors, [batch, count])
 
 
-def householder_product(b: Builder, vectors: ir.Value, factors: ir.Value, columns: MixedSize) -> ir.Value:
+def householder_product(b: Builder, vectors: Tensor, factors: Tensor, columns: MixedSize) -> Tensor:
     """Emits the product of Householder reflections, which is orthogonal.
 
     Args:
@@ -252,34 +252,34 @@ def householder_product(b: Builder, vectors: ir.Value, factors: ir.Value, column
     batch, height, _ = b.sizes(vectors)
     count = b.size(factors, 1)
     rows = _numbers(b, height, _ROWS)
-    last = b.scalar(b.dims("Sub", count, 1))
+    last = b.scalar(count - 1)
     factors = b.reshape(factors, [batch, 1, count])
 
-    def turn(k: ir.Value, changing: Sequence[ir.Value]) -> Sequence[ir.Value]:
+    def turn(k: Tensor, changing: Sequence[Tensor]) -> Sequence[Tensor]:
         (result,) = changing
-        at = b.binary("Sub", last, k)
-        below = b.select(b.compare("Greater", rows, at), place(b, vectors, at, _COLUMNS), 0.0)
-        vector = b.select(b.compare("Equal", rows, at), 1.0, below)
-        seen = b.binary("Mul", place(b, factors, at, _COLUMNS), product(b, vector, result, transpose_left=True))
-        return [b.binary("Sub", result, b.binary("Mul", vector, seen))]
+        at = last - k
+        below = select(rows > at, place(b, vectors, at, _COLUMNS), 0.0)
+        vector = select(equal(rows, at), 1.0, below)
+        seen = place(b, factors, at, _COLUMNS) * product(b, vector, result, transpose_left=True)
+        return [result - vector * seen]
 
     (result,) = count_to(b, count, [b.broadcast(eye(b, height, columns), [batch, height, columns])], turn)
     return result
 
 
-def _rows_at(b: Builder, value: ir.Value, found: ir.Value) -> ir.Value:
+def _rows_at(b: Builder, value: Tensor, found: Tensor) -> Tensor:
     """Emits a row of each matrix: ``[batch, 1, columns]`` for int32 ``[batch, 1]``."""
-    shape = (b.shape(value)[0], 1, b.shape(value)[_COLUMNS])
-    return b.op("GatherV2", [value, found, b.constant(_ROWS, "int32")], shape, b.dtype(value), batch_dims=1)
+    shape = (value.shape[0], 1, value.shape[_COLUMNS])
+    return b.op("GatherV2", [value, found, b.constant(_ROWS, "int32")], shape, value.dtype, batch_dims=1)
 
 
-def _numbers_of(b: Builder, matrices: ir.Value) -> tuple[ir.Value, ir.Value]:
+def _numbers_of(b: Builder, matrices: Tensor) -> tuple[Tensor, Tensor]:
     """Emits the indices of rows, ``[1, rows, 1]``, and of columns, ``[1, 1, columns]``."""
     _, rows, columns = b.sizes(matrices)
     return _numbers(b, rows, _ROWS), _numbers(b, columns, _COLUMNS)
 
 
-def _numbers(b: Builder, count: MixedSize, axis: int) -> ir.Value:
+def _numbers(b: Builder, count: MixedSize, axis: int) -> Tensor:
     dims: list[MixedSize] = [1, 1, 1]
     dims[axis] = count
     return b.reshape(b.range(count), dims)

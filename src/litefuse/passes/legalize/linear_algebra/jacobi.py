@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from litefuse.ir.tensors import Tensor, maximum, minimum, rsqrt, select, sqrt
 from litefuse.passes.legalize.arrays.loops import count_to
 from litefuse.passes.legalize.linear_algebra.factorizations import eye, householder, householder_product, product
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
-    from litefuse.ir.mlir import ir
 
 __all__ = ["SingularVectors", "eigenvalues", "eigenvectors", "singular_values", "singular_vectors"]
 
@@ -36,9 +36,9 @@ class SingularVectors(NamedTuple):
         right: ``[batch, columns, columns]``, v, or its first ``min(rows, columns)`` columns.
     """
 
-    values: ir.Value
-    left: ir.Value
-    right: ir.Value
+    values: Tensor
+    left: Tensor
+    right: Tensor
 
 
 class _Rotation(NamedTuple):
@@ -49,8 +49,8 @@ class _Rotation(NamedTuple):
         sine: ``[batch, 1, pairs]``.
     """
 
-    cosine: ir.Value
-    sine: ir.Value
+    cosine: Tensor
+    sine: Tensor
 
 
 class _Tournament:
@@ -63,57 +63,57 @@ class _Tournament:
     """
 
     def __init__(self, b: Builder, columns: MixedSize) -> None:
-        self.size = _even(b, columns)
-        self.half = b.dims("FloorDiv", self.size, 2)
+        self.size = _even(columns)
+        self.half = self.size // 2
         bits = columns.bit_length() if isinstance(columns, int) else _MOST_BITS
-        self.turns = b.dims("Mul", b.dims("Sub", self.size, 1), bits + _MORE_SWEEPS)
+        self.turns = (self.size - 1) * (bits + _MORE_SWEEPS)
         # For each position in the next turn: the column that moves there (after a sweep, all are back), its partner,
         # their pair, and the sign of the sine.
         self._order = _next(b, self.size, self.half)
         half = b.scalar(self.half)
-        in_second = b.compare("GreaterEqual", self._order, half)
-        self._partner = b.select(in_second, b.binary("Sub", self._order, half), b.binary("AddV2", self._order, half))
-        self._pair = b.binary("Minimum", self._order, self._partner)
-        sign = b.binary("Sub", b.binary("Mul", b.cast(in_second, "float32"), 2.0), 1.0)
+        in_second = self._order >= half
+        self._partner = select(in_second, self._order - half, self._order + half)
+        self._pair = minimum(self._order, self._partner)
+        sign = b.cast(in_second, "float32") * 2.0 - 1.0
         self._sign = b.reshape(sign, [1, 1, self.size])
 
-    def halves(self, b: Builder, value: ir.Value, axis: int) -> tuple[ir.Value, ir.Value]:
+    def halves(self, b: Builder, value: Tensor, axis: int) -> tuple[Tensor, Tensor]:
         """Emits the two halves of a value along an axis, which are the members of the pairs."""
         return b.slice(value, axis, 0, self.half), b.slice(value, axis, self.half, None)
 
-    def rotated(self, b: Builder, value: ir.Value, rotation: _Rotation, axis: int) -> ir.Value:
+    def rotated(self, b: Builder, value: Tensor, rotation: _Rotation, axis: int) -> Tensor:
         """Emits a value with the pairs along an axis rotated and moved to their next positions."""
         cosine, sine = (b.gather(each, self._pair, 2) for each in rotation)
-        sine = b.binary("Mul", sine, self._sign)
+        sine = sine * self._sign
         if axis == 1:
             cosine, sine = (b.transpose(each, [0, 2, 1]) for each in (cosine, sine))
         own, other = b.gather(value, self._order, axis), b.gather(value, self._partner, axis)
-        return b.binary("AddV2", b.binary("Mul", cosine, own), b.binary("Mul", sine, other))
+        return cosine * own + sine * other
 
 
-def _even(b: Builder, columns: MixedSize) -> MixedSize:
-    return b.dims("AddV2", columns, b.dims("FloorMod", columns, 2))
+def _even(columns: MixedSize) -> MixedSize:
+    return columns + columns % 2
 
 
-def _next(b: Builder, size: MixedSize, half: MixedSize) -> ir.Value:
+def _next(b: Builder, size: MixedSize, half: MixedSize) -> Tensor:
     """Emits int32 ``[size]``, the source of each column: the first one stays, the others rotate by one position."""
     places = b.range(size)
-    last = b.scalar(b.dims("Sub", size, 1))
-    order = b.binary("AddV2", places, 1)
-    order = b.select(b.compare("Less", places, b.scalar(half)), b.binary("Sub", places, 1), order)
-    order = b.select(b.compare("Equal", places, 1), b.scalar(half), order)
-    order = b.select(b.compare("Equal", places, 0), b.scalar(0), order)
-    before_half = b.dims("Maximum", b.dims("Sub", half, 1), 1)
-    return b.select(b.compare("Equal", places, last), b.scalar(before_half), order)
+    last = b.scalar(size - 1)
+    order = places + 1
+    order = select(places < b.scalar(half), places - 1, order)
+    order = select(b.compare("Equal", places, 1), b.scalar(half), order)
+    order = select(b.compare("Equal", places, 0), b.scalar(0), order)
+    before_half = maximum(half - 1, 1)
+    return select(b.compare("Equal", places, last), b.scalar(before_half), order)
 
 
-def eigenvalues(b: Builder, matrices: ir.Value) -> ir.Value:
+def eigenvalues(b: Builder, matrices: Tensor) -> Tensor:
     """Emits the eigenvalues of symmetric matrices ``[batch, n, n]``, the smallest first; reads the lower triangle."""
     values, _ = _diagonalized(b, matrices, [])
     return _sorted(b, values, _order(b, values, upwards=True))
 
 
-def eigenvectors(b: Builder, matrices: ir.Value) -> tuple[ir.Value, ir.Value]:
+def eigenvectors(b: Builder, matrices: Tensor) -> tuple[Tensor, Tensor]:
     """Emits the eigenvalues and eigenvectors of symmetric matrices.
 
     Args:
@@ -129,7 +129,7 @@ def eigenvectors(b: Builder, matrices: ir.Value) -> tuple[ir.Value, ir.Value]:
     return _sorted(b, values, order), product(b, _cut(b, vectors, matrices), order)
 
 
-def _diagonalized(b: Builder, matrices: ir.Value, others: Sequence[ir.Value]) -> tuple[ir.Value, Sequence[ir.Value]]:
+def _diagonalized(b: Builder, matrices: Tensor, others: Sequence[Tensor]) -> tuple[Tensor, Sequence[Tensor]]:
     """Diagonalizes symmetric matrices.
 
     Args:
@@ -142,18 +142,18 @@ def _diagonalized(b: Builder, matrices: ir.Value, others: Sequence[ir.Value]) ->
     """
     count = b.size(matrices, 1)
     tournament = _Tournament(b, count)
-    lower = b.compare("Greater", b.reshape(b.range(count), [1, count, 1]), b.reshape(b.range(count), [1, 1, count]))
-    below = b.select(lower, matrices, 0.0)
+    lower = b.reshape(b.range(count), [1, count, 1]) > b.reshape(b.range(count), [1, 1, count])
+    below = select(lower, matrices, 0.0)
     on_diagonal = b.compare("Equal", eye(b, count, count), 1.0)
-    value = b.select(on_diagonal, matrices, b.binary("AddV2", below, b.transpose(below, [0, 2, 1])))
-    more = b.dims("Sub", tournament.size, count)
+    value = select(on_diagonal, matrices, below + b.transpose(below, [0, 2, 1]))
+    more = tournament.size - count
     value = b.pad(value, [(0, 0), (0, more), (0, more)])
     pairs = b.compare("Equal", eye(b, tournament.half, tournament.half), 1.0)
 
-    def diagonal(square: ir.Value) -> ir.Value:
-        return b.reduce("Sum", b.select(pairs, square, 0.0), 1, keep_dims=True)
+    def diagonal(square: Tensor) -> Tensor:
+        return b.reduce("Sum", select(pairs, square, 0.0), 1, keep_dims=True)
 
-    def turn(_: ir.Value, changing: Sequence[ir.Value]) -> Sequence[ir.Value]:
+    def turn(_: Tensor, changing: Sequence[Tensor]) -> Sequence[Tensor]:
         value, *others = changing
         upper, lower = tournament.halves(b, value, 1)
         first, beside = tournament.halves(b, upper, 2)
@@ -164,10 +164,10 @@ def _diagonalized(b: Builder, matrices: ir.Value, others: Sequence[ir.Value]) ->
 
     value, *others = count_to(b, tournament.turns, [value, *others], turn)
     value = _cut(b, value, matrices)
-    return b.reduce("Sum", b.select(on_diagonal, value, 0.0), 1), others
+    return b.reduce("Sum", select(on_diagonal, value, 0.0), 1), others
 
 
-def singular_values(b: Builder, matrices: ir.Value) -> ir.Value:
+def singular_values(b: Builder, matrices: Tensor) -> Tensor:
     """Emits the singular values of matrices, the largest first, ``[batch, min(rows, columns)]``."""
     columns, _ = _orthogonal(b, _upright(b, matrices)[0], [])
     values = _lengths(b, columns)
@@ -175,7 +175,7 @@ def singular_values(b: Builder, matrices: ir.Value) -> ir.Value:
     return b.slice(values, 1, 0, b.dims("Minimum", *b.sizes(matrices)[1:]))
 
 
-def singular_vectors(b: Builder, matrices: ir.Value, *, full: bool) -> SingularVectors:
+def singular_vectors(b: Builder, matrices: Tensor, *, full: bool) -> SingularVectors:
     """Emits the singular values and vectors of matrices.
 
     Args:
@@ -185,7 +185,7 @@ def singular_vectors(b: Builder, matrices: ir.Value, *, full: bool) -> SingularV
     """
     matrices, turned = _upright(b, matrices)
     _, rows, columns = b.sizes(matrices)
-    count = b.dims("Minimum", rows, columns)
+    count = minimum(rows, columns)
     rotated, (right,) = _orthogonal(b, matrices, [_columns_of_one(b, matrices)])
     values = _lengths(b, rotated)
     order = _order(b, values, upwards=False)
@@ -196,31 +196,31 @@ def singular_vectors(b: Builder, matrices: ir.Value, *, full: bool) -> SingularV
     vectors, factors = householder(b, rotated)
     left = householder_product(b, vectors, factors, rows if full else count)
     on_diagonal = b.compare("Equal", eye(b, rows, columns), 1.0)
-    signs = b.reduce("Sum", b.select(on_diagonal, vectors, 0.0), 2, keep_dims=True)
-    negative = b.cast(b.compare("Less", b.transpose(signs, [0, 2, 1]), 0.0), "float32")
-    signs = b.binary("Sub", 1.0, b.binary("Mul", negative, 2.0))
-    left = b.binary("Mul", left, signs if full else b.slice(signs, 2, 0, count))
+    signs = b.reduce("Sum", select(on_diagonal, vectors, 0.0), 2, keep_dims=True)
+    negative = b.cast(b.transpose(signs, [0, 2, 1]) < 0.0, "float32")
+    signs = 1.0 - negative * 2.0
+    left = left * (signs if full else b.slice(signs, 2, 0, count))
     right = right if full else b.slice(right, 2, 0, count)
     return SingularVectors(b.slice(values, 1, 0, count), *((right, left) if turned else (left, right)))
 
 
-def _upright(b: Builder, matrices: ir.Value) -> tuple[ir.Value, bool]:
+def _upright(b: Builder, matrices: Tensor) -> tuple[Tensor, bool]:
     """Transposes matrices with more columns than rows, if the sizes are static; returns whether it did, too."""
-    _, rows, columns = b.shape(matrices)
+    _, rows, columns = matrices.shape
     turned = rows is not None and columns is not None and rows < columns
     return b.transpose(matrices, [0, 2, 1]) if turned else matrices, turned
 
 
-def _orthogonal(b: Builder, matrices: ir.Value, others: Sequence[ir.Value]) -> tuple[ir.Value, Sequence[ir.Value]]:
+def _orthogonal(b: Builder, matrices: Tensor, others: Sequence[Tensor]) -> tuple[Tensor, Sequence[Tensor]]:
     """Rotates the columns of matrices until they are orthogonal, and others with them, as in ``_diagonalized``."""
     count = b.size(matrices, 2)
     tournament = _Tournament(b, count)
-    value = b.pad(matrices, [(0, 0), (0, 0), (0, b.dims("Sub", tournament.size, count))])
+    value = b.pad(matrices, [(0, 0), (0, 0), (0, tournament.size - count)])
 
-    def scalar_product(first: ir.Value, second: ir.Value) -> ir.Value:
-        return b.reduce("Sum", b.binary("Mul", first, second), 1, keep_dims=True)
+    def scalar_product(first: Tensor, second: Tensor) -> Tensor:
+        return b.reduce("Sum", first * second, 1, keep_dims=True)
 
-    def turn(_: ir.Value, changing: Sequence[ir.Value]) -> Sequence[ir.Value]:
+    def turn(_: Tensor, changing: Sequence[Tensor]) -> Sequence[Tensor]:
         first, second = tournament.halves(b, changing[0], 2)
         lengths = scalar_product(first, first), scalar_product(second, second)
         rotation = _rotation(b, *lengths, scalar_product(first, second))
@@ -230,37 +230,37 @@ def _orthogonal(b: Builder, matrices: ir.Value, others: Sequence[ir.Value]) -> t
     return b.slice(value, 2, 0, count), others
 
 
-def _columns_of_one(b: Builder, matrices: ir.Value) -> ir.Value:
+def _columns_of_one(b: Builder, matrices: Tensor) -> Tensor:
     """Emits the identity for each matrix, with as many columns as its tournament has."""
-    size = _even(b, b.size(matrices, 2))
+    size = _even(b.size(matrices, 2))
     return b.broadcast(eye(b, size, size), [b.size(matrices, 0), size, size])
 
 
-def _cut(b: Builder, value: ir.Value, matrices: ir.Value) -> ir.Value:
+def _cut(b: Builder, value: Tensor, matrices: Tensor) -> Tensor:
     """Emits the value without the rows and columns that pad it for the tournament."""
     count = b.size(matrices, 2)
     return b.slices(value, {1: (0, count, 1), 2: (0, count, 1)})
 
 
-def _lengths(b: Builder, columns: ir.Value) -> ir.Value:
-    return b.unary("Sqrt", b.reduce("Sum", b.unary("Square", columns), 1))
+def _lengths(b: Builder, columns: Tensor) -> Tensor:
+    return sqrt(b.reduce("Sum", b.unary("Square", columns), 1))
 
 
-def _rotation(b: Builder, first: ir.Value, second: ir.Value, beside: ir.Value) -> _Rotation:
+def _rotation(b: Builder, first: Tensor, second: Tensor, beside: Tensor) -> _Rotation:
     """Emits the rotation by at most 45 degrees that diagonalizes ``[[first, beside], [beside, second]]``."""
     done = b.compare("Equal", beside, 0.0)
-    divisor = b.select(done, 1.0, b.binary("AddV2", beside, beside))
-    cotangent = b.binary("RealDiv", b.binary("Sub", second, first), divisor)
-    cotangent = b.binary("Maximum", b.binary("Minimum", cotangent, _FLATTEST), -_FLATTEST)
-    root = b.unary("Sqrt", b.binary("AddV2", b.unary("Square", cotangent), 1.0))
-    positive = b.binary("RealDiv", 1.0, b.binary("AddV2", b.unary("Abs", cotangent), root))
-    tangent = b.select(b.compare("Less", cotangent, 0.0), b.unary("Neg", positive), positive)
-    tangent = b.select(done, 0.0, tangent)
-    cosine = b.unary("Rsqrt", b.binary("AddV2", b.unary("Square", tangent), 1.0))
-    return _Rotation(cosine, b.binary("Mul", cosine, tangent))
+    divisor = select(done, 1.0, beside + beside)
+    cotangent = (second - first) / divisor
+    cotangent = maximum(minimum(cotangent, _FLATTEST), -_FLATTEST)
+    root = sqrt(b.unary("Square", cotangent) + 1.0)
+    positive = 1.0 / (abs(cotangent) + root)
+    tangent = select(cotangent < 0.0, -positive, positive)
+    tangent = select(done, 0.0, tangent)
+    cosine = rsqrt(b.unary("Square", tangent) + 1.0)
+    return _Rotation(cosine, cosine * tangent)
 
 
-def _order(b: Builder, values: ir.Value, *, upwards: bool) -> ir.Value:
+def _order(b: Builder, values: Tensor, *, upwards: bool) -> Tensor:
     """Emits the permutation matrices ``[batch, count, count]`` that sort values ``[batch, count]``.
 
     Products with them are exact. (TOPK_V2 computes the shapes of its results in each call, so that LiteRT prepares the
@@ -270,11 +270,11 @@ def _order(b: Builder, values: ir.Value, *, upwards: bool) -> ir.Value:
     numbers = b.range(count)
     rows, columns = b.reshape(numbers, [1, count, 1]), b.reshape(numbers, [1, 1, count])
     one, other = b.expand(values, 2), b.expand(values, 1)
-    equal = b.binary("LogicalAnd", b.compare("Equal", one, other), b.compare("Less", rows, columns))
-    before = b.binary("LogicalOr", b.compare("Less" if upwards else "Greater", one, other), equal)
+    equal = b.compare("Equal", one, other) & (rows < columns)
+    before = b.compare("Less" if upwards else "Greater", one, other) | equal
     place = b.expand(b.reduce("Sum", b.cast(before, "float32"), 1), 2)
     return b.cast(b.compare("Equal", place, b.cast(columns, "float32")), "float32")
 
 
-def _sorted(b: Builder, values: ir.Value, order: ir.Value) -> ir.Value:
-    return b.reduce("Sum", b.binary("Mul", b.expand(values, 2), order), 1)
+def _sorted(b: Builder, values: Tensor, order: Tensor) -> Tensor:
+    return b.reduce("Sum", b.expand(values, 2) * order, 1)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, equal, log, maximum, minimum, not_equal, select
 from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 from litefuse.passes.legalize.linear_algebra.batches import in_one_batch
 from litefuse.passes.legalize.linear_algebra.factorizations import (
@@ -25,7 +26,6 @@ from litefuse.passes.legalize.linear_algebra.jacobi import eigenvalues, eigenvec
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
-    from litefuse.ir.mlir import ir
 
 __all__ = [
     "Determinant",
@@ -52,8 +52,8 @@ class Inverse(Decomposition):
 
     composite = True
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
-        def inverse(matrices: ir.Value) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
+        def inverse(matrices: Tensor) -> Tensor:
             batch, size, _ = b.sizes(matrices)
             identity = b.broadcast(eye(b, size, size), [batch, size, size])
             return _solution(b, _adjoint(b, op, matrices), identity)
@@ -72,7 +72,7 @@ class LinearSystem(Decomposition):
 
     composite = True
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         (matrices, sides), outer = in_one_batch(b, *(_computed(op, b, operand) for operand in (0, 1)))
         dims = [*outer, *b.sizes(sides)[1:]]
         if 0 in b.known(dims):
@@ -96,7 +96,7 @@ class LeastSquares(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/lstsq.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         (matrices, sides), outer = in_one_batch(b, *(_computed(op, b, operand) for operand in (0, 1)))
         *_, rows, columns = b.sizes(matrices)
         if 0 in b.known([*outer, rows, columns, b.size(sides, 2)]):
@@ -125,7 +125,7 @@ class Factorization(Decomposition):
 
     composite = True
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         return _of_matrices(op, b, lambda matrices: cholesky(b, matrices))
 
 
@@ -138,9 +138,9 @@ class Determinant(Decomposition):
 
     composite = True
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         outer, pivots, sign = _pivots(op, b)
-        result = b.binary("Mul", sign, b.reduce("Prod", pivots, 1))
+        result = sign * b.reduce("Prod", pivots, 1)
         return b.cast(b.reshape(result, outer), op.results[0].dtype)
 
 
@@ -151,10 +151,10 @@ class LogDeterminant(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/slogdet.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
         outer, pivots, sign = _pivots(op, b)
-        sign = b.binary("Mul", sign, b.reduce("Prod", b.unary("Sign", pivots), 1))
-        size = b.reduce("Sum", b.unary("Log", b.unary("Abs", pivots)), 1)
+        sign = sign * b.reduce("Prod", b.unary("Sign", pivots), 1)
+        size = b.reduce("Sum", log(abs(pivots)), 1)
         return [b.cast(b.reshape(each, outer), op.results[0].dtype) for each in (sign, size)]
 
 
@@ -165,7 +165,7 @@ class TriangularFactors(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/lu.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
         matrices, sizes = _matrices(op, b)
         factors, pivots = lu(b, matrices)
         rows = permutation_of(b, pivots, sizes[-1])
@@ -180,9 +180,9 @@ class OrthogonalFactors(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/qr.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
         matrices, (*outer, rows, columns) = _matrices(op, b)
-        inner = rows if op.attributes.get("full_matrices", False) else b.dims("Minimum", rows, columns)
+        inner = rows if op.attributes.get("full_matrices", False) else minimum(rows, columns)
         vectors, factors = householder(b, matrices)
         q = householder_product(b, vectors, factors, inner)
         r = b.slice(triangle(b, vectors, lower=False), 1, 0, inner)
@@ -199,7 +199,7 @@ class Eigenvectors(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/eigh.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
         matrices, sizes = _matrices(op, b)
         if not op.attributes.get("compute_v", True):
             values = b.reshape(eigenvalues(b, matrices), sizes[:-1])
@@ -218,7 +218,7 @@ class SingularValues(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/svd.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
         matrices, (*outer, _, _) = _matrices(op, b)
         if not op.attributes.get("compute_uv", True):
             values = singular_values(b, matrices)
@@ -228,51 +228,51 @@ class SingularValues(Decomposition):
         return [b.cast(b.reshape(each, [*outer, *b.sizes(each)[1:]]), op.results[0].dtype) for each in found]
 
 
-def _nothing(op: TensorFlowOp, b: Builder) -> ir.Value:
+def _nothing(op: TensorFlowOp, b: Builder) -> Tensor:
     """Emits an empty result for vectors that are not requested."""
     return b.fill([0], 0, op.results[0].dtype)
 
 
-def _regularized(b: Builder, squares: ir.Value, added: ir.Value, sides: ir.Value) -> ir.Value:
+def _regularized(b: Builder, squares: Tensor, added: Tensor, sides: Tensor) -> Tensor:
     """Solves systems with symmetric matrices, to whose diagonals a number is added."""
     size = b.size(squares, 1)
-    factor = cholesky(b, b.binary("AddV2", squares, b.binary("Mul", eye(b, size, size), added)))
+    factor = cholesky(b, squares + eye(b, size, size) * added)
     solution = solve_triangular(b, factor, sides, lower=True)
     return solve_triangular(b, b.transpose(factor, [0, 2, 1]), solution, lower=False)
 
 
-def _shortest(b: Builder, matrices: ir.Value, sides: ir.Value) -> ir.Value:
+def _shortest(b: Builder, matrices: Tensor, sides: Tensor) -> Tensor:
     """Emits the least-squares solutions of minimum norm."""
     values, left, right = singular_vectors(b, matrices, full=False)
     _, rows, columns = b.sizes(matrices)
-    most = b.cast(b.scalar(b.dims("Maximum", rows, columns)), "float32")
+    most = b.cast(b.scalar(maximum(rows, columns)), "float32")
     largest = b.slice(values, 1, 0, 1)
-    least = b.binary("Mul", b.binary("Mul", largest, most), float(np.finfo(np.float32).eps))
-    kept = b.compare("Greater", values, least)
-    factors = b.select(kept, b.binary("RealDiv", 1.0, b.select(kept, values, 1.0)), 0.0)
-    parts = b.binary("Mul", b.expand(factors, 2), product(b, left, sides, transpose_left=True))
+    least = largest * most * float(np.finfo(np.float32).eps)
+    kept = values > least
+    factors = select(kept, 1.0 / select(kept, values, 1.0), 0.0)
+    parts = b.expand(factors, 2) * product(b, left, sides, transpose_left=True)
     return product(b, right, parts)
 
 
-def _solution(b: Builder, matrices: ir.Value, sides: ir.Value) -> ir.Value:
+def _solution(b: Builder, matrices: Tensor, sides: Tensor) -> Tensor:
     factors, pivots = lu(b, matrices)
     order = permutation_of(b, pivots, b.size(matrices, 1))
-    moved = b.op("GatherV2", [sides, order, b.constant(1, "int32")], b.shape(sides), "float32", batch_dims=1)
+    moved = b.op("GatherV2", [sides, order, b.constant(1, "int32")], sides.shape, "float32", batch_dims=1)
     solution = solve_triangular(b, factors, moved, lower=True, unit_diagonal=True)
     return solve_triangular(b, factors, solution, lower=False)
 
 
-def _pivots(op: TensorFlowOp, b: Builder) -> tuple[Sequence[MixedSize], ir.Value, ir.Value]:
+def _pivots(op: TensorFlowOp, b: Builder) -> tuple[Sequence[MixedSize], Tensor, Tensor]:
     """Returns the batch sizes, the pivots of each matrix, and -1 for an odd number of row exchanges, else 1."""
     matrices, (*outer, size, _) = _matrices(op, b)
     factors, exchanged = lu(b, matrices)
-    pivots = b.reduce("Sum", b.select(b.compare("Equal", eye(b, size, size), 1.0), factors, 0.0), 2)
-    moved = b.cast(b.compare("NotEqual", exchanged, b.reshape(b.range(size), [1, size])), "float32")
-    odd = b.binary("FloorMod", b.reduce("Sum", moved, 1), 2.0)
-    return outer, pivots, b.binary("Sub", 1.0, b.binary("Mul", odd, 2.0))
+    pivots = b.reduce("Sum", select(equal(eye(b, size, size), 1.0), factors, 0.0), 2)
+    moved = b.cast(not_equal(exchanged, b.reshape(b.range(size), [1, size])), "float32")
+    odd = b.reduce("Sum", moved, 1) % 2.0
+    return outer, pivots, 1.0 - odd * 2.0
 
 
-def _of_matrices(op: TensorFlowOp, b: Builder, function: Callable[[ir.Value], ir.Value]) -> ir.Value:
+def _of_matrices(op: TensorFlowOp, b: Builder, function: Callable[[Tensor], Tensor]) -> Tensor:
     """Applies a function of square matrices in a batch of one dimension to any batch."""
     if 0 in op.shape(0):
         return b.fill(b.sizes(op.operands[0]), 0, op.results[0].dtype)
@@ -280,7 +280,7 @@ def _of_matrices(op: TensorFlowOp, b: Builder, function: Callable[[ir.Value], ir
     return b.cast(b.reshape(function(matrices), sizes), op.results[0].dtype)
 
 
-def _matrices(op: TensorFlowOp, b: Builder) -> tuple[ir.Value, Sequence[MixedSize]]:
+def _matrices(op: TensorFlowOp, b: Builder) -> tuple[Tensor, Sequence[MixedSize]]:
     """Emits the operand as float32 matrices in a batch of one dimension; also returns the operand's sizes."""
     if 0 in op.shape(0):
         raise NotDecomposed("the matrices are empty")
@@ -288,7 +288,7 @@ def _matrices(op: TensorFlowOp, b: Builder) -> tuple[ir.Value, Sequence[MixedSiz
     return matrices, [*outer, *b.sizes(matrices)[1:]]
 
 
-def _computed(op: TensorFlowOp, b: Builder, operand: int) -> ir.Value:
+def _computed(op: TensorFlowOp, b: Builder, operand: int) -> Tensor:
     """Emits an operand in float32."""
     if len(op.shape(operand)) < 2:
         raise NotDecomposed(f"operand {operand} is of rank {len(op.shape(operand))}: no matrices")
@@ -296,5 +296,5 @@ def _computed(op: TensorFlowOp, b: Builder, operand: int) -> ir.Value:
     return b.cast(op.operands[operand], "float32")
 
 
-def _adjoint(b: Builder, op: TensorFlowOp, matrices: ir.Value) -> ir.Value:
+def _adjoint(b: Builder, op: TensorFlowOp, matrices: Tensor) -> Tensor:
     return b.transpose(matrices, [0, 2, 1]) if op.attributes.get("adjoint", False) else matrices

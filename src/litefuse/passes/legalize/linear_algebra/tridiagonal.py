@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, equal, select
 from litefuse.passes.legalize.arrays.loops import count_to
 from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 from litefuse.passes.legalize.linear_algebra.batches import in_one_batch
@@ -13,7 +14,6 @@ from litefuse.passes.legalize.linear_algebra.factorizations import place
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
 
 __all__ = ["TridiagonalProduct", "TridiagonalSystem", "solve_tridiagonal"]
 
@@ -25,17 +25,17 @@ class TridiagonalProduct(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/tridiagonal_matmul.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         above, main, below, sides = _computed(op, b)
-        last = len(b.shape(sides)) - 1
+        last = len(sides.shape) - 1
         diagonals = [b.reshape(each, [*b.sizes(each)[:-2], b.size(each, -1), 1]) for each in (above, main, below)]
         nothing = [(0, 0)] * (last - 1)
         next_row = b.pad(b.slice(sides, last - 1, 1, None), [*nothing, (0, 1), (0, 0)])
         row_before = b.pad(sides, [*nothing, (1, 0), (0, 0)])
         row_before = b.slice(row_before, last - 1, 0, b.size(sides, last - 1))
         rows = (next_row, sides, row_before)
-        products = [b.binary("Mul", x, y) for x, y in zip(diagonals, rows, strict=True)]
-        result = b.binary("AddV2", b.binary("AddV2", products[0], products[1]), products[2])
+        products = [x * y for x, y in zip(diagonals, rows, strict=True)]
+        result = products[0] + products[1] + products[2]
         return b.cast(result, op.results[0].dtype)
 
 
@@ -46,7 +46,7 @@ class TridiagonalSystem(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/tridiagonal_solve.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         if op.attributes.get("perturb_singular", False):
             raise NotDecomposed("singular matrices cannot be made regular")
         (diagonals, sides), outer = in_one_batch(b, *_computed(op, b))
@@ -55,7 +55,7 @@ class TridiagonalSystem(Decomposition):
         return b.cast(b.reshape(solution, [*outer, *b.sizes(sides)[1:]]), op.results[0].dtype)
 
 
-def solve_tridiagonal(b: Builder, below: ir.Value, main: ir.Value, above: ir.Value, sides: ir.Value) -> ir.Value:
+def solve_tridiagonal(b: Builder, below: Tensor, main: Tensor, above: Tensor, sides: Tensor) -> Tensor:
     """Solves systems of equations with tridiagonal matrices, as LAPACK's ``gtsv`` does.
 
     Args:
@@ -72,49 +72,45 @@ def solve_tridiagonal(b: Builder, below: ir.Value, main: ir.Value, above: ir.Val
     rows = b.reshape(b.range(size), [1, size, 1])
     columns = [b.transpose(each, [0, 2, 1]) for each in (below, main, above)]
     nothing = b.fill([batch, 1, 1], 0, "float32")
-    last = b.scalar(b.dims("Sub", size, 1))
+    last = b.scalar(size - 1)
     # After the last row, an equation whose unknown is 0.
     below, main = b.pad(columns[0], [(0, 0), (0, 1), (0, 0)]), b.pad(columns[1], [(0, 0), (0, 1), (0, 0)], 1)
-    above = b.pad(b.select(b.compare("Equal", rows, last), 0.0, columns[2]), [(0, 0), (0, 1), (0, 0)])
+    above = b.pad(select(equal(rows, last), 0.0, columns[2]), [(0, 0), (0, 1), (0, 0)])
     padded = b.pad(sides, [(0, 0), (0, 1), (0, 0)])
 
-    def first(value: ir.Value) -> ir.Value:
+    def first(value: Tensor) -> Tensor:
         return b.slice(value, 1, 0, 1)
 
-    def eliminate(k: ir.Value, changing: Sequence[ir.Value]) -> Sequence[ir.Value]:
+    def eliminate(k: Tensor, changing: Sequence[Tensor]) -> Sequence[Tensor]:
         *written, here, beside, side = changing
-        following = b.binary("AddV2", k, 1)
+        following = k + 1
         left, middle, right, other = (place(b, each, following, 1) for each in (below, main, above, padded))
-        exchanged = b.compare("Greater", b.unary("Abs", left), b.unary("Abs", here))
-        upper = [
-            b.select(exchanged, x, y) for x, y in ((left, here), (middle, beside), (right, nothing), (other, side))
-        ]
-        lower = [
-            b.select(exchanged, x, y) for x, y in ((here, left), (beside, middle), (nothing, right), (side, other))
-        ]
-        factor = b.binary("RealDiv", lower[0], upper[0])
-        rest = [b.binary("Sub", x, b.binary("Mul", factor, y)) for x, y in zip(lower[1:], upper[1:], strict=True)]
-        at = b.compare("Equal", rows, k)
-        return [*(b.select(at, new, old) for new, old in zip(upper, written, strict=True)), *rest]
+        exchanged = abs(left) > abs(here)
+        upper = [select(exchanged, x, y) for x, y in ((left, here), (middle, beside), (right, nothing), (other, side))]
+        lower = [select(exchanged, x, y) for x, y in ((here, left), (beside, middle), (nothing, right), (side, other))]
+        factor = lower[0] / upper[0]
+        rest = [x - factor * y for x, y in zip(lower[1:], upper[1:], strict=True)]
+        at = equal(rows, k)
+        return [*(select(at, new, old) for new, old in zip(upper, written, strict=True)), *rest]
 
     column, matrix = b.fill([batch, size, 1], 0, "float32"), b.fill([batch, size, width], 0, "float32")
     start = [column, column, column, matrix, first(main), first(above), first(padded)]
     *eliminated, _, _, _ = count_to(b, size, start, eliminate)
 
-    def substitute(k: ir.Value, changing: Sequence[ir.Value]) -> Sequence[ir.Value]:
+    def substitute(k: Tensor, changing: Sequence[Tensor]) -> Sequence[Tensor]:
         solution, following, second = changing
-        at = b.binary("Sub", last, k)
+        at = last - k
         pivot, beside, further, side = (place(b, each, at, 1) for each in eliminated)
-        known = b.binary("AddV2", b.binary("Mul", beside, following), b.binary("Mul", further, second))
-        unknown = b.binary("RealDiv", b.binary("Sub", side, known), pivot)
-        return [b.select(b.compare("Equal", rows, at), unknown, solution), unknown, following]
+        known = beside * following + further * second
+        unknown = (side - known) / pivot
+        return [select(equal(rows, at), unknown, solution), unknown, following]
 
     row = b.fill([batch, 1, width], 0, "float32")
     solution, _, _ = count_to(b, size, [matrix, row, row], substitute)
     return solution
 
 
-def _computed(op: TensorFlowOp, b: Builder) -> list[ir.Value]:
+def _computed(op: TensorFlowOp, b: Builder) -> list[Tensor]:
     """Emits the operands in float32."""
     for operand in range(len(op.operands)):
         if 0 in op.shape(operand) or len(op.shape(operand)) < 2:

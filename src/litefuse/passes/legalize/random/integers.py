@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from litefuse.ir.tensors import Tensor, equal, select
 from litefuse.passes.legalize.arrays.loops import count_to
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
     from litefuse.ir.tensorflow_op import TensorFlowOp
 
 __all__ = ["WORD", "count_between", "int32_between", "int32_of", "int64_between", "int64_of"]
@@ -18,23 +18,23 @@ WORD = 1 << 32
 """The number of different 32-bit words."""
 
 
-def int32_of(b: Builder, words: ir.Value) -> ir.Value:
+def int32_of(b: Builder, words: Tensor) -> Tensor:
     """Emits words as int32 with the same bits."""
-    words = b.select(b.compare("GreaterEqual", words, WORD // 2), b.binary("Sub", words, WORD), words)
+    words = select(words >= WORD // 2, words - WORD, words)
     return b.cast(words, "int32")
 
 
-def int32_between(b: Builder, words: ir.Value, low: ir.Value, high: ir.Value) -> ir.Value:
+def int32_between(b: Builder, words: Tensor, low: Tensor, high: Tensor) -> Tensor:
     """Emits words reduced to the int32 range from ``low`` to ``high``, excluded."""
     low, high = (b.cast(value, "int64") for value in (low, high))
-    return int32_of(b, b.binary("AddV2", low, b.binary("FloorMod", words, b.binary("Sub", high, low))))
+    return int32_of(b, low + words % (high - low))
 
 
-def int64_of(b: Builder, low_words: ir.Value, high_words: ir.Value) -> ir.Value:
+def int64_of(low_words: Tensor, high_words: Tensor) -> Tensor:
     """Emits pairs of words as int64 with the same bits."""
-    negative = b.compare("GreaterEqual", high_words, WORD // 2)
-    high_words = b.select(negative, b.binary("Sub", high_words, WORD), high_words)
-    return b.binary("AddV2", b.binary("Mul", high_words, WORD), low_words)
+    negative = high_words >= WORD // 2
+    high_words = select(negative, high_words - WORD, high_words)
+    return high_words * WORD + low_words
 
 
 def count_between(op: TensorFlowOp, low: int, high: int) -> int | None:
@@ -44,8 +44,8 @@ def count_between(op: TensorFlowOp, low: int, high: int) -> int | None:
 
 
 def int64_between(
-    b: Builder, low_words: ir.Value, high_words: ir.Value, low: ir.Value, high: ir.Value, count: int | None
-) -> ir.Value:
+    b: Builder, low_words: Tensor, high_words: Tensor, low: Tensor, high: Tensor, count: int | None
+) -> Tensor:
     """Emits pairs of words reduced to the int64 range from ``low`` to ``high``, excluded.
 
     If the range is long, or how long is not known, the remainder is found bit by bit: in a loop, which only the engine
@@ -60,28 +60,26 @@ def int64_between(
         count: How many there are, if that is known.
     """
     if count is not None and 0 < count <= WORD // 2:
-        rest = b.binary("Mul", b.binary("FloorMod", high_words, count), WORD % count)
-        rest = b.binary("AddV2", rest, b.binary("FloorMod", low_words, count))
-        return b.binary("AddV2", low, b.binary("FloorMod", rest, count))
+        rest = high_words % count * (WORD % count)
+        rest = rest + low_words % count
+        return low + rest % count
     # Of more than 2^63 numbers the size is negative, and the quotient 0 or 1.
-    size = b.binary("Sub", high, low)
-    many = b.compare("Less", size, 0)
-    whole = int64_of(b, low_words, high_words)
-    as_is = b.binary("LogicalOr", b.compare("GreaterEqual", whole, 0), b.compare("Less", whole, size))
-    of_many = b.select(as_is, whole, b.binary("Sub", whole, size))
-    divisor = b.select(many, 1, size)
+    size = high - low
+    many = size < 0
+    whole = int64_of(low_words, high_words)
+    as_is = (whole >= 0) | (whole < size)
+    of_many = select(as_is, whole, whole - size)
+    divisor = select(many, 1, size)
 
-    def turn(_: ir.Value, values: Sequence[ir.Value]) -> Sequence[ir.Value]:
+    def turn(_: Tensor, values: Sequence[Tensor]) -> Sequence[Tensor]:
         rest, above, below = values
-        missing = b.binary("Sub", divisor, rest)
+        missing = divisor - rest
         # Twice the rest, less the divisor if it fits, without overflow.
-        doubled = b.select(
-            b.compare("GreaterEqual", rest, missing), b.binary("Sub", rest, missing), b.binary("AddV2", rest, rest)
-        )
-        rest = b.binary("AddV2", doubled, b.binary("FloorDiv", above, WORD // 2))
-        rest = b.select(b.compare("Equal", rest, divisor), 0, rest)
-        above = b.binary("AddV2", b.binary("Mul", above, 2), b.binary("FloorDiv", below, WORD // 2))
-        return [rest, b.binary("FloorMod", above, WORD), b.binary("FloorMod", b.binary("Mul", below, 2), WORD)]
+        doubled = select(rest >= missing, rest - missing, rest + rest)
+        rest = doubled + above // (WORD // 2)
+        rest = select(equal(rest, divisor), 0, rest)
+        above = above * 2 + below // (WORD // 2)
+        return [rest, above % WORD, below * 2 % WORD]
 
-    rest, _, _ = count_to(b, 64, [b.binary("Mul", low_words, 0), high_words, low_words], turn)
-    return b.binary("AddV2", low, b.select(many, of_many, rest))
+    rest, _, _ = count_to(b, 64, [low_words * 0, high_words, low_words], turn)
+    return low + select(many, of_many, rest)

@@ -12,7 +12,7 @@ from litefuse.passes.legalize.random.integers import WORD
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
-    from litefuse.ir.mlir import ir
+    from litefuse.ir.tensors import Tensor
 
 __all__ = ["MANTISSA", "Generator", "continued", "first_words", "philox_words", "seeded", "unit_interval"]
 
@@ -38,14 +38,14 @@ class Generator(NamedTuple):
         high: The upper two.
     """
 
-    key: ir.Value
-    low: Sequence[ir.Value] | None
-    high: Sequence[ir.Value]
+    key: Tensor
+    low: Sequence[Tensor] | None
+    high: Sequence[Tensor]
 
 
-def seeded(b: Builder, seed: ir.Value) -> Generator:
+def seeded(b: Builder, seed: Tensor) -> Generator:
     """Emits the generator that TensorFlow derives from two seeds, int64 ``[2]``."""
-    halves = [_low(b, seed), _low(b, _high(b, seed))]
+    halves = [_low(seed), _low(_high(seed))]
     mixed = _scrambled(
         b,
         b.reshape(halves[0], [2, 1]),
@@ -56,14 +56,14 @@ def seeded(b: Builder, seed: ir.Value) -> Generator:
     return Generator(key, None, [b.slice(rest, 0, row, row + 1) for row in (0, 1)])
 
 
-def continued(b: Builder, key: ir.Value, counter: ir.Value) -> Generator:
+def continued(b: Builder, key: Tensor, counter: Tensor) -> Generator:
     """Emits the generator with a key and a counter: the bits of int64 ``[1]`` and ``[2]``, the lower ones first."""
     key, *counters = (b.reshape(value, [1, 1]) for value in (key, b.slice(counter, 0, 0, 1), b.slice(counter, 0, 1, 2)))
-    low, high = ([_low(b, value), _low(b, _high(b, value))] for value in counters)
-    return Generator(b.concat([_low(b, key), _low(b, _high(b, key))], 0), low, high)
+    low, high = ([_low(value), _low(_high(value))] for value in counters)
+    return Generator(b.concat([_low(key), _low(_high(key))], 0), low, high)
 
 
-def philox_words(b: Builder, generator: Generator, places: ir.Value) -> ir.Value:
+def philox_words(b: Builder, generator: Generator, places: Tensor) -> Tensor:
     """Emits groups of four random 32-bit words.
 
     Args:
@@ -79,58 +79,54 @@ def philox_words(b: Builder, generator: Generator, places: ir.Value) -> ir.Value
     if generator.low is None:
         words = [places, b.fill([1, count], 0, "int64"), *(b.broadcast(word, [1, count]) for word in generator.high)]
     else:
-        words: list[ir.Value] = []
+        words: list[Tensor] = []
         carry = places
         for word in (*generator.low, *generator.high):
-            total = b.binary("AddV2", word, carry)
-            words.append(_low(b, total))
-            carry = _high(b, total)
+            total = word + carry
+            words.append(_low(total))
+            carry = _high(total)
     even, odd = (b.concat([words[place], words[place + 2]], 0) for place in (0, 1))
     return _scrambled(b, even, odd, generator.key)
 
 
-def first_words(b: Builder, generator: Generator, groups: MixedSize) -> ir.Value:
+def first_words(b: Builder, generator: Generator, groups: MixedSize) -> Tensor:
     """Emits the first random words of a generator: int64 ``[groups, 4]``."""
     return philox_words(b, generator, b.cast(b.range(groups), "int64"))
 
 
-def _scrambled(b: Builder, even: ir.Value, odd: ir.Value, key: ir.Value) -> ir.Value:
+def _scrambled(b: Builder, even: Tensor, odd: Tensor, key: Tensor) -> Tensor:
     """Emits Philox of counters as [n, 4]; rows of ``even`` and ``odd`` are their words 0 and 2, and 1 and 3."""
     multipliers = b.constant(np.array(_MULTIPLIERS).reshape(2, 1), "int64")
     steps = b.constant(np.array(_KEY_STEPS).reshape(2, 1), "int64")
 
-    def turn(_: ir.Value, values: Sequence[ir.Value]) -> Sequence[ir.Value]:
+    def turn(_: Tensor, values: Sequence[Tensor]) -> Sequence[Tensor]:
         even, odd, key = values
         # 64-bit products, from partial products that fit into int64.
-        low_part = b.binary("Mul", multipliers, b.binary("FloorMod", even, _HALF_WORD))
-        high_part = b.binary("Mul", multipliers, b.binary("FloorDiv", even, _HALF_WORD))
-        middle = b.binary("AddV2", high_part, b.binary("FloorDiv", low_part, _HALF_WORD))
-        high = b.binary("FloorDiv", middle, _HALF_WORD)
-        low = b.binary(
-            "AddV2",
-            b.binary("Mul", b.binary("FloorMod", middle, _HALF_WORD), _HALF_WORD),
-            b.binary("FloorMod", low_part, _HALF_WORD),
-        )
-        mixed = b.binary("BitwiseXor", b.binary("BitwiseXor", _swapped(b, high), odd), key)
-        return [mixed, _swapped(b, low), _low(b, b.binary("AddV2", key, steps))]
+        low_part = multipliers * (even % _HALF_WORD)
+        high_part = multipliers * (even // _HALF_WORD)
+        middle = high_part + low_part // _HALF_WORD
+        high = middle // _HALF_WORD
+        low = middle % _HALF_WORD * _HALF_WORD + low_part % _HALF_WORD
+        mixed = _swapped(b, high) ^ odd ^ key
+        return [mixed, _swapped(b, low), _low(key + steps)]
 
     even, odd, _ = count_to(b, _ROUNDS, [even, odd, key], turn)
     return b.reshape(b.transpose(b.stack([even, odd], 0), [2, 1, 0]), [b.size(even, 1), 4])
 
 
-def _swapped(b: Builder, rows: ir.Value) -> ir.Value:
+def _swapped(b: Builder, rows: Tensor) -> Tensor:
     return b.concat([b.slice(rows, 0, 1, 2), b.slice(rows, 0, 0, 1)], 0)
 
 
-def _low(b: Builder, value: ir.Value) -> ir.Value:
-    return b.binary("FloorMod", value, WORD)
+def _low(value: Tensor) -> Tensor:
+    return value % WORD
 
 
-def _high(b: Builder, value: ir.Value) -> ir.Value:
-    return b.binary("FloorDiv", value, WORD)
+def _high(value: Tensor) -> Tensor:
+    return value // WORD
 
 
-def unit_interval(b: Builder, words: ir.Value) -> ir.Value:
+def unit_interval(b: Builder, words: Tensor) -> Tensor:
     """Emits words as numbers in [0, 1)."""
-    mantissa = b.cast(b.binary("FloorMod", words, MANTISSA), "float32")
-    return b.binary("Mul", mantissa, 1 / MANTISSA)
+    mantissa = b.cast(words % MANTISSA, "float32")
+    return mantissa * (1 / MANTISSA)

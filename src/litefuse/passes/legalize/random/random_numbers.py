@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from litefuse.ir.builder import Builder, MixedSize
-    from litefuse.ir.mlir import ir
+    from litefuse.ir.tensors import Tensor
 
 __all__ = ["RandomFloats", "RandomShuffle", "RandomUniformInt", "TruncatedNormal"]
 
@@ -36,16 +36,16 @@ class RandomUniformInt(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/RandomUniformInt.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         _require_no_seed(op)
         low, high = op.operands[1:]
         count = count_between(op, 1, 2)
 
-        def make(sizes: list[MixedSize]) -> ir.Value:
+        def make(sizes: list[MixedSize]) -> Tensor:
             if op.results[0].dtype == "int32":
                 return int32_between(b, _word(b, sizes), low, high)
             if count is not None and 0 < count <= WORD:
-                return b.binary("AddV2", low, b.binary("FloorMod", _word(b, sizes), count))
+                return low + _word(b, sizes) % count
             return int64_between(b, _word(b, sizes), _word(b, sizes), low, high, count)
 
         return of_wanted_shape(op, b, make)
@@ -58,15 +58,15 @@ class TruncatedNormal(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/TruncatedNormal.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         dtype = op.results[0].dtype
         if dtype != "float32":
             raise NotDecomposed(f"LiteRT's random numbers are float32, not {dtype}")
         _require_no_seed(op)
 
-        def make(sizes: list[MixedSize]) -> ir.Value:
-            share = b.binary("Mul", _uniform(b, sizes), 1 - 2 * _CUT_OFF)
-            return b.unary("Ndtri", b.binary("AddV2", share, _CUT_OFF))
+        def make(sizes: list[MixedSize]) -> Tensor:
+            share = _uniform(b, sizes) * (1 - 2 * _CUT_OFF)
+            return b.unary("Ndtri", share + _CUT_OFF)
 
         return of_wanted_shape(op, b, make)
 
@@ -80,17 +80,17 @@ class RandomFloats(Decomposition):
     Source: tensorflow/core/lib/random/random_distributions.h.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         dtype = op.results[0].dtype
         if dtype not in {"float32", *_MANTISSAS}:
             raise NotDecomposed(f"LiteRT's random numbers are float32, not {dtype}")
 
-        def make(sizes: list[MixedSize]) -> ir.Value:
+        def make(sizes: list[MixedSize]) -> Tensor:
             numbers = b.op(op.name, [b.vector(sizes)], b.known(sizes), "float32", **b.options(op))
             if op.name == "RandomUniform" and dtype != "float32":
                 count = _MANTISSAS[dtype]
-                last = b.binary("FloorMod", b.binary("Mul", numbers, MANTISSA), count)
-                numbers = b.binary("Mul", last, 1 / count)
+                last = numbers * MANTISSA % count
+                numbers = last * (1 / count)
             return b.cast(numbers, dtype)
 
         return of_wanted_shape(op, b, make)
@@ -105,14 +105,14 @@ class RandomShuffle(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/random/shuffle.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         shape = op.shape(0)
         (value,) = op.operands
         if not shape:
             return value
         _require_no_seed(op)
         rows = b.size(value, 0)
-        orders: list[ir.Value] = []
+        orders: list[Tensor] = []
         for _ in range(2):
             operands = [_uniform(b, [rows]), b.scalar(rows)]
             kinds = [((shape[0],), "float32"), ((shape[0],), "int32")]
@@ -126,13 +126,13 @@ def _require_no_seed(op: TensorFlowOp) -> None:
         raise NotDecomposed("it has a seed, and the numbers that TensorFlow makes of it cannot be made")
 
 
-def _word(b: Builder, sizes: Sequence[MixedSize]) -> ir.Value:
+def _word(b: Builder, sizes: Sequence[MixedSize]) -> Tensor:
     """Emits random 32-bit words, as int64."""
-    halves = [b.cast(b.binary("Mul", _uniform(b, sizes), float(1 << _BITS)), "int32") for _ in range(2)]
+    halves = [b.cast(_uniform(b, sizes) * float(1 << _BITS), "int32") for _ in range(2)]
     upper, lower = (b.cast(half, "int64") for half in halves)  # casts truncate
-    return b.binary("AddV2", b.binary("Mul", upper, 1 << _BITS), lower)
+    return upper * (1 << _BITS) + lower
 
 
-def _uniform(b: Builder, sizes: Sequence[MixedSize]) -> ir.Value:
+def _uniform(b: Builder, sizes: Sequence[MixedSize]) -> Tensor:
     """Emits numbers in [0, 1)."""
     return b.op("RandomUniform", [b.vector(sizes)], b.known(sizes), "float32", seed=0, seed2=0)

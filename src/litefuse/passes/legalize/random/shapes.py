@@ -12,11 +12,12 @@ from litefuse.ir.types import element_type_of
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.tensorflow_op import TensorFlowOp
+    from litefuse.ir.tensors import Tensor
 
 __all__ = ["of_wanted_shape"]
 
 
-def of_wanted_shape(op: TensorFlowOp, b: Builder, make: Callable[[list[MixedSize]], ir.Value]) -> ir.Value:
+def of_wanted_shape(op: TensorFlowOp, b: Builder, make: Callable[[list[MixedSize]], Tensor]) -> Tensor:
     """Emits the result of an op whose first operand is its shape.
 
     Args:
@@ -31,4 +32,4 @@ def of_wanted_shape(op: TensorFlowOp, b: Builder, make: Callable[[list[MixedSize
     wanted = b.cast(wanted, "int32")
     count = b.op("Prod", [wanted, b.constant([0], "int32")], [], "int32", keep_dims=False)
     kind = ir.UnrankedTensorType.get(element_type_of(result.dtype))
-    return create_value("tf.Reshape", kind, [make([count]), wanted])
+    return Tensor(create_value("tf.Reshape", kind, [make([count]), wanted]))

@@ -10,6 +10,8 @@ import numpy as np
 
 from litefuse.ir.mlir import producer
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, cos, exp, log, maximum, select, sin, sqrt
+from litefuse.ir.types import tensor_type_of
 from litefuse.passes.legalize.arithmetic.elementary import LARGEST, where_finite
 from litefuse.passes.legalize.arrays.loops import count_to
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
@@ -34,7 +36,6 @@ from litefuse.passes.legalize.random.shapes import of_wanted_shape
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
-    from litefuse.ir.mlir import ir
 
 __all__ = ["StatelessMultinomial", "StatelessRandom", "StatelessShuffle", "StatelessTruncatedNormal", "generator_of"]
 
@@ -64,7 +65,7 @@ class StatelessRandom(Decomposition):
     kernels/stateless_random_ops_v2_util.h and random_op_cpu.h (key and counter, order of the numbers).
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         (result,) = op.results
         generator = generator_of(op, b)
         kind = op.name.removeprefix("StatelessRandom").removesuffix("V2")
@@ -74,25 +75,25 @@ class StatelessRandom(Decomposition):
         # The number of words per element, and the number of groups of four words.
         words = 2 if result.dtype == "int64" else 1
 
-        def make(sizes: list[MixedSize]) -> ir.Value:
+        def make(sizes: list[MixedSize]) -> Tensor:
             count = b.product(sizes)
-            groups = _groups(b, b.dims("Mul", count, words))
-            pairs = b.reshape(first_words(b, generator, groups), [b.dims("Mul", groups, 2), 2])
+            groups = _groups(count * words)
+            pairs = b.reshape(first_words(b, generator, groups), [groups * 2, 2])
             return b.reshape(b.slice(self._numbers(op, b, kind, pairs), 0, 0, count), sizes)
 
         return of_wanted_shape(op, b, make)
 
-    def _numbers(self, op: TensorFlowOp, b: Builder, kind: str, pairs: ir.Value) -> ir.Value:
+    def _numbers(self, op: TensorFlowOp, b: Builder, kind: str, pairs: Tensor) -> Tensor:
         """Emits the numbers of the op's distribution and dtype, as a vector, from pairs of words."""
         if kind == "Normal":
             return _normal(b, pairs)
         if op.results[0].dtype == "int64":
             low, high = (b.reshape(b.slice(pairs, 1, at, at + 1), [b.size(pairs, 0)]) for at in (0, 1))
             if kind == "UniformFullInt":
-                return int64_of(b, low, high)
+                return int64_of(low, high)
             size = count_between(op, len(op.operands) - 2, len(op.operands) - 1)
             return int64_between(b, low, high, op.operands[-2], op.operands[-1], size)
-        words = b.reshape(pairs, [b.dims("Mul", b.size(pairs, 0), 2)])
+        words = b.reshape(pairs, [b.size(pairs, 0) * 2])
         if kind == "Uniform":
             return unit_interval(b, words)
         return int32_of(b, words) if kind == "UniformFullInt" else int32_between(b, words, *op.operands[-2:])
@@ -109,29 +110,29 @@ class StatelessTruncatedNormal(Decomposition):
     Source: tensorflow/core, kernels/random_op_cpu.h, lib/random/random_distributions.h.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         if op.results[0].dtype != "float32":
             raise NotDecomposed(f"no rewriting of it for {op.results[0].dtype}")
         return of_wanted_shape(op, b, lambda sizes: self._in_shape(op, b, sizes))
 
-    def _in_shape(self, op: TensorFlowOp, b: Builder, shape: list[MixedSize]) -> ir.Value:
+    def _in_shape(self, op: TensorFlowOp, b: Builder, shape: list[MixedSize]) -> Tensor:
         count = b.product(shape)
-        groups = _groups(b, count)
+        groups = _groups(count)
         # The draws of a group are consecutive; those of the next group begin at an offset of 256.
-        begins = b.binary("Mul", b.reshape(b.cast(b.range(groups), "int64"), [groups, 1]), _RESERVED)
-        draws = b.dims("Mul", groups, _DRAWS // 4)
-        places = b.binary("AddV2", begins, b.constant(np.arange(_DRAWS // 4)[None], "int64"))
+        begins = b.reshape(b.cast(b.range(groups), "int64"), [groups, 1]) * _RESERVED
+        draws = groups * (_DRAWS // 4)
+        places = begins + b.constant(np.arange(_DRAWS // 4)[None], "int64")
         words = philox_words(b, generator_of(op, b), b.reshape(places, [draws]))
-        numbers = _normal(b, b.reshape(words, [b.dims("Mul", draws, 2), 2]))
-        drawn = b.dims("Mul", groups, _DRAWS)
+        numbers = _normal(b, b.reshape(words, [draws * 2, 2]))
+        drawn = groups * _DRAWS
         rows = b.reshape(numbers, [groups, _DRAWS])
         # TopK selects the largest marks: of the numbers in the range, those of the first ones.
         marks = b.constant(np.arange(_DRAWS, 0, -1)[None], "float32")
-        taken = b.select(b.compare("Less", b.unary("Abs", rows), 2.0), marks, 0.0)
-        kinds = [((b.shape(rows)[0], 4), "float32"), ((b.shape(rows)[0], 4), "int32")]
+        taken = select(abs(rows) < 2.0, marks, 0.0)
+        kinds = [((rows.shape[0], 4), "float32"), ((rows.shape[0], 4), "int32")]
         _, order = b.ops("TopKV2", [taken, b.scalar(4)], kinds, sorted=True)
-        before = b.binary("Mul", b.reshape(b.range(groups), [groups, 1]), _DRAWS)
-        chosen = b.reshape(b.binary("AddV2", order, before), [b.dims("Mul", groups, 4)])
+        before = b.reshape(b.range(groups), [groups, 1]) * _DRAWS
+        chosen = b.reshape(order + before, [groups * 4])
         return b.reshape(b.gather(b.reshape(rows, [drawn]), b.slice(chosen, 0, 0, count)), shape)
 
 
@@ -144,23 +145,23 @@ class StatelessShuffle(Decomposition):
     Source: tensorflow/core/kernels/random_shuffle_op.cc.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0)
         value = op.operands[0]
         rows = b.size(value, 0)
-        groups = _groups(b, rows)
-        words = b.reshape(first_words(b, generator_of(op, b), groups), [b.dims("Mul", groups, 4)])
-        left = b.cast(b.binary("Sub", b.scalar(rows), b.range(rows)), "int64")
-        steps = b.cast(b.binary("FloorMod", b.slice(words, 0, 0, rows), left), "int32")
+        groups = _groups(rows)
+        words = b.reshape(first_words(b, generator_of(op, b), groups), [groups * 4])
+        left = b.cast(b.scalar(rows) - b.range(rows), "int64")
+        steps = b.cast(b.slice(words, 0, 0, rows) % left, "int32")
 
-        def turn(number: ir.Value, values: Sequence[ir.Value]) -> Sequence[ir.Value]:
+        def turn(number: Tensor, values: Sequence[Tensor]) -> Sequence[Tensor]:
             (order,) = values
-            other = b.binary("AddV2", number, b.gather(steps, number))
+            other = number + b.gather(steps, number)
             places = b.reshape(b.stack([number, other], 0), [2, 1])
             exchanged = b.gather(order, b.stack([other, number], 0))
-            return [b.op("TensorScatterUpdate", [order, places, exchanged], b.shape(order), "int32")]
+            return [b.op("TensorScatterUpdate", [order, places, exchanged], order.shape, "int32")]
 
-        (order,) = count_to(b, b.dims("Sub", rows, 1), [b.range(rows)], turn)
+        (order,) = count_to(b, rows - 1, [b.range(rows)], turn)
         return b.gather(value, order)
 
 
@@ -177,7 +178,7 @@ class StatelessMultinomial(Decomposition):
     Source: tensorflow/core/kernels/multinomial_op.cc, lib/random/simple_philox.h and random_distributions.h.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0, 2)
         op.require(0, "bfloat16", "float16", "float32")
         logits = b.cast(op.operands[0], "float32")
@@ -185,29 +186,29 @@ class StatelessMultinomial(Decomposition):
         known = op.constants[1]
         samples = b.cast(op.operands[1], "int32") if known is None else int(known)
         # A class whose logit is infinite or NaN has the weight 0.
-        finite = where_finite(b, logits)
-        largest = b.reduce("Max", b.select(finite, logits, -LARGEST), 1, keep_dims=True)
-        weights = b.select(finite, b.unary("Exp", b.binary("Sub", logits, largest)), 0.0)
+        finite = where_finite(logits)
+        largest = b.reduce("Max", select(finite, logits, -LARGEST), 1, keep_dims=True)
+        weights = select(finite, exp(logits - largest), 0.0)
         sums = b.reshape(b.cumsum(weights, 1), [rows, 1, classes])
         numbers = b.reshape(self._numbers(op, b, b.product([rows, samples])), [rows, samples, 1])
-        wanted = b.binary("Mul", numbers, b.reduce("Max", sums, 2, keep_dims=True))
-        below = b.cast(b.compare("LessEqual", sums, wanted), "int32")
+        wanted = numbers * b.reduce("Max", sums, 2, keep_dims=True)
+        below = b.cast(sums <= wanted, "int32")
         return b.cast(b.reduce("Sum", below, 2), op.results[0].dtype)
 
-    def _numbers(self, op: TensorFlowOp, b: Builder, count: MixedSize) -> ir.Value:
+    def _numbers(self, op: TensorFlowOp, b: Builder, count: MixedSize) -> Tensor:
         """Emits the leading bits of TensorFlow's random float64 numbers in [0, 1), as float32 ``[count]``."""
-        groups = _groups(b, b.dims("Mul", count, 2))
+        groups = _groups(count * 2)
         words = first_words(b, seeded(b, b.cast(_pair(op, 2, b), "int64")), groups)
-        pairs = b.slice(b.reshape(words, [b.dims("Mul", groups, 2), 2]), 0, 0, count)
+        pairs = b.slice(b.reshape(words, [groups * 2, 2]), 0, 0, count)
         # The first word contains the leading 20 bits of the mantissa.
-        first = b.binary("Mul", b.binary("FloorMod", b.slice(pairs, 1, 0, 1), MANTISSA // 8), 8)
-        rest = b.binary("FloorDiv", b.slice(pairs, 1, 1, 2), WORD // 8)
-        return unit_interval(b, b.binary("AddV2", first, rest))
+        first = b.slice(pairs, 1, 0, 1) % (MANTISSA // 8) * 8
+        rest = b.slice(pairs, 1, 1, 2) // (WORD // 8)
+        return unit_interval(b, first + rest)
 
 
-def _groups(b: Builder, words: MixedSize) -> MixedSize:
+def _groups(words: MixedSize) -> MixedSize:
     """Returns the number of groups of four that contain this many words."""
-    return b.dims("FloorDiv", b.dims("AddV2", words, 3), 4)
+    return (words + 3) // 4
 
 
 def generator_of(op: TensorFlowOp, b: Builder) -> Generator:
@@ -228,19 +229,19 @@ def generator_of(op: TensorFlowOp, b: Builder) -> Generator:
     return continued(b, _bits(b, key, 1), _bits(b, counter, 2))
 
 
-def _bits(b: Builder, value: ir.Value, count: int) -> ir.Value:
+def _bits(b: Builder, value: Tensor, count: int) -> Tensor:
     """Emits the uint64 numbers of a key or counter as int64 with the same bits, as LiteRT lacks uint64.
 
     Raises:
         NotDecomposed: They are not a bitcast of int64.
     """
     cast = producer(value, "tf.Bitcast")
-    if cast is None or b.dtype(cast.operands[0]) != "int64":
+    if cast is None or tensor_type_of(cast.operands[0]).dtype != "int64":
         raise NotDecomposed("its key is made neither of a seed nor of the bits of int64")
     return b.reshape(cast.operands[0], [count])
 
 
-def _pair(op: TensorFlowOp, operand: int, b: Builder) -> ir.Value:
+def _pair(op: TensorFlowOp, operand: int, b: Builder) -> Tensor:
     """Returns the seeds, which are two by the op's definition."""
     shape = op.shape(operand, 1)
     if shape == (None,):
@@ -250,11 +251,11 @@ def _pair(op: TensorFlowOp, operand: int, b: Builder) -> ir.Value:
     return op.operands[operand]
 
 
-def _normal(b: Builder, pairs: ir.Value) -> ir.Value:
+def _normal(b: Builder, pairs: Tensor) -> Tensor:
     """Emits the Box-Muller transform of pairs of words."""
     uniform = unit_interval(b, pairs)
-    size = b.binary("Maximum", b.slice(uniform, 1, 0, 1), 1e-7)
-    angle = b.binary("Mul", b.slice(uniform, 1, 1, 2), 2 * math.pi)
-    radius = b.unary("Sqrt", b.binary("Mul", b.unary("Log", size), -2.0))
-    both = b.concat([b.unary("Sin", angle), b.unary("Cos", angle)], 1)
-    return b.reshape(b.binary("Mul", both, radius), [b.dims("Mul", b.size(pairs, 0), 2)])
+    size = maximum(b.slice(uniform, 1, 0, 1), 1e-7)
+    angle = b.slice(uniform, 1, 1, 2) * (2 * math.pi)
+    radius = sqrt(log(size) * -2.0)
+    both = b.concat([sin(angle), cos(angle)], 1)
+    return b.reshape(both * radius, [b.size(pairs, 0) * 2])

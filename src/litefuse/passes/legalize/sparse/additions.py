@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, not_equal
 from litefuse.passes.legalize.arrays.coordinates import element_numbers
 from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
 
 __all__ = ["SparseAddition", "SparseDenseAddition"]
 
@@ -25,7 +25,7 @@ class SparseAddition(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/sparse/add.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
         rank = op.shape(0, 2)[1] or op.shape(2, 1)[0]
         if not rank:
             raise NotDecomposed("the number of dimensions is unknown")
@@ -34,19 +34,19 @@ class SparseAddition(Decomposition):
         indices, values = (b.concat([op.operands[place], op.operands[place + 3]], 0) for place in (0, 1))
         sizes = [b.cast(b.element(op.operands[2], axis), "int32") for axis in range(rank)]
         numbers = element_numbers(b, b.cast(indices, "int32"), sizes)
-        known, count = b.shape(numbers), b.size(numbers, 0)
+        known, count = numbers.shape, b.size(numbers, 0)
         # Negated, since TopK returns the largest first.
-        _, order = b.ops("TopKV2", [b.unary("Neg", numbers), b.scalar(count)], [(known, "int32")] * 2, sorted=True)
+        _, order = b.ops("TopKV2", [-numbers, b.scalar(count)], [(known, "int32")] * 2, sorted=True)
         ordered = b.gather(numbers, order)
         before = b.slice(b.pad(ordered, [(1, 0)], -1), 0, 0, count)
-        first = b.compare("NotEqual", ordered, before)
+        first = not_equal(ordered, before)
         place = b.cumsum(b.cast(first, "int32"), 0)
         total = b.reduce("Sum", b.cast(first, "int32"), 0)
         sums, several = (
-            b.op("UnsortedSegmentSum", [each, b.binary("Sub", place, 1), total], [None], b.dtype(each))
+            b.op("UnsortedSegmentSum", [each, place - 1, total], [None], each.dtype)
             for each in (b.gather(values, order), b.fill([count], 1, "int32"))
         )
-        enough = [b.compare("GreaterEqual", b.unary("Abs", sums), threshold), b.compare("Less", several, 2)]
+        enough = [abs(sums) >= threshold, several < 2]
         kept = b.places(b.binary("LogicalOr", *enough))
         sources = b.gather(b.gather(order, b.places(first)), kept)
         return [b.gather(indices, sources), b.gather(sums, kept), op.operands[2]]
@@ -59,9 +59,9 @@ class SparseDenseAddition(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/sparse/add.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.require(1, "float32", "int32", "int64")
         indices, values, _, dense = op.operands
-        shape, dtype = b.shape(dense), op.types[1].dtype
+        shape, dtype = dense.shape, op.types[1].dtype
         operands = [b.cast(indices, "int32"), values, b.vector(b.sizes(dense))]
-        return b.binary("AddV2", dense, b.op("ScatterNd", operands, shape, dtype))
+        return dense + b.op("ScatterNd", operands, shape, dtype)

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, ceil, maximum, minimum, select
 from litefuse.passes.legalize.arrays.carrier import carried, delivered
 from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
-    from litefuse.ir.mlir import ir
 
 __all__ = ["RaggedGather", "RaggedRange", "RaggedTensorToSparse", "RaggedTensorToTensor"]
 
@@ -26,7 +26,7 @@ class RaggedRange(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/ragged/range.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
         op.require(0, "float32", "int32", "int64")
         dtype = op.types[0].dtype
         computed = "float32" if dtype == "float32" else "int32"  # which suffices for tensors in memory
@@ -37,18 +37,18 @@ class RaggedRange(Decomposition):
                 count = b.size(operands[operand], 0)
         # A scalar start, limit or delta applies to all rows.
         starts, limits, deltas = (
-            value if b.shape(value) else b.op("Fill", [b.vector([count]), value], b.known([count]), computed)
+            value if value.shape else b.op("Fill", [b.vector([count]), value], b.known([count]), computed)
             for value in operands
         )
         # The distance in deltas, of either sign, rounded up.
         if computed == "float32":
-            lengths = b.cast(b.unary("Ceil", b.binary("RealDiv", b.binary("Sub", limits, starts), deltas)), "int32")
+            lengths = b.cast(ceil((limits - starts) / deltas), "int32")
         else:
-            lengths = b.unary("Neg", b.binary("FloorDiv", b.binary("Sub", starts, limits), deltas))
-        lengths = b.binary("Maximum", lengths, 0)
+            lengths = -((starts - limits) // deltas)
+        lengths = maximum(lengths, 0)
         ends, row, place = _numbered(b, lengths)
-        steps = b.binary("Mul", b.cast(place, computed), b.gather(deltas, row))
-        values = b.binary("AddV2", b.gather(starts, row), steps)
+        steps = b.cast(place, computed) * b.gather(deltas, row)
+        values = b.gather(starts, row) + steps
         return b.cast(b.pad(ends, [(1, 0)]), op.results[0].dtype), b.cast(values, dtype)
 
 
@@ -59,16 +59,16 @@ class RaggedGather(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/RaggedGather.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
         *nested, values, indices = op.operands
         indices = b.reshape(b.cast(indices, "int32"), [b.product(b.sizes(indices))])
-        results: list[ir.Value] = []
+        results: list[Tensor] = []
         for splits in nested:
             begins = b.gather(b.cast(splits, "int32"), indices)
-            ends = b.gather(b.cast(splits, "int32"), b.binary("AddV2", indices, 1))
-            gathered, row, place = _numbered(b, b.binary("Sub", ends, begins))
-            indices = b.binary("AddV2", b.gather(begins, row), place)
-            results.append(b.cast(b.pad(gathered, [(1, 0)]), b.dtype(splits)))
+            ends = b.gather(b.cast(splits, "int32"), indices + 1)
+            gathered, row, place = _numbered(b, ends - begins)
+            indices = b.gather(begins, row) + place
+            results.append(b.cast(b.pad(gathered, [(1, 0)]), splits.dtype))
         return [*results, b.gather(values, indices)]
 
 
@@ -79,41 +79,41 @@ class RaggedTensorToSparse(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/RaggedTensorToSparse.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
         *nested, values = op.operands
         rows, *inner = b.sizes(values)
         numbers = b.range(b.product([rows, *inner]))
-        coordinates: list[ir.Value] = []  # from the last dimension on
+        coordinates: list[Tensor] = []  # from the last dimension on
         for size in reversed(inner):
-            coordinates.append(b.binary("FloorMod", numbers, b.scalar(size)))
-            numbers = b.binary("FloorDiv", numbers, b.scalar(size))
+            coordinates.append(numbers % b.scalar(size))
+            numbers = numbers // b.scalar(size)
         sizes: list[MixedSize] = []
         for splits in reversed([b.cast(each, "int32") for each in nested]):
-            count = b.dims("AddV2", b.size(splits, 0), -1)
+            count = b.size(splits, 0) + -1
             begins, ends = b.slice(splits, 0, 0, count), b.slice(splits, 0, 1, None)
-            behind = b.compare("LessEqual", b.expand(ends, 0), b.expand(numbers, 1))
+            behind = b.expand(ends, 0) <= b.expand(numbers, 1)
             row = b.reduce("Sum", b.cast(behind, "int32"), 1)
             # Splits that are none must not read elsewhere.
-            row = b.binary("Minimum", row, b.scalar(b.dims("AddV2", count, -1)))
-            coordinates.append(b.binary("Sub", numbers, b.gather(begins, row)))
+            row = minimum(row, b.scalar(count + -1))
+            coordinates.append(numbers - b.gather(begins, row))
             numbers = row
-            sizes.append(b.binary("Maximum", b.reduce("Max", b.binary("Sub", ends, begins), 0), 0))
+            sizes.append(maximum(b.reduce("Max", ends - begins, 0), 0))
         coordinates.append(numbers)
         indices = b.stack(coordinates[::-1], 1)
-        sizes.append(b.dims("AddV2", b.size(nested[0], 0), -1))
+        sizes.append(b.size(nested[0], 0) + -1)
         shape = b.vector([*reversed(sizes), *inner])
         flat = b.reshape(values, [b.product([rows, *inner])])
         return b.cast(indices, "int64"), flat, b.cast(shape, "int64")
 
 
-def _numbered(b: Builder, lengths: ir.Value) -> tuple[ir.Value, ir.Value, ir.Value]:
+def _numbered(b: Builder, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Emits the ends of rows of some lengths, and for each of their elements its row and its position in the row."""
     ends = b.cumsum(lengths, 0)
     total = b.reduce("Sum", lengths, 0)
     numbers = b.op("Range", [b.scalar(0), total, b.scalar(1)], [None], "int32")
-    behind = b.compare("LessEqual", b.expand(ends, 0), b.expand(numbers, 1))
+    behind = b.expand(ends, 0) <= b.expand(numbers, 1)
     row = b.reduce("Sum", b.cast(behind, "int32"), 1)
-    place = b.binary("Sub", numbers, b.gather(b.binary("Sub", ends, lengths), row))
+    place = numbers - b.gather(ends - lengths, row)
     return ends, row, place
 
 
@@ -124,7 +124,7 @@ class RaggedTensorToTensor(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/RaggedTensorToTensor.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(1)
         kinds = [str(kind) for kind in op.attributes["row_partition_types"]]
         partitions = [b.cast(value, "int32") for value in op.operands[3:]]
@@ -135,20 +135,20 @@ class RaggedTensorToTensor(Decomposition):
         for level in reversed(range(len(levels))):
             splits = levels[level]
             if level == 0 and sizes[0] is not None:  # rows are dropped, or empty ones appended
-                present = b.dims("AddV2", b.size(splits, 0), -1)
-                numbers = b.binary("Minimum", b.range(b.dims("AddV2", sizes[0], 1)), b.scalar(present))
+                present = b.size(splits, 0) + -1
+                numbers = minimum(b.range(sizes[0] + 1), b.scalar(present))
                 splits = b.gather(splits, numbers)
             value = _rows(b, value, splits, sizes[level + 1], default)
         return delivered(b, value, op.types[1].dtype)
 
 
-def _row_splits(b: Builder, kinds: Sequence[str], partitions: Sequence[ir.Value]) -> list[ir.Value]:
+def _row_splits(b: Builder, kinds: Sequence[str], partitions: Sequence[Tensor]) -> list[Tensor]:
     """Emits the row splits of each level."""
     if set(kinds) == {"ROW_SPLITS"}:
         return list(partitions)
     if kinds[0] != "FIRST_DIM_SIZE" or set(kinds[1:]) != {"VALUE_ROWIDS"}:
         raise NotDecomposed(f"its rows are described by {', '.join(kinds)}")
-    splits: list[ir.Value] = []
+    splits: list[Tensor] = []
     count: MixedSize = partitions[0]
     for ids in partitions[1:]:
         ones = b.fill(b.sizes(ids), 1, "int32")
@@ -169,13 +169,13 @@ def _wanted_sizes(op: TensorFlowOp, count: int) -> list[int | None]:
     return [int(size) if size >= 0 else None for size in wanted[:count]]
 
 
-def _rows(b: Builder, value: ir.Value, splits: ir.Value, width: MixedSize | None, default: ir.Value) -> ir.Value:
-    begins = b.slice(splits, 0, 0, b.dims("AddV2", b.size(splits, 0), -1))
-    lengths = b.binary("Sub", b.slice(splits, 0, 1, None), begins)
+def _rows(b: Builder, value: Tensor, splits: Tensor, width: MixedSize | None, default: Tensor) -> Tensor:
+    begins = b.slice(splits, 0, 0, b.size(splits, 0) + -1)
+    lengths = b.slice(splits, 0, 1, None) - begins
     if width is None:
-        width = b.binary("Maximum", b.reduce("Max", lengths, 0), 0)
+        width = maximum(b.reduce("Max", lengths, 0), 0)
     positions = b.expand(b.range(width), 0)
-    inside = b.compare("Less", positions, b.expand(lengths, 1))
+    inside = positions < b.expand(lengths, 1)
     count, *rest = b.sizes(value)
-    places = b.select(inside, b.binary("AddV2", b.expand(begins, 1), positions), b.scalar(count))
+    places = select(inside, b.expand(begins, 1) + positions, b.scalar(count))
     return b.gather(b.concat([value, b.broadcast(default, [1, *rest])], 0), places)

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, maximum
 from litefuse.passes.legalize.arrays.coordinates import coordinates, element_numbers
 from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
 
 __all__ = ["SetOperation", "SetSize"]
 
@@ -29,7 +29,7 @@ class SetOperation(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/sets/difference, intersection, union.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
         rank = len(op.shape(0))
         op.require(0, *_COMPARED_IN)
         if rank != len(op.shape(1)) or not rank:
@@ -46,30 +46,30 @@ class SetOperation(Decomposition):
         elif operation == "b-a":
             rows, others = others, rows
         equal = b.compare("Equal", b.expand(rows, 1), b.expand(rows, 2))
-        kept = b.unary("LogicalNot", b.reduce("Any", _and_earlier(b, equal), 2))
+        kept = ~b.reduce("Any", _and_earlier(b, equal), 2)
         if operation != "union":
             equal = b.compare("Equal", b.expand(rows, 2), b.expand(others, 1))
             shared = b.reduce("Any", equal, 2)
-            shared = shared if operation == "intersection" else b.unary("LogicalNot", shared)
-            kept = b.binary("LogicalAnd", kept, shared)
-        smaller = b.compare("Less", b.expand(rows, 1), b.expand(rows, 2))
-        before = b.binary("LogicalAnd", smaller, b.expand(kept, 1))
+            shared = shared if operation == "intersection" else ~shared
+            kept = kept & shared
+        smaller = b.expand(rows, 1) < b.expand(rows, 2)
+        before = smaller & b.expand(kept, 1)
         places = b.reduce("Sum", b.cast(before, "int32"), 2)
         numbers = b.reduce("Sum", b.cast(kept, "int32"), 1)
         found = b.cast(b.op("Where", [kept], [None, 2], "int64"), "int32")
         total = b.size(found, 0)
         group = b.reshape(b.slice(found, 1, 0, 1), [total])
         place = b.op("GatherNd", [places, found], [None], "int32")
-        at = b.binary("AddV2", b.gather(b.cumsum(numbers, 0, exclusive=True), group), place)
-        values = b.op("GatherNd", [rows, found], [None], b.dtype(rows))
+        at = b.gather(b.cumsum(numbers, 0, exclusive=True), group) + place
+        values = b.op("GatherNd", [rows, found], [None], rows.dtype)
         values, place = (
-            b.op("ScatterNd", [b.expand(at, 1), each, b.vector([total])], [None], b.dtype(each))
+            b.op("ScatterNd", [b.expand(at, 1), each, b.vector([total])], [None], each.dtype)
             for each in (values, place)
         )
         # Elements are found row by row, so sorting those of each row leaves the rows as they are.
-        divisors = [b.scalar(b.dims("Maximum", size, 1)) for size in groups]
-        columns = [*coordinates(b, group, divisors), place]
-        largest = b.binary("Maximum", b.reduce("Max", numbers, 0), 0)
+        divisors = [b.scalar(maximum(size, 1)) for size in groups]
+        columns = [*coordinates(group, divisors), place]
+        largest = maximum(b.reduce("Max", numbers, 0), 0)
         return [
             b.cast(b.stack(columns, 1), "int64"),
             b.cast(values, dtype),
@@ -84,7 +84,7 @@ class SetSize(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/sets/size.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         _, rank = op.shape(0, 2)
         op.require(1, *_COMPARED_IN)
         if rank is None or rank < 2:
@@ -94,19 +94,19 @@ class SetSize(Decomposition):
         compared = b.cast(values, _COMPARED_IN[op.types[1].dtype])
         group = element_numbers(b, b.cast(indices, "int32"), [b.scalar(size) for size in groups])
         equal, same = _equal_to_each(b, compared), _equal_to_each(b, group)
-        repeated = b.binary("LogicalAnd", equal, same)
-        first = b.unary("LogicalNot", b.reduce("Any", _and_earlier(b, repeated), 1))
+        repeated = equal & same
+        first = ~b.reduce("Any", _and_earlier(b, repeated), 1)
         count = b.product(groups)
         sizes = b.op("UnsortedSegmentSum", [b.cast(first, "int32"), group, b.scalar(count)], b.known([count]), "int32")
         return b.reshape(sizes, groups)
 
 
-def _equal_to_each(b: Builder, values: ir.Value) -> ir.Value:
+def _equal_to_each(b: Builder, values: Tensor) -> Tensor:
     return b.compare("Equal", b.expand(values, 0), b.expand(values, 1))
 
 
-def _and_earlier(b: Builder, equal: ir.Value) -> ir.Value:
+def _and_earlier(b: Builder, equal: Tensor) -> Tensor:
     """Emits which of the equal elements, in the last dimension, are before an element, in that before it."""
     numbers = b.range(b.size(equal, -1))
-    earlier = b.compare("Less", b.expand(numbers, 0), b.expand(numbers, 1))
-    return b.binary("LogicalAnd", equal, earlier)
+    earlier = b.expand(numbers, 0) < b.expand(numbers, 1)
+    return equal & earlier

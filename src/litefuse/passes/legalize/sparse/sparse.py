@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, equal, exp, maximum, select
 from litefuse.passes.legalize.arrays.carrier import carried, delivered
 from litefuse.passes.legalize.arrays.coordinates import coordinates, element_numbers
 from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
 
 __all__ = [
     "SparseDenseArithmetic",
@@ -33,7 +33,7 @@ class SparseDenseProduct(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/sparse/sparse_dense_matmul.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0, 2)
         op.shape(3, 2)
         op.require(1, "float32")
@@ -41,9 +41,9 @@ class SparseDenseProduct(Decomposition):
         row, column = (1, 0) if op.attributes.get("adjoint_a", False) else (0, 1)
         if op.attributes.get("adjoint_b", False):
             dense = b.transpose(dense, [1, 0])
-        products = b.binary("Mul", b.expand(values, 1), b.gather(dense, _column(b, indices, column)))
+        products = b.expand(values, 1) * b.gather(dense, _column(b, indices, column))
         count = b.sizes_in(shape, (None, None))[row] if op.constants[2] is None else int(op.constants[2][row])
-        known = [*b.known([count]), b.shape(dense)[1]]
+        known = [*b.known([count]), dense.shape[1]]
         return b.op("UnsortedSegmentSum", [products, _column(b, indices, row), b.scalar(count)], known, "float32")
 
 
@@ -56,7 +56,7 @@ class SparseFillEmptyRows(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/sparse/fill_empty_rows.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
         _, rank = op.shape(0, 2)
         if rank is None:
             raise NotDecomposed("the number of dimensions is unknown")
@@ -66,28 +66,28 @@ class SparseFillEmptyRows(Decomposition):
         rows = _column(b, indices, 0)
         ones = b.fill([count], 1, "int32")
         numbers = b.op("UnsortedSegmentSum", [ones, rows, total], [None], "int32")
-        empty = b.compare("Equal", numbers, 0)
+        empty = equal(numbers, 0)
         # The number of elements before each row, including the defaults of empty rows.
-        before = b.cumsum(b.binary("Maximum", numbers, 1), 0, exclusive=True)
+        before = b.cumsum(maximum(numbers, 1), 0, exclusive=True)
         # The order of the elements by rows, of negated keys, since TopK returns the largest first.
-        keys = b.binary("AddV2", b.binary("Mul", rows, b.scalar(count)), b.range(count))
-        known = b.shape(keys)
-        _, order = b.ops("TopKV2", [b.unary("Neg", keys), b.scalar(count)], [(known, "int32")] * 2, sorted=True)
+        keys = rows * b.scalar(count) + b.range(count)
+        known = keys.shape
+        _, order = b.ops("TopKV2", [-keys, b.scalar(count)], [(known, "int32")] * 2, sorted=True)
         ordered = b.gather(rows, order)
-        in_row = b.binary("Sub", b.range(count), b.gather(b.cumsum(numbers, 0, exclusive=True), ordered))
-        sorted_places = b.binary("AddV2", b.gather(before, ordered), in_row)
+        in_row = b.range(count) - b.gather(b.cumsum(numbers, 0, exclusive=True), ordered)
+        sorted_places = b.gather(before, ordered) + in_row
         places = b.op("ScatterNd", [b.expand(order, 1), sorted_places, b.vector([count])], known, "int32")
 
         filled = b.places(empty)
         missing = b.size(filled, 0)
         every = b.concat([places, b.gather(before, filled)], 0)
-        length = b.dims("AddV2", count, missing)
+        length = count + missing
         # The source of each element of the result.
         sources = b.op("ScatterNd", [b.expand(every, 1), b.range(length), b.vector([length])], [None], "int32")
         first = b.expand(b.cast(filled, op.types[0].dtype), 1)
         all_indices = b.concat([indices, b.pad(first, [(0, 0), (0, rank - 1)])], 0)
         carrier = carried(b, values)
-        defaults = b.op("Fill", [b.vector([missing]), carried(b, default)], [None], b.dtype(carrier))
+        defaults = b.op("Fill", [b.vector([missing]), carried(b, default)], [None], carrier.dtype)
         all_values = delivered(b, b.gather(b.concat([carrier, defaults], 0), sources), op.types[1].dtype)
         return [b.gather(all_indices, sources), all_values, empty, b.cast(places, op.results[3].dtype)]
 
@@ -99,7 +99,7 @@ class SparseReshape(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/sparse/reshape.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
         op.shape(0, 2)
         (old_rank,), (new_rank,) = op.shape(1, 1), op.shape(2, 1)
         if old_rank is None or new_rank is None:
@@ -112,10 +112,10 @@ class SparseReshape(Decomposition):
         total = functools.reduce(multiply, sizes, one)
         wanted = [b.element(new, axis) for axis in range(new_rank)]
         given = functools.reduce(multiply, wanted, one)  # negative if one of the sizes is -1
-        rest = b.binary("FloorDiv", total, b.binary("Maximum", b.unary("Neg", given), 1))
-        shape = [b.select(b.compare("Less", size, 0), rest, size) for size in wanted]
-        divisors = [b.binary("Maximum", size, 1) for size in shape]
-        columns = coordinates(b, element_numbers(b, indices, sizes), divisors)
+        rest = total // maximum(-given, 1)
+        shape = [select(size < 0, rest, size) for size in wanted]
+        divisors = [maximum(size, 1) for size in shape]
+        columns = coordinates(element_numbers(b, indices, sizes), divisors)
         return b.stack(columns, 1), b.stack(shape, 0)
 
 
@@ -126,14 +126,14 @@ class SparseReorder(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/sparse/reorder.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
         indices, values, shape = op.operands
         rank = _rank(op)
         sizes = [b.cast(b.element(shape, axis), "int32") for axis in range(rank)]
         numbers = element_numbers(b, b.cast(indices, "int32"), sizes)
-        known, count = b.shape(numbers), b.scalar(b.size(indices, 0))
+        known, count = numbers.shape, b.scalar(b.size(indices, 0))
         # Negated, since TopK returns the largest first.
-        _, order = b.ops("TopKV2", [b.unary("Neg", numbers), count], [(known, "int32")] * 2, sorted=True)
+        _, order = b.ops("TopKV2", [-numbers, count], [(known, "int32")] * 2, sorted=True)
         ordered = delivered(b, b.gather(carried(b, values), order), op.types[1].dtype)
         return b.gather(indices, order), ordered
 
@@ -146,12 +146,12 @@ class SparseDenseArithmetic(Decomposition):
     SparseDenseCwiseDiv.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.require(1, "float32", "int32", "int64")
         indices, values, shape, dense = op.operands
         if op.shape(3):
             whole = b.op("BroadcastTo", [dense, b.cast(shape, "int32")], [None] * _rank(op), op.types[3].dtype)
-            dense = b.op("GatherNd", [whole, b.cast(indices, "int32")], b.shape(values), op.types[3].dtype)
+            dense = b.op("GatherNd", [whole, b.cast(indices, "int32")], values.shape, op.types[3].dtype)
         kind = op.name.removeprefix("SparseDenseCwise")
         if kind == "Div":
             kind = "RealDiv" if op.types[1].dtype == "float32" else "Div"
@@ -165,7 +165,7 @@ class SparseSoftmax(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/sparse/softmax.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.require(1, "float32")
         indices, values, shape = op.operands
         rank = _rank(op)
@@ -175,9 +175,9 @@ class SparseSoftmax(Decomposition):
         rows = element_numbers(b, b.cast(indices, "int32"), sizes)
         count = functools.reduce(functools.partial(b.binary, "Mul"), sizes)
         largest = b.op("UnsortedSegmentMax", [values, rows, count], [None], "float32")
-        powers = b.unary("Exp", b.binary("Sub", values, b.gather(largest, rows)))
+        powers = exp(values - b.gather(largest, rows))
         sums = b.op("UnsortedSegmentSum", [powers, rows, count], [None], "float32")
-        return b.binary("RealDiv", powers, b.gather(sums, rows))
+        return powers / b.gather(sums, rows)
 
 
 @decomposition("SparseReduceSum")
@@ -187,7 +187,7 @@ class SparseSum(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/sparse/reduce_sum.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         rank = _rank(op)
         op.require(1, "float32", "int32", "int64")
         indices, values, shape, axes = op.operands
@@ -211,6 +211,6 @@ def _rank(op: TensorFlowOp) -> int:
     return rank
 
 
-def _column(b: Builder, indices: ir.Value, axis: int) -> ir.Value:
+def _column(b: Builder, indices: Tensor, axis: int) -> Tensor:
     """Emits the indices of one dimension, int32."""
     return b.cast(b.gather(indices, b.constant(axis, "int32"), 1), "int32")

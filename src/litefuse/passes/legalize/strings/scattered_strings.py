@@ -10,7 +10,7 @@ from litefuse.passes.legalize.decomposition import Decomposition, before_engine,
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
+    from litefuse.ir.tensors import Tensor
 
 __all__ = ["ScatteredStrings"]
 
@@ -26,7 +26,7 @@ class ScatteredStrings(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_update.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         if op.types[0].dtype != "string":
             raise NotDecomposed(f"it is of {op.types[0].dtype}")
         op.shape(0)
@@ -34,15 +34,15 @@ class ScatteredStrings(Decomposition):
         tensor, indices, updates = op.operands
         old, new = b.sizes(tensor), b.sizes(updates)
         count, number = b.product(old), b.product(new)
-        numbers = b.range(b.dims("AddV2", count, number))
+        numbers = b.range(count + number)
         operands = [b.reshape(b.slice(numbers, 0, 0, count), old), indices]
         operands.append(b.reshape(b.slice(numbers, 0, count, None), new))
-        places = b.op(op.name, operands, b.shape(tensor), "int32")
+        places = b.op(op.name, operands, tensor.shape, "int32")
         strings = b.concat([_flat(b, tensor, count), _flat(b, updates, number)], 0)
         return b.gather(strings, places)
 
 
-def _flat(b: Builder, strings: ir.Value, count: int | ir.Value) -> ir.Value:
+def _flat(b: Builder, strings: Tensor, count: int | Tensor) -> Tensor:
     """Emits the strings as a vector; constants as one, for the fault ``reshaped-constant-strings``."""
     known = strings_of_constant(strings)
     return b.reshape(strings, [count]) if known is None else b.strings(known.reshape(-1))

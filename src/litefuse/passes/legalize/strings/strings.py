@@ -9,7 +9,7 @@ import numpy as np
 
 from litefuse.ir.constants import stored, strings_of_constant, without_copies
 from litefuse.ir.mlir import producer
-from litefuse.ir.ops.facts import Op, Tensor, Undecided, array_of
+from litefuse.ir.ops import facts
 from litefuse.ir.ops.values import VALUES
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
+    from litefuse.ir.tensors import Tensor
 
 __all__ = ["ConstantStrings", "MovedStrings"]
 
@@ -44,7 +44,7 @@ class MovedStrings(Decomposition):
         constant = strings_of_constant(op.operands[0])
         return op.name == "Slice" or (constant is not None and constant.ndim != 1)
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
         operand = _OPERANDS.get(op.name, 0)
         shape = op.shape(operand)
         if op.types[operand].dtype != "string":
@@ -61,9 +61,7 @@ class MovedStrings(Decomposition):
             flat = b.strings(constant.reshape(-1))
         else:
             flat = b.reshape(strings, [count]) if len(shape) != 1 else strings
-        return [
-            b.op("GatherNd", [flat, b.expand(place, len(b.shape(place)))], b.shape(place), "string") for place in places
-        ]
+        return [b.op("GatherNd", [flat, b.expand(place, len(place.shape))], place.shape, "string") for place in places]
 
 
 # Fault `reshaped-constant-strings`.
@@ -82,16 +80,16 @@ class ConstantStrings(Decomposition):
     def before_lowering(self, op: TensorFlowOp) -> bool:
         return all(producer(without_copies(value), "tf.Const") is not None for value in op.operands)
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
         known = [_known(op, operand) for operand in range(len(op.operands))]
         operands = [
-            Tensor(kind.dtype, each.shape, array_of(each.reshape(-1).tolist(), each.shape))
+            facts.Tensor(kind.dtype, each.shape, facts.array_of(each.reshape(-1).tolist(), each.shape))
             for kind, each in zip(op.types, known, strict=True)
         ]
-        results = [Tensor(result.dtype, None) for result in op.results]
+        results = [facts.Tensor(result.dtype, None) for result in op.results]
         try:
-            moved = VALUES[op.name](Op(op.name, operands, results, op.attributes))
-        except (IndexError, Undecided, ValueError) as error:
+            moved = VALUES[op.name](facts.Op(op.name, operands, results, op.attributes))
+        except (IndexError, facts.Undecided, ValueError) as error:
             raise NotDecomposed(str(error)) from error
         return [b.strings(each) for each in (moved if isinstance(moved, list) else [moved])]
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, maximum, rsqrt, square
 from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
 
 __all__ = ["FusedBatchNorm", "FusedBatchNormGradient"]
 
@@ -25,7 +25,7 @@ class FusedBatchNorm(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/FusedBatchNormV3.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
         op.shape(0, 4)
         op.require(0, "float32")
         if op.attributes.get("data_format", "NHWC") != "NHWC":
@@ -37,19 +37,18 @@ class FusedBatchNorm(Decomposition):
             rows = b.product(b.sizes(x)[:3])
             flat = b.reshape(x, [rows, b.sizes(x)[3]])
             mean = b.reduce("Mean", flat, 0)
-            variance = b.reduce("Mean", b.unary("Square", b.binary("Sub", flat, mean)), 0)
+            variance = b.reduce("Mean", square(flat - mean), 0)
             count = b.cast(b.scalar(rows), "float32")
-            rest = b.binary("Maximum", b.binary("Sub", count, 1.0), 1.0)
-            of_sample = b.binary("Mul", variance, b.binary("RealDiv", count, rest))
+            rest = maximum(count - 1.0, 1.0)
+            of_sample = variance * (count / rest)
             share = float(op.attributes.get("exponential_avg_factor", 1.0))
             averages = (mean, of_sample)
             if share != 1.0:
                 averages = [
-                    b.binary("AddV2", b.binary("Mul", before, 1.0 - share), b.binary("Mul", now, share))
-                    for before, now in zip(op.operands[3:], averages, strict=True)
+                    before * (1.0 - share) + now * share for before, now in zip(op.operands[3:], averages, strict=True)
                 ]
-        factor = b.binary("Mul", b.unary("Rsqrt", b.binary("AddV2", variance, epsilon)), scale)
-        y = b.binary("AddV2", b.binary("Mul", b.binary("Sub", x, mean), factor), offset)
+        factor = rsqrt(variance + epsilon) * scale
+        y = (x - mean) * factor + offset
         results = [y, *averages, mean, variance]
         if len(op.results) > len(results):
             results.append(_nothing(b))
@@ -68,27 +67,27 @@ class FusedBatchNormGradient(Decomposition):
     https://www.tensorflow.org/api_docs/python/tf/raw_ops/FusedBatchNormGradV3.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
         op.require(1, "float32")
         if str(op.attributes.get("data_format", "NHWC")) not in {"NHWC", "NDHWC"}:
             raise NotDecomposed("its channels come first")
         gradient, x, scale, mean, variance = op.operands[:5]
         sizes = b.sizes(x)
         flat = [b.product(sizes[:-1]), sizes[-1]]
-        d, centered = b.reshape(gradient, flat), b.binary("Sub", b.reshape(x, flat), mean)
-        denominator = b.binary("AddV2", variance, float(op.attributes.get("epsilon", 1e-4)))
-        inverse = b.unary("Rsqrt", denominator)
-        product = b.binary("Mul", d, centered)
+        d, centered = b.reshape(gradient, flat), b.reshape(x, flat) - mean
+        denominator = variance + float(op.attributes.get("epsilon", 1e-4))
+        inverse = rsqrt(denominator)
+        product = d * centered
         if op.attributes.get("is_training", True):
-            rest = b.binary("Mul", centered, b.binary("RealDiv", b.reduce("Mean", product, 0), denominator))
-            by_input = b.binary("Sub", b.binary("Sub", d, b.reduce("Mean", d, 0)), rest)
+            rest = centered * (b.reduce("Mean", product, 0) / denominator)
+            by_input = d - b.reduce("Mean", d, 0) - rest
         else:
             by_input = d
-        by_input = b.reshape(b.binary("Mul", by_input, b.binary("Mul", inverse, scale)), sizes)
-        by_scale = b.binary("Mul", b.reduce("Sum", product, 0), inverse)
+        by_input = b.reshape(by_input * (inverse * scale), sizes)
+        by_scale = b.reduce("Sum", product, 0) * inverse
         return [by_input, by_scale, b.reduce("Sum", d, 0), *(_nothing(b) for _ in op.results[3:])]
 
 
-def _nothing(b: Builder) -> ir.Value:
+def _nothing(b: Builder) -> Tensor:
     """Emits an empty reserved output, which only other kernels than the CPU's fill."""
     return b.fill([0], 0.0, "float32")

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import TensorFlowOp
+from litefuse.ir.tensors import Tensor, not_equal, select
 from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
 
 __all__ = ["CtcGreedyDecoder"]
 
@@ -23,20 +23,20 @@ class CtcGreedyDecoder(Decomposition):
     tensorflow/core/kernels/ctc_decoder_ops.cc.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
         steps, batch, _ = op.shape(0, 3)
         op.shape(1, 1)
         op.require(0, "float32")
         logits, lengths = b.transpose(op.operands[0], [1, 0, 2]), op.operands[1]
         best = b.op("ArgMax", [logits, b.constant(2, "int32")], [batch, steps], "int32")
-        inside = b.compare("Less", b.range(b.size(best, 1)), b.expand(lengths, 1))
+        inside = b.range(b.size(best, 1)) < b.expand(lengths, 1)
         blank = int(op.attributes.get("blank_index", -1))
-        blank_class = b.dims("AddV2", b.size(logits, 2), blank) if blank < 0 else blank
-        seen = b.compare("NotEqual", best, b.scalar(blank_class))
-        kept = b.binary("LogicalAnd", inside, seen)
+        blank_class = b.size(logits, 2) + blank if blank < 0 else blank
+        seen = not_equal(best, b.scalar(blank_class))
+        kept = inside & seen
         if op.attributes.get("merge_repeated", False):
             before = b.slice(b.pad(best, [(0, 0), (1, 0)], -1), 1, 0, b.size(best, 1))
-            kept = b.binary("LogicalAnd", kept, b.compare("NotEqual", best, before))
+            kept = kept & not_equal(best, before)
         ones = b.cast(kept, "int32")
         column = b.cumsum(ones, 1, exclusive=True)
         places = b.op("Where", [kept], [None, 2], "int64")
@@ -48,5 +48,5 @@ class CtcGreedyDecoder(Decomposition):
             b.concat([b.slice(places, 1, 0, 1), b.expand(columns, 1)], 1),
             b.cast(b.op("GatherNd", [best, places], [None], "int32"), "int64"),
             b.cast(b.stack(sizes, 0), "int64"),
-            b.unary("Neg", b.reduce("Sum", b.select(inside, largest, 0.0), 1, keep_dims=True)),
+            -b.reduce("Sum", select(inside, largest, 0.0), 1, keep_dims=True),
         ]

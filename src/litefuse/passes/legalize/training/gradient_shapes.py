@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, equal
 from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
-    from litefuse.ir.mlir import ir
 
 __all__ = ["BroadcastGradientArgs", "ConcatOffset"]
 
@@ -22,7 +22,7 @@ class BroadcastGradientArgs(Decomposition):
     Definition: tensorflow/core/util/bcast.h.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
         (first,), (second,) = op.shape(0, 1), op.shape(1, 1)
         op.require(0, "int32", "int64")
         if first is None or second is None:
@@ -32,7 +32,7 @@ class BroadcastGradientArgs(Decomposition):
             b.pad(b.cast(value, "int32"), [(rank - count, 0)], 1)
             for value, count in zip(op.operands, (first, second), strict=True)
         ]
-        return [b.cast(b.places(b.compare("Equal", shape, 1)), op.types[0].dtype) for shape in shapes]
+        return [b.cast(b.places(equal(shape, 1)), op.types[0].dtype) for shape in shapes]
 
 
 @decomposition("ConcatOffset")
@@ -42,16 +42,16 @@ class ConcatOffset(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/ConcatOffset.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
         (rank,) = op.shape(1, 1)
         op.require(1, "int32")
         if rank is None:
             raise NotDecomposed("the number of dimensions is unknown")
         axis = op.axis(0, rank)
         begin: MixedSize = 0
-        offsets: list[ir.Value] = []
+        offsets: list[Tensor] = []
         for number, shape in enumerate(op.operands[1:], start=1):
             offsets.append(b.vector([begin if each == axis else 0 for each in range(rank)]))
             sizes = op.constants[number]
-            begin = b.dims("AddV2", begin, b.element(shape, axis) if sizes is None else int(sizes[axis]))
+            begin = begin + (b.element(shape, axis) if sizes is None else int(sizes[axis]))
         return offsets

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import TensorFlowOp
+from litefuse.ir.tensors import Tensor, select
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
 
 __all__ = ["Gradient"]
 
@@ -32,50 +32,53 @@ class Gradient(Decomposition):
     Source: tensorflow/core/kernels, relu_op_functor.h, softplus_op.h, softsign_op.h, cwise_ops_gradients.h.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0)
         op.shape(1)
         op.require(0, "float32")
         first, second = op.operands
         match op.name:
             case "ReluGrad":
-                return _where(b, b.compare("Greater", second, 0.0), first)
+                return _where(second > 0.0, first)
             case "Relu6Grad":
-                inside = b.binary("LogicalAnd", b.compare("Greater", second, 0.0), b.compare("Less", second, 6.0))
-                return _where(b, inside, first)
+                inside = (second > 0.0) & (second < 6.0)
+                return _where(inside, first)
             case "LeakyReluGrad":
                 alpha = float(op.attributes.get("alpha", 0.2))
-                return b.select(b.compare("Greater", second, 0.0), first, b.binary("Mul", first, alpha))
+                return select(second > 0.0, first, first * alpha)
             case "EluGrad":
-                falling = b.binary("Mul", b.binary("AddV2", second, 1.0), first)
-                return b.select(b.compare("Less", second, 0.0), falling, first)
+                falling = (second + 1.0) * first
+                return select(second < 0.0, falling, first)
             case "SeluGrad":
-                falling = b.binary("Mul", b.binary("AddV2", second, _SCALE_ALPHA), first)
-                return b.select(b.compare("Less", second, 0.0), falling, b.binary("Mul", first, _SCALE))
+                falling = (second + _SCALE_ALPHA) * first
+                return select(second < 0.0, falling, first * _SCALE)
             case "SoftplusGrad":
-                return b.binary("Mul", first, b.unary("Sigmoid", second))
+                return first * b.unary("Sigmoid", second)
             case "SoftsignGrad":
-                root = b.binary("AddV2", b.unary("Abs", second), 1.0)
-                return b.binary("RealDiv", first, b.binary("Mul", root, root))
+                root = abs(second) + 1.0
+                return first / (root * root)
             case _:
-                return b.binary("Mul", second, _derivative(op.name, first, b))
+                return second * _derivative(op.name, first)
 
 
-def _where(b: Builder, condition: ir.Value, value: ir.Value) -> ir.Value:
-    return b.select(condition, value, 0.0)
+def _where(condition: Tensor, value: Tensor) -> Tensor:
+    return select(condition, value, 0.0)
 
 
-def _derivative(name: str, y: ir.Value, b: Builder) -> ir.Value:
+def _derivative(
+    name: str,
+    y: Tensor,
+) -> Tensor:
     """Returns the derivative from the function's value y."""
-    square = b.binary("Mul", y, y)
+    square = y * y
     match name:
         case "SigmoidGrad":
-            return b.binary("Mul", y, b.binary("Sub", 1.0, y))
+            return y * (1.0 - y)
         case "TanhGrad":
-            return b.binary("Sub", 1.0, square)
+            return 1.0 - square
         case "SqrtGrad":
-            return b.binary("RealDiv", 0.5, y)
+            return 0.5 / y
         case "RsqrtGrad":
-            return b.binary("Mul", b.binary("Mul", y, -0.5), square)
+            return y * -0.5 * square
         case _:
-            return b.unary("Neg", square)
+            return -square

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from litefuse.ir.tensorflow_op import TensorFlowOp
+from litefuse.ir.tensors import Tensor, equal, exp, maximum, minimum, select, sqrt, square
 from litefuse.passes.legalize.arithmetic.elementary import log1p
 from litefuse.passes.legalize.arithmetic.running import has_open_axis, running, shifted
 from litefuse.passes.legalize.arrays.along_axis import around_axis
@@ -15,7 +16,6 @@ from litefuse.passes.legalize.decomposition import Decomposition, before_engine,
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
 
 __all__ = ["CrossEntropy", "CumulativeLogsumexp", "EuclideanNorm"]
 
@@ -29,18 +29,18 @@ class CrossEntropy(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/nn/softmax_cross_entropy_with_logits.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
         op.shape(0, 2)
         op.require(0, "float32")
         logits, labels = op.operands
         if op.name.startswith("Sparse"):
             classes = b.range(b.size(logits, 1))
-            chosen = b.compare("Equal", b.expand(b.cast(labels, "int32"), 1), classes)
+            chosen = equal(b.expand(b.cast(labels, "int32"), 1), classes)
             labels = b.cast(chosen, "float32")
         else:
             op.shape(1, 2)
-        entropy = b.unary("Neg", b.reduce("Sum", b.binary("Mul", labels, b.unary("LogSoftmax", logits)), 1))
-        return entropy, b.binary("Sub", b.unary("Softmax", logits), labels)
+        entropy = -b.reduce("Sum", labels * b.unary("LogSoftmax", logits), 1)
+        return entropy, b.unary("Softmax", logits) - labels
 
 
 @decomposition("CumulativeLogsumexp")
@@ -55,7 +55,7 @@ class CumulativeLogsumexp(Decomposition):
     def before_lowering(self, op: TensorFlowOp) -> bool:
         return has_open_axis(op.types[0].shape, op.constants[1])
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         shape = op.shape(0)
         op.require(0, "float32")
         values, sizes = around_axis(b, op.operands[0], op.axis(1, len(shape)))
@@ -65,7 +65,7 @@ class CumulativeLogsumexp(Decomposition):
             before, _, after = b.sizes(values)
             # The fault `infinite-constants` makes infinities finite, but not their bits.
             values = shifted(b, values, b.bitcast(b.fill([before, 1, after], _MINUS_INFINITY, "int32"), "float32"))
-        values = running(b, values, lambda later, earlier: _log_sum(b, later, earlier))
+        values = running(b, values, _log_sum)
         values = b.reverse(values, [1]) if reverse else values
         return b.reshape(values, sizes)
 
@@ -74,17 +74,17 @@ class CumulativeLogsumexp(Decomposition):
 class EuclideanNorm(Decomposition):
     """Computes the square root of the sum of squares."""
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0)
         op.require(0, "float32")
-        squares = b.unary("Square", op.operands[0])
+        squares = square(op.operands[0])
         keep = bool(op.attributes.get("keep_dims", False))
         total = b.op("Sum", [squares, op.operands[1]], op.results[0].shape or (), "float32", keep_dims=keep)
-        return b.unary("Sqrt", total)
+        return sqrt(total)
 
 
-def _log_sum(b: Builder, x: ir.Value, y: ir.Value) -> ir.Value:
-    larger, smaller = b.binary("Maximum", x, y), b.binary("Minimum", x, y)
+def _log_sum(x: Tensor, y: Tensor) -> Tensor:
+    larger, smaller = maximum(x, y), minimum(x, y)
     # For two empty sums, the difference would be that of infinities.
-    difference = b.select(b.compare("Equal", larger, smaller), 0.0, b.binary("Sub", smaller, larger))
-    return b.binary("AddV2", larger, log1p(b, b.unary("Exp", difference)))
+    difference = select(equal(larger, smaller), 0.0, smaller - larger)
+    return larger + log1p(exp(difference))

@@ -9,7 +9,7 @@ from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
-    from litefuse.ir.mlir import ir
+    from litefuse.ir.tensors import Tensor
 
 __all__ = ["MirrorPadGradient"]
 
@@ -21,7 +21,7 @@ class MirrorPadGradient(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/pad (REFLECT skips the border, SYMMETRIC repeats it).
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0)
         op.require(0, "float32", "int32")
         border = 1 if str(op.attributes.get("mode", "REFLECT")) == "REFLECT" else 0
@@ -32,19 +32,19 @@ class MirrorPadGradient(Decomposition):
         return value
 
 
-def _fold(b: Builder, value: ir.Value, axis: int, before: int, after: int, border: int) -> ir.Value:
-    rank, size = len(b.shape(value)), b.size(value, axis)
-    end = b.dims("Sub", size, after)
+def _fold(b: Builder, value: Tensor, axis: int, before: int, after: int, border: int) -> Tensor:
+    rank, size = len(value.shape), b.size(value, axis)
+    end = size - after
     folded = b.slice(value, axis, before, end)
-    inner = b.dims("Sub", end, before)
+    inner = end - before
     folds: list[tuple[MixedSize, int, MixedSize]] = []  # the start of a folded part, its size, and its new start
     if before:
         folds.append((0, before, border))
     if after:
-        folds.append((end, after, b.dims("Sub", inner, after + border)))
+        folds.append((end, after, inner - (after + border)))
     for begin, count, place in folds:
-        part = b.reverse(b.slice(value, axis, begin, b.dims("AddV2", begin, count)), [axis])
+        part = b.reverse(b.slice(value, axis, begin, begin + count), [axis])
         padding: list[tuple[MixedSize, MixedSize]] = [(0, 0)] * rank
-        padding[axis] = (place, b.dims("Sub", b.dims("Sub", inner, place), count))
-        folded = b.binary("AddV2", folded, b.pad(part, padding))
+        padding[axis] = (place, inner - place - count)
+        folded = folded + b.pad(part, padding)
     return folded

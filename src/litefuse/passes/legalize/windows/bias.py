@@ -8,8 +8,8 @@ from litefuse.passes.legalize.decomposition import Decomposition, before_engine,
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
     from litefuse.ir.tensorflow_op import TensorFlowOp
+    from litefuse.ir.tensors import Tensor
 
 __all__ = ["Bias"]
 
@@ -25,12 +25,12 @@ class Bias(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/nn/bias_add.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         rank = len(op.shape(0))
         op.shape(1, 1)
         value, bias = op.operands
         if op.attributes.get("data_format") != "NCHW":
             op.require(0, *_INTEGERS)
-            return b.binary("AddV2", value, bias)
+            return value + bias
         shaped = b.reshape(bias, [b.size(bias, 0), *[1] * (rank - 2)])
-        return b.binary("AddV2", value, shaped)
+        return value + shaped

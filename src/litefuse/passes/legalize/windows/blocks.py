@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from litefuse.ir.builder import Builder, MixedSize
-    from litefuse.ir.mlir import ir
+    from litefuse.ir.tensors import Tensor
 
 __all__ = ["Blocks", "LegacyBlocks"]
 
@@ -42,7 +42,7 @@ class Blocks(Decomposition):
         # With constant operands, the engine fuses a convolution between blocks, for any paddings and strides.
         return op.name == "BatchToSpaceND" and op.constants[2] is not None and phases_of(op) is not None
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         rank = len(op.shape(0))
         (count,) = op.shape(1, 1)
         if count is None or count >= rank:
@@ -58,7 +58,7 @@ class Blocks(Decomposition):
         else:
             for axis in range(1, count + 1):
                 value = _out_of_batch(b, value, axis, blocks[axis - 1])
-            ends = [b.dims("Sub", size, after) for size, (_, after) in zip(b.sizes(value)[1:], pairs, strict=False)]
+            ends = [size - after for size, (_, after) in zip(b.sizes(value)[1:], pairs, strict=False)]
             # One after the other: LiteRT's slice supports few dimensions.
             for axis, ((before, after), end) in enumerate(zip(pairs, ends, strict=True), start=1):
                 value = value if before == 0 and after == 0 else _cropped(b, value, axis, before, end)
@@ -69,36 +69,36 @@ class Blocks(Decomposition):
 class LegacyBlocks(Decomposition):
     """``SpaceToBatch`` and ``BatchToSpace`` with square blocks."""
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[ir.Value]:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
         op.shape(0, 4)
         size = int(op.attributes["block_size"])
         operands = [op.operands[0], b.constant([size, size], "int32"), op.operands[1]]
         return b.ops(f"{op.name}ND", operands, [(op.results[0].shape, op.types[0].dtype)])
 
 
-def _into_batch(b: Builder, value: ir.Value, axis: int, block: MixedSize) -> ir.Value:
+def _into_batch(b: Builder, value: Tensor, axis: int, block: MixedSize) -> Tensor:
     if block == 1:
         return value
     sizes = b.sizes(value)
     batch, size = sizes[0], sizes[axis]
     before, after = b.product(sizes[1:axis]), b.product(sizes[axis + 1 :])
-    rows = b.dims("FloorDiv", size, block)
+    rows = size // block
     apart = b.transpose(b.reshape(value, [batch, before, rows, block, after]), [3, 0, 1, 2, 4])
-    return b.reshape(apart, [b.dims("Mul", block, batch), *sizes[1:axis], rows, *sizes[axis + 1 :]])
+    return b.reshape(apart, [block * batch, *sizes[1:axis], rows, *sizes[axis + 1 :]])
 
 
-def _out_of_batch(b: Builder, value: ir.Value, axis: int, block: MixedSize) -> ir.Value:
+def _out_of_batch(b: Builder, value: Tensor, axis: int, block: MixedSize) -> Tensor:
     if block == 1:
         return value
     sizes = b.sizes(value)
-    batch, size = b.dims("FloorDiv", sizes[0], block), sizes[axis]
+    batch, size = sizes[0] // block, sizes[axis]
     before, after = b.product(sizes[1:axis]), b.product(sizes[axis + 1 :])
     together = b.transpose(b.reshape(value, [block, batch, before, size, after]), [1, 2, 3, 0, 4])
-    return b.reshape(together, [batch, *sizes[1:axis], b.dims("Mul", size, block), *sizes[axis + 1 :]])
+    return b.reshape(together, [batch, *sizes[1:axis], size * block, *sizes[axis + 1 :]])
 
 
-def _cropped(b: Builder, value: ir.Value, axis: int, begin: MixedSize, end: MixedSize) -> ir.Value:
+def _cropped(b: Builder, value: Tensor, axis: int, begin: MixedSize, end: MixedSize) -> Tensor:
     sizes = b.sizes(value)
     rows = b.reshape(value, [b.product(sizes[:axis]), sizes[axis], b.product(sizes[axis + 1 :])])
     taken = b.slice(rows, 1, begin, end)
-    return b.reshape(taken, [*sizes[:axis], b.dims("Sub", end, begin), *sizes[axis + 1 :]])
+    return b.reshape(taken, [*sizes[:axis], end - begin, *sizes[axis + 1 :]])

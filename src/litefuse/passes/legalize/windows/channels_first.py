@@ -12,7 +12,7 @@ from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
+    from litefuse.ir.tensors import Tensor
 
 __all__ = ["ChannelsFirst", "PermutedVector"]
 
@@ -27,7 +27,7 @@ class ChannelsFirst(Decomposition):
     https://www.tensorflow.org/api_docs/python/tf/raw_ops/DepthwiseConv2dNative and those of the others.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         if op.attributes.get("data_format") != "NCHW":
             raise NotDecomposed(f"LiteRT's {op.name} does not take its layout")
         op.shape(0, 4)
@@ -55,7 +55,7 @@ class PermutedVector(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/DataFormatVecPermute.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         source: str = op.attributes.get("src_format", "NHWC")
         target: str = op.attributes.get("dst_format", "NCHW")
         if op.shape(0, 1, 2)[0] != len(source):

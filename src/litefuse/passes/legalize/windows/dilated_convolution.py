@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from litefuse.ir.builder import Builder
+    from litefuse.ir.tensors import Tensor
 
 __all__ = ["DilatedConvolution", "phases_of"]
 
@@ -74,21 +75,21 @@ class DilatedConvolution(Decomposition):
         phases = phases_of(op)
         return phases is not None and _dilation(op, phases) is not None
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         phases = phases_of(op)
         dilation = None if phases is None else _dilation(op, phases)
         if phases is None or dilation is None:
             raise NotDecomposed("it is not part of a dilated convolution")
-        value = phases.blocks.operands[0]
+        value = Tensor(phases.blocks.operands[0])
         if phases.expanded is not None:
             value = b.expand(value, phases.expanded)
         if dilation.padding is None:
             value = _padded(b, value, dilation.pads)
-        value = _convolved(b, value, phases.convolution, dilation)
+        value = _convolved(value, phases.convolution, dilation)
         for each in phases.behind:
             if each.name in _DROPPED:
                 continue
-            shape = list(b.shape(value))
+            shape = list(value.shape)
             if each.name in _SQUEEZES and phases.expanded is not None:
                 del shape[phases.expanded]
             value = _with_operand(each, value, shape)
@@ -241,10 +242,10 @@ def _integers(op: ir.Operation | ir.OpView, name: str) -> list[int]:
     return [ir.IntegerAttr(each).value for each in ir.ArrayAttr(op.attributes[name])]
 
 
-def _padded(b: Builder, value: ir.Value, pads: Sequence[tuple[int, int]]) -> ir.Value:
+def _padded(b: Builder, value: Tensor, pads: Sequence[tuple[int, int]]) -> Tensor:
     """Pads a value, or crops it where a number is negative."""
     cut = {
-        axis: (max(-before, 0), b.dims("AddV2", b.size(value, axis), min(after, 0)) if after < 0 else None, 1)
+        axis: (max(-before, 0), b.size(value, axis) + min(after, 0) if after < 0 else None, 1)
         for axis, (before, after) in enumerate(pads)
         if before < 0 or after < 0
     }
@@ -253,28 +254,28 @@ def _padded(b: Builder, value: ir.Value, pads: Sequence[tuple[int, int]]) -> ir.
     more = [(max(before, 0), max(after, 0)) for before, after in pads]
     if not any(map(any, more)):
         return value
-    shape = [None if size is None else size + sum(pair) for size, pair in zip(b.shape(value), more, strict=True)]
-    return b.op("Pad", [value, b.constant(np.array(more), "int32")], shape, b.dtype(value))
+    shape = [None if size is None else size + sum(pair) for size, pair in zip(value.shape, more, strict=True)]
+    return b.op("Pad", [value, b.constant(np.array(more), "int32")], shape, value.dtype)
 
 
-def _convolved(b: Builder, value: ir.Value, convolution: ir.Operation | ir.OpView, dilation: _Dilation) -> ir.Value:
+def _convolved(value: Tensor, convolution: ir.Operation | ir.OpView, dilation: _Dilation) -> Tensor:
     """Emits the convolution of a value with this dilation."""
     new = {"dilations": list(dilation.rates), "padding": dilation.padding or "VALID", "explicit_paddings": []}
     window = tensor_type_of(convolution.operands[1]).shape or ()
     shape = list(tensor_type_of(convolution.results[0]).shape or (None,) * 4)
     first = 1 if ir.StringAttr(convolution.attributes["data_format"]).value == "NHWC" else 2
-    shape[0] = b.shape(value)[0]
+    shape[0] = value.shape[0]
     for axis, size in zip((first, first + 1), window[:2], strict=True):
-        extent = b.shape(value)[axis]
+        extent = value.shape[axis]
         less = 0 if dilation.padding == "SAME" else ((size or 1) - 1) * dilation.rates[axis]
         shape[axis] = None if extent is None else extent - less
     return _with_operand(convolution, value, shape, **new)
 
 
-def _with_operand(op: ir.Operation | ir.OpView, value: ir.Value, shape: Sequence[int | None], **new: Any) -> ir.Value:
+def _with_operand(op: ir.Operation | ir.OpView, value: Tensor, shape: Sequence[int | None], **new: Any) -> Tensor:
     """Emits a copy of an op with another first operand, result shape, and possibly other attributes."""
     kind = ranked_tensor_type(TensorType(tensor_type_of(op.results[0]).dtype, tuple(shape)))
-    return create_like(op, [value, *list(op.operands)[1:]], [kind], new).result
+    return Tensor(create_like(op, [value, *list(op.operands)[1:]], [kind], new).result)
 
 
 # An element of a tensor as a sum: the coefficients of unknown elements, and a constant.

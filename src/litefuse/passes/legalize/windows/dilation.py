@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, maximum
 from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 from litefuse.passes.legalize.windows.windows import image_axes, window_positions
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
 
 __all__ = ["Dilation", "MaxPoolV2", "PaddedMaxPool"]
 
@@ -22,7 +22,7 @@ class Dilation(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/nn/dilation2d.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0, 4)
         op.require(0, "float32")
         rows, columns, channels = op.shape(1, 3)
@@ -35,15 +35,15 @@ class Dilation(Decomposition):
             "rates": op.attributes["rates"],
             "padding": op.attributes["padding"],
         }
-        windows = window_positions(b, images, image_axes(b, b.sizes(images), attributes), float("-inf"))
+        windows = window_positions(b, images, image_axes(b.sizes(images), attributes), float("-inf"))
         weights = b.reshape(filters, [rows * columns, channels])
         sums = [
-            b.binary("AddV2", window, b.reshape(b.slice(weights, 0, index, index + 1), [channels]))
+            window + b.reshape(b.slice(weights, 0, index, index + 1), [channels])
             for index, window in enumerate(windows)
         ]
         largest = sums[0]
         for each in sums[1:]:
-            largest = b.binary("Maximum", largest, each)
+            largest = maximum(largest, each)
         return largest
 
 
@@ -51,7 +51,7 @@ class Dilation(Decomposition):
 class MaxPoolV2(Decomposition):
     """Emits ``MaxPool``, with the constant operands as attributes."""
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0, 4)
         op.require(0, "float32")
         shape = op.results[0].shape
@@ -73,7 +73,7 @@ class PaddedMaxPool(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/nn/max_pool2d.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0, 4)
         op.require(0, "float32")
         shape = op.results[0].shape

@@ -12,7 +12,7 @@ from litefuse.passes.legalize.windows.windows import WindowAxis, image_axes, pad
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
-    from litefuse.ir.mlir import ir
+    from litefuse.ir.tensors import Tensor
 
 __all__ = ["ExtractImagePatches"]
 
@@ -29,15 +29,15 @@ class ExtractImagePatches(Decomposition):
 
     composite = True
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0, 4)
         images = carried(b, op.operands[0])
-        axes = image_axes(b, b.sizes(images), op.attributes, "ksizes")
+        axes = image_axes(b.sizes(images), op.attributes, "ksizes")
         patches = _tiles(b, images, axes) or b.concat(window_positions(b, images, axes, 0), 3)
         return delivered(b, patches, op.types[0].dtype)
 
 
-def _tiles(b: Builder, images: ir.Value, axes: Sequence[WindowAxis]) -> ir.Value | None:
+def _tiles(b: Builder, images: Tensor, axes: Sequence[WindowAxis]) -> Tensor | None:
     """Returns the windows if they form a grid of squares with a known size; else None."""
     size = axes[0].size
     cropped: dict[int, tuple[MixedSize, MixedSize | None, int]] = {}
@@ -50,6 +50,6 @@ def _tiles(b: Builder, images: ir.Value, axes: Sequence[WindowAxis]) -> ir.Value
             cropped[number] = (0, axis.count * size, 1)
     padded = padded_images(b, images, axes, 0)
     tiled = b.slices(padded, cropped) if cropped else padded
-    batch, _, _, channels = b.shape(tiled)
+    batch, _, _, channels = tiled.shape
     shape = (batch, *counts, None if channels is None else channels * size * size)
-    return b.op("SpaceToDepth", [tiled], shape, b.dtype(images), block_size=size, data_format="NHWC")
+    return b.op("SpaceToDepth", [tiled], shape, images.dtype, block_size=size, data_format="NHWC")

@@ -10,7 +10,7 @@ from litefuse.passes.legalize.windows.windows import WindowAxis
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
+    from litefuse.ir.tensors import Tensor
 
 __all__ = ["GroupedVolumes"]
 
@@ -33,7 +33,7 @@ class GroupedVolumes(Decomposition):
         channels, per_group = volumes[_places(op)[-1]], kernel[3]
         return channels is not None and per_group is not None and channels != per_group
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0, 5)
         op.require(0, "float32")
         order = _places(op)
@@ -51,7 +51,7 @@ class GroupedVolumes(Decomposition):
         if not isinstance(channels, int):
             raise NotDecomposed("the number of channels is unknown")
         depth, rows, columns = (
-            WindowAxis.of(b, *axis, padding) for axis in zip(extents, sizes, strides, rates, strict=True)
+            WindowAxis.of(*axis, padding) for axis in zip(extents, sizes, strides, rates, strict=True)
         )
         padded = b.pad(volumes, [(0, 0), (depth.before, depth.after), (0, 0), (0, 0), (0, 0)])
         planes = b.product([batch, depth.count])
@@ -68,13 +68,13 @@ class GroupedVolumes(Decomposition):
         kernel = (height, width, channels, outputs // channels) if depthwise else (height, width, per_group, outputs)
         if not depthwise:
             attributes["use_cudnn_on_gpu"] = True
-        result: ir.Value | None = None
+        result: Tensor | None = None
         for number in range(depth_size):
-            taken = b.slice(padded, 1, *depth.positions(b, number))
+            taken = b.slice(padded, 1, *depth.positions(number))
             images = b.reshape(taken, [planes, *extents[1:], channels])
             weights = b.reshape(b.slice(op.operands[1], 0, number, number + 1), kernel)
             part = b.op(name, [images, weights], shape, "float32", **attributes)
-            result = part if result is None else b.binary("AddV2", result, part)
+            result = part if result is None else result + part
         if result is None:
             raise NotDecomposed("its filter is empty")
         whole = b.reshape(result, [batch, depth.count, rows.count, columns.count, outputs])

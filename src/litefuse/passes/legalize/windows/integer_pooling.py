@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, maximum
 from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 from litefuse.passes.legalize.windows.windows import WindowAxis, image_axes, padded_images
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
 
 __all__ = ["IntegerMaxPool"]
 
@@ -30,7 +30,7 @@ class IntegerMaxPool(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/nn/max_pool2d.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0, 4)
         dtype = op.types[0].dtype
         if not dtype.startswith(("int", "uint")):
@@ -46,7 +46,7 @@ class IntegerMaxPool(Decomposition):
             images = b.transpose(images, _CHANNELS_LAST)
             for name in ("ksize", "strides"):
                 attributes[name] = [attributes[name][axis] for axis in _CHANNELS_LAST]
-        axes = image_axes(b, b.sizes(images), attributes)
+        axes = image_axes(b.sizes(images), attributes)
         pooled = _largest(b, padded_images(b, images, axes, lowest), axes)
         return b.transpose(pooled, _CHANNELS_FIRST) if first else pooled
 
@@ -60,8 +60,8 @@ def _attributes(op: TensorFlowOp) -> dict[str, Any]:
     return found | {name: list(attributes[name]) for name in sizes}
 
 
-def _largest(b: Builder, padded: ir.Value, axes: Sequence[WindowAxis]) -> ir.Value:
+def _largest(b: Builder, padded: Tensor, axes: Sequence[WindowAxis]) -> Tensor:
     for dimension, axis in enumerate(axes, start=1):
-        taken = [b.slice(padded, dimension, *axis.positions(b, number)) for number in range(axis.size)]
-        padded = reduce(lambda one, other: b.binary("Maximum", one, other), taken)
+        taken = [b.slice(padded, dimension, *axis.positions(number)) for number in range(axis.size)]
+        padded = reduce(maximum, taken)
     return padded

@@ -9,7 +9,7 @@ from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
+    from litefuse.ir.tensors import Tensor
 
 __all__ = ["OpenChannels"]
 
@@ -25,7 +25,7 @@ class OpenChannels(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/nn/conv2d, depthwise_conv2d, conv3d.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         image, filters = op.shape(0), op.shape(1)
         channels, made = filters[-2:]
         if image[-1] is not None or not str(op.attributes.get("data_format", "NHWC")).endswith("C"):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, maximum
 from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
-    from litefuse.ir.mlir import ir
 
 __all__ = ["OpenDepthwiseFilter", "OpenFilter"]
 
@@ -23,7 +23,7 @@ class OpenFilter(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/nn/conv2d.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         image, filters = op.shape(0, 4), op.shape(1, 4)
         if None not in filters or op.attributes.get("data_format", "NHWC") != "NHWC":
             raise NotDecomposed(f"LiteRT's Conv2D does not take {op.types[0].dtype} in this form")
@@ -56,7 +56,7 @@ class OpenDepthwiseFilter(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/nn/depthwise_conv2d.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0, 4)
         if None not in op.shape(1, 4) or op.attributes.get("data_format", "NHWC") != "NHWC":
             raise NotDecomposed(f"LiteRT's DepthwiseConv2dNative does not take {op.types[0].dtype} in this form")
@@ -67,28 +67,28 @@ class OpenDepthwiseFilter(Decomposition):
         counts: list[MixedSize] = []
         for axis, length in ((1, rows), (2, columns)):
             stride, dilation = (int(op.attributes.get(key, [1] * 4)[axis]) for key in ("strides", "dilations"))
-            reach = b.dims("AddV2", b.dims("Mul", b.dims("Sub", length, 1), dilation), 1)
+            reach = (length - 1) * dilation + 1
             size = b.size(value, axis)
             before: MixedSize = 0
             after: MixedSize = 0
             if padding == "SAME":
-                last = b.dims("Mul", b.dims("FloorDiv", b.dims("Sub", size, 1), stride), stride)
-                total = b.dims("Maximum", b.dims("Sub", b.dims("AddV2", last, reach), size), 0)
-                before = b.dims("FloorDiv", total, 2)
-                after = b.dims("Sub", total, before)
+                last = (size - 1) // stride * stride
+                total = maximum(last + reach - size, 0)
+                before = total // 2
+                after = total - before
             elif padding == "EXPLICIT":
                 before, after = explicit[2 * axis : 2 * axis + 2]
             value = b.pad(value, [(before, after) if each == axis else (0, 0) for each in range(4)])
-            free = b.dims("Sub", b.size(value, axis), reach)
-            count = b.dims("AddV2", b.dims("FloorDiv", free, stride), 1)
-            first = b.expand(b.binary("Mul", b.range(count), stride), 1)
-            places = b.binary("AddV2", first, b.expand(b.binary("Mul", b.range(length), dilation), 0))
-            value = b.gather(value, b.reshape(places, [b.dims("Mul", count, length)]), axis)
+            free = b.size(value, axis) - reach
+            count = free // stride + 1
+            first = b.expand(b.range(count) * stride, 1)
+            places = first + b.expand(b.range(length) * dilation, 0)
+            value = b.gather(value, b.reshape(places, [count * length]), axis)
             counts.append(count)
         batch, (height, width) = b.size(value, 0), counts
-        apart = b.reshape(value, [batch, height, rows, width, b.dims("Mul", columns, channels)])
+        apart = b.reshape(value, [batch, height, rows, width, columns * channels])
         windows = b.product([batch, height, width])
-        pixels = b.dims("Mul", rows, columns)
+        pixels = rows * columns
         value = b.reshape(b.transpose(apart, [0, 1, 3, 2, 4]), [windows, pixels, channels, 1])
-        products = b.binary("Mul", value, b.reshape(filters, [1, pixels, channels, multiplier]))
-        return b.reshape(b.reduce("Sum", products, 1), [batch, height, width, b.dims("Mul", channels, multiplier)])
+        products = value * b.reshape(filters, [1, pixels, channels, multiplier])
+        return b.reshape(b.reduce("Sum", products, 1), [batch, height, width, channels * multiplier])

@@ -9,7 +9,7 @@ from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
-    from litefuse.ir.mlir import ir
+    from litefuse.ir.tensors import Tensor
 
 __all__ = ["Pool3D"]
 
@@ -27,7 +27,7 @@ class Pool3D(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/nn/max_pool3d, avg_pool3d.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0, 5)
         op.require(0, "float32")
         channels_first = op.attributes.get("data_format", "NDHWC") == "NCDHW"
@@ -50,9 +50,9 @@ class Pool3D(Decomposition):
 
 
 def _pool(
-    b: Builder, name: str, images: ir.Value, size: tuple[int, int], strides: tuple[int, int], padding: str
-) -> ir.Value:
-    shape = list(b.shape(images))
+    b: Builder, name: str, images: Tensor, size: tuple[int, int], strides: tuple[int, int], padding: str
+) -> Tensor:
+    shape = list(images.shape)
     for axis in (1, 2):
         extent = shape[axis]
         if extent is not None:
@@ -61,4 +61,4 @@ def _pool(
                 raise NotDecomposed(f"a window of {size[axis - 1]} positions does not fit into {extent}")
             shape[axis] = -(-taken // strides[axis - 1])
     attributes = {"ksize": [1, *size, 1], "strides": [1, *strides, 1], "padding": padding, "data_format": "NHWC"}
-    return b.op(name, [images], shape, b.dtype(images), **attributes)
+    return b.op(name, [images], shape, images.dtype, **attributes)

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, equal, maximum, minimum, select
 from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 from litefuse.passes.legalize.windows.windows import WindowAxis, image_axes, window_positions
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
-    from litefuse.ir.mlir import ir
 
 __all__ = [
     "ConvolutionFilterGradient",
@@ -32,7 +32,7 @@ class PoolingGradient(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/MaxPoolGrad, AvgPoolGrad.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         _require_channels_last(op)
         rank = 5 if "3D" in op.name else 4
         op.require(len(op.operands) - 1, "float32")
@@ -41,18 +41,18 @@ class PoolingGradient(Decomposition):
             op.shape(0, rank)
             images, pooled, gradient = op.operands
             sizes = b.sizes(images)
-            axes = image_axes(b, sizes, op.attributes)
+            axes = image_axes(sizes, op.attributes)
             if rank == 4:  # TensorFlow's kernel ignores the pooled operand
-                pooled = b.op("MaxPool", [images], b.shape(gradient), "float32", **b.options(op))
+                pooled = b.op("MaxPool", [images], gradient.shape, "float32", **b.options(op))
             windows = window_positions(b, images, axes, float("-inf"))
-            parts = _parts_of_largest(b, windows, pooled, gradient, first_only=rank == 4)
+            parts = _parts_of_largest(windows, pooled, gradient, first_only=rank == 4)
         else:
             shape, gradient = op.operands
             sizes = b.sizes_in(shape, op.results[0].shape or (None,) * rank)
-            axes = image_axes(b, sizes, op.attributes)
+            axes = image_axes(sizes, op.attributes)
             numbers = [_counts(b, axis, size) for axis, size in zip(axes, sizes[1:-1], strict=True)]
-            counts = functools.reduce(lambda a, c: b.binary("Mul", b.expand(a, len(b.shape(a))), c), numbers)
-            share = b.binary("RealDiv", gradient, b.expand(counts, len(axes)))
+            counts = functools.reduce(lambda a, c: b.expand(a, len(a.shape)) * c, numbers)
+            share = gradient / b.expand(counts, len(axes))
             parts = [share] * _positions(axes)
         return _sum_of_windows(b, parts, axes, sizes)
 
@@ -64,10 +64,10 @@ class ConvolutionFilterGradient(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/Conv2DBackpropFilter, Conv3DBackpropFilterV2.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         windows, (*window, depth, channels) = _windows_of_filter(op, b, 5 if "3D" in op.name else 4)
         images, _, gradient = op.operands
-        all_depth = b.shape(images)[-1]
+        all_depth = images.shape[-1]
         if all_depth is None:
             raise NotDecomposed("the number of channels is unknown")
         groups = all_depth // depth
@@ -89,12 +89,12 @@ class DepthwiseFilterGradient(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/DepthwiseConv2dNativeBackpropFilter.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         windows, (*window, depth, multiplier) = _windows_of_filter(op, b, 4)
         gradient = op.operands[2]
         count = b.product(b.sizes(gradient)[:3])
         gradients = b.reshape(gradient, [count, depth, multiplier])
-        sums = [b.reduce("Sum", b.binary("Mul", b.reshape(each, [count, depth, 1]), gradients), 0) for each in windows]
+        sums = [b.reduce("Sum", b.reshape(each, [count, depth, 1]) * gradients, 0) for each in windows]
         return b.reshape(b.stack(sums, 0), [*window, depth, multiplier])
 
 
@@ -105,7 +105,7 @@ class DepthwiseInputGradient(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/DepthwiseConv2dNativeBackpropInput.
     """
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> ir.Value:
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         _require_channels_last(op)
         op.require(1, "float32")
         *window, depth, multiplier = op.shape(1, 4)
@@ -114,15 +114,15 @@ class DepthwiseInputGradient(Decomposition):
             raise NotDecomposed("the filter's size is unknown")
         shape, weights, gradient = op.operands
         sizes = b.sizes_in(shape, op.results[0].shape or (None,) * 4)
-        axes = image_axes(b, sizes, _attributes_of_convolution(op, window))
+        axes = image_axes(sizes, _attributes_of_convolution(op, window))
         batch, rows, columns, _ = b.sizes(gradient)
         count = b.product([batch, rows, columns])
         gradients = b.reshape(gradient, [count, depth, multiplier])
         by_position = b.reshape(weights, [_positions(axes), depth, multiplier])
-        parts: list[ir.Value] = []
+        parts: list[Tensor] = []
         for number in range(_positions(axes)):
             taken = b.slice(by_position, 0, number, number + 1)
-            part = b.reduce("Sum", b.binary("Mul", gradients, taken), 2)
+            part = b.reduce("Sum", gradients * taken, 2)
             parts.append(b.reshape(part, [batch, rows, columns, depth]))
         return _sum_of_windows(b, parts, axes, sizes)
 
@@ -142,14 +142,14 @@ def _attributes_of_convolution(op: TensorFlowOp, window: Sequence[int | None]) -
     }
 
 
-def _windows_of_filter(op: TensorFlowOp, b: Builder, rank: int) -> tuple[list[ir.Value], list[int]]:
+def _windows_of_filter(op: TensorFlowOp, b: Builder, rank: int) -> tuple[list[Tensor], list[int]]:
     """Returns the images' pixels at each position of the filter's windows, and the filter's sizes."""
     _require_channels_last(op)
     op.require(0, "float32")
     op.shape(0, rank)
     op.shape(2, rank)
     images, sizes = op.operands[0], op.constant(1).tolist()
-    axes = image_axes(b, b.sizes(images), _attributes_of_convolution(op, sizes[:-2]))
+    axes = image_axes(b.sizes(images), _attributes_of_convolution(op, sizes[:-2]))
     return window_positions(b, images, axes, 0.0), sizes
 
 
@@ -158,63 +158,61 @@ def _positions(axes: Sequence[WindowAxis]) -> int:
     return math.prod(axis.size for axis in axes)
 
 
-def _parts_of_largest(
-    b: Builder, windows: Sequence[ir.Value], pooled: ir.Value, gradient: ir.Value, *, first_only: bool
-) -> list[ir.Value]:
+def _parts_of_largest(windows: Sequence[Tensor], pooled: Tensor, gradient: Tensor, *, first_only: bool) -> list[Tensor]:
     """Returns, for each position of the windows, the gradients of those with their largest value there."""
     if not first_only:
-        return [b.select(b.compare("Equal", window, pooled), gradient, 0.0) for window in windows]
-    parts: list[ir.Value] = []
-    free = b.compare("Equal", pooled, pooled)  # the windows whose largest value was not found yet
+        return [select(equal(window, pooled), gradient, 0.0) for window in windows]
+    parts: list[Tensor] = []
+    free = equal(pooled, pooled)  # the windows whose largest value was not found yet
     for window in windows:
-        largest = b.binary("LogicalAnd", free, b.compare("Equal", window, pooled))
-        parts.append(b.select(largest, gradient, 0.0))
-        free = b.binary("LogicalAnd", free, b.unary("LogicalNot", largest))
+        largest = free & equal(window, pooled)
+        parts.append(select(largest, gradient, 0.0))
+        free = free & ~largest
     return parts
 
 
-def _counts(b: Builder, axis: WindowAxis, image: MixedSize) -> ir.Value:
+def _counts(b: Builder, axis: WindowAxis, image: MixedSize) -> Tensor:
     """Counts the positions of each window along an axis that are inside the image, as float32."""
-    begin = b.binary("Sub", b.binary("Mul", b.range(axis.count), axis.stride), b.scalar(axis.before))
-    end = b.binary("Minimum", b.binary("AddV2", begin, axis.size), b.scalar(image))
-    return b.cast(b.binary("Sub", end, b.binary("Maximum", begin, 0)), "float32")
+    begin = b.range(axis.count) * axis.stride - b.scalar(axis.before)
+    end = minimum(begin + axis.size, b.scalar(image))
+    return b.cast(end - maximum(begin, 0), "float32")
 
 
 def _sum_of_windows(
-    b: Builder, parts: Sequence[ir.Value], axes: Sequence[WindowAxis], sizes: Sequence[MixedSize]
-) -> ir.Value:
+    b: Builder, parts: Sequence[Tensor], axes: Sequence[WindowAxis], sizes: Sequence[MixedSize]
+) -> Tensor:
     """Sums the windows' parts, one for each position, into images."""
     for axis, windows in reversed(list(enumerate(axes, start=1))):
         groups = [parts[first : first + windows.size] for first in range(0, len(parts), windows.size)]
         parts = [
-            _sum(b, [_spread(b, part, axis, windows, number) for number, part in enumerate(group)]) for group in groups
+            _sum([_spread(b, part, axis, windows, number) for number, part in enumerate(group)]) for group in groups
         ]
     (padded,) = parts
     inside: dict[int, tuple[MixedSize, MixedSize | None, int]] = {
-        axis: (windows.before, b.dims("AddV2", windows.before, sizes[axis]), 1)
+        axis: (windows.before, windows.before + sizes[axis], 1)
         for axis, windows in enumerate(axes, start=1)
         if windows.extent is not sizes[axis]
     }
     return b.slices(padded, inside) if inside else padded
 
 
-def _sum(b: Builder, values: Sequence[ir.Value]) -> ir.Value:
+def _sum(values: Sequence[Tensor]) -> Tensor:
     total = values[0]
     for value in values[1:]:
-        total = b.binary("AddV2", total, value)
+        total = total + value
     return total
 
 
-def _spread(b: Builder, values: ir.Value, axis: int, windows: WindowAxis, number: int) -> ir.Value:
+def _spread(b: Builder, values: Tensor, axis: int, windows: WindowAxis, number: int) -> Tensor:
     """Scatters values of windows along an axis to position ``number`` of their windows in a padded image of zeros."""
     sizes = b.sizes(values)
-    begin, end, stride = windows.positions(b, number)
+    begin, end, stride = windows.positions(number)
     if stride > 1:
         around = [b.product(sizes[:axis]), sizes[axis], 1, b.product(sizes[axis + 1 :])]
         apart = b.pad(b.reshape(values, around), [(0, 0), (0, 0), (0, stride - 1), (0, 0)])
-        sizes[axis] = b.dims("Mul", sizes[axis], stride)
+        sizes[axis] = sizes[axis] * stride
         apart = b.reshape(apart, sizes)
-        values = b.slice(apart, axis, 0, b.dims("Sub", end, begin))
+        values = b.slice(apart, axis, 0, end - begin)
     paddings: list[tuple[MixedSize, MixedSize]] = [(0, 0)] * len(sizes)
-    paddings[axis] = (begin, b.dims("Sub", windows.extent, end))
+    paddings[axis] = (begin, windows.extent - end)
     return b.pad(values, paddings)

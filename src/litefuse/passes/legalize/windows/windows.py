@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from litefuse.ir.tensorflow_op import NotDecomposed
+from litefuse.ir.tensors import Tensor, maximum
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
-    from litefuse.ir.mlir import ir
 
 __all__ = ["WindowAxis", "image_axes", "padded_images", "window_positions"]
 
@@ -41,7 +41,7 @@ class WindowAxis:
     extent: MixedSize
 
     @classmethod
-    def of(cls, b: Builder, image: MixedSize, size: int, stride: int, rate: int, padding: str) -> WindowAxis:
+    def of(cls, image: MixedSize, size: int, stride: int, rate: int, padding: str) -> WindowAxis:
         """Computes the windows from the image's size.
 
         Raises:
@@ -49,27 +49,27 @@ class WindowAxis:
         """
         effective = (size - 1) * rate + 1
         if padding == "VALID":
-            count = b.dims("FloorDiv", b.dims("AddV2", image, stride - effective), stride)
+            count = (image + (stride - effective)) // stride
             if isinstance(count, int) and count < 1:
                 raise NotDecomposed(f"a window of {effective} positions does not fit into {image}")
             return cls(size, stride, rate, count, 0, 0, image)
         if padding != "SAME":
             raise NotDecomposed(f"its padding is {padding}, not SAME or VALID")
-        count = b.dims("FloorDiv", b.dims("AddV2", image, stride - 1), stride)
-        reach = b.dims("AddV2", b.dims("Mul", b.dims("AddV2", count, -1), stride), effective)
-        total = b.dims("Maximum", b.dims("Sub", reach, image), 0)
-        before = b.dims("FloorDiv", total, 2)
-        return cls(size, stride, rate, count, before, b.dims("Sub", total, before), b.dims("AddV2", image, total))
+        count = (image + (stride - 1)) // stride
+        reach = (count + -1) * stride + effective
+        total = maximum(reach - image, 0)
+        before = total // 2
+        return cls(size, stride, rate, count, before, total - before, image + total)
 
-    def positions(self, b: Builder, number: int) -> tuple[MixedSize, MixedSize, int]:
+    def positions(self, number: int) -> tuple[MixedSize, MixedSize, int]:
         """Returns the slice of the padded image with position ``number`` of every window."""
         begin = number * self.rate
-        last = b.dims("Mul", b.dims("AddV2", self.count, -1), self.stride)
-        return begin, b.dims("AddV2", last, begin + 1), self.stride
+        last = (self.count + -1) * self.stride
+        return begin, last + (begin + 1), self.stride
 
 
 def image_axes(
-    b: Builder, sizes: list[MixedSize], attributes: Mapping[str, Any], size_attribute: str = "ksize"
+    sizes: list[MixedSize], attributes: Mapping[str, Any], size_attribute: str = "ksize"
 ) -> tuple[WindowAxis, ...]:
     """Returns the windows along rows and columns of images ``[batch, rows, columns, channels]``, or also along depth.
 
@@ -82,18 +82,18 @@ def image_axes(
         if len(values) != len(sizes) or values[0] != 1 or values[-1] != 1:
             raise NotDecomposed("its windows reach over batch or channels")
     return tuple(
-        WindowAxis.of(b, sizes[axis], ksize[axis], strides[axis], rates[axis], attributes["padding"])
+        WindowAxis.of(sizes[axis], ksize[axis], strides[axis], rates[axis], attributes["padding"])
         for axis in range(1, len(sizes) - 1)
     )
 
 
-def padded_images(b: Builder, images: ir.Value, axes: Sequence[WindowAxis], fill: float) -> ir.Value:
+def padded_images(b: Builder, images: Tensor, axes: Sequence[WindowAxis], fill: float) -> Tensor:
     """Pads images by the extent to which windows exceed them."""
     return b.pad(images, [(0, 0), *((axis.before, axis.after) for axis in axes), (0, 0)], fill)
 
 
-def window_positions(b: Builder, images: ir.Value, axes: Sequence[WindowAxis], fill: float) -> list[ir.Value]:
+def window_positions(b: Builder, images: Tensor, axes: Sequence[WindowAxis], fill: float) -> list[Tensor]:
     """Returns the pixels at each position in a window, row by row: ``[batch, windows, windows, channels]`` each."""
     padded = padded_images(b, images, axes, fill)
-    positions = [[axis.positions(b, number) for number in range(axis.size)] for axis in axes]
+    positions = [[axis.positions(number) for number in range(axis.size)] for axis in axes]
     return [b.slices(padded, dict(enumerate(taken, start=1))) for taken in itertools.product(*positions)]

@@ -9,6 +9,7 @@ from typing import Any
 from litefuse.ir.builder import MixedSize
 from litefuse.ir.call_graph import create_loop, function_symbol, update_function_type
 from litefuse.ir.mlir import func, ir
+from litefuse.ir.tensors import Tensor
 from litefuse.passes.stablehlo.rules.scans import Scan, find_scan
 from litefuse.passes.stablehlo.translation import Result, Rules, Translation
 from litefuse.passes.stablehlo.values import (
@@ -76,7 +77,7 @@ class _Captures:
 
     def bind(self, inner: Translation, given: Sequence[ir.Value], arguments: Sequence[ir.Value] = ()) -> None:
         """Binds the captures, and the sizes of the region's own arguments, which are those of the loop variables."""
-        sizes = dict(zip(self._sizes, given[len(self._passed) :], strict=True))
+        sizes = dict(zip(self._sizes, map(Tensor, given[len(self._passed) :]), strict=True))
 
         def within(dim: MixedSize | None) -> MixedSize | None:
             return sizes[dim] if isinstance(dim, ir.Value) else dim

@@ -14,6 +14,7 @@ import numpy as np
 from litefuse.errors import GraphError
 from litefuse.ir.builder import MixedSize
 from litefuse.ir.mlir import ir
+from litefuse.ir.tensors import Tensor
 from litefuse.passes.legalize.linear_algebra.batches import in_one_batch
 from litefuse.passes.legalize.linear_algebra.factorizations import (
     cholesky,
@@ -59,7 +60,7 @@ def _solved(
     return shaped(t, solution if left else b.transpose(solution, [0, 2, 1]), outer)
 
 
-def _matrices_of(t: Translation, operand: ir.Value) -> tuple[ir.Value, Sequence[MixedSize]]:
+def _matrices_of(t: Translation, operand: ir.Value) -> tuple[Tensor, Sequence[MixedSize]]:
     """Returns an operand's float32 matrices in a batch of one dimension, and the sizes of the batch."""
     (matrices,), outer = _in_one_batch(t, operand)
     return matrices, outer
@@ -70,7 +71,7 @@ def shaped(t: Translation, value: ir.Value, outer: Sequence[MixedSize]) -> ir.Va
     return t.b.reshape(value, [*outer, *t.b.sizes(value)[1:]])
 
 
-def _in_one_batch(t: Translation, *operands: ir.Value) -> tuple[Sequence[ir.Value], Sequence[MixedSize]]:
+def _in_one_batch(t: Translation, *operands: ir.Value) -> tuple[Sequence[Tensor], Sequence[MixedSize]]:
     for operand in operands:
         if t.dtype(operand) != "float32":
             raise GraphError(f"matrices of {t.dtype(operand)} are not supported")

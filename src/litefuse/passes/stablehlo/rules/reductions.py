@@ -10,6 +10,7 @@ import numpy as np
 
 from litefuse.ir.builder import MixedSize
 from litefuse.ir.mlir import ir
+from litefuse.ir.tensors import Tensor
 from litefuse.passes.legalize.arrays.loops import count_to
 from litefuse.passes.stablehlo.translation import Result, Rules, Translation
 from litefuse.passes.stablehlo.values import Reduction, Value
@@ -94,7 +95,7 @@ def running(
     rounds = b.reduce("Sum", b.cast(b.compare("Less", powers, size), "int32"), 0)
     one = b.constant(1, "int32")
 
-    def turn(_: ir.Value, variables: Sequence[ir.Value]) -> Sequence[ir.Value]:
+    def turn(_: ir.Value, variables: Sequence[Tensor]) -> Sequence[ir.Value]:
         reach, *values = variables
         return [b.binary("AddV2", reach, reach), *once(reach, values)]
 

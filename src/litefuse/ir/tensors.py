@@ -1,0 +1,274 @@
+"""Tensors in formulas: operators and functions that emit TensorFlow ops, at the current insertion point and location.
+
+Shapes broadcast as in TensorFlow, and a number beside a tensor becomes a constant of its dtype::
+
+    size = abs(x)
+    y = select(size < 1.0, square(x), exp(-size) / (size + 1.0))
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from litefuse.ir.mlir import ir
+from litefuse.ir.op_creation import create_op
+from litefuse.ir.ops.combining import broadcast_shapes
+from litefuse.ir.ops.dims import Shape
+from litefuse.ir.ops.facts import ShapeError
+from litefuse.ir.tensorflow_op import NotDecomposed
+from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
+
+__all__ = [
+    "MixedSize",
+    "Operand",
+    "Tensor",
+    "atan2",
+    "binary",
+    "ceil",
+    "compare",
+    "constant",
+    "cos",
+    "emit",
+    "equal",
+    "exp",
+    "floor",
+    "log",
+    "maximum",
+    "minimum",
+    "not_equal",
+    "rsqrt",
+    "select",
+    "sign",
+    "sin",
+    "sqrt",
+    "square",
+    "unary",
+]
+
+
+class Tensor(ir.Value):
+    """A value with operators. ``==`` compares values, not elements: see ``equal``."""
+
+    __array_ufunc__ = None  # numbers of numpy, too, leave operators to this class
+
+    @property
+    def shape(self) -> Shape:
+        """The shape, with None for dynamic dimensions.
+
+        Raises:
+            NotDecomposed: The rank is unknown.
+        """
+        shape = tensor_type_of(self).shape
+        if shape is None:
+            raise NotDecomposed("an operand is of unknown rank")
+        return shape
+
+    @property
+    def dtype(self) -> str:
+        """The dtype."""
+        return tensor_type_of(self).dtype
+
+    def __add__(self, other: Operand) -> Tensor:
+        return binary("AddV2", self, other)
+
+    def __radd__(self, other: float) -> Tensor:
+        return binary("AddV2", other, self)
+
+    def __sub__(self, other: Operand) -> Tensor:
+        return binary("Sub", self, other)
+
+    def __rsub__(self, other: float) -> Tensor:
+        return binary("Sub", other, self)
+
+    def __mul__(self, other: Operand) -> Tensor:
+        return binary("Mul", self, other)
+
+    def __rmul__(self, other: float) -> Tensor:
+        return binary("Mul", other, self)
+
+    def __truediv__(self, other: Operand) -> Tensor:
+        return binary("RealDiv", self, other)
+
+    def __rtruediv__(self, other: float) -> Tensor:
+        return binary("RealDiv", other, self)
+
+    def __floordiv__(self, other: Operand) -> Tensor:
+        return binary("FloorDiv", self, other)
+
+    def __rfloordiv__(self, other: float) -> Tensor:
+        return binary("FloorDiv", other, self)
+
+    def __mod__(self, other: Operand) -> Tensor:
+        return binary("FloorMod", self, other)
+
+    def __rmod__(self, other: float) -> Tensor:
+        return binary("FloorMod", other, self)
+
+    def __neg__(self) -> Tensor:
+        return unary("Neg", self)
+
+    def __abs__(self) -> Tensor:
+        return unary("Abs", self)
+
+    # Of conditions.
+
+    def __and__(self, other: ir.Value) -> Tensor:
+        return binary("LogicalAnd", self, other)
+
+    def __or__(self, other: ir.Value) -> Tensor:
+        return binary("LogicalOr", self, other)
+
+    def __invert__(self) -> Tensor:
+        return unary("LogicalNot", self)
+
+    # Of integers.
+
+    def __xor__(self, other: Operand) -> Tensor:
+        return binary("BitwiseXor", self, other)
+
+    # Python turns ``1 < x`` into ``x > 1``, which is another op.
+
+    def __lt__(self, other: Operand) -> Tensor:
+        return compare("Less", self, other)
+
+    def __le__(self, other: Operand) -> Tensor:
+        return compare("LessEqual", self, other)
+
+    def __gt__(self, other: Operand) -> Tensor:
+        return compare("Greater", self, other)
+
+    def __ge__(self, other: Operand) -> Tensor:
+        return compare("GreaterEqual", self, other)
+
+
+Operand: TypeAlias = "ir.Value | float"
+"""An operand of an elementwise op; one of several is a value."""
+
+MixedSize: TypeAlias = "int | Tensor"
+"""A size: a number if it is known, otherwise an int32 scalar that the model computes. MLIR calls such sizes mixed."""
+
+
+def emit(name: str, operands: Sequence[ir.Value], shape: Sequence[int | None], dtype: str, **attributes: Any) -> Tensor:
+    """Emits an op with one result of the given type."""
+    kind = ranked_tensor_type(TensorType(dtype, tuple(shape)))
+    return Tensor(create_op(name, [kind], operands, attributes).result)
+
+
+_NUMPY = {"float16": "f2", "float32": "f4", "float64": "f8", "bool": "?"}
+
+
+def _numpy_dtype(dtype: str) -> npt.DTypeLike:
+    if dtype == "bfloat16":
+        import ml_dtypes
+
+        return ml_dtypes.bfloat16
+    return _NUMPY.get(dtype, dtype)
+
+
+def constant(value: npt.ArrayLike, dtype: str) -> Tensor:
+    """Emits a constant of the given dtype."""
+    array = np.ascontiguousarray(np.asarray(value).astype(_numpy_dtype(dtype)))
+    array = array.reshape(np.shape(value))
+    kind = ranked_tensor_type(TensorType(dtype, array.shape))
+    attribute = ir.DenseElementsAttr.get(array, type=kind)
+    return Tensor(ir.Operation.create("tf.Const", results=[kind], attributes={"value": attribute}).result)
+
+
+def unary(name: str, value: ir.Value) -> Tensor:
+    """Emits an op that preserves shape and dtype, such as ``Neg``."""
+    return emit(name, [value], Tensor(value).shape, Tensor(value).dtype)
+
+
+def binary(name: str, a: Operand, b: Operand) -> Tensor:
+    """Emits an op on two values of one dtype, such as ``AddV2``."""
+    first, second = _alike(a, b)
+    return emit(name, [first, second], _broadcast(first, second), first.dtype)
+
+
+def compare(name: str, a: Operand, b: Operand) -> Tensor:
+    """Emits a comparison, such as ``Less``."""
+    first, second = _alike(a, b)
+    attributes = {"incompatible_shape_error": True} if name in {"Equal", "NotEqual"} else {}
+    return emit(name, [first, second], _broadcast(first, second), "bool", **attributes)
+
+
+def select(condition: ir.Value, a: Operand, b: Operand) -> Tensor:
+    """Emits ``SelectV2``: ``a`` where the condition is true, otherwise ``b``."""
+    first, second = _alike(a, b)
+    return emit("SelectV2", [condition, first, second], _broadcast(condition, first, second), first.dtype)
+
+
+def _function(name: str) -> Callable[[ir.Value], Tensor]:
+    return functools.partial(unary, name)
+
+
+ceil = _function("Ceil")
+cos = _function("Cos")
+exp = _function("Exp")
+floor = _function("Floor")
+log = _function("Log")
+rsqrt = _function("Rsqrt")
+sign = _function("Sign")
+sin = _function("Sin")
+sqrt = _function("Sqrt")
+square = _function("Square")
+
+
+def atan2(y: Operand, x: Operand) -> Tensor:
+    """Emits ``Atan2``: the angle of the point ``(x, y)``."""
+    return binary("Atan2", y, x)
+
+
+def equal(a: Operand, b: Operand) -> Tensor:
+    """Emits ``Equal``."""
+    return compare("Equal", a, b)
+
+
+def not_equal(a: Operand, b: Operand) -> Tensor:
+    """Emits ``NotEqual``."""
+    return compare("NotEqual", a, b)
+
+
+@overload
+def maximum(a: ir.Value, b: Operand) -> Tensor: ...
+@overload
+def maximum(a: Operand, b: ir.Value) -> Tensor: ...
+@overload
+def maximum(a: MixedSize, b: MixedSize) -> MixedSize: ...
+def maximum(a: Operand, b: Operand) -> float | Tensor:
+    """Emits ``Maximum``; of two numbers, which sizes may be, returns the larger."""
+    return binary("Maximum", a, b) if isinstance(a, ir.Value) or isinstance(b, ir.Value) else max(a, b)
+
+
+@overload
+def minimum(a: ir.Value, b: Operand) -> Tensor: ...
+@overload
+def minimum(a: Operand, b: ir.Value) -> Tensor: ...
+@overload
+def minimum(a: MixedSize, b: MixedSize) -> MixedSize: ...
+def minimum(a: Operand, b: Operand) -> float | Tensor:
+    """Emits ``Minimum``; of two numbers, which sizes may be, returns the smaller."""
+    return binary("Minimum", a, b) if isinstance(a, ir.Value) or isinstance(b, ir.Value) else min(a, b)
+
+
+def _alike(*operands: Operand) -> list[Tensor]:
+    """Returns operands as tensors: numbers become constants of the others' dtype."""
+    dtype = next(Tensor(operand).dtype for operand in operands if isinstance(operand, ir.Value))
+    return [Tensor(operand) if isinstance(operand, ir.Value) else constant(operand, dtype) for operand in operands]
+
+
+def _broadcast(*values: ir.Value) -> Shape:
+    """The shape of an elementwise op on the values.
+
+    Raises:
+        NotDecomposed: There is none.
+    """
+    try:
+        return broadcast_shapes([Tensor(value).shape for value in values])
+    except ShapeError as error:
+        raise NotDecomposed(str(error)) from None
