@@ -141,7 +141,7 @@ class _Fraction(NamedTuple):
         bits: The largest number of bits that float64 needs, in any order of the sums.
     """
 
-    terms: Mapping[tuple[Tensor, ...], int]
+    terms: Mapping[tuple[ir.Value, ...], int]
     shift: int
     bits: int
 
@@ -163,7 +163,7 @@ class _Fraction(NamedTuple):
 
     def combined(self, name: str, other: _Fraction) -> _Fraction:
         """Returns the sum, difference or product."""
-        terms: Counter[tuple[Tensor, ...]] = Counter()
+        terms: Counter[tuple[ir.Value, ...]] = Counter()
         if name == "Mul":
             for factors, number in self.terms.items():
                 for others, by in other.terms.items():

@@ -31,8 +31,8 @@ class CropAndResize(Decomposition):
         images, boxes, box_image, _ = op.operands
         batch, height, width, channels = b.sizes(images)
         pixels = b.reshape(b.cast(images, "float32"), [b.product([batch, height, width]), channels])
-        rows = _Samples.of(boxes, 0, height, _crop_size(op, b, 0))
-        columns = _Samples.of(boxes, 1, width, _crop_size(op, b, 1))
+        rows = _Samples.of(b, boxes, 0, height, _crop_size(op, b, 0))
+        columns = _Samples.of(b, boxes, 1, width, _crop_size(op, b, 1))
         first_row = b.expand(box_image * b.scalar(height), 1)
 
         def pixel(row: Tensor, column: Tensor) -> Tensor:
