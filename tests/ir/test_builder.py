@@ -8,11 +8,12 @@ import pytest
 from litefuse.ir.builder import Builder
 from litefuse.ir.mlir import func, ir, mlir_context
 from litefuse.ir.tensorflow_op import NotDecomposed
+from litefuse.ir.tensors import Tensor
 from litefuse.ir.types import tensor_type_of
 
 
 @pytest.fixture
-def values() -> Iterator[list[ir.Value]]:
+def values() -> Iterator[list[Tensor]]:
     """Values of the types float32[?,4], float32[3,1] and int32[]."""
     with mlir_context():
         module = ir.Module.create()
@@ -21,14 +22,14 @@ def values() -> Iterator[list[ir.Value]]:
             function = func.FuncOp("f", ir.FunctionType.get(kinds, []))
         block = function.add_entry_block()
         with ir.InsertionPoint(block):
-            yield list(block.arguments)
+            yield [Tensor(argument) for argument in block.arguments]
 
 
 def kind(value: ir.Value) -> str:
     return str(tensor_type_of(value))
 
 
-def test_broadcast_types(values: list[ir.Value]) -> None:
+def test_broadcast_types(values: list[Tensor]) -> None:
     a, b, _ = values
     builder = Builder()
     assert kind(builder.binary("Mul", a, b)) == "float32[3,4]"
@@ -38,7 +39,7 @@ def test_broadcast_types(values: list[ir.Value]) -> None:
     assert kind(builder.select(builder.compare("Less", a, 1), b, 0.0)) == "float32[3,4]"
 
 
-def test_what_does_not_broadcast_is_not_decomposed(values: list[ir.Value]) -> None:
+def test_what_does_not_broadcast_is_not_decomposed(values: list[Tensor]) -> None:
     a, b, _ = values
     builder = Builder()
     with pytest.raises(NotDecomposed, match=r"the shapes \[\?,4\] and \[2\] cannot be broadcast to each other"):
@@ -47,7 +48,7 @@ def test_what_does_not_broadcast_is_not_decomposed(values: list[ir.Value]) -> No
         builder.select(builder.constant([True] * 5, "bool"), a, b)
 
 
-def test_known_sizes_are_numbers_and_open_ones_are_computed(values: list[ir.Value]) -> None:
+def test_known_sizes_are_numbers_and_open_ones_are_computed(values: list[Tensor]) -> None:
     a, b, n = values
     builder = Builder()
     rows, columns = builder.sizes(a)
@@ -60,7 +61,7 @@ def test_known_sizes_are_numbers_and_open_ones_are_computed(values: list[ir.Valu
     assert builder.product([1, rows]) is rows
 
 
-def test_slices_pads_and_concatenations(values: list[ir.Value]) -> None:
+def test_slices_pads_and_concatenations(values: list[Tensor]) -> None:
     a, b, n = values
     builder = Builder()
     assert kind(builder.slice(b, 0, 1, None)) == "float32[2,1]"
@@ -72,7 +73,7 @@ def test_slices_pads_and_concatenations(values: list[ir.Value]) -> None:
 
 
 @pytest.mark.parametrize(("size", "stride"), list(product(range(1, 7), range(1, 4))))
-def test_the_size_of_a_strided_slice(values: list[ir.Value], size: int, stride: int) -> None:
+def test_the_size_of_a_strided_slice(values: list[Tensor], size: int, stride: int) -> None:
     builder = Builder()
     column = builder.constant([0] * size, "int32")
     assert builder.shape(builder.slice(column, 0, 0, 99, stride)) == (len(range(0, size, stride)),)

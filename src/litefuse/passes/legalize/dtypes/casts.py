@@ -181,7 +181,7 @@ class _Fraction(NamedTuple):
         """Emits the numerator times ``scale``, as integers of a dtype that is large enough."""
         result: Tensor | None = None
         for factors, number in self.terms.items():
-            if not number and all(each.shape == () for each in factors):
+            if not number and all(b.shape(factor) == () for factor in factors):
                 continue
             term = None if factors and number * scale == 1 else b.constant(number * scale, dtype)
             for factor in reversed(factors):

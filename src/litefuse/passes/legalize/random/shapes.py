@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_value
+from litefuse.ir.tensors import Tensor
 from litefuse.ir.types import element_type_of
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.tensorflow_op import TensorFlowOp
-    from litefuse.ir.tensors import Tensor
 
 __all__ = ["of_wanted_shape"]
 

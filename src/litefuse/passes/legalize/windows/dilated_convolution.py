@@ -11,6 +11,7 @@ from litefuse.ir.constants import stored
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_like
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor
 from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from litefuse.ir.builder import Builder
-    from litefuse.ir.tensors import Tensor
 
 __all__ = ["DilatedConvolution", "phases_of"]
 
