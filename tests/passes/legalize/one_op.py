@@ -17,7 +17,8 @@ from litefuse.ir.builder import Builder
 from litefuse.ir.engine.lowering import flatbuffer
 from litefuse.ir.importer import EntryPoint
 from litefuse.ir.mlir import func, ir, mlir_context
-from litefuse.ir.types import TensorType, ranked_tensor_type
+from litefuse.ir.op_creation import create_op
+from litefuse.ir.types import TensorType, element_type_of, ranked_tensor_type
 from litefuse.passes.weights import Weights
 
 __all__ = ["Array", "Constant", "Model", "check", "converted", "counted", "normal"]
@@ -60,7 +61,7 @@ class Model(NamedTuple):
 def converted(
     op: str,
     operands: Sequence[Array | Constant],
-    results: Sequence[tuple[str, int]],
+    results: Sequence[tuple[str, int | None]],
     attributes: Mapping[str, Any] = MappingProxyType({}),
     *,
     dynamic: bool = False,
@@ -71,7 +72,7 @@ def converted(
     Args:
         op: The op's name.
         operands: Constants, and for each input an array of its dtype and shape.
-        results: The dtypes and ranks of the op's results; their shapes are inferred.
+        results: The dtypes and ranks of the op's results, None for unknown ones; their shapes are inferred.
         attributes: The op's attributes.
         dynamic: Whether the dimensions of the inputs are dynamic.
         narrow: Whether ops of int64 may be computed in int32.
@@ -89,7 +90,7 @@ def converted(
             b = Builder()
             arguments = iter(function.entry_block.arguments)
             values = [_constant(b, each) if isinstance(each, Constant) else next(arguments) for each in operands]
-            answers = b.ops(op, values, [((None,) * rank, dtype) for dtype, rank in results], **attributes)
+            answers = list(create_op(op, [_result_type(*each) for each in results], values, attributes).results)
             func.ReturnOp(answers)
         function_type = ir.FunctionType.get(kinds, [each.type for each in answers])
         function.attributes["function_type"] = ir.TypeAttr.get(function_type)
@@ -108,6 +109,7 @@ def check(
     form: str | None = "rewritten",
     dynamic: Sequence[bool] = (False, True),
     narrow: bool = False,
+    ranked: bool = True,
     rtol: float = 0.0,
     atol: float = 0.0,
 ) -> None:
@@ -121,11 +123,12 @@ def check(
         form: What the op becomes, as in ``Decomposed``; None: nothing that would be reported.
         dynamic: Whether the dimensions of the inputs are dynamic: as a rule both is tried.
         narrow: Whether ops of int64 may be computed in int32.
+        ranked: Whether the ranks of the results are known.
         rtol: The error that is allowed, relative to each number.
         atol: The error that is allowed on top of that.
     """
     wanted = [np.asarray(each) for each in expected]
-    results = [(_dtype_of(each), each.ndim) for each in wanted]
+    results = [(_dtype_of(each), each.ndim if ranked else None) for each in wanted]
     inputs = [each for each in operands if not isinstance(each, Constant)]
     for is_dynamic in dynamic:
         model = converted(op, operands, results, attributes, dynamic=is_dynamic, narrow=narrow)
@@ -151,6 +154,12 @@ def normal(*shape: int) -> Any:
 
 def _type_of(value: Array, *, dynamic: bool) -> TensorType:
     return TensorType(_dtype_of(value), tuple(None if dynamic else size for size in value.shape))
+
+
+def _result_type(dtype: str, rank: int | None) -> ir.Type:
+    if rank is None:
+        return ir.UnrankedTensorType.get(element_type_of(dtype))
+    return ranked_tensor_type(TensorType(dtype, (None,) * rank))
 
 
 def _dtype_of(value: Array) -> str:

@@ -86,6 +86,7 @@ def test_diagonals_of_constant_numbers_and_of_those_that_the_model_computes(limi
     constants = [Constant(k), padding]
     check("MatrixDiagPartV3", [x, k, padding], diagonals, attributes=options)
     check("MatrixDiagPartV3", [x, *constants], diagonals, attributes=options, dynamic=[False])
+    check("MatrixDiagPartV3", [x, k, padding], diagonals, attributes=options, dynamic=[True], ranked=False)
     offsets = np.arange(5) - np.arange(3)[:, None]
     inside: Any = (lower <= offsets) & (offsets <= upper)
     put, padded = -x, np.full_like(x, 7)
@@ -94,6 +95,22 @@ def test_diagonals_of_constant_numbers_and_of_those_that_the_model_computes(limi
     check("MatrixSetDiagV3", [-x, diagonals, constants[0]], put, attributes=options, dynamic=[False])
     sizes = [np.array(3, np.int32), np.array(5, np.int32)]
     check("MatrixDiagV3", [diagonals, k, *sizes, padding], padded, attributes=options)
+    check("MatrixDiagV3", [diagonals, k, *sizes, padding], padded, attributes=options, dynamic=[True], ranked=False)
+
+
+def test_extremes_of_nothing() -> None:
+    nothing, axes = np.zeros((2, 0, 3), F), Constant(np.array([1], np.int32))
+    check(
+        "Max", [nothing, axes], np.full((2, 3), -np.inf, F), form=None, dynamic=[False], attributes={"keep_dims": False}
+    )
+    check(
+        "Min",
+        [nothing, axes],
+        np.full((2, 1, 3), np.inf, F),
+        form=None,
+        dynamic=[False],
+        attributes={"keep_dims": True},
+    )
 
 
 def test_tables_of_diagonals_are_limited() -> None:

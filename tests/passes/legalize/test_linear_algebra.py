@@ -36,16 +36,16 @@ def test_a_sum_over_a_label() -> None:
     check("Einsum", [x], x.sum(1), rtol=1e-5, atol=1e-6, attributes={"equation": "abc->ac"})
 
 
-@pytest.mark.parametrize("equation", ["ijk,lmj->iklm", "ijk,lmj->mlki", "hijk,lmj->hiklm"])
+@pytest.mark.parametrize("equation", ["ijk,lmj->iklm", "ijk,lmj->mlki", "hijk,lmj->hiklm", "hijk,lhmj->hiklm"])
 def test_sum_over_an_inner_label(equation: str) -> None:
     """The engine would lose the first operand's transposition."""
     sizes = dict(zip("hijklm", range(2, 8), strict=True))
-    first, second = (
+    operands = [
         np.random.default_rng(place).normal(size=[sizes[label] for label in labels]).astype(np.float32)
         for place, labels in enumerate(equation.partition("->")[0].split(","))
-    )
-    expected = np.einsum(equation, first, second)
-    check("Einsum", [first, second], expected, rtol=1e-5, atol=1e-5, attributes={"equation": equation})
+    ]
+    expected = np.einsum(equation, *operands)
+    check("Einsum", operands, expected, rtol=1e-5, atol=1e-5, attributes={"equation": equation})
 
 
 def test_products_of_integers() -> None:

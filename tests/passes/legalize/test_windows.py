@@ -88,6 +88,9 @@ def test_pooled_integers() -> None:
     windows = [Constant(np.array(sizes[name], np.int32)) for name in ("ksize", "strides")]
     largest = np.stack([bytes_[:, 0:3], bytes_[:, 2:5]], 1).max(2).reshape(2, 2, 2, 2, 3).max(3)
     check("MaxPoolV2", [bytes_, *windows], largest, attributes={"padding": "VALID", "data_format": "NHWC"})
+    windows = [Constant(np.array(channels_first[name], np.int32)) for name in ("ksize", "strides")]
+    bytes_, largest = (each.transpose(0, 3, 1, 2) for each in (bytes_, largest))
+    check("MaxPoolV2", [bytes_, *windows], largest, attributes={"padding": "VALID", "data_format": "NCHW"})
 
 
 @pytest.mark.parametrize("padding", ["SAME", "VALID", "EXPLICIT"])

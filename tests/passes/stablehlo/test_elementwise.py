@@ -166,6 +166,27 @@ def test_reductions(op: str, init: str, function: Callable[..., _Array], axes: t
     np.testing.assert_allclose(run(body, result, x), expected, rtol=1e-5)
 
 
+@pytest.mark.parametrize("size", [1, 2, 5, 8, 11])
+def test_reductions_by_another_function_keep_the_order(size: int) -> None:
+    """The last positive number of each row."""
+    x = np.random.default_rng(3).permutation(2 * size).reshape(2, size).astype(np.float32) - size
+    body = f"""
+        %i = stablehlo.constant dense<0.0> : tensor<f32>
+        %y = "stablehlo.reduce"(%x0, %i) ({{
+        ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+          %zero = stablehlo.constant dense<0.0> : tensor<f32>
+          %p = stablehlo.compare GT, %b, %zero : (tensor<f32>, tensor<f32>) -> tensor<i1>
+          %c = stablehlo.select %p, %b, %a : tensor<i1>, tensor<f32>
+          stablehlo.return %c : tensor<f32>
+        }}) {{dimensions = array<i64: 1>}} : (tensor<2x{size}xf32>, tensor<f32>) -> tensor<2xf32>
+    """
+    # A row without positive numbers has its first one, unless the initial 0 comes before it.
+    expected = [next((number for number in row[::-1] if number > 0), None) for row in x]
+    found = run(body, "2xf32", x)
+    for number, want, row in zip(found, expected, x, strict=True):
+        assert number == want if want is not None else number in {0.0, row[0]}
+
+
 @pytest.mark.parametrize(("op", "init", "function"), [("or", "false", np.any), ("and", "true", np.all)])
 def test_reductions_of_truth(op: str, init: str, function: Callable[..., _Array]) -> None:
     x = np.array([[True, False], [False, False], [True, True]])

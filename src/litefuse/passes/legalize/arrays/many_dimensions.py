@@ -136,9 +136,6 @@ class ExtremeOfNone(Decomposition):
 
     folds = True
 
-    def before_lowering(self, op: TensorFlowOp) -> bool:
-        return 0 in (op.types[0].shape or ())
-
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         sizes = b.sizes(op.operands[0])
         reduced = {int(axis) % len(sizes) for axis in op.constant(1).reshape(-1)}

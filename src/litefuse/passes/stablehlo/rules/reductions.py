@@ -206,9 +206,9 @@ def _direction(t: Translation, block: ir.Block) -> str | None:
     for op in block.operations:
         if op.name == "stablehlo.compare" and list(op.operands) == [mine, other]:
             direction = t.direction(op)
-            if direction[:2] in {"GT", "GE"}:
+            if direction in {"GT", "GE"}:
                 return "GT"
-            if direction[:2] in {"LT", "LE"}:
+            if direction in {"LT", "LE"}:
                 return "LT"
     return None
 
