@@ -78,3 +78,18 @@ func.func @others(%x: tensor<3x3xf32>, %y: tensor<?x3xf32>, %z: tensor<2x3x3xf32
   %6:3 = "tf.Unpack"(%p6) {axis = 1 : i64} : (tensor<2x3x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>)
   return %0#0, %1#0, %2#0, %3#0, %4#0, %5, %6#0 : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<2x3xf32>, tensor<3xf32>, tensor<2x3x3xf32>, tensor<2x3xf32>
 }
+// What is also used as a whole stays reversed.
+// CHECK-LABEL: func.func @whole
+// CHECK: %[[R:.*]] = "tf.ReverseV2"(%arg0,
+// CHECK: %[[S:.*]] = "tf.AddV2"(%[[R]], %arg1)
+// CHECK: return %{{.*}}, %[[S]]
+func.func @whole(%x: tensor<3x1x5xf32>, %b: tensor<5xf32>) -> (tensor<1x5xf32>, tensor<3x1x5xf32>) {
+  %axis = "tf.Const"() {value = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>
+  %first = "tf.Const"() {value = dense<0> : tensor<3xi32>} : () -> tensor<3xi32>
+  %second = "tf.Const"() {value = dense<[1, 0, 0]> : tensor<3xi32>} : () -> tensor<3xi32>
+  %ones = "tf.Const"() {value = dense<1> : tensor<3xi32>} : () -> tensor<3xi32>
+  %r = "tf.ReverseV2"(%x, %axis) : (tensor<3x1x5xf32>, tensor<1xi32>) -> tensor<3x1x5xf32>
+  %s = "tf.AddV2"(%r, %b) : (tensor<3x1x5xf32>, tensor<5xf32>) -> tensor<3x1x5xf32>
+  %0 = "tf.StridedSlice"(%s, %first, %second, %ones) {begin_mask = 6 : i64, end_mask = 6 : i64, ellipsis_mask = 0 : i64, new_axis_mask = 0 : i64, shrink_axis_mask = 1 : i64} : (tensor<3x1x5xf32>, tensor<3xi32>, tensor<3xi32>, tensor<3xi32>) -> tensor<1x5xf32>
+  return %0, %s : tensor<1x5xf32>, tensor<3x1x5xf32>
+}

@@ -169,3 +169,48 @@ func.func @cast_of_a_rounded_quotient(%x: tensor<3xi32>, %y: tensor<3xi32>) -> t
   %4 = "tf.Cast"(%3) {Truncate = false} : (tensor<3xf64>) -> tensor<3xf32>
   return %4 : tensor<3xf32>
 }
+
+// -----
+
+// RUN: rewrite-before-lowering
+// The axis of columns is counted from the end; of what is put below each other it stays.
+// CHECK-LABEL: func.func @columns
+// CHECK: %[[A:.*]] = "tf.Const"() <{value = dense<-1> : tensor<i32>}>
+// CHECK: "tf.ConcatV2"(%{{.*}}, %{{.*}}, %[[A]])
+// CHECK-LABEL: func.func @rows
+// CHECK-NOT: dense<-1>
+// CHECK: "tf.ConcatV2"
+func.func @columns(%x: tensor<4x1xf32>, %y: tensor<4x1xf32>) -> tensor<4x2xf32> {
+  %two = "tf.Const"() {value = dense<2.0> : tensor<f32>} : () -> tensor<f32>
+  %axis = "tf.Const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
+  %0 = "tf.RealDiv"(%two, %x) : (tensor<f32>, tensor<4x1xf32>) -> tensor<4x1xf32>
+  %1 = "tf.ConcatV2"(%0, %y, %axis) : (tensor<4x1xf32>, tensor<4x1xf32>, tensor<i32>) -> tensor<4x2xf32>
+  return %1 : tensor<4x2xf32>
+}
+func.func @rows(%x: tensor<4x1xf32>, %y: tensor<4x1xf32>) -> tensor<8x1xf32> {
+  %two = "tf.Const"() {value = dense<2.0> : tensor<f32>} : () -> tensor<f32>
+  %axis = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %0 = "tf.RealDiv"(%two, %x) : (tensor<f32>, tensor<4x1xf32>) -> tensor<4x1xf32>
+  %1 = "tf.ConcatV2"(%0, %y, %axis) : (tensor<4x1xf32>, tensor<4x1xf32>, tensor<i32>) -> tensor<8x1xf32>
+  return %1 : tensor<8x1xf32>
+}
+
+// -----
+
+// RUN: rewrite-before-lowering
+// The largest of no numbers is minus infinity, for any number of rows.
+// CHECK-LABEL: func.func @nothing
+// CHECK-NOT: tf.Max
+// CHECK: 0xFF800000
+// CHECK-LABEL: func.func @something
+// CHECK: "tf.Max"
+func.func @nothing(%x: tensor<?x0xf32>) -> tensor<?xf32> {
+  %axis = "tf.Const"() {value = dense<1> : tensor<1xi32>} : () -> tensor<1xi32>
+  %0 = "tf.Max"(%x, %axis) {keep_dims = false} : (tensor<?x0xf32>, tensor<1xi32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+func.func @something(%x: tensor<?x2xf32>) -> tensor<?xf32> {
+  %axis = "tf.Const"() {value = dense<1> : tensor<1xi32>} : () -> tensor<1xi32>
+  %0 = "tf.Max"(%x, %axis) {keep_dims = false} : (tensor<?x2xf32>, tensor<1xi32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}

@@ -907,3 +907,29 @@ func.func @filter_of_numbers(%x: tensor<1x4x4x2xf32>, %m: tensor<8x8xf32>) -> te
   %0 = "tf.Conv2D"(%x, %w) {strides = [1, 1, 1, 1], padding = "VALID", data_format = "NHWC", dilations = [1, 1, 1, 1]} : (tensor<1x4x4x2xf32>, tensor<2x2x2x8xf32>) -> tensor<1x3x3x8xf32>
   return %0 : tensor<1x3x3x8xf32>
 }
+
+// -----
+
+// RUN: simplify
+// What a branch on a known condition gives has the shape of the branch that is taken.
+// CHECK-LABEL: func.func @main
+// CHECK: "tf.If"({{.*}}then_branch = @twice{{.*}} -> tensor<8xf32>
+// CHECK: "tf.If"({{.*}}then_branch = @twice{{.*}} -> tensor<4xf32>
+func.func @main(%x: tensor<4xf32>) -> (tensor<?xf32>, tensor<?xf32>) {
+  %p = "tf.Const"() {value = dense<true> : tensor<i1>} : () -> tensor<i1>
+  %q = "tf.Const"() {value = dense<false> : tensor<i1>} : () -> tensor<i1>
+  %0 = "tf.If"(%p, %x) {then_branch = @twice, else_branch = @once, is_stateless = true} : (tensor<i1>, tensor<4xf32>) -> tensor<?xf32>
+  %1 = "tf.If"(%q, %x) {then_branch = @twice, else_branch = @once, is_stateless = true} : (tensor<i1>, tensor<4xf32>) -> tensor<?xf32>
+  %2 = "tf.Neg"(%0) : (tensor<?xf32>) -> tensor<?xf32>
+  %3 = "tf.Neg"(%1) : (tensor<?xf32>) -> tensor<?xf32>
+  return %2, %3 : tensor<?xf32>, tensor<?xf32>
+}
+func.func private @twice(%x: tensor<4xf32>) -> tensor<?xf32> {
+  %axis = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %0 = "tf.ConcatV2"(%x, %x, %axis) : (tensor<4xf32>, tensor<4xf32>, tensor<i32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+func.func private @once(%x: tensor<4xf32>) -> tensor<?xf32> {
+  %0 = "tf.Neg"(%x) : (tensor<4xf32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}

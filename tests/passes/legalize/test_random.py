@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -122,10 +123,13 @@ def test_a_normal_distribution_without_its_ends() -> None:
         assert 0.75 < numbers.std() < 1
 
 
-def test_impossible_classes_are_never_drawn() -> None:
+@pytest.mark.parametrize("number", [Constant(np.int32(50)), np.array(50, np.int32)], ids=["constant", "computed"])
+def test_impossible_classes_are_never_drawn(number: Any) -> None:
     logits = np.array([[-np.inf, 0, -np.inf, 0], [-np.inf, -np.inf, 3, -np.inf]], np.float32)
-    operands = [logits, Constant(np.int32(50)), np.zeros(2, np.int32)]
-    (drawn,) = converted("StatelessMultinomial", operands, [("int64", 2)])(logits, np.array([1, 2], np.int32))
+    operands = [logits, number, np.zeros(2, np.int32)]
+    numbers = [] if isinstance(number, Constant) else [number]
+    (drawn,) = converted("StatelessMultinomial", operands, [("int64", 2)])(logits, *numbers, np.array([1, 2], np.int32))
+    assert drawn.shape == (2, 50)
     assert set(drawn[0]) == {1, 3}
     assert set(drawn[1]) == {2}
 

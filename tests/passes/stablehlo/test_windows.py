@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from litefuse.passes.stablehlo.paddings import padding_name
 from tests.passes.stablehlo.running import run
 
 _Array = npt.NDArray[Any]
@@ -173,3 +174,25 @@ def test_one_dimension() -> None:
     form = "[b, 0, f]x[0, i, o]->[b, 0, f]"
     found = run(convolution(["2x8x3", "3x3x5"], "2x3x5", "stride = [2]", form=form), "2x3x5xf32", x, k)
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("size", "extent", "stride", "pair", "name"),
+    [
+        (5, 3, 1, (0, 0), "VALID"),
+        (5, 3, 1, (1, 1), "SAME"),
+        (5, 3, 2, (1, 1), "SAME"),
+        (6, 3, 2, (0, 1), "SAME"),
+        (6, 3, 2, (1, 1), None),
+        (7, 2, 3, (0, 1), "SAME"),
+        (7, 5, 3, (2, 2), "SAME"),
+        (8, 5, 3, (1, 2), "SAME"),
+        (None, 4, 1, (1, 2), "SAME"),
+        (None, 3, 2, (1, 1), None),
+    ],
+)
+def test_the_name_of_a_padding(
+    size: int | None, extent: int, stride: int, pair: tuple[int, int], name: str | None
+) -> None:
+    """``SAME`` gives a position for each stride that begins within, and adds the odd element behind."""
+    assert padding_name([size], [extent], [stride], [pair]) == name

@@ -10,6 +10,7 @@ import pytest
 from litefuse.ir.call_graph import functions, operations
 from litefuse.ir.mlir import ir, mlir_context
 from litefuse.ir.ops.dims import Dim, Operation
+from litefuse.passes.tensor_lists.list_sizes import LIST_RULES
 from litefuse.passes.tensor_lists.op_results import Number, SizeOf
 from litefuse.passes.tensor_lists.sizes import Sizes
 
@@ -41,7 +42,7 @@ def _name(name: Hashable) -> str:
 
 def _value(value: ir.Value) -> str:
     if isinstance(value.owner, ir.Block):
-        return "xynpi"[ir.BlockArgument(value).arg_number]
+        return "xynpil"[ir.BlockArgument(value).arg_number]
     return f"<{value.owner.name.removeprefix('tf.')}>"
 
 
@@ -64,6 +65,8 @@ _TYPES = {
     "KERNEL": "tensor<3x3x2x2xf32>",
     "PLACES_IN_CUBE": "tensor<?x?x?xi32>",
     "PLACES": "tensor<?x3xi64>",
+    "L": "tensor<2xi64>",
+    "LIST": "tensor<!tf_type.variant>",
 }
 _MASKS = "begin_mask = 0 : i64, end_mask = 0 : i64, ellipsis_mask = 0 : i64, new_axis_mask = 0 : i64"
 _WINDOW = 'strides = [1, 2, 1, 1], data_format = "NHWC"'
@@ -161,8 +164,8 @@ def _op(op: str, signature: str) -> str:
 
 
 def _module(*ops: str) -> ir.Module:
-    """A function of x: [?, ?, 3], y: [?, 3], the scalar n, the vector p of two integers and i of any number of them."""
-    arguments = ", ".join(f"%{name}: {_TYPES[name.upper()]}" for name in "xynpi")
+    """A function of x: [?, ?, 3], y: [?, 3], the scalar n, the vectors p and l of two integers, i of any number."""
+    arguments = ", ".join(f"%{name}: {_TYPES[name.upper()]}" for name in "xynpil")
     constants = [
         f'%{name} = "tf.Const"() {{value = dense<{value}> : {_TYPES[kind]}}} : () -> {_TYPES[kind]}'
         for name, (value, kind) in _CONSTANTS.items()
@@ -184,6 +187,23 @@ def test_sizes_of_results(op: str, signature: str, expected: str) -> None:
         sizes = Sizes(functions(module))
         found = [_text(sizes.size(result, axis)) for axis in range(ir.ShapedType(result.type).rank)]
         assert " ".join(found) == expected
+
+
+# Ops that make lists: the length of a list, then the sizes of its items.
+_LISTS = [
+    ('"tf.TensorListFromTensor"(%x, %shape) {element_dtype = f32}', "X SHAPE -> LIST", "x0 x1 3"),
+    ('"tf.TensorListScatterV2"(%y, %i, %one, %n) {element_dtype = f32}', "Y I N N -> LIST", "n 3"),
+    ('"tf.TensorListSplit"(%x, %shape, %l) {element_dtype = f32}', "X SHAPE L -> LIST", "2 l[0] x1 3"),
+]
+
+
+@pytest.mark.parametrize(("op", "signature", "expected"), _LISTS, ids=lambda text: text.split("(")[0].strip('"'))
+def test_sizes_of_lists(op: str, signature: str, expected: str) -> None:
+    with mlir_context():
+        module = _module(f"%result = {_op(op, signature)}")
+        result = _result(module)
+        sizes = Sizes(functions(module), LIST_RULES)
+        assert " ".join(_text(sizes.size(result, axis)) for axis in range(len(expected.split()))) == expected
 
 
 # Ops that give integers, and what these are.
