@@ -2,8 +2,8 @@
 
 Draws mutants of modules, such as ``<`` for ``<=``, in a copy of the package, and runs the tests that cover each module:
 those that name it, and the folder of its name, or what ``--tests`` names. Without modules, of those that differ from
-main. Tells which live, and the share that dies: a test is missing for one that lives, or it changes nothing that one
-could see. The same seed draws the same mutants.
+main. Tells which live, which hang, and the share that dies: a test is missing for one that lives, or it changes nothing
+that one could see. The same seed draws the same mutants.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def _run(package: Path, tests: list[str], limit: float | None) -> str:
     try:  # its output is no pipe, which would wait for processes that outlive pytest
         code = subprocess.call(command, cwd=ROOT, env=environment, stdout=DEVNULL, stderr=DEVNULL, timeout=limit)
     except subprocess.TimeoutExpired:
-        return "times out"
+        return "hangs"
     return "dies" if code else "lives"
 
 
@@ -162,10 +162,12 @@ def main() -> None:
     every = [(module, mutant) for module in modules for mutant in mutants_of((SOURCES / module).read_text("utf-8"))]
     drawn = sorted(random.Random(given.seed).sample(every, min(given.count, len(every))))
     with tempfile.TemporaryDirectory() as folder:
-        shutil.copytree(Path(litefuse.__file__).parent, Path(folder, "litefuse"))
-        fates = [*_fates(Path(folder, "litefuse"), drawn, given.tests)]
-    died = len(fates) - fates.count("lives")
-    print(f"{died} of {len(fates)} mutants die: {died / max(len(fates), 1):.0%} (seed {given.seed})")
+        package = Path(folder, "src", "litefuse")
+        shutil.copytree(Path(litefuse.__file__).parent, package)
+        Path(folder, "native").symlink_to(ROOT / "native")
+        fates = [*_fates(package, drawn, given.tests)]
+    died, hung = fates.count("dies"), fates.count("hangs")
+    print(f"{died} of {len(fates)} mutants die: {died / max(len(fates), 1):.0%}; {hung} hang (seed {given.seed})")
 
 
 if __name__ == "__main__":
