@@ -22,6 +22,24 @@ def test_names_are_those_of_tensorflow() -> None:
     ]
 
 
+def test_each_number_is_one_type() -> None:
+    """The numbers of tensorflow/core/framework/types.proto have no gaps, and those of float8 are in this order."""
+    assert [each.value for each in DataType] == [*range(1, 34)]
+    assert [str(DataType(number)) for number in range(23, 34)] == [
+        "uint64",
+        "float8_e5m2",
+        "float8_e4m3fn",
+        "float8_e4m3fnuz",
+        "float8_e4m3b11fnuz",
+        "float8_e5m2fnuz",
+        "int4",
+        "uint4",
+        "int2",
+        "uint2",
+        "float4_e2m1fn",
+    ]
+
+
 def test_numpy_types() -> None:
     assert DataType.FLOAT32.to_numpy() == np.float32
     assert DataType.BFLOAT16.to_numpy() == ml_dtypes.bfloat16

@@ -9,7 +9,7 @@ import pytest
 from litefuse.errors import SignatureError
 from litefuse.frontends.saved_model.dtypes import DataType
 from litefuse.frontends.saved_model.graph_def import load_graph
-from litefuse.frontends.saved_model.messages import AttrValue, GraphDef, NodeDef
+from litefuse.frontends.saved_model.messages import AttrValue, GraphDef, NodeDef, VersionDef
 from litefuse.frontends.saved_model.model import SavedModel
 from tests.frontends.saved_model.model_writer import shape
 
@@ -17,9 +17,9 @@ FLOAT = AttrValue(type=DataType.FLOAT32)
 X = NodeDef(name="x", op="Placeholder", attr={"dtype": FLOAT, "shape": AttrValue(shape=shape(None, 3))})
 
 
-def loaded(folder: Path, *nodes: NodeDef) -> SavedModel:
+def loaded(folder: Path, *nodes: NodeDef, producer: int = 0) -> SavedModel:
     path = folder / "graph.pb"
-    path.write_bytes(GraphDef(node=nodes).SerializeToString())
+    path.write_bytes(GraphDef(node=nodes, versions=VersionDef(producer=producer)).SerializeToString())
     return load_graph(path)
 
 
@@ -55,3 +55,14 @@ def test_identities_of_what_is_no_variable_stay(tmp_path: Path) -> None:
         ("Identity", ["i"]),
         ("Relu", ["j"]),
     ]
+
+
+@pytest.mark.parametrize(("producer", "expected"), [(0, None), (23, None), (24, ()), (1000, ())])
+def test_scalars_of_old_graphs_have_an_unknown_shape(
+    producer: int, expected: tuple[int, ...] | None, tmp_path: Path
+) -> None:
+    """Before version 24, a placeholder of unknown shape was written as a scalar."""
+    x = NodeDef(name="x", op="Placeholder", attr={"dtype": FLOAT, "shape": AttrValue(shape=shape())})
+    model = loaded(tmp_path, x, unary("y", "Relu", "x"), producer=producer)
+    (signature,) = model.signatures.values()
+    assert [spec.shape for spec in signature.inputs] == [expected]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 
 from litefuse.litert.runtime.process_memory import c_library, library_of, read_memory
 
@@ -31,3 +32,18 @@ def test_memory_is_made_and_freed() -> None:
     ctypes.memset(address, 7, 1 << 20)
     assert read_memory(address + (1 << 20) - 3, 3) == b"\7\7\7"
     c_library().free(address)
+
+
+def test_reading_leaves_no_files_open() -> None:
+    buffer = ctypes.create_string_buffer(b"0123456789")
+    address = ctypes.addressof(buffer)
+    before = _free_descriptor()
+    assert [read_memory(address, 4), read_memory(8, 4)] == [b"0123", None]
+    assert _free_descriptor() == before
+
+
+def _free_descriptor() -> int:
+    """The descriptor that the next file gets: the lowest that is free."""
+    descriptor = os.open(os.devnull, os.O_RDONLY)
+    os.close(descriptor)
+    return descriptor

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,7 @@ class Page(HTMLParser):
     def __init__(self, html: str) -> None:
         super().__init__()
         self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
         self._text: dict[str, list[str]] = {}
         self._within: list[str] = []
         self.feed(html)
@@ -50,6 +52,7 @@ class Page(HTMLParser):
         self._within = self._within[:-1]
 
     def handle_data(self, data: str) -> None:
+        self.texts.append(data.strip())
         if self._within:
             self._text.setdefault(self._within[-1], []).append(data)
 
@@ -111,6 +114,18 @@ def test_composites_say_what_became_of_them(demo_page: Page) -> None:
     assert facts["embedding_matmul"]["became"] == "EMBEDDING_LOOKUP"
     assert facts["embedding_matmul"]["its body"].startswith("checked: error ")
     assert facts["my_custom_fused_op"]["became"] == "my_custom_fused_op"
+
+
+def test_a_page_says_how_many_composites_are_fused(demo_model: Path) -> None:
+    converted = read_converted(demo_model)
+    report = litefuse.convert(SAVED_MODEL).report
+    first, *others = (replace(each, outcome="fused", call_sites=3) for each in report.composites)
+    for outcome, fused in (("fused", 3), ("inlined", 0)):
+        changed = replace(report, composites=(replace(first, outcome=outcome), *others))
+        content = Content(converted, "0" * 64, None, "demo", report=changed)
+        texts = [text for text in Page(document(content)).texts if text]
+        count = 3 * len(others)
+        assert texts[texts.index("composites fused") - 1] == f"{fused + count} of {3 + count}"
 
 
 def test_tables_have_every_op_without_a_script(demo_page: Page, demo_model: Path) -> None:
