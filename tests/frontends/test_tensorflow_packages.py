@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from litefuse.frontends import keras_loader
-from litefuse.frontends.tensorflow_packages import conflict, tensorflow_packages
+from litefuse.frontends.tensorflow_packages import conflict, is_corrected, tensorflow_packages
 
 
 def installed(folder: Path, *names: str) -> dict[str, str]:
@@ -56,3 +56,22 @@ def test_a_tensorflow_that_cannot_be_imported(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(keras_loader, "tensorflow_packages", both)
     with pytest.raises(keras_loader.LitefuseError, match=r"tensorflow is broken\n.*overwrite each other"):
         keras_loader._import("keras", "model.keras")  # pyright: ignore[reportPrivateUsage]  # noqa: SLF001
+
+
+@pytest.mark.parametrize(
+    ("version", "corrected"),
+    [
+        ("2.15.1", False),
+        ("3.11.9", False),
+        ("3.12.3", False),
+        ("3.12.4", True),
+        ("3.12.10", True),
+        ("3.13.4", False),
+        ("3.15.0", False),
+        ("3.15.1", True),
+        ("3.16.0", True),
+        ("4.0.0", True),
+    ],
+)
+def test_the_releases_of_keras_that_read_files_safely(version: str, corrected: bool) -> None:
+    assert is_corrected(version) is corrected
