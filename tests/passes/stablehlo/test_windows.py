@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from litefuse.passes.stablehlo.paddings import padding_name
+from litefuse.passes.stablehlo.rules.windows import padding_name
 from tests.passes.stablehlo.running import run
 
 _Array = npt.NDArray[Any]

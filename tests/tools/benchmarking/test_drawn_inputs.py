@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from litefuse.litert.inputs.drawer import LEVELS
-from litefuse.litert.inputs.graph import Tensor
-from litefuse.tools.benchmarking.job import ModelJob
+from litefuse.litert.runtime.model_reader import Tensor
+from litefuse.tools.benchmarking.jobs import ModelJob
 from litefuse.tools.benchmarking.subject import _tried_inputs  # pyright: ignore[reportPrivateUsage]
 
 REAL, NUMBERS, TEXTS = (np.dtype(kind) for kind in ("float32", "int32", "object"))
