@@ -37,13 +37,14 @@ def test_memory_is_made_and_freed() -> None:
 def test_reading_leaves_no_files_open() -> None:
     buffer = ctypes.create_string_buffer(b"0123456789")
     address = ctypes.addressof(buffer)
-    before = _free_descriptor()
+    before = _free_descriptors()
     assert [read_memory(address, 4), read_memory(8, 4)] == [b"0123", None]
-    assert _free_descriptor() == before
+    assert _free_descriptors() == before
 
 
-def _free_descriptor() -> int:
-    """The descriptor that the next file gets: the lowest that is free."""
-    descriptor = os.open(os.devnull, os.O_RDONLY)
-    os.close(descriptor)
-    return descriptor
+def _free_descriptors() -> tuple[int, int]:
+    """The descriptors that the next two files get: the lowest that are free."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    os.close(writer)
+    return reader, writer
