@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from litefuse.litert.runtime.npz_strings import restored_strings, stored_strings
+from litefuse.litert.runtime.input_specs import restored_strings, stored_strings
 
 
 @pytest.mark.parametrize(

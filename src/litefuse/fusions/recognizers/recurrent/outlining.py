@@ -331,14 +331,14 @@ def _users(region: Region, allowed: set[ir.Value]) -> list[int]:
 
 def _inputs(chain: Chain) -> ir.Value:
     """Returns the inputs of all steps, time first: the tensor that they are slices of, or one packed from them."""
-    values = [step.x for step in chain.steps]
+    values = [step.x for step in chain.steps]  # matrices
     owner = values[0].owner
     if not isinstance(owner, ir.Block) and owner.name == "tf.Unpack" and len(owner.results) == len(values):
         axis = ir.IntegerAttr(owner.attributes["axis"]).value
         whole = source(owner.operands[0])
         kind = ir.ShapedType(whole.type)
         taken = list(owner.results)
-        if kind.has_rank and kind.rank == 3 and axis % 3 in {0, 1} and values in (taken, taken[::-1]):
+        if kind.has_rank and axis % 3 in {0, 1} and values in (taken, taken[::-1]):
             steps = whole if axis % 3 == 0 else _transposed(whole)
             return steps if values == taken else _reversed(steps)
     return _packed(values)
