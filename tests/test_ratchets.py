@@ -78,14 +78,14 @@ class Ratchet(NamedTuple):
 
 
 RATCHETS = {
-    "lines": Ratchet(lines, 132_720, 800, "Who adds takes away."),
-    "files under 60 lines": Ratchet(small_files, 239, 3, "Join them with what changes together with them."),
-    "raw Operation.create outside of ir": Ratchet(raw_creations, 14, 3, "See ir/op_creation.py."),
+    "lines": Ratchet(lines, 127_350, 800, "Who adds takes away."),
+    "files under 60 lines": Ratchet(small_files, 142, 3, "Join them with what changes together with them."),
+    "raw Operation.create outside of ir": Ratchet(raw_creations, 11, 3, "See ir/op_creation.py."),
     "private sets of constants": Ratchet(sets_of_constants, 0, 0, "See ir/constants.py and ir/defining_ops.py."),
-    "modules that import the schema": Ratchet(imports_of_the_schema, 3, 0, "Files are edited in litert."),
+    "modules that import the schema": Ratchet(imports_of_the_schema, 2, 0, "Files are edited in litert."),
     "modules that pack or unpack a file": Ratchet(readers_and_writers, 1, 0, "See litert/export/edited_file.py."),
-    "variables called each or found": Ratchet(names_that_say_nothing, 1_503, 20, "Say what they hold."),
-    "is no, are no": Ratchet(negations, 18, 5, "There is a word for it: missing, without, lacks, none, not."),
+    "variables called each or found": Ratchet(names_that_say_nothing, 96, 20, "Say what they hold."),
+    "is no, are no": Ratchet(negations, 4, 5, "There is a word for it: missing, without, lacks, none, not."),
     "docstrings that begin with What": Ratchet(docstrings_of_what, 0, 0, "Say what it is: a noun."),
 }
 
@@ -118,7 +118,7 @@ print(*sorted(name for name in sys.modules if name.startswith("litefuse.")))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
     modules = done.stdout.splitlines()[-1].split()
-    limit = 260
+    limit = 225
     assert len(modules) <= limit, f"{len(modules)} modules: import later what few models need. They are {modules}"
     assert len(modules) >= limit - 5, f"lower the limit to {len(modules)}"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -19,7 +18,7 @@ __all__ = ["MapWeights", "ShowWeights", "WrapProgram"]
 class WrapProgram:
     """Puts a program into an ``XlaCallModule``."""
 
-    name: ClassVar[str] = "wrap-program"
+    name = "wrap-program"
 
     def run(self, module: ir.Module) -> bool:
         (main,) = [op for op in module.body.operations if isinstance(op, func.FuncOp) and function_symbol(op) == "main"]
@@ -54,7 +53,7 @@ class MapWeights:
     placeholder, as the engine leaves it.
     """
 
-    name: ClassVar[str] = "map-weights"
+    name = "map-weights"
     weights: Weights
 
     def run(self, module: ir.Module) -> bool:
@@ -80,7 +79,7 @@ class MapWeights:
 class ShowWeights:
     """Puts a constant into the place of each weight's placeholder."""
 
-    name: ClassVar[str] = "show-weights"
+    name = "show-weights"
     weights: Weights
 
     def run(self, module: ir.Module) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
@@ -32,7 +32,7 @@ def test_the_pass_of_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
         test_mlir.test_pass(text)
 
     class Nothing:
-        name: ClassVar[str] = "cancel-negations"
+        name = "cancel-negations"
 
         def run(self, module: Any) -> bool:
             return False

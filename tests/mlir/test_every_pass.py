@@ -55,13 +55,13 @@ def test_every_pass_that_can_be_named_is() -> None:
 def test_a_pass_without_a_test_is_found() -> None:
     planted = """
 class Tested:
-    name: ClassVar[str] = "tested"
+    name = "tested"
 
     def run(self, module: ir.Module) -> bool: ...
 
 @dataclass(frozen=True)
 class Untested:
-    name: ClassVar[str] = "not-tested"
+    name = "not-tested"
     option: int
 
     def run(self, module: ir.Module) -> bool: ...
@@ -70,7 +70,7 @@ class Nameless:
     def run(self, module: ir.Module) -> bool: ...
 
 class Other:
-    name: ClassVar[str] = "other"
+    name = "other"
 
     def run(self) -> None: ...
 """

@@ -190,7 +190,7 @@ PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
     "place-weights": lambda _, given: PlaceWeights(given.weights),
     "prepare-shapes": lambda _o, _v: PrepareShapes(),
     "read-reversed": lambda _o, _v: ReadReversed(),
-    "name-layers": lambda options, _: NameLayers([], [], lambda name: name == options.get("wanted")),
+    "name-layers": lambda options, _: NameLayers([], [], {options.get("wanted")}.__contains__),
     "recognize-composites": lambda options, _: RecognizeComposites([], cast("RnnForm", options.get("rnn", "auto"))),
     "refine-call-types": lambda _o, _v: RefineCallTypes(),
     "rewrite-before-lowering": lambda _o, _v: RewriteBeforeLowering([]),

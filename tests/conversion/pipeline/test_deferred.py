@@ -3,7 +3,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterable
-from typing import ClassVar
 
 import pytest
 
@@ -71,7 +70,7 @@ print(announced, "litefuse.passes.control_flow.branches" in sys.modules)
 
 
 class Replaced:
-    name: ClassVar[str] = "replaced"
+    name = "replaced"
 
     def run(self, module: ir.Module) -> bool:
         (function,) = module.body.operations

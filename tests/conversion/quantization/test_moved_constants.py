@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -160,7 +159,7 @@ def test_a_table_of_one_scale(tmp_path: Path, one_scale: bool) -> None:
     """With ``granularity="tensor"``, or where a target reads one scale alone, as tflite-micro does."""
     before, after = saved(tmp_path / "before.tflite", looked_up()), tmp_path / "after.tflite"
     options = quantization_options("int16", granularity="channel" if one_scale else "tensor")
-    options = replace(options, lookups_of_one_scale=one_scale)
+    options = options._replace(lookups_of_one_scale=one_scale)
     quantize_model(before, after, "int16", take_samples(IDS), options=options)
     (lookup,) = [each for each in Model(after.read_bytes()).graphs[0].ops if each.name == "EMBEDDING_LOOKUP"]
     assert lookup.version == 1

@@ -27,6 +27,14 @@ OFFSET = np.linspace(-1, 1, 8, dtype=np.float32)
 ANGLES = np.arange(32, dtype=np.float32).reshape(4, 8)
 
 
+def _all(_: str) -> bool:
+    return True
+
+
+def _none(_: str) -> bool:
+    return False
+
+
 class Ops:
     """TensorFlow's ops under short names."""
 
@@ -119,7 +127,7 @@ def named(
         before = str(module)
         layers: list[Layer] = []
         near: list[NearMiss] = []
-        NameLayers(layers, near, lambda _: wanted, compare).run(module)
+        NameLayers(layers, near, _all if wanted else _none, compare).run(module)
         module.operation.verify()
         if not wanted:
             assert str(module) == before
@@ -533,7 +541,7 @@ def test_nothing_is_known_of_the_axes_of_an_unknown_rank() -> None:
     layers: list[Layer] = []
     near: list[NearMiss] = []
     with mlir_context():
-        NameLayers(layers, near, lambda _: True).run(ir.Module.parse(text))
+        NameLayers(layers, near, _all).run(ir.Module.parse(text))
     assert layers == near == []
 
 

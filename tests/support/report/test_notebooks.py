@@ -220,8 +220,11 @@ class Kept(Fusion):
 
 
 def test_a_composite_when_its_conversion_is_over() -> None:
+    def kept(_: object) -> Fusion:
+        return Kept()
+
     with mlir_context():
-        FuseComposites([], None, lambda _: Kept()).run(ir.Module.parse(BODY))
+        FuseComposites([], None, kept).run(ir.Module.parse(BODY))
     (composite,) = Kept.seen
     assert composite.body_ops == ["tf.Mul", "tf.Relu", "tf.Mul"]
     assert repr(composite) == "<Composite scaled(float32[?,3]) -> (float32[?,3]), function composite>"

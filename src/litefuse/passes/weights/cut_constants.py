@@ -143,11 +143,12 @@ def _taken_apart(module: ir.Module, cut: Collection[ir.Operation]) -> dict[ir.Op
         if name is None:
             continue
         position = _CUTTING.get(name)
+        owner: Any = op.operands[position or 0].owner
         if position is None:
-            if op.operands[0].owner in cut:
-                readers[op.operands[0].owner].append(op.operation)
+            if owner in cut:
+                readers[owner].append(op.operation)
             continue
-        reader, owner = op.operation, op.operands[position].owner
+        reader = op.operation
         while not isinstance(owner, ir.Block) and _NAMES.get(owner.name) in _REARRANGING:
             reader, owner = owner, owner.operands[0].owner
         if not isinstance(owner, ir.Block) and owner.name in _CUT and reader not in readers[owner]:

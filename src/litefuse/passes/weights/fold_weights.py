@@ -195,7 +195,7 @@ class FoldWeights(NamedTuple):
         else:
             bias = bias + vector
         # After a factor alone, an op without a bias stays without one.
-        if kind == "summand" or affine.operands[operands.bias].owner.name != "tfl.no_value":
+        if kind == "summand" or producer(affine.operands[operands.bias], "tfl.no_value") is None:
             self._set(affine, operands.bias, bias)
         affine.attributes[_ACTIVATION] = op.attributes[_ACTIVATION]
         affine.operation.location = ir.Location.fused([op.location, affine.location])
@@ -232,7 +232,7 @@ class FoldWeights(NamedTuple):
         else:
             bias = _bias(op.operands[operands.bias], weight.shape[operands.channels])
             padded = "padding" in op.attributes and ir.StringAttr(op.attributes["padding"]).value != "VALID"
-            without = vector.size != 1 and op.operands[operands.bias].owner.name == "tfl.no_value"
+            without = vector.size != 1 and producer(op.operands[operands.bias], "tfl.no_value") is not None
             if bias is None or padded or without:
                 return False
             self._set(op, operands.bias, bias + weight.sums(operands.channels, vector))

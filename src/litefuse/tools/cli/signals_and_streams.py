@@ -1,4 +1,4 @@
-"""What a command makes of its process: signals that end it, and standard streams that are open and take all text."""
+"""The process of a command: signals that end it, and standard streams that are open and take all text."""
 
 from __future__ import annotations
 
