@@ -139,7 +139,6 @@ def test_what_few_models_need_is_loaded_for_those() -> None:
         "litefuse.passes.legalize.before_engine",
         "litefuse.passes.legalize.composite_ops",
         "litefuse.passes.legalize.custom_ops",
-        "litefuse.passes.legalize.decomposed",
         "litefuse.passes.legalize.decomposition",
         "litefuse.passes.legalize.index",
         "litefuse.passes.legalize.lacking_ops",

@@ -35,7 +35,7 @@ from litefuse.litert.runtime.flatbuffer import content_of, shared_files
 from litefuse.litert.runtime.known_custom_ops import by_kernel
 from litefuse.litert.targets import traits_of
 from litefuse.passes.legalize.custom_ops import RUNTIME_KERNELS, CustomOpForm
-from litefuse.passes.legalize.decomposed import Decomposed
+from litefuse.passes.legalize.decomposition import Decomposed
 from litefuse.passes.legalize.lacking_ops import tensorflow_name
 from litefuse.passes.weights import Weights
 from litefuse.support import report as reports

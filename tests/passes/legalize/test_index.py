@@ -16,8 +16,7 @@ import litefuse.passes.legalize
 from litefuse.frontends.saved_model import DataType, op_registry
 from litefuse.kernels import PACK
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
-from litefuse.passes.legalize.dtypes.narrowed import Narrowed
-from litefuse.passes.legalize.dtypes.widened import Widened
+from litefuse.passes.legalize.dtypes.widened import Narrowed, Widened
 from litefuse.passes.legalize.index import decomposed_ops, find_decompositions, forms_before_engine
 from litefuse.support.plug_ins.own_classes import own_classes
 from tests.support.plug_ins.subclasses import own_subclasses

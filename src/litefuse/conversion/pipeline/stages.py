@@ -49,7 +49,7 @@ from litefuse.passes.legalize.after_engine import DecomposeOps
 from litefuse.passes.legalize.before_engine import RewriteBeforeLowering
 from litefuse.passes.legalize.composite_ops import EmitCompositeOps
 from litefuse.passes.legalize.custom_ops import CustomOpForm, EmitCustomOps
-from litefuse.passes.legalize.decomposed import Decomposed
+from litefuse.passes.legalize.decomposition import Decomposed
 from litefuse.passes.legalize.zero_operands import KeepZeroOperands
 from litefuse.passes.variables.call_once import CallOnce
 from litefuse.passes.variables.freeze_variables import InitializeVariables

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from litefuse.ir.call_graph import functions
 from litefuse.ir.mlir import ir
-from litefuse.passes.legalize.decomposed import Decomposed
+from litefuse.passes.legalize.decomposition import Decomposed
 from litefuse.passes.legalize.lacking_ops import is_chosen, left_over
 
 __all__ = ["DecomposeOps"]

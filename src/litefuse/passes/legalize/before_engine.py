@@ -9,8 +9,7 @@ from litefuse.ir.call_graph import functions, nested_operations
 from litefuse.ir.mlir import ir
 from litefuse.ir.tensorflow_op import NotDecomposed
 from litefuse.ir.types import tensor_type_of
-from litefuse.passes.legalize.decomposed import Decomposed
-from litefuse.passes.legalize.decomposition import Decomposition, before_engine
+from litefuse.passes.legalize.decomposition import Decomposed, Decomposition, before_engine
 from litefuse.passes.legalize.index import forms_before_engine
 from litefuse.passes.legalize.lacking_ops import withhold
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
     from litefuse.ir.mlir import ir
     from litefuse.ir.tensorflow_op import TensorFlowOp
 
-__all__ = ["Decomposition", "before_engine", "decomposition"]
+__all__ = ["Decomposed", "Decomposition", "before_engine", "decomposition"]
 
 
 class Decomposition:
@@ -139,3 +139,17 @@ def _check_class(cls: type[Decomposition]) -> None:
         raise TypeError(f"{cls} is not a subclass of Decomposition")
     if cls.rewrite is Decomposition.rewrite:
         raise TypeError(f"{cls.__qualname__} has no method rewrite")
+
+
+class Decomposed(NamedTuple):
+    """An op that was rewritten.
+
+    Attributes:
+        op: The TensorFlow op's name.
+        form: What replaced it. ``rewritten``: builtin ops; ``composite``: a composite with these as its decomposition;
+            ``narrowed``: builtin ops that compute its int64 values in int32; ``widened``: builtin ops that compute its
+            float16 or bfloat16 values in float32, between casts.
+    """
+
+    op: str
+    form: Literal["rewritten", "composite", "narrowed", "widened"]

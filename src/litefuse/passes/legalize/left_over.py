@@ -16,7 +16,7 @@ from litefuse.ir.purity import is_erasable
 from litefuse.ir.tensorflow_op import NotDecomposed
 from litefuse.ir.types import tensor_type_of
 from litefuse.passes.legalize.composite_ops import create_composite_op
-from litefuse.passes.legalize.decomposed import Decomposed
+from litefuse.passes.legalize.decomposition import Decomposed
 from litefuse.passes.legalize.lacking_ops import REASON, is_option, tensorflow_name, tensorflow_op
 from litefuse.passes.legalize.rewriting import Rewriting, Rewritings, spliced
 from litefuse.passes.legalize.seen_ops import replace_results

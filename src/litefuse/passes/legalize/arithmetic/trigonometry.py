@@ -1,4 +1,4 @@
-"""Inverse trigonometric and hyperbolic functions."""
+"""The tangent, and inverse trigonometric and hyperbolic functions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from litefuse.ir.mlir import ir
 from litefuse.ir.tensorflow_op import TensorFlowOp
-from litefuse.ir.tensors import Tensor, atan2, exp, log, minimum, select, sign, sqrt
+from litefuse.ir.tensors import Tensor, atan2, cos, exp, log, minimum, select, sign, sin, sqrt
 from litefuse.ir.types import tensor_type_of
 from litefuse.passes.legalize.arithmetic.elementary import between, log1p, polynomial
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
     from litefuse.ir.ops.dims import Shape
 
-__all__ = ["Atan2", "Hyperbolic", "InverseHyperbolic", "InverseTrigonometric"]
+__all__ = ["Atan2", "Hyperbolic", "InverseHyperbolic", "InverseTrigonometric", "Tan"]
 
 # From here on, the 1 in x^2 + 1 and x^2 - 1 is lost in rounding.
 _LARGE = 1e4
@@ -153,3 +153,14 @@ def _shaped_like(value: ir.Value, depth: int) -> ir.Value:
         _shaped_like(operand, depth - 1) for operand in value.owner.operands if tensor_type_of(operand).shape != ()
     }
     return found.pop() if len(found) == 1 else value
+
+
+@decomposition("Tan")
+class Tan(Decomposition):
+    """``sin(x) / cos(x)``."""
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
+        op.shape(0)
+        op.require(0, "float32")
+        (value,) = op.operands
+        return sin(value) / cos(value)

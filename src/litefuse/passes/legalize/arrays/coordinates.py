@@ -1,15 +1,18 @@
-"""Conversion between an element's coordinates and its row-major index."""
+"""Coordinates and row-major indices of elements, and values reshaped around an axis."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.passes.legalize.decomposition import Decomposition, decomposition
+
 if TYPE_CHECKING:
-    from litefuse.ir.builder import Builder
+    from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.tensors import Tensor
 
-__all__ = ["coordinates", "element_numbers"]
+__all__ = ["UnravelIndex", "around_axis", "coordinates", "element_numbers"]
 
 
 def element_numbers(b: Builder, indices: Tensor, sizes: Sequence[Tensor]) -> Tensor:
@@ -38,3 +41,26 @@ def coordinates(numbers: Tensor, sizes: Sequence[Tensor]) -> list[Tensor]:
         found.insert(0, numbers % size)
         numbers = numbers // size
     return found
+
+
+def around_axis(b: Builder, value: Tensor, axis: int) -> tuple[Tensor, list[MixedSize]]:
+    """Emits the value as ``[before, size, after]``, for ops that support few dimensions; also returns its own sizes."""
+    sizes = b.sizes(value)
+    return b.reshape(value, [b.product(sizes[:axis]), sizes[axis], b.product(sizes[axis + 1 :])]), sizes
+
+
+@decomposition("UnravelIndex")
+class UnravelIndex(Decomposition):
+    """From the last dimension to the first, coordinate d is the remainder of the previous quotient by ``dims[d]``.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/unravel_index.
+    """
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
+        op.shape(0, 0, 1)
+        (count,) = op.shape(1, 1)
+        if not count:
+            raise NotDecomposed("the number of dimensions is unknown")
+        op.require(0, "int32")
+        numbers, dims = op.operands
+        return b.stack(coordinates(numbers, [b.element(dims, axis) for axis in range(count)]), 0)

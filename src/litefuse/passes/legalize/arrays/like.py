@@ -1,4 +1,4 @@
-"""``ShapeN``, ``OnesLike`` and ``ZerosLike``."""
+"""``ShapeN``, ``OnesLike`` and ``ZerosLike``, and ops that return their operand."""
 
 from __future__ import annotations
 
@@ -16,7 +16,18 @@ if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
     from litefuse.ir.tensors import Tensor
 
-__all__ = ["Like", "ShapeN"]
+__all__ = ["Alias", "Like", "ShapeN"]
+
+
+@decomposition("GuaranteeConst", "Print")
+class Alias(Decomposition):
+    """The operand; ``Print`` does not print.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/Print, GuaranteeConst.
+    """
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
+        return op.operands[0]
 
 
 @decomposition("OnesLike", "ZerosLike")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
-from litefuse.passes.legalize.arrays.along_axis import around_axis
 from litefuse.passes.legalize.arrays.carrier import carried, carried_number, delivered
+from litefuse.passes.legalize.arrays.coordinates import around_axis
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
 from litefuse.passes.legalize.linear_algebra.batches import in_one_batch
 

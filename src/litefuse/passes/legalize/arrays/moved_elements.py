@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
-from litefuse.passes.legalize.arrays.along_axis import around_axis
 from litefuse.passes.legalize.arrays.carrier import carried, delivered
+from litefuse.passes.legalize.arrays.coordinates import around_axis
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:

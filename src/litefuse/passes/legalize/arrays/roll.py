@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.ir.tensors import Tensor, maximum
-from litefuse.passes.legalize.arrays.along_axis import around_axis
 from litefuse.passes.legalize.arrays.carrier import carried, delivered
+from litefuse.passes.legalize.arrays.coordinates import around_axis
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:

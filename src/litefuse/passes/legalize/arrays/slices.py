@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
-from litefuse.ir.tensors import Tensor, select
-from litefuse.passes.legalize.arrays.along_axis import around_axis
+from litefuse.ir.tensors import Tensor, maximum, minimum, select
+from litefuse.passes.legalize.arrays.coordinates import around_axis
+from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
 
-__all__ = ["LITERT_RANK", "WHOLE", "AxisSlice", "Slices"]
+__all__ = ["LITERT_RANK", "WHOLE", "AxisSlice", "DynamicSlice", "Slices"]
 
 LITERT_RANK = 5
 """The highest rank that LiteRT's op supports."""
@@ -171,3 +172,25 @@ def _take(b: Builder, value: Tensor, slices: Sequence[AxisSlice]) -> Tensor:
     end = [0 if slice_.end is None else slice_.end for slice_ in slices]
     operands = [b.vector(begin), b.vector(end), b.vector([slice_.stride for slice_ in slices])]
     return b.op("StridedSlice", [value, *operands], shape, value.dtype, **masks)
+
+
+@decomposition("XlaDynamicSlice")
+class DynamicSlice(Decomposition):
+    """Slices from ``max(0, min(begin, size of the tensor - size of the slice))`` in each dimension.
+
+    Definition: https://openxla.org/xla/operation_semantics#dynamicslice.
+    """
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
+        value = op.operands[0]
+        rank = len(op.shape(0))
+        for operand in (1, 2):
+            if op.shape(operand, 1) not in ((rank,), (None,)):
+                raise NotDecomposed(f"it has not one begin and one size for each of the {rank} dimensions")
+        whole = b.sizes(value)
+        begins, sizes = (b.numbers(op, operand, rank) for operand in (1, 2))
+        starts = [
+            maximum(minimum(begin, size - part), 0) for begin, size, part in zip(begins, whole, sizes, strict=True)
+        ]
+        known = b.known(sizes)
+        return b.op("Slice", [value, b.vector(starts), b.vector(sizes)], known, value.dtype)

@@ -1,4 +1,4 @@
-"""Ops on dtypes that LiteRT's kernels do not support, computed in a wider dtype."""
+"""Ops on dtypes that LiteRT's kernels do not support, computed in a wider or narrower one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
     from litefuse.ir.types import TensorType
 
-__all__ = ["Widened", "is_widened_float"]
+__all__ = ["IntegerSign", "Narrowed", "Widened", "is_widened_float"]
 
 _FLOATS = {"bfloat16": "float32", "float16": "float32"}
 _INTEGERS = {"int8": "int32", "int16": "int32", "uint8": "int32", "uint16": "int32", "uint32": "int64"}
@@ -32,6 +32,19 @@ _REFERENCES = frozenset({"resource", "variant"})
 
 # For integers: sums, products and negatives modulo 2^n are those of the wider integers modulo 2^n; the others do
 # not overflow.
+@decomposition("Abs", "Sign")
+class IntegerSign(Decomposition):
+    """``max(x, -x)``, and ``min(max(x, -1), 1)``."""
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
+        op.shape(0)
+        op.require(0, "int64")
+        (value,) = op.operands
+        if op.name == "Abs":
+            return maximum(value, -value)
+        return minimum(maximum(value, -1), 1)
+
+
 @decomposition(
     *("Abs", "Add", "AddN", "AddV2", "ArgMax", "ArgMin", "BroadcastTo", "ClipByValue", "ConcatV2", "Cumprod"),
     *("Cumsum", "Div", "Equal", "Fill", "FloorDiv", "FloorMod", "GatherNd", "GatherV2", "Greater"),
@@ -101,3 +114,12 @@ def _within(value: Tensor, dtype: str) -> Tensor:
 def is_widened_float(decomposition: Decomposition, types: Iterable[TensorType]) -> bool:
     """Whether a decomposition computes operands of these types in float32 whose own dtype is narrower."""
     return isinstance(decomposition, Widened) and any(kind.dtype in _FLOATS for kind in types)
+
+
+class Narrowed(Decomposition):
+    """Emits the op on int32 between two casts, if the user declared that the values fit int32."""
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
+        if all(each.dtype != "int64" for each in (*op.types, *op.results)):
+            raise NotDecomposed("it is not of int64")
+        return b.recast(op, "int64", "int32")

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
 
 __all__ = [
+    "Cross",
     "Determinant",
     "Eigenvectors",
     "Factorization",
@@ -298,3 +299,22 @@ def _computed(op: TensorFlowOp, b: Builder, operand: int) -> Tensor:
 
 def _adjoint(b: Builder, op: TensorFlowOp, matrices: Tensor) -> Tensor:
     return b.transpose(matrices, [0, 2, 1]) if op.attributes.get("adjoint", False) else matrices
+
+
+@decomposition("Cross")
+class Cross(Decomposition):
+    """``a[1] * b[2] - a[2] * b[1]`` and so on, along the last dimension.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/cross.
+    """
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
+        axis = len(op.shape(0)) - 1
+        op.shape(1, axis + 1)
+        op.require(0, "float32", "int32", "int64")
+        x, y = ([b.slice(value, axis, n, n + 1) for n in range(3)] for value in op.operands)
+
+        def part(i: int, j: int) -> Tensor:
+            return x[i] * y[j] - x[j] * y[i]
+
+        return b.concat([part(1, 2), part(2, 0), part(0, 1)], axis)

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from litefuse.ir.mlir import ir
+from litefuse.ir.op_creation import create_value
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor
+from litefuse.ir.types import element_type_of
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
 from litefuse.passes.legalize.random.integers import WORD, count_between, int32_between, int64_between
 from litefuse.passes.legalize.random.philox import MANTISSA
-from litefuse.passes.legalize.random.shapes import of_wanted_shape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from litefuse.ir.builder import Builder, MixedSize
-    from litefuse.ir.tensors import Tensor
 
-__all__ = ["RandomFloats", "RandomShuffle", "RandomUniformInt", "TruncatedNormal"]
+__all__ = ["RandomFloats", "RandomShuffle", "RandomUniformInt", "TruncatedNormal", "of_wanted_shape"]
 
 # RANDOM_UNIFORM's numbers have 23 random bits.
 _BITS = 16
@@ -25,6 +28,24 @@ _BITS = 16
 _MANTISSAS = {"bfloat16": 1 << 7, "float16": 1 << 10}
 # The probability of a standard normal number below -2, where TensorFlow truncates the distribution, and above 2.
 _CUT_OFF = 0.5 * math.erfc(math.sqrt(2))
+
+
+def of_wanted_shape(op: TensorFlowOp, b: Builder, make: Callable[[list[MixedSize]], Tensor]) -> Tensor:
+    """Emits the result of an op whose first operand is its shape.
+
+    Args:
+        op: The op.
+        b: Emits the ops.
+        make: Emits a value with some sizes; if the rank of the result is unknown, a vector, which is reshaped.
+    """
+    (result,) = op.results
+    wanted = op.operands[0]
+    if result.shape is not None:
+        return make(b.sizes_in(wanted, result.shape))
+    wanted = b.cast(wanted, "int32")
+    count = b.op("Prod", [wanted, b.constant([0], "int32")], [], "int32", keep_dims=False)
+    kind = ir.UnrankedTensorType.get(element_type_of(result.dtype))
+    return Tensor(create_value("tf.Reshape", kind, [make([count]), wanted]))
 
 
 @decomposition("RandomUniformInt")

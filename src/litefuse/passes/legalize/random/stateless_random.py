@@ -32,7 +32,7 @@ from litefuse.passes.legalize.random.philox import (
     seeded,
     unit_interval,
 )
-from litefuse.passes.legalize.random.shapes import of_wanted_shape
+from litefuse.passes.legalize.random.random_numbers import of_wanted_shape
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize

@@ -1,17 +1,18 @@
-"""Gradients of activations, in graphs that contain a training step or an explanation."""
+"""Gradients of activations and paddings, and their shapes, in graphs with a training step or an explanation."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from litefuse.ir.tensorflow_op import TensorFlowOp
-from litefuse.ir.tensors import Tensor, select
+from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, equal, select
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
-    from litefuse.ir.builder import Builder
+    from litefuse.ir.builder import Builder, MixedSize
 
-__all__ = ["Gradient"]
+__all__ = ["BroadcastGradientArgs", "ConcatOffset", "Gradient", "MirrorPadGradient"]
 
 # tf.nn.selu's constants.
 _SCALE = 1.0507009873554804934193349852946
@@ -82,3 +83,81 @@ def _derivative(
             return y * -0.5 * square
         case _:
             return -square
+
+
+@decomposition("BroadcastGradientArgs")
+class BroadcastGradientArgs(Decomposition):
+    """Finds the dimensions where one shape, padded with leading ones, has 1 and the other not, and where both have 1.
+
+    Definition: tensorflow/core/util/bcast.h.
+    """
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
+        (first,), (second,) = op.shape(0, 1), op.shape(1, 1)
+        op.require(0, "int32", "int64")
+        if first is None or second is None:
+            raise NotDecomposed("the number of dimensions is unknown")
+        rank = max(first, second)
+        shapes = [
+            b.pad(b.cast(value, "int32"), [(rank - count, 0)], 1)
+            for value, count in zip(op.operands, (first, second), strict=True)
+        ]
+        return [b.cast(b.places(equal(shape, 1)), op.types[0].dtype) for shape in shapes]
+
+
+@decomposition("ConcatOffset")
+class ConcatOffset(Decomposition):
+    """Computes the offsets of concatenated tensors: the sum of the previous sizes along the axis, else 0.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/ConcatOffset.
+    """
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
+        (rank,) = op.shape(1, 1)
+        op.require(1, "int32")
+        if rank is None:
+            raise NotDecomposed("the number of dimensions is unknown")
+        axis = op.axis(0, rank)
+        begin: MixedSize = 0
+        offsets: list[Tensor] = []
+        for number, shape in enumerate(op.operands[1:], start=1):
+            offsets.append(b.vector([begin if each == axis else 0 for each in range(rank)]))
+            sizes = op.constants[number]
+            begin = begin + (b.element(shape, axis) if sizes is None else int(sizes[axis]))
+        return offsets
+
+
+@decomposition("MirrorPadGrad")
+class MirrorPadGradient(Decomposition):
+    """Folds the padding back and adds it, one dimension after the other.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/pad (REFLECT skips the border, SYMMETRIC repeats it).
+    """
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
+        op.shape(0)
+        op.require(0, "float32", "int32")
+        border = 1 if str(op.attributes.get("mode", "REFLECT")) == "REFLECT" else 0
+        value = op.operands[0]
+        for axis, (before, after) in enumerate(op.constant(1).tolist()):
+            if before or after:
+                value = _fold(b, value, axis, before, after, border)
+        return value
+
+
+def _fold(b: Builder, value: Tensor, axis: int, before: int, after: int, border: int) -> Tensor:
+    rank, size = len(value.shape), b.size(value, axis)
+    end = size - after
+    folded = b.slice(value, axis, before, end)
+    inner = end - before
+    folds: list[tuple[MixedSize, int, MixedSize]] = []  # the start of a folded part, its size, and its new start
+    if before:
+        folds.append((0, before, border))
+    if after:
+        folds.append((end, after, inner - (after + border)))
+    for begin, count, place in folds:
+        part = b.reverse(b.slice(value, axis, begin, begin + count), [axis])
+        padding: list[tuple[MixedSize, MixedSize]] = [(0, 0)] * rank
+        padding[axis] = (place, inner - place - count)
+        folded = folded + b.pad(part, padding)
+    return folded

@@ -1,4 +1,4 @@
-"""Ops on images with channels first."""
+"""Ops on images with channels first, and biases."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
-from litefuse.passes.legalize.decomposition import Decomposition, decomposition
+from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
     from litefuse.ir.tensors import Tensor
 
-__all__ = ["ChannelsFirst", "PermutedVector"]
+__all__ = ["Bias", "ChannelsFirst", "PermutedVector"]
 
 _TO_LAST, _TO_FIRST = [0, 2, 3, 1], [0, 3, 1, 2]
+_INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 
 
 @decomposition("DepthToSpace", "DepthwiseConv2dNative", "SpaceToDepth")
@@ -61,3 +62,23 @@ class PermutedVector(Decomposition):
         if op.shape(0, 1, 2)[0] != len(source):
             raise NotDecomposed("it has no row for each dimension")
         return b.gather(op.operands[0], b.constant(np.array([source.index(each) for each in target]), "int32"))
+
+
+@decomposition("BiasAdd")
+# Fault `bias-of-channels-first`.
+@before_engine("BiasAdd", other_than={"data_format": "NHWC"})
+class Bias(Decomposition):
+    """A sum; with channels first, with the bias in the shape ``[channels, 1, ...]``.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/nn/bias_add.
+    """
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
+        rank = len(op.shape(0))
+        op.shape(1, 1)
+        value, bias = op.operands
+        if op.attributes.get("data_format") != "NCHW":
+            op.require(0, *_INTEGERS)
+            return value + bias
+        shaped = b.reshape(bias, [b.size(bias, 0), *[1] * (rank - 2)])
+        return value + shaped

@@ -1,4 +1,4 @@
-"""Positions of sliding windows: TensorFlow's padding, for sizes that may be dynamic."""
+"""Sliding windows: their positions, which may be dynamic, patches of images, and maxima with their positions."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from litefuse.ir.tensorflow_op import NotDecomposed
+from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.ir.tensors import Tensor, maximum
+from litefuse.passes.legalize.arrays.carrier import carried, delivered
+from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
 
-__all__ = ["WindowAxis", "image_axes", "padded_images", "window_positions"]
+__all__ = ["ExtractImagePatches", "MaxPoolWithArgmax", "WindowAxis", "image_axes", "padded_images", "window_positions"]
 
 
 @dataclass(frozen=True)
@@ -97,3 +99,79 @@ def window_positions(b: Builder, images: Tensor, axes: Sequence[WindowAxis], fil
     padded = padded_images(b, images, axes, fill)
     positions = [[axis.positions(number) for number in range(axis.size)] for axis in axes]
     return [b.slices(padded, dict(enumerate(taken, start=1))) for taken in itertools.product(*positions)]
+
+
+@decomposition("ExtractImagePatches")
+class ExtractImagePatches(Decomposition):
+    """Emits one strided slice of the padded image for each position in a window, concatenated as channels.
+
+    Adjacent square windows, as in vision transformers, become ``SpaceToDepth`` of the image, padded or cropped to whole
+    windows.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/image/extract_patches.
+    """
+
+    composite = True
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
+        op.shape(0, 4)
+        images = carried(b, op.operands[0])
+        axes = image_axes(b.sizes(images), op.attributes, "ksizes")
+        patches = _tiles(b, images, axes) or b.concat(window_positions(b, images, axes, 0), 3)
+        return delivered(b, patches, op.types[0].dtype)
+
+
+def _tiles(b: Builder, images: Tensor, axes: Sequence[WindowAxis]) -> Tensor | None:
+    """Returns the windows if they form a grid of squares with a known size; else None."""
+    size = axes[0].size
+    cropped: dict[int, tuple[MixedSize, MixedSize | None, int]] = {}
+    counts: list[int] = []
+    for number, axis in enumerate(axes, start=1):
+        if (axis.size, axis.stride, axis.rate) != (size, size, 1) or not isinstance(axis.count, int) or size == 1:
+            return None
+        counts.append(axis.count)
+        if axis.count * size != axis.extent:
+            cropped[number] = (0, axis.count * size, 1)
+    padded = padded_images(b, images, axes, 0)
+    tiled = b.slices(padded, cropped) if cropped else padded
+    batch, _, _, channels = tiled.shape
+    shape = (batch, *counts, None if channels is None else channels * size * size)
+    return b.op("SpaceToDepth", [tiled], shape, images.dtype, block_size=size, data_format="NHWC")
+
+
+@decomposition("MaxPoolWithArgmax")
+class MaxPoolWithArgmax(Decomposition):
+    """Stacks all positions of a window; among equal values, ARG_MAX takes the first, as TensorFlow does.
+
+    The index of pixel [n, y, x, c] is ``(y * columns + x) * channels + c``, with ``include_batch_in_index``
+    ``((n * rows + y) * columns + x) * channels + c``.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/nn/max_pool_with_argmax.
+    """
+
+    composite = True
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
+        op.shape(0, 4)
+        op.require(0, "float32")
+        images = op.operands[0]
+        batch, height, width, channels = b.sizes(images)
+        rows, columns = image_axes([batch, height, width, channels], op.attributes)
+        windows = b.stack(window_positions(b, images, (rows, columns), float("-inf")), 4)
+        largest = b.reduce("Max", windows, 4)
+        position = b.op("ArgMax", [windows, b.constant(4, "int32")], largest.shape, "int32")
+
+        row = _first(b, rows, 1) + position // columns.size
+        column = _first(b, columns, 2) + position % columns.size
+        if op.attributes.get("include_batch_in_index", False):
+            image = b.reshape(b.range(batch) * b.scalar(height), [batch, 1, 1, 1])
+            row = row + image
+        pixel = row * b.scalar(width) + column
+        index = pixel * b.scalar(channels) + b.range(channels)
+        return largest, b.cast(index, op.results[1].dtype)
+
+
+def _first(b: Builder, axis: WindowAxis, dimension: int) -> Tensor:
+    """Returns the first position of each window, to be broadcast along a dimension."""
+    begin = b.range(axis.count) * axis.stride - b.scalar(axis.before)
+    return b.reshape(begin, [axis.count if each == dimension else 1 for each in range(4)])
