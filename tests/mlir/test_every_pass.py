@@ -18,8 +18,8 @@ def passes(text: str) -> Iterator[tuple[str, str | None]]:
         if not isinstance(node, ast.ClassDef) or any(ast.unparse(base) == "Protocol" for base in node.bases):
             continue
         if any(isinstance(each, ast.FunctionDef) and _runs_on_a_module(each) for each in node.body):
-            named = [each.value for each in node.body if isinstance(each, ast.AnnAssign) and _is_name(each.target)]
-            yield node.name, ast.literal_eval(named[0]) if named and named[0] is not None else None
+            named = [each.value for each in node.body if isinstance(each, ast.Assign) and _is_name(each.targets[0])]
+            yield node.name, ast.literal_eval(named[0]) or None if named else None
 
 
 def _runs_on_a_module(method: ast.FunctionDef) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from litefuse.errors import LitefuseError, NotFusedError
 from litefuse.ir.mlir import ir, mlir_context
 from litefuse.support.options.ir_dump import IrDump
 from litefuse.tools.demo import SAVED_MODEL
+from tests.mlir.test_every_pass import passes
 from tests.tools.cli.test_cli import refused, run
 
 MODULE = """
@@ -176,10 +176,11 @@ ELSEWHERE = {"integer-boundary", "integer-ops", "load-weights"}
 def test_every_pass_is_among_the_names() -> None:
     sources = Path(litefuse.__file__).parent
     found = {
-        match[1]
+        name
         for path in sources.rglob("*.py")
         if path.parent.name != "demo"
-        for match in re.finditer(r'^    name: ClassVar\[str\] = "([a-z0-9-]+)"$', path.read_text(), flags=re.MULTILINE)
+        for _, name in passes(path.read_text("utf-8"))
+        if name is not None
     }
     assert len(found) > 60
     assert found - {*module_steps()} == ELSEWHERE

@@ -197,8 +197,13 @@ def test_what_does_not_fit_is_told_and_nothing_crashes(library: ctypes.CDLL) -> 
         ("Erf", b"", [Tensor(np.zeros(2, np.int32))], "is of int32"),
         ("Erf", b"", [None], "absent"),
         ("Erf", b"", [], "has 0 inputs"),
-        ("ExtractImagePatches", b"", [Tensor(np.zeros((1, 2, 2, 1), np.float32))], "no option ksizes"),
-        ("ExtractImagePatches", b"\xff" * 40, [Tensor(np.zeros((1, 2, 2, 1), np.float32))], "no option ksizes"),
+        ("ExtractImagePatches", b"", [Tensor(np.zeros((1, 2, 2, 1), np.float32))], "the option ksizes must be a list"),
+        (
+            "ExtractImagePatches",
+            b"\xff" * 40,
+            [Tensor(np.zeros((1, 2, 2, 1), np.float32))],
+            "the option ksizes must be a list",
+        ),
     ):
         node = Driven(library, op, options)
         for tensor in tensors:

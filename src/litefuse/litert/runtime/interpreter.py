@@ -13,7 +13,6 @@ from ai_edge_litert import interpreter as litert
 from litefuse.errors import InterpreterError, KernelError
 from litefuse.litert.runtime.bindings import PreparedCall, ReadingBinding, StepsOfRuntime, read_tensor
 from litefuse.litert.runtime.custom_op import CustomOp
-from litefuse.litert.runtime.kernel_delegates import missing_kernels
 from litefuse.litert.runtime.model_content import check, chosen_signature, path_and_content
 
 if TYPE_CHECKING:
@@ -199,6 +198,8 @@ class Interpreter(litert.Interpreter):
         # Another delegate may run one of them: an op that is invoked has a kernel.
         if not any(f"({name}) failed to prepare" in text for name in unresolved):
             return InterpreterError(text.strip(), where=self._where) if isinstance(error, UnicodeDecodeError) else error
+
+        from litefuse.litert.runtime.kernel_delegates import missing_kernels
 
         return missing_kernels(unresolved, self._where, self._kernel_delegates.names if self._kernel_delegates else ())
 

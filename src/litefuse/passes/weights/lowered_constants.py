@@ -83,6 +83,8 @@ def _merge(block: ir.Block) -> bool:
         if op.name not in DENSE_CONSTANTS:  # rewritings leave equal ones behind
             continue
         (value,) = op.results
+        if isinstance(ir.ShapedType(value.type).element_type, ir.ComplexType):  # the bindings cannot read its value
+            continue
         known = first.setdefault((op.attributes["value"], value.type), value)
         if known == value:
             continue

@@ -38,7 +38,7 @@ OPERATIONS: tuple[Fault, ...] = (
     _fault(
         "bias-of-channels-first",
         "BiasAdd with channels first is transposed as if its operand had rank 4.",
-        f"{_LEGALIZE}.windows.bias.Bias",
+        f"{_LEGALIZE}.windows.channels_first.Bias",
     ),
     _fault(
         "transposed-integer-factor",
@@ -252,7 +252,7 @@ OPERATIONS: tuple[Fault, ...] = (
     _fault(
         "convolution-of-open-channels",
         "A convolution of images with a dynamic number of channels is not lowered.",
-        f"{_LEGALIZE}.windows.open_channels.OpenChannels",
+        f"{_LEGALIZE}.windows.open_filters.OpenChannels",
     ),
     _fault(
         "permuted-sizes",

@@ -53,7 +53,7 @@ RUNTIME: tuple[Fault, ...] = (
     _fault(
         "mean-of-bytes",
         "MEAN of uint8 is computed as for quantized numbers: 0 without a scale.",
-        f"{_LEGALIZE}.arithmetic.mean.IntegerMean",
+        f"{_LEGALIZE}.arithmetic.division.IntegerMean",
     ),
     _fault(
         "reversal-of-nothing",
@@ -207,13 +207,13 @@ RUNTIME: tuple[Fault, ...] = (
     _fault(
         "projected-zero-point",
         "An integer LSTM negates the zero point of what it projects, so that half of its range is cut off.",
-        f"{_LSTMS}.integer_form.make_integers",
+        f"{_LSTMS}.quantized_forms.make_integers",
     ),
     _fault(
         "cell-state-of-other-ranges",
         "An integer LSTM takes no hyperbolic tangent of a cell state whose range is below 1 or above 64, and goes on "
         "with what is in memory.",
-        f"{_LSTMS}.scales",
+        f"{_LSTMS}.quantized_forms.cell_scale",
     ),
     _fault(
         "outputs-behind-two-gigabytes",

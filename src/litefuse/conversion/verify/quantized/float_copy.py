@@ -19,6 +19,7 @@ from litefuse.litert.differences.weights import real_numbers
 from litefuse.litert.inspection.facts import StoredTensor
 from litefuse.litert.inspection.litert_model import stored_tensors
 from litefuse.litert.runtime.flatbuffer import content_of
+from litefuse.litert.runtime.model_reader import Model
 from litefuse.litert.runtime.model_tables import DTYPE_NUMBERS, OP_NUMBERS
 from litefuse.litert.runtime.schema_objects import flatbuffer_of, made, objects_of, op_names, tensor_like
 
@@ -83,7 +84,7 @@ def is_quantized_file(model: str | bytes) -> bool:
     with content_of(model) as data:
         return any(
             tensor.quantization is not None or (tensor.is_constant and tensor.dtype in {"float16", "bfloat16"})
-            for tensor in stored_tensors(data)
+            for tensor in stored_tensors(Model(data))
         )
 
 

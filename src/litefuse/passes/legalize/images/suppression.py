@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.ir.tensors import Tensor, maximum, minimum, select
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
     from litefuse.ir.builder import Builder
+    from litefuse.ir.tensors import Tensor
 
 __all__ = ["FAR", "apart", "best_boxes", "boxes_of_four", "overlaps", "suppressed", "threshold_above"]
 
@@ -62,6 +61,8 @@ def suppressed(
     Returns:
         int32 ``[number]``, the indices of the chosen boxes, padded with zeros, and their number.
     """
+    from litefuse.ir.tensors import select  # late, as in best_boxes
+
     # The fault `suppression-of-equal-scores`.
     size = b.size(scores, 0)
     kinds = [(scores.shape, kind) for kind in ("float32", "int32")]
@@ -98,6 +99,8 @@ def apart(b: Builder, boxes: Tensor, none_overlap: Tensor | None = None) -> Tens
         boxes: float32 ``[..., n, 4]``, two corners ``(y, x, y, x)`` in any order.
         none_overlap: Whether no box overlaps another, a bool scalar; None for no.
     """
+    from litefuse.ir.tensors import select  # late, as in best_boxes
+
     # The fault `suppression-of-empty-boxes`.
     last = len(boxes.shape) - 1
     corners = [b.slice(boxes, last, begin, begin + 2) for begin in (0, 2)]
@@ -128,6 +131,8 @@ def threshold_above(
     Returns:
         float32 scalar; bool scalar, or None if it is known to be false.
     """
+    from litefuse.ir.tensors import maximum, minimum  # late, as in best_boxes
+
     # The fault `suppression-at-the-threshold`.
     if known is not None:
         value = np.float32(known)
@@ -141,6 +146,7 @@ def threshold_above(
 
 def overlaps(b: Builder, boxes: Tensor, box: Tensor) -> Tensor:
     """Emits the intersection over union ``[n]`` of boxes ``[n, 4]``, as ``apart`` returns them, with a box ``[4]``."""
+    from litefuse.ir.tensors import maximum, minimum  # late, as in best_boxes
 
     def extents(value: Tensor, axis: int) -> tuple[Tensor, Tensor, Tensor]:
         first, second = (b.slice(value, axis, begin, begin + 2) for begin in (0, 2))
