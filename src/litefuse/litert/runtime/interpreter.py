@@ -12,7 +12,6 @@ from ai_edge_litert import interpreter as litert
 
 from litefuse.errors import InterpreterError, KernelError
 from litefuse.litert.runtime.bindings import PreparedCall, ReadingBinding, StepsOfRuntime, read_tensor
-from litefuse.litert.runtime.custom_op import CustomOp
 from litefuse.litert.runtime.model_content import check, chosen_signature, path_and_content
 
 if TYPE_CHECKING:
