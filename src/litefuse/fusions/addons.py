@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.fusions.fusion import Fusion, Inputs, fusion
+from litefuse.fusions.fusion import Fusion, Inputs, count_problem, fusion
 
 if TYPE_CHECKING:
     from litefuse.fusions.builder import Builder
@@ -31,10 +31,8 @@ class DenseImageWarp(Fusion):
     """
 
     def verify(self, composite: Composite) -> str | None:
-        if len(composite.args) != 2:
-            return f"it has {len(composite.args)} arguments, not 2 (image, flow)"
-        if len(composite.result_types) != 1:
-            return f"it has {len(composite.result_types)} results, not 1"
+        if (problem := count_problem(composite, ["image", "flow"])) is not None:
+            return problem
         image, flow = composite.arg_types
         (result,) = composite.result_tensor_types
         for name, kind in (("image", image), ("flow", flow), ("the result", result)):
@@ -89,10 +87,8 @@ class MaxUnpooling(Fusion):
     """
 
     def verify(self, composite: Composite) -> str | None:
-        if len(composite.args) != 2:
-            return f"it has {len(composite.args)} arguments, not 2 (updates, mask)"
-        if len(composite.result_types) != 1:
-            return f"it has {len(composite.result_types)} results, not 1"
+        if (problem := count_problem(composite, ["updates", "mask"])) is not None:
+            return problem
         updates, mask = composite.arg_types
         (result,) = composite.result_tensor_types
         if updates.dtype not in _VALUES or updates.rank != 4:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from litefuse.fusions.fusion import Fusion, Inputs, fusion
+from litefuse.fusions.fusion import Fusion, Inputs, count_problem, fusion
 
 if TYPE_CHECKING:
     from litefuse.fusions.builder import Builder
@@ -110,11 +110,10 @@ def _activation(composite: Composite) -> str:
 def _interface_problem(
     composite: Composite, weights_name: str, ranks: tuple[int, ...], weights_rank: int
 ) -> str | None:
-    if len(composite.args) != 3:
-        return f"it has {len(composite.args)} arguments, not 3 (x, {weights_name}, the bias)"
-    if len(composite.result_types) != 1:
-        return f"it has {len(composite.result_types)} results, not 1"
-    named = zip(("x", weights_name, "the bias"), composite.arg_types, (ranks, (weights_rank,), (1,)), strict=True)
+    names = ["x", weights_name, "the bias"]
+    if (problem := count_problem(composite, names)) is not None:
+        return problem
+    named = zip(names, composite.arg_types, (ranks, (weights_rank,), (1,)), strict=True)
     for name, kind, allowed in named:
         if kind.dtype != "float32" or kind.rank not in allowed:
             expected = str(allowed[0]) if len(allowed) == 1 else f"{allowed[0]} to {allowed[-1]}"

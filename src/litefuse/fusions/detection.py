@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.fusions.fusion import Fusion, Inputs, fusion
+from litefuse.fusions.fusion import Fusion, Inputs, count_problem, fusion
 
 if TYPE_CHECKING:
     from litefuse.fusions.builder import Builder
@@ -54,10 +54,9 @@ class DetectionPostprocess(Fusion):
     unchecked: ClassVar[str | None] = "the body of a detector's postprocessing is a placeholder"
 
     def verify(self, composite: Composite) -> str | None:
-        if len(composite.args) != len(_ARGUMENTS):
-            return f"it has {len(composite.args)} arguments, not 3 (box encodings, class scores, anchors)"
-        if len(composite.result_types) != len(_RESULTS):
-            return f"it has {len(composite.result_types)} results, not 4 ({', '.join(_RESULTS)})"
+        names = ["box encodings", "class scores", "anchors"]
+        if (problem := count_problem(composite, names, _RESULTS)) is not None:
+            return problem
         return (
             _attribute_problem(composite.attributes)
             or _argument_problem(composite.arg_types, composite.attributes["num_classes"])

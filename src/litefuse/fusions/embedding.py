@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from litefuse.fusions.fusion import Fusion, fusion
+from litefuse.fusions.fusion import Fusion, count_problem, fusion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,10 +28,8 @@ class EmbeddingLookup(Fusion):
     ids_in_range = True
 
     def verify(self, composite: Composite) -> str | None:
-        if len(composite.args) != 2:
-            return f"it has {len(composite.args)} arguments, not 2 (table, ids)"
-        if len(composite.result_types) != 1:
-            return f"it has {len(composite.result_types)} results, not 1"
+        if (problem := count_problem(composite, ["table", "ids"])) is not None:
+            return problem
         table, ids = composite.arg_types
         if ids.dtype != "int32" or ids.rank != 1:
             return f"the ids are {ids}; EMBEDDING_LOOKUP takes int32 ids of rank 1"

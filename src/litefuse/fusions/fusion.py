@@ -23,6 +23,7 @@ __all__ = [
     "Fusion",
     "Inputs",
     "called_fusions",
+    "count_problem",
     "find_fusion",
     "fusion",
     "is_loading",
@@ -122,6 +123,22 @@ _FusionType = TypeVar("_FusionType", bound=type[Fusion])
 _own: dict[str, type[Fusion]] = {}  # from modules of this package that are loaded
 _installed: dict[str, type[Fusion]] = {}  # from plug-ins
 _registered: dict[str, type[Fusion]] = {}  # from the running program
+
+
+def count_problem(composite: Composite, arguments: Sequence[str], results: Sequence[str] = ()) -> str | None:
+    """Returns why a composite lacks its interface's numbers of arguments and results; None if it has them.
+
+    Args:
+        composite: The composite.
+        arguments: The names of its arguments.
+        results: The names of its results; none: there is one.
+    """
+    if len(composite.args) != len(arguments):
+        return f"it has {len(composite.args)} arguments, not {len(arguments)} ({', '.join(arguments)})"
+    if len(composite.result_types) != (len(results) or 1):
+        wanted = f"{len(results)} ({', '.join(results)})" if results else "1"
+        return f"it has {len(composite.result_types)} results, not {wanted}"
+    return None
 
 
 def fusion(*names: str, replace: bool = False) -> Callable[[_FusionType], _FusionType]:

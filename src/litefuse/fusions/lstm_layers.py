@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.fusions.fusion import Fusion, Inputs, fusion
+from litefuse.fusions.fusion import Fusion, Inputs, count_problem, fusion
 from litefuse.fusions.layer_arguments import loop_is_faster
 
 if TYPE_CHECKING:
@@ -263,16 +263,14 @@ def _known(kind: TensorType) -> tuple[int, ...]:
 
 def _interface_problem(composite: Composite) -> str | None:
     arguments, results, attributes = composite.arg_types, composite.result_tensor_types, composite.attributes
-    names = ", ".join(name for name, _ in _ARGUMENTS)
-    if len(arguments) == len(_ARGUMENTS) + 1:
+    names = [name for name, _ in _ARGUMENTS]
+    if len(arguments) == len(names) + 1:
         return (
-            f"it has 7 arguments: a mask or the sequences' lengths ({arguments[6]}) after {names}; "
+            f"it has 7 arguments: a mask or the sequences' lengths ({arguments[6]}) after {', '.join(names)}; "
             "UNIDIRECTIONAL_SEQUENCE_LSTM takes all steps"
         )
-    if len(arguments) != len(_ARGUMENTS):
-        return f"it has {len(arguments)} arguments, not 6 ({names})"
-    if len(results) != len(_RESULTS):
-        return f"it has {len(results)} results, not 5 ({', '.join(name for name, _ in _RESULTS)})"
+    if (problem := count_problem(composite, names, [name for name, _ in _RESULTS])) is not None:
+        return problem
     if not isinstance(attributes.get("time_major"), bool):
         return f"it needs the function attribute time_major (a bool); it has {dict(attributes)}"
     if not isinstance(attributes.get("go_backwards", False), bool):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.fusions.fusion import Fusion, Inputs, fusion
+from litefuse.fusions.fusion import Fusion, Inputs, count_problem, fusion
 
 if TYPE_CHECKING:
     from litefuse.fusions.builder import Builder
@@ -193,10 +193,8 @@ class SgnnProjection(Fusion):
     """
 
     def verify(self, composite: Composite) -> str | None:
-        if len(composite.args) != 2:
-            return f"it has {len(composite.args)} arguments, not 2 (values, row splits)"
-        if len(composite.result_types) != 1:
-            return f"it has {len(composite.result_types)} results, not 1"
+        if (problem := count_problem(composite, ["values", "row splits"])) is not None:
+            return problem
         values, splits = composite.arg_types
         (result,) = composite.result_tensor_types
         problem = (
