@@ -13,6 +13,7 @@ __all__ = [
     "INITIAL_STATE",
     "WITHHELD",
     "attribute_value",
+    "attribute_values",
     "custom_op_attributes",
     "mlir_attribute",
 ]
@@ -53,6 +54,11 @@ def mlir_attribute(value: Any) -> ir.Attribute:
             return ir.ArrayAttr.get([mlir_attribute(item) for item in value])  # pyright: ignore[reportUnknownVariableType]
         case _:
             raise TypeError(value)
+
+
+def attribute_values(op: ir.OpView | ir.Operation) -> dict[str, Any]:
+    """Returns an op's attributes by name, converted by :func:`attribute_value`."""
+    return {name: attribute_value(op.attributes[name]) for name in op.attributes}
 
 
 def attribute_value(attribute: ir.Attribute) -> Any:

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from litefuse.ir.attributes import attribute_value
-from litefuse.ir.call_graph import attributes_of
+from litefuse.ir.attributes import attribute_values
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.ops.dims import Shape, unknown
 from litefuse.ir.ops.facts import INTEGERS, Op, ShapeError, Tensor, Undecided, Values, known
@@ -79,9 +78,8 @@ def _type_result(op: ir.OpView) -> bool:
     if any(use.owner.name in FORWARDING for use in op.results[0].uses):
         return False
     element = ir.ShapedType(op.results[0].type).element_type
-    attributes = {key: attribute_value(value) for key, value in attributes_of(op).items()}
     with suppress(ShapeError, Undecided):  # the runtime refuses what contradicts itself
-        (shape,) = result_shapes(op.name, list(op.operands), [element], attributes)
+        (shape,) = result_shapes(op.name, list(op.operands), [element], attribute_values(op))
         if shape is not None:
             op.results[0].set_type(ranked_type(shape, element))
             return True

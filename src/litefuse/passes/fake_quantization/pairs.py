@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.ir.attributes import attribute_value
-from litefuse.ir.call_graph import all_operations, attributes_of
+from litefuse.ir.attributes import attribute_values
+from litefuse.ir.call_graph import all_operations
 from litefuse.ir.constants import tensor_constant, without_copies
 from litefuse.ir.locations import node_text
 from litefuse.ir.mlir import ir, producer
@@ -204,23 +204,19 @@ def _ends(op: ir.OpView) -> tuple[Any, Any]:
     return ends[0], ends[1]
 
 
-def _options(op: ir.OpView) -> Mapping[str, Any]:
-    return {name: attribute_value(value) for name, value in attributes_of(op).items()}
-
-
 def _by_arguments(op: ir.OpView) -> Grid:
-    options = _options(op)
+    options = attribute_values(op)
     low, high = options.get("min", -6.0), options.get("max", 6.0)
     return affine_grid(low, high, options.get("num_bits", 8), narrow=options.get("narrow_range", False))
 
 
 def _by_operands(op: ir.OpView) -> Grid:
-    options = _options(op)
+    options = attribute_values(op)
     return affine_grid(*_ends(op), options.get("num_bits", 8), narrow=options.get("narrow_range", False))
 
 
 def _symmetric(op: ir.OpView) -> Grid:
-    options = _options(op)
+    options = attribute_values(op)
     axis, rank = options.get("axis", -1), ir.ShapedType(op.operands[0].type).rank
     if axis not in {-1, rank - 1}:
         raise NotCovered(f"its channels are axis {axis}, not the last one")

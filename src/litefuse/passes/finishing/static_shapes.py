@@ -6,9 +6,8 @@ from contextlib import suppress
 
 import numpy as np
 
-from litefuse.ir.attributes import attribute_value
+from litefuse.ir.attributes import attribute_values
 from litefuse.ir.call_graph import (
-    attributes_of,
     defined_functions,
     is_public,
     nested_operations,
@@ -92,8 +91,7 @@ def _shape(op: ir.OpView) -> Shape | None:
         return None
     with suppress(ShapeError, Undecided):
         element = ir.ShapedType(op.results[0].type).element_type
-        attributes = {key: attribute_value(value) for key, value in attributes_of(op).items()}
-        (shape,) = result_shapes(op.name, list(op.operands), [element], attributes)
+        (shape,) = result_shapes(op.name, list(op.operands), [element], attribute_values(op))
         return shape
     return None
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from litefuse.ir.attributes import attribute_value
 from litefuse.ir.call_graph import functions, nested_operations
 from litefuse.ir.mlir import ir
+from litefuse.ir.purity import is_used
 from litefuse.ir.tensorflow_op import NotDecomposed
 from litefuse.ir.types import tensor_type_of
 from litefuse.passes.legalize.decomposition import Decomposed, Decomposition, before_engine
@@ -65,7 +66,7 @@ class RewriteBeforeLowering:
         """
         name = op.name.removeprefix("tf.")
         tried = forms_before_engine().get(name, ())
-        if op.name == name or not tried or not any(True for result in op.results for _ in result.uses):
+        if op.name == name or not tried or not is_used(op):
             return False
         if last is not None and any(each.form.last for each in tried):
             last.append(op)

@@ -12,7 +12,7 @@ from litefuse.ir.call_graph import attributes_of, functions, nested_operations, 
 from litefuse.ir.constants import PLACEHOLDER
 from litefuse.ir.mlir import func, ir, producer
 from litefuse.ir.ops.dims import Shape
-from litefuse.ir.purity import is_erasable
+from litefuse.ir.purity import is_erasable, is_used
 from litefuse.ir.tensorflow_op import NotDecomposed
 from litefuse.ir.types import tensor_type_of
 from litefuse.passes.legalize.composite_ops import create_composite_op
@@ -113,7 +113,7 @@ def _erase_unused(function: func.FuncOp) -> None:
         name = tensorflow_op(op).name  # in tfl.custom_tf
         if not op.name.startswith("tfl.") or not is_erasable(name) or len(op.results) == 0:
             continue
-        if not any(True for result in op.results for _ in result.uses):
+        if not is_used(op):
             op.operation.erase()
 
 

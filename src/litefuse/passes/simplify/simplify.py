@@ -10,6 +10,7 @@ from litefuse.ir.mlir import ir
 from litefuse.ir.ops.facts import INTEGERS
 from litefuse.ir.ops.numbers import NAMES
 from litefuse.ir.ops.values import VALUES
+from litefuse.ir.purity import is_used
 from litefuse.ir.shapes.editor import Editor, arithmetic_key, contradicts_dead_branch, is_known
 from litefuse.ir.shapes.graph import Function, ModuleGraph, Node
 from litefuse.ir.shapes.inference import Inference
@@ -149,7 +150,7 @@ def _rewrite_function(editor: Editor) -> None:
         editor.produced(node)
     if editor.modified:
         for node in editor.nodes():
-            if node.name in _ARITHMETIC and all(next(iter(result.uses), None) is None for result in node.op.results):
+            if node.name in _ARITHMETIC and not is_used(node.op):
                 editor.unsettled |= not all(map(editor.is_constant, editor.operands(node)))
                 node.op.operation.erase()
         update_function_type(function.op)

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.ir.attributes import attribute_value
-from litefuse.ir.call_graph import all_operations, attributes_of
+from litefuse.ir.attributes import attribute_values
+from litefuse.ir.call_graph import all_operations
 from litefuse.ir.constants import DENSE_CONSTANTS, PLACEHOLDER, pseudo_constant, stored, tensor_constant
 from litefuse.ir.mlir import ir
 from litefuse.ir.ops.facts import Op, Tensor, Undecided, array_of
@@ -176,7 +176,7 @@ def _parts(op: ir.Operation, array: _Array) -> Sequence[_Array] | None:
         shape = tuple(elements.type.shape)
         operands.append(Tensor("i32", shape, array_of(np.array(elements).reshape(-1).tolist(), shape)))
     try:
-        values = VALUES[name](Op(name, operands, [Tensor("", None)] * len(op.results), _attributes(op)))
+        values = VALUES[name](Op(name, operands, [Tensor("", None)] * len(op.results), attribute_values(op)))
     except (Undecided, LookupError, TypeError, ValueError):  # raised by numpy; the engine reports what is wrong
         return None
     parts = values if isinstance(values, list) else [values]
@@ -184,14 +184,10 @@ def _parts(op: ir.Operation, array: _Array) -> Sequence[_Array] | None:
     return parts if [part.shape for part in parts] == shapes and all(part.size for part in parts) else None
 
 
-def _attributes(op: ir.Operation) -> dict[str, Any]:
-    return {name: attribute_value(attribute) for name, attribute in attributes_of(op).items()}
-
-
 def _gathered(op: ir.Operation, array: _Array) -> _Array | None:
     """Returns what an op gathers at constant places, a view if they follow each other; None if that is dynamic."""
     stated, *axes = [stored(value) for value in list(op.operands)[1:]]
-    attributes = _attributes(op)
+    attributes = attribute_values(op)
     if stated is None or attributes.get("batch_dims", 0) != 0:
         return None
     places = np.array(stated).reshape(stated.type.shape)

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.ir.attributes import attribute_value
-from litefuse.ir.call_graph import attributes_of, defined_functions, nested_operations
+from litefuse.ir.attributes import attribute_values
+from litefuse.ir.call_graph import defined_functions, nested_operations
 from litefuse.ir.constants import stored, tensor_constant
 from litefuse.ir.mlir import ir
 from litefuse.ir.ops.facts import FLOATS, INTEGERS, MALFORMED, Op, Tensor, Undecided
@@ -205,7 +205,7 @@ def _results(op: ir.OpView, operands: Sequence[_Array]) -> Sequence[_Array]:
         function = _FUNCTIONS.get(name) or FUNCTIONS_OF_FLOAT64.get(name)
         if function is not None:
             return [function(*operands)]
-    attributes = {key: attribute_value(attribute) for key, attribute in attributes_of(op).items()}
+    attributes = attribute_values(op)
     given = [Tensor(_element(value), array.shape, array) for value, array in zip(op.operands, operands, strict=True)]
     moved = VALUES[name](Op(name, given, [Tensor(_element(result), None) for result in op.results], attributes))
     return moved if isinstance(moved, list) else [moved]
