@@ -13,6 +13,7 @@ import numpy.typing as npt
 from litefuse.ir.builder import Builder, MixedSize
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_value
+from litefuse.ir.tensors import Tensor
 from litefuse.ir.types import tensor_type_of
 
 __all__ = [
@@ -153,10 +154,10 @@ class Value:
         self.listed = listed
         self.expanded = expanded
 
-    def emit(self) -> ir.Value:
+    def emit(self) -> Tensor:
         """Emits the value as TensorFlow ops, once, at the insertion point of the first call."""
-        if not isinstance(self._emitted, ir.Value):
-            self._emitted = self._emitted()
+        if not isinstance(self._emitted, Tensor):
+            self._emitted = Tensor(self._emitted if isinstance(self._emitted, ir.Value) else self._emitted())
         return self._emitted
 
 

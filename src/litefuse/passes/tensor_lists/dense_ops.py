@@ -11,7 +11,7 @@ from litefuse.ir.builder import Builder, MixedSize
 from litefuse.ir.constants import integer_constant, tensor_constant
 from litefuse.ir.mlir import ir
 from litefuse.ir.ops.dims import Shape
-from litefuse.ir.tensors import Tensor
+from litefuse.ir.tensors import Tensor, equal, maximum, minimum, select
 from litefuse.ir.types import ranked_type, tensor_type_of
 from litefuse.passes.tensor_lists.list_groups import Web, resizes, unsupported
 from litefuse.passes.tensor_lists.list_ops import NONE
@@ -137,7 +137,7 @@ def _at(value: ir.Value, index: Tensor, shape: Shape, web: Web, b: Builder) -> i
         return _zeros(web, known, b)
     if web.dtype in _GATHERED:
         return b.op("GatherV2", [value, index, b.constant(0, "int32")], shape, web.dtype, batch_dims=0)
-    item = b.slice(value, 0, index, b.dims("AddV2", index, 1))
+    item = b.slice(value, 0, index, index + 1)
     return b.op("Squeeze", [item], shape, b.dtype(item), squeeze_dims=[0])
 
 
@@ -150,14 +150,14 @@ def _set_item(op: ir.OpView, web: Web, _dims: Sequence[MixedSize], b: Builder) -
     if web.length == 1 and integer_constant(index) == 0:
         return [_ensured(update, ir.ShapedType(web.type), b)]
     if resizes(op):
-        missing = b.dims("Sub", b.dims("AddV2", index, 1), _length(value, b))
-        value = _longer(value, b.dims("Maximum", missing, 0), web, b)
+        missing = index + 1 - _length(value, b)
+        value = _longer(value, maximum(missing, 0), web, b)
     if web.dtype in _UPDATED:
         rank = len(b.shape(update))
         start = b.vector([index, *[0] * (rank - 1)])
         updated = b.op("XlaDynamicUpdateSlice", [value, update, start], b.shape(value), web.dtype)
         return [_typed(updated, web)]
-    after = b.slice(value, 0, b.dims("AddV2", index, 1), None)
+    after = b.slice(value, 0, index + 1, None)
     return [_typed(b.concat([b.slice(value, 0, 0, index), update, after], 0), web)]
 
 
@@ -174,7 +174,7 @@ def _fitting(value: ir.Value, item: ir.Value, web: Web, b: Builder) -> tuple[ir.
 def _missing(dims: Sequence[MixedSize], others: Sequence[MixedSize], b: Builder) -> list[tuple[MixedSize, MixedSize]]:
     """Returns the paddings at the end of dimensions that are 0 and should have other sizes."""
     return [
-        (0, 0) if isinstance(dim, int) else (0, b.select(b.compare("Equal", dim, 0), b.scalar(other), 0))
+        (0, 0) if isinstance(dim, int) else (0, select(equal(dim, 0), b.scalar(other), 0))
         for dim, other in zip(dims, others, strict=True)
     ]
 
@@ -200,7 +200,7 @@ def _push_back(op: ir.OpView, web: Web, _dims: Sequence[MixedSize], b: Builder) 
 
 def _pop_back(op: ir.OpView, web: Web, _dims: Sequence[MixedSize], b: Builder) -> list[ir.Value]:
     value = op.operands[0]
-    last = b.dims("Sub", _length(value, b), 1)
+    last = _length(value, b) - 1
     item = _at(value, b.scalar(last), _item_shape(op.results[1], web), web, b)
     return [_typed(b.slice(value, 0, 0, last), web), item]
 
@@ -208,8 +208,8 @@ def _pop_back(op: ir.OpView, web: Web, _dims: Sequence[MixedSize], b: Builder) -
 def _resize(op: ir.OpView, web: Web, _dims: Sequence[MixedSize], b: Builder) -> list[ir.Value]:
     value, size = op.operands[0], _number(op.operands[1], b)
     present = _length(value, b)
-    kept = b.slice(value, 0, 0, b.dims("Minimum", present, size))
-    missing = b.dims("Maximum", b.dims("Sub", size, present), 0)
+    kept = b.slice(value, 0, 0, minimum(present, size))
+    missing = maximum(size - present, 0)
     return [_longer(kept, missing, web, b)]
 
 
@@ -236,7 +236,7 @@ def _concat(op: ir.OpView, web: Web, _dims: Sequence[MixedSize], b: Builder) -> 
     if not web.item:
         raise unsupported(op, "its items are scalars, which cannot be concatenated")
     length, first, *rest = b.sizes(op.operands[0])
-    joined = b.reshape(op.operands[0], [b.dims("Mul", length, first), *rest])
+    joined = b.reshape(op.operands[0], [length * first, *rest])
     count = b.scalar(first)
     lengths = b.op("Fill", [b.vector([length]), count], [web.length], "int32")
     return [joined, b.cast(lengths, "int64")]
@@ -254,15 +254,15 @@ def _scatter(op: ir.OpView, web: Web, _dims: Sequence[MixedSize], b: Builder) ->
     tensor, indices = op.operands[0], op.operands[1]
     count = _number(op.operands[3], b)
     if count == -1:
-        count = b.dims("AddV2", b.reduce("Max", indices, 0), 1)
+        count = b.reduce("Max", indices, 0) + 1
     value = _zeros(web, [count, *b.sizes(tensor)[1:]], b)
     return [_typed(_scattered(value, tensor, indices, op, web, b), web)]
 
 
 def _scatter_into(op: ir.OpView, web: Web, _dims: Sequence[MixedSize], b: Builder) -> list[ir.Value]:
     value, tensor, indices = op.operands
-    missing = b.dims("Sub", b.dims("AddV2", b.reduce("Max", indices, 0), 1), _length(value, b))
-    value = _longer(value, b.dims("Maximum", missing, 0), web, b)
+    missing = b.reduce("Max", indices, 0) + 1 - _length(value, b)
+    value = _longer(value, maximum(missing, 0), web, b)
     return [_typed(_scattered(value, tensor, indices, op, web, b), web)]
 
 
@@ -275,13 +275,13 @@ def _scattered(value: ir.Value, tensor: ir.Value, indices: ir.Value, op: ir.OpVi
         raise unsupported(op, f"LiteRT's GATHER does not take {web.dtype}")
     places = b.expand(b.range(b.size(value, 0)), 1)
     numbers = b.expand(b.range(b.size(indices, 0)), 0)
-    meant = b.compare("Equal", places, b.expand(indices, 0))
-    last = b.reduce("Max", b.select(meant, numbers, -1), 1)
-    items = b.gather(tensor, b.binary("Maximum", last, 0))
-    written = b.compare("GreaterEqual", last, 0)
+    meant = equal(places, b.expand(indices, 0))
+    last = b.reduce("Max", select(meant, numbers, -1), 1)
+    items = b.gather(tensor, maximum(last, 0))
+    written = last >= 0
     for _ in b.shape(value)[1:]:
         written = b.expand(written, len(b.shape(written)))
-    return b.select(written, items, value)
+    return select(written, items, value)
 
 
 def _sum(op: ir.OpView, web: Web, _dims: Sequence[MixedSize], b: Builder) -> list[ir.Value]:

@@ -247,13 +247,13 @@ def emit(size: Dim, b: Builder) -> MixedSize:
     for symbols, factor in size.terms:
         if symbols and factor > 0:
             term = _product(symbols, factor, b)
-            total = term if total is None else b.dims("AddV2", total, term)
+            total = term if total is None else total + term
     if total is None:
         total, number = number, 0
     for symbols, factor in size.terms:
         if symbols and factor < 0:
-            total = b.dims("Sub", total, _product(symbols, -factor, b))
-    return b.dims("AddV2", total, number) if number else total
+            total = total - _product(symbols, -factor, b)
+    return total + number if number else total
 
 
 def _as_one_quotient(size: Dim) -> Dim:

@@ -10,6 +10,7 @@ from litefuse.ir.constants import integer_constant, without_copies
 from litefuse.ir.mlir import func, ir, producer
 from litefuse.ir.op_creation import create_like
 from litefuse.ir.purity import replace_op
+from litefuse.ir.tensors import maximum, minimum
 from litefuse.ir.types import tensor_type_of
 
 __all__ = ["take_ragged_items_apart"]
@@ -80,9 +81,9 @@ def _take_rows(op: ir.OpView, by_symbol: Mapping[str, func.FuncOp]) -> None:
             ends = b.cast(splits_here, "int32")
             # Splits that are none must not read elsewhere.
             size = b.scalar(b.size(values_here, 0))
-            begin, end = (b.gather(ends, at) for at in (index, b.binary("AddV2", index, 1)))
-            begin = b.binary("Minimum", b.binary("Maximum", begin, 0), size)
-            end = b.binary("Minimum", b.binary("Maximum", end, begin), size)
+            begin, end = (b.gather(ends, at) for at in (index, index + 1))
+            begin = minimum(maximum(begin, 0), size)
+            end = minimum(maximum(end, begin), size)
             places = b.op("Range", [begin, end, b.scalar(1)], [None], "int32")
             new = b.gather(values_here, places)
         replace_op(row, [new])

@@ -11,6 +11,7 @@ from litefuse.ir.call_graph import all_operations
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_value
 from litefuse.ir.purity import replace_op
+from litefuse.ir.tensors import Tensor, minimum
 from litefuse.ir.types import TensorType, assign_variable, ranked_tensor_type, tensor_type_of
 from litefuse.passes.variables.call_once import initializer
 
@@ -75,31 +76,31 @@ def _has_generator(op: ir.OpView) -> bool:
 
 def _drawn(b: Builder, op: ir.OpView, handle: ir.Value) -> ir.Value:
     """Emits the stateless op, and the assignment of the counter behind it."""
-    counter = create_value("tf.ReadVariableOp", ranked_tensor_type(TensorType("int64", (1,))), [handle])
+    counter = Tensor(create_value("tf.ReadVariableOp", ranked_tensor_type(TensorType("int64", (1,))), [handle]))
     key, rest = (b.constant([seed], "int64") for seed in _seeds(op))
     state = [b.op("Bitcast", [key], [1], "uint64")]
     state.append(b.op("Bitcast", [b.concat([counter, rest], 0)], [2], "uint64"))
     first, *bounds = op.operands
     operands = [first, *state, b.constant(np.array(_PHILOX), "int32"), *bounds]
     result = create_value(f"tf.{_STATELESS[op.name]}", op.results[0].type, operands)
-    assign_variable(handle, b.binary("AddV2", counter, b.reshape(_groups(b, op), [1])))
+    assign_variable(handle, counter + b.reshape(_groups(b, op), [1]))
     return result
 
 
-def _groups(b: Builder, op: ir.OpView) -> ir.Value:
+def _groups(b: Builder, op: ir.OpView) -> Tensor:
     """Emits how many groups of words the op reserves, as int64 with one element."""
     if op.name != "tf.RandomShuffle":
         count = _size_of(b, b.cast(op.operands[0], "int64"))
-        return b.binary("Mul", count, _RESERVED)
+        return count * _RESERVED
     # One word for each row but the last; none where there is no element.
     sizes = tensor_type_of(op.operands[0]).shape
     vector = ranked_tensor_type(TensorType("int32", (None if sizes is None else len(sizes),)))
     shape = b.cast(create_value("tf.Shape", vector, [op.operands[0]]), "int64")
-    groups = b.binary("FloorDiv", b.binary("AddV2", b.element(shape, 0), 2), 4)
-    return b.binary("Mul", groups, b.binary("Minimum", _size_of(b, shape), 1))
+    groups = (b.element(shape, 0) + 2) // 4
+    return groups * minimum(_size_of(b, shape), 1)
 
 
-def _size_of(b: Builder, shape: ir.Value) -> ir.Value:
+def _size_of(b: Builder, shape: ir.Value) -> Tensor:
     return b.op("Prod", [shape, b.constant([0], "int32")], [], "int64", keep_dims=False)
 
 

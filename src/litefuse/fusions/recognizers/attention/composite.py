@@ -25,13 +25,14 @@ from litefuse.fusions.recognizers.attention.roles import Roles
 from litefuse.fusions.recognizers.attention.scores import Mask
 from litefuse.ir.builder import Builder, MixedSize
 from litefuse.ir.mlir import ir
+from litefuse.ir.tensors import Tensor, select
 
 __all__ = ["NAME", "Form", "definition"]
 
 NAME = "odml.scaled_dot_product_attention"
 
 #: Emits the attention itself, from queries, keys, values and the mask if there is one.
-Core: TypeAlias = "Callable[[Sequence[ir.Value], Mapping[str, Any]], ir.Value]"
+Core: TypeAlias = "Callable[[Sequence[Tensor], Mapping[str, Any]], Tensor]"
 
 # What is added to the score of a masked key: its sum with any score is this number itself, as if it were selected.
 _MASKED = -2.3819763e38
@@ -117,7 +118,7 @@ class Form:
             return "the sizes of its heads are not known"
         return None
 
-    def build(self, b: Builder, arguments: Sequence[ir.Value], core: Core) -> ir.Value:
+    def build(self, b: Builder, arguments: Sequence[Tensor], core: Core) -> Tensor:
         """Builds the attention around its core, from the model's tensors to the model's result."""
         roles = self.roles
         values = [arguments[place] for place in self.places]
@@ -140,7 +141,7 @@ class Form:
         if self.zeroed is not None:
             # A query all of whose keys are masked has no weights at all.
             anything = b.reduce("Max", masks[self.zeroed], 3, keep_dims=True)
-            result = b.binary("Mul", result, b.transpose(anything, [0, 2, 1, 3]))
+            result = result * b.transpose(anything, [0, 2, 1, 3])
         return arranged(b, result, [roles.batch, roles.query, roles.all_heads, roles.depth], self.result, known)
 
     def _sizes(self, b: Builder, values: Sequence[ir.Value]) -> dict[int, MixedSize]:
@@ -157,30 +158,30 @@ class Form:
                     known[word[0]] = fixed if fixed is not None else (sizes or [])[axis]
         return known | {atom: size for atom, size in enumerate(self.axes.sizes) if size is not None}
 
-    def _mask(self, b: Builder, masks: Sequence[ir.Value]) -> ir.Value:
+    def _mask(self, b: Builder, masks: Sequence[Tensor]) -> Tensor:
         """Returns what is added to the scores."""
-        kept: ir.Value | None = None
-        added: ir.Value | None = None
+        kept: Tensor | None = None
+        added: Tensor | None = None
         numbers: list[float] = []
         for mask, value in zip(self.masks, masks, strict=True):
             if mask.kind == "add":
-                term = value if mask.number == 1 else b.binary("Mul", value, mask.number)
-                added = term if added is None else b.binary("AddV2", added, term)
+                term = value if mask.number == 1 else value * mask.number
+                added = term if added is None else added + term
                 continue
             numbers.append(mask.number)
-            stays = value if mask.kind == "keep" else b.binary("Sub", 1.0, value)
-            kept = stays if kept is None else b.binary("Mul", kept, stays)
+            stays = value if mask.kind == "keep" else 1.0 - value
+            kept = stays if kept is None else kept * stays
         if kept is not None:
             if math.isinf(min(numbers)):
-                term = b.select(b.compare("Greater", kept, 0.5), b.constant(0, "float32"), -math.inf)
+                term = select(kept > 0.5, b.constant(0, "float32"), -math.inf)
             else:
-                term = b.binary("Mul", b.binary("Sub", 1.0, kept), _MASKED)
-            added = term if added is None else b.binary("AddV2", added, term)
+                term = (1.0 - kept) * _MASKED
+            added = term if added is None else added + term
         assert added is not None
         return added
 
 
-def definition(b: Builder, operands: Sequence[ir.Value], attributes: Mapping[str, Any]) -> ir.Value:
+def definition(b: Builder, operands: Sequence[Tensor], attributes: Mapping[str, Any]) -> Tensor:
     """Builds the attention itself of plain ops."""
     q, k, v = (b.transpose(value, [0, 2, 1, 3]) for value in operands[:3])
     shape, (key_heads, keys) = b.sizes(q), (b.size(k, 1), b.size(k, 2))
@@ -197,11 +198,11 @@ def definition(b: Builder, operands: Sequence[ir.Value], attributes: Mapping[str
         scores = b.reshape(scores, [batch, heads, queries, keys])
     scale, cap = attributes["scale"], attributes.get("logit_cap")
     if cap is not None:
-        scores = b.binary("Mul", b.unary("Tanh", b.binary("Mul", scores, scale / cap)), cap)
+        scores = b.unary("Tanh", scores * (scale / cap)) * cap
     elif scale != 1:
-        scores = b.binary("Mul", scores, scale)
+        scores = scores * scale
     if len(operands) > 3:
-        scores = b.binary("AddV2", scores, operands[3])
+        scores = scores + operands[3]
     weights = b.unary("Softmax", scores)
     if groups:
         weights = b.reshape(weights, [batch, key_heads, rows, keys])
@@ -216,13 +217,13 @@ def definition(b: Builder, operands: Sequence[ir.Value], attributes: Mapping[str
 
 def arranged(
     b: Builder,
-    value: ir.Value,
+    value: Tensor,
     words: Sequence[Word],
     wanted: Sequence[Word],
     sizes: Mapping[int, MixedSize],
     *,
     whole: bool = False,
-) -> ir.Value:
+) -> Tensor:
     """Moves, merges and splits axes.
 
     Args:

@@ -14,6 +14,7 @@ from litefuse.fusions.recognizers.regions import NotRecognized
 from litefuse.ir.builder import Builder
 from litefuse.ir.defining_ops import source
 from litefuse.ir.mlir import ir
+from litefuse.ir.tensors import Tensor
 from litefuse.ir.types import tensor_type_of
 
 __all__ = ["Activations", "gelu", "gelu_by_tanh", "silu"]
@@ -167,17 +168,17 @@ def _near(graph: Graph, entry: _Formula, operand: ir.Value, anchor: ir.Value) ->
 
 
 def _reference(entry: _Formula, *, gated: bool) -> Reference:
-    def build(b: Builder, arguments: Sequence[ir.Value], attributes: Mapping[str, Any]) -> list[ir.Value]:
+    def build(b: Builder, arguments: Sequence[Tensor], attributes: Mapping[str, Any]) -> list[Tensor]:
         x = arguments[0]
         if entry.name is None:
-            y = b.binary("Mul", x, b.unary("Sigmoid", x))
+            y = x * b.unary("Sigmoid", x)
         else:
             if attributes["approximate"]:
-                cube = b.binary("Mul", b.binary("Mul", x, b.binary("Mul", x, x)), 0.044715)
-                inner = b.unary("Tanh", b.binary("Mul", b.binary("AddV2", x, cube), (2 / math.pi) ** 0.5))
+                cube = x * (x * x) * 0.044715
+                inner = b.unary("Tanh", (x + cube) * (2 / math.pi) ** 0.5)
             else:
-                inner = b.unary("Erf", b.binary("Mul", x, 2**-0.5))
-            y = b.binary("Mul", b.binary("Mul", x, 0.5), b.binary("AddV2", inner, 1.0))
-        return [b.binary("Mul", y, arguments[1]) if gated else y]
+                inner = b.unary("Erf", x * 2**-0.5)
+            y = x * 0.5 * (inner + 1.0)
+        return [y * arguments[1] if gated else y]
 
     return build

@@ -14,6 +14,7 @@ from litefuse.fusions.recognizers.regions import NotRecognized, empty_composite,
 from litefuse.ir.builder import Builder
 from litefuse.ir.call_graph import create_call, function_symbol, update_function_type
 from litefuse.ir.mlir import func, ir
+from litefuse.ir.tensors import Tensor
 
 __all__ = ["Attention"]
 
@@ -72,7 +73,7 @@ def _named(graph: Graph, found: Softmax, result: ir.Value, others: Collection[ir
 
 
 def _reference(form: Form) -> Reference:
-    def build(b: Builder, arguments: Sequence[ir.Value], attributes: Mapping[str, Any]) -> Sequence[ir.Value]:
+    def build(b: Builder, arguments: Sequence[Tensor], attributes: Mapping[str, Any]) -> Sequence[ir.Value]:
         del attributes
         return [form.build(b, arguments, lambda operands, options: definition(b, operands, options))]
 
@@ -80,13 +81,15 @@ def _reference(form: Form) -> Reference:
 
 
 def _emission(form: Form) -> Emission:
-    def build(module: ir.Module, place: str, b: Builder, arguments: Sequence[ir.Value]) -> Sequence[ir.Value]:
-        def core(operands: Sequence[ir.Value], attributes: Mapping[str, Any]) -> ir.Value:
+    def build(module: ir.Module, place: str, b: Builder, arguments: Sequence[Tensor]) -> Sequence[ir.Value]:
+        def core(operands: Sequence[Tensor], attributes: Mapping[str, Any]) -> Tensor:
             function = empty_composite(module, place, NAME, attributes, [value.type for value in operands])
             with ir.InsertionPoint(function.entry_block):
-                func.ReturnOp([definition(b, list(function.entry_block.arguments), attributes)])
+                func.ReturnOp(
+                    [definition(b, [Tensor(argument) for argument in function.entry_block.arguments], attributes)]
+                )
             update_function_type(function)
-            return create_call(function_symbol(function), list(function.type.results), operands).results[0]
+            return Tensor(create_call(function_symbol(function), list(function.type.results), operands).results[0])
 
         return [form.build(b, arguments, core)]
 

@@ -10,6 +10,7 @@ from litefuse.fusions.recognizers.regions import NotRecognized, Region, region_o
 from litefuse.ir.builder import Builder
 from litefuse.ir.locations import node_name
 from litefuse.ir.mlir import func, ir
+from litefuse.ir.tensors import Tensor
 from litefuse.ir.types import TensorType, tensor_type_of
 
 __all__ = ["Emission", "Graph", "Layer", "LayerFinder", "NamedLayer", "NearMiss", "Reference", "where"]
@@ -19,11 +20,11 @@ _LONGEST = 12
 
 #: Builds a layer from its definition, with TensorFlow's ops, from the arguments and the attributes; the check of the
 #: naming compares the model's own ops with it.
-Reference: TypeAlias = "Callable[[Builder, Sequence[ir.Value], Mapping[str, Any]], Sequence[ir.Value]]"
+Reference: TypeAlias = "Callable[[Builder, Sequence[Tensor], Mapping[str, Any]], Sequence[ir.Value]]"
 
 #: Builds a layer around its composite, which takes or gives tensors in another form than the model has them: from the
 #: module, the name of the layer's node, and the arguments.
-Emission: TypeAlias = "Callable[[ir.Module, str, Builder, Sequence[ir.Value]], Sequence[ir.Value]]"
+Emission: TypeAlias = "Callable[[ir.Module, str, Builder, Sequence[Tensor]], Sequence[ir.Value]]"
 
 
 class Graph:

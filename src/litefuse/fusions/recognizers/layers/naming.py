@@ -24,6 +24,7 @@ from litefuse.ir.builder import Builder
 from litefuse.ir.call_graph import function_symbol, update_function_type
 from litefuse.ir.constants import int32_constant
 from litefuse.ir.mlir import func, ir
+from litefuse.ir.tensors import Tensor
 from litefuse.ir.types import tensor_type_of
 
 __all__ = ["Compare", "LayerSearch"]
@@ -128,7 +129,8 @@ def _put_around(module: ir.Module, function: func.FuncOp, node: str, emit: Emiss
     for op in reversed(list(block.operations)):
         op.operation.erase()
     with ir.InsertionPoint(block), function.location:
-        func.ReturnOp(list(emit(module, node, Builder(), list(block.arguments))))
+        arguments = [Tensor(argument) for argument in block.arguments]
+        func.ReturnOp(list(emit(module, node, Builder(), arguments)))
     update_function_type(function)
 
 
@@ -190,11 +192,8 @@ def _problem(
     defined.add_entry_block()
     try:
         with ir.InsertionPoint(defined.entry_block), defined.location:
-            func.ReturnOp(
-                list(
-                    reference(Builder(), list(defined.entry_block.arguments)[: len(layer.arguments)], layer.attributes)
-                )
-            )
+            arguments = [Tensor(argument) for argument in defined.entry_block.arguments[: len(layer.arguments)]]
+            func.ReturnOp(list(reference(Builder(), arguments, layer.attributes)))
         update_function_type(defined)
         return compare(module, composite, defined)
     finally:

@@ -13,6 +13,7 @@ from litefuse.ir.builder import Builder
 from litefuse.ir.constants import integer_constant
 from litefuse.ir.defining_ops import constant_number, source
 from litefuse.ir.mlir import ir
+from litefuse.ir.tensors import Tensor
 from litefuse.ir.types import tensor_type_of
 
 __all__ = ["RotaryEmbeddings"]
@@ -324,7 +325,7 @@ def _plain(value: ir.Value) -> ir.Value:
     return value
 
 
-def _rotary(b: Builder, arguments: Sequence[ir.Value], attributes: Mapping[str, Any]) -> list[ir.Value]:
+def _rotary(b: Builder, arguments: Sequence[Tensor], attributes: Mapping[str, Any]) -> list[Tensor]:
     x, cos, sin = arguments
     rank = len(tensor_type_of(x).sizes)
     size = tensor_type_of(x).sizes[-1] or 0
@@ -337,15 +338,15 @@ def _rotary(b: Builder, arguments: Sequence[ir.Value], attributes: Mapping[str, 
         a, other = (b.reshape(b.slice(pairs, rank, index, index + 1), [*whole[:-1], half]) for index in (0, 1))
     if attributes["angles"] == "of pairs":
         parts = [
-            b.binary("Sub", b.binary("Mul", a, cos), b.binary("Mul", other, sin)),
-            b.binary("AddV2", b.binary("Mul", other, cos), b.binary("Mul", a, sin)),
+            a * cos - other * sin,
+            other * cos + a * sin,
         ]
         return [_together(b, parts, whole, attributes["pairs"])]
-    turned = _together(b, [b.unary("Neg", other), a], whole, attributes["pairs"])
-    return [b.binary("AddV2", b.binary("Mul", x, cos), b.binary("Mul", turned, sin))]
+    turned = _together(b, [-other, a], whole, attributes["pairs"])
+    return [x * cos + turned * sin]
 
 
-def _together(b: Builder, parts: Sequence[ir.Value], whole: Sequence[Any], pairs: Pairs) -> ir.Value:
+def _together(b: Builder, parts: Sequence[Tensor], whole: Sequence[Any], pairs: Pairs) -> Tensor:
     rank = len(whole)
     if pairs == "halves":
         return b.concat(parts, rank - 1)

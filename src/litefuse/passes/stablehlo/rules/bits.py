@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from litefuse.ir.mlir import ir
+from litefuse.ir.tensors import Tensor, maximum, minimum, select
 from litefuse.passes.stablehlo.rules.broadcasting import elementwise, on_elements
 from litefuse.passes.stablehlo.translation import Result, Rule, Rules, Translation
 from litefuse.passes.stablehlo.values import operands_of
@@ -32,8 +33,8 @@ def _leading_zeros(op: Any, t: Translation) -> Result:
         lengths = np.array([number.bit_length() or -8 * size for number in range(256)])
         places = b.gather(b.constant(lengths, "int32"), b.cast(octets, "int32"))
         if size > 1:
-            places = b.reduce("Max", b.binary("AddV2", places, b.constant(8 * np.arange(size), "int32")), len(shape))
-        return b.cast(b.binary("Sub", 8 * size, b.binary("Maximum", places, 0)), dtype)
+            places = b.reduce("Max", places + b.constant(8 * np.arange(size), "int32"), len(shape))
+        return b.cast(8 * size - maximum(places, 0), dtype)
 
     return elementwise(t, op.operands, emit)
 
@@ -57,7 +58,7 @@ def _shift(name: str, *, logical: bool = False) -> Rule:
             return elementwise(t, op.operands, lambda x, places: _shifted_left(t, x, places, known))
         other = f"u{dtype}" if logical and dtype.startswith("int") else dtype
 
-        def emit(x: ir.Value, places: ir.Value) -> ir.Value:
+        def emit(x: Tensor, places: Tensor) -> Tensor:
             x = t.b.bitcast(x, other)
             for distance in _distances(t, places, known, logical=other.startswith("u")):
                 x = t.b.binary("RightShift", x, t.b.cast(distance, other))
@@ -68,9 +69,9 @@ def _shift(name: str, *, logical: bool = False) -> Rule:
     return rule
 
 
-def _shifted_left(t: Translation, x: ir.Value, places: ir.Value, known: float | None) -> ir.Value:
+def _shifted_left(t: Translation, x: Tensor, places: Tensor, known: float | None) -> Tensor:
     """Emits the product with a power of two, which is 0 from the width on."""
-    b, dtype = t.b, t.b.dtype(x)
+    b, dtype = t.b, x.dtype
     signed = dtype.removeprefix("u")
     width = 8 * np.dtype(dtype).itemsize
     powers = np.append(np.left_shift(np.ones(width, signed), np.arange(width).astype(signed)), 0)
@@ -78,24 +79,23 @@ def _shifted_left(t: Translation, x: ir.Value, places: ir.Value, known: float | 
         factor = b.constant(powers[int(known) if 0 <= known < width else width], signed)
     else:
         factor = b.gather(b.constant(powers, signed), _within(t, places, width))
-    return b.bitcast(b.binary("Mul", b.bitcast(x, signed), factor), dtype)
+    return b.bitcast(b.bitcast(x, signed) * factor, dtype)
 
 
-def _distances(t: Translation, places: ir.Value, known: float | None, *, logical: bool) -> list[ir.Value]:
+def _distances(t: Translation, places: Tensor, known: float | None, *, logical: bool) -> list[Tensor]:
     """Returns the distances to shift by one after the other: TensorFlow's op shifts by the width less 1 at most."""
-    b, width = t.b, 8 * np.dtype(t.b.dtype(places)).itemsize
+    width = 8 * np.dtype(places.dtype).itemsize
     if known is not None and 0 <= known < width:
         return [places]
     within = _within(t, places, width)
-    first = b.binary("Minimum", within, width - 1)
-    return [first, b.binary("Sub", within, first)] if logical else [first]
+    first = minimum(within, width - 1)
+    return [first, within - first] if logical else [first]
 
 
-def _within(t: Translation, places: ir.Value, width: int) -> ir.Value:
+def _within(t: Translation, places: Tensor, width: int) -> Tensor:
     """Returns distances as int32; those that are as large as the width, or negative, are the width."""
-    b = t.b
-    places = b.cast(b.binary("Minimum", places, width) if width == 64 else places, "int32")
-    return b.select(b.compare("Less", places, 0), width, b.binary("Minimum", places, width))
+    places = t.b.cast(minimum(places, width) if width == 64 else places, "int32")
+    return select(places < 0, width, minimum(places, width))
 
 
 def are_disjoint(t: Translation, a: ir.Value, b: ir.Value) -> bool:

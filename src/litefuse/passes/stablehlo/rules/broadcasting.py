@@ -10,6 +10,7 @@ import numpy as np
 
 from litefuse.ir.builder import MixedSize
 from litefuse.ir.mlir import ir
+from litefuse.ir.tensors import Tensor
 from litefuse.passes.stablehlo.translation import Result, Translation
 from litefuse.passes.stablehlo.values import Elements, Value, dims_of, elements_of, elements_value, spread
 
@@ -17,14 +18,12 @@ __all__ = ["ON_COMPARED", "elementwise", "number_value", "of_numbers", "on_eleme
 
 
 @overload
-def elementwise(t: Translation, operands: Sequence[ir.Value], emit: Callable[[ir.Value], ir.Value]) -> Result: ...
+def elementwise(t: Translation, operands: Sequence[ir.Value], emit: Callable[[Tensor], ir.Value]) -> Result: ...
+@overload
+def elementwise(t: Translation, operands: Sequence[ir.Value], emit: Callable[[Tensor, Tensor], ir.Value]) -> Result: ...
 @overload
 def elementwise(
-    t: Translation, operands: Sequence[ir.Value], emit: Callable[[ir.Value, ir.Value], ir.Value]
-) -> Result: ...
-@overload
-def elementwise(
-    t: Translation, operands: Sequence[ir.Value], emit: Callable[[ir.Value, ir.Value, ir.Value], ir.Value]
+    t: Translation, operands: Sequence[ir.Value], emit: Callable[[Tensor, Tensor, Tensor], ir.Value]
 ) -> Result: ...
 def elementwise(t: Translation, operands: Sequence[ir.Value], emit: Callable[..., ir.Value]) -> Result:
     """Applies ``emit`` to operands that broadcast, each before it is broadcast."""

@@ -200,7 +200,7 @@ class _Loop:
             self.captures.bind(inner, captured, block.arguments)
             arguments = self._arguments(inner, block, dict(zip(self.changing, variables, strict=True)))
             values = inner.block(block, arguments, without=self.hoisted)
-            results = [value.emit() for i, value in enumerate(values) if i not in self.invariant]
+            results: list[ir.Value] = [value.emit() for i, value in enumerate(values) if i not in self.invariant]
             return [*results, *captured] if passing else results
 
         return self.t.functions.define(f"while.{name}", list(kinds), emit)

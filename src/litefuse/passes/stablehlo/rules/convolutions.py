@@ -103,10 +103,10 @@ def _batches_as_channels(t: Translation, image: ir.Value, groups: int) -> ir.Val
     """Turns ``[g n, ..., c]`` into ``[n, ..., g c]``: groups of batches are convolved like groups of channels."""
     b = t.b
     batch, *spatial, channels = b.sizes(image)
-    apart = b.reshape(image, [groups, b.dims("FloorDiv", batch, groups), *spatial, channels])
+    apart = b.reshape(image, [groups, batch // groups, *spatial, channels])
     rank = len(spatial) + 3
     moved = b.transpose(apart, [*range(1, rank - 1), 0, rank - 1])
-    return b.reshape(moved, [b.dims("FloorDiv", batch, groups), *spatial, b.dims("Mul", channels, groups)])
+    return b.reshape(moved, [batch // groups, *spatial, channels * groups])
 
 
 def _plain_convolution(t: Translation, image: ir.Value, kernel: ir.Value, window: _Window) -> ir.Value:
@@ -161,7 +161,7 @@ def _convolution_by_places(t: Translation, image: ir.Value, kernel: ir.Value, wi
             cut: dict[int, tuple[MixedSize, MixedSize | None, int]] = {}
             for axis, (begin, size) in enumerate(zip(place, extent, strict=True)):
                 step = window.dilations[axis]
-                end = b.dims("Sub", dims[axis + 1], (size - 1 - begin) * step)
+                end = dims[axis + 1] - (size - 1 - begin) * step
                 cut[axis + 1] = (begin * step, end, window.strides[axis])
             seen = b.slices(part, cut) if cut else part
             sizes = b.sizes(seen)
@@ -171,7 +171,7 @@ def _convolution_by_places(t: Translation, image: ir.Value, kernel: ir.Value, wi
             kind, plain = [b.shape(rows)[0], share], {"transpose_a": False, "transpose_b": False}
             product = b.op("MatMul", [rows, matrix], kind, b.dtype(image), **plain)
             product = b.reshape(product, [*sizes[:-1], share])
-            total = product if total is None else b.binary("AddV2", total, product)
+            total = product if total is None else total + product
         assert total is not None
         groups.append(total)
     return b.concat(groups, len(dims) - 1)
@@ -184,7 +184,7 @@ def _padded_image(t: Translation, image: ir.Value, paddings: Sequence[tuple[Mixe
     cut: dict[int, tuple[MixedSize, MixedSize | None, int]] = {}
     for axis, (low, high) in enumerate(paddings, 1):
         begin = -low if isinstance(low, int) and low < 0 else 0
-        end = b.dims("AddV2", b.size(image, axis), high) if isinstance(high, int) and high < 0 else None
+        end = b.size(image, axis) + high if isinstance(high, int) and high < 0 else None
         if begin or end is not None:
             cut[axis] = (begin, end, 1)
     return b.slices(image, cut) if cut else image

@@ -10,6 +10,7 @@ import numpy as np
 
 from litefuse.errors import GraphError
 from litefuse.ir.mlir import ir
+from litefuse.ir.tensors import Tensor, floor, maximum, minimum, not_equal, select, sign, square
 from litefuse.passes.stablehlo.rules.bits import are_disjoint
 from litefuse.passes.stablehlo.rules.broadcasting import ON_COMPARED, elementwise, number_value, of_numbers, on_elements
 from litefuse.passes.stablehlo.rules.functions import recognized
@@ -71,9 +72,9 @@ def _binary(hlo: str) -> Rule:
         if t.dtype(a) == "bool":
             return elementwise(t, op.operands, lambda x, y: _logical(t, hlo, x, y))
         if hlo == "multiply" and a == b and not _is_part_of_cube(op):
-            return elementwise(t, [a], lambda x: t.b.unary("Square", x))
+            return elementwise(t, [a], square)
         if hlo == "or" and are_disjoint(t, a, b):  # LiteRT has XOR, and no OR
-            return elementwise(t, op.operands, lambda x, y: t.b.binary("BitwiseXor", x, y))
+            return elementwise(t, op.operands, lambda x, y: x ^ y)
         plain = of_numbers(t, op, hlo) or _without_effect(t, hlo, a, b)
         if plain is not None:
             return plain
@@ -91,7 +92,7 @@ def _is_part_of_cube(op: Any) -> bool:
 
 def _logical(t: Translation, hlo: str, x: ir.Value, y: ir.Value) -> ir.Value:
     if hlo == "xor":
-        return t.b.compare("NotEqual", x, y)
+        return not_equal(x, y)
     return t.b.binary(_LOGICAL[hlo], x, y)
 
 
@@ -120,19 +121,19 @@ def _compare(op: Any, t: Translation) -> Result:
     return elementwise(t, op.operands, lambda x, y: t.b.compare(_COMPARISONS[direction], x, y))
 
 
-def _compared_conditions(t: Translation, direction: str, x: ir.Value, y: ir.Value) -> ir.Value:
+def _compared_conditions(t: Translation, direction: str, x: Tensor, y: Tensor) -> Tensor:
     """Emits a comparison in which true is larger than false."""
     if direction.startswith("L"):
-        x = t.b.unary("LogicalNot", x)
+        x = ~x
     else:
-        y = t.b.unary("LogicalNot", y)
+        y = ~y
     return t.b.binary("LogicalOr" if direction.endswith("E") else "LogicalAnd", x, y)
 
 
 def _negate(op: Any, t: Translation) -> Result:
     if t.dtype(op.operands[0]).startswith("u"):
-        return elementwise(t, op.operands, lambda x: t.b.binary("Sub", 0, x))
-    return elementwise(t, op.operands, lambda x: t.b.unary("Neg", x))
+        return elementwise(t, op.operands, lambda x: 0 - x)
+    return elementwise(t, op.operands, lambda x: -x)
 
 
 def _select(op: Any, t: Translation) -> Result:
@@ -157,15 +158,13 @@ def _clamp(op: Any, t: Translation) -> Result:
         shape = x.shape
         limits = [np.broadcast_to(limit, shape) for limit in (least, most)]
         inside = [
-            t.b.dims("Minimum", t.b.dims("Maximum", dim, start), end)
+            minimum(maximum(dim, start), end)
             for dim, start, end in zip(dims_of(x), dims_of(limits[0]), dims_of(limits[1]), strict=True)
         ]
         return elements_value(t.b, elements_of(inside, shape), t.dtype(value))
     if t.number(low) == 0 and t.number(high) == 6 and "float" in t.dtype(value):
         return elementwise(t, [value], lambda x: t.b.unary("Relu6", x))
-    return elementwise(
-        t, op.operands, lambda least, x, most: t.b.binary("Minimum", t.b.binary("Maximum", x, least), most)
-    )
+    return elementwise(t, op.operands, lambda least, x, most: minimum(maximum(x, least), most))
 
 
 def _convert(op: Any, t: Translation) -> Result:
@@ -197,24 +196,24 @@ def _not(op: Any, t: Translation) -> Result:
                 elements_of((int(not condition) for condition in numbers.reshape(-1).tolist()), numbers.shape),
                 "bool",
             )
-        return elementwise(t, op.operands, lambda x: t.b.unary("LogicalNot", x))
+        return elementwise(t, op.operands, lambda x: ~x)
     return elementwise(t, op.operands, lambda x: t.b.unary("Invert", x))
 
 
 def _cbrt(op: Any, t: Translation) -> Result:
-    def emit(x: ir.Value) -> ir.Value:
-        root = t.b.binary("Pow", t.b.unary("Abs", x), 1 / 3)
-        return t.b.binary("Mul", t.b.unary("Sign", x), root)
+    def emit(x: Tensor) -> Tensor:
+        root = t.b.binary("Pow", abs(x), 1 / 3)
+        return sign(x) * root
 
     return elementwise(t, op.operands, emit)
 
 
 def _round_away(op: Any, t: Translation) -> Result:
-    def emit(x: ir.Value) -> ir.Value:
-        whole = t.b.unary("Floor", t.b.unary("Abs", x))
-        rest = t.b.binary("Sub", t.b.unary("Abs", x), whole)
-        up = t.b.cast(t.b.compare("GreaterEqual", rest, 0.5), t.b.dtype(x))
-        return t.b.binary("Mul", t.b.unary("Sign", x), t.b.binary("AddV2", whole, up))
+    def emit(x: Tensor) -> Tensor:
+        whole = floor(abs(x))
+        rest = abs(x) - whole
+        up = t.b.cast(rest >= 0.5, t.b.dtype(x))
+        return sign(x) * (whole + up)
 
     return elementwise(t, op.operands, emit)
 
@@ -237,19 +236,19 @@ def _reduce_precision(op: Any, t: Translation) -> Result:
     )
 
 
-def _reduced(t: Translation, x: ir.Value, exponent: int, mantissa: int) -> ir.Value:
+def _reduced(t: Translation, x: Tensor, exponent: int, mantissa: int) -> Tensor:
     """Rounds float32 to the nearest number of a format, of two to the even one; small numbers become 0, as in XLA."""
     b, dropped = t.b, 23 - mantissa
     bits = b.bitcast(x, "int32")
     odd = b.binary("BitwiseAnd", b.binary("RightShift", bits, dropped), 1)
-    bits = b.binary("AddV2", bits, b.binary("AddV2", odd, (1 << (dropped - 1)) - 1))
+    bits = bits + (odd + ((1 << (dropped - 1)) - 1))
     rounded = b.bitcast(b.binary("BitwiseAnd", bits, -(1 << dropped)), "float32")
     largest = 1 << (exponent - 1)
-    size = b.unary("Abs", rounded)
+    size = abs(rounded)
     if exponent < 8:
-        rounded = b.select(b.compare("GreaterEqual", size, 2.0**largest), b.binary("Mul", rounded, math.inf), rounded)
-        rounded = b.select(b.compare("Less", size, 2.0 ** (2 - largest)), b.binary("Mul", rounded, 0.0), rounded)
-    return b.select(b.compare("NotEqual", x, x), x, rounded)
+        rounded = select(size >= 2.0**largest, rounded * math.inf, rounded)
+        rounded = select(size < 2.0 ** (2 - largest), rounded * 0.0, rounded)
+    return select(not_equal(x, x), x, rounded)
 
 
 def _complex(op: Any, t: Translation) -> Result:
@@ -270,7 +269,7 @@ def _abs(op: Any, t: Translation) -> Result:
     if "complex" in t.dtype(op.operands[0]):
         value = t.value(op.operands[0])
         return t.b.op("ComplexAbs", [value], t.b.shape(value), t.dtype(op.results[0]))
-    return elementwise(t, op.operands, lambda x: t.b.unary("Abs", x))
+    return elementwise(t, op.operands, abs)
 
 
 def _barrier(op: Any, t: Translation) -> Sequence[Result]:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from litefuse.ir.builder import MixedSize
 from litefuse.ir.mlir import ir
+from litefuse.ir.tensors import Tensor, maximum, minimum
 from litefuse.passes.stablehlo.translation import Result, Rules, Translation
 from litefuse.passes.stablehlo.values import elements_value
 
@@ -55,7 +56,7 @@ class Positions:
 
     def last(self, axis: int) -> MixedSize:
         """Returns the last position at which a window can begin."""
-        return self.t.b.dims("Sub", self.sizes[axis], self.window[axis])
+        return self.sizes[axis] - self.window[axis]
 
     def numbers(self) -> list[npt.NDArray[Any]] | None:
         """Returns the components of all vectors, if the program knows them."""
@@ -66,7 +67,7 @@ class Positions:
             return [numbers]
         return [np.take(numbers, i, self.vector_axis) for i in range(len(self.axes))]
 
-    def starts(self) -> list[ir.Value]:
+    def starts(self) -> list[Tensor]:
         """Returns the components of all vectors, int32 and in the shape of ``batch``."""
         b, value = self.t.b, self.t.value(self.indices)
         if b.dtype(value) != "int32":
@@ -79,7 +80,7 @@ class Positions:
             for i in range(len(self.axes))
         ]
 
-    def clamped(self) -> list[ir.Value]:
+    def clamped(self) -> list[Tensor]:
         """Returns ``starts``, moved so that each window ends within the tensor."""
         b, numbers = self.t.b, self.numbers()
         lasts = [self.last(axis) for axis in self.axes]
@@ -88,12 +89,9 @@ class Positions:
                 b.constant(np.clip(component, 0, cast("int", last)).astype(np.int32), "int32")
                 for component, last in zip(numbers, lasts, strict=True)
             ]
-        return [
-            b.binary("Maximum", b.binary("Minimum", start, b.scalar(last)), 0)
-            for start, last in zip(self.starts(), lasts, strict=True)
-        ]
+        return [maximum(minimum(start, b.scalar(last)), 0) for start, last in zip(self.starts(), lasts, strict=True)]
 
-    def vectors(self, starts: Sequence[ir.Value]) -> ir.Value:
+    def vectors(self, starts: Sequence[Tensor]) -> Tensor:
         """Returns the positions of all elements of all windows, ``[batch..., wide..., indexed]``."""
         b, batch, wide = self.t.b, self.batch(), self.wide
         dims: list[MixedSize] = [*batch, *(self.window[axis] for axis in wide)]
@@ -102,14 +100,14 @@ class Positions:
         for axis, start in zip(self.axes, starts, strict=True):
             component = b.reshape(start, [*batch, *(ones * len(wide))]) if wide else start
             if axis in wide:
-                component = b.binary("AddV2", component, self._count(len(batch) + wide.index(axis), dims))
+                component = component + self._count(len(batch) + wide.index(axis), dims)
             components.append(component)
         for _, walking in self.batching:
             position = walking - (walking > self.vector_axis)
             components.append(self._count(position, dims))
         return b.stack([b.broadcast(value, dims) for value in components], len(dims))
 
-    def _count(self, axis: int, dims: Sequence[MixedSize]) -> ir.Value:
+    def _count(self, axis: int, dims: Sequence[MixedSize]) -> Tensor:
         """Returns the numbers from 0 along one dimension."""
         size = dims[axis]
         after: list[MixedSize] = [1] * (len(dims) - axis - 1)

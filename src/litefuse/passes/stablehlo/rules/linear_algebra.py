@@ -14,7 +14,7 @@ import numpy as np
 from litefuse.errors import GraphError
 from litefuse.ir.builder import MixedSize
 from litefuse.ir.mlir import ir
-from litefuse.ir.tensors import Tensor
+from litefuse.ir.tensors import Tensor, rsqrt
 from litefuse.passes.legalize.linear_algebra.batches import in_one_batch
 from litefuse.passes.legalize.linear_algebra.factorizations import (
     cholesky,
@@ -131,9 +131,9 @@ def _batch_norm(op: Any, t: Translation) -> Result:
     def placed(vector: ir.Value) -> ir.Value:
         return b.reshape(vector, [b.size(vector, 0), *after]) if after else vector
 
-    factor = b.binary("Mul", b.unary("Rsqrt", b.binary("AddV2", variance, epsilon)), scale)
-    shift = b.binary("Sub", offset, b.binary("Mul", mean, factor))
-    return b.binary("AddV2", b.binary("Mul", value, placed(factor)), placed(shift))
+    factor = rsqrt(variance + epsilon) * scale
+    shift = offset - mean * factor
+    return value * placed(factor) + placed(shift)
 
 
 RULES: Rules = {
@@ -152,7 +152,7 @@ def _cholesky_call(op: Any, t: Translation, options: Mapping[str, Any]) -> Seque
 def _lu(op: Any, t: Translation, _: Mapping[str, Any]) -> Sequence[Result]:
     matrices, outer = _matrices_of(t, op.operands[0])
     factors, pivots = lu(t.b, matrices)
-    return [shaped(t, factors, outer), shaped(t, t.b.binary("AddV2", pivots, 1), outer), _success(t, outer)]
+    return [shaped(t, factors, outer), shaped(t, pivots + 1, outer), _success(t, outer)]
 
 
 def _triangular(op: Any, t: Translation, options: Mapping[str, Any]) -> Sequence[Result]:

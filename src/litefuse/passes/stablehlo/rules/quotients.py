@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from litefuse.ir.mlir import ir
+from litefuse.ir.tensors import equal, select
 from litefuse.passes.stablehlo.rules.broadcasting import elementwise, of_numbers, on_elements
 from litefuse.passes.stablehlo.translation import Result, Rules, Translation
 from litefuse.passes.stablehlo.values import Value, operands_of
@@ -27,7 +28,7 @@ def divide(op: Any, t: Translation) -> Result:
     if normalized is not None:
         return normalized
     if "int" not in dtype:
-        return elementwise(t, op.operands, lambda x, y: t.b.binary("RealDiv", x, y))
+        return elementwise(t, op.operands, lambda x, y: x / y)
     return _of_integers(op, t, "FloorDiv" if dtype.startswith("uint") else "TruncateDiv", lambda _: -1)
 
 
@@ -41,11 +42,11 @@ def _of_integers(op: Any, t: Translation, name: str, by_zero: Callable[[ir.Value
             x, y = b.cast(x, "int32"), b.cast(y, "int32")
         if not guarded:
             return b.cast(b.binary(name, x, y), dtype)
-        nothing = b.compare("Equal", y, 0)
-        quotient = b.binary(name, x, b.select(nothing, 1, y))
+        nothing = equal(y, 0)
+        quotient = b.binary(name, x, select(nothing, 1, y))
         zero = by_zero(x)
         filler = zero if isinstance(zero, ir.Value) else b.constant(np.array(zero).astype(b.dtype(x)), b.dtype(x))
-        return b.cast(b.select(nothing, filler, quotient), dtype)
+        return b.cast(select(nothing, filler, quotient), dtype)
 
     return elementwise(t, op.operands, emit)
 

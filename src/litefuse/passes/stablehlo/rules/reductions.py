@@ -35,7 +35,7 @@ _OF_CONDITIONS = {"Sum": "Any", "Max": "Any", "Min": "All", "Prod": "All"}
 _DOUBLINGS = 31
 
 
-def combined(t: Translation, block: ir.Block, first: Sequence[ir.Value], second: Sequence[ir.Value]) -> list[ir.Value]:
+def combined(t: Translation, block: ir.Block, first: Sequence[ir.Value], second: Sequence[ir.Value]) -> list[Tensor]:
     """Applies a region to the elements of tensors, pair by pair."""
     return [value.emit() for value in t.block(block, [*first, *second])]
 
@@ -76,11 +76,11 @@ def running(
     size = b.size(values[0], axis)
     rank = len(b.shape(values[0]))
 
-    def once(reach: MixedSize, values: Sequence[ir.Value]) -> list[ir.Value]:
+    def once(reach: MixedSize, values: Sequence[ir.Value]) -> Sequence[ir.Value]:
         pair: tuple[MixedSize, MixedSize] = (reach, 0) if forward else (0, reach)
         paddings: list[tuple[MixedSize, MixedSize]] = [pair if i == axis else (0, 0) for i in range(rank)]
         longer = [b.pad(value, paddings, start) for value, start in zip(values, starts, strict=True)]
-        begin, end = (0, size) if forward else (reach, b.dims("AddV2", size, reach))
+        begin, end = (0, size) if forward else (reach, size + reach)
         others = [b.slice(value, axis, begin, end) for value in longer]
         return combined(t, block, others, values) if forward else combined(t, block, values, others)
 
@@ -92,12 +92,12 @@ def running(
         return list(values)
     emit_captures(t, block)
     powers = b.constant(np.left_shift(1, np.arange(_DOUBLINGS)), "int32")
-    rounds = b.reduce("Sum", b.cast(b.compare("Less", powers, size), "int32"), 0)
+    rounds = b.reduce("Sum", b.cast(powers < size, "int32"), 0)
     one = b.constant(1, "int32")
 
     def turn(_: ir.Value, variables: Sequence[Tensor]) -> Sequence[ir.Value]:
         reach, *values = variables
-        return [b.binary("AddV2", reach, reach), *once(reach, values)]
+        return [reach + reach, *once(reach, values)]
 
     return list(count_to(b, rounds, [one, *values], turn)[1:])
 

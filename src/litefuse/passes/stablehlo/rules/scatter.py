@@ -11,6 +11,7 @@ import numpy as np
 from litefuse.errors import GraphError
 from litefuse.ir.builder import MixedSize
 from litefuse.ir.mlir import ir
+from litefuse.ir.tensors import Tensor, maximum, minimum, select
 from litefuse.passes.legalize.arrays.loops import count_to
 from litefuse.passes.stablehlo.rules.gather import Positions
 from litefuse.passes.stablehlo.rules.reductions import combined, combining_op, emit_captures
@@ -38,48 +39,48 @@ class _Elements:
     """
 
     t: Translation
-    value: ir.Value
-    vectors: ir.Value
-    new: ir.Value
+    value: Tensor
+    vectors: Tensor
+    new: Tensor
 
     @property
     def depth(self) -> int:
         """The number of indexed dimensions."""
-        depth = self.t.b.shape(self.vectors)[-1]
+        depth = self.vectors.shape[-1]
         assert depth is not None
         return depth
 
 
-def _inside(elements: _Elements) -> ir.Value:
+def _inside(elements: _Elements) -> Tensor:
     """Returns which of the positions lie in the tensor, ``[..., 1]``."""
     b = elements.t.b
     limits = b.vector(b.sizes(elements.value)[: elements.depth])
-    low, high = b.compare("GreaterEqual", elements.vectors, 0), b.compare("Less", elements.vectors, limits)
-    return b.reduce("All", b.binary("LogicalAnd", low, high), len(b.shape(elements.vectors)) - 1, keep_dims=True)
+    low, high = elements.vectors >= 0, elements.vectors < limits
+    return b.reduce("All", low & high, len(elements.vectors.shape) - 1, keep_dims=True)
 
 
-def _multiplied(elements: _Elements) -> ir.Value:
+def _multiplied(elements: _Elements) -> Tensor:
     """Returns the tensor times the product of what falls on each position."""
     b, depth = elements.t.b, elements.depth
     sizes = b.sizes(elements.value)
     total = b.product(sizes[:depth])
     steps = [b.product(sizes[axis + 1 : depth]) for axis in range(depth)]
-    places = b.reduce("Sum", b.binary("Mul", elements.vectors, b.vector(steps)), len(b.shape(elements.vectors)) - 1)
+    places = b.reduce("Sum", elements.vectors * b.vector(steps), len(elements.vectors.shape) - 1)
     within = _inside(elements)
-    places = b.select(b.reshape(within, b.sizes(places)), places, b.scalar(total))
+    places = select(b.reshape(within, b.sizes(places)), places, b.scalar(total))
     count = b.product(b.sizes(places))
     others = sizes[depth:]
-    segments = b.dims("AddV2", total, 1)  # the last one is of what falls outside
+    segments = total + 1  # the last one is of what falls outside
     products = b.op(
         "UnsortedSegmentProd",
         [b.reshape(elements.new, [count, *others]), b.reshape(places, [count]), b.scalar(segments)],
         b.known([segments, *others]),
-        b.dtype(elements.value),
+        elements.value.dtype,
     )
-    return b.binary("Mul", elements.value, b.reshape(b.slice(products, 0, 0, total), sizes))
+    return elements.value * b.reshape(b.slice(products, 0, 0, total), sizes)
 
 
-def _replaced(elements: _Elements, block: ir.Block) -> ir.Value:
+def _replaced(elements: _Elements, block: ir.Block) -> Tensor:
     """Returns the new elements, combined with those of the tensor, for positions that differ."""
     t = elements.t
     return combined(t, block, [_taken(t, elements.value, _clamped(elements))], [elements.new])[0]
@@ -102,7 +103,7 @@ def _written_one_by_one(elements: _Elements, block: ir.Block) -> ir.Value:
         old = _taken(t, value, place)
         (made,) = combined(t, block, [old], [row])
         ones: list[MixedSize] = [1] * len(others)
-        made = b.select(b.reshape(valid, [1, *ones]), made, old)
+        made = select(b.reshape(valid, [1, *ones]), made, old)
         return [b.op("TensorScatterUpdate", [value, place, made], b.shape(value), b.dtype(value))]
 
     return count_to(b, count, [elements.value], turn)[0]
@@ -114,8 +115,8 @@ def _clamped(elements: _Elements) -> ir.Value:
     if all(isinstance(size, int) for size in sizes):
         limits = b.constant(np.array(sizes, np.int32) - 1, "int32")
     else:
-        limits = b.binary("Sub", b.vector(sizes), 1)
-    return b.binary("Maximum", b.binary("Minimum", elements.vectors, limits), 0)
+        limits = b.vector(sizes) - 1
+    return maximum(minimum(elements.vectors, limits), 0)
 
 
 def _taken(t: Translation, value: ir.Value, places: ir.Value) -> ir.Value:
@@ -177,9 +178,9 @@ def _scatter(op: Any, t: Translation) -> Result:
 def _written(
     op: Any, t: Translation, elements: _Elements, name: str, block: ir.Block, positions: Positions, *, within: bool
 ) -> ir.Value:
-    b, (value, new), dtype = t.b, (elements.value, elements.new), t.b.dtype(elements.value)
+    b, (value, new), dtype = t.b, (elements.value, elements.new), elements.value.dtype
 
-    def write(value: ir.Value, new: ir.Value) -> ir.Value:
+    def write(value: Tensor, new: Tensor) -> ir.Value:
         return _by_tensorflow(t, name, _Elements(t, value, elements.vectors, new), within=within)
 
     if name == "multiply" and dtype != "bool":
@@ -250,7 +251,7 @@ def _written_inside(t: Translation, name: str, elements: _Elements) -> ir.Value:
     b, value = t.b, elements.value
     sizes = b.sizes(value)
     outside = b.vector([sizes[0], *([0] * (elements.depth - 1))])
-    places = b.select(_inside(elements), elements.vectors, outside)
+    places = select(_inside(elements), elements.vectors, outside)
     paddings: list[tuple[MixedSize, MixedSize]] = [(0, 1), *([(0, 0)] * (len(sizes) - 1))]
     longer = b.pad(value, paddings)
     written = b.op(name, [longer, places, elements.new], b.shape(longer), b.dtype(value))

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from litefuse.errors import GraphError
 from litefuse.ir.builder import MixedSize
 from litefuse.ir.mlir import ir
+from litefuse.ir.tensors import Tensor, maximum
 from litefuse.passes.stablehlo.translation import Result, Rules, Translation
 from litefuse.passes.stablehlo.values import (
     MOST_ELEMENTS,
@@ -270,21 +271,21 @@ def _padded(
     paddings: list[tuple[MixedSize, MixedSize]] = []
     cut: dict[int, tuple[MixedSize, MixedSize | None, int]] = {}
     for axis, (before, after) in enumerate(zip(low, high, strict=True)):
-        (more_before, begin), (more_after, less) = _more_or_less(t, before), _more_or_less(t, after)
+        (more_before, begin), (more_after, less) = _more_or_less(before), _more_or_less(after)
         paddings.append((more_before, more_after))
         if begin != 0 or less != 0:
-            cut[axis] = (begin, None if less == 0 else b.dims("Sub", b.size(value, axis), less), 1)
+            cut[axis] = (begin, None if less == 0 else b.size(value, axis) - less, 1)
     if cut:
         value = b.slices(value, cut)
     return b.pad(value, paddings, filler if fill is None else fill)
 
 
-def _more_or_less(t: Translation, padding: MixedSize) -> tuple[MixedSize, MixedSize]:
+def _more_or_less(padding: MixedSize) -> tuple[MixedSize, MixedSize]:
     """Returns how many elements a padding adds, and how many it cuts."""
-    return t.b.dims("Maximum", padding, 0), t.b.dims("Maximum", t.b.dims("Sub", 0, padding), 0)
+    return maximum(padding, 0), maximum(0 - padding, 0)
 
 
-def spaced(t: Translation, value: ir.Value, axis: int, count: int, filler: ir.Value) -> ir.Value:
+def spaced(t: Translation, value: ir.Value, axis: int, count: int, filler: ir.Value) -> Tensor:
     """Inserts ``count`` fillers between neighbors along a dimension."""
     b = t.b
     dims = b.sizes(value)
@@ -292,9 +293,9 @@ def spaced(t: Translation, value: ir.Value, axis: int, count: int, filler: ir.Va
     paddings: list[tuple[MixedSize, MixedSize]] = [(0, 0)] * (len(dims) + 1)
     paddings[axis + 1] = (0, count)
     filled = b.pad(wide, paddings, filler)
-    size = b.dims("Mul", dims[axis], count + 1)
+    size = dims[axis] * (count + 1)
     together = b.reshape(filled, [*dims[:axis], size, *dims[axis + 1 :]])
-    return b.slice(together, axis, 0, b.dims("Maximum", b.dims("Sub", size, count), 0))
+    return b.slice(together, axis, 0, maximum(size - count, 0))
 
 
 RULES: Rules = {

@@ -10,6 +10,7 @@ import numpy as np
 from litefuse.errors import GraphError
 from litefuse.ir.builder import MixedSize
 from litefuse.ir.mlir import ir
+from litefuse.ir.tensors import Tensor, maximum, minimum
 from litefuse.passes.stablehlo.rules.scans import get_item, set_item
 from litefuse.passes.stablehlo.translation import Result, Rules, Translation
 from litefuse.passes.stablehlo.values import dims_of, elements_value, spread
@@ -61,15 +62,15 @@ def _clamped_starts(
     """Returns the start of a slice in each dimension, moved so that it ends within the tensor, as StableHLO demands."""
     begins: list[MixedSize] = []
     for start, size, part in zip(starts, sizes, slice_sizes, strict=True):
-        most = t.b.dims("Sub", size, part)
+        most = size - part
         elements = t.elements(start)
         dim = t.b.cast(t.value(start), "int32") if elements is None else dims_of(elements)[0]
         if isinstance(most, int) and most == 0:
             begins.append(0)
         elif isinstance(dim, int) and isinstance(most, ir.Value):
-            begins.append(0 if dim <= 0 else t.b.dims("Minimum", dim, most))
+            begins.append(0 if dim <= 0 else minimum(dim, most))
         else:
-            begins.append(t.b.dims("Maximum", t.b.dims("Minimum", dim, most), 0))
+            begins.append(maximum(minimum(dim, most), 0))
     return begins
 
 
@@ -116,9 +117,7 @@ def updated(t: Translation, value: ir.Value, new: ir.Value, begins: ir.Value) ->
     return by_parts(t, value, new, lambda whole, part: updated(t, whole, part, begins))
 
 
-def by_parts(
-    t: Translation, value: ir.Value, new: ir.Value, write: Callable[[ir.Value, ir.Value], ir.Value]
-) -> ir.Value:
+def by_parts(t: Translation, value: ir.Value, new: ir.Value, write: Callable[[Tensor, Tensor], ir.Value]) -> ir.Value:
     """Writes complex64 numbers into others: their real and their imaginary parts."""
     b = t.b
     parts = [[b.op(name, [tensor], b.shape(tensor), "float32") for tensor in (value, new)] for name in ("Real", "Imag")]

@@ -78,11 +78,11 @@ def top_k(t: Translation, value: ir.Value, k: MixedSize, *, upwards: bool = Fals
     b, dtype = t.b, t.b.dtype(value)
     wide = b.cast(value, _WIDER.get(dtype, dtype))
     if upwards:  # -1 - x does not overflow, where -x does
-        wide = b.unary("Neg", wide) if "float" in b.dtype(wide) else b.binary("Sub", -1, wide)
+        wide = -wide if "float" in b.dtype(wide) else -1 - wide
     shape = [*b.shape(wide)[:-1], k if isinstance(k, int) else None]
     values, positions = b.ops("TopKV2", [wide, b.scalar(k)], [(shape, b.dtype(wide)), (shape, "int32")], sorted=True)
     if upwards:
-        values = b.unary("Neg", values) if "float" in b.dtype(wide) else b.binary("Sub", -1, values)
+        values = -values if "float" in b.dtype(wide) else -1 - values
     return b.cast(values, dtype), positions
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from litefuse.errors import GraphError
 from litefuse.ir.builder import MixedSize
 from litefuse.ir.mlir import ir
+from litefuse.ir.tensors import Tensor, equal, select
 from litefuse.passes.stablehlo.rules.reductions import (
     COMBINING,
     combined,
@@ -120,7 +121,7 @@ class _Reduction(NamedTuple):
     """
 
     operand: ir.Value
-    values: Sequence[ir.Value]
+    values: Sequence[Tensor]
     name: str | None
     block: ir.Block
     starts: Sequence[ir.Value]
@@ -225,18 +226,18 @@ def _is_pooling(t: Translation, value: ir.Value, windows: _Windows) -> bool:
     return known and t.b.dtype(value) == "float32" and len(inner) in {2, 3} and set(windows.axes) <= inner and dense
 
 
-def _pooled(t: Translation, operand: ir.Value, value: ir.Value, windows: _Windows, name: str) -> Result:
+def _pooled(t: Translation, operand: ir.Value, value: Tensor, windows: _Windows, name: str) -> Result:
     if name == "Max":
         return _pool(t, "MaxPool", value, windows, -math.inf)
     if name == "Min":
-        return t.b.unary("Neg", _pool(t, "MaxPool", t.b.unary("Neg", value), windows, -math.inf))
+        return -_pool(t, "MaxPool", -value, windows, -math.inf)
     count = math.prod(windows.counts)
 
-    def total() -> ir.Value:
+    def total() -> Tensor:
         # Pads with zeros around the image, where AVERAGE_POOL_2D would only count the elements of the image.
         padded = t.b.pad(value, windows.paddings)
         inside = replace(windows, paddings=((0, 0),) * len(windows.sizes))
-        return t.b.binary("Mul", _pool(t, "AvgPool", padded, inside, 0), count)
+        return _pool(t, "AvgPool", padded, inside, 0) * count
 
     if windows.is_padded and _padding(t.b.shape(value), windows) is None:
         return total()
@@ -244,7 +245,7 @@ def _pooled(t: Translation, operand: ir.Value, value: ir.Value, windows: _Window
     return Value(total, pool=pool)
 
 
-def _pool(t: Translation, name: str, value: ir.Value, windows: _Windows, fill: float) -> ir.Value:
+def _pool(t: Translation, name: str, value: Tensor, windows: _Windows, fill: float) -> Tensor:
     b = t.b
     padding = _padding(b.shape(value), windows)
     if padding is None:
@@ -288,7 +289,7 @@ def _combined(
         length = b.size(combinations[0], axis)
         parts: list[list[ir.Value]] = []
         for offset in range(0, extent + 1, dilation):
-            end = b.dims("Sub", length, extent - offset)
+            end = length - (extent - offset)
             parts.append([b.slice(value, axis, offset, end, stride) for value in combinations])
         combinations = parts[0]
         for part in parts[1:]:
@@ -316,19 +317,19 @@ def _select_and_scatter(op: Any, t: Translation) -> Result:
     for number, offset in enumerate(offsets[1:], 1):
         part = _elements_at(t, image, offset, dims, sizes, strides)
         (kept,) = combined(t, choice, [best], [part])
-        best = b.select(kept, best, part)
-        places = b.select(kept, b.constant(0, "int32") if places is None else places, b.constant(number, "int32"))
-    total: ir.Value | None = None
+        best = select(kept, best, part)
+        places = select(kept, b.constant(0, "int32") if places is None else places, b.constant(number, "int32"))
+    total: Tensor | None = None
     for number, offset in enumerate(offsets):
-        share = new if places is None else b.select(b.compare("Equal", places, number), new, 0)
+        share = new if places is None else select(equal(places, number), new, 0)
         spread = _placed(t, share, offset, dims, strides)
-        total = spread if total is None else b.binary("AddV2", total, spread)
+        total = spread if total is None else total + spread
     assert total is not None
     cut: dict[int, tuple[MixedSize, MixedSize | None, int]] = {
-        axis: (low, b.dims("Sub", dims[axis], high), 1) for axis, (low, high) in enumerate(pairs) if low or high
+        axis: (low, dims[axis] - high, 1) for axis, (low, high) in enumerate(pairs) if low or high
     }
     total = b.slices(total, cut) if cut else total
-    return total if t.number(start) == 0 else b.binary("AddV2", total, t.value(start))
+    return total if t.number(start) == 0 else total + t.value(start)
 
 
 def _never_chosen(t: Translation, choice: ir.Block) -> float:
@@ -352,22 +353,19 @@ def _elements_at(
     cut: dict[int, tuple[MixedSize, MixedSize | None, int]] = {}
     for axis, (begin, size, stride) in enumerate(zip(offset, sizes, strides, strict=True)):
         if size > 1 or stride > 1:
-            cut[axis] = (begin, t.b.dims("Sub", dims[axis], size - 1 - begin), stride)
+            cut[axis] = (begin, dims[axis] - (size - 1 - begin), stride)
     return t.b.slices(image, cut) if cut else image
 
 
 def _placed(
     t: Translation, share: ir.Value, offset: Sequence[int], dims: Sequence[MixedSize], strides: Sequence[int]
-) -> ir.Value:
+) -> Tensor:
     """Returns the image with an element of each window at one place in them, and 0 elsewhere."""
     b = t.b
     for axis, stride in enumerate(strides):
         if stride > 1:
             share = spaced(t, share, axis, stride - 1, b.constant(0, b.dtype(share)))
-    after = [
-        b.dims("Sub", b.dims("Sub", dim, begin), size)
-        for dim, begin, size in zip(dims, offset, b.sizes(share), strict=True)
-    ]
+    after = [dim - begin - size for dim, begin, size in zip(dims, offset, b.sizes(share), strict=True)]
     return b.pad(share, list(zip(offset, after, strict=True)))
 
 
