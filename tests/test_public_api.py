@@ -36,6 +36,7 @@ def test_public_names() -> None:
         "TargetCheck",
         "TensorSpec",
         "Verification",
+        "annotation",
         "batch",
         "benchmark",
         "check",

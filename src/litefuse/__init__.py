@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from litefuse.conversion.verify.targets.target_check import TargetCheck
     from litefuse.conversion.verify.verification import Verification
     from litefuse.fusions import Fusion, fusion
+    from litefuse.fusions.annotation import annotation
     from litefuse.fusions.recognizers import Recognizer, recognizer
     from litefuse.litert.differences.compare import diff
     from litefuse.litert.differences.model_diff import ModelDiff
@@ -48,6 +49,7 @@ __all__ = [
     "TargetCheck",
     "TensorSpec",
     "Verification",
+    "annotation",
     "batch",
     "benchmark",
     "check",
@@ -79,6 +81,7 @@ _LAZY = {
     "TargetCheck": "litefuse.conversion.verify.targets.target_check",
     "TensorSpec": "litefuse.litert.runtime.custom_op",
     "Verification": "litefuse.conversion.verify.verification",
+    "annotation": "litefuse.fusions.annotation",
     "batch": "litefuse.tools.batch_runs.run",
     "benchmark": "litefuse.tools.benchmarking.benchmark",
     "check": "litefuse.conversion.verify.targets.check",

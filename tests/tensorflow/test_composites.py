@@ -106,47 +106,34 @@ def test_two_convolutions_into_a_custom_op(tensorflow: TensorFlow) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "expected"),
+    "value",
     [
-        ("i: 10", 10),
-        ("i: -3", -3),
-        (f"i: {2**40}", 2**40),
-        ("f: 1.5", 1.5),
-        ('s: "text with \\"quotes\\" and \\303\\274"', 'text with "quotes" and ü'),
-        ('s: ""', ""),
-        ("b: true", True),
-        ("b: false", False),
-        ("list { i: 1 i: -2 i: 300 }", [1, -2, 300]),
-        ("list { i: 7 }", [7]),
-        ("list { f: 0.5 f: -1.25 }", [0.5, -1.25]),
-        ('list { s: "a" s: "bc" s: "" }', ["a", "bc", ""]),
-        ("list { b: true b: false b: true }", [True, False, True]),
-        ("list { }", []),
+        *(10, -3, 2**40, 1.5, 'text with "quotes" and ü', "", True, False),
+        *([1, -2, 300], [7], [0.5, -1.25], ["a", "bc", ""], [True, False, True], []),
     ],
 )
-def test_option_of_every_kind(tensorflow: TensorFlow, value: str, expected: Any) -> None:
-    annotation = implements("my_custom_fused_op", "example_option: i: 10", f"other: {value}")
+def test_option_of_every_kind(tensorflow: TensorFlow, value: Any) -> None:
+    annotation = litefuse.annotation("my_custom_fused_op", tfl_fusable_op=True, example_option=10, other=value)
     result = check(tensorflow, tensorflow.save(two_convolutions, annotation), IMAGES[0], custom_ops=[MyCustomFusedOp])
     (options,) = custom_options(result.model_bytes)["my_custom_fused_op"]
-    assert options == {"example_option": 10, "other": expected}
-    assert type(options["other"]) is type(expected)
-    assert repr(options["other"]) == repr(expected)  # True is not 1
+    assert options == {"example_option": 10, "other": value}
+    assert type(options["other"]) is type(value)
+    assert repr(options["other"]) == repr(value)  # True is not 1
 
 
 @pytest.mark.parametrize(
     "value",
-    [
-        "type: DT_FLOAT",
-        "shape { dim { size: 3 } }",
-        "tensor { dtype: DT_INT32 tensor_shape { } int_val: 1 }",
-        'func { name: "another" }',
-        "list { type: DT_FLOAT type: DT_INT32 }",
-        "list { shape { dim { size: 3 } } }",
-    ],
-    ids=["type", "shape", "tensor", "func", "list-of-type", "list-of-shape"],
+    [np.float32, (None, 3), np.array(1, np.int32), [np.float32, np.int32], [(None, 3)]],
+    ids=["type", "shape", "tensor", "list-of-type", "list-of-shape"],
 )
-def test_option_of_a_kind_without_a_form_is_an_error_that_names_it(tensorflow: TensorFlow, value: str) -> None:
-    annotation = implements("my_custom_fused_op", "example_option: i: 10", f"no_such_kind: {value}")
+def test_option_of_a_kind_without_a_form_is_an_error_that_names_it(tensorflow: TensorFlow, value: Any) -> None:
+    annotation = litefuse.annotation("my_custom_fused_op", tfl_fusable_op=True, example_option=10, no_such_kind=value)
+    with pytest.raises(ConversionError, match="no_such_kind"):
+        litefuse.convert(tensorflow.save(two_convolutions, annotation))
+
+
+def test_option_that_is_a_function_is_an_error_that_names_it(tensorflow: TensorFlow) -> None:
+    annotation = implements("my_custom_fused_op", "example_option: i: 10", 'no_such_kind: func { name: "another" }')
     with pytest.raises(ConversionError, match="no_such_kind"):
         litefuse.convert(tensorflow.save(two_convolutions, annotation))
 
