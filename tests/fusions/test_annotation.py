@@ -106,10 +106,10 @@ def test_arrays(array: Any) -> None:
 @pytest.mark.parametrize(
     ("value", "reason"),
     [
-        (None, "it is of no kind that attributes have"),
-        ({"a": 1}, "it is of no kind that attributes have"),
-        (1 + 2j, "it is of no kind that attributes have"),
-        (float, "it is of no kind that attributes have"),
+        (None, "no attribute holds a NoneType"),
+        ({"a": 1}, "no attribute holds a dict"),
+        (1 + 2j, "no attribute holds a complex"),
+        (float, "no attribute holds a type"),
         (2**63, "Value out of range"),
         (1e39, "float32 does not hold it"),
         ([1, "a"], "the elements of a list are of one kind"),
@@ -117,7 +117,7 @@ def test_arrays(array: Any) -> None:
         ([[1]], "the elements of a list are of one kind, and no lists"),
         ((None, "a"), "cannot be"),
         (np.datetime64, "TensorFlow has no dtype datetime64"),
-        (np.array([None]), "it is of no kind"),
+        (np.array([None]), "no attribute holds a NoneType"),
     ],
 )
 def test_what_no_attribute_holds(value: Any, reason: str) -> None:

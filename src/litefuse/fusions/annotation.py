@@ -27,7 +27,7 @@ def annotation(name: str, /, **attributes: Any) -> str:
 
     Args:
         name: The composite's name: of the conversion code that is registered for it, or of the custom op to be.
-        attributes: The values of its attributes by name. Pass those whose names are no keywords of Python as
+        attributes: The values of its attributes by name. Pass those that Python does not allow as keywords as
             ``**{"data-format": "NHWC"}``. A value is
 
             - a bool, an int of 64 bits, a float (stored as float32), a str or bytes;
@@ -113,9 +113,9 @@ def _dtype(value: Any) -> int:
     if hasattr(value, "as_datatype_enum"):
         return value.as_datatype_enum
     if not isinstance(value, np.dtype | type) or (isinstance(value, type) and not issubclass(value, np.generic)):
-        raise TypeError("it is of no kind that attributes have")
+        raise TypeError(f"no attribute holds a {type(value).__name__}")
     dtype = np.dtype(cast("npt.DTypeLike", value))
-    name = "STRING" if dtype.kind in "OSU" else str(dtype).upper()
+    name = "STRING" if dtype.kind in "OSU" else str(dtype.newbyteorder("=")).upper()
     if name not in DataType.__members__:
         raise TypeError(f"TensorFlow has no dtype {dtype}")
     return DataType[name]

@@ -67,6 +67,10 @@ class FormulaSearch:
         if isinstance(matched, Mismatch):
             self._remember(matched.matched, str(matched))
             return False
+        unused = [str(argument) for argument in self.arguments if argument not in matched.values]
+        if unused:
+            self._remember(len(matched), f"{value_name(value)}: it is computed without {', '.join(unused)}")
+            return False
         attributes = {
             **self.recognizer.attributes,
             **{name: _number(matched, variable) for name, variable in self.numbers.items()},
@@ -127,8 +131,10 @@ def _where(recognizer: Recognizer) -> str:
     return f"recognizer {recognizer.name!r} ({recognizer.formula.__qualname__})"
 
 
-def _number(found: Match, variable: Variable) -> float:
-    value = constant_number(found[variable])
+def _number(matched: Match, variable: Variable) -> float:
+    if variable in matched.numbers:
+        return matched.numbers[variable]
+    value = constant_number(matched[variable])
     assert value is not None
     return value
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,6 +11,7 @@ from litefuse.fusions.recognizers.pattern import (
     Applied,
     Concatenation,
     Function,
+    Interleaving,
     Number,
     OneOf,
     Op,
@@ -19,91 +21,20 @@ from litefuse.fusions.recognizers.pattern import (
     PlacedPart,
     Product,
     Row,
+    Slice,
     Sum,
     Transposition,
     Variable,
+    terms_of,
 )
+from litefuse.fusions.recognizers.slices import LastSlice, joined, last_slice, part_of, plain, row_of
 from litefuse.ir.attributes import attribute_value
 from litefuse.ir.constants import integer_constant
 from litefuse.ir.defining_ops import constant_number, is_constant, same, source
 from litefuse.ir.mlir import ir
 from litefuse.passes.tensor_lists.list_groups import node
 
-__all__ = ["ADDITIONS", "PRODUCTS", "Match", "Mismatch", "match", "matches", "part_of", "row_of"]
-
-
-def part_of(value: ir.Value, first: int, end: int, count: int) -> ir.Value | None:
-    """Returns the whole of which this is the parts ``first`` to ``end``, of ``count`` equal ones of the last axis."""
-    owner = value.owner
-    if isinstance(owner, ir.Block):
-        return None
-    if owner.name == "tf.Split":
-        axis, whole = integer_constant(source(owner.operands[0])), owner.operands[1]
-        kind = ir.ShapedType(whole.type)
-        position = ir.OpResult(value).result_number
-        last = kind.has_rank and isinstance(axis, int) and axis % kind.rank == kind.rank - 1
-        return whole if last and (position, position + 1, len(owner.results)) == (first, end, count) else None
-    if owner.name == "tf.StridedSlice":
-        whole = owner.operands[0]
-        kind = ir.ShapedType(whole.type)
-        if not kind.has_rank or kind.rank == 0 or kind.is_dynamic_dim(kind.rank - 1):
-            return None
-        size = kind.shape[kind.rank - 1]
-        step = size // count
-        return whole if size % count == 0 and _last_slice(owner, kind) == (first * step, end * step) else None
-    return None
-
-
-def row_of(value: ir.Value, index: int, count: int) -> ir.Value | None:
-    """Returns the matrix of ``count`` rows of which this is a row, as a vector or as a matrix of one row."""
-    owner = value.owner
-    if not isinstance(owner, ir.Block) and owner.name in {"tf.Reshape", "tf.Squeeze"}:
-        before, after = (ir.ShapedType(tensor.type) for tensor in (owner.operands[0], value))
-        if not before.has_static_shape or not after.has_static_shape or list(before.shape) != [1, *after.shape]:
-            return None
-        value = source(owner.operands[0])
-        owner = value.owner
-    if isinstance(owner, ir.Block):
-        return None
-    position = ir.OpResult(value).result_number
-    if owner.name == "tf.Split" and integer_constant(source(owner.operands[0])) == 0:
-        return owner.operands[1] if (position, len(owner.results)) == (index, count) else None
-    if owner.name == "tf.Unpack" and ir.IntegerAttr(owner.attributes["axis"]).value == 0:
-        return owner.operands[0] if (position, len(owner.results)) == (index, count) else None
-    if owner.name == "tf.StridedSlice":
-        whole = owner.operands[0]
-        kind = ir.ShapedType(whole.type)
-        if not kind.has_static_shape or kind.rank != 2 or kind.shape[0] != count:
-            return None
-        begin = integer_constant(source(owner.operands[1]))
-        one_row = begin == [index] and _mask(owner, "shrink_axis_mask") == 1 and not _mask(owner, "begin_mask")
-        return whole if one_row else None
-    return None
-
-
-def _mask(op: ir.OpView, name: str) -> int:
-    return ir.IntegerAttr(op.attributes[name]).value
-
-
-def _last_slice(op: ir.OpView, kind: ir.ShapedType) -> tuple[int, int] | None:
-    """Returns start and end of a strided slice along the last dimension, if it takes the others whole."""
-    begin, end, strides = (integer_constant(source(operand)) for operand in list(op.operands)[1:])
-    if not (isinstance(begin, list) and isinstance(end, list)) or strides != [1] * kind.rank:
-        return None
-    if _mask(op, "ellipsis_mask") or _mask(op, "new_axis_mask") or _mask(op, "shrink_axis_mask"):
-        return None
-    bounds: tuple[int, int] = (0, 0)
-    for axis, (first, last) in enumerate(zip(begin, end, strict=True)):
-        size = None if kind.is_dynamic_dim(axis) else kind.shape[axis]
-        open_begin, open_end = (bool(_mask(op, name) >> axis & 1) for name in ("begin_mask", "end_mask"))
-        if size is None:
-            if not (open_begin or first == 0) or not open_end:
-                return None
-            continue
-        bounds = slice(None if open_begin else first, None if open_end else last).indices(size)[:2]
-        if axis < kind.rank - 1 and bounds != (0, size):
-            return None
-    return bounds
+__all__ = ["ADDITIONS", "PRODUCTS", "Match", "Mismatch", "match", "matches"]
 
 
 #: The ops that add.
@@ -138,11 +69,13 @@ class Match:
         values: The value of each part of the formula.
         functions: The ops of each of its functions by name, with their numbers; empty for the identity.
         places: The index of the part at each place.
+        numbers: The number of each variable that bounds a slice.
     """
 
     values: Mapping[Pattern, ir.Value] = field(default_factory=dict[Pattern, ir.Value])
     functions: Mapping[Function, str] = field(default_factory=dict[Function, str])
     places: Mapping[Place, int] = field(default_factory=dict[Place, int])
+    numbers: Mapping[Variable, int] = field(default_factory=dict[Variable, int])
 
     def __getitem__(self, pattern: Pattern) -> ir.Value:
         return self.values[pattern]
@@ -152,7 +85,7 @@ class Match:
 
     def including(self, pattern: Pattern, value: ir.Value) -> Match:
         """Returns this match with the value of one more part."""
-        return Match({**self.values, pattern: value}, self.functions, self.places)
+        return replace(self, values={**self.values, pattern: value})
 
 
 @dataclass(frozen=True)
@@ -242,6 +175,8 @@ class _Matcher:
         expected: Pattern | str = pattern
         op = None if isinstance(value.owner, ir.Block) else value.owner
         match pattern:
+            case Variable() if pattern in bound.numbers and not _is_number(value, bound.numbers[pattern]):
+                expected = f"{pattern}, which is {bound.numbers[pattern]} elsewhere"
             case Variable() if pattern.condition(value) and self._can_be(pattern, value):
                 yield including
                 return
@@ -257,14 +192,21 @@ class _Matcher:
             case Sum() | Product():
                 names = ADDITIONS if isinstance(pattern, Sum) else PRODUCTS
                 if op is not None and op.name in names:
-                    for terms in _terms(value, len(pattern.terms), names):
-                        yield from self._match_in_any_order(sorted(pattern.terms, key=_freedom), terms, including)
-                        expected = ""
+                    for patterns in _alternatives(pattern.terms, type(pattern)):
+                        for terms in _terms(value, len(patterns), names):
+                            yield from self._match_in_any_order(patterns, terms, including)
+                            expected = ""
                     if not expected:
                         return
-            case Part() if (whole := part_of(value, pattern.first, pattern.end, pattern.count)) is not None:
+            case Part() if (whole := _part(value, pattern)) is not None:
                 yield from self._match(pattern.whole, source(whole), including)
                 return
+            case Slice() if (piece := last_slice(value)) is not None:
+                for numbers in _bounds(pattern, piece, bound):
+                    yield from self._match(pattern.whole, source(piece.whole), replace(including, numbers=numbers))
+                    expected = ""
+                if not expected:
+                    return
             case PlacedPart():
                 is_placed = False
                 known = bound.places.get(pattern.place)
@@ -280,6 +222,9 @@ class _Matcher:
                 return
             case Concatenation() if op is not None and _joins_last(op, len(pattern.parts)):
                 yield from self.match_all(pattern.parts, list(op.operands)[:-1], including)
+                return
+            case Concatenation() | Interleaving() if len(pattern.parts) == 2 and (both := _stacked(pattern, value)):
+                yield from self.match_all(pattern.parts, both, including)
                 return
             case Transposition() if op is not None and _is_transposition(op):
                 yield from self._match(pattern.matrix, source(op.operands[0]), including)
@@ -318,6 +263,51 @@ class _Matcher:
         # Of equal ones the last: it was made after the more specific parts had matched.
         if self.closest is None or len(bound) >= self.closest.matched:
             self.closest = Mismatch(len(bound), value, expected)
+
+
+def _alternatives(terms: Sequence[Pattern], kind: type[Sum | Product]) -> Iterator[list[Pattern]]:
+    """Yields the terms of a sum, or factors of a product, for each choice among those that may be such themselves."""
+    for place, term in enumerate(terms):
+        if isinstance(term, OneOf) and any(isinstance(alternative, kind) for alternative in term.alternatives):
+            for alternative in term.alternatives:
+                yield from _alternatives([*terms[:place], *terms_of(alternative, kind), *terms[place + 1 :]], kind)
+            return
+    yield sorted(terms, key=_freedom)
+
+
+def _part(value: ir.Value, pattern: Part) -> ir.Value | None:
+    whole = part_of(value, pattern.first, pattern.end, pattern.count)
+    if whole is not None or (piece := last_slice(value)) is None or piece.size % pattern.count:
+        return whole
+    step = piece.size // pattern.count
+    return piece.whole if piece.positions == range(pattern.first * step, pattern.end * step) else None
+
+
+def _bounds(pattern: Slice, piece: LastSlice, bound: Match) -> Iterator[Mapping[Variable, int]]:
+    """Yields the numbers of variables with which a pattern takes the positions of a slice."""
+    bounds = (pattern.start, pattern.stop, pattern.step)
+    variables = [end for end in bounds if isinstance(end, Variable)]
+    tried: list[Sequence[int]] = []
+    for variable in variables:
+        constant = constant_number(bound[variable]) if variable in bound.values else None
+        known = bound.numbers.get(variable, constant)
+        positions = piece.positions
+        tried.append((positions.start, positions.stop, positions.step) if known is None else (int(known),))
+    for numbers in itertools.product(*tried):
+        chosen = dict(zip(variables, numbers, strict=True))
+        ends = [chosen[end] if isinstance(end, Variable) else end for end in bounds]
+        if ends[2] != 0 and range(piece.size)[slice(*ends)] == piece.positions:
+            yield {**bound.numbers, **chosen}
+
+
+def _stacked(pattern: Concatenation | Interleaving, value: ir.Value) -> Sequence[ir.Value]:
+    """Returns the two values that are stacked and reshaped to be concatenated, or interleaved; none if they are not."""
+    op = value.owner
+    if isinstance(op, ir.Block) or op.name != "tf.Reshape":
+        return ()
+    both = joined(plain(op.operands[0]).owner)
+    pairs = "neighbors" if isinstance(pattern, Interleaving) else "halves"
+    return both[0] if both is not None and both[1:] == (pairs, value) else ()
 
 
 def _freedom(pattern: Pattern) -> int:

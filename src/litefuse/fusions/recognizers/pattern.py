@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import EllipsisType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ __all__ = [
     "Applied",
     "Concatenation",
     "Function",
+    "Interleaving",
     "Number",
     "OneOf",
     "Op",
@@ -33,12 +35,14 @@ __all__ = [
     "PlacedPart",
     "Product",
     "Row",
+    "Slice",
     "Sum",
     "Transposition",
     "Variable",
     "concat",
     "erf",
     "exp",
+    "interleaved",
     "matmul",
     "one_of",
     "op",
@@ -59,13 +63,13 @@ class Pattern:
     """A part of a formula. The same object in several places is the same value."""
 
     def __add__(self, other: Operand) -> Pattern:
-        return Sum((*_terms(self, Sum), *_terms(_pattern(other), Sum)))
+        return Sum((*terms_of(self, Sum), *terms_of(_pattern(other), Sum)))
 
     def __radd__(self, other: float) -> Pattern:
         return _pattern(other) + self
 
     def __mul__(self, other: Operand) -> Pattern:
-        return Product((*_terms(self, Product), *_terms(_pattern(other), Product)))
+        return Product((*terms_of(self, Product), *terms_of(_pattern(other), Product)))
 
     def __rmul__(self, other: float) -> Pattern:
         return _pattern(other) * self
@@ -86,7 +90,18 @@ class Pattern:
         return Op("tf.Pow", (self, _pattern(other)))
 
     def __neg__(self) -> Pattern:
-        return Op("tf.Neg", (self,))
+        return OneOf((Op("tf.Neg", (self,)), self * -1))
+
+    def __getitem__(self, index: tuple[EllipsisType, slice]) -> Pattern:
+        """Matches a slice along the last dimension: ``x[..., :h]``, ``x[..., 1::2]``.
+
+        A bound is an integer, or a keyword-only parameter of the formula, which becomes the bound that the model has.
+        """
+        match index:
+            case (EllipsisType(), slice() as bounds):
+                return Slice(self, bounds.start, bounds.stop, bounds.step)
+            case _:
+                raise TypeError("a pattern is sliced along its last dimension: x[..., begin:end:step]")
 
 
 Operand: TypeAlias = "Pattern | float"
@@ -165,6 +180,20 @@ class Part(Pattern):
 
 
 @dataclass(frozen=True, eq=False)
+class Slice(Pattern):
+    """Some positions of a value along its last dimension; a variable as a bound stands for any number."""
+
+    whole: Pattern
+    start: Variable | int | None
+    stop: Variable | int | None
+    step: Variable | int | None
+
+    def __str__(self) -> str:
+        bounds = ("" if bound is None else str(bound) for bound in (self.start, self.stop, self.step))
+        return f"a slice [..., {':'.join(bounds).removesuffix(':')}]"
+
+
+@dataclass(frozen=True, eq=False)
 class Place:
     """An unknown index among several equal parts, the same wherever this object is used.
 
@@ -207,6 +236,16 @@ class Concatenation(Pattern):
 
     def __str__(self) -> str:
         return "ConcatV2 along the last axis"
+
+
+@dataclass(frozen=True, eq=False)
+class Interleaving(Pattern):
+    """The elements of two values along the last dimension, in turn."""
+
+    parts: tuple[Pattern, Pattern]
+
+    def __str__(self) -> str:
+        return "two values interleaved along the last axis"
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,7 +293,8 @@ class Applied(Pattern):
         return f"{self.function.name} of {self.operand}"
 
 
-def _terms(pattern: Pattern, kind: type[Sum | Product]) -> tuple[Pattern, ...]:
+def terms_of(pattern: Pattern, kind: type[Sum | Product]) -> tuple[Pattern, ...]:
+    """Returns the terms of a sum, or the factors of a product; of any other pattern itself alone."""
     return pattern.terms if isinstance(pattern, kind) else (pattern,)
 
 
@@ -288,14 +328,24 @@ def _of_each_element(name: str) -> Callable[[Pattern], Pattern]:
 
 
 #: Match functions of each element: the logistic function, the hyperbolic tangent, the element or 0 where it is less,
-#: the error function, the exponential function, the square root, its inverse, and the square.
+#: the error function, the exponential function, the square root and its inverse.
 sigmoid, tanh, relu, erf = map(_of_each_element, ("Sigmoid", "Tanh", "Relu", "Erf"))
-exp, sqrt, rsqrt, square = map(_of_each_element, ("Exp", "Sqrt", "Rsqrt", "Square"))
+exp, sqrt, rsqrt = map(_of_each_element, ("Exp", "Sqrt", "Rsqrt"))
+
+
+def square(a: Pattern) -> Pattern:
+    """Matches the square of each element: ``Square``, a product with itself, or a power of 2."""
+    return OneOf((op("Square", a), a * a, a**2))
 
 
 def concat(values: Sequence[Pattern]) -> Pattern:
     """Matches the concatenation of values along the last dimension."""
     return Concatenation(tuple(values))
+
+
+def interleaved(a: Pattern, b: Pattern) -> Pattern:
+    """Matches the elements of two values along the last dimension in turn, as of what is stacked and reshaped."""
+    return Interleaving((a, b))
 
 
 def parts(whole: Pattern, count: int) -> list[Pattern]:
