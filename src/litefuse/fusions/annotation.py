@@ -113,9 +113,9 @@ def _dtype(value: Any) -> int:
     if hasattr(value, "as_datatype_enum"):
         return value.as_datatype_enum
     if not isinstance(value, np.dtype | type) or (isinstance(value, type) and not issubclass(value, np.generic)):
-        raise TypeError(f"no attribute holds a {type(value).__name__}")
-    dtype = np.dtype(cast("npt.DTypeLike", value))
-    name = "STRING" if dtype.kind in "OSU" else str(dtype.newbyteorder("=")).upper()
+        raise TypeError(f"no attribute holds a {type(cast('object', value)).__name__}")
+    dtype = np.result_type(cast("Any", value))
+    name = "STRING" if dtype.kind in "OSU" else str(dtype).upper()
     if name not in DataType.__members__:
         raise TypeError(f"TensorFlow has no dtype {dtype}")
     return DataType[name]

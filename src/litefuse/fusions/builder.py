@@ -16,6 +16,7 @@ from litefuse.ir.constants import absent_operand
 from litefuse.ir.mlir import ir
 from litefuse.ir.ops.facts import MALFORMED, ShapeError, Undecided
 from litefuse.ir.shapes.result_types import constant_integers, result_shapes
+from litefuse.ir.tensors import Tensor
 from litefuse.ir.types import TensorType, element_type_of, ranked_type, tensor_type_of
 
 __all__ = ["Builder"]
@@ -39,7 +40,7 @@ class Builder:
         operands: Sequence[ir.Value],
         result_types: Sequence[ir.Type],
         attributes: Mapping[str, ir.Attribute] | None = None,
-    ) -> list[ir.Value]:
+    ) -> list[Tensor]:
         """Emits any op by its full name, such as ``tfl.embedding_lookup``, with the given result types.
 
         Raises:
@@ -52,9 +53,9 @@ class Builder:
         op = ir.Operation.create(
             name, results=result_types, operands=operands, attributes=dict(attributes) if attributes else None
         )
-        return list(op.results)
+        return [Tensor(result) for result in op.results]
 
-    def builtin(self, name: str, *operands: ir.Value | npt.ArrayLike, **attributes: Any) -> list[ir.Value]:
+    def builtin(self, name: str, *operands: ir.Value | npt.ArrayLike, **attributes: Any) -> list[Tensor]:
         """Emits a builtin op with inferred result types.
 
         Args:
@@ -92,6 +93,20 @@ class Builder:
             held["values_count"] = _builtin_attribute("values_count", len(values))
         return self.op(f"tfl.{name.lower()}", values, types, held)
 
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        """Returns the builder of the builtin op of this name in lower case, ``rsqrt`` of ``RSQRT``.
+
+        It takes the operands and, as keywords, the attributes, as ``builtin`` does; a single result comes alone.
+        """
+        if name.upper() not in BUILTINS or name != name.lower():
+            raise AttributeError(f"the builder has no {name!r}", name=name, obj=self)
+
+        def build(*operands: ir.Value | npt.ArrayLike, **attributes: Any) -> Tensor | list[Tensor]:
+            results = self.builtin(name.upper(), *operands, **attributes)
+            return results[0] if len(results) == 1 else results
+
+        return build
+
     def _values(self, operands: Sequence[ir.Value | npt.ArrayLike], *, alike: bool) -> list[ir.Value]:
         """Returns the operands as values; a Python number gets the others' dtype if all must have the same one."""
         dtype = next(
@@ -116,7 +131,7 @@ class Builder:
         operands: Sequence[ir.Value],
         result_types: Sequence[ir.Type],
         options: Mapping[str, Any] | bytes,
-    ) -> list[ir.Value]:
+    ) -> list[Tensor]:
         """Emits a custom op.
 
         Args:
@@ -138,7 +153,7 @@ class Builder:
 
     def composite(
         self, name: str, operands: Sequence[ir.Value], result_types: Sequence[ir.Type], attributes: Mapping[str, Any]
-    ) -> list[ir.Value]:
+    ) -> list[Tensor]:
         """Emits STABLEHLO_COMPOSITE: a named op with the body, which the runtime runs unless a kernel claims the op.
 
         Args:
@@ -170,25 +185,25 @@ class Builder:
             },
         )
 
-    def constant(self, value: npt.NDArray[Any]) -> ir.Value:
+    def constant(self, value: npt.NDArray[Any]) -> Tensor:
         """Emits a constant tensor of the array's shape and dtype."""
         attribute = ir.DenseElementsAttr.get(value)
         return self.op("tfl.pseudo_const", [], [attribute.type], {"value": attribute})[0]
 
-    def no_value(self) -> ir.Value:
+    def no_value(self) -> Tensor:
         """Emits the placeholder for an omitted optional operand."""
-        return absent_operand()
+        return Tensor(absent_operand())
 
-    def transpose(self, value: ir.Value, permutation: Sequence[int]) -> ir.Value:
+    def transpose(self, value: ir.Value, permutation: Sequence[int]) -> Tensor:
         """Emits TRANSPOSE; of a constant it is computed at conversion."""
         return self._auxiliary("TRANSPOSE", [value, self.constant(np.array(permutation, np.int32))])
 
-    def slice(self, value: ir.Value, begin: Sequence[int], size: Sequence[int]) -> ir.Value:
+    def slice(self, value: ir.Value, begin: Sequence[int], size: Sequence[int]) -> Tensor:
         """Emits SLICE; a size of -1 takes all that follows. Of a constant it is computed at conversion."""
         operands = [value, *(self.constant(np.array(part, np.int32)) for part in (begin, size))]
         return self._auxiliary("SLICE", operands)
 
-    def last(self, value: ir.Value, axis: int, *, keep: bool = False) -> ir.Value:
+    def last(self, value: ir.Value, axis: int, *, keep: bool = False) -> Tensor:
         """Emits STRIDED_SLICE: the last position along an axis (not negative), which is dropped or kept (``keep``)."""
         shape, element = _shape(value)
         index = [-1 if place == axis else 0 for place in range(len(shape))]
@@ -210,19 +225,19 @@ class Builder:
             "tfl.strided_slice", operands, result, element, {**attributes, "offset": ir.BoolAttr.get(False)}
         )
 
-    def reverse(self, value: ir.Value, axis: int) -> ir.Value:
+    def reverse(self, value: ir.Value, axis: int) -> Tensor:
         """Emits REVERSE_V2 along one axis (not negative)."""
         return self._auxiliary("REVERSE_V2", [value, self.constant(np.array([axis], np.int32))])
 
-    def add(self, a: ir.Value, b: ir.Value) -> ir.Value:
-        """Emits ADD of values of the same shape; of constants it is computed at conversion."""
-        return self._auxiliary("ADD", [a, b], {"fused_activation_function": "NONE"})
+    def add(self, a: ir.Value | npt.ArrayLike, b: ir.Value | npt.ArrayLike) -> Tensor:
+        """Emits ADD, as ``builtin`` does; of constants it is computed at conversion."""
+        return self._auxiliary("ADD", self._values([a, b], alike=True), {"fused_activation_function": "NONE"})
 
-    def reshape(self, value: ir.Value, shape: Sequence[int]) -> ir.Value:
+    def reshape(self, value: ir.Value, shape: Sequence[int]) -> Tensor:
         """Emits RESHAPE to a known shape."""
         return self._auxiliary("RESHAPE", [value, self.constant(np.array(shape, np.int32))])
 
-    def concatenation(self, values: Sequence[ir.Value], axis: int) -> ir.Value:
+    def concatenation(self, values: Sequence[ir.Value], axis: int) -> Tensor:
         """Emits CONCATENATION along an axis (not negative)."""
         return self._auxiliary("CONCATENATION", values, {"axis": axis, "fused_activation_function": "NONE"})
 
@@ -236,7 +251,7 @@ class Builder:
         dilations: tuple[int, int] = (1, 1),
         padding: str = "SAME",
         activation: str = "NONE",
-    ) -> ir.Value:
+    ) -> Tensor:
         """Emits CONV_2D.
 
         Args:
@@ -264,14 +279,14 @@ class Builder:
             fused_activation_function=activation,
         )[0]
 
-    def fully_connected(self, x: ir.Value, weights: ir.Value, bias: ir.Value, *, activation: str = "NONE") -> ir.Value:
+    def fully_connected(self, x: ir.Value, weights: ir.Value, bias: ir.Value, *, activation: str = "NONE") -> Tensor:
         """Emits FULLY_CONNECTED: x ``[..., n]``, weights ``[m, n]``, bias ``[m]``; result ``[..., m]``."""
         keep = len(_shape(x)[0]) > 2
         return self.builtin(
             "FULLY_CONNECTED", x, weights, bias, fused_activation_function=activation, keep_num_dims=keep
         )[0]
 
-    def zeros(self, like: ir.Value, axis: int, sizes: Sequence[int]) -> ir.Value:
+    def zeros(self, like: ir.Value, axis: int, sizes: Sequence[int]) -> Tensor:
         """Emits float32 zeros ``[n, *sizes]``, n being the size of ``like`` along an axis: FILL if that is unknown."""
         batch = _shape(like)[0][axis]
         if batch != _DYNAMIC:
@@ -286,7 +301,7 @@ class Builder:
             ir.F32Type.get(),
         )
 
-    def state(self, value: ir.Value) -> ir.Value:
+    def state(self, value: ir.Value) -> Tensor:
         """Emits a state with this initial value, for an op that updates its state in place, such as LSTM.
 
         The op gets its own memory, which holds the value at the start of every call. The op must not get the value
@@ -302,7 +317,7 @@ class Builder:
         attributes: Mapping[str, Any] | None = None,
         *,
         element: ir.Type | None = None,
-    ) -> ir.Value:
+    ) -> Tensor:
         """Emits an auxiliary op by LiteRT's name; its element type defaults to the first operand's."""
         options = attributes or {}
         elements = [_shape(operands[0])[1] if element is None else element]
@@ -318,7 +333,7 @@ class Builder:
         shape: Sequence[int],
         element: ir.Type,
         attributes: Mapping[str, ir.Attribute] | None = None,
-    ) -> ir.Value:
+    ) -> Tensor:
         """Emits an auxiliary op with a given result type."""
         result = ir.RankedTensorType.get(shape, element)
         return self.op(name, operands, [result], {**(attributes or {}), AUXILIARY: ir.UnitAttr.get()})[0]
@@ -332,7 +347,7 @@ class Builder:
         score_threshold: ir.Value,
         *,
         size: int | None = None,
-    ) -> tuple[ir.Value, ir.Value]:
+    ) -> tuple[Tensor, Tensor]:
         """Emits NON_MAX_SUPPRESSION_V4: the boxes with the best scores, the best one of those that overlap too much.
 
         Of equal scores, the lowest index is the best. Boxes without an area overlap none. TensorFlow ops
@@ -352,7 +367,6 @@ class Builder:
             number of chosen boxes, an int32 scalar.
         """
         from litefuse.ir.builder import Builder as TensorFlowBuilder  # few fusions need it
-        from litefuse.ir.tensors import Tensor
         from litefuse.passes.legalize.images.suppression import apart, boxes_of_four, suppressed, threshold_above
 
         b = TensorFlowBuilder()
@@ -363,11 +377,11 @@ class Builder:
         separate = apart(b, boxes_of_four(b, corners), none_overlap)
         return suppressed(b, separate, score, count, threshold, least, length=size)
 
-    def expand_dims(self, value: ir.Value, axis: int) -> ir.Value:
+    def expand_dims(self, value: ir.Value, axis: int) -> Tensor:
         """Emits EXPAND_DIMS: adds a dimension of size 1 to a value of known rank, at ``axis`` (not negative)."""
         return self.builtin("EXPAND_DIMS", value, np.array(axis, np.int32))[0]
 
-    def embedding_lookup(self, ids: ir.Value, table: ir.Value) -> ir.Value:
+    def embedding_lookup(self, ids: ir.Value, table: ir.Value) -> Tensor:
         """Emits EMBEDDING_LOOKUP: rows of ``table`` ``[vocabulary, ...]`` at ``ids`` ``[n]`` int32; ``[n, ...]``."""
         types = _result_types("EMBEDDING_LOOKUP", [ids, table], [ir.ShapedType(table.type).element_type], {})
         return self.op("tfl.embedding_lookup", [ids, table], types)[0]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from litefuse.ir.mlir import ir
+from litefuse.ir.tensors import Tensor
 from litefuse.ir.types import TensorType, tensor_type_of
 
 __all__ = ["Composite"]
@@ -27,7 +28,7 @@ class Composite:
         name: The name in the annotation.
         attributes: The annotation's attributes as Python values: int, float, bool, str, lists of these; an attribute of
             another kind (type, shape, tensor, function) is the MLIR attribute itself.
-        args: The arguments, including weights that are only read, as tensors.
+        args: The arguments, including weights that are only read, as tensors with operators.
         result_types: The required types of the results.
         function: The function's symbol, for messages.
         body_ops: The names of the ops in the body, such as ``tf.Mul``, in its order; those of branches and loops that
@@ -36,7 +37,7 @@ class Composite:
 
     name: str
     attributes: Mapping[str, Any]
-    args: Sequence[ir.Value]
+    args: Sequence[Tensor]
     result_types: Sequence[ir.Type]
     function: str
     body_ops: Sequence[str] = ()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import importlib
+import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, cast
 
 from litefuse.errors import FusionError
 from litefuse.support.plug_ins.entry_points import find_plug_ins, what_was_raised
@@ -118,7 +119,10 @@ class Fusion:
         return None
 
 
-_FusionType = TypeVar("_FusionType", bound=type[Fusion])
+_FusionType = TypeVar("_FusionType", bound="type[Fusion] | Callable[..., Any]")
+
+# What the decorator sets of the class.
+_OPTIONS = frozenset({"ids_in_range", "open_results", "tolerance", "unchecked"})
 
 _own: dict[str, type[Fusion]] = {}  # from modules of this package that are loaded
 _installed: dict[str, type[Fusion]] = {}  # from plug-ins
@@ -141,47 +145,77 @@ def count_problem(composite: Composite, arguments: Sequence[str], results: Seque
     return None
 
 
-def fusion(*names: str, replace: bool = False) -> Callable[[_FusionType], _FusionType]:
-    """Registers a ``Fusion`` subclass for composites annotated with any of ``names``.
+def fusion(*names: str, replace: bool = False, **options: Any) -> Callable[[_FusionType], _FusionType]:
+    """Registers conversion code, a function or a ``Fusion`` subclass, for composites annotated with any of ``names``.
+
+    A function takes the builder, the arguments of the composite by position, and its attributes by keyword:
+
+        @litefuse.fusion("conv_bn_relu")
+        def conv_bn_relu(b, x: "float32[?,?,?,?]", filters, gamma, beta, mean, variance, *, epsilon: float = 1e-3):
+            scale = gamma * b.rsqrt(variance + epsilon)
+            return b.relu(b.conv_2d(x, b.transpose(filters, (3, 0, 1, 2)), 0 * beta) * scale + (beta - mean * scale))
+
+    Its signature is checked: how many arguments there are (``*rest`` takes any number, ``y=None`` may be missing), the
+    dtypes and sizes that annotations state (``float32|float16[?,4]``, as text or as ``Annotated[Any, "..."]``), the
+    names of attributes (``**attributes`` takes any) and their types. It returns the results, or None where it declines,
+    or raises ``FusionError`` with the reason.
 
     Args:
         names: The annotations: the plain string given to ``experimental_implements``, or the name in its NameAttrList.
                 A name that ends in ``*`` matches annotations of Keras 2 (``api_implements``) with this prefix.
         replace: Whether it may replace a fusion that is already registered.
+        options: ``tolerance``, ``unchecked``, ``open_results`` and ``ids_in_range``, see ``Fusion``.
 
     Raises:
-        FusionError: No name is given, a name is taken, or the class is not a ``Fusion`` or has no ``rewrite``.
+        FusionError: No name is given, a name is taken, it is neither a function nor a ``Fusion`` with ``rewrite``, or
+            the function's signature is not that of conversion code.
     """
     # Not redundant: without the parentheses, the decorator's argument is the class.
     if not names or not all(isinstance(name, str) for name in names):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise FusionError("a fusion needs the names of its composites", hint='Write @litefuse.fusion("name").')
+    if unknown := options.keys() - _OPTIONS:
+        raise FusionError(f"a fusion has no option {min(unknown)!r}", hint=f"It has {', '.join(sorted(_OPTIONS))}.")
 
-    def register(cls: _FusionType) -> _FusionType:
-        if not isinstance(cls, type) or not issubclass(cls, Fusion):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise FusionError(f"{cls.__qualname__} is not a subclass of litefuse.Fusion")
-        if cls.rewrite is Fusion.rewrite:
-            raise FusionError(
-                f"{cls.__qualname__} has no method rewrite", hint="It builds what becomes of a composite."
-            )
-        cls.names = names
-        if all(_own_module(name) == cls.__module__ for name in names):
-            _own.update(dict.fromkeys(names, cls))
-            return cls
-        if not is_loading():
-            load_plug_ins()
-        for name in names:
-            present = _registered_fusion(name)
-            same = present is not None and _qualified_name(present) == _qualified_name(cls)  # a notebook cell run again
-            if present is not None and not same and not replace:
-                raise FusionError(
-                    f"{_qualified_name(present)} is registered for {name!r} already",
-                    where=_qualified_name(cls),
-                    hint="Pass replace=True to take its place.",
-                )
-        (_installed if is_loading() else _registered).update(dict.fromkeys(names, cls))
-        return cls
+    def register(code: _FusionType) -> _FusionType:
+        _register(_fusion_class(code, options), names, replace=replace)
+        return code
 
     return register
+
+
+def _fusion_class(code: Any, options: Mapping[str, Any]) -> type[Fusion]:
+    if inspect.isfunction(code):
+        from litefuse.fusions.function_fusion import function_fusion  # litefuse's own are classes
+
+        return function_fusion(code, **options)
+    if not isinstance(code, type) or not issubclass(cast("type[object]", code), Fusion):
+        name = getattr(cast("object", code), "__qualname__", repr(code))
+        raise FusionError(f"{name} is neither a function nor a subclass of litefuse.Fusion")
+    cls = cast("type[Fusion]", code)
+    if cls.rewrite is Fusion.rewrite:
+        raise FusionError(f"{cls.__qualname__} has no method rewrite", hint="It builds what becomes of a composite.")
+    for name, value in options.items():
+        setattr(cls, name, value)
+    return cls
+
+
+def _register(cls: type[Fusion], names: tuple[str, ...], *, replace: bool) -> None:
+    cls.names = names
+    if all(_own_module(name) == cls.__module__ for name in names):
+        _own.update(dict.fromkeys(names, cls))
+        return
+    if not is_loading():
+        load_plug_ins()
+    for name in names:
+        present = _registered_fusion(name)
+        same = present is not None and _qualified_name(present) == _qualified_name(cls)  # a notebook cell run again
+        if present is not None and not same and not replace:
+            raise FusionError(
+                f"{_qualified_name(present)} is registered for {name!r} already",
+                where=_qualified_name(cls),
+                hint="Pass replace=True to take its place.",
+            )
+    (_installed if is_loading() else _registered).update(dict.fromkeys(names, cls))
 
 
 @functools.cache

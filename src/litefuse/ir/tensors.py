@@ -15,6 +15,7 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 import numpy.typing as npt
 
+from litefuse.ir.constants import stored
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_op
 from litefuse.ir.ops.combining import broadcast_shapes
@@ -56,6 +57,9 @@ class Tensor(ir.Value):
 
     __array_ufunc__ = None  # numbers of numpy, too, leave operators to this class
 
+    #: Finds what an argument of a function is in all calls, if that is one value.
+    origin: Callable[[], ir.Value | None] | None = None
+
     @property
     def shape(self) -> Shape:
         """The shape, with None for dynamic dimensions.
@@ -72,6 +76,19 @@ class Tensor(ir.Value):
     def dtype(self) -> str:
         """The dtype."""
         return tensor_type_of(self).dtype
+
+    @property
+    def value(self) -> npt.NDArray[Any] | None:
+        """Its elements if it is a constant, or an argument that is one in all calls; None otherwise.
+
+        None as well for large weights, which stay outside of the module.
+        """
+        value = self if self.origin is None else self.origin()
+        attribute = None if value is None else stored(value)
+        return None if attribute is None else np.asarray(attribute).reshape(attribute.type.shape)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {tensor_type_of(self)}>"
 
     def __add__(self, other: Operand) -> Tensor:
         return binary("AddV2", self, other)
@@ -147,7 +164,7 @@ class Tensor(ir.Value):
 
 
 Operand: TypeAlias = "ir.Value | float"
-"""An operand of an elementwise op; one of several is a value."""
+"""An operand of an elementwise op; one of several is a value. A number of numpy, or an array, is one as well."""
 
 MixedSize: TypeAlias = "int | Tensor"
 """A size: a number if it is known, otherwise an int32 scalar that the model computes. MLIR calls such sizes mixed."""

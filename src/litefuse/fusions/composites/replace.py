@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
@@ -16,10 +17,12 @@ from litefuse.fusions.fusable_op import FusableOp, KeptComposite
 from litefuse.fusions.fusion import Fusion
 from litefuse.ir.annotations import Annotation, remove_annotation
 from litefuse.ir.attributes import AUXILIARY, COMPOSITE
-from litefuse.ir.call_graph import function_symbol, operations, terminator_of
-from litefuse.ir.defining_ops import source
+from litefuse.ir.call_graph import all_operations, call_operands, callees, function_symbol, operations, terminator_of
+from litefuse.ir.defining_ops import same, source
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.purity import is_pure
+from litefuse.ir.tensorflow_op import NotDecomposed
+from litefuse.ir.tensors import Tensor
 from litefuse.ir.types import TensorType, tensor_type_of
 from litefuse.litert.runtime.custom_op import has_kernel
 from litefuse.litert.runtime.known_custom_ops import RESOLVED_OPS
@@ -66,7 +69,7 @@ class Replacer:
             composite = Composite(
                 annotation.name,
                 annotation.attributes,
-                list(replacement.arguments),
+                _arguments(module, function, replacement),
                 list(function.type.results),
                 outcome.function,
                 [op.name for op in operations(function) if op.name not in _NOT_OF_BODY],
@@ -171,17 +174,31 @@ class _Body:
 
 def _fused_ops(replacement: func.FuncOp) -> list[ir.OpView]:
     """The ops that a fusion is named by: not those that prepare operands, nor TensorFlow's, which the engine lowers."""
-    ops = [op for op in operations(replacement) if not op.name.startswith("tf.")]
-    return [op for op in ops if op.name not in _UNNAMED and AUXILIARY not in op.attributes]
+    ops = [op for op in operations(replacement) if op.name not in _UNNAMED and AUXILIARY not in op.attributes]
+    return [op for op in ops if not op.name.startswith("tf.")] or ops
 
 
 def _not_builtin(custom_ops: Sequence[str]) -> str:
     return f"its form was chosen to be builtin, and its fusion gives {', '.join(custom_ops)}"
 
 
-_UNNAMED = frozenset({"func.return", "tfl.no_value", "tfl.pseudo_const"})  # not ops in a model
+_UNNAMED = frozenset({"func.return", "tf.Const", "tfl.no_value", "tfl.pseudo_const"})  # not ops in a model
 _KEPT = "STABLEHLO_COMPOSITE "
 _NOT_OF_BODY = frozenset({"func.return", "tf.Const"})
+
+
+def _arguments(module: ir.Module, function: func.FuncOp, replacement: func.FuncOp) -> list[Tensor]:
+    """Returns the arguments of a replacement, which know the constants that they are in all calls."""
+
+    def origin(index: int) -> ir.Value | None:
+        calls = [op for op in all_operations(module) if function_symbol(function) in callees(op)]
+        values = [source(call_operands(op)[index]) for op in calls]
+        return values[0] if values and all(same(value, values[0]) for value in values) else None
+
+    tensors = [Tensor(argument) for argument in replacement.arguments]
+    for index, tensor in enumerate(tensors):
+        tensor.origin = functools.partial(origin, index)
+    return tensors
 
 
 def _empty_copy(function: func.FuncOp) -> func.FuncOp:
@@ -276,6 +293,8 @@ def _build(
             replacement.operation.verify()
     except ir.MLIRError as error:
         reason = f"the fused op is not valid: {_first_line(error)}"
+    except NotDecomposed as error:
+        reason = str(error)
     except FusionError as error:
         if isinstance(fusion, FusableOp):  # the author asked for this op, and no other form of it would run
             error.where = error.where or where
@@ -325,7 +344,7 @@ def _op_name(op: ir.OpView) -> str:
     if op.name == "tfl.custom":
         name = ir.StringAttr(op.attributes["custom_code"]).value
         return f"{_KEPT}{ir.StringAttr(op.attributes['name']).value}" if name == COMPOSITE else name
-    return op.name.removeprefix("tfl.").upper() if op.name.startswith("tfl.") else op.name
+    return op.name.removeprefix("tfl.").upper() if op.name.startswith("tfl.") else op.name.removeprefix("tf.")
 
 
 def _kernel(replacement: func.FuncOp) -> str:

@@ -1,0 +1,136 @@
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
+"""Composites whose conversion code is one function, in formulas over the builder's ops."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import pytest
+
+import litefuse
+from litefuse.errors import FusionError
+from tests.tensorflow.checking import check, normal, op_counts
+from tests.tensorflow.saved_models import serving
+
+if TYPE_CHECKING:
+    from litefuse.fusions.builder import Builder
+    from litefuse.ir.tensors import Tensor
+    from tests.tensorflow.process import TensorFlow
+
+_RANDOM = np.random.default_rng(8)
+_FILTERS = _RANDOM.standard_normal([3, 3, 2, 4]).astype(np.float32)
+_MOMENTS = [_RANDOM.uniform(0.5, 2, 4).astype(np.float32) for _ in range(4)]
+
+
+@litefuse.fusion("conv_bn_relu")
+def conv_bn_relu(
+    b: Builder,
+    x: Annotated[Tensor, "float32[?,?,?,2]"],
+    filters: Tensor,
+    gamma: Tensor,
+    beta: Tensor,
+    mean: Tensor,
+    variance: Tensor,
+    *,
+    epsilon: float,
+    padding: str = "SAME",
+) -> Tensor:
+    """A convolution with the normalization folded into its filters."""
+    scale = gamma * b.rsqrt(variance + epsilon)
+    folded = b.transpose(filters * scale, (3, 0, 1, 2))
+    return b.conv_2d(x, folded, beta - mean * scale, padding=padding, activation="RELU")
+
+
+def _conv_bn_relu(tf: Any) -> Any:
+    annotation = litefuse.annotation("conv_bn_relu", epsilon=1e-3, padding="VALID")
+
+    @tf.function(experimental_implements=annotation)
+    def composite(x: Any, filters: Any, gamma: Any, beta: Any, mean: Any, variance: Any) -> Any:
+        y = tf.nn.conv2d(x, filters, 1, "VALID")
+        return tf.nn.relu(tf.nn.batch_normalization(y, mean, variance, beta, gamma, 1e-3))
+
+    weights = [tf.Variable(value) for value in (_FILTERS, *_MOMENTS)]
+    model, signatures = serving(tf, lambda x: {"y": composite(x, *weights)}, ("x", [None, 6, 5, 2], "float32"))
+    model.weights = weights
+    return model, signatures
+
+
+def test_a_normalization_is_folded_into_a_convolution(tensorflow: TensorFlow) -> None:
+    path = tensorflow.save(_conv_bn_relu)
+    result = check(tensorflow, path, normal({"x": (None, 6, 5, 2)}), rtol=1e-4)
+    (composite,) = result.report.composites
+    assert (composite.outcome, composite.unchecked) == ("fused", None)
+    assert op_counts(result.model_bytes) == {"CONV_2D": 1}
+
+
+def _scaled(tf: Any, annotation: str) -> Any:
+    composite = tf.function(lambda x, y: (x + y) * 2.0, experimental_implements=annotation, autograph=False)
+
+    def serve(x: Any) -> Any:
+        return {"z": composite(x, tf.constant([1.0, 2.0, 3.0, 4.0]))}
+
+    return serving(tf, serve, ("x", [None, 4], "float32"))
+
+
+@litefuse.fusion("by_operators")
+def by_operators(b: Builder, x: Tensor, y: Tensor) -> Tensor:
+    """Numbers and arrays beside tensors are constants."""
+    del b
+    return (np.float32(2) * x + np.array([1.0, 1.0, 1.0, 1.0]) * y * 2) * 1.0
+
+
+@litefuse.fusion("by_value")
+def by_value(b: Builder, x: Tensor, y: Tensor) -> Tensor:
+    """The second argument is a constant of the model, which is computed with at conversion."""
+    assert x.value is None
+    if y.value is None:
+        raise FusionError("y is not a constant")
+    return b.mul(b.add(x, y.value), 2.0)
+
+
+@litefuse.fusion("by_nothing")
+def by_nothing(b: Builder, x: Tensor, y: Tensor) -> Tensor | None:
+    del b, x, y
+    return None
+
+
+@litefuse.fusion("wrongly")
+def wrongly(b: Builder, x: Tensor, y: Tensor) -> Tensor:
+    return b.add(x, y) * 2.01
+
+
+@pytest.mark.parametrize("name", ["by_operators", "by_value"])
+def test_formulas(tensorflow: TensorFlow, name: str) -> None:
+    result = check(tensorflow, tensorflow.save(_scaled, name), normal({"x": (None, 4)}))
+    (composite,) = result.report.composites
+    assert (composite.outcome, composite.reason, composite.unchecked) == ("fused", None, None)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "reason"),
+    [
+        ("by_nothing", "by_nothing returned None; raise FusionError(reason) to say why"),
+        (litefuse.annotation("by_value", epsilon=1.0), "its attribute 'epsilon' is unknown; none is"),
+        ("wrongly", "it computes something else: the relative error is 0.00"),
+    ],
+)
+def test_what_is_not_fused(tensorflow: TensorFlow, annotation: str, reason: str) -> None:
+    result = check(tensorflow, tensorflow.save(_scaled, annotation), normal({"x": (None, 4)}))
+    (composite,) = result.report.composites
+    assert composite.outcome != "fused"
+    assert reason in (composite.reason or "")
+
+
+def _computed(tf: Any) -> Any:
+    composite = tf.function(lambda x, y: (x + y) * 2.0, experimental_implements="by_value", autograph=False)
+
+    def serve(x: Any) -> Any:
+        return {"z": composite(x, tf.constant([1.0, 2.0, 3.0, 4.0])), "w": composite(x, tf.constant([1.0] * 4))}
+
+    return serving(tf, serve, ("x", [None, 4], "float32"))
+
+
+def test_arguments_that_are_other_constants_in_other_calls_have_no_value(tensorflow: TensorFlow) -> None:
+    result = check(tensorflow, tensorflow.save(_computed), normal({"x": (None, 4)}))
+    assert {composite.reason for composite in result.report.composites} == {"y is not a constant"}
