@@ -7,12 +7,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from litefuse.fusions.fusable_op import FusableOp
+from litefuse.fusions.function_fusion import FunctionFusion
 from litefuse.fusions.fusion import Fusion, find_fusion, own_fusions
 from litefuse.support.plug_ins.own_classes import OwnClass, own_classes
 from tests.support.plug_ins.subclasses import own_subclasses
 
-# What becomes of composites of any name; the other, KeptComposite, is a base of those of one.
-OF_ANY_NAME = {FusableOp}
+# What becomes of composites of any name, KeptComposite being a base of those of one; and what a function is made.
+OF_ANY_NAME = {FusableOp, FunctionFusion}
 
 
 def forgotten(classes: Iterable[type[Fusion]], index: Mapping[str, OwnClass]) -> set[type[Fusion]]:
