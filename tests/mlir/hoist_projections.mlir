@@ -172,7 +172,9 @@ func.func private @body(%t: tensor<i32>, %xs: tensor<9x1x4xf32>, %h: tensor<1x5x
 // CHECK: %[[B:.*]]:2 = "tf.Split"(%{{.*}}, %{{.*}})
 // CHECK: %[[S:.*]] = "tf.AddV2"(%[[P]], %[[B]]#0) : (tensor<9x?x4xf32>, tensor<1x4xf32>) -> tensor<9x?x4xf32>
 // CHECK: %[[Q:.*]] = "tf.BatchMatMulV2"(%arg0, %{{.*}})
-// CHECK: "tf.While"(%{{.*}}, %arg0, %arg1, %[[S]], %[[Q]])
+// CHECK: %[[V:.*]] = "tf.BatchMatMulV2"(%arg0, %{{.*}})
+// CHECK: %[[T:.*]] = "tf.AddV2"(%[[V]], %{{.*}}) : (tensor<9x?x4xf32>, tensor<4xf32>) -> tensor<9x?x4xf32>
+// CHECK: "tf.While"(%{{.*}}, %arg0, %arg1, %[[S]], %[[Q]], %[[T]])
 func.func @main(%xs: tensor<9x?x4xf32>, %h: tensor<?x4xf32>) -> tensor<?x4xf32> {
   %zero = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
   %0:3 = "tf.While"(%zero, %xs, %h) {body = @body, cond = @cond, is_stateless = true} : (tensor<i32>, tensor<9x?x4xf32>, tensor<?x4xf32>) -> (tensor<i32>, tensor<9x?x4xf32>, tensor<?x4xf32>)
@@ -184,11 +186,14 @@ func.func private @cond(%t: tensor<i32>, %xs: tensor<9x?x4xf32>, %h: tensor<?x4x
   return %0 : tensor<i1>
 }
 // CHECK-LABEL: func.func private @body
-// CHECK-SAME: %arg3: tensor<9x?x4xf32>, %arg4: tensor<9x?x4xf32>)
+// CHECK-SAME: %arg3: tensor<9x?x4xf32>, %arg4: tensor<9x?x4xf32>, %arg5: tensor<9x?x4xf32>)
 // CHECK: %[[X:.*]] = "tf.GatherV2"(%arg3
 // CHECK: %[[Y:.*]] = "tf.GatherV2"(%arg4
 // CHECK: %[[Z:.*]] = "tf.AddV2"(%[[Y]], %arg2)
-// CHECK: "tf.AddV2"(%[[X]], %[[Z]])
+// CHECK: %[[R:.*]] = "tf.GatherV2"(%arg5
+// CHECK-NOT: tf.BiasAdd
+// CHECK: %[[XZ:.*]] = "tf.AddV2"(%[[X]], %[[Z]])
+// CHECK: "tf.AddV2"(%[[XZ]], %[[R]])
 func.func private @body(%t: tensor<i32>, %xs: tensor<9x?x4xf32>, %h: tensor<?x4xf32>) -> (tensor<i32>, tensor<9x?x4xf32>, tensor<?x4xf32>) {
   %axis = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
   %one = "tf.Const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
@@ -200,7 +205,11 @@ func.func private @body(%t: tensor<i32>, %xs: tensor<9x?x4xf32>, %h: tensor<?x4x
   %0 = "tf.AddV2"(%b#0, %p) : (tensor<1x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
   %q = "tf.MatMul"(%x, %k) {transpose_a = false, transpose_b = true} : (tensor<?x4xf32>, tensor<4x4xf32>) -> tensor<?x4xf32>
   %1 = "tf.AddV2"(%q, %h) : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  %vector = "tf.Const"() {value = dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>} : () -> tensor<4xf32>
+  %r = "tf.MatMul"(%x, %k) {transpose_a = false, transpose_b = false} : (tensor<?x4xf32>, tensor<4x4xf32>) -> tensor<?x4xf32>
+  %s = "tf.BiasAdd"(%r, %vector) {data_format = "NHWC"} : (tensor<?x4xf32>, tensor<4xf32>) -> tensor<?x4xf32>
   %2 = "tf.AddV2"(%0, %1) : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  %3 = "tf.AddV2"(%2, %s) : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
   %next = "tf.AddV2"(%t, %one) : (tensor<i32>, tensor<i32>) -> tensor<i32>
-  return %next, %xs, %2 : tensor<i32>, tensor<9x?x4xf32>, tensor<?x4xf32>
+  return %next, %xs, %3 : tensor<i32>, tensor<9x?x4xf32>, tensor<?x4xf32>
 }

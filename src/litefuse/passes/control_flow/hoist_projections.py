@@ -147,8 +147,6 @@ def _bias(product: ir.Value, body: func.FuncOp) -> tuple[ir.OpView, ir.Value] | 
     if len(uses) != 1 or uses[0].owner.name not in {"tf.Add", "tf.AddV2", "tf.BiasAdd"}:
         return None
     op, position = uses[0].owner, uses[0].operand_number
-    if op.name == "tf.BiasAdd" and (position or ir.StringAttr(op.attributes["data_format"]).value != "NHWC"):
-        return None
     bias = op.operands[1 - position]
     kind, whole = ir.ShapedType(bias.type), ir.ShapedType(product.type)
     if not kind.has_static_shape or list(kind.shape) not in ([whole.shape[1]], [1, whole.shape[1]]):
