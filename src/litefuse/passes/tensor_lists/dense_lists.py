@@ -132,11 +132,8 @@ def _drop(web: Web) -> None:
     number = ir.DenseElementsAttr.get(np.array(0, np.int32))
     _set_type(web, number.type)
     for op in web.ops:
-        if op.name in CREATORS:
-            with ir.InsertionPoint(op), op.location:
-                replace_op(op, [tensor_constant(number)])
-        else:
-            replace_op(op, [op.operands[0]])
+        with ir.InsertionPoint(op), op.location:
+            replace_op(op, [tensor_constant(number)])
 
 
 def _work_out(web: Web, sizes: Sizes, first_turn: FirstTurn) -> list[tuple[ir.OpView, list[Dim]]]:
