@@ -163,19 +163,15 @@ def _direction(t: Translation, user: Any, argument: ir.Value, index: ir.Value, c
         return None
     if part != (1, *shape[1:]):
         return None
-    if name == "stablehlo.real_dynamic_slice":
-        starts = [_component(user.operands[1], axis) for axis in range(len(shape))]
-    else:
-        starts = list(user.operands)[1 if name in _SLICES else 2 :]
-    if any(start is None or _number(start) != 0 for start in starts[1:]) or starts[0] is None:
-        return None
-    start = _normalized(starts[0])
+    # Along the other dimensions they are whole, whatever their starts say.
+    start = user.operands[1 if name in _SLICES else 2]
+    start = _normalized(_component(start, 0) if name == "stablehlo.real_dynamic_slice" else start)
     if start == index:
         return False
     return True if _counts_down(start, index, count) else None
 
 
-def _component(vector: ir.Value, position: int) -> ir.Value | None:
+def _component(vector: ir.Value, position: int) -> ir.Value:
     """Returns the scalar that a component of a vector of positions is built from, without clamping."""
     while not isinstance(vector.owner, ir.Block):
         owner, name = vector.owner, vector.owner.operation.name
