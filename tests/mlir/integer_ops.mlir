@@ -108,6 +108,15 @@ func.func @joined(%x: tensor<2xf32>) -> (tensor<8x!quant.uniform<i8:f32, 0.1>>, 
   %3 = "tfl.quantize"(%1) {qtype = tensor<8x!quant.uniform<i8:f32, 0.1>>} : (tensor<8xf32>) -> tensor<8x!quant.uniform<i8:f32, 0.1>>
   return %2, %3 : tensor<8x!quant.uniform<i8:f32, 0.1>>, tensor<8x!quant.uniform<i8:f32, 0.1>>
 }
+// CHECK-LABEL: func.func @given
+// CHECK: %[[Q:.*]] = "tfl.quantize"(%arg0)
+// CHECK-NOT: "tfl.quantize"
+// CHECK: return %[[Q]], %[[Q]]
+func.func @given(%x: tensor<2xf32>) -> (tensor<2x!quant.uniform<i8:f32, 0.1>>, tensor<2x!quant.uniform<i8:f32, 0.1>>) {
+  %0 = "tfl.quantize"(%x) {qtype = tensor<2x!quant.uniform<i8:f32, 0.1>>} : (tensor<2xf32>) -> tensor<2x!quant.uniform<i8:f32, 0.1>>
+  %1 = "tfl.quantize"(%x) {qtype = tensor<2x!quant.uniform<i8:f32, 0.1>>} : (tensor<2xf32>) -> tensor<2x!quant.uniform<i8:f32, 0.1>>
+  return %0, %1 : tensor<2x!quant.uniform<i8:f32, 0.1>>, tensor<2x!quant.uniform<i8:f32, 0.1>>
+}
 
 // -----
 

@@ -103,8 +103,7 @@ def _merge_pairs(ops: Sequence[ir.OpView]) -> None:
             result = op.results[0]
             kept = first.setdefault((op.operands[0], str(result.type)), result)
             if kept != result and _block_of(kept) == op.operation.block:
-                result.replace_all_uses_with(kept)
-                op.operation.erase()
+                replace_op(op, [kept])
 
 
 def _block_of(value: ir.Value) -> ir.Block:
