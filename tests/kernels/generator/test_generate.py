@@ -226,6 +226,18 @@ def test_names_from_a_file_write_no_code() -> None:
     assert every(line.startswith("// ") for line in lines)
 
 
+def test_what_is_needed_twice_is_computed_once_and_no_expression_grows_long() -> None:
+    body = BodyWriter("S")
+    x = body.input("float32", None)
+    once = body.op("EXP", [x], "float32")
+    result = body.op("MUL", [once, once], "float32")
+    for number in range(40):
+        result = body.op("ADD", [result, body.constant(number)], "float32")
+    source = kernel_source("S", read_bodies(file_of(body.give(result)), "m")["S"], "S", "m")
+    assert source.count("math::Exp(") == 1
+    assert max(map(len, source.splitlines())) < 200
+
+
 def test_the_same_body_twice_is_one_form() -> None:
     content = file_of(scale(BodyWriter("S"), None, 8), scale(BodyWriter("S"), None, 8))
     assert kernel_source("S", read_bodies(content, "m")["S"], "S", "m").count("public litefuse::Kernel") == 1

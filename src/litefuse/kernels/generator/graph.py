@@ -415,7 +415,6 @@ class Graph:
         shape: tuple[Size, ...] | None = None,
     ) -> Computed:
         shape = self.broadcast(*args) if shape is None else shape
-        self.require_tensor(shape)
         return Computed(
             dtype, shape, args=tuple(args), text=text, is_costly=costly, label=label, number=self.next_number()
         )
