@@ -60,6 +60,17 @@ def test_metadata_that_are_elsewhere_or_nested_too_deep(tmp_path: Path) -> None:
     assert output_names(other) == ()
 
 
+def test_metadata_that_are_too_large(tmp_path: Path) -> None:
+    """A field that nobody knows makes the file a byte larger than the limit; nothing is read."""
+    file = written(tmp_path, [["z", 0, 0]]) / "keras_metadata.pb"
+    size = 2**28
+    lengths = [size >> 7 * place & 0x7F | (0x80 if place < 4 else 0) for place in range(5)]
+    with file.open("ab") as end:
+        end.write(bytes([15 << 3 | 2, *lengths]))
+        end.truncate(end.tell() + size)
+    assert output_names(tmp_path.resolve()) == ()
+
+
 def test_outputs_of_the_signature_of_keras_have_the_order_of_the_model(tmp_path: Path) -> None:
     proto = model_writer.saved_model()
     graph = proto.meta_graphs[0]

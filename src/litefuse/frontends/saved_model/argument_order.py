@@ -120,9 +120,8 @@ def output_names(folder: Path) -> tuple[str, ...]:
     Args:
         folder: The SavedModel's folder, symbolic links resolved.
     """
-    path = folder / _FILE
     try:
-        if not path.is_file() or path.stat().st_size > _MAX_BYTES:
+        if (folder / _FILE).stat().st_size > _MAX_BYTES:
             return ()
         model = next(node for node in KerasMetadata.FromString(read_regular(folder, _FILE)).nodes if not node.node_id)
         layers: Any = json.loads(model.metadata)["config"]["output_layers"]
