@@ -47,3 +47,23 @@ func.func @halves() -> (tensor<2xui32>, tensor<2xui32>) {
   %1 = "tf.Cast"(%count) {Truncate = false} : (tensor<2xui64>) -> tensor<2xui32>
   return %0, %1 : tensor<2xui32>, tensor<2xui32>
 }
+// Floats are divided by zero as TensorFlow does it; integers are not, and the op stays.
+// CHECK-LABEL: func.func @zeros
+// CHECK-DAG: value = dense<[0x7F800000, 0xFF800000, 3.000000e+00]> : tensor<3xf32>
+// CHECK-DAG: "tf.FloorDiv"{{.*}} -> tensor<3xui64>
+// CHECK-DAG: "tf.Div"{{.*}} -> tensor<3xui64>
+// CHECK-NOT: f64
+// CHECK: return
+func.func @zeros() -> (tensor<3xf32>, tensor<3xui32>, tensor<3xui32>) {
+  %numbers = "tf.Const"() {value = dense<[1.0, -1.0, 7.0]> : tensor<3xf64>} : () -> tensor<3xf64>
+  %divisors = "tf.Const"() {value = dense<[0.0, 0.0, 2.0]> : tensor<3xf64>} : () -> tensor<3xf64>
+  %quotients = "tf.FloorDiv"(%numbers, %divisors) : (tensor<3xf64>, tensor<3xf64>) -> tensor<3xf64>
+  %0 = "tf.Cast"(%quotients) {Truncate = false} : (tensor<3xf64>) -> tensor<3xf32>
+  %counts = "tf.Const"() {value = dense<[1, 2, 3]> : tensor<3xui64>} : () -> tensor<3xui64>
+  %parts = "tf.Const"() {value = dense<[2, 0, 1]> : tensor<3xui64>} : () -> tensor<3xui64>
+  %whole = "tf.FloorDiv"(%counts, %parts) : (tensor<3xui64>, tensor<3xui64>) -> tensor<3xui64>
+  %1 = "tf.Cast"(%whole) {Truncate = false} : (tensor<3xui64>) -> tensor<3xui32>
+  %cut = "tf.Div"(%counts, %parts) : (tensor<3xui64>, tensor<3xui64>) -> tensor<3xui64>
+  %2 = "tf.Cast"(%cut) {Truncate = false} : (tensor<3xui64>) -> tensor<3xui32>
+  return %0, %1, %2 : tensor<3xf32>, tensor<3xui32>, tensor<3xui32>
+}

@@ -150,6 +150,14 @@ func.func @families(%x: tensor<2x3x4x5x6xf32>, %b: tensor<4x1x1xf32>) -> (tensor
   %4 = "tfl.pack"(%x, %3) {axis = 5 : i32, values_count = 2 : i32} : (tensor<2x3x4x5x6xf32>, tensor<2x3x4x5x6xf32>) -> tensor<2x3x4x5x6x2xf32>
   return %1, %2, %3, %4 : tensor<4x2x3x5x6xf32>, tensor<2x3x4x1x6xf32>, tensor<2x3x4x5x6xf32>, tensor<2x3x4x5x6x2xf32>
 }
+// Axes of two elements are reduced as well, and those of one element are none.
+// CHECK-LABEL: func.func @pairs_of_rows
+// CHECK: "tfl.sum"({{.*}}) <{keep_dims = false}> : (tensor<3x2x20xf32>, tensor<1xi32>) -> tensor<3x20xf32>
+func.func @pairs_of_rows(%x: tensor<3x2x1x4x5xf32>) -> tensor<3x4x5xf32> {
+  %axes = "tfl.pseudo_const"() {value = dense<[1, 2]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %0 = "tfl.sum"(%x, %axes) {keep_dims = false} : (tensor<3x2x1x4x5xf32>, tensor<2xi32>) -> tensor<3x4x5xf32>
+  return %0 : tensor<3x4x5xf32>
+}
 // SELECT's vector of conditions is for the first axis.
 // CHECK-LABEL: func.func @select
 // CHECK: "tfl.select"({{.*}}) : (tensor<32xi1>, tensor<32xf32>, tensor<32xf32>) -> tensor<32xf32>

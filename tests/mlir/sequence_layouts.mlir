@@ -88,3 +88,25 @@ func.func @kept(%x: tensor<9x2x4xf32>) -> (tensor<9x4x4xf32>, tensor<2x9x4xf32>,
   %5 = "tfl.transpose"(%4, %order) : (tensor<2x9x4xf32>, tensor<3xi32>) -> tensor<9x2x4xf32>
   return %3, %4, %5 : tensor<9x4x4xf32>, tensor<2x9x4xf32>, tensor<9x2x4xf32>
 }
+
+// -----
+// RUN: cancel-layout-changes
+// A step that the model computes is taken behind the transposition, and so is a slice of fewer dimensions.
+// CHECK-LABEL: func.func @computed
+// CHECK: %[[T:.*]] = "tfl.transpose"(%arg0
+// CHECK: "tfl.strided_slice"(%[[T]], %arg1
+// CHECK: %[[U:.*]] = "tfl.transpose"(%arg0
+// CHECK: "tfl.strided_slice"(%[[U]]
+func.func @computed(%x: tensor<2x9x4xf32>, %begin: tensor<3xi32>) -> (tensor<2x4xf32>, tensor<2x4xf32>) {
+  %order = arith.constant dense<[1, 0, 2]> : tensor<3xi32>
+  %end = arith.constant dense<0> : tensor<3xi32>
+  %strides = arith.constant dense<1> : tensor<3xi32>
+  %first = arith.constant dense<3> : tensor<1xi32>
+  %behind = arith.constant dense<4> : tensor<1xi32>
+  %stride = arith.constant dense<1> : tensor<1xi32>
+  %0 = "tfl.transpose"(%x, %order) : (tensor<2x9x4xf32>, tensor<3xi32>) -> tensor<9x2x4xf32>
+  %1 = "tfl.strided_slice"(%0, %begin, %end, %strides) <{begin_mask = 6 : i32, ellipsis_mask = 0 : i32, end_mask = 7 : i32, new_axis_mask = 0 : i32, offset = false, shrink_axis_mask = 1 : i32}> : (tensor<9x2x4xf32>, tensor<3xi32>, tensor<3xi32>, tensor<3xi32>) -> tensor<2x4xf32>
+  %2 = "tfl.transpose"(%x, %order) : (tensor<2x9x4xf32>, tensor<3xi32>) -> tensor<9x2x4xf32>
+  %3 = "tfl.strided_slice"(%2, %first, %behind, %stride) <{begin_mask = 0 : i32, ellipsis_mask = 0 : i32, end_mask = 0 : i32, new_axis_mask = 0 : i32, offset = false, shrink_axis_mask = 1 : i32}> : (tensor<9x2x4xf32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<2x4xf32>
+  return %1, %3 : tensor<2x4xf32>, tensor<2x4xf32>
+}

@@ -103,6 +103,18 @@ def test_ragged_strings_as_sparse_ones() -> None:
     check("RaggedTensorToSparse", [splits, values], np.array([[0, 0], [0, 1], [2, 0]]), values, np.array([3, 2]))
 
 
+@pytest.mark.parametrize("rows", [-1, 2, 4, 6])
+@pytest.mark.parametrize("width", [-1, 2, 4])
+def test_ragged_elements_as_dense_ones(rows: int, width: int) -> None:
+    """Rows are filled up or cut, and there are as many of them as is asked for."""
+    splits, values = np.array([0, 3, 3, 4, 6]), np.arange(1, 7, dtype=F)
+    expected = np.full((4 if rows < 0 else rows, 3 if width < 0 else width), -1, F)
+    for row, taken in zip(expected, np.split(values, splits[1:-1]), strict=False):
+        row[: len(taken)] = taken[: len(row)]
+    operands = [Constant(np.array([rows, width])), values, Constant(F(-1)), splits]
+    check("RaggedTensorToTensor", operands, expected, attributes={"row_partition_types": ["ROW_SPLITS"]})
+
+
 def test_sums_of_sparse_tensors() -> None:
     a, b = np.array([[0, 1], [1, 0], [2, 3]]), np.array([[0, 0], [1, 0], [2, 3], [2, 4]])
     shape, ours, others = np.array([3, 5]), np.array([1, 2, 4], F), np.array([0.5, 7, -4, -3], F)

@@ -99,12 +99,25 @@ def test_complement() -> None:
     np.testing.assert_array_equal(unary("not", I > 0, "i1"), I <= 0)
 
 
-def test_shifts() -> None:
-    by = np.array([0, 1, 2, 31, 4, 7, 30], np.int32)
-    np.testing.assert_array_equal(binary("shift_left", I, by, "i32"), np.left_shift(I, by))
-    np.testing.assert_array_equal(binary("shift_right_arithmetic", I, by, "i32"), np.right_shift(I, by))
-    logical = np.right_shift(I.view(np.uint32), by.view(np.uint32)).view(np.int32)
-    np.testing.assert_array_equal(binary("shift_right_logical", I, by, "i32"), logical)
+@pytest.mark.parametrize("width", [8, 16, 32, 64])
+def test_shifts(width: int) -> None:
+    """Distances of the width or more, and negative ones, leave nothing but the sign."""
+    distances = [0, 1, 3, width - 1, width, -1, 2 ** (width - 2) + 1]
+    numbers = [-7, 100, -1, 5, 1, -7, -100]
+    x, by = np.array(numbers).astype(f"int{width}"), np.array(distances).astype(f"int{width}")
+    pairs = [
+        (number, places if 0 <= places < width else width) for number, places in zip(numbers, distances, strict=True)
+    ]
+
+    def wrapped(values: list[int]) -> _Array:
+        return np.array([value % 2**width for value in values], f"uint{width}").view(f"int{width}")
+
+    left = wrapped([number << places for number, places in pairs])
+    np.testing.assert_array_equal(binary("shift_left", x, by, f"i{width}"), left)
+    right = wrapped([number >> places for number, places in pairs])
+    np.testing.assert_array_equal(binary("shift_right_arithmetic", x, by, f"i{width}"), right)
+    logical = wrapped([number % 2**width >> places for number, places in pairs])
+    np.testing.assert_array_equal(binary("shift_right_logical", x, by, f"i{width}"), logical)
 
 
 def test_number_of_bits() -> None:
