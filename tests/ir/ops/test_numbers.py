@@ -10,7 +10,7 @@ import pytest
 
 from litefuse.ir.ops.dims import unknown
 from litefuse.ir.ops.facts import Op, Tensor, Undecided, array_of
-from litefuse.ir.ops.numbers import MAX_NUMBERS, computed_numbers
+from litefuse.ir.ops.numbers import MAX_NUMBERS, computed_numbers, followed_values
 
 _NAMES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "i1": np.bool_}
 
@@ -58,6 +58,22 @@ def test_numbers(found: Any, expected: Any, dtype: str) -> None:
 def test_what_does_not_fit_an_integer_is_left_to_the_runtime(value: float) -> None:
     with pytest.raises(Undecided, match="too large"):
         compute("Cast", tensor(value), result="i32")
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype", "followed"),
+    [
+        ([[1, 2, 3], [4, 5, 6]], "i32", [[1, 2, 3], [4, 5, 6]]),
+        ([], "i32", []),
+        (2.0, "f32", 2),
+        (2.5, "f32", None),
+        (np.inf, "f64", None),
+        ([2.0], "f32", None),
+    ],
+)
+def test_what_is_followed_as_integers(value: Any, dtype: str, followed: Any) -> None:
+    values = followed_values(np.array(value, _NAMES[dtype]), dtype)
+    assert (None if values is None else values.tolist()) == followed
 
 
 def test_what_is_not_computed() -> None:
