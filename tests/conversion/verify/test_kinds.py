@@ -10,8 +10,10 @@ import litefuse
 from litefuse.conversion.verify.standalone import standalone_model
 from litefuse.ir.call_graph import functions
 from litefuse.ir.mlir import ir, mlir_context
+from litefuse.litert.inputs.kinds import kinds_of
 from tests.conversion.verify.tensorflow_text import Argument, Formula, function
 from tests.conversion.verify.test_self_check_kinds import RIGHT, WRONG
+from tests.litert.runtime.models import unary
 
 # Few in one file: each file has its own numbers that are small.
 GROUPS = {
@@ -53,6 +55,20 @@ def test_right_files_do_not() -> None:
     names = [name for name, (_, _, argument) in RIGHT.items() if argument[1] == "f32" and name not in UNUSUAL]
     found = verified(names, RIGHT)
     assert {name: output for name, output in found.items() if output != ("equal", "")} == {}
+
+
+@pytest.mark.parametrize(
+    ("constant", "scales"),
+    [
+        *((35, [70]), (-60, []), (190, []), (210, [420]), (20, [])),
+        *((0.04, [0.05, 0.01]), (1e-12, [2.5e-7, 2.5e-13]), (4e-6, [0.0005]), (0.5, [])),
+    ],
+)
+def test_numbers_are_scaled_to_large_and_small_constants(constant: float, scales: list[float]) -> None:
+    """Twice a large one, a quarter of a small one and of its root; no scale is within a factor of 2 of another."""
+    kinds = kinds_of(unary("Double"), numbers=[constant])
+    drawn = [kind.manner.scale for kind in kinds if kind.name.startswith("numbers times")]
+    assert sorted(drawn) == pytest.approx(sorted([*scales, 1e-6, 10, 200]))
 
 
 def test_two_verifications_are_the_same() -> None:

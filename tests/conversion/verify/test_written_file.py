@@ -214,3 +214,11 @@ def test_sizes_that_shapes_of_inputs_decide_about_are_judged(tmp_path: Path) -> 
     graph.builtin("SUB", [wide, graph.input("y", (3, 5))], [summed])
     with pytest.raises(FileCheckError, match="SUB"):
         check_written_file(written(tmp_path, graph))
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 7), (1, 32), (1, 60), (1, 224), (3, 7)])
+def test_a_file_that_takes_one_size_alone_is_called_with_it(tmp_path: Path, shape: tuple[int, int]) -> None:
+    graph = Graph()
+    sizes = graph.tensor("sizes", (2,), np.int32, value=shape)
+    graph.builtin("RESHAPE", [graph.input("x", (1, 1), signature=(-1, -1)), sizes], [graph.output("y", shape)])
+    assert check_written_file(written(tmp_path, graph)).problem is None

@@ -283,6 +283,8 @@ def test_loop() -> None:
     made, others = rewritten(nodes, {"y": "w/Exit:0"}, ["x", "limit"])
     assert text(made) == ["w = StatelessWhile(x:0, limit:0, x:0)", "return w:0"]
     assert made.node_def[0].attr["parallel_iterations"].i == 10
+    of_result, *_ = made.node_def[0].attr["output_shapes"].list.shape
+    assert [dim.size for dim in of_result.dim] == [-1, 2]
     assert arguments(others["w_body"]) == arguments(others["w_cond"]) == ["w/Merge", "limit_0", "x_0"]
     assert text(others["w_cond"]) == ["w/Less = Less(w/Merge:0, limit_0:0)", "return w/Less:0"]
     assert text(others["w_body"]) == ["w/add = AddV2(w/Merge:0, x_0:0)", "return w/add:0, limit_0:0, x_0:0"]

@@ -50,10 +50,11 @@ def recognized(text: str = _TEXT) -> tuple[dict[str, Mapping[str, Any]], list[tu
 
 def test_keyword_only_parameters_are_attributes() -> None:
     @litefuse.recognizer("steep")
-    def steep(x: Pattern, *, slope: Pattern) -> Pattern:  # pyright: ignore[reportUnusedFunction]
+    def steep(x: Pattern, *, slope: Pattern) -> Pattern:
         return tanh(slope * sigmoid(x))
 
     assert recognized() == ({"steep": {"slope": 2.5}}, [("steep", 1, None)])
+    assert litefuse.recognizer("again")(steep) is steep
 
 
 def test_check_says_why_not() -> None:

@@ -321,6 +321,24 @@ def test_a_node_of_another_form_is_left_to_the_runtime(form: str, monkeypatch: p
         without.allocate_tensors()
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_a_node_of_open_sizes_is_not_left_to_the_runtime(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = Graph()
+    images = graph.input("images", (1, 5, 5, 2), signature=(-1, -1, -1, 2))
+    weights = graph.tensor("weights", (3, 3, 3, 2), value=drawn(3, 3, 3, 2, seed=3))
+    bias = graph.tensor("bias", (3,), value=drawn(3, seed=4))
+    larger = graph.output("larger", (1, 9, 9, 3), signature=(-1, -1, -1, 3))
+    graph.custom("Convolution2DTransposeBias", [images, weights, bias], [larger], transposition(SAME, (2, 2)))
+    if form == "numpy":
+        monkeypatch.setattr("litefuse.litert.runtime.kernel_delegates.pack", lambda: None)
+    ours = Interpreter(
+        model(graph, signatures={"serve": 0}),
+        experimental_op_resolver_type=litert.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
+    )
+    for size, of_result in ((5, 9), (4, 8)):
+        assert outputs(ours, drawn(2, size, size, 2))["larger"].shape == (2, of_result, of_result, 3)
+
+
 def test_an_empty_list_of_kernels_turns_the_pack_off() -> None:
     graph = Graph()
     x, y = graph.input("x", (1, 4, 4, 1)), graph.output("y", (1, 2, 2, 4))
