@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from litefuse.errors import LitefuseError
 from litefuse.kernels.generator.op_calls import Call, bind_constants, one_op_model, read_calls
@@ -22,8 +22,7 @@ _TEMPLATES = Path(__file__).with_name("templates")
 _MOST_CASES = 8
 
 
-@dataclass(frozen=True)
-class Project:
+class Project(NamedTuple):
     """A written project.
 
     Attributes:

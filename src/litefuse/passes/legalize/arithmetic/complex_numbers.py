@@ -176,7 +176,7 @@ class ComplexProduct(Decomposition):
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         (result,) = op.results
-        if op.types[0].dtype != "complex64" or op.types[1].dtype != "complex64" or result.dtype != "complex64":
+        if {value.dtype for value in (*op.types, result)} != {"complex64"}:
             raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype}")
         if result.shape is None:
             raise NotDecomposed("the result is of unknown rank")
