@@ -174,3 +174,41 @@ func.func public @main(%x: tensor<6x2xf32>, %h: tensor<2xf32>, %q: tensor<i1>) -
   }
   return %0#2 : tensor<2xf32>
 }
+
+// -----
+// RUN: wrap-program, lower-xla-call-module
+// Constant rows from the first to the last lie within; nothing is put around the tensor.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[Y:.*]] = "tf.TensorScatterAdd"(%arg0, %{{.*}}, %arg1)
+// CHECK-NEXT: return %[[Y]]
+func.func public @main(%x: tensor<4x6xf32>, %u: tensor<2x6xf32>) -> tensor<4x6xf32> {
+  %rows = stablehlo.constant dense<[[0], [3]]> : tensor<2x1xi32>
+  %0 = "stablehlo.scatter"(%x, %rows, %u) ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) {
+    scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>,
+    indices_are_sorted = false, unique_indices = false
+  } : (tensor<4x6xf32>, tensor<2x1xi32>, tensor<2x6xf32>) -> tensor<4x6xf32>
+  return %0 : tensor<4x6xf32>
+}
+
+// -----
+// RUN: wrap-program, lower-xla-call-module
+// A row outside is written beside the tensor, and cut off.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[PADDED:.*]] = "tf.Pad{{.*}}"(%arg0
+// CHECK: "tf.TensorScatterAdd"(%[[PADDED]]
+func.func public @main(%x: tensor<4x6xf32>, %u: tensor<2x6xf32>) -> tensor<4x6xf32> {
+  %rows = stablehlo.constant dense<[[0], [4]]> : tensor<2x1xi32>
+  %0 = "stablehlo.scatter"(%x, %rows, %u) ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) {
+    scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>,
+    indices_are_sorted = false, unique_indices = false
+  } : (tensor<4x6xf32>, tensor<2x1xi32>, tensor<2x6xf32>) -> tensor<4x6xf32>
+  return %0 : tensor<4x6xf32>
+}

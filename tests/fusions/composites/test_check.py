@@ -194,6 +194,17 @@ def test_an_op_that_there_is_not() -> None:
     assert (outcome.kind, outcome.reason) == ("inlined", "unknown op 'tfl.no_such_op'")
 
 
+class OfSeven(Fusion):
+    def rewrite(self, composite: Composite, b: Builder) -> Sequence[ir.Value]:
+        return b.op("tfl.reshape", [*composite.args, b.constant(np.array([7], np.int32))], composite.result_types)
+
+
+def test_a_replacement_that_does_not_run() -> None:
+    outcome = fuse(ABS, OfSeven())
+    assert outcome.kind == "inlined"
+    assert (outcome.reason or "").startswith("the fused op does not run: ")
+
+
 def test_random_inputs_find_the_difference() -> None:
     outcome = fuse(ABS, Relu())
     assert (outcome.kind, outcome.unchecked) == ("inlined", None)

@@ -191,6 +191,8 @@ def test_other_models_compile(tmp_path: Path) -> None:
     made = application(serving(graph), ops=ops, custom_ops=("Mine-own", "ethos-u"), variables=2, remembers=True)
     files = application_files(made)
     assert check_syntax(tmp_path / "one", files) == ""
+    heads = {name: files[name].splitlines()[0] for name in ("README.md", "model.cc", "model.h", "model_data.h")}
+    assert {name for name, head in heads.items() if b" a.tflite" in head} == {*heads}
     text = files["model.cc"].decode()
     assert "MicroMutableOpResolver<5>" in text
     assert 'resolver.AddCustom("Mine-own", Register_Mine_own())' in text
