@@ -37,6 +37,17 @@ def test_a_place_that_is_named_beside_a_mask() -> None:
         check("StridedSlice", [x, *places], expected, form=None, attributes=masks | {"begin_mask": begin})
 
 
+@pytest.mark.parametrize("place", [0, 1, 3, -1, -4])
+def test_a_place_that_the_model_computes_is_replaced(place: int) -> None:
+    x, update = counted(4, 3), np.array([7, 8, 9], F)
+    expected = x.copy()
+    expected[place] = update
+    begin, end = np.array([place], np.int32), Constant(np.array([0], np.int32))
+    masks = {"begin_mask": 0, "end_mask": 0, "ellipsis_mask": 0, "new_axis_mask": 0, "shrink_axis_mask": 1}
+    operands = [x, begin, end, Constant(np.array([1], np.int32)), update]
+    check("TensorStridedSliceUpdate", operands, expected, attributes=masks, dynamic=[False])
+
+
 def test_slices_of_no_elements() -> None:
     x = counted(4, 3)
     begin, size = (Constant(np.array(each, np.int32)) for each in ([1, 0], [0, -1]))

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 __all__ = ["OpenDiagonal"]
 
 
+# The engine makes the third version of MatrixDiag and MatrixSetDiag.
 @decomposition(
-    *("MatrixDiag", "MatrixDiagPart", "MatrixDiagPartV2", "MatrixDiagPartV3", "MatrixDiagV2"),
-    *("MatrixDiagV3", "MatrixSetDiag", "MatrixSetDiagV2", "MatrixSetDiagV3"),
+    *("MatrixDiagPart", "MatrixDiagPartV2", "MatrixDiagPartV3", "MatrixDiagV2", "MatrixDiagV3"),
+    *("MatrixSetDiagV2", "MatrixSetDiagV3"),
     order=1,
 )
 # The engine treats each diagonal as the main one, and crashes at bands: fault `band-of-diagonals`.
@@ -184,7 +185,7 @@ def _limits(op: TensorFlowOp, b: Builder, several: bool | None) -> tuple[MixedSi
 
 def _matrix_sizes(op: TensorFlowOp, b: Builder, rows: MixedSize, columns: MixedSize) -> tuple[MixedSize, MixedSize]:
     """Returns the numbers of rows and columns: the given ones, else the smallest, of a square if none is given."""
-    given_rows, given_columns = (b.numbers(op, i, 1)[0] if len(op.operands) > i else -1 for i in (2, 3))
+    given_rows, given_columns = (b.numbers(op, operand, 1)[0] for operand in (2, 3))
     square = maximum(rows, columns)
     rows = _if_absent(b, given_columns, square, rows)
     columns = _if_absent(b, given_rows, square, columns)
