@@ -10,6 +10,7 @@ from litefuse.ir.mlir import ir, mlir_context
 _MATRIX, _SCALAR = "tensor<?x3xf32>", "tensor<f32>"
 _TWO = f'%c = "tf.Const"() {{value = dense<2.0> : {_SCALAR}}} : () -> {_SCALAR}'
 _ZERO = f'%c = "tf.Const"() {{value = dense<0.0> : {_SCALAR}}} : () -> {_SCALAR}'
+_OPEN = '%o = "tf.Const"() {value = dense<-1> : tensor<1xi32>} : () -> tensor<1xi32>'
 _BINARY = f"({_SCALAR}, {_MATRIX}) -> {_MATRIX}"
 _NEGATIVE = f'%n = "tf.Neg"(%x) : ({_MATRIX}) -> {_MATRIX}'
 _SQUARES = f'%s = "tf.Square"(%x) : ({_MATRIX}) -> {_MATRIX}'
@@ -33,8 +34,16 @@ def _module(*lines: str) -> ir.Module:
             '%a = "tf.Const"() {value = dense<[0, 1]> : tensor<2xi32>} : () -> tensor<2xi32>',
             f'%y = "tf.Sum"(%s, %a) {{keep_dims = false}} : ({_MATRIX}, tensor<2xi32>) -> {_SCALAR}',
         ),
+        (_TWO, _OPEN, f'%y = "tf.Reshape"(%c, %o) : ({_SCALAR}, tensor<1xi32>) -> tensor<?xf32>'),
+        (
+            *(_TWO, _OPEN, f'%r = "tf.Rsqrt"(%c) : ({_SCALAR}) -> {_SCALAR}'),
+            f'%y = "tf.Reshape"(%r, %o) : ({_SCALAR}, tensor<1xi32>) -> tensor<?xf32>',
+        ),
     ],
-    ids=["difference", "quotient", "sum with a negative", "product with 0", "computed", "norm"],
+    ids=[
+        *("difference", "quotient", "sum with a negative", "product with 0", "computed", "norm"),
+        *("reshape to an open shape", "computed reshape"),
+    ],
 )
 def test_hidden(lines: tuple[str, ...]) -> None:
     with mlir_context():
@@ -57,8 +66,10 @@ def test_hidden(lines: tuple[str, ...]) -> None:
             '%a = "tf.Const"() {value = dense<1> : tensor<1xi32>} : () -> tensor<1xi32>',
             f'%y = "tf.Sum"(%s, %a) {{keep_dims = false}} : ({_MATRIX}, tensor<1xi32>) -> tensor<?xf32>',
         ),
+        (_TWO, _OPEN, f'%y = "tf.Reshape"(%c, %o) : ({_SCALAR}, tensor<1xi32>) -> tensor<1xf32>'),
+        (_OPEN, f'%y = "tf.Reshape"(%x, %o) : ({_MATRIX}, tensor<1xi32>) -> tensor<?xf32>'),
     ],
-    ids=["sum", "second", "of a vector", "product", "norm of rows"],
+    ids=["sum", "second", "of a vector", "product", "norm of rows", "reshape to a known shape", "reshape of an input"],
 )
 def test_not_hidden(lines: tuple[str, ...]) -> None:
     with mlir_context():

@@ -14,12 +14,14 @@ dynamic dimension is hidden.
 
 Also hidden are a constant int8 factor, the axes of a norm of all elements or with a bound that L2_NORMALIZATION does
 not have, and a factor 0 (``legalize.zero_operands`` handles those of many elements); an addend that cancels an
-earlier one, which the engine adds to that; the axis along which the smallest element of a softmax is found; and numbers
-of int64 that others are compared with, as with the positions of ONE_HOT.
+earlier one, which the engine adds to that; the axis along which the smallest element of a softmax is found; numbers
+of int64 that others are compared with, as with the positions of ONE_HOT; and a constant that is reshaped to a dynamic
+shape, which would be that of a constant.
 
 Faults ``transposed-subtrahend``, ``transposed-divisor``, ``transposed-negative``, ``transposed-reciprocal``,
 ``transposed-open-reshape``, ``product-with-int8-constant``, ``norm-of-all``, ``bound-of-norm``, ``zero-factor``,
-``zero-times-infinity``, ``cancelled-addends``, ``smallest-of-softmax``, ``one-hot-of-int64``.
+``zero-times-infinity``, ``cancelled-addends``, ``smallest-of-softmax``, ``one-hot-of-int64``,
+``reshape-to-open-shape``.
 """
 
 from __future__ import annotations
@@ -118,7 +120,8 @@ def _misread(module: ir.Module) -> list[tuple[ir.OpView, int]]:
         if name in DENSE_CONSTANTS:
             computed.add(op.result)
         elif len(operands):
-            hidden = _zero_factor(op) if name in _FACTORED else None
+            opened = name == "tf.Reshape" and not _is_static(op.result)
+            hidden = 0 if opened and operands[0] in computed else _zero_factor(op) if name in _FACTORED else None
             if hidden is None and all(operand in computed for operand in operands):
                 computed.update(result for result in op.results if isinstance(_element_type(result), _FLOATS))
             elif hidden is None:
@@ -127,7 +130,7 @@ def _misread(module: ir.Module) -> list[tuple[ir.OpView, int]]:
                 misread.append((op.opview, hidden))
             if name == "tf.Transpose" or (turned and not turned.isdisjoint(operands) and _may_be_turned(op)):
                 turned.add(op.result)
-            if name == "tf.Reshape" and op.result in turned and operands[1] in computed and not _is_static(op.result):
+            if opened and op.result in turned and operands[1] in computed:
                 reshapes.append(op.opview)
         return ir.WalkResult.ADVANCE
 

@@ -128,6 +128,11 @@ CONSTANTS: tuple[Fault, ...] = (
         _CHECK,
     ),
     _fault(
+        "reshape-to-open-shape",
+        "A constant that is reshaped to a dynamic shape becomes a constant of that shape, which has no elements.",
+        _HIDDEN,
+    ),
+    _fault(
         "infinite-constants",
         "By default, infinite constants become the largest finite float.",
         "litefuse.ir.engine.lowering.lower",

@@ -101,6 +101,14 @@ def constants_of_open_shape() -> bool:
 
 
 @reproducer
+def reshape_to_open_shape() -> bool:
+    graph = Graph("2xf32")
+    numbers = graph.op("Reshape", graph.constants([1.0, 2.0], [-1]), "?xf32")
+    graph.returns(graph.op("AddV2", [*graph.inputs, numbers], "2xf32"))
+    return is_refused("Given shapes, [2] and [0], are not broadcastable", graph.run, [1, 2])
+
+
+@reproducer
 def infinite_constants() -> bool:
     graph = Graph("1xf32")
     graph.returns(graph.op("AddV2", [*graph.inputs, graph.constant(math.inf)], "1xf32"))
