@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -75,8 +76,13 @@ def _judged(target: Target, content: Any, item: Any, ending: Ending) -> Outcome:
     return target.judge(made, ending)
 
 
+def _end(*_: object) -> None:
+    sys.exit(0)  # and so out of what watches a child, which may hang
+
+
 def main(name: str) -> None:
-    """Serves requests until the input closes."""
+    """Serves requests until the input closes, or it is ended by SIGTERM; no child outlives it."""
+    signal.signal(signal.SIGTERM, _end)
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what libraries print is no answer
     target = target_named(name)

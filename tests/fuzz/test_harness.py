@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
+import psutil
 import pytest
 from fuzz.cli import main
 from fuzz.outcome import Kind, Outcome, of_error
@@ -61,6 +65,19 @@ def test_the_time_ends_a_campaign(capfd: pytest.CaptureFixture[str]) -> None:
 
     assert code == 0
     assert "0 findings" in capfd.readouterr().out
+
+
+def test_no_child_outlives_a_campaign() -> None:
+    """The time may be over while a mutant hangs, which nobody watches any more."""
+    command = [sys.executable, "-m", "fuzz.zygote", planted("Sleeping")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as zygote:
+        assert zygote.stdin is not None
+        assert zygote.stdout is not None
+        print(json.dumps({"first": 2, "step": 1, "count": 2}), file=zygote.stdin, flush=True)
+        assert json.loads(zygote.stdout.readline())["item"] == 2  # the child is at the next one, which sleeps
+        (child,) = psutil.Process(zygote.pid).children()
+        zygote.terminate()
+    assert not child.is_running()
 
 
 def test_an_unknown_target_is_refused() -> None:
