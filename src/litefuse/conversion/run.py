@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -52,6 +53,9 @@ if TYPE_CHECKING:
 
 __all__ = ["run_conversion", "run_job"]
 
+# A kernel may never return: how long the self-check of a composite may take with it.
+_KERNEL_SECONDS = 600
+
 
 @dataclass(frozen=True)
 class _SelfCheck:
@@ -73,7 +77,8 @@ class _SelfCheck:
 
         if terms.kernel in self.fatal_kernels:
             death = self.fatal_kernels[terms.kernel]
-            return CheckResult(unchecked=f"the process that ran its kernel on random inputs died ({death})")
+            outcome = f"took longer than {_KERNEL_SECONDS} s" if death == "SIGALRM" else f"died ({death})"
+            return CheckResult(unchecked=f"the process that ran its kernel on random inputs {outcome}")
         self.steps.begin(SELF_CHECK)
         if terms.kernel:
             self.steps.announce(f"{SELF_CHECK}: {terms.kernel}")  # which it is to be if the process dies of it
@@ -83,7 +88,10 @@ class _SelfCheck:
 
 
 def run_job(job: ConversionJob, announce: Callable[[str], None]) -> Report:
-    """Runs a job from another process, with the fusions and kernels that it contains."""
+    """Runs a job from another process, with the fusions and kernels that it contains.
+
+    This process ends if a kernel does not return from the self-check.
+    """
     take_plug_ins(job.plug_ins)
     # Here and not at the top: in the process of a program, these are registered already.
     from litefuse.fusions.recognizers.recognizer import unpickle_registered
@@ -91,7 +99,15 @@ def run_job(job: ConversionJob, announce: Callable[[str], None]) -> Report:
 
     unpickle_registered(job.fusions)
     unpickle_kernels(job.kernels)
-    return run_conversion(job, announce)
+
+    def announce_in_time(step: str) -> None:
+        signal.alarm(_KERNEL_SECONDS if step.startswith(f"{SELF_CHECK}: ") else 0)
+        announce(step)
+
+    try:
+        return run_conversion(job, announce_in_time)
+    finally:
+        signal.alarm(0)
 
 
 def run_conversion(job: ConversionJob, announce: Callable[[str], None] = lambda _: None) -> Report:

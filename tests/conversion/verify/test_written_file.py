@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -161,6 +162,19 @@ def test_a_kernel_that_dies_keeps_no_file(monkeypatch: pytest.MonkeyPatch, tmp_p
     report = converted(Dying, monkeypatch, check=False)
     assert report.file_check is None
     compared = "not compared: the process that ran its kernel on random inputs died (SIGABRT)"
+    assert compared in {composite.compared for composite in report.composites}
+
+
+def test_a_kernel_that_never_returns_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Endless(Kernel):
+        def invoke(self, inputs: object, outputs: object, **options: object) -> None:
+            left = signal.alarm(1)  # what there is already, sooner
+            while left:
+                pass
+            raise ValueError("nobody waits for it")
+
+    report = converted(Endless, monkeypatch, check=False)
+    compared = "not compared: the process that ran its kernel on random inputs took longer than 600 s"
     assert compared in {composite.compared for composite in report.composites}
 
 

@@ -42,6 +42,7 @@ class Scaled final : public litefuse::Kernel {
     for (int64_t i = 0; i < end; ++i) to[i] = from[i] * by_;
     if (kFault == 2 && node.input(0).dim(0) == 3) to[size - 1] += 0.5f;
     if (kFault == 3) *static_cast<volatile int*>(nullptr) = 1;
+    while (kFault == 4 && end > 0) {}
     return true;
   }
   float by_ = 0;
@@ -52,12 +53,14 @@ LITEFUSE_DEFINE_KERNEL(Right, Scaled<0>)
 LITEFUSE_DEFINE_KERNEL(Beyond, Scaled<1>)
 LITEFUSE_DEFINE_KERNEL(WrongForThree, Scaled<2>)
 LITEFUSE_DEFINE_KERNEL(Crashing, Scaled<3>)
+LITEFUSE_DEFINE_KERNEL(Endless, Scaled<4>)
 
 const litefuse::RegisteredKernel* litefuse::RegisteredKernels() {
   static const RegisteredKernel kernels[] = {{"Right", litefuse_register_Right},
                                              {"Beyond", litefuse_register_Beyond},
                                              {"WrongForThree", litefuse_register_WrongForThree},
                                              {"Crashing", litefuse_register_Crashing},
+                                             {"Endless", litefuse_register_Endless},
                                              {nullptr, nullptr}};
   return kernels;
 }
@@ -134,6 +137,17 @@ def test_a_kernel_that_crashes_is_told(tmp_path: Path, libraries: dict[str, Path
     assert [each.crashed for each in checked] == [True, True]
     assert worst(checked) == "differs"
     assert "crashes" in checked[0].problem
+
+
+def test_a_kernel_that_never_returns_is_ended(
+    tmp_path: Path, libraries: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("litefuse.tools.kernel_check.check._SECONDS", 4.0)
+    checked = check_kernels(libraries["plain"], file_of(tmp_path, "Endless"))
+    assert [call.verdict for call in checked] == ["inconclusive"] * 2
+    assert [call.op for call in checked] == ["Endless"] * 2
+    for call in checked:
+        assert "the kernel may never return: it took longer than" in call.problem
 
 
 def test_the_sanitizer_stops_what_writes_beyond_its_memory(tmp_path: Path, libraries: dict[str, Path]) -> None:

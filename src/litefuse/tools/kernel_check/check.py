@@ -10,9 +10,10 @@ from typing import Any
 
 from litefuse.conversion.verify.against_original import verify_model
 from litefuse.conversion.verify.verification import Verdict, Verification, worst_verdict
-from litefuse.errors import KernelError, LitefuseError, ModelCrashError
+from litefuse.errors import KernelError, LimitError, LitefuseError, ModelCrashError
 from litefuse.kernels.generator.op_calls import Call, bind_constants, one_op_model, with_signature
 from litefuse.support.files.temporary import make_temporary_folder
+from litefuse.support.processes.limits import ProcessLimits, processes_limited
 from litefuse.support.processes.process import run_alone
 from litefuse.support.report.json_form import json_form
 from litefuse.support.report.shown import ShownInNotebooks
@@ -21,6 +22,9 @@ from litefuse.tools.kernel_check.original_op import SAVE, OriginalOp
 from litefuse.tools.scaffold.project import read_ops
 
 __all__ = ["CheckedCall", "check_kernels", "worst"]
+
+# How long the comparison of a call may take.
+_SECONDS = 600.0
 
 
 @dataclass(frozen=True)
@@ -139,9 +143,12 @@ def _checked(op: str, call: Call, library: str, work: Path, tolerance: float, se
         return CheckedCall(op, call, "", problem=f"there is nothing to compare it with: {error}")
     content = with_signature(one_op_model(op, call), *names)
     try:
-        verification = verify_model(content, original, tolerance=tolerance, seed=seed, custom_ops=[library])
+        with processes_limited(ProcessLimits(_SECONDS)):
+            verification = verify_model(content, original, tolerance=tolerance, seed=seed, custom_ops=[library])
     except ModelCrashError as error:
         return CheckedCall(op, call, what, problem=f"the kernel crashes: {error.message}", crashed=True, model=content)
+    except LimitError as error:
+        return CheckedCall(op, call, what, problem=f"the kernel may never return: {error.message}", model=content)
     except LitefuseError as error:
         return CheckedCall(op, call, what, problem=str(error))
     return CheckedCall(op, call, what, verification, model=content)
