@@ -87,7 +87,11 @@ def main() -> None:
     parser.add_argument("--update", action="store_true", help="write what is counted as what is expected")
     parser.add_argument("--stock", action="store_true", help="convert with the stock converter as well")
     parser.add_argument("--only", default="", metavar="REGEX", help="the models whose names it matches")
+    parser.add_argument(
+        "--slack", type=int, default=0, metavar="BYTES", help="what a file may have more or less, as of another release"
+    )
     options = parser.parse_args()
+    slack: int = options.slack
     expected: dict[str, dict[str, int]] = json.loads(_EXPECTED.read_text()) if _EXPECTED.exists() else {}
     with tempfile.TemporaryDirectory(prefix="litefuse-outputs-") as folder:
         found = _measure(re.compile(options.only), Path(folder), expected, stock=options.stock)
@@ -97,11 +101,12 @@ def main() -> None:
         _EXPECTED.write_text("{\n" + ",\n".join(rows) + "\n}\n")
         expected = found
     wanted = {name for name in expected if re.search(options.only, name)}
+    known = sorted(found.keys() & wanted)
     failures = [
         *(f"{name}: there is no such model any more (--update)" for name in sorted(wanted - found.keys())),
         *(f"{name}: not expected yet (--update --stock)" for name in sorted(found.keys() - wanted)),
-        *(line for name in found.keys() & wanted for line in _changes(name, expected[name], found[name])),
-        *(line for name, row in found.items() for line in _worse(name, row)),
+        *(line for name in known for line in _changes(name, expected[name], found[name], slack)),
+        *(line for name, row in found.items() for line in _worse(name, row, slack)),
     ]
     if failures:
         sys.exit("\n".join(failures))
@@ -146,19 +151,19 @@ def _lacks_weights(model: bytes) -> bool:
     return ops["READ_VARIABLE"] > 0 and ops["ASSIGN_VARIABLE"] == 0
 
 
-def _changes(name: str, expected: Mapping[str, int], found: Mapping[str, int]) -> Iterator[str]:
+def _changes(name: str, expected: Mapping[str, int], found: Mapping[str, int], slack: int) -> Iterator[str]:
     if expected["ops"] != found["ops"]:
         yield f"{name}: {found['ops']} ops, and {expected['ops']} were expected"
-    if abs(found["bytes"] - expected["bytes"]) > _CHANGED * expected["bytes"]:
+    if abs(found["bytes"] - expected["bytes"]) > max(_CHANGED * expected["bytes"], slack):
         yield f"{name}: {found['bytes']} bytes, and {expected['bytes']} were expected"
 
 
-def _worse(name: str, row: Mapping[str, int]) -> Iterator[str]:
+def _worse(name: str, row: Mapping[str, int], slack: int) -> Iterator[str]:
     if "stock_bytes" not in row or any(re.fullmatch(pattern, name) for pattern in REASONS):
         return
     if row["ops"] > row["stock_ops"]:
         yield f"{name}: {row['ops']} ops, and {row['stock_ops']} of the stock converter"
-    if row["bytes"] > _LARGER * row["stock_bytes"]:
+    if row["bytes"] > _LARGER * row["stock_bytes"] + slack:
         yield f"{name}: {row['bytes']} bytes, and {row['stock_bytes']} of the stock converter"
 
 

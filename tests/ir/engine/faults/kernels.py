@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.ir.engine.faults.graph import FLAGS, NONE, Graph, WrittenGraph, int32
+from tests.ir.engine.faults.graph import FLAGS, NONE, Graph, WrittenGraph, int32, run
 from tests.ir.engine.faults.reproducer import differ, is_refused, kills, reproducer
 
 
@@ -52,7 +52,9 @@ def mean_of_bytes() -> bool:
 @kills
 def reversal_of_nothing() -> None:
     graph = WrittenGraph("?xf32")
-    graph.returns(graph.op("tfl.reverse_v2", [*graph.inputs, graph.constant([], np.int32)], "?xf32")).run([1])
+    model = graph.returns(graph.op("tfl.reverse_v2", [*graph.inputs, graph.constant([], np.int32)], "?xf32")).model()
+    for size in range(1, 100):  # what it reads behind the axes is something else each time
+        run(model, np.ones(size))
 
 
 @reproducer
