@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, cast
 
 from litefuse.errors import FusionError
-from litefuse.support.plug_ins.entry_points import find_plug_ins, what_was_raised
+from litefuse.support.plug_ins.entry_points import find_plug_ins, third_party_code
 from litefuse.support.plug_ins.own_classes import OwnClass, own_classes
 
 if TYPE_CHECKING:
@@ -294,15 +294,9 @@ def load_plug_ins() -> None:
     _loading = True
     try:
         for plug_in in find_plug_ins(*_ENTRY_POINTS):
-            try:
+            where = f"entry point {plug_in.name} ({plug_in.value})"
+            with third_party_code("the plug-in cannot be loaded", where, FusionError, own=FusionError):
                 plug_in.load()
-            except FusionError:
-                raise
-            except Exception as error:  # a plug-in may raise anything
-                raise FusionError(
-                    f"the plug-in cannot be loaded: {what_was_raised(error)}",
-                    where=f"entry point {plug_in.name} ({plug_in.value})",
-                ) from error
     except BaseException:
         _loading = None
         raise

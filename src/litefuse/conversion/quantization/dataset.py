@@ -21,7 +21,7 @@ import numpy.typing as npt
 from litefuse.errors import EngineCrashError, LitefuseError
 from litefuse.support.cloud.paths import local
 from litefuse.support.files.readable import check_there
-from litefuse.support.plug_ins.entry_points import what_was_raised
+from litefuse.support.plug_ins.entry_points import third_party_code, what_was_raised
 from litefuse.support.progress.stages import Step
 
 __all__ = [
@@ -182,12 +182,8 @@ def images_in(folder: Path, preprocess: Callable[[Any], Any]) -> Iterator[Any]:
                 image = transpose(opened).convert("RGB")
         except (OSError, ValueError, SyntaxError, image_module.DecompressionBombError) as error:
             raise LitefuseError(f"the image cannot be read: {what_was_raised(error)}", where=str(path)) from error
-        try:
+        with third_party_code("preprocess fails", str(path), own=LitefuseError):
             sample = preprocess(image)
-        except LitefuseError:
-            raise
-        except Exception as error:  # any error of a user's function
-            raise LitefuseError(f"preprocess fails: {what_was_raised(error)}", where=str(path)) from error
         yield sample
 
 
@@ -352,11 +348,8 @@ class _Guarded:
 
     def __init__(self, function: Callable[[], Iterable[Any]], where: str) -> None:
         self._where = where
-        self._number = 0
-        try:
+        with third_party_code("the function fails", where, own=LitefuseError):
             self._given: Any = function()
-        except Exception as error:
-            raise self._failure(error) from error
         if not hasattr(self._given, "__iter__") or hasattr(self._given, "keys"):
             raise LitefuseError(
                 f"the function returns a {type(self._given).__name__}, not a sequence of samples",
@@ -365,18 +358,16 @@ class _Guarded:
             )
 
     def __iter__(self) -> Iterator[Any]:
+        number = 0
         try:
             for sample in self._given:
-                self._number += 1
+                number += 1
                 yield sample
+        except LitefuseError:
+            raise
         except Exception as error:
-            raise self._failure(error) from error
-
-    def _failure(self, error: Exception) -> LitefuseError:
-        if isinstance(error, LitefuseError):
-            return error
-        when = f" after sample {self._number}" if self._number else ""
-        return LitefuseError(f"the function fails{when}: {what_was_raised(error)}", where=self._where)
+            when = f" after sample {number}" if number else ""
+            raise LitefuseError(f"the function fails{when}: {what_was_raised(error)}", where=self._where) from error
 
 
 def _imported(function: str) -> Callable[..., Any]:
@@ -392,12 +383,8 @@ def _imported(function: str) -> Callable[..., Any]:
         raise LitefuseError("this is not FILE.py:FUNCTION", where=function)
     path = Path(matched["file"]).absolute()
     sys.path.insert(0, str(path.parent))
-    try:
+    with third_party_code("it cannot be imported", str(path), own=LitefuseError):
         module = import_file(path)
-    except LitefuseError:
-        raise
-    except Exception as error:  # any error of a user's file
-        raise LitefuseError(f"it cannot be imported: {what_was_raised(error)}", where=str(path)) from error
     made = getattr(module, matched["name"], None)
     if not callable(made):
         raise LitefuseError(f"the file has no function {matched['name']!r}", where=str(path))

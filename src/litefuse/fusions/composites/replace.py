@@ -27,7 +27,7 @@ from litefuse.ir.types import TensorType, tensor_type_of
 from litefuse.litert.runtime.custom_op import has_kernel
 from litefuse.litert.runtime.known_custom_ops import RESOLVED_OPS
 from litefuse.support.options.forms import CompositeForm, CompositeForms
-from litefuse.support.plug_ins.entry_points import what_was_raised
+from litefuse.support.plug_ins.entry_points import third_party_code, what_was_raised
 
 __all__ = ["Replacer", "is_placeholder"]
 
@@ -230,10 +230,8 @@ def _check_inputs(fusion: Fusion, composite: Composite) -> InputsOfSize | None:
 
     def inputs(size: int, random: np.random.Generator) -> Sequence[npt.NDArray[Any]] | None:
         where = _where(fusion, composite)
-        try:
+        with third_party_code("check_inputs failed", where, FusionError):
             values = fusion.check_inputs(composite, size, random)
-        except Exception as error:
-            raise FusionError(f"check_inputs failed: {what_was_raised(error)}", where=where) from error
         return None if values is None else _fitting(values, composite.arg_types, where)
 
     return inputs

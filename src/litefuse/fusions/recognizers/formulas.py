@@ -16,7 +16,7 @@ from litefuse.fusions.recognizers.regions import outline_ops, value_name
 from litefuse.ir.defining_ops import constant_number
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.types import tensor_type_of
-from litefuse.support.plug_ins.entry_points import what_was_raised
+from litefuse.support.plug_ins.entry_points import third_party_code
 
 __all__ = ["FormulaSearch", "formula_search"]
 
@@ -87,12 +87,8 @@ class FormulaSearch:
         return True
 
     def _reason(self, kinds: Sequence[Any], attributes: Mapping[str, Any]) -> str | None:
-        try:
+        with third_party_code("the recognizer's check failed", _where(self.recognizer), FusionError):
             return self.recognizer.check(kinds, attributes)
-        except Exception as error:
-            raise FusionError(
-                f"the recognizer's check failed: {what_was_raised(error)}", where=_where(self.recognizer)
-            ) from error
 
     def _remember(self, matched: int, text: str) -> None:
         if matched >= _NEAR and (self.closest is None or matched > self.closest[0]):
@@ -112,12 +108,8 @@ def formula_search(recognizer: Recognizer) -> FormulaSearch:
             numbers[name] = number(name)
         else:
             arguments.append(Variable(name))
-    try:
+    with third_party_code("the recognizer's formula failed", _where(recognizer), FusionError):
         made: Any = recognizer.formula(*arguments, **numbers)
-    except Exception as error:
-        raise FusionError(
-            f"the recognizer's formula failed: {what_was_raised(error)}", where=_where(recognizer)
-        ) from error
     returned = list(cast("Sequence[Any]", made)) if isinstance(made, (list, tuple)) else [made]
     results = tuple(result for result in returned if isinstance(result, Pattern))
     if not results or len(results) < len(returned):

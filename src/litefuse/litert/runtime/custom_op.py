@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from litefuse.errors import KernelError
 from litefuse.litert.runtime.kernel_pack import kernel_classes
-from litefuse.support.plug_ins.entry_points import PlugIn, find_plug_ins, what_was_raised
+from litefuse.support.plug_ins.entry_points import PlugIn, find_plug_ins, third_party_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable
@@ -345,10 +345,8 @@ def _is_partly_native(op: str) -> bool:
 
 def _load(plug_in: PlugIn) -> type[CustomOp]:
     where = f"entry point {plug_in.name} = {plug_in.value} of the group {ENTRY_POINT_GROUP}"
-    try:
+    with third_party_code("does not load", where, KernelError):
         loaded = plug_in.load()
-    except Exception as error:  # whatever a plug-in's import raises
-        raise KernelError(f"does not load: {what_was_raised(error)}", where=where) from error
     try:
         return kernels_by_name([loaded])[plug_in.name]
     except KernelError as error:

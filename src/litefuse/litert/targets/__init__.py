@@ -10,7 +10,7 @@ from litefuse.errors import LitefuseError
 from litefuse.litert.targets.question import Answer, Question, Refusal
 from litefuse.litert.targets.target import Hint, Target
 from litefuse.support.options.names import listed_names
-from litefuse.support.plug_ins.entry_points import find_plug_ins, take_plug_ins, what_was_raised
+from litefuse.support.plug_ins.entry_points import find_plug_ins, take_plug_ins, third_party_code, what_was_raised
 from litefuse.support.target_traits import TargetTraits, stricter
 
 __all__ = [
@@ -112,12 +112,8 @@ def ask(question: Question, announce: Callable[[str], None]) -> Answer:
 
 
 def _loaded(name: str, load: Callable[[], Any], package: str) -> Target:
-    try:
+    with third_party_code(f"the target {name!r} cannot be imported", package):
         kind = load()
-    except Exception as error:  # whatever the import of third-party code raises
-        raise LitefuseError(
-            f"the target {name!r} cannot be imported: {what_was_raised(error)}", where=package
-        ) from error
     if not (isinstance(kind, type) and issubclass(kind, Target)):
         raise LitefuseError(
             f"the target {name!r} is not a subclass of litefuse.litert.targets.Target",

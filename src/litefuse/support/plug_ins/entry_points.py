@@ -7,14 +7,17 @@ So it is done once, in the calling process, while the conversion process starts;
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from litefuse.errors import LitefuseError
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["PlugIn", "find_plug_ins", "take_plug_ins", "what_was_raised"]
+__all__ = ["PlugIn", "find_plug_ins", "take_plug_ins", "third_party_code", "what_was_raised"]
 
 _GROUPS = ("litefuse.fusions", "litefuse.recognizers", "litefuse.kernels", "litefuse.targets")
 _found: tuple[PlugIn, ...] | None = None
@@ -75,6 +78,26 @@ def take_plug_ins(plug_ins: Iterable[PlugIn] | None) -> None:
     """Uses the entry points that another process found; None lets the next call find them anew."""
     global _found
     _found = None if plug_ins is None else tuple(plug_ins)
+
+
+@contextmanager
+def third_party_code(
+    problem: str, where: str, kind: type[LitefuseError] = LitefuseError, *, own: type[LitefuseError] | tuple[()] = ()
+) -> Generator[None]:
+    """Turns whatever third-party code raises in the context into an error of litefuse's.
+
+    Args:
+        problem: What failed; what was raised is appended.
+        where: The place of the error.
+        kind: The class of the error.
+        own: The errors that go on as they are.
+    """
+    try:
+        yield
+    except own:
+        raise
+    except Exception as error:
+        raise kind(f"{problem}: {what_was_raised(error)}", where=where) from error
 
 
 def what_was_raised(error: BaseException) -> str:

@@ -11,7 +11,7 @@ from types import ModuleType
 
 from litefuse.errors import KernelError, LitefuseError
 from litefuse.support.files.readable import check_file
-from litefuse.support.plug_ins.entry_points import what_was_raised
+from litefuse.support.plug_ins.entry_points import third_party_code
 
 __all__ = ["import_file", "import_kernels"]
 
@@ -24,17 +24,13 @@ def import_kernels(sources: Iterable[str]) -> None:
         LitefuseError: Its registration is rejected.
     """
     for source in sources:
-        try:
+        with third_party_code("cannot be imported", source, KernelError, own=LitefuseError):
             if source.endswith(".py"):
                 import_file(Path(source))
             elif not all(part.isidentifier() for part in source.split(".")):
                 raise KernelError("this is neither a .py file nor the name of a module", where=source)
             else:
                 importlib.import_module(source)
-        except LitefuseError:
-            raise
-        except Exception as error:  # any error of a user's module
-            raise KernelError(f"cannot be imported: {what_was_raised(error)}", where=source) from error
 
 
 def import_file(path: Path) -> ModuleType:
