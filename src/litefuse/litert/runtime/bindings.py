@@ -3,14 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import InterpreterError
 
-__all__ = ["PreparedCall", "ReadingBinding", "StepsOfRuntime", "read_tensor"]
+__all__ = ["PreparedCall", "ReadingBinding", "StepsOfRuntime", "read_tensor", "run"]
+
+Result = TypeVar("Result")
+
+
+def run(
+    function: Callable[[], Result],
+    explain: Callable[[Exception], Exception],
+    take_failure: Callable[[], BaseException | None] = lambda: None,
+) -> Result:
+    """Calls a function that makes the runtime do something.
+
+    Args:
+        function: The function.
+        explain: Returns the exception to raise for one of the runtime's own, maybe the same.
+        take_failure: Returns the exception that a kernel raised meanwhile, and forgets it.
+
+    Raises:
+        BaseException: The exception object that a kernel raised meanwhile, whatever the runtime made of it.
+    """
+    result, error = None, None
+    try:
+        result = function()
+    except (RuntimeError, ValueError) as raised:
+        error = raised
+    # Outside of the handler, or Python would chain the runtime's error to the kernel's as its context.
+    failure = take_failure()
+    try:
+        # If a kernel fails while the runtime tries one of its own delegates, the runtime goes on and calls the
+        # kernel again; but not after an interrupt.
+        if failure is not None and (error is not None or not isinstance(failure, Exception)):
+            raise failure
+        if error is not None:
+            explained = explain(error)
+            raise explained from (None if explained is error else error)
+    finally:
+        # Each refers to this frame through its traceback.
+        del failure, error
+    return cast("Result", result)
 
 
 def read_tensor(binding: Any, index: int, subgraph: int = 0) -> npt.NDArray[Any]:

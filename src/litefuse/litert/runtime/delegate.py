@@ -7,11 +7,12 @@ import itertools
 import logging
 import os
 import weakref
-from typing import TYPE_CHECKING, TypeVar, cast, overload
+from typing import TYPE_CHECKING, TypeVar, overload
 
 from litefuse.errors import InterpreterError, KernelError, LitefuseError
 from litefuse.litert.runtime import abi
 from litefuse.litert.runtime.abi import guarded
+from litefuse.litert.runtime.bindings import run
 from litefuse.litert.runtime.custom_op import PACK, CustomOp, find_kernel, kernel_beyond_native, kernels_by_name
 from litefuse.litert.runtime.known_custom_ops import XNNPACK_OPS
 from litefuse.litert.runtime.layout import check_layout
@@ -119,35 +120,9 @@ class Delegate:
         )
 
     def run(self, function: Callable[[], Result], explain: Callable[[Exception], Exception]) -> Result:
-        """Calls a function that makes the runtime do something.
-
-        Args:
-            function: The function.
-            explain: Returns the exception to raise for one of the runtime's own, maybe the same.
-
-        Raises:
-            BaseException: The exception object that a kernel raised meanwhile, whatever the runtime made of it.
-        """
+        """Calls a function that makes the runtime do something, and maybe these kernels, see :func:`~.bindings.run`."""
         self.failure = None
-        result, error = None, None
-        try:
-            result = function()
-        except (RuntimeError, ValueError) as raised:
-            error = raised
-        # Outside of the handler, or Python would chain the runtime's error to the kernel's as its context.
-        failure = self._take_failure()
-        try:
-            # If a kernel fails while the runtime tries one of its own delegates, the runtime goes on and calls the
-            # kernel again; but not after an interrupt.
-            if failure is not None and (error is not None or not isinstance(failure, Exception)):
-                raise failure
-            if error is not None:
-                explained = explain(error)
-                raise explained from (None if explained is error else error)
-        finally:
-            # Each refers to this frame through its traceback.
-            del failure, error
-        return cast("Result", result)
+        return run(function, explain, self._take_failure)
 
     def _take_failure(self) -> BaseException | None:
         failure, self.failure = self.failure, None

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 from ai_edge_litert import interpreter as litert
 
 from litefuse.errors import InterpreterError, KernelError
-from litefuse.litert.runtime.bindings import PreparedCall, ReadingBinding, StepsOfRuntime, read_tensor
+from litefuse.litert.runtime.bindings import PreparedCall, ReadingBinding, StepsOfRuntime, read_tensor, run
 from litefuse.litert.runtime.model_content import check, chosen_signature, path_and_content
 
 if TYPE_CHECKING:
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from litefuse.litert.runtime.custom_op import CustomOp
-    from litefuse.litert.runtime.delegate import Delegate
     from litefuse.litert.runtime.kernel_delegates import KernelDelegates
 
     _Outputs = dict[str, npt.NDArray[Any]]
@@ -79,19 +77,22 @@ class Interpreter(litert.Interpreter):
         has_kernels = check(path, content, self._where)
         self._reported = ""
         self._kernel_delegates: KernelDelegates | None = None
-        self._kernels: Delegate | _NoKernels = _NoKernels()
         delegates = [*(experimental_delegates or ())]
         if has_kernels or custom_ops:
             from litefuse.litert.runtime.kernel_delegates import kernel_delegates
 
             self._kernel_delegates = kernel_delegates(custom_ops)
-            self._kernels = self._kernel_delegates.python
             delegates = [*self._kernel_delegates.delegates, *delegates]
 
         def load() -> None:
             super(Interpreter, self).__init__(path, content, delegates, num_threads, **options)
 
-        self._kernels.run(load, self._explain_loading)
+        self._run(load, self._explain_loading)
+
+    def _run(self, function: Callable[[], Result], explain: Callable[[Exception], Exception]) -> Result:
+        """Calls a function that makes the runtime do something; most models have no op for kernels."""
+        kernels = self._kernel_delegates
+        return run(function, explain) if kernels is None else kernels.python.run(function, explain)
 
     def allocate_tensors(self) -> None:
         """Plans the memory, and runs the kernels' ``prepare``. Needed before the first ``invoke`` and after a resize.
@@ -99,11 +100,11 @@ class Interpreter(litert.Interpreter):
         Raises:
             MissingKernelError: The model has custom ops without a kernel; the message names them all.
         """
-        self._kernels.run(super().allocate_tensors, self._explain_running)
+        self._run(super().allocate_tensors, self._explain_running)
 
     def invoke(self) -> None:
         """Runs the model once."""
-        self._kernels.run(super().invoke, self._explain_running)
+        self._run(super().invoke, self._explain_running)
 
     def announce_steps(self, announce: Callable[[str], None] | None) -> None:
         """Sets a function to call with each step of the runtime before it begins; None for no function."""
@@ -136,7 +137,7 @@ class Interpreter(litert.Interpreter):
                 where=self._where,
                 hint="Use set_tensor, invoke and get_tensor of the interpreter.",
             )
-        return SignatureRunner(self, signature_key, lambda run: self._kernels.run(run, self._explain_running))
+        return SignatureRunner(self, signature_key, lambda call: self._run(call, self._explain_running))
 
     def _repr_html_(self) -> str:
         from litefuse.litert.runtime.input_specs import interpreter_sections
@@ -165,7 +166,7 @@ class Interpreter(litert.Interpreter):
             tensors = {name: detail["index"] for name, detail in details.items()}
         given = {name: _with_strings(value) for name, value in inputs.items()}
         return PreparedCall(
-            self._interpreter, subgraph, tensors, given, lambda run: self._kernels.run(run, self._explain_running)
+            self._interpreter, subgraph, tensors, given, lambda call: self._run(call, self._explain_running)
         )
 
     def kernels_of_delegate(self, address: int) -> str | None:
@@ -190,37 +191,17 @@ class Interpreter(litert.Interpreter):
         self._reported = message
         if (native := _NATIVE_ERROR.search(text)) is not None:
             return KernelError(native["message"], where=f"custom op {native['op']}, node {native['node']!r}")
-        for name, reason in self._kernels.left.items():
-            if f"({name}) failed to prepare" in text:
-                return reason
-        unresolved = list(self._kernels.unresolved)
-        # Another delegate may run one of them: an op that is invoked has a kernel.
-        if not any(f"({name}) failed to prepare" in text for name in unresolved):
-            return InterpreterError(text.strip(), where=self._where) if isinstance(error, UnicodeDecodeError) else error
+        if (kernels := self._kernel_delegates) is not None:
+            for name, reason in kernels.python.left.items():
+                if f"({name}) failed to prepare" in text:
+                    return reason
+            unresolved = list(kernels.python.unresolved)
+            # Another delegate may run one of them: an op that is invoked has a kernel.
+            if any(f"({name}) failed to prepare" in text for name in unresolved):
+                from litefuse.litert.runtime.kernel_delegates import missing_kernels
 
-        from litefuse.litert.runtime.kernel_delegates import missing_kernels
-
-        return missing_kernels(unresolved, self._where, self._kernel_delegates.names if self._kernel_delegates else ())
-
-
-class _NoKernels:
-    """In the place of the delegate of kernels, of a model that has no op for them: most have none.
-
-    Attributes:
-        left: As of :class:`~.delegate.Delegate`.
-        unresolved: As of that, too.
-    """
-
-    left: ClassVar[Mapping[str, KernelError]] = MappingProxyType({})
-    unresolved: ClassVar[tuple[str, ...]] = ()
-
-    def run(self, function: Callable[[], Result], explain: Callable[[Exception], Exception]) -> Result:
-        """Calls a function, as :meth:`.delegate.Delegate.run` does."""
-        try:
-            return function()
-        except (RuntimeError, ValueError) as error:
-            explained = explain(error)
-            raise explained from (None if explained is error else error)
+                return missing_kernels(unresolved, self._where, kernels.names)
+        return InterpreterError(text.strip(), where=self._where) if isinstance(error, UnicodeDecodeError) else error
 
 
 class SignatureRunner(litert.SignatureRunner):
