@@ -15,7 +15,7 @@ from litefuse.ir.passes import visit_ops
 from litefuse.ir.shapes.reading import constant_elements, declared_by
 from litefuse.ir.types import ranked_type
 
-__all__ = ["FORWARDING", "TypeResults", "constant_integers", "result_shapes"]
+__all__ = ["FORWARDING", "TypeResults", "constant_integers", "inferred_shape", "result_shapes"]
 
 _OPS = frozenset({"tfl.dequantize", "tfl.mirror_pad", "tfl.pad", "tfl.padv2", "tfl.quantize", "tfl.transpose"})
 
@@ -39,6 +39,17 @@ def result_shapes(
     results = [Tensor(str(element), None) for element in elements]
     answer = RULES[name](Op(name, [_tensor(value) for value in operands], results, attributes))
     return [known(shape) for shape in (answer if isinstance(answer, list) else [answer])]
+
+
+def inferred_shape(op: ir.OpView) -> Shape | None:
+    """Returns the shape of an op's only result as far as it follows from the operands; None if its rank does not."""
+    if op.name not in RULES:
+        return None
+    with suppress(ShapeError, Undecided):  # the runtime refuses what contradicts itself
+        element = ir.ShapedType(op.results[0].type).element_type
+        (shape,) = result_shapes(op.name, list(op.operands), [element], attribute_values(op))
+        return shape
+    return None
 
 
 def constant_integers(value: ir.Value) -> Values | None:
@@ -77,13 +88,10 @@ def _type_result(op: ir.OpView) -> bool:
     # Values that a terminator or a call forwards are typed elsewhere too.
     if any(use.owner.name in FORWARDING for use in op.results[0].uses):
         return False
-    element = ir.ShapedType(op.results[0].type).element_type
-    with suppress(ShapeError, Undecided):  # the runtime refuses what contradicts itself
-        (shape,) = result_shapes(op.name, list(op.operands), [element], attribute_values(op))
-        if shape is not None:
-            op.results[0].set_type(ranked_type(shape, element))
-            return True
-    return False
+    shape = inferred_shape(op)
+    if shape is not None:
+        op.results[0].set_type(ranked_type(shape, ir.ShapedType(op.results[0].type).element_type))
+    return shape is not None
 
 
 #: The ops that hand values on, under types of their own.

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 import numpy as np
 
-from litefuse.ir.attributes import attribute_values
 from litefuse.ir.call_graph import (
     defined_functions,
     is_public,
@@ -16,10 +13,8 @@ from litefuse.ir.call_graph import (
 from litefuse.ir.constants import pseudo_constant, stored
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.ops.dims import Shape
-from litefuse.ir.ops.facts import ShapeError, Undecided
-from litefuse.ir.ops.rules import RULES
 from litefuse.ir.purity import erase_unused
-from litefuse.ir.shapes.result_types import FORWARDING, result_shapes
+from litefuse.ir.shapes.result_types import FORWARDING, inferred_shape
 from litefuse.ir.types import ranked_type, shape_of
 
 __all__ = ["TypeStaticShapes"]
@@ -87,13 +82,7 @@ def _shape(op: ir.OpView) -> Shape | None:
     if op.name == "tfl.broadcast_to":
         value, dims = op.operands
         return shape_of(ir.ShapedType(value.type)) if _are_sizes_of(dims, value) else None
-    if op.name not in RULES:
-        return None
-    with suppress(ShapeError, Undecided):
-        element = ir.ShapedType(op.results[0].type).element_type
-        (shape,) = result_shapes(op.name, list(op.operands), [element], attribute_values(op))
-        return shape
-    return None
+    return inferred_shape(op)
 
 
 def _are_sizes_of(dims: ir.Value, value: ir.Value) -> bool:
