@@ -40,16 +40,14 @@ class ComplexBits(Decomposition):
             raise NotDecomposed(f"LiteRT's Bitcast does not take {op.types[0].dtype} to {result.dtype}")
         if 0 in shape:
             raise NotDecomposed("it is empty")
-        rows = b.constant([-1, *sizes[1:]], "int32")
-        hidden = b.op("Reshape", [op.operands[0], rows], [None, *sizes[1:]], op.types[0].dtype)
-        if shape and result.shape:
+        # A scalar, be it the operand or the result, gets a dimension of its own meanwhile.
+        has_scalar = not shape or not result.shape
+        inner = sizes if has_scalar else sizes[1:]
+        hidden = b.op("Reshape", [op.operands[0], b.vector([-1, *inner])], [None, *inner], op.types[0].dtype)
+        if not has_scalar:
             return b.op("Bitcast", [hidden], result.shape, result.dtype)
-        # The operand or the result is a scalar.
-        inner = [size for size in (shape or result.shape) if size is not None]
-        rows = b.constant(np.array([-1, *inner] if shape else [-1]), "int32")
-        hidden = b.op("Reshape", [op.operands[0], rows], [None, *inner] if shape else [None], op.types[0].dtype)
-        outer = [None] if shape else [None, *inner]
-        return b.reshape(b.op("Bitcast", [hidden], outer, result.dtype), [] if shape else inner)
+        bits = b.op("Bitcast", [hidden], [None, *result.shape], result.dtype)
+        return b.reshape(bits, [size for size in result.shape if size is not None])
 
 
 @decomposition("Angle", "Complex", "Conj")
