@@ -175,8 +175,8 @@ def _found(rows: Sequence[dict[str, Any]]) -> str:
         if row["kind"] == "verified" and row["verify"]:
             others = row["verify"][1:]
             texts.append(
-                f"The first verification takes {row['verify'][0]:.1f} s, with the start of TensorFlow; the others "
-                f"{sum(others) / len(others):.1f} s each."
+                f"The first verification takes {row['verify'][0]:.1f} s, including the start of TensorFlow; the others "
+                f"take {sum(others) / len(others):.1f} s each."
             )
     return " ".join(texts)
 
@@ -188,15 +188,15 @@ def _range(values: Sequence[float]) -> str:
 
 _NAMES = {
     "plain": "{} models",
-    "faults": "{} models, four of them at fault",
-    "many": "{} models, four of them at fault",
+    "faults": "{} models, four of them faulty",
+    "many": "{} models, four of them faulty",
     "verified": "{} models, each verified in TensorFlow",
 }
 _ABOUT = """
-`litefuse.batch` of models of one layer with other weights each, all of it: hashing, converting, calling the file,
-writing it and the record. Of the models at fault, one has conversion code that never ends, one that follows a null
-pointer, one that takes memory without end, and one that raises an error. The processor time is that of all processes.
-The memory is the largest resident memory of the process that the batch was started in; on the cluster, that includes
+`litefuse.batch` on one-layer models with different weights. The time covers everything: hashing, converting, calling
+the file, writing it and the record. Of the faulty models, one has conversion code that never ends, one dereferences a
+null pointer, one allocates memory without end, and one raises an error. The processor time is that of all processes.
+The memory is the largest resident memory of the process in which the batch was started; on the cluster, that includes
 the scheduler.
 """
 

@@ -152,16 +152,15 @@ def document(rows: Sequence[dict[str, Any]], repeats: int) -> list[str]:
 
 _ABOUT = """
 `litefuse convert` against `tf.lite.TFLiteConverter`, each in a fresh process, imports included. The Keras models are
-untrained, of the default input size, and exported with `model.export()`. The converters take turns, after one run of
-each that does not count; medians of {repeats}. The call of the file that was written is left out (`--no-check-file`),
-since the stock converter makes none: the next table has its time. Memory is the peak of the process tree's proportional
-set size, in which pages of mapped files count; *allocated* is its anonymous part. A ratio above 1 is in favor of
-litefuse.
+untrained, have the default input size, and are exported with `model.export()`. The converters run alternately, after
+one warm-up run each; medians of {repeats}. The test call of the file is skipped (`--no-check-file`), because the stock
+converter makes none: the next table has its time. Memory is the peak of the process tree's proportional set size, in
+which pages of mapped files count; *allocated* is its anonymous part. A ratio above 1 is in favor of litefuse.
 """
 _ABOUT_STEPS = """
-Where litefuse's time goes, in one more run each, whose model is in the system's memory already. *start*: until the
-process that converts has loaded what it needs; *engine*: the C++ pipeline on the ready module; *check*: the file is
-loaded in LiteRT and called once, which is as much as the model itself takes: of a large one, the first call packs the
+How litefuse's time is distributed, in one more run each, with the model in the system's file cache. *start*: until the
+conversion process has loaded what it needs; *engine*: the C++ pipeline on the finished module; *check*: the file is
+loaded in LiteRT and called once, which takes as long as the model itself: for a large one, the first call packs the
 weights for XNNPACK, or is slow without it.
 """
 

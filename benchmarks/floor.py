@@ -56,12 +56,12 @@ def document(rows: Sequence[dict[str, Any]], repeats: int) -> list[str]:
 
 
 _ABOUT = """
-What the engine takes by itself: its pipeline on a ready module that has the values of all weights in it, and writing
-the flatbuffer. Beside it, what `litefuse convert` takes, which also reads the SavedModel, imports it, infers shapes and
-fuses. *start*: until the process that converts has loaded what it needs; *checks*: running what was fused against
-what it stands for, and the file that was written, which the engine does not do (`--no-check-fusions` and
-`--no-check-file` leave it out). Both in turn, each time in a
-fresh process; medians of {repeats}. A ratio below 1 is possible: with litefuse, weights do not pass through the engine.
+The time of the engine alone: its pipeline on a finished module that contains the values of all weights, and writing the
+flatbuffer. Beside it, the time of `litefuse convert`, which also reads the SavedModel, imports it, infers shapes and
+fuses. *start*: until the conversion process has loaded what it needs; *checks*: comparing fused ops with what they
+replace, and calling the file, which the engine does not do (`--no-check-fusions` and `--no-check-file` skip this). Both
+run alternately, each time in a fresh process; medians of {repeats}. A ratio below 1 is possible, because litefuse's
+weights do not pass through the engine.
 """
 
 

@@ -153,10 +153,10 @@ def document(rows: Sequence[dict[str, Any]]) -> list[str]:
     return [
         *paragraph(
             'Kernels that litefuse generates from the bodies of composites (`composites="generate"`), against these '
-            "bodies as LiteRT's ops with XNNPACK, both on one thread and with fixed sizes. They take turns in short "
-            "blocks, and the fastest of each counts; a ratio above 1 is in favor of the kernel. A conversion measures "
-            "as well, and declines a kernel that is not faster. *difference*: the largest, relative to the "
-            "largest number."
+            "bodies as LiteRT's ops with XNNPACK, both on one thread and with fixed sizes. They alternate in short "
+            "blocks, and the fastest of each counts; a ratio above 1 is in favor of the kernel. A conversion also "
+            "measures, and declines a kernel that is not faster. *difference*: the largest, relative to the largest "
+            "number."
         ),
         *table(["Composite", "inputs", "body", "kernel", "ratio", "difference"], cells, text=2),
     ]

@@ -60,10 +60,9 @@ def document(rows: Sequence[dict[str, Any]], pictures: Path) -> list[str]:
 
 
 _ABOUT = f"""
-Models that differ in size alone: a chain of additions and tanh, a GRU that is written as a loop in Python, and four
-dense layers. The columns are those of
-the first table; both converters run once. One that takes more than {TIME_LIMIT:.0f} s is ended. The plots have
-logarithmic axes: what grows in proportion is a straight line of slope 1.
+Models that differ only in size: a chain of additions and tanh, a GRU written as a loop in Python, and four dense
+layers. The columns are those of the first table; both converters run once, for at most {TIME_LIMIT:.0f} s. The plots
+have logarithmic axes: proportional growth is a straight line of slope 1.
 """
 
 

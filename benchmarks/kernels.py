@@ -127,8 +127,8 @@ def document(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 _ABOUT = """
 The kernel pack's native and numpy forms against TensorFlow's kernels, and against a plain copy of the output's size:
-what any kernel costs that writes its output once. One thread each, all in one process, in turn; medians of calls. What
-a call of a kernel in Python costs besides, `python benchmarks/overhead.py` measures.
+the cost of any kernel that writes its output once. One thread each, all in one process, called alternately; medians.
+`python benchmarks/overhead.py` measures the additional cost of calling a Python kernel.
 """
 
 

@@ -55,10 +55,10 @@ def document(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 
 _ABOUT = """
-Weights of 8 kB and more stay in the mapped checkpoint until they are written: the engine gets placeholders;
-transpositions, batch normalization and other factors are applied block by block on the way to the file. So what a
-conversion allocates does not depend on the size of the weights, and pages of the checkpoint are given back while it
-writes. A file of more than 2 GB has its weights behind the flatbuffer. *error*: of what litefuse wrote, run in LiteRT,
+Weights of 8 kB and more stay in the mapped checkpoint until they are written: the engine gets placeholders, and
+transpositions, batch normalization and other factors are applied block by block on the way to the file. So the memory
+that a conversion allocates does not depend on the size of the weights, and pages of the checkpoint are released while
+it writes. A file of more than 2 GB has its weights behind the flatbuffer. *error*: of litefuse's file, run in LiteRT,
 against TensorFlow, relative to the largest value.
 """
 

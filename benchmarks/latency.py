@@ -49,8 +49,8 @@ def document(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 
 _ABOUT = """
-What both converters wrote, called in turn in one process, with one thread and a batch of one; medians. A ratio above 1
-is in favor of litefuse.
+The files of both converters, called alternately in one process, with one thread and a batch of one; medians. A ratio
+above 1 is in favor of litefuse.
 """
 
 

@@ -62,10 +62,10 @@ def document(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 
 _ABOUT = """
-{count} models of one layer, block or function each, with a fixed batch of one and random weights, called in turn in one
-process with one thread; medians. A ratio above 1 is in favor of litefuse; {others} lie between {low} and {high}, the
-geometric mean of all is {mean}. Where litefuse takes longer on purpose, the other form is wrong for some numbers: see
-[Constants, zeros and large numbers](differences.md#constants-zeros-and-large-numbers).
+{count} models of one layer, block or function each, with a fixed batch of one and random weights, called alternately in
+one process with one thread; medians. A ratio above 1 is in favor of litefuse; {others} lie between {low} and {high} and
+are not listed, and the geometric mean of all is {mean}. Where litefuse deliberately takes longer, the other form is
+wrong for some numbers: see [Constants, zeros and large numbers](differences.md#constants-zeros-and-large-numbers).
 """
 
 

@@ -70,9 +70,9 @@ def document(rows: Sequence[dict[str, Any]], repeats: int) -> list[str]:
 
 
 _ABOUT = """
-Models of Keras 3 on the backend JAX, exported with a dynamic batch by `model.export()`. Conversions in fresh processes,
-in turn, medians of {repeats}; latency of one call with a batch of one and one thread, in turn, medians. A ratio above 1
-is in favor of litefuse.
+Keras 3 models on the JAX backend, exported with a dynamic batch by `model.export()`. Conversions run alternately in
+fresh processes, medians of {repeats}; latency is that of one call with a batch of one and one thread, alternately,
+medians. A ratio above 1 is in favor of litefuse.
 """
 
 

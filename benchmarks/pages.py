@@ -111,8 +111,8 @@ def document(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 
 _ABOUT = """
-`litefuse report` of each model, with its original: the time includes that of TensorFlow, which verifies it layer by
-layer, and that of measuring its ops. The page opens in headless Chromium; a layer is looked for by its name, until it
-is shown before and after. Explained is the share of a call that the times of ops and partitions add up to; the ratio is
-the time with int8 weights to that without.
+`litefuse report` on each model, with its original: the time includes TensorFlow, in which the model is verified layer
+by layer, and measuring its ops. The page opens in headless Chromium; a layer is searched by name, until it is shown
+before and after conversion. Explained is the share of a call that the times of ops and partitions add up to; the ratio
+compares the time with int8 weights to that without.
 """

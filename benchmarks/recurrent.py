@@ -97,9 +97,9 @@ def document(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 
 _ABOUT = """
-Layers that give all outputs, as litefuse converts them in both forms where LiteRT has an op, and as the stock converter
-does; one thread, a batch of one, medians of calls in turn in one process. litefuse takes the form that
-[is faster](../guides/recurrent.md#one-op-or-a-loop). A ratio above 1 is in favor of litefuse.
+Layers that return all outputs, as litefuse converts them in both forms, if LiteRT has an op, and as the stock converter
+does; one thread, a batch of one, medians of calls alternating in one process. litefuse chooses the form that [is
+faster](../guides/recurrent.md#one-op-or-a-loop). A ratio above 1 is in favor of litefuse.
 """
 
 

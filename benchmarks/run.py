@@ -78,23 +78,23 @@ def _progress(name: str, row: dict[str, Any]) -> dict[str, Any]:
 
 SECTIONS = {
     "conversion": Section("Conversion: time and memory", _conversions, conversion.document, 3),
-    "floor": Section("Where the time goes: the engine alone", _floors, floor.document, 5),
+    "floor": Section("The engine alone", _floors, floor.document, 5),
     "large": Section("Large models", large.measure_large, lambda rows, _: large.document(rows), 0),
     "growth": Section("Growth", growth.measure_growth, lambda rows, _: growth.document(rows, _RESULTS.parent), 0),
-    "outputs": Section("What was written: latency and size", _latencies, lambda rows, _: latency.document(rows), 0),
+    "outputs": Section("Output files: latency and size", _latencies, lambda rows, _: latency.document(rows), 0),
     "speed": Section(
-        "What was written: the speed of a hundred models",
+        "Output files: the speed of a hundred models",
         lambda folder, repeats: speed.measure_speed(folder / "speed", repeats),
         lambda rows, _: speed.document(rows),
         3,
     ),
     "layers": Section(
-        "What was written, layer by layer",
+        "Output files, layer by layer",
         lambda folder, _: layers.measure_layers(folder),
         lambda rows, _: layers.document(rows),
         0,
     ),
-    "on_jax": Section("Models of Keras on JAX", on_jax.measure_on_jax, on_jax.document, 3),
+    "on_jax": Section("Keras models on JAX", on_jax.measure_on_jax, on_jax.document, 3),
     "recurrent": Section(
         "Recurrent layers",
         lambda _, repeats: recurrent.measure_recurrent(repeats),

@@ -136,12 +136,12 @@ def _milliseconds(value: float) -> str:
 
 
 _ABOUT = """
-{count} models that both converters take, of a batch of one: Keras applications of 96 by 96 pixels, Keras Hub's
-backbones, recurrent models of the tests but for SimpleRNN, and small whole models (`benchmarks/whole_models.py`). Both
-files are called in turn in one process, with one thread, in blocks of 2 ms of processor time or one call, at least 40
-of each; the fastest block of all processes counts, of which there are more where litefuse seems to be slower by 3 %. A
-ratio above 1 is in favor of litefuse. The {others} models whose ratio lies between {low} and {high} are not in the
-second table: files of the same ops differ by as much.
+{count} models that both converters convert, with a batch of one: Keras applications at 96 by 96 pixels, Keras Hub's
+backbones, the recurrent models of the tests except SimpleRNN, and small whole models (`benchmarks/whole_models.py`).
+Both files are called alternately in one process, with one thread, in blocks of 2 ms of processor time or one call, at
+least 40 each. The fastest block of all processes counts; if litefuse seems to be slower by 3 %, there are more of them.
+A ratio above 1 is in favor of litefuse. The second table omits the {others} models with a ratio between {low} and
+{high}: files with the same ops differ by as much.
 """
 _DIFFERING = "Their outputs differ by more than a hundredth: {models}."
 

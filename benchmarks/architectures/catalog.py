@@ -88,7 +88,7 @@ def _of_layers(
     return Architecture(name, _LAYERS, about, build)
 
 
-_LAYERS = "Of layers of Keras"
+_LAYERS = "Built from Keras layers"
 
 _ALL = (
     _of_layers("LeNet-5", "28 by 28", (28, 28, 1), layers.lenet),

@@ -36,7 +36,7 @@ def page(architectures: Sequence[Architecture], measured: Mapping[str, Mapping[s
         lines += [f"## {group}", ""]
         lines += [*table(_FILE_HEADS, files, text=2), "", *table(_USE_HEADS, uses, text=1 + len(TARGETS)), ""]
     if notes := [note for each in known for note in _notes(each.name, measured[each.name])]:
-        lines += ["## Refused, failed, or not known", "", *notes, ""]
+        lines += ["## Refused, failed, or unknown", "", *notes, ""]
     lines += ["## Measured on", "", *paragraph(_NOISE)]
     drivers = sorted({row["gpu"]["facts"]["GPU"] for row in rows if row.get("gpu", {}).get("facts")})
     lines += paragraph(f"GPU: {', '.join(drivers)}.") if drivers else []
@@ -158,12 +158,12 @@ def _summary(rows: Sequence[Mapping[str, Any]]) -> str:
     ]
     fewer = sum(ours["ops"] < stock["ops"] for ours, stock in both)
     more = sum(ours["ops"] > stock["ops"] for ours, stock in both)
-    told = f"Of {len(rows)} models, {len(converted)} are converted, and {equal} give TensorFlow's numbers."
+    told = f"Of {len(rows)} models, {len(converted)} are converted, and {equal} match TensorFlow's numbers."
     if not (given := sum("stock" in row for row in rows)):
         return told
     return (
-        f"{told} Of the {given} that the stock converter was given, it converts {len(both)}; litefuse's file has fewer "
-        f"ops for {fewer} of these, and more for {more}."
+        f"{told} The stock converter converts {len(both)} of the {given} that were tried; litefuse's file has "
+        f"fewer ops for {fewer} of these, and more for {more}."
     )
 
 
@@ -173,22 +173,21 @@ def _machine(facts: Mapping[str, str]) -> str:
 
 _ABOUT = """
 Public architectures, converted by litefuse. Written by `python -m benchmarks.architectures`, from
-[its numbers](../../benchmarks/architectures/measured). Weights are random, since this compares what converters do, and
-not what models know; the batch is one. A configuration that is smaller than the published one says so.
+[its numbers](../../benchmarks/architectures/measured). Weights are random, because this compares converters, not
+trained models; the batch is one. Configurations that are smaller than the published ones say so.
 """
 _FILES = """
-*nodes*: those of the SavedModel that compute something; *ops*: those of the LiteRT file, and of the stock converter's
-(`tf.lite.TFLiteConverter`, with its defaults); *fused*: composites and recognized layers that became one op, where a
-recurrent layer that is faster as a loop stays one; *int8*: the size with `--quantize int8`; *error*: the largest
-difference from TensorFlow in one call, as `litefuse verify` has it: relative to an output's largest value.
+*nodes*: nodes of the SavedModel that compute something; *ops*: ops of the LiteRT file, and of the stock converter's
+(`tf.lite.TFLiteConverter`, with its defaults); *fused*: composites and recognized layers that became one op (a
+recurrent layer that is faster as a loop stays one); *int8*: the size with `--quantize int8`; *error*: the largest
+difference from TensorFlow in one call, as in `litefuse verify`: relative to an output's largest value.
 """
 _USES = """
-The second table of each group says what `litefuse check` says of the file that is converted for a target (`--target`;
-in int8 for Ethos-U and microcontrollers): whether it takes all ops, or how many it leaves or refuses. Microcontrollers
-are asked only for files below 4 MB; the time on Ethos-U is what Vela, its compiler, estimates. Latency is the median of
-calls in LiteRT with XNNPACK and one thread.
+The second table of each group has the verdict of `litefuse check` on the file converted for a target (`--target`; in
+int8 for Ethos-U and microcontrollers): whether the target takes all ops, or how many it leaves to the CPU or refuses.
+Microcontrollers are checked only for files below 4 MB; the time on Ethos-U is estimated by Vela, its compiler. Latency
+is the median of calls in LiteRT with XNNPACK and one thread.
 """
 _NOISE = """
-Each latency is the smallest of three medians. Other work was going on on the machine: it can only have made them
-longer.
+Each latency is the smallest of three medians. The machine was not idle, which can only have made them longer.
 """

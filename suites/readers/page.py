@@ -18,14 +18,14 @@ _NAMED = 4
 _TEXT = """# Readers
 
 Many programs read `.tflite` files: each release of LiteRT and of TensorFlow Lite before it, OpenVINO, tflite-micro,
-vendors' compilers. `.ci/readers` has some of them read {count} small models of Keras in every form, with an open batch,
-and compares what they compute with TensorFlow and with LiteRT's release. `python -m suites.readers --write` wrote this
-page.
+vendors' compilers. `.ci/readers` runs {count} small Keras models in every form, with an open batch, in some of these
+readers, and compares the results with TensorFlow and with the current LiteRT. `python -m suites.readers --write` wrote
+this page.
 
 The readers: {releases}.
 
-A number says how many files a reader runs. Their errors are at most twice LiteRT's and a step of the output's integers,
-or 1e-5 in floating point. *Wrong* are those with larger ones, and the others are refused.
+The numbers count the files that a reader runs correctly: with an error of at most twice LiteRT's plus one step of an
+integer output, or 1e-5 in floating point. Files with larger errors are *wrong*; the others are refused.
 
 {table}
 
@@ -33,35 +33,36 @@ The models: {models}.
 
 ## The stock converter's files
 
-So many of the files that both converters make run with the right numbers:
+The table counts the files, among those that both converters can write, that run with correct results:
 
 {compared}
 
-Refused, though it is made for this reader:
+Refused, although made for this reader:
 
 {known}
 
 ## Why files are refused
 
-- **Versions.** A file says the version of each op, which is the least that has its form. Weights with a scale for each
-  output channel, which `dynamic` has, need LiteRT 1.0 or TensorFlow Lite 2.17: older runtimes refuse them.
-  `--min-runtime 2.14` gives them one scale; `weights`, which become float32 first, are for these as well.
-- **Place of weights.** They are inside the flatbuffer below 2 GB. Above, they are behind it, where LiteRT alone looks.
-- **Fused LSTMs.** Small LSTMs become UNIDIRECTIONAL_SEQUENCE_LSTM by default, which OpenVINO, LiteRT's `CompiledModel`
-  and LiteRT.js do not take. `--rnn loop` keeps loops; the [targets](../guides/targets.md) `openvino`, `litert` and
-  `gpu` do without the op, too.
-- **Loops.** tflite-runtime 2.14 refuses one whose batch changes between calls. OpenVINO has no DYNAMIC_UPDATE_SLICE, by
-  which loops write their steps: with `--target openvino`, other ops do that.
+- **Versions.** A file records the version of each op, the oldest that has its form. Weights with a scale for each
+  output channel, as in `dynamic`, need LiteRT 1.0 or TensorFlow Lite 2.17: older runtimes refuse them.
+  `--min-runtime 2.14` gives them one scale. `weights`, which are dequantized first, work in older runtimes too.
+- **Position of weights.** Below 2 GB, they are inside the flatbuffer. Above, they are behind it, where only LiteRT
+  looks.
+- **Fused LSTMs.** By default, small LSTMs become UNIDIRECTIONAL_SEQUENCE_LSTM, which OpenVINO, LiteRT's
+  `CompiledModel` and LiteRT.js do not support. `--rnn loop` keeps loops; the [targets](../guides/targets.md)
+  `openvino`, `litert` and `gpu` avoid the op, too.
+- **Loops.** tflite-runtime 2.14 refuses loops whose batch changes between calls. OpenVINO lacks DYNAMIC_UPDATE_SLICE,
+  with which loops write their steps: `--target openvino` uses other ops.
 - **Composites** (`--composites NAME=keep`) are for LiteRT, and for OpenVINO, which computes their bodies. TensorFlow
-  Lite up to 2.16 has no such op.
-- **int4.** OpenVINO takes it in products of matrices, and not in convolutions.
-- **LiteRT 1.2** has no GELU in int16, and ends at the `dynamic` files of two models, whoever converted them.
-- **Microcontrollers.** tflite-micro has no GELU, and sizes have to be known: convert with `--target micro`. Where
-  float32 is made of constants with a scale for each channel, as in `weights`, it would take the first scale for all. So
-  such files have an empty plan of its memory, and it says "Nbr of offline buffer offsets (0) in metadata not equal nbr
-  tensors": `--granularity tensor` gives them one scale.
+  Lite up to 2.16 lacks the op.
+- **int4.** OpenVINO supports it in matrix products, but not in convolutions.
+- **LiteRT 1.2** has no int16 GELU, and crashes on the `dynamic` files of two models, from any converter.
+- **Microcontrollers.** tflite-micro has no GELU, and sizes must be known: convert with `--target micro`. If constants
+  with a scale for each channel are dequantized, as in `weights`, it would use the first scale for all. To prevent this,
+  such files have an empty memory plan, which it refuses with "Nbr of offline buffer offsets (0) in metadata not equal
+  nbr tensors": `--granularity tensor` gives them one scale.
 
-LiteRT 2.0 to 2.1.2 computes attention in int8 wrong, whoever converted it. So litefuse requires 2.1.3.
+LiteRT 2.0 to 2.1.2 computes int8 attention wrong, from any converter. So litefuse requires 2.1.3.
 """
 
 

@@ -213,14 +213,14 @@ def concrete(tf: Any, lite: Any, function: Any, *specs: Any) -> Any:
     "refused",
     int8_inputs_alone,
     name="float_function_with_int8_inputs",
-    why="a model of floats has inputs and outputs of floats",
+    why="a floating-point model has floating-point inputs and outputs",
     words="must be float32",
 )
 @scenario(
     "refused",
     dynamic_with_int8_inputs,
     name="dynamic_function_with_int8_inputs",
-    why="quantized weights alone leave inputs and outputs of floats",
+    why="with only quantized weights, inputs and outputs stay in floating point",
     words="must be float32",
 )
 @scenario(
@@ -284,7 +284,7 @@ def several_functions(tf: Any, lite: Any) -> Any:
     return lite.TFLiteConverter.from_concrete_functions(functions, root)
 
 
-@scenario("refused", why="a `tf.function` has any number of traces", words="not a concrete function")
+@scenario("refused", why="a `tf.function` may have any number of traces", words="not a concrete function")
 def function_that_is_not_concrete(tf: Any, lite: Any) -> Any:
     return lite.TFLiteConverter.from_concrete_functions([tf.function(lambda x: x)], tf.Module())
 
@@ -320,7 +320,7 @@ def variable_that_is_written(tf: Any, lite: Any) -> Any:
     "there",
     int16_without_samples,
     name="convolution_16x8_without_samples",
-    why="ranges of int16 come from samples; TFLiteConverter quantizes the weights alone, without a word",
+    why="int16 ranges come from samples; TFLiteConverter silently quantizes the weights alone",
     words="need a representative_dataset",
 )
 @scenario("near", int8_inputs_float_outputs, name="convolution_int8_inputs_float_outputs")
@@ -341,7 +341,7 @@ def conv(tf: Any, lite: Any) -> Any:
     "there",
     only_int8,
     name="an_op_without_integers_only_int8",
-    why="LiteRT has no integer ATAN2, which TFLiteConverter leaves in floats, without a word. Add `TFLITE_BUILTINS`",
+    why="LiteRT has no integer ATAN2, which TFLiteConverter silently leaves in floating point. Add `TFLITE_BUILTINS`",
     words="integers",
 )
 @scenario("near", int8, name="an_op_without_integers_int8")
@@ -404,7 +404,7 @@ def while_loop(tf: Any, lite: Any) -> Any:
     return concrete(tf, lite, f, tf.TensorSpec([3], name="x"))
 
 
-@scenario("here", why="TFLiteConverter's model is invalid: it reorders what writes the array")
+@scenario("here", why="TFLiteConverter's model is invalid: it reorders writes to the array")
 def tensor_array(tf: Any, lite: Any) -> Any:
     def f(x: Any) -> Any:
         array = tf.TensorArray(tf.float32, 4)
@@ -430,7 +430,7 @@ def hash_table(tf: Any, lite: Any) -> Any:
     return lite.TFLiteConverter.from_concrete_functions([concrete_function], root)
 
 
-@scenario("here", why="acosh is made of builtin ops; TFLiteConverter needs Select TF ops")
+@scenario("here", why="litefuse builds acosh from builtin ops; TFLiteConverter needs Select TF ops")
 def an_op_of_select_ops(tf: Any, lite: Any) -> Any:
     return concrete(tf, lite, lambda x: tf.math.acosh(2.0 + x * x), tf.TensorSpec([4], name="x"))
 
@@ -535,7 +535,7 @@ def branches_by_lists(tf: Any, lite: Any, converter: Any) -> None:
     "here",
     branches_by_lists,
     name="condition_int8_with_samples_in_lists",
-    why="TFLiteConverter gives the array of floats to the condition: the order of inputs is that of a hash",
+    why="TFLiteConverter passes the float array to the condition: a hash decides the order of inputs",
 )
 def condition_that_is_quantized(tf: Any, lite: Any) -> Any:
     def f(x: Any, b: Any) -> Any:
@@ -567,7 +567,7 @@ def keras_with_two_inputs(tf: Any, lite: Any) -> Any:
 @scenario(
     "there",
     lists_of_one_shape,
-    why="the samples are lists of arrays of one shape, whose order is that of a hash. Yield mappings",
+    why="the samples are lists of arrays of the same shape, whose order a hash decides. Yield mappings",
     words="in several ways",
 )
 def samples_in_an_order_that_is_not_known(tf: Any, lite: Any) -> Any:
@@ -587,7 +587,7 @@ def volumes(_tf: Any, lite: Any, converter: Any) -> None:
     converter.target_spec.supported_ops = [lite.OpsSet.TFLITE_BUILTINS, lite.OpsSet.SELECT_TF_OPS]
 
 
-@scenario("here", volumes, why="TFLiteConverter's model needs the delegate of Select TF ops for erf")
+@scenario("here", volumes, why="TFLiteConverter's model needs the Select TF ops delegate for erf")
 def volumes_int8_with_select_ops(tf: Any, lite: Any) -> Any:
     filters = tf.constant(np.random.default_rng(0).normal(size=[3, 3, 3, 3, 3]).astype(np.float32))
 
@@ -909,7 +909,7 @@ def session(tf: Any, lite: Any) -> Any:
         return lite.v1.TFLiteConverter.from_session(running, [x], [y])
 
 
-@scenario("here", why="TFLiteConverter's reader of Keras 2 is not there beside Keras 3")
+@scenario("here", why="TFLiteConverter's Keras 2 reader is not available with Keras 3")
 def keras_file(tf: Any, lite: Any) -> Any:
     path = str(Path(tempfile.mkdtemp(), "model.h5"))
     dense(tf).save(path)

@@ -24,32 +24,31 @@ _NAMED = 5
 _BOUNDED = {("inf", "max"), ("-inf", "-max")}
 
 _TEXT = """\
-NaN, infinities, the largest floats and the smallest ones, given to {count} ops alone, of float32 where nothing else is
-said: what TensorFlow {tensorflow} computes, and what LiteRT {litert} does of the converted model, by default, with
-XNNPACK, and with its own kernels. This ran on {processor}; XNNPACK has other code for other processors. What is not
-here is the same: NaN where TensorFlow has NaN, or equal within 1e-4 of its size, 2e-3 for float16. `max` is the largest
-float, `tiny` the smallest that is not denormal, 1.18e-38, and `denormal` 1e-40. Rows are 1, 2, 3, 4, 1, ... with these
-in places. Of several results, the first that differs is shown.
+NaN, infinities, and the largest and smallest floats, as inputs of {count} single ops, in float32 unless stated
+otherwise: the results of TensorFlow {tensorflow}, and of LiteRT {litert} with the converted model, by default with
+XNNPACK, and with its own kernels. This ran on {processor}; XNNPACK has other code for other processors. Whatever is not
+listed is the same: NaN where TensorFlow has NaN, or equal within 1e-4 of its size, 2e-3 for float16. `max` is the
+largest float, `tiny` the smallest that is not denormal, 1.18e-38, and `denormal` 1e-40. Rows are 1, 2, 3, 4, 1, ...
+with these values in some places. Of several results, the first that differs is shown.
 
-litefuse could have most of these as TensorFlow does, by a MINIMUM, or a comparison and a SELECT, beside the op. It does
-not: each such op of each model would need one or two more, for numbers that few have. Where the formulas of common
-layers meet them, as with the root of 0 and the softplus of 100, it does (above). NaN in the inputs of a model need not
-show in its outputs.
+litefuse could match TensorFlow in most of these with a MINIMUM, or a comparison and a SELECT, beside the op. It does
+not, because each such op in each model would need one or two more, for numbers that are rare. Where the formulas of
+common layers meet them, as with the root of 0 and the softplus of 100, it does (above). NaN in the inputs of a model
+need not appear in its outputs.
 
-Denormal numbers are 0 for TensorFlow, mostly, and are numbers for LiteRT's own kernels. Results below 1e-37 count as 0
-here.
+TensorFlow mostly treats denormal numbers as 0, LiteRT's own kernels as numbers. Results below 1e-37 count as 0 here.
 
-LiteRT's own kernels bound the results of ops that may have an activation fused: they have `max` in the place of the
-`inf` of XNNPACK and TensorFlow in {bounded}.
+LiteRT's own kernels limit the results of ops that may have a fused activation: they return `max` where XNNPACK and
+TensorFlow return `inf` in {bounded}.
 """
 _HEAD = """\
 | op | inputs | TensorFlow | with XNNPACK | own kernels |
 | --- | --- | --- | --- | --- |
 """
 _OF_STRUCTURES = """\
-Below are shapes, indices and integers at the edge, {count} cases: ties, no elements, sizes of 1, indices out of range
-and negative ones, windows larger than the image, sizes of resized images and of transposed convolutions, the smallest
-and largest integers, float16 below its smallest normal number. Of these differ:
+The following are shapes, indices and integers at the edge, {count} cases: ties, empty tensors, sizes of 1, indices that
+are negative or out of range, windows larger than the image, sizes of resized images and of transposed convolutions, the
+smallest and largest integers, float16 below its smallest normal number. These differ:
 """
 _HEAD_OF_STRUCTURES = """\
 | case | TensorFlow | with XNNPACK | own kernels |

@@ -1,4 +1,4 @@
-"""The page that says what becomes of each op, from the suite's verdicts, the decompositions and the kernels."""
+"""The page that lists how each op is converted, from the suite's verdicts, the decompositions and the kernels."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ _FORMS = {
 _HEAD = """\
 # TensorFlow's ops, one by one
 
-What becomes of each op, as measured: every case of the suite in `tests/tensorflow/op_suite` (an op, dtypes, ranks,
-dynamic or fixed sizes, attributes) is converted alone, run twice on one stock interpreter for each size of its dynamic
-dimensions, and compared with TensorFlow. Beside it stands what TensorFlow's own converter, without Select TF ops, makes
-of the same cases. This page is written by `python -m scripts.write_ops_page`, the verdicts by
+How litefuse converts each op, as measured: every case of the suite in `tests/tensorflow/op_suite` (an op, dtypes,
+ranks, dynamic or fixed sizes, attributes) is converted alone, run twice on one stock interpreter for each size of its
+dynamic dimensions, and compared with TensorFlow. For comparison, the same cases are converted by TensorFlow's own
+converter, without Select TF ops. `python -m scripts.write_ops_page` writes this page, from the verdicts of
 `python -m scripts.measure_ops`.
 
 - **builtin**: the engine has builtin ops for it.
-- **rewritten**: litefuse writes it in terms of builtin ops.
+- **rewritten**: litefuse rewrites it into builtin ops.
 - **widened**: float16 or bfloat16 is computed in float32 and rounded once, at the end.
-- **rewritten (composite)**: the same, as the decomposition of a composite of the op's name: the model runs anywhere,
-  and faster where litefuse's kernel is at hand.
-- **kernel of LiteRT**: a custom op that the stock runtime has a kernel for.
-- **kernel of the pack**: a custom op, for which litefuse has a kernel.
+- **rewritten (composite)**: rewritten, as the decomposition of a composite with the op's name: the model runs anywhere,
+  and faster with litefuse's kernel.
+- **kernel of LiteRT**: a custom op for which the stock runtime has a kernel.
+- **kernel of the pack**: a custom op for which litefuse has a kernel.
 
 Floats agree with TensorFlow's within 1e-5 of the largest value (float16 2e-3, bfloat16 2e-2); all others are equal. A
 model that fails at run time counts as wrong.
@@ -62,7 +62,7 @@ def page() -> str:
         "",
         "## Not in the suite",
         "",
-        f"Rewritten too: {', '.join(others)}.",
+        f"Also rewritten: {', '.join(others)}.",
         "",
         f"With a kernel in the pack: {', '.join(kernels)}.",
     ]

@@ -14,11 +14,11 @@ _BEGIN, _END = "<!-- {}: python -m scripts.write_names_table -->\n", "<!-- end o
 _OUTCOMES: dict[Outcome, str] = {
     "equal": "the same names, types and numbers",
     "random": "the same names, types and shapes",
-    "near": "the same names and types; outputs as near to those of floats",
+    "near": "the same names and types; outputs equally close to floating point",
     "custom": "the same custom ops",
     "refused": "both refuse it",
-    "here": "litefuse alone",
-    "there": "TFLiteConverter alone",
+    "here": "only litefuse converts it",
+    "there": "only TFLiteConverter converts it",
 }
 
 

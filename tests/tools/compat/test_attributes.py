@@ -132,7 +132,7 @@ def test_a_form_of_quantization(attributes: dict[str, Any], trained: bool, expec
         ({"supported_types": ["int8"]}, False, "needs a representative_dataset"),
         ({"optimizations": DEFAULT, "supported_ops": [INT16]}, False, "need a representative_dataset"),
         ({"optimizations": DEFAULT, "supported_ops": [INT16]}, True, "int8 activations, not of int16"),
-        ({"supported_ops": ["EXPERIMENTAL_STABLEHLO_OPS"]}, False, "no ops of StableHLO"),
+        ({"supported_ops": ["EXPERIMENTAL_STABLEHLO_OPS"]}, False, "no StableHLO ops"),
         ({"supported_ops": ["TFLITE_BUILTINS_INT8"], "supported_types": ["float16"]}, False, "only of int8"),
         ({"supported_types": ["bfloat16"]}, False, "supported_types has no 'bfloat16'"),
         ({"supported_types": ["int16"]}, False, "supported_types has no 'int16'"),

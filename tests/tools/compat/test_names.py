@@ -83,7 +83,7 @@ def test_several_names_and_misspelled_ones() -> None:
         CONVERT("model", input_shapes={}, quantise="int8", **{"Ünïcode\n": 1})
     assert raised.value.arguments == ("input_shapes", "quantise", "Ünïcode\n")
     assert raised.value.hint.splitlines()[:2] == [
-        f"input_shapes of {TFLITE_1} is here: shapes={{name: sizes}}",
+        f"Equivalent of input_shapes ({TFLITE_1}): shapes={{name: sizes}}",
         "Did you mean quantize or quantized_io?",
     ]
 
@@ -98,13 +98,13 @@ def test_right_names_are_not_refused() -> None:
 def test_options_with_underscores(option: str) -> None:
     result = CliRunner().invoke(app, ["convert", option, "model"])
     own = option.partition("=")[0].replace("_", "-").lower()
-    assert (result.exit_code, f"It is {own} here." in result.output) == (2, True)
+    assert (result.exit_code, f"Use {own}." in result.output) == (2, True)
 
 
 def test_an_option_that_nobody_has() -> None:
     result = CliRunner().invoke(app, ["convert", "--frobnicate=1", "model"])
     assert result.exit_code == 2
-    assert "is here" not in result.output
+    assert "Equivalent of" not in result.output
 
 
 def test_the_program_is_named_for_its_flags() -> None:

@@ -20,7 +20,7 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 TFLITE = "TFLiteConverter"
-TFLITE_1 = "TFLiteConverter of TensorFlow 1"
+TFLITE_1 = "TensorFlow 1's TFLiteConverter"
 TFLITE_CONVERT = "tflite_convert"
 COREML = "coremltools"
 
@@ -79,11 +79,11 @@ def _unknown(function: str, names: list[str], known: frozenset[str]) -> UnknownA
     hints: list[str] = []
     for name in names:
         if (entry := name_elsewhere(name)) is not None:
-            hints.append(f"{name} of {entry.owner(command=False)} is here: {entry.answer(function)}")
+            hints.append(f"Equivalent of {name} ({entry.owner(command=False)}): {entry.answer(function)}")
         elif similar := closest([name], known):
             hints.append(similar.strip())
     if any({TFLITE, TFLITE_1} & {*entry.of} for name in names if (entry := name_elsewhere(name)) is not None):
-        hints.append("litefuse.compat.TFLiteConverter takes the names of TFLiteConverter.")
+        hints.append("litefuse.compat.TFLiteConverter takes TFLiteConverter's names.")
     return UnknownArgumentError(
         f"litefuse.{function} has no argument {' or '.join(map(repr, names))}",
         hint="\n".join(hints),
@@ -97,14 +97,14 @@ def _of(converters: str | tuple[str, ...], *rows: tuple[str, ...]) -> list[NameE
 
 
 _QAT = '{quantize}="qat", which takes ranges from the model\'s own nodes'
-_ONE_CONVERTER = "leave it out: there is one converter, and one quantizer"
-_ALWAYS = "leave it out: it is always so"
-_SELECT = "not there: LiteRT runs no op of TensorFlow; allow_custom_ops makes custom ops of those that it lacks"
+_ONE_CONVERTER = "leave it out (there is one converter and one quantizer)"
+_ALWAYS = "leave it out (this is always done)"
+_SELECT = "not available (LiteRT runs no TensorFlow ops; allow_custom_ops turns those that it lacks into custom ops)"
 _IO = (
     'quantized_io=True with {quantize}="int8" or "int16"; or "uint8"; or a pair, such as ("uint8", False)',
     "--quantized-io, --quantized-io=uint8 or --quantized-io=uint8,float32, with --quantize int8 or int16",
 )
-_FIXED = "not there: litert-quantizer has one way for each form"
+_FIXED = "not available (litert-quantizer fixes it for each form)"
 
 #: The names, in the order in which the documentation lists them.
 NAMES: tuple[NameElsewhere, ...] = (
@@ -130,7 +130,7 @@ NAMES: tuple[NameElsewhere, ...] = (
             "supported_ops",
             (
                 '{quantize}="int8", require_integer=True for TFLITE_BUILTINS_INT8; {quantize}="int16" for 16x8; '
-                "nothing for TFLITE_BUILTINS; allow_custom_ops for ops that LiteRT lacks, in place of SELECT_TF_OPS"
+                "nothing for TFLITE_BUILTINS; allow_custom_ops for ops that LiteRT lacks, instead of SELECT_TF_OPS"
             ),
             "--quantize int8 --require-integer, --quantize int16, nothing, --allow-custom-ops",
         ),
@@ -177,74 +177,74 @@ NAMES: tuple[NameElsewhere, ...] = (
         ("signature_keys", "signatures=[keys]", "--signature KEY, repeated"),
         ("keras_model", "the first argument", "the argument MODEL, a .keras or .h5 file"),
         ("funcs", "the first argument: a function, or a tf.Module for several", "the argument MODEL, a SavedModel"),
-        ("trackable_obj", "leave it out: variables are found in the functions", "leave it out"),
+        ("trackable_obj", "leave it out (variables are found in the functions)", "leave it out"),
         (
             "serving_funcs",
             "the first argument: jax.export.export(jax.jit(f))(shapes)",
-            "not there: export the function in Python, and pass it to litefuse.convert",
+            "not available: export the function in Python, and pass it to litefuse.convert",
         ),
-        ("exclude_conversion_metadata", "leave it out: files have no conversion metadata"),
+        ("exclude_conversion_metadata", "leave it out (files have no conversion metadata)"),
         ("experimental_new_dynamic_range_quantizer", _ONE_CONVERTER),
-        ("experimental_enable_resource_variables", "leave it out: variables that are written keep their state"),
+        ("experimental_enable_resource_variables", "leave it out (variables that are written keep their state)"),
         ("experimental_lower_to_saved_model", _ALWAYS),
-        ("experimental_use_stablehlo_quantizer", "recipe says what each op gets", "--recipe FILE.json"),
-        ("experimental_stablehlo_quantizer_config", "recipe says what each op gets", "--recipe FILE.json"),
-        ("legalize_custom_tensor_list_ops", "leave it out: tensor lists become builtin ops"),
-        ("unfold_batchmatmul", "leave it out: a product becomes FULLY_CONNECTED where that is faster"),
-        ("canonicalizing_inf_as_min_max_float", "leave it out: infinite constants stay infinite"),
+        ("experimental_use_stablehlo_quantizer", "recipe sets the quantization of each op", "--recipe FILE.json"),
+        ("experimental_stablehlo_quantizer_config", "recipe sets the quantization of each op", "--recipe FILE.json"),
+        ("legalize_custom_tensor_list_ops", "leave it out (tensor lists become builtin ops)"),
+        ("unfold_batchmatmul", "leave it out (a product becomes FULLY_CONNECTED where that is faster)"),
+        ("canonicalizing_inf_as_min_max_float", "leave it out (infinite constants stay infinite)"),
         ("model_origin_framework", "metadata", "--metadata FILE.json"),
-        ("serialize_debug_metadata", "not there: result.report says what became of what", "not there: --json"),
+        ("serialize_debug_metadata", "not available (see result.report)", "not available (see --json)"),
         ("enable_timing", "result.report.timings", "--timings"),
         ("ir_dump_dir", "dump_ir=folder", "--dump-ir DIR"),
         ("ir_dump_pass_regex", "dump_ir_after=[names of passes]", "--after PASS, repeated"),
-        ("ir_dump_func_regex", "dump_ir=folder, of all functions", "--dump-ir DIR"),
+        ("ir_dump_func_regex", "dump_ir=folder, for all functions", "--dump-ir DIR"),
         ("print_ir_before", "dump_ir=folder, dump_ir_after=[the pass before]", "--dump-ir DIR --after PASS"),
         ("print_ir_after", "dump_ir=folder, dump_ir_after=[names of passes]", "--dump-ir DIR --after PASS"),
-        ("print_ir_module_scope", "dump_ir=folder, of the whole module", "--dump-ir DIR"),
+        ("print_ir_module_scope", "dump_ir=folder, for the whole module", "--dump-ir DIR"),
         ("elide_elementsattrs_if_larger", "dump_ir=folder, without large constants", "--dump-ir DIR"),
         ("_experimental_allow_all_select_tf_ops", _SELECT),
-        ("_experimental_calibrate_only", "not there: calibration and quantization are one step"),
+        ("_experimental_calibrate_only", "not available (calibration and quantization are one step)"),
         ("_experimental_custom_op_registerers", "litefuse.custom_op, or a library of kernels", "--kernels LIB.so"),
         ("_experimental_default_to_single_batch_in_tensor_list_ops", "batch=1", "--batch 1"),
-        ("_experimental_disable_fuse_mul_and_fc", "not there: a product with constant factors is one op"),
+        ("_experimental_disable_fuse_mul_and_fc", "not available (a product with constant factors is one op)"),
         ("_experimental_disable_per_channel", 'granularity="tensor"', "--granularity tensor"),
         (
             "_experimental_disable_per_channel_quantization_for_dense_layers",
-            "recipe, with an entry of FULLY_CONNECTED",
+            "recipe, with an entry for FULLY_CONNECTED",
             "--recipe FILE.json",
         ),
         ("_experimental_enable_composite_direct_lowering", 'composites={{NAME: "fuse"}}', "--composites NAME=fuse"),
         ("_experimental_enable_dynamic_update_slice", _ALWAYS),
         ("_experimental_full_integer_quantization_bias_type", _FIXED),
-        ("_experimental_guarantee_all_funcs_one_use", "leave it out: calls are inlined"),
+        ("_experimental_guarantee_all_funcs_one_use", "leave it out (calls are inlined)"),
         ("_experimental_low_bit_qat", _QAT, "--quantize qat"),
         ("_experimental_lower_tensor_list_ops", _ALWAYS),
-        ("_experimental_preserve_assert_op", "not there: LiteRT has no op for assertions"),
+        ("_experimental_preserve_assert_op", "not available (LiteRT has no op for assertions)"),
         ("_experimental_qdq_conversion_mode", _QAT, "--quantize qat"),
-        ("_experimental_quantization_options", "recipe says what each op gets", "--recipe FILE.json"),
+        ("_experimental_quantization_options", "recipe sets the quantization of each op", "--recipe FILE.json"),
         ("_experimental_reduce_type_precision", 'weight_bits=4 with {quantize}="dynamic"', "--weight-bits 4"),
-        ("_experimental_sparsify_model", "not there: weights are stored densely"),
+        ("_experimental_sparsify_model", "not available (weights are stored densely)"),
         ("_experimental_strict_qdq", _QAT, "--quantize qat"),
-        ("_experimental_supported_accumulation_type", "not there: the runtime chooses how to add up"),
+        ("_experimental_supported_accumulation_type", "not available (the runtime chooses the accumulators)"),
         ("_experimental_tf_quantization_mode", _FIXED),
-        ("_experimental_unfold_large_splat_constant", "leave it out: large constants of one number become FILL"),
-        ("_experimental_unsafe_fuse_dynamic_shaped_broadcast", "leave it out: what broadcasts is inferred"),
-        ("_experimental_use_buffer_offset", "leave it out: files above 2 GB have their weights behind the rest"),
-        ("_experimental_variable_quantization", "not there: variables stay float32"),
+        ("_experimental_unfold_large_splat_constant", "leave it out (large constants of one number become FILL)"),
+        ("_experimental_unsafe_fuse_dynamic_shaped_broadcast", "leave it out (broadcasts are inferred)"),
+        ("_experimental_use_buffer_offset", "leave it out (in files above 2 GB, weights are behind the flatbuffer)"),
+        ("_experimental_variable_quantization", "not available (variables stay float32)"),
     ),
     *_of(
         (TFLITE_1, TFLITE_CONVERT),
         ("graph_def_file", "the first argument, a .pb file", "the argument MODEL, a .pb file"),
         ("input_shapes", "shapes={{name: sizes}}", "--shape NAME=SIZES, repeated"),
         ("inference_type", '{quantize}="int8", with samples, or "qat"', "--quantize int8 or --quantize qat"),
-        ("output_format", "leave it out: it is a .tflite file; litefuse.save_report draws it", "litefuse show MODEL"),
+        ("output_format", "leave it out (it is a .tflite file; litefuse.save_report draws it)", "litefuse show MODEL"),
         ("post_training_quantize", '{quantize}="dynamic"', "--quantize dynamic"),
         ("target_ops", "see supported_ops: nothing for TFLITE_BUILTINS", "leave it out for TFLITE_BUILTINS"),
         ("drop_control_dependency", _ALWAYS),
-        ("reorder_across_fake_quant", "leave it out: fake quantization stays where it is"),
+        ("reorder_across_fake_quant", "leave it out (fake quantization stays where it is)"),
         (
             "change_concat_input_ranges",
-            "leave it out: operands of a concatenation share a range where that costs little",
+            "leave it out (operands of a concatenation share a range where that costs little)",
         ),
         ("dump_graphviz_dir", "litefuse.save_report draws the model, dump_ir=folder writes it as text", "--html FILE"),
         ("dump_graphviz_video", "dump_ir=folder", "--dump-ir DIR"),
@@ -252,7 +252,7 @@ NAMES: tuple[NameElsewhere, ...] = (
     ),
     *_of(
         TFLITE_1,
-        ("graph_def", "the first argument, a .pb file with it", "the argument MODEL, a .pb file with it"),
+        ("graph_def", "the first argument, as a .pb file", "the argument MODEL, as a .pb file"),
         ("model_file", "the first argument", "the argument MODEL"),
         ("custom_objects", "load the model with them, and pass the model", "convert the model in Python"),
         ("tag_set", "tags=[names]", "--tags A,B"),
@@ -263,7 +263,7 @@ NAMES: tuple[NameElsewhere, ...] = (
         ("input_arrays_with_shape", "input_arrays=[names], shapes={{name: sizes}}", "--input-arrays, --shape"),
         ("quantized_input_stats", '{quantize}="int8" with samples, or "qat"', "--quantize int8 or --quantize qat"),
         ("default_ranges_stats", '{quantize}="int8" with samples, or "qat"', "--quantize int8 or --quantize qat"),
-        ("experimental_debug_info_func", "leave it out: errors name the nodes"),
+        ("experimental_debug_info_func", "leave it out (errors name the nodes)"),
     ),
     *_of(
         TFLITE_CONVERT,
@@ -284,7 +284,7 @@ NAMES: tuple[NameElsewhere, ...] = (
         (COREML, TFLITE),
         (
             "inputs",
-            "shapes={{name: sizes}}; of a JAX function, the shapes that it is exported with",
+            "shapes={{name: sizes}}; for a JAX function, the shapes with which it is exported",
             "--shape NAME=SIZES",
         ),
     ),
@@ -292,19 +292,19 @@ NAMES: tuple[NameElsewhere, ...] = (
         COREML,
         (
             "outputs",
-            "output_arrays=[names] of a frozen graph; rename for names",
+            "output_arrays=[names] for a frozen graph; rename for new names",
             "--output-arrays A,B, --rename OLD=NEW",
         ),
         ("minimum_deployment_target", "target", "--target"),
         ("compute_units", "target", "--target"),
         ("compute_precision", '{quantize}="float16" for float16 weights; widen=True for float32', "--quantize float16"),
-        ("convert_to", "leave it out: it is a .tflite file"),
-        ("source", "leave it out: the model says it itself"),
+        ("convert_to", "leave it out (the output is a .tflite file)"),
+        ("source", "leave it out (the source is detected)"),
         ("classifier_config", "metadata, with a file of labels", "--metadata FILE.json"),
         ("package_dir", "result.save(path)", "-o FILE"),
         ("skip_model_load", "check_file=False", "--no-check-file"),
-        ("pass_pipeline", "leave it out: passes that find nothing change nothing"),
-        ("states", "leave it out: variables that are written keep their state"),
+        ("pass_pipeline", "leave it out (passes that find nothing to do change nothing)"),
+        ("states", "leave it out (variables that are written keep their state)"),
     ),
 )
 

@@ -100,10 +100,10 @@ class OptionalValueCommand(click.Command):
 
         own = "--" + option.lstrip("-").replace("_", "-").lower()
         if any(own in parameter.opts for parameter in self.params):
-            return f"No such option {option!r}. It is {own} here."
+            return f"No such option {option!r}. Use {own}."
         if (entry := name_elsewhere(option)) is None:
             return ""
-        return f"No such option {option!r}. {entry.name} of {entry.owner(command=True)} is here: {entry.command}"
+        return f"No such option {option!r}. Equivalent of {entry.name} ({entry.owner(command=True)}): {entry.command}"
 
 
 if TYPE_CHECKING:

@@ -35,10 +35,10 @@ def quantization_of(settings: Any, *, trained: bool) -> dict[str, Any]:
     ops = members(OpsSet, settings.target_spec.supported_ops, "target_spec.supported_ops")
     types = _types(settings.target_spec.supported_types)
     if Optimize.EXPERIMENTAL_SPARSITY in optimizations:
-        raise SettingError("EXPERIMENTAL_SPARSITY is not there: weights are stored densely", hint="Leave it out.")
+        raise SettingError("EXPERIMENTAL_SPARSITY is not supported: weights are stored densely", hint="Leave it out.")
     if OpsSet.EXPERIMENTAL_STABLEHLO_OPS in ops:
         raise SettingError(
-            "EXPERIMENTAL_STABLEHLO_OPS is not there: the runtime executes no ops of StableHLO", hint="Leave it out."
+            "EXPERIMENTAL_STABLEHLO_OPS is not supported: the runtime executes no StableHLO ops", hint="Leave it out."
         )
     if ops == _INTEGERS and not types <= {"int8"}:
         raise SettingError(

@@ -92,9 +92,8 @@ def refuse_changed(name: str, value: object) -> SettingError:
     entry = name_elsewhere(name)
     assert entry is not None, name  # a test holds that each is in the table
     return SettingError(
-        f"{name} is {value!r}, which litefuse has no counterpart for in this class",
-        hint=f"{name} of TFLiteConverter is here: {entry.answer('convert')} (arguments of litefuse.convert, which "
-        "convert_options takes).",
+        f"{name} is {value!r}, for which this class of litefuse has no equivalent",
+        hint=f"Equivalent for litefuse.convert and convert_options: {entry.answer('convert')}.",
     )
 
 
@@ -102,7 +101,7 @@ def unknown_setting(name: str, known: Iterable[str]) -> SettingError:
     """Returns the error for an attribute that the class does not have."""
     entry = name_elsewhere(name)
     if entry is not None:
-        hint = f"{name} of {entry.of[0]} is here: {entry.answer('convert')}, of litefuse.convert."
+        hint = f"Equivalent of {name} ({entry.of[0]}) for litefuse.convert: {entry.answer('convert')}."
     else:
-        hint = closest([name], [*known]) + "Arguments of litefuse.convert go into convert_options, by their names."
+        hint = closest([name], [*known]) + "Put arguments of litefuse.convert into convert_options, by name."
     return SettingError(f"the converter has no attribute {name!r}", hint=hint)
