@@ -12,7 +12,7 @@ from scripts.markdown_links import anchors, links, prose
 from tests.repository import ROOT, tracked
 
 #: Their links lead out of the folders that `litefuse kernels` writes them to.
-TEMPLATES = ROOT / "src" / "litefuse" / "scaffold" / "templates"
+TEMPLATES = ROOT / "src" / "litefuse" / "tools" / "scaffold" / "templates"
 
 _NAMED = re.compile(r"\[`(\w+)`\]\(([^()#\s]+\.py)\)")
 

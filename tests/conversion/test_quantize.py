@@ -180,7 +180,7 @@ def test_what_is_no_model(tmp_path: Path) -> None:
     assert "neither a form of quantization nor a recipe" in run(before, "-o", target).stderr
     for types in ("int4", "uint8,int4", "uint8,uint8,uint8", ","):
         assert run(before, "-o", target, "--quantize", "int8", f"--quantized-io={types}").exit_code == 2
-    with pytest.raises(litefuse.LitefuseError, match="a recipe says what becomes of each op"):
+    with pytest.raises(litefuse.LitefuseError, match="a recipe already says how to quantize each op"):
         litefuse.quantize(before, "dynamic", recipe=[])
 
 

@@ -25,7 +25,7 @@ func.func private @called(%t: tensor<!tf_type.resource>) {
 
 // RUN: check-handles
 // ERROR: node lookup (LookupTableFindV2): its operand 0 takes a table, but it is the variable 'v'
-// ERROR: The model contradicts itself: save it again.
+// ERROR: The model is inconsistent: save it again.
 func.func @main(%keys: tensor<?x!tf_type.string>) -> tensor<?xi64> {
   %v = "tf.VarHandleOp"() {container = "", shared_name = "v"} : () -> tensor<!tf_type.resource<tensor<f32>>>
   %none = "tf.Const"() {value = dense<-1> : tensor<i64>} : () -> tensor<i64>

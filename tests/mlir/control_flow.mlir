@@ -114,7 +114,7 @@ func.func private @step(%i: tensor<i32>) {
 
 // -----
 // RUN: lower-for
-// ERROR: the loop hands on 1 values; its body 'step' takes 1 and gives 1
+// ERROR: the loop passes 1 values; its body 'step' takes 1 and gives 1
 func.func @main(%start: tensor<i32>, %x: tensor<2xf32>) -> tensor<2xf32> {
   %0 = "tf.For"(%start, %start, %start, %x) {body = @step} : (tensor<i32>, tensor<i32>, tensor<i32>, tensor<2xf32>) -> tensor<2xf32>
   return %0 : tensor<2xf32>

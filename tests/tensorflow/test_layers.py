@@ -409,7 +409,7 @@ def test_what_cannot_be_looked_at(tensorflow: TensorFlow) -> None:
     moving = tensorflow.save(random_numbers)
     problem = layers_of(litefuse.verify_model(litefuse.convert(moving), moving, layers=True)).problem
     assert "random numbers" in problem
-    with pytest.raises(LitefuseError, match="those of an original, which is not given"):
+    with pytest.raises(LitefuseError, match="comparing layers requires an original"):
         litefuse.verify_model(content, inputs={"x": normal(0, 1, 8, 8, 3)}, expected={}, layers=True)
     assert litefuse.verify_model(content, path).layers is None
 

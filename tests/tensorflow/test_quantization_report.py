@@ -170,7 +170,7 @@ def test_options_that_need_others(tensorflow: TensorFlow) -> None:
         ),
         ({"require_integer": True}, "require_integer is only for the quantizations"),
         ({"quantize": "float16", "preprocess": "a.py:f"}, "preprocess is only for the quantizations"),
-        ({"quantization_layers": True}, "quantization_layers measures what quantization changes"),
+        ({"quantization_layers": True}, "quantization_layers measures the effect of quantization"),
     ]
     for options, message in refused:
         with pytest.raises(litefuse.LitefuseError, match=message):

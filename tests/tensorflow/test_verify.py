@@ -219,7 +219,7 @@ def test_what_cannot_be_compared(tensorflow: TensorFlow) -> None:
         litefuse.verify_model(result, path, shapes={"z": (1, 16)})
     with pytest.raises(InterpreterError, match="the inputs lack x"):
         litefuse.verify_model(result, path, inputs={})
-    with pytest.raises(LitefuseError, match="either the original model or the outputs"):
+    with pytest.raises(LitefuseError, match="either the original model or the expected outputs"):
         litefuse.verify_model(result)
     with pytest.raises(LitefuseError, match=r"the folder holds no saved_model\.pb"):
         litefuse.verify_model(result, path / "assets")

@@ -286,7 +286,7 @@ def convert(
     )
     if quantization_layers and quantize is None:
         raise LitefuseError(
-            "quantization_layers measures what quantization changes, but none was chosen",
+            "quantization_layers measures the effect of quantization, but no form was chosen",
             hint="Pass quantize as well (on the command line, --quantize).",
         )
     if dump is not None:

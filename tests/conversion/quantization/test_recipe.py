@@ -221,7 +221,7 @@ def test_recipe_with_integer_activations(tmp_path: Path) -> None:
         ("recipe", {"weight_bits": 4, "recipe": [ENTRY]}, "the recipe says it all"),
         ("dynamic", {"keep_float": ["("]}, "is not a regular expression"),
         ("dynamic", {"keep_float": "dense"}, "takes a list of strings"),
-        (None, {"weight_bits": 4}, "no form of it"),
+        (None, {"weight_bits": 4}, "no form of quantization"),
         ("recipe", {"recipe": "absent.json"}, "no such file or folder"),
         ("recipe", {"recipe": {"regex": ".*"}}, "a recipe is a list of entries"),
         ("recipe", {"recipe": []}, "the recipe has no entries"),
@@ -297,14 +297,14 @@ def test_types_of_biases(tmp_path: Path, form: Quantization, expected: str) -> N
     [
         ("dynamic", True, "quantized_io is only for the quantizations 'int8', 'int16' and 'qat'"),
         ("float16", "uint8", "quantized_io is only for the quantizations 'int8', 'int16' and 'qat'"),
-        ("int16", "uint8", "inputs and outputs of uint8 are for activations of int8, not for 'int16'"),
-        ("qat", "uint8", "inputs and outputs of uint8 are for activations of int8, not for 'qat'"),
+        ("int16", "uint8", "uint8 inputs and outputs require int8 activations, not 'int16'"),
+        ("qat", "uint8", "uint8 inputs and outputs require int8 activations, not 'qat'"),
         ("int8", "int4", "quantized_io is 'int4'; there is False, True and 'uint8'"),
         ("int8", ("uint8",), "or a pair of these for inputs and outputs"),
         ("int8", (True, 1.0), "or a pair of these for inputs and outputs"),
-        ("int16", ("uint8", True), "inputs and outputs of uint8 are for activations of int8, not for 'int16'"),
+        ("int16", ("uint8", True), "uint8 inputs and outputs require int8 activations, not 'int16'"),
         ("qat", (True, False), "the quantization 'qat' has inputs and outputs of one type"),
-        ("recipe", True, "quantized_io does not go with a recipe"),
+        ("recipe", True, "quantized_io cannot be combined with a recipe"),
     ],
 )
 def test_types_of_inputs_that_are_refused(form: Quantization, quantized_io: QuantizedIo, message: str) -> None:
@@ -322,7 +322,7 @@ def test_samples_that_are_lacking() -> None:
 
 @pytest.mark.parametrize("form", ["int8", "auto"])
 def test_a_function_for_images_without_images(form: Quantization) -> None:
-    with pytest.raises(LitefuseError, match="preprocess needs a folder of images"):
+    with pytest.raises(LitefuseError, match="preprocess requires a folder of images"):
         check_samples(
             form, None, quantized_io=False, options=QuantizationOptions(), require_integer=False, preprocess=True
         )
@@ -337,9 +337,9 @@ def test_refusals_name_the_options_as_they_are_given() -> None:
 @pytest.mark.parametrize(
     ("form", "choices", "message"),
     [
-        ("dynamic", {}, "has no ops of float32 and smaller weights"),
-        ("float16", {}, "has no ops of float32 and smaller weights"),
-        ("auto", {}, "has no ops of float32 and smaller weights"),
+        ("dynamic", {}, "has no float32 ops with smaller weights"),
+        ("float16", {}, "has no float32 ops with smaller weights"),
+        ("auto", {}, "has no float32 ops with smaller weights"),
         ("int8", {"weight_bits": 4}, "weight_bits=4 is not for the target"),
         ("weights", {"weight_bits": 4, "granularity": "tensor"}, "weight_bits=4 is not for the target"),
     ],

@@ -324,7 +324,7 @@ def test_side_effects_of_a_loop() -> None:
         (
             [*loop("w", "x", body=[], next_value="w/Enter:0"), node("r", "Relu", "w/Exit:0")],
             "r:0",
-            "node w/Enter: what enters the loop 'frame' is used in its first turn only",
+            "node w/Enter: what enters the loop 'frame' is used in its first iteration only",
         ),
         ([node("a", "Switch", "b:0", "p"), node("b", "Relu", "a:0")], "b:0", "the graph has a cycle"),
         ([node("a", "Switch", "gone:0", "p")], "a:0", "node a reads from 'gone', which does not exist"),

@@ -291,7 +291,7 @@ def test_sizes_that_depend_on_data() -> None:
 def test_without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "numba", None)
     interpreter = Interpreter(unary("RowSums", output_shape=(2,)), custom_ops=[compiled(RowSums)])
-    with pytest.raises(KernelError, match=r"(?s)RowSums: numba is to compile.*pip install 'litefuse\[numba\]'"):
+    with pytest.raises(KernelError, match=r"(?s)RowSums: numba must compile.*pip install 'litefuse\[numba\]'"):
         interpreter.allocate_tensors()
 
 

@@ -235,7 +235,7 @@ def test_a_file_that_changes_while_it_is_fetched(store: Any, monkeypatch: pytest
 
     with monkeypatch.context() as patch:
         patch.setattr(kind(store), "get_file", changing)
-        with pytest.raises(LitefuseError, match="changes while it is fetched"):
+        with pytest.raises(LitefuseError, match="changed during the fetch"):
             local(url)
     assert Path(local(url)).read_bytes() == b"3"
 
@@ -335,7 +335,7 @@ def test_a_web_server_that_tells_nothing_of_changes(web: tuple[str, type[_Pages]
 def test_a_web_server_without_the_file(web: tuple[str, type[_Pages]]) -> None:
     with pytest.raises(LitefuseError, match="no such file"):
         local(f"{web[0]}/m?sig=secret")
-    with pytest.raises(LitefuseError, match="web servers take no files"), saved_to(f"{web[0]}/m"):
+    with pytest.raises(LitefuseError, match="web servers are read-only"), saved_to(f"{web[0]}/m"):
         pass
 
 
@@ -418,7 +418,7 @@ def test_nothing_there() -> None:
 
 def test_a_package_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "gcsfs", None)
-    with pytest.raises(LitefuseError, match="takes the package gcsfs") as caught:
+    with pytest.raises(LitefuseError, match="requires the package gcsfs") as caught:
         local("gs://b/x")
     assert "pip install gcsfs" in caught.value.hint
 

@@ -43,7 +43,7 @@ def fixed_shapes(target: Sequence[str], requested: InputShapes, imported: Import
             if shape is None or None in shape[1:]:
                 sizes = "of unknown rank" if shape is None else ",".join("?" if n is None else str(n) for n in shape)
                 raise SignatureError(
-                    f"the input {name!r} is {sizes}, and {traits_of(target).runtime} takes no dynamic dimension",
+                    f"the input {name!r} is {sizes}, and {traits_of(target).runtime} supports no dynamic dimensions",
                     where=f"signature {entry.symbol}",
                     hint=f"Give its shape, shapes={{{name!r}: (...)}} (on the command line, --shape {name}=...).",
                 )
@@ -69,7 +69,7 @@ def check_lowered(
     traits = traits_of(target)
     if not traits.dynamic and (dynamic := [*_dynamic_ops(module)]):
         raise ConversionError(
-            f"{traits.runtime} takes no dynamic dimension, and the sizes of results are known only in the call:"
+            f"{traits.runtime} supports no dynamic dimensions, and the sizes of results are known only in the call:"
             + _listed(dynamic),
             hint="They depend on the values of inputs. Leave these ops out of the signature.",
         )
@@ -77,7 +77,7 @@ def check_lowered(
         return
     if traits.variables and (variants := [*_lacking_lstms(module)]):
         raise ConversionError(
-            f"{traits.runtime} has the LSTM in its plain form only, and the model has others:{_listed(variants)}",
+            f"{traits.runtime} supports only plain LSTMs, but the model has others:{_listed(variants)}",
             hint="Keep their loops, rnn='loop' and composites='inline' (on the command line, --rnn loop and "
             "--composites inline), or take layers without these.",
         )

@@ -35,7 +35,7 @@ def check_quantization(form: Quantization | None, **choices: Any) -> tuple[Quant
     if choices.get("recipe") is not None:
         if form is not None:
             raise LitefuseError(
-                f"a recipe says what becomes of each op, and the quantization {form!r} says it too",
+                f"a recipe already says how to quantize each op, so it excludes the quantization {form!r}",
                 hint="Leave out one of the two (on the command line, --recipe or --quantize).",
             )
         form = "recipe"
@@ -63,7 +63,7 @@ def check_max_error(form: Quantization | None, max_error: float | None) -> None:
             )
     elif form is None:
         raise LitefuseError(
-            "max_error limits what quantization changes, but none was chosen",
+            "max_error limits the effect of quantization, but no form was chosen",
             hint="Pass quantize as well (on the command line, --quantize).",
         )
     elif not max_error >= 0:
@@ -81,7 +81,7 @@ def check_target(form: Quantization | None, options: QuantizationOptions, target
     if form in _MIXED and not traits.mixed:
         raise LitefuseError(
             f"the quantization {form!r} is not for the target {named}: tflite-micro, which runs what is in floating "
-            "point there, has no ops of float32 and smaller weights",
+            "point there, has no float32 ops with smaller weights",
             hint="Quantize to int8 or int16 with samples, or to 'weights', which are made float32 first.",
         )
     if options.weight_bits == 4 and traits.int4 is not None:
@@ -123,7 +123,7 @@ def check_samples(
     calibrated = (*INTEGER_ACTIVATIONS, "auto")
     types = types_of_io(quantized_io)
     if any(types) and form == "recipe":
-        raise LitefuseError("quantized_io does not go with a recipe, whose entries of INPUT and OUTPUT say it")
+        raise LitefuseError("quantized_io cannot be combined with a recipe, whose entries INPUT and OUTPUT set it")
     of_integers = form in INTEGER_FORMS or needs_samples
     for argument, given, fits, forms in (
         ("representative_dataset", dataset is not None, takes_samples, calibrated),
@@ -135,12 +135,12 @@ def check_samples(
             *others, last = map(repr, forms)
             raise LitefuseError(f"{argument} is only for the quantizations {', '.join(others)} and {last}")
     if "uint8" in types and form != "int8":
-        raise LitefuseError(f"inputs and outputs of uint8 are for activations of int8, not for {form!r}")
+        raise LitefuseError(f"uint8 inputs and outputs require int8 activations, not {form!r}")
     if types[0] != types[1] and form == "qat":
         raise LitefuseError("the quantization 'qat' has inputs and outputs of one type")
     if preprocess and dataset is None:
         raise LitefuseError(
-            "preprocess needs a folder of images to make samples of",
+            "preprocess requires a folder of images",
             hint="Pass it as representative_dataset (on the command line, --representative-dataset).",
         )
     if needs_samples and dataset is None:

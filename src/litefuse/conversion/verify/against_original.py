@@ -123,15 +123,15 @@ def verify_model(
             installed.
     """
     if (original is None) == (expected is None):
-        raise LitefuseError("a verification takes either the original model or the outputs that are expected")
+        raise LitefuseError("a verification takes either the original model or the expected outputs")
     if expected is not None and inputs is None:
-        raise LitefuseError("expected outputs are those of certain inputs, which are not given")
+        raise LitefuseError("expected outputs require inputs")
     if expected is not None and layers:
-        raise LitefuseError("the layers of a model are compared with those of an original, which is not given")
+        raise LitefuseError("comparing layers requires an original")
     if representative_dataset is not None and (inputs is not None or expected is not None):
         raise LitefuseError("a representative dataset replaces inputs, and has no expected outputs")
     if preprocess is not None and representative_dataset is None:
-        raise LitefuseError("preprocess needs a folder of images to make samples of")
+        raise LitefuseError("preprocess requires a folder of images")
     refuse_one_string(kernel_modules, "kernel_modules")
     tags = listed_names(tags, "tags")
     if calls < 1:

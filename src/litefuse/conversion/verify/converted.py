@@ -139,6 +139,6 @@ def _called(interpreter: Interpreter, call: Call) -> Arrays:
         raise InterpreterError(
             f"the model does not run on {call.described}: {type(error).__name__}: {error}",
             where=f"signature {call.signature!r}",
-            hint="Give inputs that it takes, or their shapes (--inputs, --shape).",
+            hint="Pass inputs that it accepts, or their shapes (--inputs, --shape).",
         ) from error
     return {name: call.seen(dequantized(np.array(value), gives[name])) for name, value in outputs.items()}

@@ -112,8 +112,8 @@ def load_tensorflow(announce: Callable[[str], None]) -> Any:
     announce("load TensorFlow")
     if importlib.util.find_spec("tensorflow") is None:
         raise LitefuseError(
-            "calling the original model takes TensorFlow, which is not installed",
-            hint='pip install "litefuse[tensorflow]", or give the outputs that are expected (--expected FILE.npz).',
+            "calling the original model requires TensorFlow, which is not installed",
+            hint='pip install "litefuse[tensorflow]", or pass the expected outputs (--expected FILE.npz).',
         )
     return importlib.import_module("tensorflow")
 
@@ -245,7 +245,7 @@ def _called(tf: Any, functions: Mapping[str, Function], call: Call, where: str) 
         raise RefusedCallError(
             f"the original does not run on {call.described}: {_described(error)}",
             where=f"{where}, signature {call.signature!r}",
-            hint="Give inputs that it takes, or their shapes (--inputs, --shape).",
+            hint="Pass inputs that it accepts, or their shapes (--inputs, --shape).",
         ) from error
     return {name: call.seen(np.asarray(value.numpy())) for name, value in outputs.items()}
 

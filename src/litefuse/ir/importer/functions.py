@@ -256,7 +256,7 @@ class FunctionImporter:
             if wanted != given:
                 raise GraphError(
                     f"its operand {name!r} takes {wanted}, but {reference!r} is {given}",
-                    hint="The model contradicts itself: save it again.",
+                    hint="The model is inconsistent: save it again.",
                 )
 
     def _dtype_name(self, kind: ir.Type) -> str:

@@ -117,7 +117,7 @@ def _check_expansion(pack: Pack, where: str) -> None:
         raise MetadataError(
             f"the {pack.size:,} bytes of associated files would become {size:,}",
             where=where,
-            hint="They are compressed, which TensorFlow Lite's readers do not take.",
+            hint="They are compressed, which TensorFlow Lite's readers do not support.",
         )
 
 

@@ -177,7 +177,7 @@ def _compilable(invoke: FunctionType, where: str, *, fastmath: bool, cache: bool
         import numba
     except ImportError as error:
         raise KernelError(
-            "numba is to compile the kernel, and is not installed",
+            "numba must compile the kernel, and is not installed",
             where=where,
             hint="Install it with: pip install 'litefuse[numba]'. Or leave out @litefuse.compiled.",
         ) from error

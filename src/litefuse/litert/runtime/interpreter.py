@@ -133,7 +133,7 @@ class Interpreter(litert.Interpreter):
         signature_key = chosen_signature(signature_key, list(self.get_signature_list()), self._where)
         if not signature_key:
             raise InterpreterError(
-                "the signature has the key '', which the runtime's runners cannot be given",
+                "the signature has the key '', which signature runners do not support",
                 where=self._where,
                 hint="Use set_tensor, invoke and get_tensor of the interpreter.",
             )
@@ -219,7 +219,7 @@ class SignatureRunner(litert.SignatureRunner):
         """
         if "self" in inputs:  # the name of the runner's own argument, in the runtime
             raise InterpreterError(
-                "the runtime's runners cannot be given an input that is called 'self'",
+                "signature runners do not support an input named 'self'",
                 hint="Use set_tensor, invoke and get_tensor of the interpreter.",
             )
         try:

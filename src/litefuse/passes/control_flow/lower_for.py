@@ -44,7 +44,7 @@ def _lowered(module: ir.Module, op: ir.OpView) -> Sequence[ir.Value]:
     called = functions(module)[body].type
     if len(called.inputs) != len(op.operands) - 2 or len(called.results) != len(op.results):
         raise GraphError(
-            f"the loop hands on {len(op.results)} values; its body {body!r} takes {len(called.inputs)} and gives "
+            f"the loop passes {len(op.results)} values; its body {body!r} takes {len(called.inputs)} and gives "
             f"{len(called.results)}",
             where=f"node {node_name(op.location)}",
         )

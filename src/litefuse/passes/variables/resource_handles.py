@@ -245,7 +245,7 @@ def _handle(value: ir.Value, user: ir.OpView) -> ir.OpView:
         raise GraphError("an exported function takes a resource as an argument", where=node_text(user))
     if is_variant(value):
         raise GraphError(
-            "a list of variables is handed to a function",
+            "a list of variables is passed to a function",
             where=node_text(user),
             hint="tf.vectorized_map makes one for a loop in what it maps, and Keras's TimeDistributed uses that where "
             "the number of steps is open: give it a size, or use tf.map_fn.",
@@ -326,4 +326,4 @@ def _check(op: ir.OpView, position: int, handle: ir.Value) -> None:
 
 def _error(op: ir.OpView, message: str) -> GraphError:
     where = f"{node_text(op)} ({op.name.removeprefix('tf.')})"
-    return GraphError(message, where=where, hint="The model contradicts itself: save it again.")
+    return GraphError(message, where=where, hint="The model is inconsistent: save it again.")

@@ -55,7 +55,7 @@ def cache_folder() -> Path:
         from platformdirs import user_cache_path
     except ImportError:
         raise LitefuseError(
-            "the folder of the cache takes the package platformdirs",
+            "the cache folder requires the package platformdirs",
             hint=f'Install litefuse with the extra cloud: pip install "litefuse[cloud]"; or set {VARIABLE}.',
         ) from None
     return user_cache_path("litefuse", appauthor=False) / "fetched"

@@ -79,7 +79,7 @@ def fetched(url: str) -> Path:
             remember(place, url)
             return place
     raise LitefuseError(
-        "it changes while it is fetched, or has not as many bytes as the server says",
+        "it changed during the fetch, or its size is not what the server says",
         where=shown(url),
         hint="Try again once it is written.",
     )

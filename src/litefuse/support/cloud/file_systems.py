@@ -40,7 +40,7 @@ def file_system(url: str) -> tuple[Any, str]:
         core = importlib.import_module("fsspec.core")
     except ImportError:
         raise LitefuseError(
-            "this is a URL, which takes the package fsspec",
+            "this is a URL, which requires the package fsspec",
             where=shown(url),
             hint='Install litefuse with the extra cloud: pip install "litefuse[cloud]".',
         ) from None
@@ -52,7 +52,7 @@ def file_system(url: str) -> tuple[Any, str]:
         except ImportError as error:
             package = (getattr(error.__cause__, "name", None) or error.name or "").partition(".")[0]
             raise LitefuseError(
-                f"{scheme}:// takes the package {package}, which is not installed" if package else str(error),
+                f"{scheme}:// requires the package {package}, which is not installed" if package else str(error),
                 where=shown(url),
                 hint=f"Install it: pip install {package}" if package else "",
             ) from error

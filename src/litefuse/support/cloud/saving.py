@@ -29,7 +29,7 @@ class Saved:
         if not self._path.rstrip("/") or url.endswith("/"):
             raise LitefuseError("this is a folder, not a file", where=shown(url))
         if self._path.startswith(("http://", "https://")):
-            raise LitefuseError("web servers take no files", where=shown(url), hint="Write it to a file or a store.")
+            raise LitefuseError("web servers are read-only", where=shown(url), hint="Write it to a file or a store.")
         self._folder = None if is_local(self._system) else make_temporary_folder()
         if self._folder is None:
             self.place = Path(self._path)

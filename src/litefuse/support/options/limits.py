@@ -61,7 +61,7 @@ class Limits:
         for name in ("max_ops", "max_constant_bytes"):
             value: object = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise LitefuseError(f"{name} is a number of at least 1, not {value!r}")
+                raise LitefuseError(f"{name} must be a number of at least 1, not {value!r}")
 
 
 _current: ContextVar[Limits] = ContextVar("limits", default=Limits())  # noqa: B039  it is frozen

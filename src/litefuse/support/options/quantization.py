@@ -165,7 +165,7 @@ def quantization_options(
     if form is None:
         if options != QuantizationOptions():
             raise LitefuseError(
-                "options of quantization were given, but no form of it",
+                "quantization options were given, but no form of quantization",
                 hint="Pass quantize as well (on the command line, --quantize), or recipe (--recipe).",
             )
     elif refused := _refused(form, options):

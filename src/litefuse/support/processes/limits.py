@@ -44,9 +44,9 @@ class ProcessLimits:
 
     def __post_init__(self) -> None:
         if self.timeout is not None and not (_is_number(self.timeout, float) and 0 < self.timeout <= _LONGEST):
-            raise LitefuseError(f"timeout is a number of seconds above 0 and of a year at most, not {self.timeout!r}")
+            raise LitefuseError(f"timeout must be a number of seconds above 0 and at most a year, not {self.timeout!r}")
         if self.memory is not None and not (_is_number(self.memory) and 0 < self.memory < 1 << 63):
-            raise LitefuseError(f"memory is a number of bytes above 0, not {self.memory!r}")
+            raise LitefuseError(f"memory must be a number of bytes above 0, not {self.memory!r}")
         if self.memory is not None and sys.platform != "linux":
             raise LitefuseError(
                 "memory can be limited only on Linux: other systems do not enforce limits on a process's memory",

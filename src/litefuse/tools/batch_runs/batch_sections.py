@@ -102,7 +102,7 @@ def check_junit() -> None:
         importlib.import_module("junitparser")
     except ImportError:
         raise LitefuseError(
-            "XML for JUnit takes the package junitparser, which is not installed",
+            "JUnit XML requires the package junitparser, which is not installed",
             hint='Install litefuse with the extra junit: pip install "litefuse[junit]".',
         ) from None
 

@@ -72,7 +72,7 @@ def read_models_file(path: Path, more: Mapping[str, Any] | None = None) -> tuple
         raise unknown_key(key, ("batch", "defaults", "model"), where)
     models = read.get("model", [])
     if not isinstance(models, list) or not all(isinstance(model, dict) for model in cast("list[object]", models)):
-        raise LitefuseError("model is an array of tables: [[model]]", where=where)
+        raise LitefuseError("model must be an array of tables: [[model]]", where=where)
     settings = _settings(_table(read.get("batch", {}), "batch", where), path)
     defaults = _table(read.get("defaults", {}), "defaults", where)
     entries = entries_in(
@@ -184,7 +184,7 @@ def _entry(given: Any, general: Mapping[str, Any], folder: Path | None, where: s
     options = {**general, **own}
     name = options.pop("name", None) or _name_of(path)
     if not isinstance(name, str):
-        raise LitefuseError(f"name is a text, not {name!r}", where=where)
+        raise LitefuseError(f"name must be a string, not {name!r}", where=where)
     where = f"{where} ({name})"
     timeout, memory = options.pop("timeout", None), options.pop("memory", None)
     try:
@@ -289,7 +289,7 @@ def _shape(sizes: Any, where: str) -> list[int | None]:
     listed = cast("list[Any]", sizes) if isinstance(sizes, list | tuple) else [sizes]
     shape = [None if size in (-1, "?", None) else size for size in listed]
     if not all(size is None or (isinstance(size, int) and not isinstance(size, bool)) for size in shape):
-        raise LitefuseError(f"a shape is a list of sizes, not {sizes!r}", where=where)
+        raise LitefuseError(f"a shape must be a list of sizes, not {sizes!r}", where=where)
     return shape
 
 
@@ -300,21 +300,21 @@ def _key(written: str) -> str:
 
 def _table(value: Any, key: str, where: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise LitefuseError(f"{key} is a table, not {value!r}", where=where)
+        raise LitefuseError(f"{key} must be a table, not {value!r}", where=where)
     return cast("Mapping[str, Any]", value)
 
 
 def _texts(value: Any, key: str, where: str) -> list[str]:
     listed = cast("Sequence[Any]", value) if isinstance(value, list | tuple) else [value]
     if not all(isinstance(text, str | os.PathLike) for text in listed):
-        raise LitefuseError(f"{key} is a list of texts, not {value!r}", where=where)
+        raise LitefuseError(f"{key} must be a list of strings, not {value!r}", where=where)
     return [os.fspath(text) for text in listed]
 
 
 def _bytes(value: Any, where: str) -> int | None:
     size = value if isinstance(value, int) or value is None else parsed_bytes(str(value))
     if size is None and value is not None:
-        raise LitefuseError(f"memory is a number of bytes, such as 2G, not {value!r}", where=where)
+        raise LitefuseError(f"memory must be a number of bytes, such as 2G, not {value!r}", where=where)
     return size
 
 

@@ -75,10 +75,10 @@ def check_value(key: str, value: Any, annotation: str, where: str) -> None:
     else:
         kinds = [kind for types in wanted.values() for kind in types]
         fits = bool in kinds if isinstance(value, bool) else isinstance(value, tuple(kinds))
-    if "a list of texts" in wanted and isinstance(value, (list, tuple, set, frozenset)):
+    if "a list of strings" in wanted and isinstance(value, (list, tuple, set, frozenset)):
         fits = fits and all(isinstance(text, (str, os.PathLike)) for text in cast("Iterable[object]", value))
     if not fits:
-        raise LitefuseError(f"{key} is {' or '.join(wanted)}, not {value!r}", where=where)
+        raise LitefuseError(f"{key} must be {' or '.join(wanted)}, not {value!r}", where=where)
 
 
 def _flat(annotation: str) -> str:
@@ -88,8 +88,8 @@ def _flat(annotation: str) -> str:
     return annotation
 
 
-_TEXT: Mapping[str, tuple[type, ...]] = {"a text": (str, os.PathLike)}
-_LIST: Mapping[str, tuple[type, ...]] = {"a list of texts": (str, list, tuple, set, frozenset)}
+_TEXT: Mapping[str, tuple[type, ...]] = {"a string": (str, os.PathLike)}
+_LIST: Mapping[str, tuple[type, ...]] = {"a list of strings": (str, list, tuple, set, frozenset)}
 # What values are, by the names of types. Other names are those of literals, which are texts.
 _KINDS: Mapping[str, Mapping[str, tuple[type, ...]]] = {
     "bool": {"true or false": (bool,)},
@@ -101,6 +101,6 @@ _KINDS: Mapping[str, Mapping[str, tuple[type, ...]]] = {
     "Sequence": _LIST,
     "WeightBits": {"a whole number": (int,)},
     "QuantizedIo": {"true or false": (bool,), **_LIST},
-    "RecipeEntries": {"a text": (str, os.PathLike), "a list of tables": (list, tuple)},
-    "RepresentativeDataset": {"a text": (str, os.PathLike), "a list of samples": (list, tuple)},
+    "RecipeEntries": {"a string": (str, os.PathLike), "a list of tables": (list, tuple)},
+    "RepresentativeDataset": {"a string": (str, os.PathLike), "a list of samples": (list, tuple)},
 }

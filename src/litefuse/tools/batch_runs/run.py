@@ -103,7 +103,7 @@ def run_batch(
     retries = _RETRIES if settings.retries is None else settings.retries
     jobs = os.cpu_count() or 1 if settings.jobs is None else settings.jobs
     if jobs < 1 or retries < 0:
-        raise LitefuseError(f"jobs are 1 or more, and retries 0 or more, not {jobs} and {retries}")
+        raise LitefuseError(f"jobs must be at least 1, and retries at least 0, not {jobs} and {retries}")
     verified = any(entry.verify is not None for entry in entries)
     backend: Backend
     if settings.scheduler is None:
@@ -128,7 +128,7 @@ def _prepared(output: str | None) -> str:
     """
     if output is None:
         raise LitefuseError(
-            "no folder for the files",
+            "no output folder",
             hint='Pass output (on the command line, --output DIR), or write output = "DIR" below [batch].',
         )
     if as_url(output) is not None:

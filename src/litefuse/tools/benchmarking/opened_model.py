@@ -111,7 +111,7 @@ class OpenedModel:
             raise InterpreterError(
                 f"the model does not run on {self._described}: {text}",
                 where=where or self._where,
-                hint="Give inputs that it takes, or their shapes (--inputs, --shape).",
+                hint="Pass inputs that it accepts, or their shapes (--inputs, --shape).",
             ) from error
 
 

@@ -43,8 +43,8 @@ def _parse_top(_context: click.Context, _parameter: click.Parameter, value: str)
     "--shape",
     multiple=True,
     metavar="NAME=1,2,3",
-    help="The shape of a drawn input; may be repeated. Default: the model's; of sizes that are open, a first one is 1 "
-    "and others 32, or what the model takes.",
+    help="The shape of a generated input; may be repeated. Default: the model's; "
+    "open sizes are 1 for an input's first and 32 for others, or other sizes that the model accepts.",
 )
 @click.option("--threads", type=click.IntRange(min=1), default=1, metavar="N", help="Threads of the runtime (1).")
 @click.option("--calls", type=click.IntRange(min=1), default=1000, metavar="N", help="Measure at most N calls (1000).")
@@ -68,7 +68,7 @@ def _parse_top(_context: click.Context, _parameter: click.Parameter, value: str)
 @KERNELS
 @process_limit_options
 @HTML
-@json_option("Print all that was measured as JSON.")
+@json_option("Print all measurements as JSON.")
 def benchmark(
     model: Path,
     other: Path | None,

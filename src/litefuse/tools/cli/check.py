@@ -25,14 +25,14 @@ __all__ = ["check"]
     "targets",
     type=TARGET,
     multiple=True,
-    help="A target to check for; may be repeated. Variants: micro:64K, with so much memory; ethos-u:ethos-u65-256, "
+    help="A target to check for; may be repeated. Variants: micro:64K, with this much memory; ethos-u:ethos-u65-256, "
     "this accelerator. Default: all whose software is installed.",
 )
 @click.option("--require-accelerated", is_flag=True, help="Fail if a target refuses an op.")
 @SEED
 @SHAPES
 @TOLERANCE
-@click.option("--timeout", type=SECONDS, metavar="SECONDS", help="How long each target's software may take (300).")
+@click.option("--timeout", type=SECONDS, metavar="SECONDS", help="A time limit for each target's software (300).")
 @MEMORY
 @KERNELS
 @HTML

@@ -136,9 +136,9 @@ def _complete_composites(_context: click.Context, _parameter: click.Parameter, i
     multiple=True,
     default=("cpu",),
     help="Where the model will run: LiteRT's interpreter (cpu), its CompiledModel on the CPU (litert) or GPU (gpu), "
-    "tflite-micro (micro), or an Arm Ethos-U NPU (ethos-u). For litert, recurrent layers are loops. For the last "
-    "three, they become one op or are unrolled, and all sizes are fixed: the batch is 1 unless --batch or --shape "
-    "sets it. May be repeated.",
+    "tflite-micro (micro), an Arm Ethos-U NPU (ethos-u), or OpenVINO (openvino). For gpu, micro and ethos-u, recurrent "
+    "layers become one op or are unrolled, and all sizes are fixed: the batch is 1 unless --batch or --shape sets it. "
+    "For litert and openvino, recurrent layers are loops. May be repeated.",
 )
 @click.option(
     "--quantize",

@@ -26,10 +26,10 @@ __all__ = ["export_micro"]
     "--arena-size",
     type=parse_size,
     metavar="BYTES",
-    help="The memory for tensors, such as 64K. Default: what the model needs, and an eighth more.",
+    help="The memory for tensors, such as 64K. Default: what the model needs, plus an eighth.",
 )
 @SEED
-@click.option("--timeout", type=SECONDS, metavar="SECONDS", help="How long tflite-micro may take (300).")
+@click.option("--timeout", type=SECONDS, metavar="SECONDS", help="A time limit for tflite-micro (300).")
 @json_option("Print what was written as JSON.")
 def export_micro(model: Path, output: Path | None, arena_size: int | None, random: int, timeout: float | None) -> None:
     """Write an application that runs a LiteRT model on a microcontroller.
@@ -61,6 +61,6 @@ def export_micro(model: Path, output: Path | None, arena_size: int | None, rando
         made.to_json,
         lambda: [
             Section(f"Written to {made.folder}: {count_of(len(made.files), 'file')}", [(file,) for file in made.files]),
-            Section(f"Application {made.name}", rows, note="README.md there tells how it is built."),
+            Section(f"Application {made.name}", rows, note="README.md explains how to build it."),
         ],
     )

@@ -99,7 +99,7 @@ def _begins_as_litert_model(path: Path) -> bool:
 @click.command
 @click.argument("before", type=PATH, metavar="A.tflite")
 @click.argument("after", type=PATH, metavar="B.tflite")
-@click.option("--all", "everything", is_flag=True, help="Shorten no list and no name.")
+@click.option("--all", "everything", is_flag=True, help="Show lists and names in full.")
 @json_option("Print the differences as JSON.")
 def diff(before: Path, after: Path, everything: bool) -> None:
     """Compare two LiteRT files without running them.

@@ -15,12 +15,12 @@ __all__ = ["cache", "demo", "doctor", "fusions", "schema"]
 
 
 @click.command
-@json_option("Print what was found as JSON.")
+@json_option("Print the findings as JSON.")
 def doctor() -> None:
     """Check the environment, and show what is missing or broken.
 
     Checks Python, the system, memory and disk space; installed packages, and whether they are compatible and safe; the
-    lowering engine and the runtime, each loaded and run in a process of its own; kernels, the compiler, extras and
+    lowering engine and the runtime, each loaded and run in a separate process; kernels, the compiler, extras and
     plug-ins.
 
     The exit code is 0 if everything required works, and 1 if not; optional features may be missing.
@@ -156,15 +156,18 @@ _DAY = 24 * 3600
 @click.command
 @click.option("--clear", is_flag=True, help="Empty the cache.")
 @click.option(
-    "--keep", type=parse_size, metavar="BYTES", help="With --clear: keep this much, such as 5G, of what was used last."
+    "--keep",
+    type=parse_size,
+    metavar="BYTES",
+    help="With --clear: keep the most recently used entries, up to this size, such as 5G.",
 )
 @click.option(
     "--unused-for",
     type=click.FloatRange(min=0),
     metavar="DAYS",
-    help="With --clear: remove only what was not used for this many days.",
+    help="With --clear: remove only entries that were not used for this many days.",
 )
-@json_option("Print it as JSON.")
+@json_option("Print the list as JSON.")
 def cache(clear: bool, keep: int | None, unused_for: float | None) -> None:
     """Show or remove files fetched from URLs.
 

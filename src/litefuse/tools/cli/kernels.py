@@ -144,7 +144,7 @@ def generate(
     if not generated.kernels:
         print_sections([Section(title, rows, headings=("composite", "outcome"), note="Nothing was written.")])
         raise click.exceptions.Exit(1)
-    note = f"Written to {output}: {files} files. README.md tells how they are used."
+    note = f"Written to {output}: {files} files. README.md explains how to use them."
     print_sections([Section(title, rows, headings=("composite", "outcome"), note=note)])
 
 
@@ -162,4 +162,6 @@ def export_kernels(folder: Path) -> None:
     from litefuse.tools.scaffold.kernel_folders import export_pack
 
     files = export_pack(folder)
-    print_sections([Section(f"Written to {folder}: {len(files)} files", note="README.md tells how an app uses them.")])
+    print_sections(
+        [Section(f"Written to {folder}: {len(files)} files", note="README.md explains how an app uses them.")]
+    )

@@ -44,7 +44,7 @@ HTML = click.option(
     "--html",
     type=OUTPUT,
     metavar="FILE.html",
-    help="Also write a page about it: graphs before and after, sizes, times, errors. It needs the extra report.",
+    help="Also write a page about it: graphs before and after, sizes, times, errors. Requires litefuse[report].",
 )
 
 

@@ -167,10 +167,10 @@ RANDOM = click.option(
     "--random", type=click.IntRange(min=0), metavar="SEED", help="Use random inputs from this seed. Default: 0."
 )
 SEED = click.option(
-    "--random", type=click.IntRange(min=0), default=0, metavar="SEED", help="The seed of drawn inputs (0)."
+    "--random", type=click.IntRange(min=0), default=0, metavar="SEED", help="The seed of generated inputs (0)."
 )
 SHAPES = click.option(
-    "--shape", multiple=True, metavar="NAME=1,2,3", help="The shape of a drawn input; may be repeated."
+    "--shape", multiple=True, metavar="NAME=1,2,3", help="The shape of a generated input; may be repeated."
 )
 
 # What becomes of a written file, and what is printed.
@@ -225,7 +225,7 @@ MEMORY = click.option(
 
 def process_limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the options that limit the processes of a command."""
-    timeout = click.option("--timeout", type=SECONDS, metavar="SECONDS", help="Stop after so many seconds.")
+    timeout = click.option("--timeout", type=SECONDS, metavar="SECONDS", help="Stop after this many seconds.")
     return timeout(MEMORY(command))
 
 

@@ -76,7 +76,7 @@ def report(
 
     ORIGINAL is the folder of a SavedModel, a .keras or .h5 file, or a frozen graph; or another LiteRT file, such as the
     one before quantization. With it, outputs and inner tensors are compared. Unless it is a LiteRT file, it runs in
-    TensorFlow, which must be installed: use an ORIGINAL that you trust. The page says what could not be found out, and
+    TensorFlow, which must be installed: use an ORIGINAL that you trust. The page says what could not be determined, and
     why.
     """
     page = output if output is not None else Path(f"{model.stem or 'model'}.html")

@@ -34,9 +34,9 @@ __all__ = ["verify"]
 @SIGNATURES
 @INPUTS
 @click.option(
-    "--expected", type=PATH, metavar="FILE.npz", help="The expected outputs for --inputs, in place of ORIGINAL."
+    "--expected", type=PATH, metavar="FILE.npz", help="The expected outputs for --inputs, instead of ORIGINAL."
 )
-@representative_dataset_option("Samples to call both with, in place of --inputs")
+@representative_dataset_option("Samples to call both with, instead of --inputs")
 @PREPROCESS
 @RANDOM
 @click.option(

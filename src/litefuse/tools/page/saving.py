@@ -54,7 +54,7 @@ def check_possible() -> None:
         except ImportError as error:
             raise LitefuseError(
                 f"a page needs the package {package}, which cannot be imported: {error}",
-                hint="Install the extra: pip install 'litefuse[report]'. It needs Python 3.11 or newer.",
+                hint="Install the extra: pip install 'litefuse[report]'. It requires Python 3.11 or newer.",
             ) from error
 
 

@@ -193,7 +193,7 @@ def observe_original(job: OriginalObservationJob, announce: Callable[[str], None
             named, outputs = inside.values(chunk, files)
         except Exception as error:  # as TensorFlow raises of a graph that it does not take
             text = str(error).strip().partition("\n")[0]
-            raise LitefuseError(f"its graph cannot be looked into: {type(error).__name__}: {text}") from error
+            raise LitefuseError(f"its graph cannot be inspected: {type(error).__name__}: {text}") from error
         for name, value in outputs.items():
             if not difference(value, expected[name]).error <= _ROUNDING:
                 raise LitefuseError(

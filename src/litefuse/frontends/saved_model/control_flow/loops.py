@@ -167,7 +167,7 @@ class _Loop:
         if kind(node) == "Enter":
             if not node.attr["is_constant"].b:
                 raise GraphError(
-                    f"what enters the loop {self.frame!r} is used in its first turn only",
+                    f"what enters the loop {self.frame!r} is used in its first iteration only",
                     where=self.outer.where(node.name),
                 )
             return node.input[0]
@@ -187,7 +187,7 @@ class _Loop:
             for position, variable in enumerate(self.variables):
                 if node.input[0] == f"{variable.merge}:0":
                     return position
-        raise GraphError(f"it does not give out a variable of the loop {self.frame!r}", where=self.outer.where(name))
+        raise GraphError(f"it does not return a variable of the loop {self.frame!r}", where=self.outer.where(name))
 
 
 def _variable(outer: FlatFunction, frame: str, merge: str) -> _Variable | None:

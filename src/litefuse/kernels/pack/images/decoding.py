@@ -205,10 +205,10 @@ def _png(contents: bytes, channels: int, *, deep: bool) -> _Pixels:
     natural = {"P": 4 if transparent else 3, "RGB": 3, "RGBA": 4, "LA": 2}.get(mode, 1)
     channels = channels or natural
     if bits == 16 and mode not in ("I;16", "I;16B", "I") and (deep or (channels == 1 and not gray)):
-        raise KernelError("Pillow reads 8 of the 16 bits of the PNG's colours: ask for uint8 in the image's channels")
+        raise KernelError("Pillow reads 8 of the 16 bits of the PNG's colors: ask for uint8 in the image's channels")
     alpha = transparent and channels in (2, 4)
     if alpha and mode != "P" and bits != 8:
-        raise KernelError(f"a PNG of {bits} bits with a transparent colour is not supported")
+        raise KernelError(f"a PNG of {bits} bits with a transparent color is not supported")
     if mode == "P" or alpha:
         pixels = _loaded(image, "RGBA" if transparent else "RGB")
     else:
@@ -252,9 +252,9 @@ def _jpeg(contents: bytes, channels: int, ratio: int) -> _Pixels:
         raise KernelError("JPEG does not support 4 channels")
     image = _opened(contents, "JPEG")
     if channels == 1 and image.mode == "CMYK":
-        raise KernelError("a JPEG of CMYK does not become gray")
+        raise KernelError("a JPEG of CMYK cannot be converted to gray")
     if ratio > min(image.size):
-        raise KernelError(f"a JPEG of {image.width} x {image.height} pixels is not made smaller by {ratio}")
+        raise KernelError(f"a JPEG of {image.width} x {image.height} pixels cannot be reduced by {ratio}")
     image.draft("L" if channels == 1 else None, (image.width // ratio, image.height // ratio))
     pixels = _loaded(image)
     if image.mode == "CMYK":

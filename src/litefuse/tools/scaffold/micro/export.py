@@ -112,7 +112,7 @@ def export_micro(
     target = Path(not_url(folder))
     check_empty(target)
     if arena_size is not None and arena_size < 1:
-        raise LitefuseError(f"arena_size is a number of bytes above 0, not {arena_size!r}")
+        raise LitefuseError(f"arena_size must be a number of bytes above 0, not {arena_size!r}")
     name, content = name_and_content(model)
     source = Path(name).name if isinstance(model, str | os.PathLike) else "model.tflite"
     temporary = make_temporary_folder()
@@ -217,7 +217,7 @@ def _check(
     if report.verdict in {"refused", "partly"} or report.refused:
         by_table = f" (by a table: {report.missing})" if report.missing else ""
         raise LitefuseError(
-            f"tflite-micro does not take the model{by_table}:" + "".join(map(_refusal, report.refused)),
+            f"tflite-micro refuses the model{by_table}:" + "".join(map(_refusal, report.refused)),
             where=where,
             hint="; ".join(dict.fromkeys(refused.hint for refused in report.refused if refused.hint)),
         )

@@ -126,9 +126,9 @@ def _ports(graph: Graph, kind: str, indices: Sequence[int], named: Mapping[str, 
         if dtype not in ELEMENTS:
             shown = "strings" if dtype == "object" else dtype or "a type without elements, such as int4 or a resource"
             raise LitefuseError(
-                f"the {kind} {name!r} is of {shown}, which an application with tflite-micro cannot give or take",
+                f"the {kind} {name!r} is of {shown}, which tflite-micro applications do not support",
                 where=where,
-                hint=f"Let it be one of {', '.join(sorted(ELEMENTS))}.",
+                hint=f"Use one of {', '.join(sorted(ELEMENTS))}.",
             )
         shape = tuple(1 if size is None else size for size in tensor.shape)
         if 0 in shape:
