@@ -250,8 +250,10 @@ def test_pass(text: str) -> None:
                     if isinstance(one, str):
                         run_mlir_passes(module, one)
                     else:
-                        names = {op.name for op in all_operations(module)}
-                        if run_passes(module, [one]) and (needed := NEEDED.get(one.name)):
+                        names, before = {op.name for op in all_operations(module)}, str(module)
+                        if not run_passes(module, [one]):
+                            assert str(module) == before, f"{one.name} changes the module, and does not say so"
+                        elif needed := NEEDED.get(one.name):
                             assert any(name.startswith(needed) for name in names), f"{one.name} needs none of {needed}"
 
         if errors:

@@ -18,7 +18,7 @@ from litefuse.conversion.quantization.float_ops import ops_by_kind
 from litefuse.conversion.quantization.litert_quantizer import read_model
 from litefuse.conversion.quantization.option_checks import check_samples, check_target
 from litefuse.conversion.quantization.post_training import quantize_model
-from litefuse.conversion.quantization.recipe import ModelFacts, recipe_of
+from litefuse.conversion.quantization.recipe import ModelFacts, kept_results, recipe_of
 from litefuse.errors import LitefuseError
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.scales import dequantized, quantized
@@ -273,13 +273,14 @@ def test_what_the_model_does_not_have(tmp_path: Path, choices: dict[str, Any], m
 
 def test_names_that_are_not_ascii(tmp_path: Path) -> None:
     graph = Graph()
-    x = graph.input("x", [1, 64])
+    hidden = graph.tensor("größe(1)", [1, 32])  # the first tensor of the file
+    x, y = graph.input("x", [1, 64]), graph.output("y", [1, 32])
     w = graph.tensor("w", [32, 64], value=WEIGHTS)
-    hidden, y = graph.tensor("größe(1)", [1, 32]), graph.output("y", [1, 32])
     graph.builtin("FULLY_CONNECTED", [x, w, -1], [hidden])
     graph.builtin("ADD", [hidden, hidden], [y])
     before = saved(tmp_path / "before.tflite", graph)
     options = quantization_options("dynamic", keep_float=["größe"])
+    assert kept_results(before, options) == {"größe(1)"}
     quantize_model(before, tmp_path / "after.tflite", "dynamic", options=options)
     assert weights_of(tmp_path / "after.tflite")["w"] == (FLOAT32, 0)
 

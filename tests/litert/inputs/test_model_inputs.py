@@ -195,6 +195,41 @@ def test_a_part_of_an_input(cut: str) -> None:
     assert drawn[:, 0].min() < 0
 
 
+_ANY = [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "masks", "ids", "dynamic"),
+    [
+        (0, 2, {}, [0, 1], [0, 1]),
+        (-2, 3, {}, [1, 2], _ANY),
+        (1, -1, {}, [1], _ANY),
+        (-2, -1, {}, [1], _ANY),
+        (1, 9, {}, [1, 2], [1, 2]),
+        (2, 2, {"beginMask": 1}, [0, 1], [0, 1]),
+        (-1, 2, {"beginMask": 1}, [0, 1], [0, 1]),
+        (1, 1, {"endMask": 1}, [1, 2], _ANY),
+        (1, -2, {"endMask": 1}, [1, 2], _ANY),
+        (1, 0, {"shrinkAxisMask": 1}, [1], [1]),
+        (-1, 0, {"shrinkAxisMask": 1}, [2], _ANY),
+    ],
+)
+@pytest.mark.parametrize("is_dynamic", [False, True])
+def test_slices(
+    begin: int, end: int, masks: dict[str, int], ids: list[int], dynamic: list[int], is_dynamic: bool
+) -> None:
+    """Of a dynamic dimension, what is counted from its end may be any: then all are ids."""
+    graph = Graph()
+    x = graph.input("x", [3], np.int32, signature=[-1] if is_dynamic else None)
+    part = graph.tensor("part", [] if "shrinkAxisMask" in masks else [len(ids)], np.int32)
+    cut = [graph.tensor("c", [1], np.int32, value=[number]) for number in (begin, end, 1)]
+    graph.builtin("STRIDED_SLICE", [x, *cut], [part], **masks)
+    graph.builtin("GATHER", [table(graph, 50), part], [graph.output("y", [2])], axis=0)
+    drawn = np.stack([each["x"] for each in draws(read(graph), 60, size=3)])
+    drawn_as_ids = [index for index in range(3) if 40 < drawn[:, index].max() < 50 and drawn[:, index].min() >= 0]
+    assert drawn_as_ids == (dynamic if is_dynamic else ids)
+
+
 def test_classes_and_those_that_are_none() -> None:
     graph = Graph()
     x = graph.input("x", [40], np.int32)

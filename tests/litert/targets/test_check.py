@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -48,6 +48,17 @@ def test_what_runs_gives_the_numbers_of_the_cpu(target: str, content: bytes) -> 
     assert output.verdict == "equal"
     assert output.moved > 0
     assert output.error <= 1e-6
+
+
+@pytest.mark.parametrize("dtype", [np.int16, np.int64, np.uint32])
+def test_dtypes_that_the_python_interface_does_not_know(dtype: Any) -> None:
+    graph = Graph()
+    x = graph.input("x", (2, 3), dtype)
+    graph.builtin(
+        "TRANSPOSE", [x, graph.tensor("order", (2,), np.int32, value=[1, 0])], [graph.output("y", (3, 2), dtype)]
+    )
+    (output,) = report_of(serving(graph), "litert").outputs
+    assert (output.verdict, output.error) == ("equal", 0)
 
 
 def test_the_cpu_runs_it() -> None:

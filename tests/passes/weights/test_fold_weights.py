@@ -24,6 +24,7 @@ from litefuse.passes.control_flow.litert_loops import OutlineLoops
 from litefuse.passes.weights import Weights
 from litefuse.passes.weights.fold_weights import FoldWeights
 from litefuse.passes.weights.place_weights import PlaceWeights
+from litefuse.passes.weights.weights import Weight
 
 _NO_BITS = "dilations = [1, 1, 1, 1], explicit_paddings = []"
 _CONV = f'{{data_format = "NHWC", {_NO_BITS}, padding = "PADDING", strides = [1, 1, 1, 1], use_cudnn_on_gpu = true}}'
@@ -319,6 +320,19 @@ def test_equal_weights_are_stored_once(tmp_path: Path) -> None:
             %y = tf.MatMul(%p, %v) {_PLAIN} -> ?x40xf32"""
         sizes.append(_convert("?x40xf32", body, tmp_path / "model.tflite", mapped=True)[1])
     assert sizes[1] - sizes[0] >= 40 * 40 * 4
+
+
+def test_a_weight_is_its_bytes_in_their_order() -> None:
+    numbers = np.arange(6, dtype=np.float32)
+    row, column = Weight(numbers.reshape(1, 6)), Weight(numbers.reshape(6, 1))
+    assert row.source.strides != column.transposed([1, 0]).source.strides  # of a dimension of size 1, it is any number
+    weights = Weights(0)
+    same = [row, column.transposed([1, 0]), column.reshaped([1, 6])]
+    assert [*map(weights.number_of, same)] == [0, 0, 0]
+    others = [column, Weight(numbers[::-1].reshape(1, 6)), row.scaled(1, numbers), row.scaled(1, numbers[:1])]
+    assert [*map(weights.number_of, others)] == [1, 2, 3, 4]
+    assert row.contents == column.contents != others[1].contents
+    assert others[2].contents == column.scaled(0, numbers).contents != others[3].contents
 
 
 @dataclass

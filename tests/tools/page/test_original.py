@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from litefuse.errors import SignatureError
+from litefuse.frontends.saved_model.messages import NodeDef
 from litefuse.tools.demo import SAVED_MODEL
 from litefuse.tools.page.graph import Graph, Model, Node
-from litefuse.tools.page.original import OriginalJob, read_original
+from litefuse.tools.page.original import OriginalJob, graphs_of, read_original
 from tests.every import every
+from tests.frontends.saved_model.test_frozen_graphs import FLOAT, X, loaded, unary
+from tests.ir.importer.function_defs import shapes
 
 
 def demo() -> Model:
@@ -53,6 +58,15 @@ def test_constants_and_variables_are_facts_of_what_reads_them() -> None:
     assert not ops & {"Const", "ReadVariableOp", "NoOp"}
     read = [text for graph in model.graphs for each in graph.nodes for name, text in each.facts if name == "reads"]
     assert any(each.startswith("constant ") for each in read)
+
+
+def test_types_of_results_are_facts(tmp_path: Path) -> None:
+    """With their shapes, if the node tells them."""
+    shaped = NodeDef(name="shaped", op="Relu", input=["x"], attr={"T": FLOAT, "_output_shapes": shapes((-1, 2))})
+    (graph,) = graphs_of(loaded(tmp_path, X, shaped, unary("y", "Abs", "shaped"))).graphs
+    facts = {each.op: dict(each.facts) for each in graph.nodes}
+    assert facts["Relu"].items() >= {"result": "float32 [?,2]"}.items()
+    assert facts["Abs"].items() >= {"dtype": "float32"}.items()
 
 
 def test_only_chosen_signatures() -> None:

@@ -97,7 +97,7 @@ def _renamed(line: str, names: dict[str, str]) -> str:
 
 def _bare(text: str) -> str:
     """Returns an expression without parentheses around all of it."""
-    if not (text.startswith("(") and text.endswith(")")):
+    if not text.startswith("("):
         return text
     depth = 0
     for place, letter in enumerate(text):

@@ -197,10 +197,11 @@ def _strided_slice(place: Place) -> Results:
         part = trace
         for axis in range(first.size):
             size = shape[axis]
-            begin, end = int(first[axis]), int(last[axis])
-            if size is None and (begin < 0 or end < 0) and not masks[0] >> axis & 1:
-                continue  # counted from the end of a dynamic dimension
-            begin = 0 if masks[0] >> axis & 1 else begin + (size or 0) if begin < 0 else begin
+            begin, end = 0 if masks[0] >> axis & 1 else int(first[axis]), int(last[axis])
+            if begin < 0:
+                if size is None:
+                    continue  # counted from the end of a dynamic dimension
+                begin += size
             if axis in gone:
                 end = begin + 1
             elif masks[1] >> axis & 1 or end < 0 or (size is not None and end > size):

@@ -72,14 +72,12 @@ class IntegerOps:
     name = "integer-ops"
 
     def run(self, module: ir.Module) -> bool:
-        modified = False
         for function in defined_functions(module):
             _merge_pairs(list(nested_operations(function.entry_block)))
             for op in list(nested_operations(function.entry_block)):
-                modified = _merge_factor(op) or modified
+                _merge_factor(op)
             quantizing = [op for op in nested_operations(function.entry_block) if op.name == "tfl.quantize"]
             for op in reversed(quantizing):
-                modified = True
                 move_up(op)
             for op in list(nested_operations(function.entry_block)):
                 try:
@@ -88,7 +86,7 @@ class IntegerOps:
                     self.left.append(UncoveredOp(_litert_name(op), node_text(op), str(reason)))
             _store_constants(function)
             _erase_dead(function)
-        return modified
+        return True
 
 
 def _litert_name(op: ir.OpView) -> str:
@@ -360,7 +358,7 @@ def _erase_dead(function: func.FuncOp) -> None:
             op.operation.erase()
 
 
-def _merge_factor(op: ir.OpView) -> bool:
+def _merge_factor(op: ir.OpView) -> None:
     """Merges a product with the factor or addend of its output channels that follows, if that is its only use::
 
         tfl.mul(tfl.fully_connected(%x, %w, %b), %c)  -->  tfl.fully_connected(%x, %w, %b * %c)     with the steps of
@@ -368,42 +366,39 @@ def _merge_factor(op: ir.OpView) -> bool:
 
     The integers of the weights stay, but for the sign where the factor is negative. The engine does so for convolutions
     with a step for each channel; this is for the others.
-
-    Returns:
-        Whether it did; then ``op`` is erased.
     """
     if op.name not in {"tfl.add", "tfl.mul", "tfl.sub"}:
-        return False
+        return
     product = producer(op.operands[0], "tfl.conv_2d", "tfl.depthwise_conv_2d", "tfl.fully_connected")
     constant = float_constant(op.operands[1])
     if product is None or constant is None or len(list(product.results[0].uses)) != 1:
-        return False
+        return
     weights = integer_constant(product.operands[1])
     if weights is None or attribute_value(product.attributes["fused_activation_function"]) != "NONE":
-        return False
+        return
     axis = CHANNEL_AXES[product.name]
     assert axis is not None
     channels = weights.integers.shape[axis]
     factor = _by_channel(constant, channels)
     if factor is None or op.results[0].type != product.results[0].type:
-        return False
+        return
     bias = _bias(product, channels)
     try:
         uniform = weights.uniform(axis)
     except NotCovered:
-        return False
+        return
     if bias is None or any(uniform.zero_points):
-        return False
+        return
     operands = [*product.operands]
     with ir.InsertionPoint(op), op.location:
         if op.name == "tfl.mul":
             if not factor.all():
-                return False
+                return
             scales = tuple(float(scale) for scale in np.broadcast_to(uniform.scales, channels) * np.abs(factor))
             shape = [-1 if index == axis else 1 for index in range(weights.integers.ndim)]
             integers = weights.integers * np.sign(factor).astype(np.int64).reshape(shape)
             if integers.max() > 127:
-                return False
+                return
             stored = emitted(integers, Uniform(scales, (0,) * channels, axis).simplified())
             operands[1] = create_value("tfl.dequantize", operands[1].type, [stored])
             bias = bias * factor
@@ -414,7 +409,6 @@ def _merge_factor(op: ir.OpView) -> bool:
         result = create_like(product, operands, [op.results[0].type], activation).result
     replace_op(op, [result])
     product.operation.erase()
-    return True
 
 
 def _by_channel(constant: npt.NDArray[np.float32], channels: int) -> npt.NDArray[np.float64] | None:

@@ -72,7 +72,7 @@ class FreezeVariables(NamedTuple):
                 _state_types(handles)
             elif users:
                 _freeze(handles, self.values(variable))
-                modified = True
+            modified = modified or bool(users)
         return modified
 
 
