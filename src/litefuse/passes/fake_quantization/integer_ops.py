@@ -266,8 +266,7 @@ def _rescaled(op: ir.OpView, index: int, result: Uniform) -> ir.Value:
         if op.name not in {"tfl.add", "tfl.mul", "tfl.prelu", "tfl.squared_difference", "tfl.sub"} or not numbers.size:
             raise NotCovered("a constant operand has no fake quantization")
         low, high = min(0.0, float(numbers.min())), max(0.0, float(numbers.max()))
-        ends = {*np.unique(numbers).tolist()} - {0.0} if numbers.size == 1 else {low, high} - {0.0}
-        if len(ends) <= 1 and numbers.min() == numbers.max():  # one number, which is represented exactly
+        if numbers.min() == numbers.max():  # one number, which is represented exactly
             uniform = Uniform((max(abs(low), abs(high)) / 127 or 1.0,), (0,))
         else:
             step = (high - low) / 255
@@ -308,10 +307,10 @@ def _store_constants(function: func.FuncOp) -> None:
             _return_numbers(op)
             continue
         for index, value in enumerate(op.operands):
-            paired = integer_constant(value) if is_float32(value) and is_constant(value) else None
+            paired = integer_constant(value)
             if paired is None:
                 continue
-            if value not in stored or _block_of(stored[value]) != op.operation.block:
+            if value not in stored:
                 owner = value.owner
                 assert not isinstance(owner, ir.Block)
                 uniform = _any_uniform(paired)
@@ -324,7 +323,7 @@ def _store_constants(function: func.FuncOp) -> None:
 def _return_numbers(terminator: ir.OpView) -> None:
     """Returns constants as numbers: XNNPACK takes the DEQUANTIZE of a constant, and does not write its result."""
     for index, value in enumerate(terminator.operands):
-        numbers = float_constant(value) if is_float32(value) and integer_constant(value) is not None else None
+        numbers = None if integer_constant(value) is None else float_constant(value)
         if numbers is not None:
             with ir.InsertionPoint(terminator), terminator.location:
                 terminator.operands[index] = pseudo_constant(ir.DenseElementsAttr.get(numbers))
