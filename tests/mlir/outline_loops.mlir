@@ -189,3 +189,68 @@ func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
   }) {is_stateless = true} : (tensor<2xf32>) -> tensor<2xf32>
   return %0 : tensor<2xf32>
 }
+
+// -----
+// RUN: outline-loops, outline-loops
+// A name that is taken gets an underscore. A constant that only loops use is not left behind, and what was outlined stays
+// as it is.
+// CHECK-LABEL: func.func @main
+// CHECK-NOT: dense<1>
+// CHECK: %[[TWO:.*]] = arith.constant dense<2>
+// CHECK-NOT: arith.constant
+// CHECK: "tfl.while"(%arg0)
+// CHECK: func.call @main.while.0.cond_(
+// CHECK: func.call @main.while.0.body(
+// CHECK: return %{{.*}}, %[[TWO]]
+// CHECK: func.func private @main.while.0.body(
+// CHECK-DAG: arith.constant dense<1>
+// CHECK-DAG: arith.constant dense<2>
+// CHECK: return
+// CHECK-NOT: func.func private @main.while.0
+func.func private @main.while.0.cond()
+func.func @main(%n: tensor<i32>) -> (tensor<i32>, tensor<i32>) {
+  %one = arith.constant dense<1> : tensor<i32>
+  %two = arith.constant dense<2> : tensor<i32>
+  %0 = "tfl.while"(%n) ({
+    ^bb0(%i: tensor<i32>):
+      %1 = "tfl.less"(%i, %one) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      "tfl.yield"(%1) : (tensor<i1>) -> ()
+  }, {
+    ^bb0(%i: tensor<i32>):
+      %1 = tfl.add %one, %two {fused_activation_function = "NONE"} : tensor<i32>
+      %2 = tfl.add %1, %one {fused_activation_function = "NONE"} : tensor<i32>
+      "tfl.yield"(%2) : (tensor<i32>) -> ()
+  }) {is_stateless = true} : (tensor<i32>) -> tensor<i32>
+  return %0, %two : tensor<i32>, tensor<i32>
+}
+
+// -----
+// RUN: outline-loops
+// What may be empty at first: its first size, or its rank, is not known. It may be the last variable, or the first.
+// CHECK-LABEL: func.func @main
+// CHECK: "tfl.while"(%arg0, %arg1, %{{.*}}) {{.*}}
+// CHECK: (tensor<?x3xf32>, tensor<i32>, tensor<2xi32>) -> (tensor<?x3xf32>, tensor<i32>, tensor<?xi32>)
+// CHECK: "tfl.while"(%{{.*}}, %arg2, %{{.*}}) {{.*}}
+// CHECK: (tensor<i32>, tensor<*xf32>, tensor<2xi32>) -> (tensor<i32>, tensor<*xf32>, tensor<?xi32>)
+func.func @main(%rows: tensor<?x3xf32>, %n: tensor<i32>, %any: tensor<*xf32>) -> (tensor<?x3xf32>, tensor<*xf32>) {
+  %0:2 = "tfl.while"(%rows, %n) ({
+    ^bb0(%x: tensor<?x3xf32>, %i: tensor<i32>):
+      %1 = "tfl.less"(%i, %i) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      "tfl.yield"(%1) : (tensor<i1>) -> ()
+  }, {
+    ^bb0(%x: tensor<?x3xf32>, %i: tensor<i32>):
+      %1 = "tfl.concatenation"(%x, %x) {axis = 0 : i32, fused_activation_function = "NONE"} : (tensor<?x3xf32>, tensor<?x3xf32>) -> tensor<?x3xf32>
+      "tfl.yield"(%1, %i) : (tensor<?x3xf32>, tensor<i32>) -> ()
+  }) {is_stateless = true} : (tensor<?x3xf32>, tensor<i32>) -> (tensor<?x3xf32>, tensor<i32>)
+  %2:2 = "tfl.while"(%0#1, %any) ({
+    ^bb0(%i: tensor<i32>, %x: tensor<*xf32>):
+      %1 = "tfl.less"(%i, %i) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      "tfl.yield"(%1) : (tensor<i1>) -> ()
+  }, {
+    ^bb0(%i: tensor<i32>, %x: tensor<*xf32>):
+      %3 = tfl.add %i, %i {fused_activation_function = "NONE"} : tensor<i32>
+      %1 = "tfl.concatenation"(%x, %x) {axis = 0 : i32, fused_activation_function = "NONE"} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+      "tfl.yield"(%3, %1) : (tensor<i32>, tensor<*xf32>) -> ()
+  }) {is_stateless = true} : (tensor<i32>, tensor<*xf32>) -> (tensor<i32>, tensor<*xf32>)
+  return %0#0, %2#1 : tensor<?x3xf32>, tensor<*xf32>
+}

@@ -303,7 +303,7 @@ def _changing_size(loop: ir.OpView, blocks: Sequence[ir.Block]) -> tuple[ir.Valu
     for block in blocks:
         block.add_argument(kind, loop.location)
     before = _vector(2, ir.InsertionPoint(loop), loop.location)
-    after = _vector(3, ir.InsertionPoint.at_block_begin(blocks[-1]), loop.location)
+    after = _vector(3, ir.InsertionPoint.at_block_begin(blocks[1]), loop.location)
     return before, after
 
 
