@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 from ai_edge_litert import schema_py_generated as schema
 
-from litefuse.litert.export.buffers import append_buffers
+from litefuse.litert.export.buffers import MAX_FLATBUFFER, append_buffers
+from litefuse.litert.runtime import model_tables as fields
+from litefuse.litert.runtime.flatbuffer import root
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.model_reader import Model
 from tests.litert.runtime.models import Graph, model
@@ -66,6 +69,21 @@ def test_all_data_is_behind_if_the_last_byte_exceeds_the_limit(tmp_path: Path) -
             np.testing.assert_array_equal(run(x=np.ones(1000, np.float32))["y"], 1 + VALUES[0] + VALUES[1])
         for value in VALUES:
             assert content.index(value.tobytes()) % 16 == 0
+
+
+@pytest.mark.parametrize(("limit", "table", "prefix"), [(1 << 20, 8, 4), (0, 24, 0)])
+def test_no_more_room_than_alignment_takes(tmp_path: Path, limit: int, table: int, prefix: int) -> None:
+    content = appended(tmp_path / "m.tflite", limit).read_bytes()
+    first, second = (place.position for place in root(content).tables(fields.BUFFERS)[-2:])
+    assert second - first == table
+    data = [content.index(value.tobytes()) for value in VALUES]
+    assert 0 <= data[0] - prefix - (second + table) < 16
+    assert data[1] - data[0] == 4000 + 4 * prefix
+    assert len(content) == data[1] + 4000
+
+
+def test_the_limit_is_that_of_signed_offsets() -> None:
+    assert MAX_FLATBUFFER == 2_147_483_647
 
 
 def test_what_is_written_is_told_block_by_block(tmp_path: Path) -> None:
