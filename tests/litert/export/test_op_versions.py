@@ -328,16 +328,22 @@ def test_op_codes_are_corrected_in_place_or_beside(tmp_path: Path, version: int,
 
 def test_ops_beyond_a_byte_and_custom_ops(tmp_path: Path) -> None:
     graph = Graph()
-    x, hidden = graph.input("x", (1, 4)), graph.tensor("h", (1, 4))
+    x, hidden, sum_ = graph.input("x", (1, 4)), graph.tensor("h", (1, 4)), graph.tensor("s", (1, 4))
     graph.builtin("GELU", [x], [hidden])
-    graph.custom("Größe", [hidden], [graph.output("y", (1, 4))])
+    graph.custom("Größe", [hidden], [sum_])
+    graph.builtin("BROADCAST_TO", [sum_, x], [graph.output("y", (1, 4))])
 
     def change(loaded: Any) -> None:
-        loaded.operatorCodes[0].deprecatedBuiltinCode = 0
+        for code in loaded.operatorCodes[::2]:
+            code.deprecatedBuiltinCode = 0
 
-    after = corrected(edited(model(graph), change), tmp_path)
-    assert codes_of(after) == [(150, 127, 1), (32, 32, 1)]
-    assert [op.name for op in Model(after).graphs[0].ops] == ["GELU", "Größe"]
+    before = edited(model(graph), change)
+    after = corrected(before, tmp_path)
+    assert codes_of(after) == [(150, 127, 1), (32, 32, 1), (130, 127, 2)]
+    codes = [schema.Model.GetRootAs(after, 0).OperatorCodes(index) for index in range(3)]
+    assert [code.CustomCode() for code in codes if code is not None] == [None, "Größe".encode(), None]
+    assert len(after) <= len(before) + 3 + 2 * 28  # two op codes, aligned
+    assert [op.name for op in Model(after).graphs[0].ops] == ["GELU", "Größe", "BROADCAST_TO"]
 
 
 def test_a_code_has_the_version_that_all_its_ops_take(tmp_path: Path) -> None:

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 from litefuse.ir.constants import pseudo_constant
-from litefuse.ir.mlir import func, ir, mlir_context, producer
+from litefuse.ir.mlir import ir, mlir_context
 from litefuse.ir.op_creation import create_value
 from litefuse.ir.passes import Pass, run_passes
-from litefuse.passes.fake_quantization.grid import Uniform, quantized_type, uniform_of
+from litefuse.passes.fake_quantization.grid import Uniform, quantized_type
 from litefuse.passes.fake_quantization.integer_boundary import IntegerBoundary
 from litefuse.passes.fake_quantization.integer_ops import IntegerOps, UncoveredOp
+from tests.passes.fake_quantization.expressions import f32, module_of, returned
 
 V: TypeAlias = Any  # ir.Value
 Build: TypeAlias = "Callable[..., Any]"
@@ -24,10 +25,6 @@ X = Uniform((0.5,), (0,))
 Y = Uniform((2.0,), (3,))
 NONE: Any = {"fused_activation_function": "NONE"}
 DENSE: Any = {**NONE, "keep_num_dims": False, "weights_format": "DEFAULT"}
-
-
-def f32(*shape: int) -> ir.Type:
-    return ir.RankedTensorType.get(list(shape), ir.F32Type.get())
 
 
 def c(value: Any, dtype: Any = np.float32) -> V:
@@ -63,48 +60,20 @@ def dense(x: V, w: V, bias: V | None = None, **attributes: Any) -> V:
     return op("fully_connected", *operands, shape=(rows, channels), **{**DENSE, **attributes})
 
 
-def shown(value: V) -> str:
-    """The expression that computes a value; ``@scale:zero point`` is the type of integers."""
-    uniform = uniform_of(value.type) if isinstance(value.type, ir.ShapedType) else None
-    steps = (
-        []
-        if uniform is None
-        else [f"{s:.6g}{f':{z}' if z else ''}" for s, z in zip(uniform.scales, uniform.zero_points, strict=True)]
-    )
-    kind = "" if uniform is None else f"@{'|'.join(steps)}{'' if uniform.bits == 8 else f' i{uniform.bits}'}"
-    owner = value.owner
-    if isinstance(owner, ir.Block):
-        return f"x{ir.BlockArgument(value).arg_number or ''}{kind}"
-    if owner.name in {"tfl.pseudo_const", "tfl.pseudo_qconst"}:
-        value_of = owner.attributes["value"]
-        if uniform is not None and uniform.bits == 4:  # the bindings read no such integers
-            return f"{str(value_of).partition('<')[2].partition('>')[0]}{kind}"
-        return f"{np.array(value_of).reshape(ir.ShapedType(value.type).shape).tolist()}{kind}"
-    operands = [shown(operand) for operand in owner.operands if producer(operand, "tfl.no_value") is None]
-    result = f"#{ir.OpResult(value).result_number}" if len(owner.results) > 1 else ""
-    return f"{owner.name[4:]}({', '.join(operands)}){kind}{result}"
-
-
 def became(
     build: Build, *arguments: Uniform | None, shape: Sequence[int] = (2,), then: Sequence[Pass] = (), **options: Any
 ) -> tuple[list[str], list[UncoveredOp]]:
     """What a function returns after the pass, and the ops that stay in floats."""
     left: list[UncoveredOp] = []
     with mlir_context(), ir.Location.name("node"):
-        module = ir.Module.create()
         kinds = [f32(*shape) if one is None else quantized_type(f32(*shape), one) for one in arguments]
-        with ir.InsertionPoint(module.body):
-            main = func.FuncOp("main", ir.FunctionType.get(kinds, []))
-        block = main.add_entry_block()
-        with ir.InsertionPoint(block):
-            given = [d(value) if one else value for value, one in zip(block.arguments, arguments, strict=True)]
-            made = build(*given)
-            results = [made] if isinstance(made, ir.Value) else [*made]
-            func.ReturnOp(results)
-        types = ir.FunctionType.get(kinds, [value.type for value in results])
-        main.attributes["function_type"] = ir.TypeAttr.get(types)
+
+        def floats(*given: V) -> Any:
+            return build(*(d(value) if one else value for value, one in zip(given, arguments, strict=True)))
+
+        module = module_of(kinds, floats)
         run_passes(module, [IntegerOps(left, **options), *then])
-        return [shown(value) for value in block.operations[len(block.operations) - 1].operands], left
+        return returned(module), left
 
 
 def one(build: Build, *arguments: Uniform | None, **options: Any) -> str:
