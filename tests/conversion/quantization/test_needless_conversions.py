@@ -6,13 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.conversion.quantization.litert_quantizer import read_model
-from litefuse.conversion.quantization.recurrent.needless_conversions import join_integers
+from litefuse.conversion.quantization.recurrent.needless_conversions import drop_unused, join_integers
 from litefuse.litert.export.editor import GraphEditor
+from litefuse.litert.runtime.schema_objects import objects_of, op_name
 from tests.conversion.quantization.models import saved
-from tests.litert.runtime.models import Graph
+from tests.litert.runtime.models import Graph, model
 
 
 def integers(graph: Graph, index: int, scale: float, zero: int = 3) -> int:
@@ -75,3 +77,113 @@ def test_what_has_no_scale_stays(tmp_path: Path) -> None:
             ("DEQUANTIZE", ["stored"], ["real"]),
             ("QUANTIZE", ["real"], ["y"]),
         ]
+
+
+@pytest.mark.parametrize(("dtype", "scales", "moves"), [(np.int8, 1, True), (np.int16, 1, False), (np.int8, 4, False)])
+def test_reversals_move_integers(tmp_path: Path, dtype: Any, scales: int, moves: bool) -> None:
+    """Where they are int8 of one scale; between a reversal and an op that takes floats, conversions stay."""
+    graph = Graph()
+    q, real = integers(graph, graph.input("q", [4], dtype), 0.5), graph.tensor("real", [4])
+    graph.tensors[q][0].quantization.scale = [0.5] * scales
+    reversed_, axis = graph.tensor("reversed", [4]), graph.tensor("axis", [1], np.int32, value=[0])
+    graph.builtin("DEQUANTIZE", [q], [real])
+    graph.builtin("REVERSE_V2", [real, axis], [reversed_])
+    graph.builtin("QUANTIZE", [reversed_], [integers(graph, graph.output("y", [4], np.int8), 0.5)])
+    graph.builtin("SIN", [reversed_], [graph.output("z", [4])])
+    kept = [
+        ("DEQUANTIZE", ["q"], ["real"]),
+        ("REVERSE_V2", ["real", "axis"], ["reversed"]),
+        ("QUANTIZE", ["reversed"], ["y"]),
+    ]
+    moved = [
+        ("REVERSE_V2", ["q", "axis"], ["reversed_int8"]),
+        ("DEQUANTIZE", ["reversed_int8"], ["reversed"]),
+        ("QUANTIZE", ["reversed_int8"], ["y"]),
+    ]
+    expected = [*(moved if moves else kept), ("SIN", ["reversed"], ["z"])]
+    assert joined(tmp_path / "model.tflite", graph) == expected
+
+
+@pytest.mark.parametrize(
+    ("scales", "dtype", "also", "once"),
+    [
+        ((0.25, 0.25), np.int8, "", True),
+        ((0.25, 0.5), np.int8, "", False),
+        ((0.25, 0.25), np.int16, "", False),
+        ((0.25, 0.25), np.int8, "output", False),
+        ((0.25, 0.25), np.int8, "taken twice", False),
+        ((0.25, 0.25), np.int8, "taken otherwise", False),
+    ],
+)
+def test_items_are_rescaled_at_once(
+    tmp_path: Path, scales: tuple[float, float], dtype: Any, also: str, once: bool
+) -> None:
+    graph = Graph()
+    q = integers(graph, graph.input("q", [2, 4], np.int8), 0.5)
+    items = [integers(graph, graph.tensor(f"item{number}", [4], np.int8), 0.5) for number in range(2)]
+    graph.builtin("UNPACK", [q], items, num=2)
+    for number, (item, scale) in enumerate(zip(items, scales, strict=True)):
+        result = integers(graph, graph.output(f"y{number}", [4], dtype), scale)
+        graph.builtin("ABS" if number and also == "taken otherwise" else "QUANTIZE", [item], [result])
+    if also == "output":
+        graph.outputs.append(items[1])
+    if also == "taken twice":
+        graph.builtin("ABS", [items[1]], [graph.output("z", [4], np.int8)])
+    ops = joined(tmp_path / "model.tflite", graph)
+    at_once = [("QUANTIZE", ["q"], ["q_rescaled"]), ("UNPACK", ["q_rescaled"], ["y0", "y1"])]
+    assert (ops == at_once) is once
+    assert once or ops[0] == ("UNPACK", ["q"], ["item0", "item1"])
+
+
+def test_what_nothing_takes_goes_with_what_it_took(tmp_path: Path) -> None:
+    graph = Graph()
+    x = graph.input("x", [2, 4])
+    sizes, size, packed, filled = (graph.tensor(name, [2], np.int32) for name in ("sizes", "size", "packed", "filled"))
+    real, wide = graph.tensor("real", [2, 4]), graph.tensor("wide", [2, 4])
+    q = integers(graph, graph.input("q", [2, 4], np.int8), 0.5)
+    graph.builtin("SHAPE", [x], [sizes])
+    graph.builtin("STRIDED_SLICE", [sizes], [size])
+    graph.builtin("PACK", [size, size], [packed])
+    graph.builtin("FILL", [packed, size], [filled])
+    graph.builtin("BROADCAST_TO", [filled, packed], [wide])
+    graph.builtin("DEQUANTIZE", [q], [real])
+    graph.builtin("QUANTIZE", [real], [integers(graph, graph.tensor("again", [2, 4], np.int8), 0.25)])
+    graph.builtin("ABS", [x], [graph.tensor("unread", [2, 4])])
+    graph.builtin("SHAPE", [x], [graph.output("y", [2], np.int32)])
+    assert joined(tmp_path / "model.tflite", graph) == [("ABS", ["x"], ["unread"]), ("SHAPE", ["x"], ["y"])]
+
+
+def test_only_what_is_referred_to_stays() -> None:
+    """Tensors, buffers and op codes; of a signature, too."""
+    graph, other = Graph(), Graph()
+    for each in (graph, other):
+        each.tensor("unused", [4], value=np.ones(4))
+        x, c = each.input("x", [4]), each.tensor("c", [4], value=np.full(4, 2.0))
+        each.builtin("SUB", [x, c], [each.tensor("removed", [4])])
+        each.builtin("ADD", [x, c, -1], [each.output("y", [4])])
+    integers(graph, graph.outputs[0], 0.5)
+    loaded = objects_of(model(graph, other, Graph(), signatures={"first": 0, "second": 1}))
+    loaded.subgraphs[0].tensors[1].quantization = type(loaded.subgraphs[0].tensors[graph.outputs[0]].quantization)()
+    for subgraph in loaded.subgraphs[:2]:
+        del subgraph.operators[0]
+    loaded.subgraphs[0].operators[0].intermediates = [0, -1]
+    drop_unused(loaded)
+    first, second, _ = loaded.subgraphs
+    assert [[tensor.name for tensor in subgraph.tensors] for subgraph in (first, second)] == [
+        [b"unused", b"x", b"c", b"y"],
+        [b"x", b"c", b"y"],
+    ]
+    assert [(list(op.inputs), list(op.outputs)) for op in (*first.operators, *second.operators)] == [
+        ([1, 2, -1], [3]),
+        ([0, 1, -1], [2]),
+    ]
+    assert [*first.operators[0].intermediates] == [0, -1]
+    assert [[*subgraph.inputs, *subgraph.outputs] for subgraph in (first, second)] == [[1, 3], [0, 2]]
+    entries = [[entry.tensorIndex for entry in (*each.inputs, *each.outputs)] for each in loaded.signatureDefs]
+    assert entries == [[1, 3], [0, 2]]
+    assert (first.tensors[1].quantization, first.tensors[3].quantization.scale) == (None, [0.5])
+    assert [op_name(code) for code in loaded.operatorCodes] == ["ADD"]
+    data = [loaded.buffers[subgraph.tensors[index].buffer].data for subgraph, index in ((first, 2), (second, 1))]
+    assert [np.frombuffer(bytes(each), np.float32).tolist() for each in data] == [[2.0] * 4] * 2
+    assert len(loaded.buffers) == 4
+    assert loaded.buffers[0].data is None
