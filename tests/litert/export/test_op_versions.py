@@ -12,6 +12,7 @@ import pytest
 from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter
 
+from litefuse.errors import LitefuseError
 from litefuse.litert.export.op_codes import correct_op_codes
 from litefuse.litert.export.op_versions import least_version
 from litefuse.litert.export.runtime_versions import Runtime, RuntimeLimit, first_runtime, least_runtime
@@ -409,9 +410,48 @@ def test_least_runtimes(codes: list[tuple[str, int]], text: str, recorded: str) 
         ("litert:1", "FULLY_CONNECTED", 12, True),
         ("LiteRT:1.1.2", "CAST", 7, True),
         ("litert:1.0.1", "CAST", 7, False),
+        ("1.13.1", "UNIDIRECTIONAL_SEQUENCE_LSTM", 1, True),
+        ("1.13", "UNIDIRECTIONAL_SEQUENCE_LSTM", 1, False),
     ],
 )
 def test_limits(limit: str, name: str, version: int, has: bool) -> None:
     release = RuntimeLimit.of(limit)
     assert release is not None
     assert release.has(first_runtime(name, version)) is has
+
+
+def test_names_of_limits() -> None:
+    assert RuntimeLimit.of(None) is None
+    assert [str(RuntimeLimit.of(text)) for text in ("2.14", " litert:1.2", "tflite:2.14.1")] == [
+        "TensorFlow Lite 2.14",
+        "LiteRT 1.2",
+        "TensorFlow Lite 2.14.1",
+    ]
+    with pytest.raises(LitefuseError, match="'2.x' names no runtime"):
+        RuntimeLimit.of("2.x")
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "tflite", "litert"),
+    [
+        ("DYNAMIC_UPDATE_SLICE", 2, (2, 17), (1, 0)),
+        ("DYNAMIC_UPDATE_SLICE", 3, (2, 19), (1, 1)),
+        ("DYNAMIC_UPDATE_SLICE", 4, (2, 20), (1, 3)),
+        ("DYNAMIC_UPDATE_SLICE", 5, (2, 21), (2, 1, 2)),
+        ("DYNAMIC_UPDATE_SLICE", 6, (2, 22), (2, 2)),
+        ("DEQUANTIZE", 7, (2, 21), (2, 1)),
+        ("ADD", 6, (2, 23), (2, 2)),
+        ("CAST", 7, (2, 17), (1, 1)),
+        ("CONCATENATION", 5, (2, 21), (2, 1, 2)),
+        ("EMBEDDING_LOOKUP", 5, (2, 21), (2, 1, 2)),
+        ("PAD", 5, (2, 20), (2, 0)),
+        ("PADV2", 5, (2, 20), (2, 0)),
+        ("QUANTIZE", 5, (2, 21), (2, 2)),
+        ("QUANTIZE", 6, (2, 21), (2, 2)),
+        ("SQRT", 2, (2, 21), (2, 0)),
+        ("STABLEHLO_CASE", 1, (2, 17), (1, 1)),
+        ("TRANSPOSE", 7, (2, 15), (1, 2)),
+    ],
+)
+def test_first_runtimes(name: str, version: int, tflite: tuple[int, ...], litert: tuple[int, ...]) -> None:
+    assert first_runtime(name, version) == Runtime(tflite, litert)

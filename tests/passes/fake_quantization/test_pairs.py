@@ -111,11 +111,12 @@ def test_no_formulas(before: list[Step], behind: list[Step]) -> None:
         ([("RealDiv", 0.0)], [("Mul", 0.25)]),
         ([("RealDiv", 4.0, None)], [("Mul", 0.25)]),
         ([("Mul", [[4.0], [2], [1]])], [("Mul", [[0.25], [0.5], [1]])]),
+        ([("ClipByValue", -30.0, 30.0), ("Mul", [4.0, 8])], [("Mul", 0.25)]),
         ([("Mul", 4.0), *([("Identity",)] * 14)], [("Mul", 0.25)]),
     ],
 )
 def test_what_does_not_belong_to_a_formula(before: list[Step], behind: list[Step]) -> None:
-    text = after(lambda x: formula(x, [*before, *BYTES], behind), (3, 3))
+    text = after(lambda x: formula(x, [*before, *BYTES], behind), (3, 2))
     assert "@1)" in text
     assert text.startswith("Mul(dequantize(quantize(")
 

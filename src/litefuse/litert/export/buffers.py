@@ -20,6 +20,10 @@ __all__ = ["MAX_FLATBUFFER", "BufferData", "append_buffers"]
 MAX_FLATBUFFER = 2**31 - 1
 # LiteRT's alignment of buffers (schema.fbs, Buffer.data).
 _ALIGNMENT = 16
+# A table of Buffer and its vtable, with a vector of bytes: the offsets of both; and with a position and a size in the
+# file, which are aligned.
+_INNER_VTABLE, _INNER = struct.Struct("<HHHxx"), struct.Struct("<iI")
+_OUTER_VTABLE, _OUTER = struct.Struct("<HHHHH10x"), struct.Struct("<iQQ4x")
 
 
 class BufferData(Protocol):
@@ -94,32 +98,32 @@ def _aligned(position: int, alignment: int = _ALIGNMENT) -> int:
 def _inner_layout(end: int, sizes: Mapping[int, int]) -> _Layout:
     """Lays out tables with vectors of bytes: the usual form."""
     vtable = _aligned(end, 8)
-    first = vtable + 8  # of a vtable's 6 bytes
-    tables = {index: first + 8 * place for place, index in enumerate(sizes)}
+    first = vtable + _INNER_VTABLE.size
+    tables = {index: first + _INNER.size * place for place, index in enumerate(sizes)}
     data: dict[int, int] = {}
-    position = first + 8 * len(sizes)
+    position = first + _INNER.size * len(sizes)
     for index, size in sizes.items():
         data[index] = _aligned(position + 4)
         position = data[index] + size
-    head = b"\0" * (vtable - end) + struct.pack("<HHHxx", 6, 8, 4)
+    head = b"\0" * (vtable - end) + _INNER_VTABLE.pack(6, _INNER.size, 4)
     for index, table in tables.items():
-        head += struct.pack("<iI", table - vtable, data[index] - 4 - (table + 4))
+        head += _INNER.pack(table - vtable, data[index] - 4 - (table + 4))
     return _Layout(head, tables, data, prefixed=True)
 
 
 def _outer_layout(end: int, sizes: Mapping[int, int]) -> _Layout:
     """Lays out tables with positions in the file."""
     vtable = _aligned(end, 16)
-    first = vtable + 16 + 4  # of a vtable's 10 bytes; the 64-bit fields are aligned
-    tables = {index: first + 24 * place for place, index in enumerate(sizes)}
+    first = vtable + _OUTER_VTABLE.size
+    tables = {index: first + _OUTER.size * place for place, index in enumerate(sizes)}
     data: dict[int, int] = {}
-    position = first + 24 * len(sizes)
+    position = first + _OUTER.size * len(sizes)
     for index, size in sizes.items():
         data[index] = _aligned(position)
         position = data[index] + size
-    head = b"\0" * (vtable - end) + struct.pack("<HHHHH10x", 10, 20, 0, 4, 12)
+    head = b"\0" * (vtable - end) + _OUTER_VTABLE.pack(10, 20, 0, 4, 12)
     for index, table in tables.items():
-        head += struct.pack("<iQQ4x", table - vtable, data[index], sizes[index])
+        head += _OUTER.pack(table - vtable, data[index], sizes[index])
     return _Layout(head, tables, data, prefixed=False)
 
 
