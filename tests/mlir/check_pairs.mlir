@@ -20,6 +20,8 @@ func.func @main() -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
   return %1, %3, %5 : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
 }
 
+// -----
+// RUN: check-pairs
 // A product whose operand lost its pair gets floats again; what is of integers throughout stays.
 
 // CHECK-LABEL: func.func @lost_pair(

@@ -204,6 +204,17 @@ VALUES = [[1.2, -2.3], [63.4, 0]]
         ),
         (
             lambda: op(
+                "FakeQuantWithMinMaxVarsPerChannel",
+                np.ones((1, 3, 1, 2)),
+                [-127.0, -63.5],
+                [127.0, 63.5],
+                num_bits=8,
+                narrow_range=True,
+            ),
+            "dequantize(quantize([[[[1.0, 1.0]], [[1.0, 1.0]], [[1.0, 1.0]]]])@1|0.5)",
+        ),
+        (
+            lambda: op(
                 "QuantizeAndDequantizeV2",
                 VALUES,
                 -127.0,
