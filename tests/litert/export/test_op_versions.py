@@ -13,10 +13,11 @@ from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter
 
 from litefuse.errors import LitefuseError
-from litefuse.litert.export.op_codes import correct_op_codes
+from litefuse.litert.export.op_codes import MIN_RUNTIME, correct_op_codes
 from litefuse.litert.export.op_versions import least_version
 from litefuse.litert.export.runtime_versions import Runtime, RuntimeLimit, first_runtime, least_runtime
 from litefuse.litert.runtime.model_reader import Model
+from litefuse.litert.runtime.schema_objects import add_metadata
 from tests.litert.differences.edited import edited
 from tests.litert.runtime.models import Graph, model
 
@@ -335,8 +336,7 @@ def test_ops_beyond_a_byte_and_custom_ops(tmp_path: Path) -> None:
     graph.builtin("BROADCAST_TO", [sum_, x], [graph.output("y", (1, 4))])
 
     def change(loaded: Any) -> None:
-        for code in loaded.operatorCodes[::2]:
-            code.deprecatedBuiltinCode = 0
+        loaded.operatorCodes[0].deprecatedBuiltinCode = 0
 
     before = edited(model(graph), change)
     after = corrected(before, tmp_path)
@@ -345,6 +345,18 @@ def test_ops_beyond_a_byte_and_custom_ops(tmp_path: Path) -> None:
     assert [code.CustomCode() for code in codes if code is not None] == [None, "Größe".encode(), None]
     assert len(after) <= len(before) + 3 + 2 * 28  # two op codes, aligned
     assert [op.name for op in Model(after).graphs[0].ops] == ["GELU", "Größe", "BROADCAST_TO"]
+
+
+@pytest.mark.parametrize(("size", "recorded"), [(6, bytes(6)), (7, b"2.17.0\0"), (16, b"2.17.0".ljust(16, b"\0"))])
+def test_the_least_runtime_is_recorded_where_there_is_room(tmp_path: Path, size: int, recorded: bytes) -> None:
+    def change(loaded: Any) -> None:
+        for name in ("other", MIN_RUNTIME, "another"):
+            add_metadata(loaded, name, np.zeros(size, np.uint8))
+
+    after: Any = schema.ModelT.InitFromPackedBuf(
+        corrected(edited(one_op("FULLY_CONNECTED", [X, ROWS, None], [Y], {}), change), tmp_path), 0
+    )
+    assert [bytes(after.buffers[entry.buffer].data) for entry in after.metadata] == [bytes(size), recorded, bytes(size)]
 
 
 def test_a_code_has_the_version_that_all_its_ops_take(tmp_path: Path) -> None:
@@ -427,7 +439,7 @@ def test_names_of_limits() -> None:
         "LiteRT 1.2",
         "TensorFlow Lite 2.14.1",
     ]
-    with pytest.raises(LitefuseError, match="'2.x' names no runtime"):
+    with pytest.raises(LitefuseError, match=r"'2\.x' names no runtime"):
         RuntimeLimit.of("2.x")
 
 

@@ -13,7 +13,8 @@ from litefuse.ir.constants import pseudo_constant
 from litefuse.ir.mlir import ir, mlir_context
 from litefuse.ir.op_creation import create_value
 from litefuse.ir.passes import Pass, run_passes
-from litefuse.passes.fake_quantization.grid import Uniform, quantized_type
+from litefuse.passes.fake_quantization.constants import quantized_bias
+from litefuse.passes.fake_quantization.grid import NotCovered, Uniform, quantized_type
 from litefuse.passes.fake_quantization.integer_boundary import IntegerBoundary
 from litefuse.passes.fake_quantization.integer_ops import IntegerOps, UncoveredOp
 from tests.passes.fake_quantization.expressions import f32, module_of, returned
@@ -237,6 +238,16 @@ def test_the_operands_of_transposed_convolutions() -> None:
         return q(op("transpose_conv", *operands, shape=(1, 1, 1, 1), padding="VALID", stride_h=1, stride_w=1, **NONE))
 
     assert one(build, X, shape=(1, 1, 1, 1)) == "transpose_conv([1, 1, 1, 1], [[[[2]]]]@0.5, x@0.5, [2]@0.25 i32)@2:3"
+
+
+def test_biases_beyond_int32() -> None:
+    """The least and the largest integers are in; a step beyond, and what is no number, is not."""
+    uniform = Uniform((1.0,), (0,))
+    ends = np.array([-(2.0**31), 2**31 - 1])
+    assert quantized_bias(ends, 1.0, uniform)[0].tolist() == [-(2**31), 2**31 - 1]
+    for beyond in (ends + [-1, 0], ends + [0, 1], [np.nan, 0.0]):
+        with pytest.raises(NotCovered, match="too large for int32"):
+            quantized_bias(np.asarray(beyond), 1.0, uniform)
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,7 @@ class Grid:
 
     def uniform(self, zero_point: int, axis: int | None = None) -> Uniform:
         """Returns int8 elements of this step, with one zero point."""
-        steps = tuple(float(step) for step in self.step.reshape(-1))
+        steps = tuple(float(step) for step in np.ravel(self.step))
         return Uniform(steps, (zero_point,) * len(steps), axis)
 
     def activation_zero_point(self) -> int:
@@ -139,7 +139,7 @@ class Grid:
             return 0
         if self.first.size > 1 and np.ptp(self.first):
             raise NotCovered("the channels' zero points differ")
-        return _LEAST - int(self.first.reshape(-1)[0])
+        return _LEAST - int(np.ravel(self.first)[0])
 
 
 def affine_grid(low: Any, high: Any, bits: int, *, narrow: bool) -> Grid:
