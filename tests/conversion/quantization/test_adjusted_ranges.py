@@ -102,6 +102,7 @@ def states(mask: Any = None, *, handed_on: bool = True) -> Graph:
     masks = graph.input("m", (4,), np.bool_)
     start = graph.input("s0", (4,)) if mask is None else graph.tensor("s0", (4,), value=mask)
     new = [graph.input(f"n{step}", (4,)) for step in (1, 2)]
+    graph.builtin("SIN", [new[0]], [graph.output("other", (4,))])
     made = [graph.output(f"s{step}", (4,)) for step in (1, 2)]
     graph.builtin("SELECT_V2", [masks, new[0], start], [made[0]])
     graph.builtin("SELECT_V2", [masks, new[1], made[0] if handed_on else start], [made[1]])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from litefuse.conversion.verify.drawn_rounds import Kinds
+from litefuse.conversion.verify.moves import Move
 from litefuse.conversion.verify.original import Call
 from litefuse.conversion.verify.rounding import Rounding
 from litefuse.conversion.verify.verdicts import Evidence, Movement, movements, unmoved, verdicts
@@ -183,8 +184,8 @@ def rounding(*results: Any, content: bytes | None = None, **options: Any) -> tup
     graph.builtin("TANH", [graph.input("x", (2,))], [graph.output("y", (2,))])
     given, left = list[Any](), [*results]
 
-    def run(**arguments: Any) -> dict[str, Any]:
-        given.append(arguments)
+    def run(**_: Any) -> dict[str, Any]:
+        given.append((Move.alike, Move.sign))
         result = left.pop(0) if len(left) > 1 else left[0]
         if isinstance(result, Exception):
             raise result
@@ -202,7 +203,7 @@ def test_spreads_grow_with_each_run() -> None:
     maker, given = rounding(*moves, timed=False)
     spreads = maker.spreads(X, {"y": np.array([1, 4], np.float32)})
     assert [next(spreads)["y"].tolist() for _ in range(3)] == [[1, 0], [8, 0], [8, 0]]
-    assert len(given) == 4
+    assert given == [(True, 1), (False, 1), (False, 1 / 8), (True, 1)]
     assert len([*spreads]) == 37
     assert not maker.resized
     assert not maker.any_may_come_first
@@ -221,6 +222,17 @@ def test_arguments_move_where_ops_cannot() -> None:
     (spread,) = rounding([1, 2])[0].spreads(X, {"y": squared(**X)["y"].astype(np.float16)})
     assert spread["y"].shape == (2,)
     assert not [*rounding(RuntimeError("a kernel"))[0].spreads(X)]
+
+
+@pytest.mark.parametrize("op", ["ARG_MAX", "TANH"])
+@pytest.mark.parametrize("moved", [[1.0, 2], RuntimeError("a kernel")], ids=["ops", "arguments"])
+def test_any_may_come_first_of_steps_whose_arguments_move(op: str, moved: Any) -> None:
+    graph = Graph()
+    operands = [graph.input("x", (2,)), graph.tensor("axis", (), np.int32, value=0)]
+    graph.builtin(op, operands[: 1 + (op == "ARG_MAX")], [graph.output("y", (2,))])
+    maker, _ = rounding(moved, content=model(graph, signatures={"serve": 0}), timed=False)
+    next(maker.spreads(X, squared(**X)))
+    assert maker.any_may_come_first is (op == "ARG_MAX" and not isinstance(moved, list))
 
 
 def test_steps_of_integers_are_told() -> None:

@@ -33,7 +33,6 @@ def join_integers(graph: GraphEditor) -> None:
         if alike and not graph.is_output(result) and not graph.tensor(result).isVariable:
             for consumer in graph.consumers(result):
                 graph.replace_input(consumer, result, source)
-            graph.remove_op(op)
     for op in [*graph.ops]:
         if graph.kind(op) == "UNPACK":
             _rescale_once(graph, op)
