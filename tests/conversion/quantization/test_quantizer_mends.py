@@ -29,17 +29,17 @@ def names(loaded: Any, indices: Any, graph: int = 0) -> list[str]:
     return [loaded.subgraphs[graph].tensors[int(index)].name.decode() for index in indices]
 
 
+_SIGNATURES: list[tuple[Any, bool, Any]] = [
+    (([-1, 4], None), True, ([-1, 4], [-1, 4])),
+    ((None, [-1, 4]), True, ([-1, 4], [-1, 4])),
+    (([-1, 4], [1, 4]), False, ([-1, 4], [1, 4])),
+    ((None, None), False, ([], [])),
+    (([-1], None), False, ([-1], [])),
+]
+
+
 @pytest.mark.parametrize("kind", ["QUANTIZE", "DEQUANTIZE", "NEG"])
-@pytest.mark.parametrize(
-    ("signatures", "changed", "expected"),
-    [
-        (([-1, 4], None), True, ([-1, 4], [-1, 4])),
-        ((None, [-1, 4]), True, ([-1, 4], [-1, 4])),
-        (([-1, 4], [1, 4]), False, ([-1, 4], [1, 4])),
-        ((None, None), False, ([], [])),
-        (([-1], None), False, ([-1], [])),
-    ],
-)
+@pytest.mark.parametrize(("signatures", "changed", "expected"), _SIGNATURES)
 def test_open_shapes(kind: str, signatures: Any, changed: bool, expected: Any) -> None:
     graph = Graph()
     x = graph.input("x", [1, 4], signature=signatures[0])
@@ -58,8 +58,8 @@ def with_output(*, reader: str, rescaled: bool = False, real_output: bool = True
     x, h = integers(graph, graph.input("x", [4], np.int8), 0.5), integers(graph, graph.tensor("h", [4], np.int8), 0.5)
     real = graph.tensor("real", [4])
     graph.builtin("TANH", [x], [h])
+    wide = integers(graph, graph.tensor("wide", [4], np.int16), 0.25)
     if rescaled:
-        wide = integers(graph, graph.tensor("wide", [4], np.int16), 0.25)
         graph.builtin("QUANTIZE", [h], [wide])
         graph.builtin("ABS", [wide], [integers(graph, graph.output("y", [4], np.int16), 0.25)])
     else:
@@ -108,6 +108,24 @@ def test_an_output_that_is_not_computed_in_floating_point() -> None:
     given = signed(without, without.outputs[0], 1)
     assert not mend_shared_outputs(given)
     assert names(given, given.subgraphs[0].outputs) == ["y", "x"]
+
+
+def test_what_is_read_in_floating_point_alone_is_no_output() -> None:
+    graph = with_output(reader="SIN", real_output=False)
+    graph.outputs[1] = 0
+    given = signed(graph, graph.outputs[0], 1)
+    assert not mend_shared_outputs(given)
+    assert names(given, [entry.tensorIndex for entry in given.signatureDefs[0].outputs]) == ["y", "h"]
+
+
+def test_an_op_with_an_empty_scale_is_one_of_floats() -> None:
+    graph = with_output(reader="SIN")
+    y = integers(graph, graph.outputs[0], 0.5)
+    graph.tensors[y][0].quantization.scale = []
+    given = loaded(graph)
+    assert not mend_shared_outputs(given)
+    given.subgraphs[0].tensors[y].quantization.scale = [0.5]
+    assert mend_shared_outputs(given)
 
 
 @pytest.mark.parametrize(

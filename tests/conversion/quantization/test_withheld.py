@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from litefuse.conversion.quantization.ops_left_in_float import withheld_ops
 from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.litert.runtime.interpreter import Interpreter
+from litefuse.litert.runtime.schema_objects import objects_of
+from litefuse.passes.legalize.images.suppression import FAR
 from litefuse.support.options.forms import Quantization
 from litefuse.support.report.quantized import OpKinds
 from tests.conversion.quantization.models import saved, take_samples
-from tests.litert.runtime.models import Graph
+from tests.litert.runtime.models import Graph, model
 
 X = np.array([[-3.0, -0.001, 0.5, 2.0]], np.float32)
 
@@ -72,3 +75,95 @@ def test_products_with_a_constant_first_factor(tmp_path: Path, form: Quantizatio
     runner = Interpreter(after).get_signature_runner()
     for _ in range(2):
         np.testing.assert_allclose(runner(x=rows[0])["y"], weights @ rows[0], atol=0.4)
+
+
+Ends = tuple[float, float]
+DIVISOR, COMPUTES = "its divisor may become 0 in integers", "it computes a divisor, which may become 0 in integers"
+
+
+def withheld(graph: Graph, bits: int = 8, **ends: Ends) -> dict[str, str]:
+    """The ops of a graph that stay in floating point, behind a subgraph without ops."""
+    ranges: Any = {name: {"min": np.array([low]), "max": np.array([high])} for name, (low, high) in ends.items()}
+    return withheld_ops(objects_of(model(Graph(), graph)), ranges, bits)
+
+
+@pytest.mark.parametrize(
+    ("ends", "may"),
+    [
+        ((1.0, 16.0), False),
+        ((0.99, 16.0), True),
+        ((-16.0, -1.0), False),
+        ((-16.0, -0.99), True),
+        ((-1.0, 1.0), True),
+        ((0.0, 1.0), True),
+        ((-1.0, 0.0), True),
+    ],
+)
+def test_ranges_of_divisors(ends: Ends, may: bool) -> None:
+    graph = Graph()
+    x, divisor, other = graph.input("x", [4]), graph.tensor("divisor", [4]), graph.tensor("other", [4])
+    graph.builtin("SPLIT", [x, x], [other, divisor])
+    graph.builtin("DIV", [x, divisor], [graph.output("y", [4])])
+    assert withheld(graph, divisor=ends) == ({"y": DIVISOR, "other": COMPUTES} if may else {})
+    assert withheld(graph) == {}
+
+
+def test_divisors_that_are_constants_or_integers() -> None:
+    graph = Graph()
+    x, i = graph.input("x", [2]), graph.input("i", [2], np.int32)
+    graph.builtin("DIV", [x, graph.tensor("c", [2], value=[-16.0, 0.5])], [graph.output("y", [2])])
+    graph.builtin("DIV", [x, graph.tensor("d", [2], value=[-16.0, 1])], [graph.output("z", [2])])
+    graph.builtin("DIV", [x, graph.tensor("nothing", [0], value=[])], [graph.output("v", [2])])
+    graph.builtin("DIV", [i, i], [graph.output("w", [2], np.int32)])
+    assert withheld(graph, i=(-1.0, 1.0)) == {"y": DIVISOR}
+
+
+@pytest.mark.parametrize(
+    ("kind", "bits", "constant", "stays"),
+    [
+        ("BATCH_MATMUL", 16, 0, True),
+        ("FULLY_CONNECTED", 16, 0, True),
+        ("BATCH_MATMUL", 8, 0, False),
+        ("BATCH_MATMUL", 16, 1, False),
+        ("MUL", 16, 0, False),
+    ],
+)
+def test_constant_factors(kind: str, bits: int, constant: int, stays: bool) -> None:
+    graph = Graph()
+    operands = [graph.input("x", [2, 2]), graph.input("z", [2, 2])]
+    operands[constant] = graph.tensor("c", [2, 2], value=np.ones((2, 2)))
+    graph.builtin(kind, operands, [graph.output("y", [2, 2])])
+    assert [*withheld(graph, bits)] == ["y"] * stays
+
+
+@pytest.mark.parametrize("kind", ["NON_MAX_SUPPRESSION_V4", "NON_MAX_SUPPRESSION_V5"])
+def test_what_prepares_a_suppression(kind: str) -> None:
+    """The ops that make its operands, one behind the other, up to others and to what only picks."""
+    graph = Graph()
+    x = graph.input("x", [4])
+    names = ("tanh", "mask", "boxes", "scaled", "moved", "picked", "cut", "unread")
+    tanh, mask, boxes, scaled, moved, picked, cut, unread = (graph.tensor(name, [4]) for name in names)
+    graph.builtin("TANH", [x], [tanh])
+    graph.builtin("MUL", [tanh, x], [scaled])
+    graph.builtin("ADD", [scaled, scaled], [moved])
+    graph.builtin("GREATER", [x, moved], [mask])
+    graph.builtin("ABS", [x], [boxes])
+    graph.builtin("SELECT_V2", [mask, boxes, moved], [picked])
+    graph.builtin("SLICE", [picked, picked, picked], [cut])
+    graph.builtin("ABS", [x], [unread])
+    graph.builtin(kind, [cut, mask], [graph.output("y", [4])])
+    assert {*withheld(graph)} == {"cut", "mask", "moved", "scaled"}
+    graph.operators[-1][0].inputs = [picked]
+    assert {*withheld(graph)} == {"picked", "mask", "moved", "scaled"}
+
+
+def test_what_prepares_a_suppression_in_a_loop() -> None:
+    """There, boxes are known by a constant that puts them far away."""
+    for far, expected in ((FAR, {"summed", "moved"}), (np.array(FAR) * 2, set[str]())):
+        graph = Graph()
+        x, moved, summed = graph.input("x", [1, 4]), graph.tensor("moved", [1, 4]), graph.tensor("summed", [1, 4])
+        constant = graph.tensor("far", np.shape(far), value=far)
+        graph.builtin("ADD", [x, constant], [moved])
+        graph.builtin("MUL", [moved, moved], [summed])
+        graph.builtin("TANH", [summed], [graph.output("y", [1, 4])])
+        assert {*withheld(graph)} == expected
