@@ -8,8 +8,23 @@ import numpy as np
 import pytest
 
 from litefuse.conversion.quantization.recurrent.inner_ranges import InnerRanges
-from litefuse.conversion.quantization.recurrent.operands import CELL_STATE, INPUT, OUTPUT_STATE
-from litefuse.conversion.quantization.recurrent.quantized_forms import asymmetric, make_hybrid, make_integers, symmetric
+from litefuse.conversion.quantization.recurrent.operands import (
+    BIASES,
+    CELL_STATE,
+    INPUT,
+    INPUT_WEIGHTS,
+    NORMALIZATIONS,
+    OUTPUT_STATE,
+    RECURRENT_WEIGHTS,
+    LstmNumbers,
+)
+from litefuse.conversion.quantization.recurrent.quantized_forms import (
+    asymmetric,
+    constants_of,
+    make_hybrid,
+    make_integers,
+    symmetric,
+)
 from litefuse.litert.export.editor import GraphEditor, Scale
 from litefuse.litert.runtime.schema_objects import objects_of
 from tests.conversion.quantization.test_integer_composites import ops_of
@@ -75,6 +90,7 @@ def test_an_op_between_floats() -> None:
     *gates, hidden = map(int, op.intermediates)
     assert [editor.name(gate) for gate in gates] == ["lstm1/gate"] * 4
     assert (editor.name(hidden), editor.scale(hidden)) == ("lstm1/hidden", asymmetric(-1.0, 1.0))
+    assert {editor.shape(index) for index in (*gates, hidden)} == {(0,)}
 
 
 def test_the_output_holds_what_comes_before_the_first_step() -> None:
@@ -87,6 +103,21 @@ def test_sums_that_are_normalized() -> None:
     editor, op = made(lstm(0.5, 0.0, normalized=True))
     assert [editor.scale(int(gate)) for gate in op.intermediates[:4]] == [symmetric(size, 16) for size in INNER.gates]
     assert [editor.name(int(gate)) for gate in op.intermediates[:4]] == [f"lstm1/gate_{index}" for index in range(4)]
+    assert {editor.shape(int(gate)) for gate in op.intermediates} == {(0,)}
+    bias, factor = (editor.scale(op.inputs[places[1]]) for places in (BIASES, NORMALIZATIONS))
+    assert factor == symmetric(0.5, 16)
+    assert bias == (pytest.approx(factor.scale / 1024), 0)
+
+
+def test_gates_without_biases() -> None:
+    """Where the input gate is that of the forget gate, it has none."""
+    values = {place: np.ones((2, 2), np.float32) for place in (*INPUT_WEIGHTS, *RECURRENT_WEIGHTS)}
+    values |= {place: np.full(2, 0.5, np.float32) for place in BIASES[1:]}
+    numbers = LstmNumbers(values, 0.0, 0.0, time_major=False)
+    found = constants_of(numbers, Scale(0.5), Scale(0.25))
+    assert found.keys() == values.keys()
+    assert [found[place][1].scale for place in BIASES[1:]] == [pytest.approx(symmetric(1.0, 8).scale / 2)] * 3
+    assert [found[place][0].tolist() for place in BIASES[1:]] == [[127, 127]] * 3
 
 
 @pytest.mark.parametrize("kind", ["dequantized", "dequantized int16", "quantized before", "quantized after"])
