@@ -198,7 +198,11 @@ class Rounded:
 
 def allowed(both: Calls, call: Call, monkeypatch: pytest.MonkeyPatch, *roundings: Rounded) -> Call:
     left = [*roundings]
-    monkeypatch.setattr(both, "_rounding", lambda _: left.pop(0))
+
+    def take(_: Body) -> Rounded:
+        return left.pop(0)
+
+    monkeypatch.setattr(both, "_rounding", take)
     both.allow_for_rounding(call)
     return call
 
