@@ -21,7 +21,7 @@ from litefuse.ir.op_creation import create_op
 from litefuse.ir.types import TensorType, element_type_of, ranked_tensor_type
 from litefuse.passes.weights import Weights
 
-__all__ = ["Array", "Constant", "Model", "check", "converted", "counted", "normal"]
+__all__ = ["Array", "Constant", "Model", "Static", "check", "converted", "counted", "normal"]
 
 Array: TypeAlias = "npt.NDArray[Any]"
 
@@ -34,6 +34,16 @@ class Constant(NamedTuple):
     """
 
     value: npt.ArrayLike
+
+
+class Static(NamedTuple):
+    """An operand that is an input whose dimensions are static, whatever those of the others.
+
+    Attributes:
+        value: Its value.
+    """
+
+    value: Array
 
 
 class Model(NamedTuple):
@@ -60,22 +70,24 @@ class Model(NamedTuple):
 
 def converted(
     op: str,
-    operands: Sequence[Array | Constant],
+    operands: Sequence[Array | Constant | Static],
     results: Sequence[tuple[str, int | None]],
     attributes: Mapping[str, Any] = MappingProxyType({}),
     *,
     dynamic: bool = False,
     narrow: bool = False,
+    unread: int = 0,
 ) -> Model:
     """Converts a model of one op, without custom ops.
 
     Args:
         op: The op's name.
-        operands: Constants, and for each input an array of its dtype and shape.
+        operands: Constants, and for each input an array of its dtype and shape, or ``Static``.
         results: The dtypes and ranks of the op's results, None for unknown ones; their shapes are inferred.
         attributes: The op's attributes.
         dynamic: Whether the dimensions of the inputs are dynamic.
         narrow: Whether ops of int64 may be computed in int32.
+        unread: How many more results of float32 the op has that are no outputs.
 
     Raises:
         LitefuseError: It cannot be converted.
@@ -90,7 +102,8 @@ def converted(
             b = Builder()
             arguments = iter(function.entry_block.arguments)
             values = [_constant(b, each) if isinstance(each, Constant) else next(arguments) for each in operands]
-            answers = list(create_op(op, [_result_type(*each) for each in results], values, attributes).results)
+            declared = [_result_type(*each) for each in (*results, *[("float32", 1)] * unread)]
+            answers = list(create_op(op, declared, values, attributes).results)[: len(results)]
             func.ReturnOp(answers)
         function_type = ir.FunctionType.get(kinds, [each.type for each in answers])
         function.attributes["function_type"] = ir.TypeAttr.get(function_type)
@@ -103,13 +116,14 @@ def converted(
 
 def check(
     op: str,
-    operands: Sequence[Array | Constant],
+    operands: Sequence[Array | Constant | Static],
     *expected: npt.ArrayLike,
     attributes: Mapping[str, Any] = MappingProxyType({}),
     form: str | None = "rewritten",
     dynamic: Sequence[bool] = (False, True),
     narrow: bool = False,
     ranked: bool = True,
+    unread: int = 0,
     rtol: float = 0.0,
     atol: float = 0.0,
 ) -> None:
@@ -120,20 +134,22 @@ def check(
         operands: Constants, and the values of the inputs.
         *expected: What the op's results are, of their dtypes.
         attributes: The op's attributes.
-        form: What the op becomes, as in ``Decomposed``; None: nothing that would be reported.
+        form: What the op becomes, as in ``Decomposed``; None: nothing that would be reported; any: either.
         dynamic: Whether the dimensions of the inputs are dynamic: as a rule both is tried.
         narrow: Whether ops of int64 may be computed in int32.
         ranked: Whether the ranks of the results are known.
+        unread: How many more results of float32 the op has that are no outputs.
         rtol: The error that is allowed, relative to each number.
         atol: The error that is allowed on top of that.
     """
     wanted = [np.asarray(each) for each in expected]
     results = [(_dtype_of(each), each.ndim if ranked else None) for each in wanted]
     inputs = [each for each in operands if not isinstance(each, Constant)]
+    values = [each.value if isinstance(each, Static) else each for each in inputs]
     for is_dynamic in dynamic:
-        model = converted(op, operands, results, attributes, dynamic=is_dynamic, narrow=narrow)
-        assert model.forms.get(op) == form, model.forms
-        for got, want in zip(model(*inputs), wanted, strict=True):
+        model = converted(op, operands, results, attributes, dynamic=is_dynamic, narrow=narrow, unread=unread)
+        assert form in {model.forms.get(op), "any"}, model.forms
+        for got, want in zip(model(*values), wanted, strict=True):
             assert (got.dtype, got.shape) == (want.dtype, want.shape)
             if rtol or atol:
                 wide = np.result_type(want, np.float64)  # halves and complex numbers, too
@@ -152,7 +168,9 @@ def normal(*shape: int) -> Any:
     return np.random.default_rng(0).normal(size=shape).astype(np.float32)
 
 
-def _type_of(value: Array, *, dynamic: bool) -> TensorType:
+def _type_of(value: Array | Static, *, dynamic: bool) -> TensorType:
+    if isinstance(value, Static):
+        return TensorType(_dtype_of(value.value), value.value.shape)
     return TensorType(_dtype_of(value), tuple(None if dynamic else size for size in value.shape))
 
 

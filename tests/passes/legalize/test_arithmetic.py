@@ -1,3 +1,4 @@
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportUnknownVariableType=false
 """Rewritings of arithmetic, against numpy."""
 
 from __future__ import annotations
@@ -25,21 +26,116 @@ def test_the_angle_of_broadcast_numbers() -> None:
     check("Atan2", [y, x], np.arctan2(y, x), rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("op", ["DivNoNan", "MulNoNan", "Xdivy"])
+@pytest.mark.parametrize("op", ["DivNoNan", "MulNoNan", "Xdivy", "Xlog1py", "Xlogy"])
 def test_zeros_win(op: str) -> None:
-    x, y = np.array([0, 1, 2, -3], F), np.array([0, 0, math.inf, 4], F)
+    x, y = np.array([[0], [1], [2], [-3]], F), np.array([0, 0.5, math.inf, -1, 4], F)
     with np.errstate(divide="ignore", invalid="ignore"):
         expected = {
             "DivNoNan": np.where(y == 0, 0, x / y),
             "MulNoNan": np.where(y == 0, 0, x * y),
             "Xdivy": np.where(x == 0, 0, x / y),
+            "Xlog1py": np.where(x == 0, 0, x * np.log1p(y)),
+            "Xlogy": np.where(x == 0, 0, x * np.log(y)),
         }
     check(op, [x, y], expected[op].astype(F), rtol=1e-6)
+    check(op, [x, Constant(y)], expected[op].astype(F), rtol=1e-6, dynamic=[True])
 
 
-def test_infinities_are_found() -> None:
-    x = np.array([0, math.inf, -math.inf, math.nan, 3e38], F)
-    check("IsInf", [x], np.isinf(x))
+def on_both_sides(last: float) -> Any:
+    """Numbers of all sizes up to one, with 0."""
+    sizes = np.geomspace(1e-6, last, 120)
+    return np.concatenate([-sizes, [0], sizes, np.linspace(-last, last, 80)]).astype(F)
+
+
+NEAR_ONE = 1 - np.geomspace(2**-24, 1, 150)
+LARGE = np.geomspace(1, 1e30, 150)
+REAL: dict[str, tuple[Callable[[Any], Any], Any]] = {
+    "Acos": (np.arccos, np.linspace(-1.1, 1, 121)),
+    "Acosh": (np.arccosh, np.concatenate([[-2, 0.5], LARGE])),
+    "Asin": (np.arcsin, np.linspace(-1, 1.1, 121)),
+    "Asinh": (np.arcsinh, np.concatenate([-LARGE, on_both_sides(2)])),
+    "Atan": (np.arctan, on_both_sides(1e6)),
+    "Atanh": (np.arctanh, np.concatenate([-NEAR_ONE, NEAR_ONE, [1, -1, 0.5, -0.5]])),
+    "Cosh": (np.cosh, on_both_sides(89)),
+    "Digamma": (special.digamma, np.concatenate([np.linspace(0.4, 30, 90), [-0.25, -1.6, -2, -7.3]])),
+    "Erf": (special.erf, on_both_sides(5)),
+    "Erfc": (special.erfc, np.linspace(-4, 4, 161)),
+    "Erfinv": (special.erfinv, np.concatenate([-NEAR_ONE, NEAR_ONE, [1, -1, 0]])),
+    "Lgamma": (special.gammaln, np.concatenate([np.linspace(0.4, 40, 120), [-0.25, -1.6, -2, -7.3, 1e5]])),
+    "Ndtri": (special.ndtri, np.concatenate([np.geomspace(1e-37, 0.5, 200), np.linspace(0, 1, 41)])),
+    "Reciprocal": (lambda x: 1 / x, on_both_sides(1e6)[:, None]),
+    "Rsqrt": (lambda x: 1 / np.sqrt(x), np.concatenate([[0, math.inf, -1], np.geomspace(1e-30, 1e30)])),
+    "Sinh": (np.sinh, on_both_sides(89)),
+    "Softplus": (lambda x: np.logaddexp(0, x), np.linspace(-15, 100, 116)),
+    "Tan": (np.tan, np.linspace(-1.5, 1.5, 101)),
+}
+
+
+@pytest.mark.parametrize("op", REAL)
+def test_functions_of_real_numbers(op: str) -> None:
+    function, numbers = REAL[op]
+    x = np.asarray(numbers).astype(F)
+    with np.errstate(all="ignore"):
+        expected = function(x.astype(np.float64))
+        small = np.abs(expected) < 1 if op in {"Digamma", "Lgamma", "Softplus"} else False
+        atol = np.where(small, 5e-6, 1e-30).max()  # these are exact beside 1
+    check(op, [x], expected.astype(F), dynamic=[True], rtol=1e-5, atol=float(atol))
+
+
+def test_powers_of_constant_exponents() -> None:
+    x = np.array([0, 0.25, 1, 1.5, 300], F)
+    for exponent in (-0.5, 0.5, 1, 2, 3, 4):
+        with np.errstate(divide="ignore"):
+            expected = x ** F(exponent)
+        for shape in ((5,), (1, 1, 5, 1, 1)):  # LiteRT's op takes four dimensions
+            operands = [x.reshape(shape), Constant(F(exponent))]
+            form = "rewritten" if exponent < 0 or len(shape) > 4 else None
+            check("Pow", operands, expected.reshape(shape), dynamic=[True], rtol=1e-6, form=form)
+
+
+def test_neighbors_of_floats() -> None:
+    numbers = np.array([0, -0.0, 1e-45, -1e-45, 1, -1, 3e38, math.inf, -math.inf, math.nan], F)
+    x, y = numbers[:, None], numbers[None]
+    check("NextAfter", [x, y], np.nextafter(x, y), dynamic=[True])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32", "int64"])
+def test_numbers_that_are_nearly_equal(dtype: str) -> None:
+    x, y = np.array([1, -3, 8, 5], dtype), np.array([3, -4, 10, 5], dtype)
+    check("ApproximateEqual", [x, y], [False, True, False, True], attributes={"tolerance": 2.0}, dynamic=[True])
+
+
+def test_kinds_of_numbers() -> None:
+    x = np.array([0, -1, math.inf, -math.inf, math.nan, 3.4028234e38, -3.4028234e38], F)
+    for op, function in (("IsFinite", np.isfinite), ("IsInf", np.isinf), ("IsNan", np.isnan)):
+        check(op, [x], function(x), dynamic=[True], form="rewritten" if op == "IsInf" else None)
+
+
+@pytest.mark.parametrize("count", [1, 2, 7])
+def test_evenly_spaced_numbers(count: int) -> None:
+    start, stop = np.array(0.3, F), np.array(-1.7, F)
+    expected = np.linspace(start, stop, count, dtype=F)
+    for number in (Constant(np.int32(count)), np.array(count, np.int64)):
+        check("LinSpace", [start, stop, number], expected, rtol=1e-6, atol=1e-7, dynamic=[True])
+
+
+def test_clipped_numbers() -> None:
+    x = np.array([[-7, 3, 8], [6, 0, 7]])
+    for dtype in (np.float32, np.int32, np.int64):
+        low, high = (np.array(bound, dtype) for bound in (-1, 5))
+        check("ClipByValue", [x.astype(dtype), low, high], np.clip(x, -1, 5).astype(dtype), dynamic=[True])
+        check("ClipByValue", [x.astype(dtype), high, low], np.full_like(x, 5, dtype), dynamic=[True])
+    for dtype in (np.int8, np.int32, np.int64):
+        check("Relu6", [x.astype(dtype)], np.clip(x, 0, 6).astype(dtype), dynamic=[True])
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "int32", "int64"])
+def test_means_of_integers_are_truncated(dtype: str) -> None:
+    limits = np.iinfo(dtype)
+    x = np.random.default_rng(0).integers(max(limits.min, -300), min(limits.max, 300), (2, 1, 3, 1, 2, 1, 2), dtype)
+    for axes, keep in (((2, -1), False), ((-3, 0, 2), True)):
+        expected = np.trunc(x.mean(axes, keepdims=keep)).astype(dtype)
+        check("Mean", [x, Constant(np.array(axes, np.int32))], expected, attributes={"keep_dims": keep})
 
 
 def test_exponentials_near_0() -> None:
@@ -76,7 +172,11 @@ def test_powers_of_int64() -> None:
 
 def test_quotients_by_zero() -> None:
     x, y = np.array([7, -7, 1, -1, 0, 5], F), np.array([2, 2, 0, 0, 0, math.inf], F)
-    check("FloorDiv", [x, y], np.array([3, -4, math.inf, -math.inf, math.nan, 0], F))
+    expected = np.array([3, -4, math.inf, -math.inf, math.nan, 0], F)
+    check("FloorDiv", [x, y], expected)
+    check("FloorDiv", [x, Constant(y)], expected, dynamic=[True])
+    for op in ("Mod", "TruncateMod"):
+        check(op, [x[:2], y[:2]], np.array([1, -1], F), dynamic=[True])
 
 
 def test_bits() -> None:
@@ -95,27 +195,37 @@ def test_the_discrete_fourier_transform() -> None:
     check("RFFT", [x, Constant(np.array([6], np.int32))], np.fft.rfft(x).astype(np.complex64), rtol=1e-4, atol=1e-5)
 
 
-def test_running_products() -> None:
-    x = normal(3, 5)
-    expected = np.cumprod(x[:, ::-1], axis=1, dtype=F)[:, ::-1]
-    check(
-        "Cumprod",
-        [x, Constant(1)],
-        expected,
-        form="composite",
-        dynamic=[False],
-        rtol=1e-5,
-        attributes={"reverse": True},
-    )
-    check("Cumprod", [x, Constant(1)], expected, dynamic=[True], rtol=1e-5, attributes={"reverse": True})
+@pytest.mark.parametrize("exclusive", [False, True])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_running_products(*, exclusive: bool, reverse: bool) -> None:
+    x = normal(2, 5, 3)
+    for values, axis in ((x, 1), (x, -1), ((4 * x).astype(np.int64), -3)):
+        turned = np.flip(values, axis) if reverse else values
+        expected = np.cumprod(turned, axis, values.dtype)
+        if exclusive:
+            ones = np.ones_like(expected.take([0], axis))
+            expected = np.concatenate([ones, expected], axis).take(range(values.shape[axis]), axis)
+        expected = np.flip(expected, axis) if reverse else expected
+        options = {"reverse": reverse, "exclusive": exclusive}
+        for form, dynamic in (("composite", False), ("rewritten", True)):
+            check(
+                "Cumprod",
+                [values, Constant(axis)],
+                expected,
+                form=form,
+                dynamic=[dynamic],
+                rtol=1e-5,
+                attributes=options,
+            )
 
 
-@pytest.mark.parametrize("op", ["BesselI0", "BesselI1e", "BesselJ0", "BesselJ1"])
+@pytest.mark.parametrize("op", ["BesselI0", "BesselI0e", "BesselI1", "BesselI1e", "BesselJ0", "BesselJ1"])
 def test_bessel_functions(op: str) -> None:
-    x = np.array([0, 1e-3, -0.7, 2.4048255, -2.9999, 3, 3.75, -12.5, 80], F)
-    functions = {"BesselI0": special.i0, "BesselI1e": special.i1e, "BesselJ0": special.j0, "BesselJ1": special.j1}
-    expected = functions[op](x.astype(np.float64))
-    check(op, [x], expected.astype(F), rtol=1e-6, atol=3e-7)
+    some = np.array([0, 1e-3, -0.7, 2.4048255, -2.9999, 3, 3.75, -12.5, 80])
+    x = np.concatenate([some, np.linspace(-5, 5, 60)]).astype(F)
+    functions = {"I0": special.i0, "I0e": special.i0e, "I1": special.i1, "I1e": special.i1e}
+    function = (functions | {"J0": special.j0, "J1": special.j1})[op.removeprefix("Bessel")]
+    check(op, [x], function(x.astype(np.float64)).astype(F), rtol=1e-6, atol=3e-7, dynamic=[True])
 
 
 def complex_numbers() -> Any:

@@ -10,7 +10,6 @@ from litefuse.ir.op_creation import create_value
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.ir.tensors import Tensor, equal, select
 from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
-from litefuse.passes.legalize.arithmetic.elementary import where_finite
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
@@ -38,21 +37,15 @@ class ApproximateEqual(Decomposition):
         return difference < float(tolerance)
 
 
-@decomposition("IsFinite", "IsInf", "IsNan")
+@decomposition("IsInf")
 # Fault `infinite-constants`: the engine's own lowering is never true.
 @before_engine("IsInf")
 class Classification(Decomposition):
-    """Comparisons of absolute values with infinity, the largest finite number and 0."""
+    """A comparison of the absolute value with infinity."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        shape = op.shape(0)
         op.require(0, "float32")
-        (x,) = op.operands
-        if op.name == "IsFinite":
-            return where_finite(x)
-        if op.name == "IsInf":
-            return equal(abs(x), math.inf)
-        return b.op("LogicalNot", [abs(x) >= 0.0], shape, "bool")
+        return equal(abs(op.operands[0]), math.inf)
 
 
 _ORDERED = ("tf.Greater", "tf.GreaterEqual", "tf.Less", "tf.LessEqual")
@@ -129,9 +122,8 @@ class NextAfter(Decomposition):
         bits = b.bitcast(x, "int32")
         upwards = x < y
         away = equal(x > 0.0, upwards)
-        moved = b.bitcast(bits + select(away, b.constant(1, "int32"), -1), "float32")
-        smallest = b.bitcast(b.constant(1, "int32"), "float32")
-        moved = select(equal(x, 0.0), select(upwards, smallest, -smallest), moved)
-        total = x + y  # NaN if either is NaN
-        ordered = equal(total, total)
-        return select(equal(x, y), y, select(ordered, moved, total))
+        step = select(away, b.constant(1, "int32"), -1)
+        smallest = select(upwards, b.constant(1, "int32"), 1 - 2**31)
+        moved = b.bitcast(select(equal(x, 0.0), smallest, bits + step), "float32")
+        ordered = equal(x, x) & equal(y, y)
+        return select(equal(x, y), y, select(ordered, moved, math.nan))

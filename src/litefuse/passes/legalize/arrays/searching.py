@@ -175,8 +175,6 @@ class UniqueCounts(Decomposition):
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
         op.shape(0, 1)
-        if op.name == "UniqueV2" and not set(op.constant(1).reshape(-1).tolist()) <= {0, -1}:
-            raise NotDecomposed("it is along another axis")
         x = op.operands[0]
         if x.dtype == "string":
             values, places = _unique_strings(b, x)

@@ -20,8 +20,8 @@ _SCALE_ALPHA = 1.7580993408473768599402175208123
 
 
 @decomposition(
-    *("EluGrad", "InvGrad", "LeakyReluGrad", "ReciprocalGrad", "Relu6Grad", "ReluGrad", "RsqrtGrad"),
-    *("SeluGrad", "SigmoidGrad", "SoftplusGrad", "SoftsignGrad", "SqrtGrad", "TanhGrad"),
+    *("EluGrad", "InvGrad", "LeakyReluGrad", "ReciprocalGrad", "Relu6Grad", "ReluGrad"),
+    *("SeluGrad", "SigmoidGrad", "SoftplusGrad", "SoftsignGrad"),
 )
 # Fault `gradient-of-half-sigmoid`.
 @before_engine("SigmoidGrad", dtypes=("complex128", "complex64", "float64"))
@@ -59,30 +59,11 @@ class Gradient(Decomposition):
                 root = abs(second) + 1.0
                 return first / (root * root)
             case _:
-                return second * _derivative(op.name, first)
+                return -second * (first * first)
 
 
 def _where(condition: Tensor, value: Tensor) -> Tensor:
     return select(condition, value, 0.0)
-
-
-def _derivative(
-    name: str,
-    y: Tensor,
-) -> Tensor:
-    """Returns the derivative from the function's value y."""
-    square = y * y
-    match name:
-        case "SigmoidGrad":
-            return y * (1.0 - y)
-        case "TanhGrad":
-            return 1.0 - square
-        case "SqrtGrad":
-            return 0.5 / y
-        case "RsqrtGrad":
-            return y * -0.5 * square
-        case _:
-            return -square
 
 
 @decomposition("BroadcastGradientArgs")

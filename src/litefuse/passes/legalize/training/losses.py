@@ -22,23 +22,19 @@ __all__ = ["CrossEntropy", "CumulativeLogsumexp", "EuclideanNorm"]
 _MINUS_INFINITY = int(np.float32(-np.inf).view(np.int32))
 
 
-@decomposition("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits")
+@decomposition("SparseSoftmaxCrossEntropyWithLogits")
 class CrossEntropy(Decomposition):
-    """Computes ``-sum(labels * log_softmax(x))`` and ``softmax(x) - labels``.
+    """Computes ``-sum(labels * log_softmax(x))`` and ``softmax(x) - labels``, where labels are 1 at their class.
 
-    Definition: https://www.tensorflow.org/api_docs/python/tf/nn/softmax_cross_entropy_with_logits.
+    Definition: https://www.tensorflow.org/api_docs/python/tf/nn/sparse_softmax_cross_entropy_with_logits.
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
         op.shape(0, 2)
         op.require(0, "float32")
         logits, labels = op.operands
-        if op.name.startswith("Sparse"):
-            classes = b.range(b.size(logits, 1))
-            chosen = equal(b.expand(b.cast(labels, "int32"), 1), classes)
-            labels = b.cast(chosen, "float32")
-        else:
-            op.shape(1, 2)
+        classes = b.range(b.size(logits, 1))
+        labels = b.cast(equal(b.expand(b.cast(labels, "int32"), 1), classes), "float32")
         entropy = -b.reduce("Sum", labels * b.unary("LogSoftmax", logits), 1)
         return entropy, b.unary("Softmax", logits) - labels
 
